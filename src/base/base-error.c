@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The error domain of the base floor. */
+#include "base-error.h"
+
+G_DEFINE_QUARK (dyno - base - error - quark, dyno_base_error)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* GLib log writer: one line a message, level first; a file beside standard error when asked. */
+#include "log.h"
+#include <stdio.h>
+#include <string.h>
+
+static GMutex lock;
+static FILE *log_file;
+static GLogLevelFlags shown = G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE;
+
+static const char *
+level_name (GLogLevelFlags level)
+{
+  if (level & G_LOG_LEVEL_ERROR)
+    return "error";
+  if (level & G_LOG_LEVEL_CRITICAL)
+    return "critical";
+  if (level & G_LOG_LEVEL_WARNING)
+    return "warning";
+  if (level & G_LOG_LEVEL_MESSAGE)
+    return "note";
+  return level & G_LOG_LEVEL_INFO ? "info" : "debug";
+}
+
+static GLogWriterOutput
+write_line (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
+{
+  const char *message = "", *domain = "";
+
+  for (gsize i = 0; i < n_fields; i++)
+    {
+      if (strcmp (fields[i].key, "MESSAGE") == 0)
+        message = fields[i].value;
+      else if (strcmp (fields[i].key, "GLIB_DOMAIN") == 0)
+        domain = fields[i].value;
+    }
+  if (!g_str_has_prefix (domain, "dyno") && !(level & shown & ~G_LOG_LEVEL_MESSAGE))
+    return G_LOG_WRITER_HANDLED;
+
+  g_mutex_lock (&lock);
+  if (level & shown)
+    fprintf (stderr, "%s: %s: %s\n", domain, level_name (level), message);
+  if (log_file && !(level & G_LOG_LEVEL_DEBUG))
+    {
+      g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+      g_autofree char *stamp = g_date_time_format (now, "%F %T");
+      fprintf (log_file, "%s %s %s: %s\n", stamp, level_name (level), domain, message);
+      fflush (log_file);
+    }
+  g_mutex_unlock (&lock);
+  return G_LOG_WRITER_HANDLED;
+}
+
+void
+dyno_log_init (void)
+{
+  const char *wanted = g_getenv ("DYNO_LOG");
+
+  if (g_strcmp0 (wanted, "warning") == 0)
+    shown &= ~(guint) G_LOG_LEVEL_MESSAGE;
+  if (g_strcmp0 (wanted, "info") == 0 || g_strcmp0 (wanted, "debug") == 0)
+    shown |= G_LOG_LEVEL_INFO;
+  if (g_strcmp0 (wanted, "debug") == 0)
+    shown |= G_LOG_LEVEL_DEBUG;
+  g_log_set_writer_func (write_line, NULL, NULL);
+}
+
+void
+dyno_log_set_file (const char *path)
+{
+  g_mutex_lock (&lock);
+  g_clear_pointer (&log_file, fclose);
+  if (path)
+    log_file = fopen (path, "ae");
+  g_mutex_unlock (&lock);
+}
