@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors of the data floor.  Each message names the file, what was expected and found, and the next step. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_DATA_ERROR (dyno_data_error_quark ())
+GQuark dyno_data_error_quark (void);
+
+typedef enum {
+  DYNO_DATA_ERROR_NOT_FOUND,   /* no such file or folder, or a built-in of no such name */
+  DYNO_DATA_ERROR_UNKNOWN,     /* not a data set of a kind Dyno reads */
+  DYNO_DATA_ERROR_EMPTY,       /* no sample, or a single class */
+  DYNO_DATA_ERROR_CORRUPT,     /* content is not what its format says */
+  DYNO_DATA_ERROR_UNSUPPORTED, /* a valid file, of a variant Dyno does not read */
+  DYNO_DATA_ERROR_TOO_LARGE,   /* past a limit that guards memory */
+  DYNO_DATA_ERROR_READ,        /* the system failed to read */
+  DYNO_DATA_ERROR_OPTION,      /* a built-in's option (?size=) that is unknown or out of range */
+} DynoDataError;
+
+G_END_DECLS

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* A data set: samples by index, each an image (H, W, C) and a target.
+ *
+ * A DynoDataset is immutable once open; every function may be called from any thread, _decode from many at a
+ * time.  Reference counted.  A new format is one file in formats/ with a DynoDatasetClass, named in
+ * formats/formats.c; nothing else knows formats. */
+#pragma once
+#include "data-error.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+typedef struct _DynoDataset DynoDataset;
+
+typedef enum {
+  DYNO_ELEMENT_U8,  /* 0..255 */
+  DYNO_ELEMENT_F32, /* as the file has it, native byte order */
+} DynoElement;
+
+typedef enum {
+  DYNO_TARGET_CLASS,  /* one gint32 class id */
+  DYNO_TARGET_VALUES, /* n_targets gfloat values (regression) */
+} DynoTargetKind;
+
+/* The facts of a data set, shown before Start and by `dynoctl inspect`. */
+typedef struct {
+  const char *kind;     /* "shapes", "idx", "image-folder", "npy", "synthetic" */
+  const char *title;    /* for people, untranslated: "Image folder" */
+  char *name;           /* short: folder name or built-in's name */
+  char *location;       /* the DATA string it was opened from */
+  guint64 n_samples;    /* readable ones */
+  guint64 n_unreadable; /* found but refused when scanned */
+  guint64 size_bytes;   /* on disk; 0 for generated ones */
+  DynoElement element;
+  guint32 channels;                                     /* of every sample after decoding: 1, 3, ... */
+  guint32 min_width, max_width, min_height, max_height; /* before resizing */
+  gboolean resizable; /* decode can give any size (images, built-in shapes); else width and height are fixed */
+  DynoTargetKind target_kind;
+  guint32 n_classes;           /* CLASS only */
+  char **class_names;          /* n_classes + NULL */
+  guint64 *class_counts;       /* n_classes */
+  guint32 n_targets;           /* VALUES only */
+  gboolean has_split;          /* the folder brings its own train/ and val/ */
+  gboolean generated;          /* built in */
+  gboolean device_noise;       /* synthetic: nothing is decoded or copied, the device makes noise itself */
+  float mean[4], deviation[4]; /* per-channel normalisation that the kind advises (of values scaled to 0..1 for U8) */
+  gboolean normalise;          /* FALSE: feed values as they are */
+  guint64 content_hash;        /* of names, sizes and labels: tells whether a resumed run sees the same data */
+} DynoDatasetInfo;
+
+typedef struct {
+  const char *targets; /* the y.npy of an X.npy; NULL: found beside it (y.npy, labels.npy, <stem>_y.npy) or an error */
+  guint max_listed;    /* unreadable files listed by name; 0: 100 */
+} DynoDatasetParams;
+
+/* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a second. */
+typedef void (*DynoScanProgress) (guint64 found, gpointer data);
+
+/* Opens DATA: a path (folder, IDX images file or its folder, X.npy), "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]"
+ * or "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
+ * Errors: all of DynoDataError; G_IO_ERROR_CANCELLED. */
+DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
+                                gpointer data, GCancellable *cancellable, GError **error);
+DynoDataset *dyno_dataset_ref (DynoDataset *dataset);
+void dyno_dataset_unref (DynoDataset *dataset);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDataset, dyno_dataset_unref)
+
+const DynoDatasetInfo *dyno_dataset_get_info (DynoDataset *dataset);
+
+/* Names of files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by the data set. */
+const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
+
+/* Decodes sample index into pixels, (height, width, channels) of the info's element, rows packed.  Images are scaled to cover
+ * height x width and centre-cropped.  Not resizable kinds want exactly their own size.
+ * target: gint32 or n_targets gfloat.  scratch: a GByteArray of the calling thread, reused between calls.
+ * Errors: CORRUPT, TOO_LARGE, READ, NOT_FOUND (a file that vanished). */
+gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
+                              gpointer target, GByteArray *scratch, GError **error);
+
+/* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17"; g_free). */
+gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
+char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
+
+/* Division into training and validation part: each class in the same proportion, order by seed; val_fraction in [0, 1).
+ * A data set with its own split keeps it.  With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
+void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train, GArray **validation);
+
+G_END_DECLS

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the gpu floor share: the instance, the device's inside, and the list of things to free later.
+ * Private to the floor.
+ *
+ * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock (memory account),
+ * .grave_lock (deferred frees), and those of the kernel table. */
+#pragma once
+#include "command.h"
+#include "vk.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoKernelTable DynoKernelTable;
+
+/* An instance, with the validation layer where it was asked for. */
+typedef struct {
+  const DynoVkGlobal *global;
+  DynoVkInstance vk;
+  VkInstance handle;
+  VkDebugUtilsMessengerEXT messenger;
+  guint messages; /* atomic */
+} DynoInstance;
+
+DynoInstance *dyno_instance_new (gboolean validation, GError **error);
+void dyno_instance_free (DynoInstance *instance);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoInstance, dyno_instance_free)
+
+/* A physical device as it was probed: its info, and what opening it needs to know besides. */
+typedef struct {
+  DynoDeviceInfo info;
+  VkPhysicalDevice handle;
+  guint8 cache_uuid[VK_UUID_SIZE];
+  guint32 compute_family;
+  guint32 transfer_family; /* = compute_family: no family for transfers alone */
+  guint32 timestamp_bits;  /* of the compute family */
+  guint64 max_buffer_bytes;
+  gboolean subgroup_control;  /* a size can be required in compute shaders */
+  gboolean full_subgroups;    /* computeFullSubgroups */
+  gboolean maintenance4;
+  gboolean synchronization2;
+  gboolean extended_types;    /* shaderSubgroupExtendedTypes */
+  VkPhysicalDeviceFeatures features;
+  VkPhysicalDeviceVulkan11Features features11;
+  VkPhysicalDeviceVulkan12Features features12;
+  char *lacks; /* NULL, or what Dyno cannot do without and this device has not */
+} DynoProbe;
+
+/* Every physical device with a compute queue, in the order of preference; element type DynoProbe.
+ * Errors: NO_DEVICE. */
+GPtrArray *dyno_probe_all (DynoInstance *instance, GError **error);
+
+typedef struct {
+  VkQueue handle;
+  guint32 family;
+  VkSemaphore timeline;
+  GMutex lock;       /* VkQueue and submitted */
+  guint64 submitted; /* the last ticket given out */
+} DynoQueueState;
+
+/* What waits for the submissions that may use it. */
+typedef struct {
+  guint64 tickets[DYNO_QUEUE_N];
+  VkBuffer buffer;
+  VkDeviceMemory memory;
+  guint64 account_bytes;
+  DynoMemoryKind kind;
+  VkCommandPool pool;
+  VkQueryPool queries;
+} DynoGrave;
+
+struct _DynoDevice {
+  gatomicrefcount references;
+  DynoInstance *instance;
+  DynoDeviceInfo info;
+  DynoProbe *probe;
+  char *key;
+  VkDevice handle;
+  DynoVkDevice vk;
+  DynoQueueState queues[DYNO_QUEUE_N];
+  guint n_queues;
+  VkPhysicalDeviceMemoryProperties memory;
+  int lost; /* atomic */
+
+  GMutex account_lock;
+  guint64 budget_bytes;
+  guint64 allocated[DYNO_MEMORY_N_KINDS];
+  guint64 allocated_total;
+  guint64 allocated_peak;
+
+  GMutex grave_lock;
+  GArray *graves; /* DynoGrave */
+
+  VkPipelineLayout layout; /* of every kernel: push constants alone */
+  DynoKernelTable *kernels;
+};
+
+/* The state of a queue; TRANSFER is COMPUTE where there is only one. */
+DynoQueueState *dyno_device_get_queue (DynoDevice *device, DynoQueue queue);
+
+/* The last ticket given out by a queue. */
+guint64 dyno_queue_get_submitted (DynoDevice *device, DynoQueue queue);
+
+/* Sets the error and remembers a loss. */
+void dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call, const char *object);
+
+/* Takes over what grave names, and destroys it when its tickets have completed: now, or at a later collect. */
+void dyno_device_bury (DynoDevice *device, const DynoGrave *grave);
+void dyno_device_collect (DynoDevice *device);
+
+/* Waits for everything that is buried; for an allocation that found no room.  FALSE when there was nothing. */
+gboolean dyno_device_collect_all (DynoDevice *device);
+
+/* The account: reserve fails with OVER_BUDGET; commit follows a reserve that led to memory (it sets the peak). */
+gboolean dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, GError **error);
+void dyno_account_commit (DynoDevice *device);
+void dyno_account_release (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes);
+
+/* kernel.c: made and freed with the device. */
+gboolean dyno_kernel_table_init (DynoDevice *device, GError **error);
+void dyno_kernel_table_clear (DynoDevice *device);
+
+VkPipeline dyno_kernel_get_pipeline (DynoKernel *kernel);
+VkBuffer dyno_buffer_get_handle (DynoBuffer *buffer);
+DynoDevice *dyno_buffer_get_device (DynoBuffer *buffer);
+VkQueryPool dyno_timer_get_pool (DynoTimer *timer);
+
+/* dyno_command_copy without its rule of four bytes. */
+void dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,
+                              guint64 target_offset, guint64 size_bytes);
+
+G_END_DECLS

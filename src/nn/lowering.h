@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Lowering: every node becomes dispatches, as plain data, without a device.
+ *
+ * An op's `lower` picks a kernel variant for what the device can do, asks for workspace, and states for each dispatch what it
+ * reads and writes; from that follow the liveness plan and the barriers.  A dispatch names its kernel by a
+ * DynoKernelSpec; shapes go into specialisation constants (they are known), addresses into push constants.
+ *
+ * Choice points: where an op has several variants it lists them, best guess first, under a key that holds everything the time
+ * depends on ("conv2d.forward f16 n128 h56 w56 c64 k64 r3 s1 p1 ...").  The table of choices (filled by the autotuner, kept on
+ * disk) answers with one, else the first that the device can run is taken. */
+#pragma once
+#include "graph.h"
+#include "kernel.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoLowering DynoLowering;
+typedef struct _DynoChoices DynoChoices;
+
+typedef enum {
+  DYNO_ACCESS_READ = 1,
+  DYNO_ACCESS_WRITE = 2,
+  DYNO_ACCESS_READ_WRITE = 3,
+} DynoAccess;
+
+#define DYNO_DISPATCH_MAX_BINDINGS 14
+
+typedef struct {
+  DynoTensor *tensor;
+  DynoAccess access;
+  guint16 push_offset; /* where its 64-bit address goes; G_MAXUINT16: declared only */
+  guint64 byte_offset; /* added to the address */
+} DynoBinding;
+
+typedef struct {
+  const DynoNode *node;
+  const char *pass; /* static: "forward", "dgrad", "reduce" */
+  DynoKernelSpec spec;
+  guint32 groups[3];
+  guint8 push[DYNO_PUSH_MAX_BYTES];
+  DynoBinding bindings[DYNO_DISPATCH_MAX_BINDINGS];
+  guint n_bindings;
+  guint64 flops; /* useful ones */
+  guint64 bytes; /* fewest: each input read once, each output written once */
+} DynoDispatch;
+
+struct _DynoOpClass {
+  const char *name;
+  /* Appends the nodes of its gradient; NULL: gradients end here. */
+  void (*backward) (DynoGraph *graph, DynoNode *node);
+  /* Appends dispatches; may fail the graph (UNSUPPORTED). */
+  void (*lower) (DynoLowering *lowering, DynoNode *node);
+  /* TRUE when the outputs may be computed again later from the same inputs, cheaply and to the same bit: activation
+   * checkpointing drops and recomputes them.  NULL: never. */
+  gboolean (*recomputable) (const DynoNode *node);
+  /* Attributes for people: "3x3 s1 p1"; g_free.  NULL: none. */
+  char *(*print) (const DynoNode *node);
+};
+
+/* Lowers all nodes (checkpointing's recomputation included).  info is copied; choices may be NULL.  The graph outlives the lowering.
+ * Errors: SHAPE, UNSUPPORTED. */
+DynoLowering *dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices, GError **error);
+/* Only this node's dispatches: for the autotuner and for tests of one op. */
+DynoLowering *dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices,
+                                      GError **error);
+void dyno_lowering_free (DynoLowering *lowering);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLowering, dyno_lowering_free)
+
+DynoGraph *dyno_lowering_get_graph (DynoLowering *lowering);
+GPtrArray *dyno_lowering_get_dispatches (DynoLowering *lowering); /* DynoDispatch*, in order */
+
+/* For ops. ---------------------------------------------------------------------------------------------------------- */
+
+const DynoDeviceInfo *dyno_lowering_get_info (DynoLowering *lowering);
+
+/* A new dispatch; spec is copied.  groups are checked against the device's limits (a too large x is the op's to fold). */
+DynoDispatch *dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoKernelSpec *spec,
+                                      guint32 groups_x, guint32 groups_y, guint32 groups_z);
+void dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, DynoAccess access);
+void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, guint64 byte_offset,
+                            DynoAccess access);
+void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value, gsize size_bytes);
+
+/* Scratch that lives from the first to the last dispatch of this node that binds it. */
+DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);
+
+/* Which of n_variants to use: labels[i] names variant i ("khr 128x128x32 k4"); a NULL label is one the device cannot run.
+ * Returns an index of a non-NULL label; fails the graph and returns 0 when there is none. */
+guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key, const char *const *labels,
+                            guint n_variants);
+
+/* Spec building. */
+void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
+    G_GNUC_PRINTF (2, 3);                                              /* appends one "NAME=VALUE" */
+guint dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value); /* returns its constant_id */
+guint dyno_kernel_spec_constant_float (DynoKernelSpec *spec, float value);
+
+/* Choices: key -> label.  Thread-safe. */
+DynoChoices *dyno_choices_new (void);
+DynoChoices *dyno_choices_load (
+    const char *device_key); /* from the cache folder; empty when there is none or it is corrupt */
+gboolean dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error);
+void dyno_choices_free (DynoChoices *choices);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoChoices, dyno_choices_free)
+void dyno_choices_set (DynoChoices *choices, const char *key, const char *label, double time_us);
+char *dyno_choices_get (DynoChoices *choices, const char *key); /* g_free; NULL: not known */
+/* Every (node, key, labels) that a lowering came across, for the autotuner. */
+typedef struct {
+  DynoNode *node;
+  char *key;
+  char **labels; /* NULL-terminated; unusable ones left out */
+  guint chosen;
+} DynoChoicePoint;
+GPtrArray *dyno_lowering_get_choice_points (DynoLowering *lowering);
+
+G_END_DECLS

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole network as a graph: input preparation, model, loss, backward pass, optimizer; from plain parameters. */
+#pragma once
+#include "graph.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_RAW_U8,    /* (N, H, W, C) bytes, C not padded; scaled by 1/255, then normalised */
+  DYNO_RAW_F32,   /* (N, H, W, C) floats, C not padded */
+  DYNO_RAW_NOISE, /* nothing is fed: the device makes normal noise from the step's seed, and random class ids */
+} DynoRaw;
+
+typedef enum {
+  DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32; metric: correct samples */
+  DYNO_LOSS_MSE,           /* targets: (N, n_outputs) floats; metric: mean absolute error */
+} DynoLoss;
+
+typedef struct {
+  const char *model;  /* name in the table of models */
+  double model_width; /* scales channels; 0 reads as 1 */
+  guint32 batch, height, width, channels;
+  guint32 n_outputs; /* classes or values, > 0 */
+  DynoRaw raw;
+  gboolean normalise;
+  float mean[4], deviation[4]; /* of values after scaling; used with normalise; channels past 4 take [3] */
+  gboolean flip;               /* random horizontal flip in training */
+  DynoLoss loss;
+  double label_smoothing;
+  gboolean amp, training, checkpointing;
+  gboolean no_fusion; /* every rule off: for tests and comparison */
+  DynoOptimizer optimizer;
+} DynoNetworkParams;
+
+/* Errors: MODEL, SHAPE. */
+DynoGraph *dyno_network_build (const DynoNetworkParams *params, GError **error);
+
+/* The tensors that the host fills for each step, dense, in space INPUT; NULL where the network has none. */
+DynoTensor *dyno_network_get_pixels (DynoGraph *graph);
+DynoTensor *dyno_network_get_targets (DynoGraph *graph);
+DynoTensor *dyno_network_get_flip_seeds (DynoGraph *graph); /* N uint32 */
+DynoTensor *dyno_network_get_logits (DynoGraph *graph);     /* (N, 1, 1, n_outputs), compute type or F32 */
+
+/* Models. */
+typedef struct {
+  const char *name;  /* "resnet18" */
+  const char *title; /* "ResNet-18" */
+  const char *summary;
+  guint32 min_size; /* least height and width */
+  /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs). */
+  DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width);
+} DynoModel;
+
+const DynoModel *const *dyno_model_list (void); /* NULL-terminated */
+const DynoModel *dyno_model_find (const char *name);
+
+/* Parameters between torchvision's layout (float32, dense) and the one in memory (packed, pads zero).
+ * n floats: the product of dims.  packed: n_elements floats. */
+void dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *packed);
+void dyno_parameter_unpack (const DynoParameter *parameter, const float *packed, float *torch);
+guint64 dyno_parameter_count (const DynoParameter *parameter);
+/* Start values by the parameter's init, from (seed, name) alone, in torchvision's layout. */
+void dyno_parameter_initialise (const DynoParameter *parameter, guint64 seed, float *torch);
+
+G_END_DECLS

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors of the nn floor. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_NN_ERROR (dyno_nn_error_quark ())
+GQuark dyno_nn_error_quark (void);
+
+typedef enum {
+  DYNO_NN_ERROR_SHAPE,       /* shapes do not fit an op, or a size overflows */
+  DYNO_NN_ERROR_UNSUPPORTED, /* the device or this build cannot do what the graph asks */
+  DYNO_NN_ERROR_MODEL,       /* no model of that name, or options it cannot take */
+  DYNO_NN_ERROR_WEIGHTS,     /* a weight of another name, shape or type than the model's */
+} DynoNnError;
+
+G_END_DECLS

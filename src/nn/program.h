@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A program: a planned graph recorded into commands, ready to be submitted step after step.
+ *
+ * DynoMemory holds the buffers of all spaces and may serve several programs (training and evaluation of one net);
+ * programs that share memory run one after the other, never at once, which one thread submitting them in order gives.
+ * Recording happens once; a submit then costs one vkQueueSubmit.  Barriers come from the dispatches' declared
+ * accesses, by byte range, one per dependency level.  With G_ENABLE_DEBUG-like checks (DYNO_HAZARDS=1 or debug builds) a second,
+ * independent pass walks the recorded list and aborts on a pair without a barrier between.
+ * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying DynoStepOutput back. */
+#pragma once
+#include "command.h"
+#include "plan.h"
+#include "step.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoMemory DynoMemory;
+typedef struct _DynoProgram DynoProgram;
+
+/* Errors: those of dyno_buffer_new.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss scale. */
+DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
+void dyno_memory_free (DynoMemory *memory);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_free)
+DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot);
+
+typedef enum {
+  DYNO_COMMAND_FULL,       /* forward, backward, optimizer */
+  DYNO_COMMAND_ACCUMULATE, /* forward and backward: gradients are added up */
+  DYNO_COMMAND_FORWARD,    /* forward alone */
+  DYNO_COMMAND_N
+} DynoCommandKind;
+
+/* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and records every kind that the graph
+ * has stages for, once a slot.  Lowering and memory outlive the program.  Errors: SHADER, those of recording, G_IO_ERROR_CANCELLED. */
+DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, DynoKernelProgress progress,
+                               gpointer data, GCancellable *cancellable, GError **error);
+void dyno_program_free (DynoProgram *program);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoProgram, dyno_program_free)
+
+/* What the next submit of a slot reads; mapped memory, written by the caller while the slot is not in flight. */
+struct DynoStepInput *dyno_program_step_input (DynoProgram *program, guint slot);
+/* What the last completed submit of a slot wrote. */
+const struct DynoStepOutput *dyno_program_step_output (DynoProgram *program, guint slot);
+
+gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits, guint n_waits,
+                              guint64 *ticket, GError **error);
+
+/* Device time of forward, backward and optimizer of a slot's last completed submit, in microseconds; zeros without timestamps. */
+void dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3]);
+
+/* Runs the full command once with a timestamp after every dispatch, serialised, and gives each dispatch's time (array of double,
+ * as many as dispatches).  For `bench --kernels` and the autotuner; repeat and take medians. */
+gboolean dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error);
+
+guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
+
+/* Blocking access to a tensor's bytes (parameters, state, inputs; intermediate values with NO_ALIAS). */
+gboolean dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, const void *data,
+                                    gsize size_bytes, GError **error);
+gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data, gsize size_bytes,
+                                   GError **error);
+
+G_END_DECLS
