@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Drawing of plots with Cairo alone: axes with round ticks, units, legend, smoothed lines, a read-out at a cursor.
+ * The same code draws the window, PNG, SVG and PDF. */
+#pragma once
+#include "series.h"
+#include <cairo.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  double red, green, blue, alpha;
+} DynoColour;
+
+typedef struct {
+  DynoColour background, foreground, grid, muted; /* muted: axis text */
+  DynoColour lines[8];
+  double font_size; /* user-space units */
+  const char *font; /* family */
+} DynoPlotTheme;
+
+extern const DynoPlotTheme dyno_plot_theme_light;
+extern const DynoPlotTheme dyno_plot_theme_dark;
+
+typedef struct {
+  const DynoSeries *series;
+  guint colour;    /* index into the theme's lines */
+  gboolean points; /* draw points joined by a line (validation), not a line alone */
+  double width;    /* line width; 0: 1.5 */
+} DynoPlotLine;
+
+typedef struct {
+  const char *title;             /* translated */
+  const char *x_label, *y_label; /* with unit: "VRAM (GiB)" */
+  const DynoPlotLine *lines;
+  guint n_lines;
+  gboolean y_log; /* non-positive values are left out */
+  gboolean y_from_zero;
+  double smoothing; /* 0..0.99: exponential, for display; the raw line stays, faint */
+  double x0, x1;    /* view; x0 >= x1: all */
+  double y_limit;   /* a line with y_limit_label (the VRAM budget); NaN: none */
+  const char *y_limit_label;
+  double cursor_x;   /* data x of the hover read-out; NaN: none */
+  const char *empty; /* what to say while there is no point */
+} DynoPlot;
+
+/* Draws into (0, 0, width, height).  device_scale sharpens hairlines on HiDPI. */
+void dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height,
+                     double device_scale);
+/* Data x at a pixel x of the last layout of that size; NaN outside of the axes. */
+double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height, double pixel_x);
+
+/* Files: several plots below each other; format by the name's ending: .png, .svg, .pdf.  scale: pixels a unit for PNG.
+ * Errors: G_FILE_ERROR; the message names the path. */
+gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme, double width, double height,
+                          double scale, const char *path, GError **error);
+/* All series as CSV: x, then a column a series. */
+gboolean dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* A job: what to train, on what, with which settings; and what it will need, before any run. */
+#pragma once
+#include "settings.h"
+#include "dataset.h"
+#include "network.h"
+#include "plan.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *data;           /* DATA as dyno_dataset_open takes it */
+  char *targets;        /* y.npy, or NULL */
+  char *model;          /* name of a model */
+  char *preset;         /* name of a preset for the record, or NULL */
+  char *weights_in;     /* safetensors to start from, or NULL */
+  char *weights_out;    /* safetensors to write at the end besides out_dir's, or NULL */
+  char *resume;         /* checkpoint file or run folder to go on from, or NULL */
+  char *out_dir;        /* folder for everything a run leaves; NULL: nothing is written */
+  int device;           /* index; -1: best */
+  gint64 max_steps;     /* 0: epochs decide */
+  gboolean every_event; /* the session waits for room in the event ring rather than drop step events */
+  DynoSettings settings;
+} DynoJob;
+
+DynoJob *dyno_job_new (void); /* defaults: model simplecnn, device -1 */
+DynoJob *dyno_job_copy (const DynoJob *job);
+void dyno_job_free (DynoJob *job);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_free)
+
+/* The sample size that the job trains at: image_size, or the data set's own (largest sample, at most 224, at least the model's
+ * least, for images of different sizes).  FALSE with DATA: the data cannot be brought to it. */
+gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,
+                            GError **error);
+
+/* The network of a job on a data set; training or evaluation. */
+gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training, DynoNetworkParams *params,
+                               GError **error);
+
+/* What a job needs, exactly, without running it: no device is touched.  Takes some milliseconds. */
+typedef struct {
+  DynoPlan plan;        /* training and evaluation merged */
+  guint64 budget_bytes; /* settings' vram_budget, else the device's memory */
+  gboolean fits;
+  guint64 host_bytes;      /* page-locked staging and decoded batches */
+  guint64 n_parameters;    /* weights, pads not counted */
+  double flops_per_sample; /* forward and backward, useful */
+  guint64 steps_per_epoch;
+  gint64 fitting_batch;       /* largest batch that fits with these settings; 0: none does */
+  gboolean fits_checkpointed; /* this batch fits with checkpointing on */
+} DynoJobPlan;
+
+/* Errors: those of dyno_network_build and of the lowering; DATA.  Not fitting is no error. */
+gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoJobPlan *plan,
+                        GError **error);
+
+/* Why it does not fit and what would, in words for people; NULL when it fits.  g_free. */
+char *dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan);
+
+G_END_DECLS

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of a run: every step and every epoch, whole.  Appended by the session, read by anyone at any time. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint64 step;    /* optimizer steps, from 1 */
+  guint64 epoch;   /* from 1 */
+  double loss;     /* mean over the effective batch */
+  double accuracy; /* of the batch, fraction; values: mean absolute error */
+  double lr;
+  double samples_per_s;                                    /* over the last second or so; pauses left out */
+  double step_ms;                                          /* from the last step's end to this one's */
+  double wait_data_ms;                                     /* of it, waiting for the loader */
+  double upload_ms, forward_ms, backward_ms, optimizer_ms; /* device time; 0 where not measured */
+  double grad_norm;
+  double loss_scale;
+  gboolean skipped;       /* overflow: the update did not happen */
+  guint64 vram_bytes;     /* device memory that Dyno holds */
+  guint64 vram_all_bytes; /* held by all programs; 0: not known */
+  double seconds;         /* since the run began, pauses left out, earlier parts of a resumed run counted */
+} DynoStepMetrics;
+
+typedef struct {
+  guint64 epoch; /* from 1 */
+  guint64 step;
+  double train_loss;
+  double train_accuracy; /* fraction, or mean absolute error for values */
+  double val_loss;       /* NaN without validation */
+  double val_accuracy;   /* NaN without validation; mean absolute error for values */
+  gboolean is_error;     /* the accuracies are mean absolute errors */
+  double samples_per_s;  /* training, over the epoch */
+  double seconds;        /* of the epoch, validation included */
+} DynoEpochMetrics;
+
+typedef struct _DynoMetrics DynoMetrics;
+
+DynoMetrics *dyno_metrics_new (void);
+void dyno_metrics_free (DynoMetrics *metrics);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetrics, dyno_metrics_free)
+void dyno_metrics_add_step (DynoMetrics *metrics, const DynoStepMetrics *step);
+void dyno_metrics_add_epoch (DynoMetrics *metrics, const DynoEpochMetrics *epoch);
+guint64 dyno_metrics_get_steps (DynoMetrics *metrics);
+guint64 dyno_metrics_get_epochs (DynoMetrics *metrics);
+/* Copies [first, first + count) into rows; returns how many there were. */
+guint64 dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 count, DynoStepMetrics *rows);
+guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count, DynoEpochMetrics *rows);
+/* One line a step, header first; the epoch's values in the row of its last step.  '.' decimals in any locale.  g_free. */
+char *dyno_metrics_to_csv (DynoMetrics *metrics);
+
+G_END_DECLS

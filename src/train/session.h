@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* A training session: one thread that owns the device, the program and the loader, and trains a job.
+ *
+ * Commands go in (pause, resume, stop, a live setting), events come out through a bounded ring, as immutable values that the
+ * taker frees.  Only STEP events are ever dropped when the ring is full, and never with every_event; the metrics log is whole
+ * either way.  The same seed gives the same losses whatever the workers, prefetch or timing.
+ * Threads: all functions from any thread, _free not from the session's own. */
+#pragma once
+#include "job.h"
+#include "metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoSession DynoSession;
+
+typedef enum {
+  DYNO_SESSION_NEW,
+  DYNO_SESSION_PREPARING, /* opening the data set and the device, compiling, autotuning */
+  DYNO_SESSION_RUNNING,
+  DYNO_SESSION_PAUSED,
+  DYNO_SESSION_STOPPING, /* finishing the step, saving */
+  DYNO_SESSION_FINISHED,
+  DYNO_SESSION_STOPPED, /* by request; resumable */
+  DYNO_SESSION_FAILED,
+} DynoSessionState;
+
+typedef enum {
+  DYNO_EVENT_STATE,
+  DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
+  DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
+  DYNO_EVENT_STEP,
+  DYNO_EVENT_EPOCH,
+  DYNO_EVENT_CHECKPOINT, /* saved */
+  DYNO_EVENT_WARNING,
+  DYNO_EVENT_ERROR, /* the session failed; DONE follows */
+  DYNO_EVENT_DONE,  /* the last event of a session */
+} DynoEventType;
+
+typedef struct {
+  DynoEventType type;
+  gint64 time_us; /* monotonic */
+  union {
+    DynoSessionState state;
+    struct {
+      DynoJobPlan plan;
+      char *device; /* name */
+      gboolean software_device;
+      guint64 n_train, n_validation;
+    } plan;
+    struct {
+      char *what;        /* translated by the reader: "scan", "compile", "autotune", "weights" */
+      guint done, total; /* total 0: unknown */
+    } progress;
+    DynoStepMetrics step;
+    DynoEpochMetrics epoch;
+    char *text; /* CHECKPOINT: path; WARNING: sentence */
+    GError *error;
+    struct {
+      DynoSessionState state; /* FINISHED, STOPPED or FAILED */
+      double seconds;
+      guint64 steps;
+      double best_val_accuracy; /* NaN without validation or classes */
+      char *out_dir;            /* or NULL */
+    } done;
+  };
+} DynoEvent;
+
+void dyno_event_free (DynoEvent *event);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvent, dyno_event_free)
+
+/* The job is copied.  Nothing happens before _start. */
+DynoSession *dyno_session_new (const DynoJob *job);
+/* Stops, joins, frees. */
+void dyno_session_free (DynoSession *session);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSession, dyno_session_free)
+
+/* A data set that is open already (the window's), used instead of opening job->data; before _start. */
+void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
+
+void dyno_session_start (DynoSession *session);
+void dyno_session_pause (DynoSession *session);
+void dyno_session_resume (DynoSession *session);
+/* Finishes the step in flight, saves, ends.  A second call, or now = TRUE, does not save. */
+void dyno_session_stop (DynoSession *session, gboolean now);
+/* Saves a checkpoint at the next step's end. */
+void dyno_session_checkpoint (DynoSession *session);
+/* Changes a setting that is `live` (workers, prefetch, lr, weight_decay, clip_norm, momentum, epochs).  Errors: SETTING. */
+gboolean dyno_session_set (DynoSession *session, const char *key, const char *value, GError **error);
+void dyno_session_join (DynoSession *session);
+
+DynoSessionState dyno_session_get_state (DynoSession *session);
+const DynoJob *dyno_session_get_job (DynoSession *session);   /* as it was started */
+DynoMetrics *dyno_session_get_metrics (DynoSession *session); /* valid as long as the session */
+DynoEvent *dyno_session_try_pop (DynoSession *session);
+DynoEvent *dyno_session_pop (DynoSession *session, gint64 timeout_us); /* NULL: nothing came in time, or all is over */
+
+G_END_DECLS

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner, first form: real training steps for candidate settings under the budget; every trial is kept; the best is run once more
+ * before it is called best, beside the base line (batch 16, 0 workers, fp32).
+ *
+ * A thread of its own; events as with DynoSession.  Threads: all functions from any thread, _free not from its own. */
+#pragma once
+#include "preset.h"
+#include "job.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_TRIAL_OK,
+  DYNO_TRIAL_DOES_NOT_FIT,  /* the planner ruled it out; nothing ran */
+  DYNO_TRIAL_OUT_OF_MEMORY, /* the driver refused */
+  DYNO_TRIAL_FAILED,        /* another error: text says */
+  DYNO_TRIAL_DIVERGED,      /* Inf or NaN loss */
+} DynoTrialOutcome;
+
+const char *dyno_trial_outcome_name (DynoTrialOutcome outcome); /* "ok", "does-not-fit", ...: for --json */
+
+typedef struct {
+  guint number;      /* from 1 */
+  const char *stage; /* static: "baseline", "batch", "amp", "workers", "proof" */
+  DynoSettings settings;
+  DynoTrialOutcome outcome;
+  double samples_per_s; /* 0 unless OK */
+  double step_ms, wait_data_ms;
+  guint64 vram_bytes; /* allocated, or planned when it does not fit */
+  guint64 steps;
+  char *text; /* why not, or NULL */
+} DynoTrial;
+
+typedef enum {
+  DYNO_TUNE_EVENT_PROGRESS,
+  DYNO_TUNE_EVENT_TRIAL,
+  DYNO_TUNE_EVENT_BEST,
+  DYNO_TUNE_EVENT_ERROR,
+  DYNO_TUNE_EVENT_DONE
+} DynoTuneEventType;
+
+typedef struct {
+  DynoTuneEventType type;
+  DynoTrial trial;    /* TRIAL; BEST: the proven choice */
+  DynoTrial baseline; /* BEST */
+  double speedup;     /* BEST: rate over the base line's */
+  char *text;         /* PROGRESS: what runs now; BEST: why, in words */
+  double fraction;    /* PROGRESS: of the whole, 0..1 */
+  GError *error;
+} DynoTuneEvent;
+
+void dyno_tune_event_free (DynoTuneEvent *event);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneEvent, dyno_tune_event_free)
+
+typedef struct _DynoTune DynoTune;
+
+/* job->settings is where the search starts and says what is not searched; minutes 0: 3. */
+DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
+void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
+void dyno_tune_start (DynoTune *tune);
+void dyno_tune_stop (DynoTune *tune); /* what was measured stays; a BEST of it still comes */
+void dyno_tune_free (DynoTune *tune);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTune, dyno_tune_free)
+DynoTuneEvent *dyno_tune_try_pop (DynoTune *tune);
+DynoTuneEvent *dyno_tune_pop (DynoTune *tune, gint64 timeout_us);
+
+G_END_DECLS
