@@ -68,6 +68,7 @@ struct _DynoTensor {
   guint64 size_bytes; /* n * h * w * cp * dtype size, or what the op asked for */
   guint64 offset;     /* in its space: set at once for parameters and state, by the plan for the rest */
   gboolean needs_gradient;
+  gboolean keep;            /* its value is read by the host after the run: it lives to the last dispatch */
   DynoTensor *gradient;     /* of an activation, once a contributor asked */
   DynoNode *producer;       /* NULL for inputs, parameters, state */
   DynoParameter *parameter; /* of MASTER, HALF and GRADIENT tensors */
@@ -95,7 +96,9 @@ struct _DynoParameter {
   guint32 dims[4]; /* torchvision's shape: conv O, I, KH, KW; linear O, I; vector C */
   guint n_dims;
   DynoInit init;
-  guint32 fan_in, fan_out;
+  guint32 fan_in, fan_out; /* from dims; a bias' fan_in is set by its op to the weight's */
+  guint32 flat_h, flat_w, flat_c; /* LINEAR that reads a flattened (H, W, C): row (h*W + w)*C_p + c of memory is column
+                                     c*H*W + h*W + w of torchvision's matrix; 1, 1, I for a plain one */
   guint64 element_offset; /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
   guint64 n_elements;     /* in memory, pads included */
   gboolean is_state;      /* running statistic: lies in STATE at element_offset, has no gradient */
@@ -163,6 +166,14 @@ DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n
 DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout, const guint32 *dims,
                                      DynoInit init, gboolean is_state);
 
+/* The weight of a linear layer that reads (N, H, W, C) as rows: dims are (out, C*H*W), memory is [H*W*C_p][out_p].
+ * h = w = 1 for a plain one; dyno_graph_parameter makes the same of LAYOUT_LINEAR. */
+DynoParameter *dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, guint32 h, guint32 w, guint32 c,
+                                            DynoInit init);
+
+/* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
+void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);
+
 /* Appends a node to the graph in the stage being built; attributes are copied (size 0: none).  NULL inputs/outputs are allowed
  * as holes for optional roles.  Sets outputs' producer and, in forward, needs_gradient from the inputs and parameters. */
 DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *const *inputs,
@@ -173,7 +184,8 @@ DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *
  * into: NULL when that input needs none; *accumulate TRUE when an earlier contributor has written it (add to it then). */
 DynoTensor *dyno_graph_gradient (DynoGraph *graph, DynoTensor *output);
 DynoTensor *dyno_graph_gradient_target (DynoGraph *graph, DynoTensor *input, gboolean *accumulate);
-/* Makes `gradient` itself the gradient of input when it has none yet and its owner writes it no more; FALSE: add it yourself. */
+/* Makes `gradient` itself the gradient of input when it has none yet; FALSE: add it yourself (dyno_accumulate).  The memory is
+ * shared then and must not be written by the caller; a later contributor to either gets its own copy where that matters. */
 gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *gradient);
 
 /* Walks the forward nodes backwards and lets each op append its backward nodes. */

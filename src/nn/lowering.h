@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
   const DynoNode *node;
   const char *pass; /* static: "forward", "dgrad", "reduce" */
+  DynoStage stage;  /* it runs in: the node's, but BACKWARD for a recomputed forward node */
   DynoKernelSpec spec;
   guint32 groups[3];
   guint8 push[DYNO_PUSH_MAX_BYTES];
@@ -51,7 +52,9 @@ struct _DynoOpClass {
   /* Appends dispatches; may fail the graph (UNSUPPORTED). */
   void (*lower) (DynoLowering *lowering, DynoNode *node);
   /* TRUE when the outputs may be computed again later from the same inputs, cheaply and to the same bit: activation
-   * checkpointing drops and recomputes them.  NULL: never. */
+   * checkpointing drops and recomputes them.  NULL: never.  The node is then lowered a second time with
+   * dyno_lowering_is_recompute TRUE: side effects (running statistics) are left out, and an output that is cheap to keep
+   * (saved mean) may be bound READ instead of WRITE: it keeps its first value. */
   gboolean (*recomputable) (const DynoNode *node);
   /* Attributes for people: "3x3 s1 p1"; g_free.  NULL: none. */
   char *(*print) (const DynoNode *node);
@@ -80,6 +83,9 @@ void dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor
 void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, guint64 byte_offset,
                             DynoAccess access);
 void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value, gsize size_bytes);
+
+/* TRUE while a forward node is lowered for recomputation in the backward stage. */
+gboolean dyno_lowering_is_recompute (DynoLowering *lowering);
 
 /* Scratch that lives from the first to the last dispatch of this node that binds it. */
 DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);
