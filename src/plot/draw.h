@@ -22,7 +22,7 @@ extern const DynoPlotTheme dyno_plot_theme_light;
 extern const DynoPlotTheme dyno_plot_theme_dark;
 
 typedef struct {
-  const DynoSeries *series;
+  DynoSeries *series;
   guint colour;    /* index into the theme's lines */
   gboolean points; /* draw points joined by a line (validation), not a line alone */
   double width;    /* line width; 0: 1.5 */

@@ -30,4 +30,8 @@ typedef struct {
 } DynoColumn;
 guint dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, DynoColumn *columns);
 
+/* The exponential moving average, without bias at its start; factor in [0, 0.999].  Kept beside the series and carried on by appends
+ * for the factor asked for last; owned by the series. */
+const DynoSeries *dyno_series_smoothed (DynoSeries *series, double smoothing);
+
 G_END_DECLS

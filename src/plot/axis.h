@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Axis ticks: round values (1, 2, 5 times a power of ten; decades on a logarithmic axis) and their texts. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_AXIS_MAX_TICKS 24
+
+typedef struct {
+  double low, high; /* the axis' ends, rounded outwards where asked */
+  double ticks[DYNO_AXIS_MAX_TICKS];
+  guint n_ticks;
+  gboolean log;
+  double step; /* linear axes */
+} DynoAxis;
+
+/* An axis over [low, high] with at most about max_ticks ticks.  round_out: its ends become ticks.  Never degenerate: equal
+ * or non-finite ends are widened. */
+void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out);
+
+/* Position of a value in [0, 1] of the axis. */
+double dyno_axis_position (const DynoAxis *axis, double value);
+double dyno_axis_value (const DynoAxis *axis, double position);
+
+/* "0.05", "1.2k", "3M": as many digits as the step needs.  g_free. */
+char *dyno_axis_format (const DynoAxis *axis, double value);
+/* A single value for a read-out: four significant digits, k and M for large ones. */
+char *dyno_axis_format_value (double value);
+
+G_END_DECLS

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Plots are drawn into files and read back: colours where lines must be, clear errors, numbers as they were. */
+#include "axis.h"
+#include "draw.h"
+#include "base-error.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+static DynoSeries *
+ramp (const char *name, guint n)
+{
+  DynoSeries *series = dyno_series_new (name, "unit");
+
+  for (guint i = 0; i < n; i++)
+    dyno_series_append (series, i, 1.0 + i);
+  return series;
+}
+
+static guint
+count_blue (cairo_surface_t *surface)
+{
+  const guint8 *data;
+  int stride = cairo_image_surface_get_stride (surface);
+  guint count = 0;
+
+  cairo_surface_flush (surface);
+  data = cairo_image_surface_get_data (surface);
+  for (int y = 0; y < cairo_image_surface_get_height (surface); y++)
+    for (int x = 0; x < cairo_image_surface_get_width (surface); x++)
+      {
+        const guint8 *p = data + y * stride + x * 4; /* B G R x */
+        count += p[0] > 190 && p[2] < 90;
+      }
+  return count;
+}
+
+static void
+check_line_is_drawn (guint n, gboolean log)
+{
+  g_autoptr (DynoSeries) series = ramp ("Loss", n);
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "Loss", "Step", "", &line, 1, .y_log = log, .y_limit = NAN, .cursor_x = NAN };
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+  cairo_t *cr = cairo_create (surface);
+
+  dyno_plot_draw (cr, &plot, &dyno_plot_theme_light, 400, 200, 1.0);
+  g_assert_cmpint (cairo_status (cr), ==, CAIRO_STATUS_SUCCESS);
+  g_assert_cmpuint (count_blue (surface), >, 150);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+}
+
+static void
+test_line_is_drawn (void)
+{
+  check_line_is_drawn (10, FALSE);
+  check_line_is_drawn (100000, FALSE);
+  check_line_is_drawn (10, TRUE);
+  check_line_is_drawn (100000, TRUE);
+}
+
+static void
+test_survives_odd_data (void)
+{
+  static const double values[] = { NAN, INFINITY, -INFINITY, 0.0, -1.0, 1e300, 1e-300 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+    for (guint log = 0; log < 2; log++)
+      {
+        g_autoptr (DynoSeries) series = dyno_series_new ("a", "");
+        DynoPlotLine line = { series, 0 };
+        DynoPlot plot = { "t", "x", "y", &line, 1, .y_log = log, .smoothing = 0.5, .y_limit = 1.0, .cursor_x = 0.0 };
+        cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 30, 20);
+        cairo_t *cr = cairo_create (surface);
+
+        dyno_plot_draw (cr, &plot, &dyno_plot_theme_dark, 30, 20, 1.0);
+        dyno_series_append (series, 0, values[i]);
+        dyno_plot_draw (cr, &plot, &dyno_plot_theme_dark, 30, 20, 1.0);
+        dyno_series_append (series, 0, values[i]);
+        dyno_plot_draw (cr, &plot, &dyno_plot_theme_dark, 300, 200, 2.0);
+        g_assert_cmpint (cairo_status (cr), ==, CAIRO_STATUS_SUCCESS);
+        cairo_destroy (cr);
+        cairo_surface_destroy (surface);
+      }
+}
+
+static void
+test_writes_each_format (void)
+{
+  static const char *const names[] = { "p.png", "p.svg", "p.pdf" };
+  static const char *const heads[] = { "\x89PNG", "<?xml", "%PDF" };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
+  g_autoptr (DynoSeries) series = ramp ("Loss", 20);
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "Loss", "Step", "", &line, 1, .y_limit = NAN, .cursor_x = NAN };
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, names[i], NULL);
+      g_autofree char *content = NULL;
+      g_assert_true (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 2.0, path, &error));
+      g_assert_no_error (error);
+      g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+      g_assert_true (g_str_has_prefix (content, heads[i]));
+      g_unlink (path);
+    }
+  g_assert_false (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 1.0, "plot.gif", &error));
+  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL);
+  g_assert_nonnull (strstr (error->message, "plot.gif"));
+  g_clear_error (&error);
+  g_assert_false (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 1.0, "/nonexistent/p.png", &error));
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO);
+  g_rmdir (folder);
+}
+
+static void
+test_csv_joins_series_by_x (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "p.csv", NULL);
+  g_autofree char *content = NULL;
+  g_autoptr (DynoSeries) a = dyno_series_new ("Training", ""), b = dyno_series_new ("Validation", "u");
+  DynoPlotLine lines[] = { { a, 0 }, { b, 1 } };
+  DynoPlot plot = { "Loss", "Step", "", lines, 2 };
+
+  dyno_series_append (a, 1, 0.5);
+  dyno_series_append (a, 2, 0.25);
+  dyno_series_append (b, 2, 7);
+  dyno_series_append (b, 3, NAN);
+  g_assert_true (dyno_plot_write_csv (&plot, 1, path, NULL));
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "x,Training,Validation (u)\n1,0.5,\n2,0.25,7\n3,,\n");
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+static void
+test_axis_ticks_are_round (void)
+{
+  DynoAxis axis;
+  g_autofree char *text = NULL;
+
+  dyno_axis_init (&axis, 0.03, 0.97, 5, FALSE, TRUE);
+  g_assert_cmpfloat (axis.low, ==, 0.0);
+  g_assert_cmpfloat_with_epsilon (axis.high, 1.0, 1e-12);
+  g_assert_cmpuint (axis.n_ticks, ==, 6);
+  text = dyno_axis_format (&axis, axis.ticks[1]);
+  g_assert_cmpstr (text, ==, "0.2");
+  dyno_axis_init (&axis, 5.0, 5.0, 5, FALSE, TRUE);
+  g_assert_cmpfloat (axis.low, <, 5.0);
+  g_assert_cmpfloat (axis.high, >, 5.0);
+  dyno_axis_init (&axis, 0.001, 10.0, 9, TRUE, FALSE);
+  g_assert_cmpuint (axis.n_ticks, >=, 4);
+  g_assert_cmpfloat_with_epsilon (dyno_axis_value (&axis, dyno_axis_position (&axis, 0.5)), 0.5, 1e-9);
+}
+
+static void
+test_cursor_maps_back_to_data (void)
+{
+  g_autoptr (DynoSeries) series = ramp ("a", 101);
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "t", "x", "y", &line, 1, .y_limit = NAN, .cursor_x = NAN };
+
+  g_assert_true (isnan (dyno_plot_x_at (&plot, &dyno_plot_theme_light, 400, 200, 2.0)));
+  g_assert_cmpfloat (dyno_plot_x_at (&plot, &dyno_plot_theme_light, 400, 200, 383.0), >, 95.0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/plot/draw/line-is-drawn", test_line_is_drawn);
+  g_test_add_func ("/plot/draw/survives-odd-data", test_survives_odd_data);
+  g_test_add_func ("/plot/draw/cursor-maps-back-to-data", test_cursor_maps_back_to_data);
+  g_test_add_func ("/plot/write/each-format", test_writes_each_format);
+  g_test_add_func ("/plot/write/csv-joins-series-by-x", test_csv_joins_series_by_x);
+  g_test_add_func ("/plot/axis/ticks-are-round", test_axis_ticks_are_round);
+  return g_test_run ();
+}
