@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The lowest floor: sizes, random numbers, rings, hashes, atomic files. */
+#include "base-error.h"
+#include "checked.h"
+#include "file.h"
+#include "hash.h"
+#include "ring.h"
+#include "rng.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <signal.h>
+#include <unistd.h>
+
+static void
+test_sizes_refuse_overflow (void)
+{
+  guint64 size = 7;
+
+  g_assert_false (dyno_size_mul (G_MAXUINT64 / 2, 3, &size));
+  g_assert_false (dyno_size_add (G_MAXUINT64, 1, &size));
+  g_assert_cmpuint (size, ==, 7);
+  g_assert_true (dyno_size_mul (1 << 20, 1 << 20, &size));
+  g_assert_cmpuint (size, ==, G_GUINT64_CONSTANT (1) << 40);
+  g_assert_cmpuint (dyno_align_up (65537, 65536), ==, 131072);
+  g_assert_cmpuint (dyno_div_up (9, 8), ==, 2);
+}
+
+static void
+test_rng_depends_on_place_alone (void)
+{
+  DynoRng rng = dyno_rng_init (5, 6);
+
+  for (guint64 i = 0; i < 20; i++)
+    g_assert_cmpuint (dyno_rng_next (&rng), ==, dyno_rng_at (5, 6, i));
+  g_assert_cmpuint (dyno_rng_at (5, 6, 0), !=, dyno_rng_at (5, 7, 0));
+  g_assert_cmpuint (dyno_rng_at (5, 6, 0), !=, dyno_rng_at (6, 6, 0));
+  /* A stored value: seeds in settings files must mean the same tomorrow. */
+  g_assert_cmpuint (dyno_rng_at (1, 2, 3), ==, G_GUINT64_CONSTANT (6571900310324351548));
+}
+
+static void
+test_rng_is_uniform_and_normal (void)
+{
+  DynoRng rng = dyno_rng_init (1, 1);
+  double sum = 0, square = 0, mean = 0;
+  guint n = 20000;
+
+  for (guint i = 0; i < n; i++)
+    {
+      double u = dyno_rng_uniform (&rng), v = dyno_rng_normal (&rng);
+      g_assert_cmpfloat (u, >=, 0.0);
+      g_assert_cmpfloat (u, <, 1.0);
+      mean += u / n;
+      sum += v / n;
+      square += v * v / n;
+    }
+  g_assert_cmpfloat_with_epsilon (mean, 0.5, 0.02);
+  g_assert_cmpfloat_with_epsilon (sum, 0.0, 0.03);
+  g_assert_cmpfloat_with_epsilon (square, 1.0, 0.05);
+}
+
+static void
+test_shuffle_is_a_permutation (void)
+{
+  guint32 values[257], seen[257] = { 0 };
+  DynoRng rng = dyno_rng_init (3, 4);
+  guint moved = 0;
+
+  for (guint i = 0; i < 257; i++)
+    values[i] = i;
+  dyno_rng_shuffle (&rng, values, 257);
+  for (guint i = 0; i < 257; i++)
+    {
+      seen[values[i]]++;
+      moved += values[i] != i;
+    }
+  for (guint i = 0; i < 257; i++)
+    g_assert_cmpuint (seen[i], ==, 1);
+  g_assert_cmpuint (moved, >, 200);
+}
+
+static gpointer
+produce (gpointer data)
+{
+  for (guintptr i = 1; i <= 10000; i++)
+    g_assert_true (dyno_ring_push (data, (gpointer) i));
+  dyno_ring_close (data);
+  return NULL;
+}
+
+static void
+test_ring_keeps_order_across_threads (void)
+{
+  g_autoptr (DynoRing) ring = dyno_ring_new (7, NULL);
+  GThread *thread = g_thread_new ("producer", produce, ring);
+  guintptr expected = 1;
+  gpointer item;
+
+  while ((item = dyno_ring_pop (ring, -1)))
+    g_assert_cmpuint ((guintptr) item, ==, expected++);
+  g_assert_cmpuint (expected, ==, 10001);
+  g_thread_join (thread);
+}
+
+static void
+test_ring_is_bounded_and_times_out (void)
+{
+  g_autoptr (DynoRing) ring = dyno_ring_new (2, g_free);
+
+  g_assert_null (dyno_ring_pop (ring, 1000));
+  g_assert_true (dyno_ring_try_push (ring, g_strdup ("a")));
+  g_assert_true (dyno_ring_try_push (ring, g_strdup ("b")));
+  g_assert_false (dyno_ring_try_push (ring, "c"));
+  g_assert_cmpuint (dyno_ring_length (ring), ==, 2);
+}
+
+static void
+test_hash_sees_every_byte (void)
+{
+  guint8 data[37] = { 0 };
+  guint64 whole = dyno_hash_bytes (DYNO_HASH_START, data, sizeof data);
+
+  for (guint i = 0; i < sizeof data; i++)
+    {
+      data[i] ^= 1;
+      g_assert_cmpuint (dyno_hash_bytes (DYNO_HASH_START, data, sizeof data), !=, whole);
+      data[i] ^= 1;
+    }
+  g_assert_cmpuint (dyno_hash_bytes (DYNO_HASH_START, data, 36), !=, whole);
+}
+
+static void
+test_atomic_write_replaces_whole (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "f", NULL), *target = g_build_filename (folder, "t", NULL);
+  g_autofree char *content = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDir) dir = NULL;
+  guint files = 0;
+
+  g_assert_true (dyno_file_write_atomic (path, "old", 3, &error));
+  g_assert_true (dyno_file_write_atomic (path, "newer", 5, &error));
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "newer");
+
+  /* A link is replaced and its target left alone. */
+  g_assert_cmpint (symlink (path, target), ==, 0);
+  g_assert_true (dyno_file_write_atomic (target, "x", 1, &error));
+  g_clear_pointer (&content, g_free);
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "newer");
+
+  g_assert_false (dyno_file_write_atomic ("/nonexistent/folder/f", "x", 1, &error));
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO);
+  g_assert_nonnull (strstr (error->message, "/nonexistent/folder/f"));
+
+  dir = g_dir_open (folder, 0, NULL);
+  while (g_dir_read_name (dir))
+    files++;
+  g_assert_cmpuint (files, ==, 2);
+  g_unlink (path);
+  g_unlink (target);
+  g_rmdir (folder);
+}
+
+static void
+test_full_disk_keeps_the_old_file (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "f", NULL), *big = g_malloc0 (1 << 16), *content = NULL;
+  g_autoptr (GError) error = NULL;
+  struct rlimit old, small;
+
+  g_assert_true (dyno_file_write_atomic (path, "old", 3, NULL));
+  signal (SIGXFSZ, SIG_IGN);
+  getrlimit (RLIMIT_FSIZE, &old);
+  small = old;
+  small.rlim_cur = 1 << 12;
+  setrlimit (RLIMIT_FSIZE, &small);
+  g_assert_false (dyno_file_write_atomic (path, big, 1 << 16, &error));
+  setrlimit (RLIMIT_FSIZE, &old);
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_DISK);
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "old");
+  g_unlink (path);
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* no leftover */
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/base/checked/sizes-refuse-overflow", test_sizes_refuse_overflow);
+  g_test_add_func ("/base/rng/depends-on-place-alone", test_rng_depends_on_place_alone);
+  g_test_add_func ("/base/rng/is-uniform-and-normal", test_rng_is_uniform_and_normal);
+  g_test_add_func ("/base/rng/shuffle-is-a-permutation", test_shuffle_is_a_permutation);
+  g_test_add_func ("/base/ring/keeps-order-across-threads", test_ring_keeps_order_across_threads);
+  g_test_add_func ("/base/ring/is-bounded-and-times-out", test_ring_is_bounded_and_times_out);
+  g_test_add_func ("/base/hash/sees-every-byte", test_hash_sees_every_byte);
+  g_test_add_func ("/base/file/atomic-write-replaces-whole", test_atomic_write_replaces_whole);
+  g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
+  return g_test_run ();
+}
