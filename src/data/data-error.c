@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The error domain of the data floor. */
+#include "data-error.h"
+
+G_DEFINE_QUARK (dyno - data - error - quark, dyno_data_error)

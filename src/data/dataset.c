@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a data set: the first class of the table that matches the location takes it.  What all classes share is
+ * here: references, facts, the checks that hold for each. */
+#include "dataset-class.h"
+#include <string.h>
+
+#define DEFAULT_LISTED 100
+
+static void
+info_clear (DynoDatasetInfo *info)
+{
+  g_free (info->name);
+  g_free (info->location);
+  g_strfreev (info->class_names);
+  g_free (info->class_counts);
+}
+
+void
+dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes)
+{
+  g_strfreev (info->class_names);
+  g_free (info->class_counts);
+  info->target_kind = DYNO_TARGET_CLASS;
+  info->n_classes = n_classes;
+  info->class_names = g_new0 (char *, (gsize) n_classes + 1);
+  info->class_counts = g_new0 (guint64, (gsize) n_classes + 1);
+  for (guint32 i = 0; i < n_classes; i++)
+    info->class_names[i] = g_strdup_printf ("%u", i);
+}
+
+gboolean
+dyno_dataset_check (DynoDataset *dataset, GError **error)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  g_autofree char *shown = g_filename_display_name (info->location);
+  guint32 used = 0;
+
+  if (info->n_samples == 0)
+    {
+      if (info->n_unreadable > 0)
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+                     "“%s” has no readable sample: all %" G_GUINT64_FORMAT " were refused, the first as “%s”", shown,
+                     info->n_unreadable,
+                     dataset->unreadable->len > 0 ? (char *) g_ptr_array_index (dataset->unreadable, 0) : "?");
+      else
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, "“%s” holds no sample", shown);
+      return FALSE;
+    }
+  if (info->n_samples >= G_MAXUINT32)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "“%s” has %" G_GUINT64_FORMAT " samples; at most %u can be used", shown, info->n_samples,
+                   G_MAXUINT32 - 1);
+      return FALSE;
+    }
+  if (info->target_kind != DYNO_TARGET_CLASS)
+    return TRUE;
+  for (guint32 i = 0; i < info->n_classes; i++)
+    used += info->class_counts[i] > 0;
+  if (used < 2)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+                   "“%s” has samples of one class only; a classifier needs at least two", shown);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static char *
+short_name (const DynoLocation *location)
+{
+  g_autofree char *absolute = NULL;
+
+  if (location->scheme != NULL)
+    return g_strdup (strcmp (location->scheme, "builtin") == 0 ? location->body : location->scheme);
+  absolute = g_canonicalize_filename (location->body, NULL);
+  return g_filename_display_basename (absolute);
+}
+
+DynoDataset *
+dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context, GError **error)
+{
+  g_autoptr (DynoDataset) dataset = g_new0 (DynoDataset, 1);
+
+  g_atomic_ref_count_init (&dataset->references);
+  dataset->klass = klass;
+  dataset->unreadable = g_ptr_array_new_with_free_func (g_free);
+  dataset->info.kind = klass->kind;
+  dataset->info.title = klass->title;
+  dataset->info.name = short_name (context->location);
+  dataset->info.location = g_strdup (context->location->text);
+  if (!klass->open (dataset, context, error) || !dyno_dataset_check (dataset, error))
+    return NULL;
+  g_ptr_array_add (dataset->unreadable, NULL);
+  return g_steal_pointer (&dataset);
+}
+
+DynoDataset *
+dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress, gpointer data,
+                   GCancellable *cancellable, GError **error)
+{
+  static const DynoDatasetParams defaults;
+  g_autoptr (DynoLocation) parsed = NULL;
+  g_autofree char *shown = NULL;
+
+  g_return_val_if_fail (location != NULL, NULL);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+  parsed = dyno_location_new (location, error);
+  if (parsed == NULL)
+    return NULL;
+  params = params != NULL ? params : &defaults;
+  for (guint i = 0; dyno_dataset_classes[i] != NULL; i++)
+    if (dyno_dataset_classes[i]->matches (parsed))
+      {
+        DynoOpenContext context = { .location = parsed,
+                                    .params = params,
+                                    .max_listed = params->max_listed > 0 ? params->max_listed : DEFAULT_LISTED,
+                                    .progress = progress,
+                                    .progress_data = data,
+                                    .cancellable = cancellable };
+        return dyno_dataset_new (dyno_dataset_classes[i], &context, error);
+      }
+
+  shown = g_filename_display_name (location);
+  if (parsed->scheme != NULL)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
+                 "There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC", shown);
+  else
+    g_set_error (
+        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+        "“%s” is not a data set that Dyno reads; choose a folder with one sub-folder of images for each class, an IDX "
+        "images file, or an X.npy",
+        shown);
+  return NULL;
+}
+
+DynoDataset *
+dyno_dataset_ref (DynoDataset *dataset)
+{
+  g_atomic_ref_count_inc (&dataset->references);
+  return dataset;
+}
+
+void
+dyno_dataset_unref (DynoDataset *dataset)
+{
+  if (dataset == NULL || !g_atomic_ref_count_dec (&dataset->references))
+    return;
+  if (dataset->klass->close != NULL)
+    dataset->klass->close (dataset);
+  info_clear (&dataset->info);
+  g_ptr_array_unref (dataset->unreadable);
+  g_free (dataset);
+}
+
+const DynoDatasetInfo *
+dyno_dataset_get_info (DynoDataset *dataset)
+{
+  return &dataset->info;
+}
+
+const char *const *
+dyno_dataset_get_unreadable (DynoDataset *dataset)
+{
+  return (const char *const *) dataset->unreadable->pdata;
+}
+
+gboolean
+dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
+                     GByteArray *scratch, GError **error)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+
+  g_return_val_if_fail (index < info->n_samples, FALSE);
+  g_return_val_if_fail (width > 0 && height > 0, FALSE);
+  g_return_val_if_fail (info->resizable || (width == info->max_width && height == info->max_height), FALSE);
+  return dataset->klass->decode (dataset, index, width, height, pixels, target, scratch, error);
+}
+
+gint32
+dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
+{
+  g_return_val_if_fail (dataset->info.target_kind == DYNO_TARGET_CLASS && index < dataset->info.n_samples, 0);
+  return dataset->klass->label (dataset, index);
+}
+
+char *
+dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index)
+{
+  g_return_val_if_fail (index < dataset->info.n_samples, NULL);
+  if (dataset->klass->describe != NULL)
+    return dataset->klass->describe (dataset, index);
+  return g_strdup_printf ("#%" G_GUINT64_FORMAT, index);
+}

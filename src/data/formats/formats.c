@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of formats.  Order matters only where a location could match two: the more special one comes first. */
+#include "dataset-class.h"
+
+const DynoDatasetClass *const dyno_dataset_classes[] = {
+  &dyno_dataset_class_shapes,
+  &dyno_dataset_class_synthetic,
+  &dyno_dataset_class_idx,
+  NULL,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.
+ *
+ * Laws:
+ * - One mutex guards all of the loader but the pixels.  Pixels of a slot are written only by the holder of a
+ *   ticket between its two visits to the mutex in commit; the consumer reads them after it has seen the slot ready.
+ * - A ticket is a run of rows of one slot.  It is decoded into the worker's own memory and copied into the slot at
+ *   the end, and only when the loader is still in the ticket's generation: a worker that comes late, even hours,
+ *   touches nothing.  So a stuck worker can be left behind.
+ * - A generation begins with each start_epoch and with free.
+ * - The loader's struct lives until the last worker is gone (references), the workers' list tells which are waited for. */
+#pragma once
+#include "loader.h"
+#include "sample-cache.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_LOADER_MAX_PREFETCH 64
+#define DYNO_LOADER_MAX_WORKERS  256
+#define DYNO_LOADER_MAX_CHUNK    32
+
+typedef enum {
+  DYNO_SLOT_FREE,
+  DYNO_SLOT_FILLING,
+  DYNO_SLOT_READY,
+  DYNO_SLOT_HELD, /* by the consumer */
+} DynoSlotState;
+
+typedef struct {
+  DynoBatch batch; /* first: the consumer's pointer is the slot's */
+  DynoSlotState state;
+  guint32 claimed; /* rows given out in tickets */
+  guint32 done;    /* rows committed */
+  guint32 n_bad;   /* rows whose own sample was bad */
+  GError *error;   /* set: the batch cannot be completed */
+  gboolean *taken; /* (batch): a ticket that starts at this row has begun its commit */
+  gpointer own_pixels;
+} DynoSlot;
+
+typedef struct {
+  guint64 generation;
+  guint slot;
+  guint32 row, count;
+  guint64 position; /* of the first row in the epoch's order */
+  guint reissued;   /* times it was given to another worker */
+} DynoTicket;
+
+/* Memory of one decoding thread. */
+typedef struct {
+  guint8 *pixels;  /* (chunk samples) */
+  guint8 *targets; /* (chunk targets) */
+  GByteArray *scratch;
+} DynoBench;
+
+typedef struct {
+  DynoLoader *loader;
+  GThread *thread;
+  DynoTicket ticket;
+  gint64 busy_since_us; /* 0: waiting */
+  gboolean abandoned;   /* stuck: nobody waits for it any more */
+} DynoWorker;
+
+struct _DynoLoader {
+  gatomicrefcount references;
+  DynoDataset *dataset;
+  DynoSampleCache *cache; /* may be NULL */
+  DynoLoaderParams params;
+  guint32 *indices; /* (n_samples) of the data set */
+  guint32 n_samples;
+  gsize sample_bytes, target_bytes;
+  guint32 chunk; /* most rows of a ticket */
+  guint64 n_batches;
+  guint64 bad_limit; /* bad samples an epoch may have */
+  gint64 stuck_us;   /* a ticket held longer is given to another worker */
+  gint64 give_up_us; /* and past this the consumer gets an error */
+
+  GMutex mutex;
+  GCond work;  /* tickets may be had, or a worker should end */
+  GCond ready; /* a slot is ready, a worker ended, something was cancelled */
+  gboolean quit;
+  gboolean active; /* an epoch was started */
+  guint64 generation, epoch;
+  guint32 *order;     /* (n_samples) places in indices */
+  guint8 *bad;        /* (n_samples) places that failed in this epoch */
+  guint64 next_batch; /* to be opened */
+  guint64 consume_batch;
+  guint64 delivered_bad;
+  GError *failed;
+  gint64 waiting_since_us; /* of the consumer */
+
+  DynoSlot *slots;
+  guint n_slots, max_slots;
+  gint filling;   /* slot with rows to give out, or -1 */
+  guint prefetch; /* asked for */
+  guint committing;
+  gboolean draining; /* someone waits for committing to become 0 */
+  GQueue reissue;    /* DynoTicket * */
+
+  guint target_workers, alive;
+  GPtrArray *workers; /* DynoWorker *, running */
+  GPtrArray *ended;   /* GThread *, to be joined */
+
+  DynoBench *consumer_bench;
+  guint64 samples_done, bad_samples, decode_us;
+  GHashTable *listed; /* places already in bad_list */
+  GPtrArray *bad_list;
+};
+
+/* All with the mutex held. */
+gboolean dyno_loader_claim (DynoLoader *loader, DynoTicket *ticket);
+void dyno_loader_spawn_workers (DynoLoader *loader);
+
+/* Without the mutex: decodes and commits. */
+void dyno_loader_process (DynoLoader *loader, const DynoTicket *ticket, DynoBench *bench);
+
+DynoBench *dyno_bench_new (const DynoLoader *loader); /* NULL: no memory */
+void dyno_bench_free (DynoBench *bench);
+
+void dyno_loader_unref (DynoLoader *loader);
+
+/* For tests: the times after which a worker counts as stuck and the consumer gives up. */
+void dyno_loader_set_patience (DynoLoader *loader, gint64 stuck_us, gint64 give_up_us);
+
+G_END_DECLS

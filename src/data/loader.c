@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* The consumer's side of the loader: slots, epochs, taking batches, live changes.  loader-private.h says the laws. */
+#include "loader-private.h"
+#include "checked.h"
+#include "rng.h"
+#include <string.h>
+
+#define MAX_BATCH_BYTES  (G_GUINT64_CONSTANT (1) << 40)
+#define CHUNK_BYTES      (32 * 1024) /* small samples are taken several at a time, to visit the mutex less often */
+#define DEFAULT_BAD      0.1
+#define DEFAULT_STUCK_US (5 * G_USEC_PER_SEC)
+#define DEFAULT_PATIENCE (30 * G_USEC_PER_SEC)
+#define HELD_SLOTS       2 /* batches that a consumer may hold while prefetch others are ahead */
+
+gboolean
+dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width, guint32 height, guint64 *bytes)
+{
+  guint64 size = info->element == DYNO_ELEMENT_F32 ? 4 : 1;
+
+  if (!dyno_size_mul (size, batch, &size) || !dyno_size_mul (size, width, &size) || !dyno_size_mul (size, height, &size)
+      || !dyno_size_mul (size, info->channels, &size) || size > MAX_BATCH_BYTES)
+    return FALSE;
+  *bytes = size;
+  return TRUE;
+}
+
+/* --- making and unmaking ------------------------------------------------------------------------------------------- */
+
+static gboolean
+init_slot (DynoLoader *loader, gpointer pixels)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (loader->dataset);
+  guint32 batch = loader->params.batch;
+  DynoSlot *slot = &loader->slots[loader->n_slots];
+
+  memset (slot, 0, sizeof *slot);
+  if (pixels == NULL)
+    pixels = slot->own_pixels = g_try_malloc0 (batch * loader->sample_bytes);
+  slot->batch.pixels = pixels;
+  slot->batch.flip_seeds = g_try_new0 (guint32, batch);
+  slot->taken = g_try_new0 (gboolean, batch);
+  if (info->target_kind == DYNO_TARGET_CLASS)
+    slot->batch.classes = g_try_new0 (gint32, batch);
+  else
+    slot->batch.values = g_try_malloc0 (batch * loader->target_bytes);
+  loader->n_slots++;
+  return pixels != NULL && slot->batch.flip_seeds != NULL && slot->taken != NULL
+         && (slot->batch.classes != NULL || slot->batch.values != NULL);
+}
+
+static void
+clear_slot (DynoSlot *slot)
+{
+  g_free (slot->own_pixels);
+  g_free (slot->batch.flip_seeds);
+  g_free (slot->batch.classes);
+  g_free (slot->batch.values);
+  g_free (slot->taken);
+  g_clear_error (&slot->error);
+}
+
+/* As many slots of own memory as the prefetch asks for; fewer when memory is short. */
+static gboolean
+grow_slots (DynoLoader *loader)
+{
+  while (loader->params.slots == NULL && loader->n_slots < MIN (loader->prefetch + HELD_SLOTS, loader->max_slots))
+    if (!init_slot (loader, NULL))
+      {
+        clear_slot (&loader->slots[--loader->n_slots]);
+        return FALSE;
+      }
+  return TRUE;
+}
+
+static gboolean
+set_memory_error (GError **error, const char *what, guint64 bytes)
+{
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+               "No memory for %s (%" G_GUINT64_FORMAT " MB); take a smaller batch, a smaller prefetch or smaller images",
+               what, bytes >> 20);
+  return FALSE;
+}
+
+static gboolean
+make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
+{
+  const DynoLoaderParams *params = &loader->params;
+
+  loader->max_slots = params->slots != NULL ? params->n_slots : DYNO_LOADER_MAX_PREFETCH + HELD_SLOTS;
+  loader->slots = g_new0 (DynoSlot, loader->max_slots);
+  for (guint i = 0; params->slots != NULL && i < params->n_slots; i++)
+    if (!init_slot (loader, params->slots[i]))
+      return set_memory_error (error, "the loader's batches", batch_bytes);
+  if (!grow_slots (loader) && loader->n_slots < 1 + HELD_SLOTS)
+    return set_memory_error (error, "the loader's batches", batch_bytes * (1 + HELD_SLOTS));
+  loader->consumer_bench = dyno_bench_new (loader);
+  if (loader->consumer_bench == NULL)
+    return set_memory_error (error, "decoding", loader->sample_bytes * loader->chunk);
+  return TRUE;
+}
+
+static gboolean
+take_indices (DynoLoader *loader, const GArray *indices, GError **error)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (loader->dataset);
+  guint32 batch = loader->params.batch;
+
+  loader->n_samples = indices->len;
+  loader->n_batches = loader->params.drop_last ? indices->len / batch : dyno_div_up (indices->len, batch);
+  if (loader->n_batches == 0)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+                   "%u samples of “%s” do not fill a batch of %u; take a smaller batch or more samples", indices->len,
+                   info->name, batch);
+      return FALSE;
+    }
+  loader->indices = g_try_new (guint32, indices->len);
+  loader->order = g_try_new (guint32, indices->len);
+  loader->bad = g_try_malloc0 (indices->len);
+  if (loader->indices == NULL || loader->order == NULL || loader->bad == NULL)
+    return set_memory_error (error, "the order of samples", (guint64) indices->len * 9);
+  memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
+  return TRUE;
+}
+
+DynoLoader *
+dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params, GError **error)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (DynoLoader) loader = NULL;
+  guint64 batch_bytes;
+
+  g_return_val_if_fail (params->batch > 0 && params->width > 0 && params->height > 0, NULL);
+  g_return_val_if_fail (params->slots == NULL || params->n_slots >= 2, NULL);
+  if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &batch_bytes))
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "A batch of %u samples of %u x %u x %u is too large; take a smaller batch or smaller images",
+                   params->batch, params->width, params->height, info->channels);
+      return NULL;
+    }
+
+  loader = g_new0 (DynoLoader, 1);
+  g_atomic_ref_count_init (&loader->references);
+  g_mutex_init (&loader->mutex);
+  g_cond_init (&loader->work);
+  g_cond_init (&loader->ready);
+  g_queue_init (&loader->reissue);
+  loader->dataset = dyno_dataset_ref (dataset);
+  loader->params = *params;
+  loader->workers = g_ptr_array_new ();
+  loader->ended = g_ptr_array_new ();
+  loader->bad_list = g_ptr_array_new_with_free_func (g_free);
+  loader->listed = g_hash_table_new (NULL, NULL);
+  loader->filling = -1;
+  loader->stuck_us = DEFAULT_STUCK_US;
+  loader->give_up_us = DEFAULT_PATIENCE;
+  loader->prefetch = CLAMP (params->prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
+  loader->target_workers = MIN (params->workers, DYNO_LOADER_MAX_WORKERS);
+  loader->sample_bytes = batch_bytes / params->batch;
+  loader->target_bytes = info->target_kind == DYNO_TARGET_CLASS ? sizeof (gint32) : info->n_targets * sizeof (float);
+  loader->chunk = (guint32) CLAMP (CHUNK_BYTES / loader->sample_bytes, 1, DYNO_LOADER_MAX_CHUNK);
+  if (!take_indices (loader, indices, error) || !make_slots (loader, batch_bytes, error))
+    return NULL;
+  loader->bad_limit = (guint64) ((params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
+  if (params->cache)
+    {
+      loader->cache =
+          dyno_sample_cache_new (loader->n_samples, loader->sample_bytes, loader->target_bytes, params->cache_limit_bytes);
+      if (loader->cache == NULL)
+        g_warning ("No memory for the cache of samples; going on without");
+    }
+  return g_steal_pointer (&loader);
+}
+
+void
+dyno_loader_unref (DynoLoader *loader)
+{
+  if (!g_atomic_ref_count_dec (&loader->references))
+    return;
+  for (guint i = 0; i < loader->n_slots; i++)
+    clear_slot (&loader->slots[i]);
+  g_free (loader->slots);
+  dyno_bench_free (loader->consumer_bench);
+  dyno_sample_cache_free (loader->cache);
+  dyno_dataset_unref (loader->dataset);
+  g_free (loader->indices);
+  g_free (loader->order);
+  g_free (loader->bad);
+  g_clear_error (&loader->failed);
+  g_queue_clear_full (&loader->reissue, g_free);
+  g_ptr_array_unref (loader->workers);
+  g_ptr_array_unref (loader->ended);
+  g_ptr_array_unref (loader->bad_list);
+  g_hash_table_unref (loader->listed);
+  g_mutex_clear (&loader->mutex);
+  g_cond_clear (&loader->work);
+  g_cond_clear (&loader->ready);
+  g_free (loader);
+}
+
+/* Joins threads that are past their last use of the mutex; takes and gives back the mutex. */
+static void
+join_ended (DynoLoader *loader)
+{
+  for (;;)
+    {
+      GThread *thread = NULL;
+
+      g_mutex_lock (&loader->mutex);
+      if (loader->ended->len > 0)
+        thread = g_ptr_array_steal_index_fast (loader->ended, 0);
+      g_mutex_unlock (&loader->mutex);
+      if (thread == NULL)
+        return;
+      g_thread_join (thread);
+    }
+}
+
+/* Leaves a stuck worker behind: it keeps its own reference and finds a generation that is over, or its rows taken. */
+static void
+abandon (DynoLoader *loader, guint place)
+{
+  DynoWorker *worker = g_ptr_array_steal_index_fast (loader->workers, place);
+
+  worker->abandoned = TRUE;
+  loader->alive--;
+  g_thread_unref (worker->thread);
+}
+
+void
+dyno_loader_free (DynoLoader *loader)
+{
+  gint64 deadline;
+
+  if (loader == NULL)
+    return;
+  g_mutex_lock (&loader->mutex);
+  loader->quit = TRUE;
+  loader->draining = TRUE;
+  loader->generation++;
+  g_cond_broadcast (&loader->work);
+  deadline = g_get_monotonic_time () + loader->stuck_us;
+  while (loader->alive > 0 || loader->committing > 0)
+    if (!g_cond_wait_until (&loader->ready, &loader->mutex, deadline) && loader->committing == 0)
+      while (loader->workers->len > 0)
+        {
+          g_warning ("A loader worker is stuck in a read and is left behind");
+          abandon (loader, loader->workers->len - 1);
+        }
+  g_mutex_unlock (&loader->mutex);
+  join_ended (loader);
+  dyno_loader_unref (loader);
+}
+
+/* --- epochs and batches -------------------------------------------------------------------------------------------- */
+
+guint64
+dyno_loader_get_batches (DynoLoader *loader)
+{
+  return loader->n_batches;
+}
+
+void
+dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch)
+{
+  join_ended (loader);
+  g_mutex_lock (&loader->mutex);
+  loader->generation++;
+  loader->active = FALSE;
+  loader->draining = TRUE;
+  while (loader->committing > 0)
+    g_cond_wait (&loader->ready, &loader->mutex);
+  loader->draining = FALSE;
+
+  for (guint i = 0; i < loader->n_slots; i++)
+    {
+      if (loader->slots[i].state != DYNO_SLOT_HELD)
+        loader->slots[i].state = DYNO_SLOT_FREE;
+      g_clear_error (&loader->slots[i].error);
+    }
+  loader->filling = -1;
+  g_queue_clear_full (&loader->reissue, g_free);
+  g_clear_error (&loader->failed);
+  loader->delivered_bad = 0;
+  memset (loader->bad, 0, loader->n_samples);
+  for (guint32 i = 0; i < loader->n_samples; i++)
+    loader->order[i] = i;
+  if (loader->params.shuffle)
+    {
+      DynoRng rng = dyno_rng_init (loader->params.seed, epoch);
+      dyno_rng_shuffle (&rng, loader->order, loader->n_samples);
+    }
+  loader->epoch = epoch;
+  loader->next_batch = loader->consume_batch = MIN (first_batch, loader->n_batches);
+  loader->active = TRUE;
+  dyno_loader_spawn_workers (loader);
+  g_cond_broadcast (&loader->work);
+  g_mutex_unlock (&loader->mutex);
+}
+
+static void
+on_cancelled (GCancellable *cancellable, gpointer data)
+{
+  DynoLoader *loader = data;
+
+  g_mutex_lock (&loader->mutex);
+  g_cond_broadcast (&loader->ready);
+  g_mutex_unlock (&loader->mutex);
+}
+
+/* Gives the rows of stuck workers to others; fails when that did not help either.  Mutex held. */
+static void
+look_for_stuck (DynoLoader *loader)
+{
+  gint64 now = g_get_monotonic_time ();
+  gboolean found = FALSE;
+
+  for (guint i = loader->workers->len; i > 0; i--)
+    {
+      DynoWorker *worker = g_ptr_array_index (loader->workers, i - 1);
+      DynoTicket *again;
+
+      if (worker->busy_since_us == 0 || now - worker->busy_since_us < loader->stuck_us)
+        continue;
+      g_warning ("A loader worker has been stuck for %.1f s; its samples go to another",
+                 (double) (now - worker->busy_since_us) / G_USEC_PER_SEC);
+      again = g_memdup2 (&worker->ticket, sizeof worker->ticket);
+      again->reissued++;
+      if (again->generation == loader->generation)
+        g_queue_push_tail (&loader->reissue, again);
+      else
+        g_free (again);
+      abandon (loader, i - 1);
+      found = TRUE;
+    }
+  if (now - loader->waiting_since_us > loader->give_up_us && loader->alive > 0 && loader->failed == NULL)
+    g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
+                 "No sample of “%s” could be read for %.0f s; check that its disk or network answers, then resume",
+                 dyno_dataset_get_info (loader->dataset)->name, (double) loader->give_up_us / G_USEC_PER_SEC);
+  if (found && loader->failed == NULL)
+    {
+      dyno_loader_spawn_workers (loader);
+      g_cond_broadcast (&loader->work);
+    }
+}
+
+/* The slot of the batch that comes next, or NULL when it is not opened yet.  Mutex held. */
+static DynoSlot *
+find_next (DynoLoader *loader, gboolean *all_held)
+{
+  *all_held = TRUE;
+  for (guint i = 0; i < loader->n_slots; i++)
+    {
+      DynoSlot *slot = &loader->slots[i];
+      *all_held = *all_held && slot->state == DYNO_SLOT_HELD;
+      if ((slot->state == DYNO_SLOT_FILLING || slot->state == DYNO_SLOT_READY) && slot->batch.index == loader->consume_batch)
+        return slot;
+    }
+  return NULL;
+}
+
+/* Hands a ready slot to the consumer, or sets failed when it cannot be had.  Mutex held. */
+static DynoBatch *
+take_slot (DynoLoader *loader, DynoSlot *slot)
+{
+  loader->delivered_bad += slot->n_bad;
+  if (slot->error != NULL)
+    loader->failed = g_steal_pointer (&slot->error);
+  else if (loader->delivered_bad > loader->bad_limit)
+    g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 "%" G_GUINT64_FORMAT " of %u samples of “%s” cannot be read, more than the allowed share; the first: %s",
+                 loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
+                 loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
+  if (loader->failed != NULL)
+    return NULL;
+  slot->state = DYNO_SLOT_HELD;
+  loader->consume_batch++;
+  g_cond_broadcast (&loader->work);
+  return &slot->batch;
+}
+
+/* One round of waiting or, without workers, of decoding.  Mutex held, given up meanwhile. */
+static void
+make_progress (DynoLoader *loader)
+{
+  DynoTicket ticket;
+  gint64 round = MIN (loader->stuck_us / 4, G_USEC_PER_SEC);
+
+  if (loader->alive == 0 && dyno_loader_claim (loader, &ticket))
+    {
+      g_mutex_unlock (&loader->mutex);
+      dyno_loader_process (loader, &ticket, loader->consumer_bench);
+      g_mutex_lock (&loader->mutex);
+    }
+  else if (!g_cond_wait_until (&loader->ready, &loader->mutex, g_get_monotonic_time () + round))
+    look_for_stuck (loader);
+}
+
+DynoBatch *
+dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable, GError **error)
+{
+  gint64 start = g_get_monotonic_time ();
+  gulong handler = 0;
+  DynoBatch *batch = NULL;
+
+  g_return_val_if_fail (loader->active, NULL);
+  if (cancellable != NULL)
+    handler = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), loader, NULL);
+  g_mutex_lock (&loader->mutex);
+  loader->waiting_since_us = start;
+  while (batch == NULL && loader->consume_batch < loader->n_batches)
+    {
+      gboolean all_held;
+      DynoSlot *slot = find_next (loader, &all_held);
+
+      if (loader->failed == NULL && slot != NULL && slot->state == DYNO_SLOT_READY)
+        batch = take_slot (loader, slot);
+      if (loader->failed != NULL)
+        g_propagate_error (error, g_error_copy (loader->failed));
+      else if (all_held)
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
+                     "All %u batches of the loader are in use; release one first", loader->n_slots);
+      if (loader->failed != NULL || all_held)
+        break;
+      if (batch != NULL || g_cancellable_set_error_if_cancelled (cancellable, error))
+        break;
+      make_progress (loader);
+    }
+  g_mutex_unlock (&loader->mutex);
+  if (handler != 0)
+    g_cancellable_disconnect (cancellable, handler);
+  if (wait_us != NULL)
+    *wait_us = g_get_monotonic_time () - start;
+  return batch;
+}
+
+void
+dyno_loader_release (DynoLoader *loader, DynoBatch *batch)
+{
+  g_mutex_lock (&loader->mutex);
+  g_warn_if_fail (loader->slots[batch->slot].state == DYNO_SLOT_HELD);
+  loader->slots[batch->slot].state = DYNO_SLOT_FREE;
+  g_cond_broadcast (&loader->work);
+  g_mutex_unlock (&loader->mutex);
+}
+
+/* --- live changes and facts ---------------------------------------------------------------------------------------- */
+
+void
+dyno_loader_set_workers (DynoLoader *loader, guint workers)
+{
+  g_mutex_lock (&loader->mutex);
+  loader->target_workers = MIN (workers, DYNO_LOADER_MAX_WORKERS);
+  if (loader->active)
+    dyno_loader_spawn_workers (loader);
+  g_cond_broadcast (&loader->work);
+  g_mutex_unlock (&loader->mutex);
+  join_ended (loader);
+}
+
+void
+dyno_loader_set_prefetch (DynoLoader *loader, guint prefetch)
+{
+  g_mutex_lock (&loader->mutex);
+  loader->prefetch = CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
+  if (!grow_slots (loader))
+    g_warning ("No memory for %u batches ahead; going on with %u", loader->prefetch, loader->n_slots - HELD_SLOTS);
+  g_cond_broadcast (&loader->work);
+  g_mutex_unlock (&loader->mutex);
+}
+
+void
+dyno_loader_set_patience (DynoLoader *loader, gint64 stuck_us, gint64 give_up_us)
+{
+  g_mutex_lock (&loader->mutex);
+  loader->stuck_us = stuck_us;
+  loader->give_up_us = give_up_us;
+  g_mutex_unlock (&loader->mutex);
+}
+
+void
+dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats)
+{
+  g_mutex_lock (&loader->mutex);
+  *stats = (DynoLoaderStats){ .samples = loader->samples_done,
+                              .bad_samples = loader->bad_samples,
+                              .cached_bytes = loader->cache != NULL ? dyno_sample_cache_get_bytes (loader->cache) : 0,
+                              .decode_us = loader->decode_us,
+                              .workers = loader->alive };
+  for (guint i = 0; i < loader->n_slots; i++)
+    stats->ready += loader->slots[i].state == DYNO_SLOT_READY;
+  g_mutex_unlock (&loader->mutex);
+}
+
+char **
+dyno_loader_list_bad (DynoLoader *loader)
+{
+  GPtrArray *copy = g_ptr_array_new ();
+
+  g_mutex_lock (&loader->mutex);
+  for (guint i = 0; i < loader->bad_list->len; i++)
+    g_ptr_array_add (copy, g_strdup (g_ptr_array_index (loader->bad_list, i)));
+  g_mutex_unlock (&loader->mutex);
+  g_ptr_array_add (copy, NULL);
+  return (char **) g_ptr_array_free (copy, FALSE);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Division of a data set into a training and a validation part.
+ *
+ * Laws: the same (data set, fraction, seed) gives the same division on every machine; each class gives the same share,
+ * with the rounding carried from class to class, so that many small classes still make up the whole fraction; a class
+ * never loses its last training sample.  Both parts come in an order by seed: a beginning of the validation part
+ * is a fair sample of it. */
+#include "dataset-class.h"
+#include "rng.h"
+
+/* Streams of the seed, apart from those of epochs, which count from 0. */
+#define STREAM_CLASS      (G_GUINT64_CONSTANT (0x7370) << 48)
+#define STREAM_TRAIN      (G_GUINT64_CONSTANT (0x7371) << 48)
+#define STREAM_VALIDATION (G_GUINT64_CONSTANT (0x7372) << 48)
+
+static void
+split_own (DynoDataset *dataset, GArray *train, GArray *validation)
+{
+  for (guint32 i = 0; i < dataset->info.n_samples; i++)
+    g_array_append_val (dataset->klass->is_validation (dataset, i) ? validation : train, i);
+}
+
+/* Samples grouped by class (one group for regression): starts has n_groups + 1 places in members. */
+static void
+group_by_class (DynoDataset *dataset, guint32 n_groups, guint32 *starts, guint32 *members)
+{
+  gboolean classes = dataset->info.target_kind == DYNO_TARGET_CLASS;
+  guint32 n = (guint32) dataset->info.n_samples;
+  g_autofree guint32 *next = g_new0 (guint32, n_groups);
+
+  for (guint32 i = 0; i < n; i++)
+    starts[(classes ? (guint32) dataset->klass->label (dataset, i) : 0) + 1]++;
+  for (guint32 g = 0; g < n_groups; g++)
+    {
+      starts[g + 1] += starts[g];
+      next[g] = starts[g];
+    }
+  for (guint32 i = 0; i < n; i++)
+    members[next[classes ? (guint32) dataset->klass->label (dataset, i) : 0]++] = i;
+}
+
+void
+dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train, GArray **validation)
+{
+  guint32 n = (guint32) dataset->info.n_samples;
+  guint32 n_groups = dataset->info.target_kind == DYNO_TARGET_CLASS ? dataset->info.n_classes : 1;
+  g_autofree guint32 *starts = NULL, *members = NULL;
+  double due = 0;
+
+  g_return_if_fail (val_fraction >= 0 && val_fraction < 1);
+  *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
+  *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
+  if (dataset->info.has_split && dataset->klass->is_validation != NULL)
+    {
+      split_own (dataset, *train, *validation);
+      return;
+    }
+  if (val_fraction == 0)
+    {
+      for (guint32 i = 0; i < n; i++)
+        g_array_append_val (*train, i);
+      return;
+    }
+
+  starts = g_new0 (guint32, (gsize) n_groups + 1);
+  members = g_new (guint32, n);
+  group_by_class (dataset, n_groups, starts, members);
+  for (guint32 g = 0; g < n_groups; g++)
+    {
+      guint32 count = starts[g + 1] - starts[g], taken;
+      DynoRng rng = dyno_rng_init (seed, (STREAM_CLASS) + g);
+
+      if (count == 0)
+        continue;
+      due += count * val_fraction;
+      /* The half of a millionth keeps sums that are whole but for rounding on their whole number. */
+      taken = MIN ((guint32) MAX (due + 0.5e-6, 0), count - 1);
+      due -= taken;
+      dyno_rng_shuffle (&rng, members + starts[g], count);
+      g_array_append_vals (*validation, members + starts[g], taken);
+      g_array_append_vals (*train, members + starts[g] + taken, count - taken);
+    }
+  if ((*validation)->len == 0 && (*train)->len > 1)
+    {
+      g_array_append_val (*validation, g_array_index (*train, guint32, (*train)->len - 1));
+      g_array_set_size (*train, (*train)->len - 1);
+    }
+
+  DynoRng train_rng = dyno_rng_init (seed, STREAM_TRAIN);
+  DynoRng validation_rng = dyno_rng_init (seed, STREAM_VALIDATION);
+  dyno_rng_shuffle (&train_rng, (guint32 *) (gpointer) (*train)->data, (*train)->len);
+  dyno_rng_shuffle (&validation_rng, (guint32 *) (gpointer) (*validation)->data, (*validation)->len);
+}
