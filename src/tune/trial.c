@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* A trial is a session like any other, without an output folder, ended as soon as enough was measured: what is measured is
+ * what a run will do, loader, transfers and optimizer included. */
+#include "trial.h"
+#include "session.h"
+#include <math.h>
+
+#define WARM_UP_STEPS 3
+#define LEAST_STEPS   4
+
+const char *
+dyno_trial_outcome_name (DynoTrialOutcome outcome)
+{
+  static const char *const names[] = { "ok", "does-not-fit", "out-of-memory", "failed", "diverged" };
+
+  g_return_val_if_fail ((guint) outcome < G_N_ELEMENTS (names), "failed");
+  return names[outcome];
+}
+
+void
+dyno_trial_clear (DynoTrial *trial)
+{
+  g_clear_pointer (&trial->text, g_free);
+}
+
+void
+dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy)
+{
+  *copy = *trial;
+  copy->text = g_strdup (trial->text);
+}
+
+static DynoJob *
+trial_job (const DynoJob *job, const DynoSettings *settings)
+{
+  DynoJob *copy = dyno_job_copy (job);
+
+  copy->settings = *settings;
+  copy->settings.epochs = 1000000;
+  g_clear_pointer (&copy->out_dir, g_free);
+  g_clear_pointer (&copy->weights_out, g_free);
+  g_clear_pointer (&copy->resume, g_free);
+  copy->max_steps = 0;
+  copy->every_event = TRUE;
+  return copy;
+}
+
+gboolean
+dyno_trial_rule_out (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *device)
+{
+  g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
+  g_autoptr (GError) error = NULL;
+  DynoJobPlan plan;
+
+  if (!dyno_job_plan (copy, dyno_dataset_get_info (dataset), device, &plan, &error))
+    {
+      trial->outcome = DYNO_TRIAL_FAILED;
+      trial->text = g_strdup (error->message);
+      return TRUE;
+    }
+  trial->vram_bytes = plan.plan.total_bytes;
+  if (plan.fits)
+    return FALSE;
+  trial->outcome = DYNO_TRIAL_DOES_NOT_FIT;
+  trial->text = dyno_job_plan_advice (copy, &plan);
+  return TRUE;
+}
+
+typedef struct {
+  guint64 seen;    /* steps */
+  gint64 begin_us; /* end of the last warm-up step */
+  gint64 end_us;   /* of the last step */
+  guint64 counted;
+  double wait_ms;
+  guint64 vram_bytes;
+  gboolean nonfinite;
+} Measure;
+
+static void
+add_step (Measure *m, const DynoEvent *event)
+{
+  m->seen++;
+  m->vram_bytes = MAX (m->vram_bytes, event->step.vram_bytes);
+  m->nonfinite |= !isfinite (event->step.loss);
+  if (m->seen <= WARM_UP_STEPS)
+    {
+      m->begin_us = event->time_us;
+      return;
+    }
+  m->counted++;
+  m->end_us = event->time_us;
+  m->wait_ms += event->step.wait_data_ms;
+}
+
+static gboolean
+enough (const Measure *m, double seconds)
+{
+  return m->counted >= LEAST_STEPS && (double) (m->end_us - m->begin_us) >= seconds * 1e6;
+}
+
+static DynoTrialOutcome
+outcome_of (const GError *error)
+{
+  if (g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT))
+    return DYNO_TRIAL_DOES_NOT_FIT;
+  if (g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+      || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET))
+    return DYNO_TRIAL_OUT_OF_MEMORY;
+  if (g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    return DYNO_TRIAL_DIVERGED;
+  return DYNO_TRIAL_FAILED;
+}
+
+/* Takes events until enough was measured or the session ended; an epoch's validation is left out of the time. */
+static void
+follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, GCancellable *cancellable)
+{
+  gboolean stopped = FALSE, done = FALSE;
+
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_session_pop (session, 200 * 1000);
+
+      if (event && event->type == DYNO_EVENT_STEP && !stopped)
+        add_step (m, event);
+      else if (event && event->type == DYNO_EVENT_EPOCH && m->seen > 0)
+        {
+          gint64 gap = event->time_us - (m->counted ? m->end_us : m->begin_us);
+          m->begin_us += gap;
+          m->end_us += gap;
+        }
+      else if (event && event->type == DYNO_EVENT_ERROR)
+        {
+          trial->outcome = outcome_of (event->error);
+          trial->text = g_strdup (event->error->message);
+        }
+      else if (event && event->type == DYNO_EVENT_DONE)
+        done = TRUE;
+      if (!stopped && (enough (m, seconds) || g_cancellable_is_cancelled (cancellable)))
+        {
+          dyno_session_stop (session, TRUE);
+          stopped = TRUE;
+        }
+    }
+}
+
+void
+dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, GCancellable *cancellable)
+{
+  g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
+  g_autoptr (DynoSession) session = dyno_session_new (copy);
+  Measure m = { 0 };
+  double elapsed;
+
+  trial->outcome = DYNO_TRIAL_OK;
+  dyno_session_set_dataset (session, dataset);
+  dyno_session_start (session);
+  follow (trial, session, &m, seconds, cancellable);
+  dyno_session_join (session);
+
+  trial->steps = m.counted;
+  trial->vram_bytes = MAX (trial->vram_bytes, m.vram_bytes);
+  if (trial->outcome != DYNO_TRIAL_OK)
+    return;
+  if (m.nonfinite)
+    {
+      trial->outcome = DYNO_TRIAL_DIVERGED;
+      trial->text = g_strdup ("The loss was not finite");
+      return;
+    }
+  elapsed = (double) (m.end_us - m.begin_us) / 1e6;
+  if (m.counted < LEAST_STEPS || elapsed <= 0.0)
+    {
+      trial->outcome = DYNO_TRIAL_FAILED;
+      trial->text = g_strdup (g_cancellable_is_cancelled (cancellable) ? "Stopped before enough steps were measured"
+                                                                       : "The run ended before enough steps were measured");
+      return;
+    }
+  trial->step_ms = elapsed * 1e3 / (double) m.counted;
+  trial->wait_data_ms = m.wait_ms / (double) m.counted;
+  trial->samples_per_s = (double) (trial->settings.batch_size * trial->settings.accumulate) * (double) m.counted / elapsed;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* One trial: real training steps with given settings, measured for a while.  Used by the tuner alone. */
+#pragma once
+#include "tune.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* Fills outcome, rates, memory and text of trial from its settings.  Steps of the first moments are not counted.
+ * Cancelling ends the trial; what was measured until then counts when it is enough. */
+void dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, GCancellable *cancellable);
+
+/* Rules a trial out by the planner alone: TRUE and the outcome when it cannot fit. */
+gboolean dyno_trial_rule_out (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *device);
+
+void dyno_trial_clear (DynoTrial *trial);
+void dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy);
+
+G_END_DECLS
