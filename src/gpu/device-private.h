@@ -34,11 +34,11 @@ typedef struct {
   guint32 transfer_family; /* = compute_family: no family for transfers alone */
   guint32 timestamp_bits;  /* of the compute family */
   guint64 max_buffer_bytes;
-  gboolean subgroup_control;  /* a size can be required in compute shaders */
-  gboolean full_subgroups;    /* computeFullSubgroups */
+  gboolean subgroup_control; /* a size can be required in compute shaders */
+  gboolean full_subgroups;   /* computeFullSubgroups */
   gboolean maintenance4;
   gboolean synchronization2;
-  gboolean extended_types;    /* shaderSubgroupExtendedTypes */
+  gboolean extended_types; /* shaderSubgroupExtendedTypes */
   VkPhysicalDeviceFeatures features;
   VkPhysicalDeviceVulkan11Features features11;
   VkPhysicalDeviceVulkan12Features features12;
@@ -123,6 +123,7 @@ VkPipeline dyno_kernel_get_pipeline (DynoKernel *kernel);
 VkBuffer dyno_buffer_get_handle (DynoBuffer *buffer);
 DynoDevice *dyno_buffer_get_device (DynoBuffer *buffer);
 VkQueryPool dyno_timer_get_pool (DynoTimer *timer);
+guint dyno_timer_get_n_slots (DynoTimer *timer);
 
 /* dyno_command_copy without its rule of four bytes. */
 void dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,

@@ -44,6 +44,7 @@ typedef struct {
   guint32 shared_bytes;                              /* workgroup memory, 16 KiB at least */
   guint32 max_invocations;                           /* a workgroup, 128 at least */
   guint32 max_groups_x;                              /* workgroups a dispatch in x (y and z: 65535) */
+  guint64 max_allocation_bytes;                      /* largest single buffer the driver promises; more may work */
   gboolean memory_budget;                            /* VK_EXT_memory_budget */
   gboolean transfer_queue;                           /* a queue family for transfers alone */
   double timestamp_ns;                               /* nanoseconds a tick; 0: no timestamps */
@@ -94,7 +95,7 @@ guint64 dyno_device_get_allocated (DynoDevice *device, DynoMemoryKind kind);
 guint64 dyno_device_get_allocated_total (DynoDevice *device);
 guint64 dyno_device_get_allocated_peak (DynoDevice *device);
 
-/* Device memory used by all programs and what the driver says may be used; FALSE where the driver does not say. */
+/* Device memory used by all programs, and what may still be allocated; FALSE where the driver does not say. */
 gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes);
 
 /* A new budget; FALSE with OVER_BUDGET when more is allocated already (the old one stays). */

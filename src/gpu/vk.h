@@ -14,8 +14,8 @@
 
 /* Headers before 1.3.255 do not know the KHR matrix extension; the values are those of the Vulkan registry. */
 #ifndef VK_KHR_cooperative_matrix
-#define VK_KHR_cooperative_matrix                       1
-#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME        "VK_KHR_cooperative_matrix"
+#define VK_KHR_cooperative_matrix                                 1
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME                  "VK_KHR_cooperative_matrix"
 #define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FEATURES_KHR_VALUE   1000506000
 #define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR_VALUE 1000506001
 #define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR \
@@ -56,21 +56,21 @@ typedef VkResult (VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesK
 
 G_BEGIN_DECLS
 
-#define DYNO_VK_GLOBAL(X)               \
-  X (CreateInstance)                    \
-  X (EnumerateInstanceVersion)          \
-  X (EnumerateInstanceLayerProperties)  \
+#define DYNO_VK_GLOBAL(X)              \
+  X (CreateInstance)                   \
+  X (EnumerateInstanceVersion)         \
+  X (EnumerateInstanceLayerProperties) \
   X (EnumerateInstanceExtensionProperties)
 
-#define DYNO_VK_INSTANCE(X)                   \
-  X (DestroyInstance)                         \
-  X (EnumeratePhysicalDevices)                \
-  X (GetPhysicalDeviceProperties2)            \
-  X (GetPhysicalDeviceFeatures2)              \
-  X (GetPhysicalDeviceMemoryProperties2)      \
-  X (GetPhysicalDeviceQueueFamilyProperties)  \
-  X (EnumerateDeviceExtensionProperties)      \
-  X (CreateDevice)                            \
+#define DYNO_VK_INSTANCE(X)                  \
+  X (DestroyInstance)                        \
+  X (EnumeratePhysicalDevices)               \
+  X (GetPhysicalDeviceProperties2)           \
+  X (GetPhysicalDeviceFeatures2)             \
+  X (GetPhysicalDeviceMemoryProperties2)     \
+  X (GetPhysicalDeviceQueueFamilyProperties) \
+  X (EnumerateDeviceExtensionProperties)     \
+  X (CreateDevice)                           \
   X (GetDeviceProcAddr)
 
 #define DYNO_VK_INSTANCE_OPTIONAL(X)                  \
@@ -79,48 +79,48 @@ G_BEGIN_DECLS
   X (GetPhysicalDeviceCooperativeMatrixPropertiesKHR) \
   X (GetPhysicalDeviceCooperativeMatrixPropertiesNV)
 
-#define DYNO_VK_DEVICE(X)          \
-  X (DestroyDevice)                \
-  X (DeviceWaitIdle)               \
-  X (GetDeviceQueue)               \
-  X (QueueSubmit)                  \
-  X (CreateSemaphore)              \
-  X (DestroySemaphore)             \
-  X (GetSemaphoreCounterValue)     \
-  X (WaitSemaphores)               \
-  X (CreateBuffer)                 \
-  X (DestroyBuffer)                \
-  X (GetBufferMemoryRequirements)  \
-  X (GetBufferDeviceAddress)       \
-  X (AllocateMemory)               \
-  X (FreeMemory)                   \
-  X (BindBufferMemory)             \
-  X (MapMemory)                    \
-  X (CreateShaderModule)           \
-  X (DestroyShaderModule)          \
-  X (CreatePipelineLayout)         \
-  X (DestroyPipelineLayout)        \
-  X (CreateComputePipelines)       \
-  X (DestroyPipeline)              \
-  X (CreatePipelineCache)          \
-  X (DestroyPipelineCache)         \
-  X (GetPipelineCacheData)         \
-  X (CreateCommandPool)            \
-  X (DestroyCommandPool)           \
-  X (AllocateCommandBuffers)       \
-  X (BeginCommandBuffer)           \
-  X (EndCommandBuffer)             \
-  X (CmdBindPipeline)              \
-  X (CmdPushConstants)             \
-  X (CmdDispatch)                  \
-  X (CmdCopyBuffer)                \
-  X (CmdFillBuffer)                \
-  X (CmdPipelineBarrier)           \
-  X (CreateQueryPool)              \
-  X (DestroyQueryPool)             \
-  X (ResetQueryPool)               \
-  X (CmdResetQueryPool)            \
-  X (CmdWriteTimestamp)            \
+#define DYNO_VK_DEVICE(X)         \
+  X (DestroyDevice)               \
+  X (DeviceWaitIdle)              \
+  X (GetDeviceQueue)              \
+  X (QueueSubmit)                 \
+  X (CreateSemaphore)             \
+  X (DestroySemaphore)            \
+  X (GetSemaphoreCounterValue)    \
+  X (WaitSemaphores)              \
+  X (CreateBuffer)                \
+  X (DestroyBuffer)               \
+  X (GetBufferMemoryRequirements) \
+  X (GetBufferDeviceAddress)      \
+  X (AllocateMemory)              \
+  X (FreeMemory)                  \
+  X (BindBufferMemory)            \
+  X (MapMemory)                   \
+  X (CreateShaderModule)          \
+  X (DestroyShaderModule)         \
+  X (CreatePipelineLayout)        \
+  X (DestroyPipelineLayout)       \
+  X (CreateComputePipelines)      \
+  X (DestroyPipeline)             \
+  X (CreatePipelineCache)         \
+  X (DestroyPipelineCache)        \
+  X (GetPipelineCacheData)        \
+  X (CreateCommandPool)           \
+  X (DestroyCommandPool)          \
+  X (AllocateCommandBuffers)      \
+  X (BeginCommandBuffer)          \
+  X (EndCommandBuffer)            \
+  X (CmdBindPipeline)             \
+  X (CmdPushConstants)            \
+  X (CmdDispatch)                 \
+  X (CmdCopyBuffer)               \
+  X (CmdFillBuffer)               \
+  X (CmdPipelineBarrier)          \
+  X (CreateQueryPool)             \
+  X (DestroyQueryPool)            \
+  X (ResetQueryPool)              \
+  X (CmdResetQueryPool)           \
+  X (CmdWriteTimestamp)           \
   X (GetQueryPoolResults)
 
 #define DYNO_VK_MEMBER(name) PFN_vk##name name;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The account of device memory, and what is freed later.
+ *
+ * The account is Dyno's own and exact: it grows before the driver is asked and shrinks when the memory has
+ * gone back.  Memory of a buffer that was freed while a submission may use it is counted until then. */
+#include "device-private.h"
+
+static const char *const kind_names[DYNO_MEMORY_N_KINDS] = { "weights",   "gradients", "optimizer", "activations",
+                                                             "workspace", "staging",   "other" };
+
+const char *
+dyno_memory_kind_name (DynoMemoryKind kind)
+{
+  g_return_val_if_fail (kind < DYNO_MEMORY_N_KINDS, NULL);
+  return kind_names[kind];
+}
+
+static gboolean
+try_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, guint64 *total, guint64 *budget)
+{
+  gboolean fits;
+
+  g_mutex_lock (&device->account_lock);
+  *total = device->allocated_total;
+  *budget = device->budget_bytes;
+  fits = *budget == 0 || (size_bytes <= *budget && *total <= *budget - size_bytes);
+  if (fits)
+    {
+      device->allocated[kind] += size_bytes;
+      device->allocated_total += size_bytes;
+    }
+  g_mutex_unlock (&device->account_lock);
+  return fits;
+}
+
+gboolean
+dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, GError **error)
+{
+  guint64 total, budget;
+
+  if (try_reserve (device, kind, size_bytes, &total, &budget))
+    return TRUE;
+  if (dyno_device_collect_all (device) && try_reserve (device, kind, size_bytes, &total, &budget))
+    return TRUE;
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET,
+               "%" G_GUINT64_FORMAT " bytes for %s would pass the VRAM budget of %" G_GUINT64_FORMAT
+               " bytes (%" G_GUINT64_FORMAT " in use); use a smaller batch or raise the budget",
+               size_bytes, kind_names[kind], budget, total);
+  return FALSE;
+}
+
+void
+dyno_account_commit (DynoDevice *device)
+{
+  g_mutex_lock (&device->account_lock);
+  device->allocated_peak = MAX (device->allocated_peak, device->allocated_total);
+  g_mutex_unlock (&device->account_lock);
+}
+
+void
+dyno_account_release (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes)
+{
+  g_mutex_lock (&device->account_lock);
+  g_assert (device->allocated[kind] >= size_bytes);
+  device->allocated[kind] -= size_bytes;
+  device->allocated_total -= size_bytes;
+  g_mutex_unlock (&device->account_lock);
+}
+
+static guint64
+read_locked (DynoDevice *device, const guint64 *value)
+{
+  guint64 copy;
+
+  g_mutex_lock (&device->account_lock);
+  copy = *value;
+  g_mutex_unlock (&device->account_lock);
+  return copy;
+}
+
+guint64
+dyno_device_get_allocated (DynoDevice *device, DynoMemoryKind kind)
+{
+  g_return_val_if_fail (kind < DYNO_MEMORY_N_KINDS, 0);
+  dyno_device_collect (device);
+  return read_locked (device, &device->allocated[kind]);
+}
+
+guint64
+dyno_device_get_allocated_total (DynoDevice *device)
+{
+  dyno_device_collect (device);
+  return read_locked (device, &device->allocated_total);
+}
+
+guint64
+dyno_device_get_allocated_peak (DynoDevice *device)
+{
+  return read_locked (device, &device->allocated_peak);
+}
+
+gboolean
+dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error)
+{
+  guint64 total;
+
+  dyno_device_collect (device);
+  g_mutex_lock (&device->account_lock);
+  total = device->allocated_total;
+  if (budget_bytes == 0 || total <= budget_bytes)
+    {
+      device->budget_bytes = budget_bytes;
+      g_mutex_unlock (&device->account_lock);
+      return TRUE;
+    }
+  g_mutex_unlock (&device->account_lock);
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET,
+               "A VRAM budget of %" G_GUINT64_FORMAT " bytes is less than the %" G_GUINT64_FORMAT
+               " bytes in use; stop the training before lowering it",
+               budget_bytes, total);
+  return FALSE;
+}
+
+static gboolean
+is_due (DynoDevice *device, const DynoGrave *grave)
+{
+  if (g_atomic_int_get (&device->lost))
+    return TRUE;
+  for (guint i = 0; i < device->n_queues; i++)
+    if (grave->tickets[i] > 0 && dyno_queue_get_completed (device, (DynoQueue) i) < grave->tickets[i])
+      return FALSE;
+  return TRUE;
+}
+
+/* Handles that are null are allowed everywhere here. */
+static void
+destroy (DynoDevice *device, const DynoGrave *grave)
+{
+  device->vk.DestroyQueryPool (device->handle, grave->queries, NULL);
+  device->vk.DestroyCommandPool (device->handle, grave->pool, NULL);
+  device->vk.DestroyBuffer (device->handle, grave->buffer, NULL);
+  device->vk.FreeMemory (device->handle, grave->memory, NULL);
+  if (grave->account_bytes > 0)
+    dyno_account_release (device, grave->kind, grave->account_bytes);
+}
+
+void
+dyno_device_bury (DynoDevice *device, const DynoGrave *grave)
+{
+  if (is_due (device, grave))
+    {
+      destroy (device, grave);
+      return;
+    }
+  g_mutex_lock (&device->grave_lock);
+  g_array_append_val (device->graves, *grave);
+  g_mutex_unlock (&device->grave_lock);
+}
+
+void
+dyno_device_collect (DynoDevice *device)
+{
+  g_autoptr (GArray) due = NULL;
+
+  g_mutex_lock (&device->grave_lock);
+  for (guint i = device->graves->len; i-- > 0;)
+    {
+      DynoGrave *grave = &g_array_index (device->graves, DynoGrave, i);
+      if (!is_due (device, grave))
+        continue;
+      if (due == NULL)
+        due = g_array_new (FALSE, FALSE, sizeof (DynoGrave));
+      g_array_append_val (due, *grave);
+      g_array_remove_index_fast (device->graves, i);
+    }
+  g_mutex_unlock (&device->grave_lock);
+  for (guint i = 0; due != NULL && i < due->len; i++)
+    destroy (device, &g_array_index (due, DynoGrave, i));
+}
+
+gboolean
+dyno_device_collect_all (DynoDevice *device)
+{
+  guint64 tickets[DYNO_QUEUE_N] = { 0 };
+  gboolean any;
+
+  g_mutex_lock (&device->grave_lock);
+  any = device->graves->len > 0;
+  for (guint i = 0; i < device->graves->len; i++)
+    for (guint k = 0; k < DYNO_QUEUE_N; k++)
+      tickets[k] = MAX (tickets[k], g_array_index (device->graves, DynoGrave, i).tickets[k]);
+  g_mutex_unlock (&device->grave_lock);
+  for (guint k = 0; any && k < device->n_queues; k++)
+    if (!dyno_queue_wait (device, (DynoQueue) k, tickets[k], 0, NULL))
+      return FALSE;
+  dyno_device_collect (device);
+  return any;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a device, and its life.  Everything that kernels may use is enabled where it is there; what they
+ * may rely on without asking is in find_lacks of probe.c. */
+#include "device-private.h"
+#include "hash.h"
+#include <string.h>
+
+DynoQueueState *
+dyno_device_get_queue (DynoDevice *device, DynoQueue queue)
+{
+  return &device->queues[device->n_queues == DYNO_QUEUE_N ? queue : DYNO_QUEUE_COMPUTE];
+}
+
+void
+dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call, const char *object)
+{
+  if (result == VK_ERROR_DEVICE_LOST)
+    g_atomic_int_set (&device->lost, 1);
+  dyno_vk_set_error (error, result, call, object != NULL ? object : device->info.name);
+}
+
+static DynoProbe *
+choose (GPtrArray *probes, int index, GError **error)
+{
+  DynoProbe *probe;
+
+  if (index >= (int) probes->len)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, "No Vulkan device %d: there are %u, from 0 to %u", index,
+                   probes->len, probes->len - 1);
+      return NULL;
+    }
+  /* The best device that can be used; when none can, the first one's complaint is the one to read. */
+  for (guint i = 0; index < 0 && i < probes->len; i++)
+    if (((DynoProbe *) probes->pdata[i])->lacks == NULL)
+      index = (int) i;
+  probe = probes->pdata[MAX (index, 0)];
+  if (probe->lacks != NULL)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
+                   "Device %u (%s) cannot be used: it lacks %s; a later driver may have it", probe->info.index,
+                   probe->info.name, probe->lacks);
+      return NULL;
+    }
+  return probe;
+}
+
+static void
+apply_pretence (DynoDeviceInfo *info, const DynoDeviceParams *params)
+{
+  if (params->no_fp16)
+    info->fp16 = FALSE;
+  if (params->no_matrix_khr && info->matrix == DYNO_MATRIX_KHR)
+    info->matrix = info->matrix_nv_device ? DYNO_MATRIX_NV : DYNO_MATRIX_NONE;
+  if (params->no_matrix || params->no_fp16)
+    info->matrix = DYNO_MATRIX_NONE;
+  if (params->shared_bytes > 0)
+    info->shared_bytes = MIN (info->shared_bytes, params->shared_bytes);
+}
+
+static char *
+make_key (const DynoProbe *probe)
+{
+  const DynoDeviceInfo *info = &probe->info;
+  GString *key = g_string_new (NULL);
+
+  g_string_printf (key, "%s | %s | %04x:%04x | driver %08x | api %08x | ", info->name, info->driver, info->vendor_id,
+                   info->device_id, info->driver_version, info->api_version);
+  for (guint i = 0; i < VK_UUID_SIZE; i++)
+    g_string_append_printf (key, "%02x", probe->cache_uuid[i]);
+  return g_string_free (key, FALSE);
+}
+
+static void
+add_feature (VkDeviceCreateInfo *info, void *feature)
+{
+  VkBaseOutStructure *head = feature;
+
+  head->pNext = (VkBaseOutStructure *) info->pNext;
+  info->pNext = feature;
+}
+
+/* What the device has of the features that kernels use. */
+static VkPhysicalDeviceFeatures
+wanted_features (const DynoProbe *probe)
+{
+  return (VkPhysicalDeviceFeatures){ .shaderInt64 = probe->features.shaderInt64,
+                                     .shaderInt16 = probe->features.shaderInt16 };
+}
+
+static VkPhysicalDeviceVulkan11Features
+wanted_features11 (const DynoProbe *probe)
+{
+  return (VkPhysicalDeviceVulkan11Features){
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+    .storageBuffer16BitAccess = probe->features11.storageBuffer16BitAccess,
+    .uniformAndStorageBuffer16BitAccess = probe->features11.uniformAndStorageBuffer16BitAccess,
+    .storagePushConstant16 = probe->features11.storagePushConstant16,
+  };
+}
+
+static VkPhysicalDeviceVulkan12Features
+wanted_features12 (const DynoProbe *probe)
+{
+  const VkPhysicalDeviceVulkan12Features *has = &probe->features12;
+
+  return (VkPhysicalDeviceVulkan12Features){
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+    .storageBuffer8BitAccess = has->storageBuffer8BitAccess,
+    .uniformAndStorageBuffer8BitAccess = has->uniformAndStorageBuffer8BitAccess,
+    .storagePushConstant8 = has->storagePushConstant8,
+    .shaderFloat16 = has->shaderFloat16,
+    .shaderInt8 = has->shaderInt8,
+    .scalarBlockLayout = has->scalarBlockLayout,
+    .shaderSubgroupExtendedTypes = has->shaderSubgroupExtendedTypes,
+    .hostQueryReset = has->hostQueryReset,
+    .timelineSemaphore = has->timelineSemaphore,
+    .bufferDeviceAddress = has->bufferDeviceAddress,
+    .vulkanMemoryModel = has->vulkanMemoryModel,
+    .vulkanMemoryModelDeviceScope = has->vulkanMemoryModelDeviceScope,
+  };
+}
+
+static gboolean
+create_device (DynoDevice *device, GError **error)
+{
+  const DynoProbe *probe = device->probe;
+  gboolean v13 = probe->info.api_version >= VK_API_VERSION_1_3;
+  static const float priority = 1.0f;
+  const char *extensions[8];
+  VkDeviceQueueCreateInfo queues[DYNO_QUEUE_N] = {
+    { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = probe->compute_family },
+    { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = probe->transfer_family },
+  };
+  VkPhysicalDeviceFeatures features = wanted_features (probe);
+  VkPhysicalDeviceVulkan11Features features11 = wanted_features11 (probe);
+  VkPhysicalDeviceVulkan12Features features12 = wanted_features12 (probe);
+  VkPhysicalDeviceSubgroupSizeControlFeatures control = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+    .subgroupSizeControl = probe->subgroup_control,
+    .computeFullSubgroups = probe->full_subgroups
+  };
+  VkPhysicalDeviceMaintenance4Features maintenance4 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,
+                                                        .maintenance4 = VK_TRUE };
+  VkPhysicalDeviceSynchronization2Features sync2 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+                                                     .synchronization2 = VK_TRUE };
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr = { .sType =
+                                                           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+                                                       .cooperativeMatrix = VK_TRUE };
+  VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = { .sType =
+                                                         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
+                                                     .cooperativeMatrix = VK_TRUE };
+  VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                              .queueCreateInfoCount = device->n_queues,
+                              .pQueueCreateInfos = queues,
+                              .ppEnabledExtensionNames = extensions,
+                              .pEnabledFeatures = &features };
+  VkResult result;
+
+  for (guint i = 0; i < DYNO_QUEUE_N; i++)
+    {
+      queues[i].queueCount = 1;
+      queues[i].pQueuePriorities = &priority;
+    }
+#define ENABLE(has, feature, extension)                         \
+  if (has)                                                      \
+    {                                                           \
+      add_feature (&info, &(feature));                          \
+      if ((extension) != NULL)                                  \
+        extensions[info.enabledExtensionCount++] = (extension); \
+    }
+  add_feature (&info, &features11);
+  add_feature (&info, &features12);
+  ENABLE (probe->subgroup_control || probe->full_subgroups, control,
+          v13 ? NULL : VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)
+  ENABLE (probe->maintenance4, maintenance4, v13 ? NULL : VK_KHR_MAINTENANCE_4_EXTENSION_NAME)
+  ENABLE (probe->synchronization2, sync2, v13 ? NULL : VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME)
+  ENABLE (probe->info.matrix_khr_device, khr, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)
+  ENABLE (probe->info.matrix_nv_device, nv, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)
+#undef ENABLE
+  if (probe->info.memory_budget)
+    extensions[info.enabledExtensionCount++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+
+  result = device->instance->vk.CreateDevice (probe->handle, &info, NULL, &device->handle);
+  if (result != VK_SUCCESS)
+    {
+      device->handle = VK_NULL_HANDLE;
+      dyno_device_set_error (device, error, result, "vkCreateDevice", NULL);
+      return FALSE;
+    }
+  return dyno_vk_load_device (&device->vk, &device->instance->vk, device->handle, error);
+}
+
+static gboolean
+create_queues (DynoDevice *device, GError **error)
+{
+  const guint32 families[DYNO_QUEUE_N] = { device->probe->compute_family, device->probe->transfer_family };
+  VkSemaphoreTypeCreateInfo type = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                     .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE };
+  VkSemaphoreCreateInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type };
+
+  for (guint i = 0; i < device->n_queues; i++)
+    {
+      DynoQueueState *queue = &device->queues[i];
+      VkResult result;
+
+      queue->family = families[i];
+      device->vk.GetDeviceQueue (device->handle, queue->family, 0, &queue->handle);
+      result = device->vk.CreateSemaphore (device->handle, &info, NULL, &queue->timeline);
+      if (result != VK_SUCCESS)
+        {
+          dyno_device_set_error (device, error, result, "vkCreateSemaphore", NULL);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+static void
+device_free (DynoDevice *device)
+{
+  if (device->handle != VK_NULL_HANDLE && device->vk.DestroyDevice != NULL)
+    {
+      if (device->vk.DeviceWaitIdle (device->handle) != VK_SUCCESS)
+        g_atomic_int_set (&device->lost, 1);
+      dyno_device_collect (device);
+      dyno_kernel_table_clear (device);
+      for (guint i = 0; i < DYNO_QUEUE_N; i++)
+        device->vk.DestroySemaphore (device->handle, device->queues[i].timeline, NULL);
+      device->vk.DestroyDevice (device->handle, NULL);
+    }
+  for (guint i = 0; i < DYNO_QUEUE_N; i++)
+    g_mutex_clear (&device->queues[i].lock);
+  g_mutex_clear (&device->account_lock);
+  g_mutex_clear (&device->grave_lock);
+  g_array_unref (device->graves);
+  dyno_instance_free (device->instance);
+  if (device->probe != NULL)
+    g_free (device->probe->lacks);
+  g_free (device->probe);
+  g_free (device->key);
+  g_free (device);
+}
+
+static DynoDevice *
+device_new (void)
+{
+  DynoDevice *device = g_new0 (DynoDevice, 1);
+
+  g_atomic_ref_count_init (&device->references);
+  for (guint i = 0; i < DYNO_QUEUE_N; i++)
+    g_mutex_init (&device->queues[i].lock);
+  g_mutex_init (&device->account_lock);
+  g_mutex_init (&device->grave_lock);
+  device->graves = g_array_new (FALSE, FALSE, sizeof (DynoGrave));
+  return device;
+}
+
+DynoDevice *
+dyno_device_open (const DynoDeviceParams *params, GError **error)
+{
+  static const DynoDeviceParams defaults = { .index = -1 };
+  g_autoptr (DynoDevice) device = device_new ();
+  g_autoptr (GPtrArray) probes = NULL;
+  VkPhysicalDeviceMemoryProperties2 memory = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2 };
+  DynoProbe *probe;
+
+  if (params == NULL)
+    params = &defaults;
+  device->instance = dyno_instance_new (params->validation, error);
+  if (device->instance == NULL)
+    return NULL;
+  probes = dyno_probe_all (device->instance, error);
+  if (probes == NULL)
+    return NULL;
+  probe = choose (probes, params->index, error);
+  if (probe == NULL)
+    return NULL;
+  device->probe = g_memdup2 (probe, sizeof *probe);
+  device->info = probe->info;
+  apply_pretence (&device->info, params);
+  device->key = make_key (probe);
+  device->budget_bytes = params->budget_bytes;
+  device->n_queues = probe->info.transfer_queue ? 2 : 1;
+  device->instance->vk.GetPhysicalDeviceMemoryProperties2 (probe->handle, &memory);
+  device->memory = memory.memoryProperties;
+  if (!create_device (device, error) || !create_queues (device, error) || !dyno_kernel_table_init (device, error))
+    return NULL;
+  g_info ("Opened device %u: %s (%s)", device->info.index, device->info.name, device->info.driver);
+  return g_steal_pointer (&device);
+}
+
+DynoDevice *
+dyno_device_ref (DynoDevice *device)
+{
+  g_atomic_ref_count_inc (&device->references);
+  return device;
+}
+
+void
+dyno_device_unref (DynoDevice *device)
+{
+  if (device != NULL && g_atomic_ref_count_dec (&device->references))
+    device_free (device);
+}
+
+const DynoDeviceInfo *
+dyno_device_get_info (DynoDevice *device)
+{
+  return &device->info;
+}
+
+const char *
+dyno_device_get_key (DynoDevice *device)
+{
+  return device->key;
+}
+
+guint
+dyno_device_get_validation_messages (DynoDevice *device)
+{
+  return (guint) g_atomic_int_get (&device->instance->messages);
+}
+
+gboolean
+dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes)
+{
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = { .sType =
+                                                           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT };
+  VkPhysicalDeviceMemoryProperties2 memory = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                               .pNext = &budget };
+  guint64 size, free_bytes;
+  int best = -1;
+
+  if (!device->info.memory_budget)
+    return FALSE;
+  device->instance->vk.GetPhysicalDeviceMemoryProperties2 (device->probe->handle, &memory);
+  for (uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; i++)
+    if ((memory.memoryProperties.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+        && (best < 0 || memory.memoryProperties.memoryHeaps[i].size > memory.memoryProperties.memoryHeaps[best].size))
+      best = (int) i;
+  if (best < 0 || budget.heapBudget[best] == 0)
+    return FALSE;
+  size = memory.memoryProperties.memoryHeaps[best].size;
+  /* The budget is what this program may use in all; what it does not use of it is what is left for anyone. */
+  free_bytes = budget.heapBudget[best] - MIN (budget.heapUsage[best], budget.heapBudget[best]);
+  free_bytes = MIN (free_bytes, size);
+  *used_bytes = size - free_bytes;
+  *available_bytes = free_bytes;
+  return TRUE;
+}
+
+gboolean
+dyno_device_wait_idle (DynoDevice *device, GError **error)
+{
+  for (guint i = 0; i < device->n_queues; i++)
+    if (!dyno_queue_wait (device, (DynoQueue) i, dyno_queue_get_submitted (device, (DynoQueue) i), 0, error))
+      return FALSE;
+  return TRUE;
+}

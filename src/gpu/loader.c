@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens libvulkan.so.1 at run time and fills the function tables.
+ * The library stays loaded until the process ends: drivers leave threads and exit handlers behind. */
+#include "vk.h"
+#include <gmodule.h>
+
+#define LOADER_NAME "libvulkan.so.1"
+
+typedef struct {
+  gboolean loaded;
+  char *cause;
+  DynoVkGlobal table;
+} Loader;
+
+static gpointer
+open_loader (gpointer data)
+{
+  Loader *loader = data;
+  GModule *module = g_module_open (LOADER_NAME, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  gpointer symbol = NULL;
+
+  if (module == NULL)
+    {
+      loader->cause = g_strdup (g_module_error ());
+      return loader;
+    }
+  g_module_make_resident (module);
+  if (!g_module_symbol (module, "vkGetInstanceProcAddr", &symbol) || symbol == NULL)
+    {
+      loader->cause = g_strdup ("it has no vkGetInstanceProcAddr");
+      return loader;
+    }
+  loader->table.GetInstanceProcAddr = (PFN_vkGetInstanceProcAddr) symbol;
+#define LOAD(name)                                                                                    \
+  loader->table.name = (PFN_vk##name) loader->table.GetInstanceProcAddr (VK_NULL_HANDLE, "vk" #name); \
+  if (loader->table.name == NULL)                                                                     \
+    {                                                                                                 \
+      loader->cause = g_strdup ("it has no vk" #name " (Vulkan 1.1 or later is needed)");             \
+      return loader;                                                                                  \
+    }
+  DYNO_VK_GLOBAL (LOAD)
+#undef LOAD
+  loader->loaded = TRUE;
+  return loader;
+}
+
+const DynoVkGlobal *
+dyno_vk_load (GError **error)
+{
+  static GOnce once = G_ONCE_INIT;
+  static Loader loader;
+
+  g_once (&once, open_loader, &loader);
+  if (!loader.loaded)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_LOADER,
+                   "Cannot use " LOADER_NAME ": %s; install the Vulkan loader (package libvulkan1)", loader.cause);
+      return NULL;
+    }
+  return &loader.table;
+}
+
+static gboolean
+missing (GError **error, const char *name)
+{
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
+               "The Vulkan driver has no function %s; Vulkan 1.2 is needed: update the driver", name);
+  return FALSE;
+}
+
+gboolean
+dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global, VkInstance instance, GError **error)
+{
+#define LOAD(name) table->name = (PFN_vk##name) global->GetInstanceProcAddr (instance, "vk" #name);
+#define LOAD_REQUIRED(name) \
+  LOAD (name)               \
+  if (table->name == NULL)  \
+    return missing (error, "vk" #name);
+  DYNO_VK_INSTANCE (LOAD_REQUIRED)
+  DYNO_VK_INSTANCE_OPTIONAL (LOAD)
+#undef LOAD
+#undef LOAD_REQUIRED
+  return TRUE;
+}
+
+gboolean
+dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevice device, GError **error)
+{
+#define LOAD_REQUIRED(name)                                                      \
+  table->name = (PFN_vk##name) instance->GetDeviceProcAddr (device, "vk" #name); \
+  if (table->name == NULL)                                                       \
+    return missing (error, "vk" #name);
+  DYNO_VK_DEVICE (LOAD_REQUIRED)
+#undef LOAD_REQUIRED
+  return TRUE;
+}

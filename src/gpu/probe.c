@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* What devices there are and what each can do.  Probing creates no device.
+ * A device that lacks what Dyno cannot do without is listed all the same; opening it says what is missing. */
+#include "device-private.h"
+#include <string.h>
+
+static DynoDeviceType
+type_of (VkPhysicalDeviceType type)
+{
+  switch ((int) type)
+    {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return DYNO_DEVICE_TYPE_DISCRETE;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return DYNO_DEVICE_TYPE_INTEGRATED;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return DYNO_DEVICE_TYPE_VIRTUAL;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return DYNO_DEVICE_TYPE_SOFTWARE;
+    default:
+      return DYNO_DEVICE_TYPE_OTHER;
+    }
+}
+
+static gboolean
+find_queues (DynoInstance *instance, DynoProbe *probe)
+{
+  uint32_t count = 0;
+  g_autofree VkQueueFamilyProperties *families = NULL;
+  gboolean found = FALSE;
+
+  instance->vk.GetPhysicalDeviceQueueFamilyProperties (probe->handle, &count, NULL);
+  families = g_new0 (VkQueueFamilyProperties, count + 1);
+  instance->vk.GetPhysicalDeviceQueueFamilyProperties (probe->handle, &count, families);
+
+  /* The first family with compute is the general one on every driver known; compute-only families come later. */
+  for (uint32_t i = 0; i < count && !found; i++)
+    if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
+      {
+        probe->compute_family = i;
+        probe->timestamp_bits = families[i].timestampValidBits;
+        found = TRUE;
+      }
+  probe->transfer_family = probe->compute_family;
+  for (uint32_t i = 0; i < count && found; i++)
+    if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_TRANSFER_BIT)
+        && !(families[i].queueFlags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT))
+        && !(families[i].queueFlags & 0x60 /* video decode and encode */))
+      {
+        probe->transfer_family = i;
+        break;
+      }
+  probe->info.transfer_queue = probe->transfer_family != probe->compute_family;
+  return found;
+}
+
+static void
+find_memory (DynoInstance *instance, DynoProbe *probe)
+{
+  VkPhysicalDeviceMemoryProperties2 memory = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2 };
+
+  instance->vk.GetPhysicalDeviceMemoryProperties2 (probe->handle, &memory);
+  for (uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; i++)
+    if (memory.memoryProperties.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+      probe->info.vram_bytes = MAX (probe->info.vram_bytes, memory.memoryProperties.memoryHeaps[i].size);
+}
+
+static GHashTable *
+list_extensions (DynoInstance *instance, VkPhysicalDevice device)
+{
+  GHashTable *names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  uint32_t count = 0;
+  g_autofree VkExtensionProperties *extensions = NULL;
+
+  instance->vk.EnumerateDeviceExtensionProperties (device, NULL, &count, NULL);
+  extensions = g_new0 (VkExtensionProperties, count + 1);
+  if (instance->vk.EnumerateDeviceExtensionProperties (device, NULL, &count, extensions) >= 0)
+    for (uint32_t i = 0; i < count; i++)
+      g_hash_table_add (names, g_strdup (extensions[i].extensionName));
+  return names;
+}
+
+static gboolean
+has_matrix_khr (DynoInstance *instance, VkPhysicalDevice device)
+{
+  uint32_t count = 0;
+  g_autofree VkCooperativeMatrixPropertiesKHR *rows = NULL;
+
+  if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR == NULL)
+    return FALSE;
+  instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR (device, &count, NULL);
+  rows = g_new0 (VkCooperativeMatrixPropertiesKHR, count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    rows[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR (device, &count, rows) < 0)
+    return FALSE;
+  for (uint32_t i = 0; i < count; i++)
+    if (rows[i].MSize == 16 && rows[i].NSize == 16 && rows[i].KSize == 16 && rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR
+        && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_KHR && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_KHR
+        && rows[i].ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR && rows[i].scope == VK_SCOPE_SUBGROUP_KHR)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+has_matrix_nv (DynoInstance *instance, VkPhysicalDevice device)
+{
+  uint32_t count = 0;
+  g_autofree VkCooperativeMatrixPropertiesNV *rows = NULL;
+
+  if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV == NULL)
+    return FALSE;
+  instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV (device, &count, NULL);
+  rows = g_new0 (VkCooperativeMatrixPropertiesNV, count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    rows[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV;
+  if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV (device, &count, rows) < 0)
+    return FALSE;
+  for (uint32_t i = 0; i < count; i++)
+    if (rows[i].MSize == 16 && rows[i].NSize == 16 && rows[i].KSize == 16 && rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_NV
+        && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_NV && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_NV
+        && rows[i].DType == VK_COMPONENT_TYPE_FLOAT32_NV && rows[i].scope == VK_SCOPE_SUBGROUP_NV)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
+{
+  VkPhysicalDeviceMaintenance4Properties maintenance4 = { .sType =
+                                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES };
+  VkPhysicalDeviceSubgroupSizeControlProperties control = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES
+  };
+  VkPhysicalDeviceDriverProperties driver = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES };
+  VkPhysicalDeviceIDProperties id = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver };
+  VkPhysicalDeviceSubgroupProperties subgroup = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                                  .pNext = &id };
+  VkPhysicalDeviceMaintenance3Properties maintenance3 = { .sType =
+                                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+                                                          .pNext = &subgroup };
+  VkPhysicalDeviceProperties2 properties = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                             .pNext = &maintenance3 };
+  const VkPhysicalDeviceLimits *limits = &properties.properties.limits;
+  DynoDeviceInfo *info = &probe->info;
+  gboolean v13 = info->api_version >= VK_API_VERSION_1_3;
+
+  if (probe->maintenance4)
+    {
+      maintenance4.pNext = properties.pNext;
+      properties.pNext = &maintenance4;
+    }
+  if (v13 || g_hash_table_contains (extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
+    {
+      control.pNext = properties.pNext;
+      properties.pNext = &control;
+    }
+  instance->vk.GetPhysicalDeviceProperties2 (probe->handle, &properties);
+
+  g_strlcpy (info->name, properties.properties.deviceName, sizeof info->name);
+  g_snprintf (info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
+  memcpy (info->uuid, id.deviceUUID, sizeof info->uuid);
+  memcpy (probe->cache_uuid, properties.properties.pipelineCacheUUID, sizeof probe->cache_uuid);
+  info->shared_bytes = limits->maxComputeSharedMemorySize;
+  info->max_invocations = limits->maxComputeWorkGroupInvocations;
+  info->max_groups_x = limits->maxComputeWorkGroupCount[0];
+  info->timestamp_ns = probe->timestamp_bits > 0 ? (double) limits->timestampPeriod : 0.0;
+  info->subgroup_size = subgroup.subgroupSize;
+  info->max_allocation_bytes = maintenance3.maxMemoryAllocationSize;
+  probe->max_buffer_bytes = probe->maintenance4 ? maintenance4.maxBufferSize : G_MAXUINT64;
+  probe->subgroup_control = probe->subgroup_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+  info->subgroup_min = probe->subgroup_control ? control.minSubgroupSize : subgroup.subgroupSize;
+  info->subgroup_max = probe->subgroup_control ? control.maxSubgroupSize : subgroup.subgroupSize;
+}
+
+static void
+chain (void *next, VkPhysicalDeviceFeatures2 *features)
+{
+  VkBaseOutStructure *head = next;
+
+  head->pNext = features->pNext;
+  features->pNext = next;
+}
+
+static void
+find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
+{
+  VkPhysicalDeviceFeatures2 features = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 };
+  VkPhysicalDeviceSubgroupSizeControlFeatures control = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES
+  };
+  VkPhysicalDeviceMaintenance4Features maintenance4 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES };
+  VkPhysicalDeviceSynchronization2Features sync2 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES };
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR
+  };
+  VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = { .sType =
+                                                         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV };
+  gboolean v13 = probe->info.api_version >= VK_API_VERSION_1_3;
+
+  probe->features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  probe->features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  chain (&probe->features11, &features);
+  chain (&probe->features12, &features);
+  if (v13 || g_hash_table_contains (extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
+    chain (&control, &features);
+  if (v13 || g_hash_table_contains (extensions, VK_KHR_MAINTENANCE_4_EXTENSION_NAME))
+    chain (&maintenance4, &features);
+  if (v13 || g_hash_table_contains (extensions, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME))
+    chain (&sync2, &features);
+  if (g_hash_table_contains (extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME))
+    chain (&khr, &features);
+  if (g_hash_table_contains (extensions, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME))
+    chain (&nv, &features);
+  instance->vk.GetPhysicalDeviceFeatures2 (probe->handle, &features);
+
+  probe->features = features.features;
+  probe->features11.pNext = NULL;
+  probe->features12.pNext = NULL;
+  probe->subgroup_control = control.subgroupSizeControl;
+  probe->full_subgroups = control.computeFullSubgroups;
+  probe->maintenance4 = maintenance4.maintenance4;
+  probe->synchronization2 = sync2.synchronization2;
+  probe->info.memory_budget = g_hash_table_contains (extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  probe->info.fp16 = probe->features12.shaderFloat16 && probe->features11.storageBuffer16BitAccess
+                     && probe->features11.uniformAndStorageBuffer16BitAccess && probe->features.shaderInt16;
+  probe->info.matrix_khr_device =
+      khr.cooperativeMatrix && probe->features12.vulkanMemoryModel && has_matrix_khr (instance, probe->handle);
+  probe->info.matrix_nv_device = nv.cooperativeMatrix && has_matrix_nv (instance, probe->handle);
+}
+
+static void
+find_lacks (DynoProbe *probe)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  if (!probe->features.shaderInt64)
+    g_ptr_array_add (names, (gpointer) "shaderInt64");
+  if (!probe->features12.bufferDeviceAddress)
+    g_ptr_array_add (names, (gpointer) "bufferDeviceAddress");
+  if (!probe->features12.timelineSemaphore)
+    g_ptr_array_add (names, (gpointer) "timelineSemaphore");
+  if (!probe->features12.hostQueryReset)
+    g_ptr_array_add (names, (gpointer) "hostQueryReset");
+  if (!probe->features12.scalarBlockLayout)
+    g_ptr_array_add (names, (gpointer) "scalarBlockLayout");
+  if (names->len > 0)
+    {
+      g_ptr_array_add (names, NULL);
+      probe->lacks = g_strjoinv (", ", (char **) names->pdata);
+    }
+}
+
+static DynoMatrix
+best_matrix (const DynoDeviceInfo *info)
+{
+  DynoMatrix known;
+
+  if (!info->fp16 || (!info->matrix_khr_device && !info->matrix_nv_device))
+    return DYNO_MATRIX_NONE;
+  known = dyno_shader_compiler_matrix ();
+  if (info->matrix_khr_device && known == DYNO_MATRIX_KHR)
+    return DYNO_MATRIX_KHR;
+  /* A compiler that knows KHR is a later one, and knows NV too. */
+  return info->matrix_nv_device && known != DYNO_MATRIX_NONE ? DYNO_MATRIX_NV : DYNO_MATRIX_NONE;
+}
+
+static void
+probe_free (gpointer data)
+{
+  DynoProbe *probe = data;
+
+  g_free (probe->lacks);
+  g_free (probe);
+}
+
+static DynoProbe *
+probe_one (DynoInstance *instance, VkPhysicalDevice device)
+{
+  VkPhysicalDeviceProperties2 properties = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
+  DynoProbe *probe = g_new0 (DynoProbe, 1);
+  g_autoptr (GHashTable) extensions = NULL;
+
+  probe->handle = device;
+  instance->vk.GetPhysicalDeviceProperties2 (device, &properties);
+  probe->info.api_version = properties.properties.apiVersion;
+  probe->info.driver_version = properties.properties.driverVersion;
+  probe->info.vendor_id = properties.properties.vendorID;
+  probe->info.device_id = properties.properties.deviceID;
+  probe->info.type = type_of (properties.properties.deviceType);
+  g_strlcpy (probe->info.name, properties.properties.deviceName, sizeof probe->info.name);
+  if (!find_queues (instance, probe))
+    {
+      probe_free (probe);
+      return NULL;
+    }
+  find_memory (instance, probe);
+  if (probe->info.api_version < VK_API_VERSION_1_2)
+    {
+      probe->lacks = g_strdup ("Vulkan 1.2");
+      return probe;
+    }
+  extensions = list_extensions (instance, device);
+  find_features (instance, probe, extensions);
+  find_properties (instance, probe, extensions);
+  find_lacks (probe);
+  probe->info.matrix = best_matrix (&probe->info);
+  return probe;
+}
+
+/* g_ptr_array_sort is stable: what is equal stays in the driver's order. */
+static int
+compare_probes (gconstpointer a, gconstpointer b)
+{
+  const DynoProbe *x = *(DynoProbe *const *) a, *y = *(DynoProbe *const *) b;
+
+  if (x->info.type != y->info.type)
+    return x->info.type < y->info.type ? -1 : 1;
+  if (x->info.vram_bytes != y->info.vram_bytes)
+    return x->info.vram_bytes > y->info.vram_bytes ? -1 : 1;
+  return 0;
+}
+
+GPtrArray *
+dyno_probe_all (DynoInstance *instance, GError **error)
+{
+  g_autoptr (GPtrArray) probes = g_ptr_array_new_with_free_func (probe_free);
+  g_autofree VkPhysicalDevice *handles = NULL;
+  uint32_t count = 0;
+  VkResult result = instance->vk.EnumeratePhysicalDevices (instance->handle, &count, NULL);
+
+  handles = g_new0 (VkPhysicalDevice, count + 1);
+  if (result == VK_SUCCESS)
+    result = instance->vk.EnumeratePhysicalDevices (instance->handle, &count, handles);
+  /* A driver that cannot start answers so: there is no device then. */
+  if (result == VK_ERROR_INITIALIZATION_FAILED)
+    count = 0;
+  else if (result < 0)
+    {
+      dyno_vk_set_error (error, result, "vkEnumeratePhysicalDevices", NULL);
+      return NULL;
+    }
+  for (uint32_t i = 0; i < count; i++)
+    {
+      DynoProbe *probe = probe_one (instance, handles[i]);
+      if (probe != NULL)
+        g_ptr_array_add (probes, probe);
+    }
+  if (probes->len == 0)
+    {
+      g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+                           "No Vulkan device with a compute queue; install the driver of your GPU, or "
+                           "mesa-vulkan-drivers to train on the processor");
+      return NULL;
+    }
+  g_ptr_array_sort (probes, compare_probes);
+  for (guint i = 0; i < probes->len; i++)
+    ((DynoProbe *) probes->pdata[i])->info.index = i;
+  return g_steal_pointer (&probes);
+}
+
+GPtrArray *
+dyno_device_list (GError **error)
+{
+  g_autoptr (DynoInstance) instance = dyno_instance_new (FALSE, error);
+  g_autoptr (GPtrArray) probes = NULL;
+  GPtrArray *infos;
+
+  if (instance == NULL)
+    return NULL;
+  probes = dyno_probe_all (instance, error);
+  if (probes == NULL)
+    return NULL;
+  infos = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < probes->len; i++)
+    g_ptr_array_add (infos, g_memdup2 (&((DynoProbe *) probes->pdata[i])->info, sizeof (DynoDeviceInfo)));
+  return infos;
+}
