@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands: recorded once into a command buffer of their own pool, submitted as often as wanted.
+ *
+ * Every command begins with a full barrier and ends with one towards the host, so submissions of a queue behave as if
+ * one ran after the other; across queues the tickets (values of a timeline semaphore each queue has) order.
+ * Errors while recording are kept by Vulkan until the end, so recording calls return nothing. */
+#include "device-private.h"
+
+#define WATCHDOG_MS 60000
+#define MAX_WAITS   8
+
+struct _DynoCommand {
+  DynoDevice *device;
+  DynoQueue queue;
+  VkCommandPool pool;
+  VkCommandBuffer handle;
+  VkPipeline bound;
+  guint64 last_ticket;
+  gboolean closed;
+};
+
+#define ALL_STAGES (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
+#define ALL_ACCESS (VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT)
+
+static void
+record_barrier (DynoCommand *command, VkPipelineStageFlags before, VkAccessFlags before_access, VkPipelineStageFlags after,
+                VkAccessFlags after_access)
+{
+  VkMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                              .srcAccessMask = before_access,
+                              .dstAccessMask = after_access };
+
+  command->device->vk.CmdPipelineBarrier (command->handle, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+/* Stages that the command's queue family knows. */
+static VkPipelineStageFlags
+stages_of (DynoCommand *command)
+{
+  return command->queue == DYNO_QUEUE_TRANSFER && command->device->n_queues == 2 ? VK_PIPELINE_STAGE_TRANSFER_BIT
+                                                                                 : ALL_STAGES;
+}
+
+static gboolean
+begin (DynoCommand *command, GError **error)
+{
+  DynoDevice *device = command->device;
+  VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                   .queueFamilyIndex = dyno_device_get_queue (device, command->queue)->family };
+  VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                           .commandBufferCount = 1 };
+  VkCommandBufferBeginInfo info = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                    .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
+  VkResult result = device->vk.CreateCommandPool (device->handle, &pool, NULL, &command->pool);
+
+  if (result == VK_SUCCESS)
+    {
+      allocate.commandPool = command->pool;
+      result = device->vk.AllocateCommandBuffers (device->handle, &allocate, &command->handle);
+    }
+  if (result == VK_SUCCESS)
+    result = device->vk.BeginCommandBuffer (command->handle, &info);
+  if (result == VK_SUCCESS)
+    return TRUE;
+  dyno_device_set_error (device, error, result, "vkBeginCommandBuffer", NULL);
+  return FALSE;
+}
+
+DynoCommand *
+dyno_command_new (DynoDevice *device, DynoQueue queue, GError **error)
+{
+  g_autoptr (DynoCommand) command = NULL;
+
+  g_return_val_if_fail (queue < DYNO_QUEUE_N, NULL);
+  command = g_new0 (DynoCommand, 1);
+  command->device = dyno_device_ref (device);
+  command->queue = queue;
+  if (!begin (command, error))
+    return NULL;
+  dyno_command_barrier (command);
+  return g_steal_pointer (&command);
+}
+
+void
+dyno_command_free (DynoCommand *command)
+{
+  DynoGrave grave = { .kind = DYNO_MEMORY_OTHER };
+  DynoDevice *device;
+
+  if (command == NULL)
+    return;
+  device = command->device;
+  grave.pool = command->pool;
+  grave.tickets[device->n_queues == DYNO_QUEUE_N ? command->queue : DYNO_QUEUE_COMPUTE] = command->last_ticket;
+  dyno_device_collect (device);
+  dyno_device_bury (device, &grave);
+  g_free (command);
+  dyno_device_unref (device);
+}
+
+void
+dyno_command_dispatch (DynoCommand *command, DynoKernel *kernel, const void *push, guint32 groups_x, guint32 groups_y,
+                       guint32 groups_z)
+{
+  DynoDevice *device = command->device;
+  VkPipeline pipeline = dyno_kernel_get_pipeline (kernel);
+  guint32 push_bytes = dyno_kernel_get_spec (kernel)->push_bytes;
+
+  g_return_if_fail (!command->closed && groups_x > 0 && groups_y > 0 && groups_z > 0);
+  g_return_if_fail (groups_x <= device->info.max_groups_x && groups_y <= 65535 && groups_z <= 65535);
+  if (command->bound != pipeline)
+    {
+      device->vk.CmdBindPipeline (command->handle, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+      command->bound = pipeline;
+    }
+  if (push_bytes > 0)
+    device->vk.CmdPushConstants (command->handle, device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes, push);
+  device->vk.CmdDispatch (command->handle, groups_x, groups_y, groups_z);
+}
+
+void
+dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,
+                         guint64 target_offset, guint64 size_bytes)
+{
+  VkBufferCopy region = { .srcOffset = source_offset, .dstOffset = target_offset, .size = size_bytes };
+  guint64 source_size = dyno_buffer_get_size (source), target_size = dyno_buffer_get_size (target);
+
+  g_return_if_fail (!command->closed && size_bytes > 0);
+  g_return_if_fail (source_offset <= source_size && size_bytes <= source_size - source_offset);
+  g_return_if_fail (target_offset <= target_size && size_bytes <= target_size - target_offset);
+  command->device->vk.CmdCopyBuffer (command->handle, dyno_buffer_get_handle (source), dyno_buffer_get_handle (target), 1,
+                                     &region);
+}
+
+void
+dyno_command_copy (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,
+                   guint64 target_offset, guint64 size_bytes)
+{
+  g_return_if_fail (source_offset % 4 == 0 && target_offset % 4 == 0 && size_bytes % 4 == 0);
+  dyno_command_copy_bytes (command, source, source_offset, target, target_offset, size_bytes);
+}
+
+void
+dyno_command_fill (DynoCommand *command, DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word)
+{
+  guint64 size = dyno_buffer_get_size (buffer);
+
+  g_return_if_fail (!command->closed && size_bytes > 0 && offset % 4 == 0 && size_bytes % 4 == 0);
+  g_return_if_fail (offset <= size && size_bytes <= size - offset);
+  command->device->vk.CmdFillBuffer (command->handle, dyno_buffer_get_handle (buffer), offset, size_bytes, word);
+}
+
+void
+dyno_command_barrier (DynoCommand *command)
+{
+  VkPipelineStageFlags stages = stages_of (command);
+
+  g_return_if_fail (!command->closed);
+  record_barrier (command, stages, ALL_ACCESS, stages, ALL_ACCESS);
+}
+
+void
+dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot)
+{
+  VkQueryPool pool = dyno_timer_get_pool (timer);
+
+  g_return_if_fail (!command->closed && slot < dyno_timer_get_n_slots (timer));
+  /* A family for transfers alone can neither reset queries nor, on some devices, write them. */
+  if (pool == VK_NULL_HANDLE || stages_of (command) != ALL_STAGES)
+    return;
+  command->device->vk.CmdResetQueryPool (command->handle, pool, slot, 1);
+  command->device->vk.CmdWriteTimestamp (command->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, slot);
+}
+
+gboolean
+dyno_command_end (DynoCommand *command, GError **error)
+{
+  VkResult result;
+
+  g_return_val_if_fail (!command->closed, FALSE);
+  record_barrier (command, stages_of (command), VK_ACCESS_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                  VK_ACCESS_HOST_READ_BIT);
+  command->closed = TRUE;
+  result = command->device->vk.EndCommandBuffer (command->handle);
+  if (result == VK_SUCCESS)
+    return TRUE;
+  dyno_device_set_error (command->device, error, result, "vkEndCommandBuffer", NULL);
+  return FALSE;
+}
+
+gboolean
+dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits, guint64 *ticket, GError **error)
+{
+  DynoDevice *device = command->device;
+  DynoQueueState *queue = dyno_device_get_queue (device, command->queue);
+  VkSemaphore semaphores[MAX_WAITS];
+  VkPipelineStageFlags stages[MAX_WAITS];
+  uint64_t values[MAX_WAITS], signal;
+  VkTimelineSemaphoreSubmitInfo timeline = { .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                             .pWaitSemaphoreValues = values,
+                                             .signalSemaphoreValueCount = 1,
+                                             .pSignalSemaphoreValues = &signal };
+  VkSubmitInfo info = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                        .pNext = &timeline,
+                        .pWaitSemaphores = semaphores,
+                        .pWaitDstStageMask = stages,
+                        .commandBufferCount = 1,
+                        .pCommandBuffers = &command->handle,
+                        .signalSemaphoreCount = 1,
+                        .pSignalSemaphores = &queue->timeline };
+  VkResult result;
+
+  g_return_val_if_fail (command->closed && n_waits <= MAX_WAITS, FALSE);
+  dyno_device_collect (device);
+  for (guint i = 0; i < n_waits; i++)
+    if (waits[i].ticket > 0)
+      {
+        semaphores[info.waitSemaphoreCount] = dyno_device_get_queue (device, waits[i].queue)->timeline;
+        values[info.waitSemaphoreCount] = waits[i].ticket;
+        stages[info.waitSemaphoreCount++] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+      }
+  timeline.waitSemaphoreValueCount = info.waitSemaphoreCount;
+
+  g_mutex_lock (&queue->lock);
+  signal = queue->submitted + 1;
+  result = device->vk.QueueSubmit (queue->handle, 1, &info, VK_NULL_HANDLE);
+  if (result == VK_SUCCESS)
+    queue->submitted = signal;
+  g_mutex_unlock (&queue->lock);
+  if (result != VK_SUCCESS)
+    {
+      dyno_device_set_error (device, error, result, "vkQueueSubmit", NULL);
+      return FALSE;
+    }
+  command->last_ticket = signal;
+  if (ticket != NULL)
+    *ticket = signal;
+  return TRUE;
+}
+
+guint64
+dyno_queue_get_submitted (DynoDevice *device, DynoQueue queue)
+{
+  DynoQueueState *state = dyno_device_get_queue (device, queue);
+  guint64 submitted;
+
+  g_mutex_lock (&state->lock);
+  submitted = state->submitted;
+  g_mutex_unlock (&state->lock);
+  return submitted;
+}
+
+guint64
+dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
+{
+  uint64_t value = 0;
+  VkResult result =
+      device->vk.GetSemaphoreCounterValue (device->handle, dyno_device_get_queue (device, queue)->timeline, &value);
+
+  if (result == VK_ERROR_DEVICE_LOST)
+    g_atomic_int_set (&device->lost, 1);
+  return result == VK_SUCCESS ? value : 0;
+}
+
+gboolean
+dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms, GError **error)
+{
+  uint64_t value = ticket;
+  VkSemaphoreWaitInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                               .semaphoreCount = 1,
+                               .pSemaphores = &dyno_device_get_queue (device, queue)->timeline,
+                               .pValues = &value };
+  uint64_t limit_ns = UINT64_MAX;
+  VkResult result;
+
+  if (ticket == 0)
+    return TRUE;
+  if (timeout_ms == 0 && device->info.type != DYNO_DEVICE_TYPE_SOFTWARE)
+    timeout_ms = WATCHDOG_MS;
+  if (timeout_ms > 0)
+    limit_ns = (uint64_t) timeout_ms * 1000000;
+  result = device->vk.WaitSemaphores (device->handle, &info, limit_ns);
+  if (result == VK_SUCCESS)
+    return TRUE;
+  if (result == VK_TIMEOUT)
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
+                 "%s did not finish within %u ms; it hangs or is too slow: see the kernel log, or use a smaller batch",
+                 device->info.name, timeout_ms);
+  else
+    dyno_device_set_error (device, error, result, "vkWaitSemaphores", NULL);
+  return FALSE;
+}
