@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Submissions, tickets, queues, timers, and freeing what is in use. */
+#include "gpu-test.h"
+
+#define LANES 256
+
+static DynoKernel *
+spin_kernel (DynoDevice *device)
+{
+  DynoKernelSpec spec = {
+    .shader = "test/spin.comp", .macros = "LANES=256", .local_size = { 64 }, .push_bytes = sizeof (DynoProbePush)
+  };
+
+  return test_kernel (device, &spec);
+}
+
+static DynoCommand *
+spin_command (DynoDevice *device, DynoBuffer *buffer, guint32 steps)
+{
+  g_autoptr (GError) error = NULL;
+  DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+  DynoProbePush push = { .c = dyno_buffer_get_address (buffer), .count = steps };
+
+  dyno_command_dispatch (command, spin_kernel (device), &push, LANES / 64, 1, 1);
+  g_assert_true (dyno_command_end (command, &error));
+  g_assert_no_error (error);
+  return command;
+}
+
+static guint32
+spin (guint32 x, guint64 rounds)
+{
+  for (guint64 i = 0; i < 64 * rounds; i++)
+    x = x * 1664525u + 1013904223u;
+  return x;
+}
+
+/* One command submitted twice, and another after it: every submission sees what the one before wrote. */
+static void
+test_in_flight (void)
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoCommand *a = spin_command (device, buffer, 50000), *b = spin_command (device, buffer, 7);
+  guint64 tickets[3];
+  guint32 out[LANES];
+
+  g_assert_true (dyno_buffer_fill (buffer, 0, LANES * 4, 5, &error));
+  tickets[0] = test_submit (a, NULL, 0);
+  tickets[1] = test_submit (a, NULL, 0);
+  tickets[2] = test_submit (b, NULL, 0);
+  g_assert_cmpuint (tickets[0], <, tickets[1]);
+  g_assert_cmpuint (tickets[1], <, tickets[2]);
+  test_wait (device, DYNO_QUEUE_COMPUTE, tickets[2]);
+  g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), ==, tickets[2]);
+  g_assert_true (dyno_buffer_read (buffer, 0, out, sizeof out, &error));
+  g_assert_no_error (error);
+  for (guint i = 0; i < LANES; i++)
+    g_assert_cmpuint (out[i], ==, spin (5, 100007));
+  dyno_command_free (a);
+  dyno_command_free (b);
+  dyno_buffer_free (buffer);
+  test_device_done (device);
+}
+
+/* upload -> device on the transfer queue, compute after it, device -> readback on the transfer queue after that. */
+static void
+test_transfer (void)
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *upload = test_buffer (device, LANES * 4, DYNO_BUFFER_UPLOAD);
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoBuffer *readback = test_buffer (device, LANES * 4, DYNO_BUFFER_READBACK);
+  DynoCommand *in = dyno_command_new (device, DYNO_QUEUE_TRANSFER, &error);
+  DynoCommand *out = dyno_command_new (device, DYNO_QUEUE_TRANSFER, &error);
+  DynoCommand *compute = spin_command (device, buffer, 1000);
+  guint32 *x = dyno_buffer_get_mapped (upload), *y = dyno_buffer_get_mapped (readback);
+  DynoWait wait = { DYNO_QUEUE_TRANSFER, 0 };
+
+  g_assert_no_error (error);
+  dyno_command_copy (in, upload, 0, buffer, 0, LANES * 4);
+  dyno_command_copy (out, buffer, 0, readback, 0, LANES * 4);
+  g_assert_true (dyno_command_end (in, &error));
+  g_assert_true (dyno_command_end (out, &error));
+  for (guint round = 0; round < 3; round++)
+    {
+      for (guint i = 0; i < LANES; i++)
+        x[i] = i * 17 + round;
+      wait = (DynoWait){ DYNO_QUEUE_TRANSFER, test_submit (in, &wait, 1) };
+      wait = (DynoWait){ DYNO_QUEUE_COMPUTE, test_submit (compute, &wait, 1) };
+      wait = (DynoWait){ DYNO_QUEUE_TRANSFER, test_submit (out, &wait, 1) };
+      test_wait (device, DYNO_QUEUE_TRANSFER, wait.ticket);
+      for (guint i = 0; i < LANES; i++)
+        g_assert_cmpuint (y[i], ==, spin (i * 17 + round, 1000));
+    }
+  dyno_command_free (in);
+  dyno_command_free (out);
+  dyno_command_free (compute);
+  dyno_buffer_free (upload);
+  dyno_buffer_free (buffer);
+  dyno_buffer_free (readback);
+  test_device_done (device);
+}
+
+/* Copy and fill between barriers inside one command. */
+static void
+test_copy_fill (void)
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *a = test_buffer (device, 4096, DYNO_BUFFER_DEVICE), *b = test_buffer (device, 4096, DYNO_BUFFER_READBACK);
+  DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+  guint32 *y = dyno_buffer_get_mapped (b);
+
+  dyno_command_fill (command, a, 0, 4096, 1);
+  dyno_command_fill (command, b, 0, 4096, 3);
+  dyno_command_barrier (command);
+  dyno_command_fill (command, a, 1024, 1024, 2);
+  dyno_command_barrier (command);
+  dyno_command_copy (command, a, 512, b, 0, 1024);
+  g_assert_true (dyno_command_end (command, &error));
+  test_wait (device, DYNO_QUEUE_COMPUTE, test_submit (command, NULL, 0));
+  for (guint i = 0; i < 1024; i++)
+    g_assert_cmpuint (y[i], ==, i < 128 ? 1 : i < 256 ? 2 : 3);
+  dyno_command_free (command);
+  dyno_buffer_free (a);
+  dyno_buffer_free (b);
+  test_device_done (device);
+}
+
+static void
+test_timer (void)
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoTimer *timer = dyno_timer_new (device, 3, &error);
+  DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+  DynoProbePush push = { .c = dyno_buffer_get_address (buffer), .count = 50000 };
+  double time_us[3] = { 9, 9, 9 };
+
+  g_assert_no_error (error);
+  if (dyno_device_get_info (device)->timestamp_ns > 0)
+    {
+      g_assert_false (dyno_timer_read (timer, time_us, 3, &error));
+      g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED);
+      g_clear_error (&error);
+    }
+  dyno_command_timestamp (command, timer, 0);
+  dyno_command_dispatch (command, spin_kernel (device), &push, LANES / 64, 1, 1);
+  dyno_command_timestamp (command, timer, 1);
+  dyno_command_barrier (command);
+  dyno_command_dispatch (command, spin_kernel (device), &push, LANES / 64, 1, 1);
+  dyno_command_timestamp (command, timer, 2);
+  g_assert_true (dyno_command_end (command, &error));
+  test_wait (device, DYNO_QUEUE_COMPUTE, test_submit (command, NULL, 0));
+  g_assert_true (dyno_timer_read (timer, time_us, 3, &error));
+  g_assert_no_error (error);
+  g_test_message ("%g %g %g us", time_us[0], time_us[1], time_us[2]);
+  g_assert_cmpfloat (time_us[0], ==, 0.0);
+  g_assert_cmpfloat (time_us[1], >=, 0.0);
+  g_assert_cmpfloat (time_us[2], >=, time_us[1]);
+  if (dyno_device_get_info (device)->timestamp_ns > 0)
+    g_assert_cmpfloat (time_us[2], >, 0.0);
+  dyno_timer_free (timer);
+  dyno_command_free (command);
+  dyno_buffer_free (buffer);
+  test_device_done (device);
+}
+
+/* Command and buffer are freed while they run, twice the budget is asked for: memory counts until the work is done. */
+static void
+test_deferred_free (void)
+{
+  guint64 size_bytes = 3 * DYNO_BUFFER_GRANULARITY;
+  DynoDevice *device = test_device (size_bytes);
+  g_autoptr (GError) error = NULL;
+
+  for (guint round = 0; round < 4; round++)
+    {
+      DynoBuffer *buffer = dyno_buffer_new (device, size_bytes, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error);
+      DynoCommand *command;
+      guint64 ticket;
+      g_assert_no_error (error);
+      command = spin_command (device, buffer, 60000);
+      ticket = test_submit (command, NULL, 0);
+      dyno_buffer_free (buffer);
+      dyno_command_free (command);
+      if (dyno_device_get_allocated_total (device) == 0)
+        g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), >=, ticket);
+    }
+  test_device_done (device);
+}
+
+/* Everything is let go of while work runs; the device waits for it by itself. */
+static void
+test_device_goes_last (void)
+{
+  DynoDevice *device = test_device (0);
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoCommand *command = spin_command (device, buffer, 60000);
+
+  test_submit (command, NULL, 0);
+  dyno_device_unref (device);
+  dyno_buffer_free (buffer);
+  dyno_command_free (command);
+}
+
+static void
+test_timeout (void)
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoCommand *command = spin_command (device, buffer, 60000);
+  guint64 ticket = test_submit (command, NULL, 0);
+
+  /* A fast device may be done already: then there is no error. */
+  if (!dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 1, &error))
+    g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
+  test_wait (device, DYNO_QUEUE_COMPUTE, ticket);
+  test_wait (device, DYNO_QUEUE_COMPUTE, 0);
+  dyno_command_free (command);
+  dyno_buffer_free (buffer);
+  test_device_done (device);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/gpu/command/submissions-in-flight-are-ordered", test_in_flight);
+  g_test_add_func ("/gpu/command/transfer-then-compute", test_transfer);
+  g_test_add_func ("/gpu/command/copy-fill-barrier", test_copy_fill);
+  g_test_add_func ("/gpu/command/timer-is-monotonic", test_timer);
+  g_test_add_func ("/gpu/command/deferred-free", test_deferred_free);
+  g_test_add_func ("/gpu/command/device-goes-last", test_device_goes_last);
+  g_test_add_func ("/gpu/command/wait-times-out", test_timeout);
+  return g_test_run ();
+}
