@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens libvulkan.so.1 at run time and fills the function tables.
- * The library stays loaded until the process ends: drivers leave threads and exit handlers behind. */
+ * The library stays loaded until the process ends, and so do the drivers, by an instance that is never destroyed:
+ * drivers leave threads and exit handlers behind, and each time one is loaded anew it takes time and leaks a little. */
 #include "vk.h"
 #include <gmodule.h>
 
@@ -10,7 +11,18 @@ typedef struct {
   gboolean loaded;
   char *cause;
   DynoVkGlobal table;
+  VkInstance anchor; /* holds the drivers; null where there are none */
 } Loader;
+
+static void
+hold_drivers (Loader *loader)
+{
+  VkApplicationInfo application = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2 };
+  VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application };
+
+  if (loader->table.CreateInstance (&info, NULL, &loader->anchor) != VK_SUCCESS)
+    loader->anchor = VK_NULL_HANDLE;
+}
 
 static gpointer
 open_loader (gpointer data)
@@ -41,6 +53,7 @@ open_loader (gpointer data)
   DYNO_VK_GLOBAL (LOAD)
 #undef LOAD
   loader->loaded = TRUE;
+  hold_drivers (loader);
   return loader;
 }
 
