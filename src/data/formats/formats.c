@@ -3,8 +3,5 @@
 #include "dataset-class.h"
 
 const DynoDatasetClass *const dyno_dataset_classes[] = {
-  &dyno_dataset_class_shapes,
-  &dyno_dataset_class_synthetic,
-  &dyno_dataset_class_idx,
-  NULL,
+  &dyno_dataset_class_shapes, &dyno_dataset_class_synthetic, &dyno_dataset_class_idx, &dyno_dataset_class_imagefolder, NULL,
 };

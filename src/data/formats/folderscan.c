@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Walking an image folder.
+ *
+ * Laws:
+ * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/ those of both together.
+ * - Within a class, files are ordered by the bytes of their paths, so an index means the same file on each run.
+ * - A folder is entered once, whatever links lead to it; links that leave the tree are not followed, but counted.
+ * - Only regular files are opened later; FIFOs, sockets and devices are counted here. Names that begin with a dot
+ *   are passed over. */
+#include "folderscan.h"
+#include "datafile.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_DEPTH 64
+
+typedef struct {
+  DynoFolderScan *scan;
+  DynoDataset *dataset;
+  const DynoOpenContext *context;
+  char *real_root;     /* canonical, for links */
+  GHashTable *entered; /* "device:inode" of folders */
+  gint64 told_us;      /* when progress was called last */
+} Walk;
+
+typedef enum { ENTRY_FILE, ENTRY_FOLDER, ENTRY_OUTSIDE, ENTRY_BROKEN, ENTRY_SPECIAL } EntryKind;
+
+void
+dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path, const char *reason)
+{
+  dataset->info.n_unreadable++;
+  if (dataset->unreadable->len < max_listed)
+    {
+      g_autofree char *shown = g_filename_display_name (path);
+      g_ptr_array_add (dataset->unreadable, g_strdup_printf ("%s: %s", shown, reason));
+    }
+}
+
+static void
+note (Walk *walk, const char *path, const char *reason)
+{
+  dyno_folder_scan_note (walk->dataset, walk->context->max_listed, path, reason);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+/* The names in a folder without dot names, in byte order; NULL when it cannot be read. */
+static GPtrArray *
+list_folder (const char *path, struct stat *status, GError **error)
+{
+  int fd = dyno_datafile_open_any (path, status, error);
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  struct dirent *entry;
+  GPtrArray *names;
+
+  if (dir == NULL)
+    {
+      if (fd >= 0)
+        {
+          dyno_datafile_set_error (error, errno, path);
+          close (fd);
+        }
+      return NULL;
+    }
+  names = g_ptr_array_new_with_free_func (g_free);
+  while ((entry = readdir (dir)) != NULL)
+    if (entry->d_name[0] != '.')
+      g_ptr_array_add (names, g_strdup (entry->d_name));
+  closedir (dir);
+  g_ptr_array_sort (names, compare_names);
+  return names;
+}
+
+static EntryKind
+kind_of_mode (mode_t mode)
+{
+  return S_ISREG (mode) ? ENTRY_FILE : S_ISDIR (mode) ? ENTRY_FOLDER : ENTRY_SPECIAL;
+}
+
+static EntryKind
+look_at (Walk *walk, int folder, const char *name, const char *path)
+{
+  struct stat status;
+  char *target;
+  gsize length = strlen (walk->real_root);
+  gboolean inside;
+
+  if (fstatat (folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return ENTRY_BROKEN;
+  if (!S_ISLNK (status.st_mode))
+    return kind_of_mode (status.st_mode);
+  target = realpath (path, NULL);
+  if (target == NULL || fstatat (folder, name, &status, 0) != 0)
+    {
+      free (target);
+      return ENTRY_BROKEN;
+    }
+  inside =
+      strncmp (target, walk->real_root, length) == 0 && (target[length] == '/' || target[length] == '\0' || length == 1);
+  free (target);
+  return inside ? kind_of_mode (status.st_mode) : ENTRY_OUTSIDE;
+}
+
+static gboolean
+add_file (Walk *walk, guint32 folder, const char *name, GError **error)
+{
+  DynoFolderScan *scan = walk->scan;
+  gsize length = strlen (name) + 1;
+  DynoScanFile file = { .folder = folder, .name = scan->names->len };
+
+  if (scan->names->len > G_MAXUINT32 / 2 - length || scan->files->len >= G_MAXINT32)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "“%s” has more files than Dyno can hold (2 GB of names)", scan->root);
+      return FALSE;
+    }
+  g_byte_array_append (scan->names, (const guint8 *) name, (guint) length);
+  g_array_append_val (scan->files, file);
+  if (scan->files->len % 256 != 0)
+    return TRUE;
+  if (walk->context->progress != NULL && g_get_monotonic_time () - walk->told_us > G_USEC_PER_SEC / 10)
+    {
+      walk->told_us = g_get_monotonic_time ();
+      walk->context->progress (scan->files->len, walk->context->progress_data);
+    }
+  return !g_cancellable_set_error_if_cancelled (walk->context->cancellable, error);
+}
+
+static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth,
+                             GError **error);
+
+static gboolean
+walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *name, guint depth, GError **error)
+{
+  DynoScanFolder of = g_array_index (walk->scan->folders, DynoScanFolder, folder);
+  g_autofree char *full = g_build_filename (path, name, NULL);
+
+  switch (look_at (walk, fd, name, full))
+    {
+    case ENTRY_FILE:
+      return add_file (walk, folder, name, error);
+    case ENTRY_FOLDER:
+      return walk_folder (walk, full, of.class_id, of.validation, depth + 1, error);
+    case ENTRY_OUTSIDE:
+      note (walk, full, "a symbolic link that leaves the folder; it is not followed");
+      return TRUE;
+    case ENTRY_BROKEN:
+      note (walk, full, "a symbolic link or entry that leads nowhere");
+      return TRUE;
+    case ENTRY_SPECIAL:
+    default:
+      note (walk, full, "not a regular file");
+      return TRUE;
+    }
+}
+
+/* All files under path into one class. */
+static gboolean
+walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth, GError **error)
+{
+  DynoScanFolder folder = { .class_id = class_id, .validation = validation };
+  g_autoptr (GPtrArray) names = NULL;
+  g_autoptr (GError) reason = NULL;
+  guint32 place = walk->scan->folders->len;
+  struct stat status;
+  gboolean ok = TRUE;
+  int fd;
+
+  if (g_cancellable_set_error_if_cancelled (walk->context->cancellable, error))
+    return FALSE;
+  if (depth > MAX_DEPTH)
+    {
+      note (walk, path, "folders nested too deeply");
+      return TRUE;
+    }
+  names = list_folder (path, &status, &reason);
+  if (names == NULL)
+    {
+      note (walk, path, reason->message);
+      return TRUE;
+    }
+  if (!g_hash_table_add (walk->entered, g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status.st_dev,
+                                                         (guint64) status.st_ino)))
+    return TRUE;
+  fd = dyno_datafile_open_any (path, &status, &reason);
+  if (fd < 0)
+    {
+      note (walk, path, reason->message);
+      return TRUE;
+    }
+  folder.path = g_strdup (path);
+  g_array_append_val (walk->scan->folders, folder);
+  for (guint i = 0; ok && i < names->len; i++)
+    ok = walk_entry (walk, fd, place, path, g_ptr_array_index (names, i), depth, error);
+  close (fd);
+  return ok;
+}
+
+/* Names of the class folders in path, added to classes. */
+static gboolean
+find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
+{
+  g_autoptr (GPtrArray) names = NULL;
+  g_autoptr (GError) reason = NULL;
+  struct stat status;
+  int fd;
+
+  names = list_folder (path, &status, error);
+  fd = names != NULL ? dyno_datafile_open_any (path, &status, error) : -1;
+  if (fd < 0)
+    return FALSE;
+  for (guint i = 0; i < names->len; i++)
+    {
+      const char *name = g_ptr_array_index (names, i);
+      g_autofree char *full = g_build_filename (path, name, NULL);
+      EntryKind kind = look_at (walk, fd, name, full);
+      if (kind == ENTRY_FOLDER && !g_ptr_array_find_with_equal_func (classes, name, g_str_equal, NULL))
+        g_ptr_array_add (classes, g_strdup (name));
+      else if (kind == ENTRY_OUTSIDE)
+        note (walk, full, "a symbolic link that leaves the folder; it is not followed");
+    }
+  close (fd);
+  return TRUE;
+}
+
+static char *
+find_part (const char *root, const char *const *names)
+{
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      g_autofree char *path = g_build_filename (root, names[i], NULL);
+      if (g_file_test (path, G_FILE_TEST_IS_DIR))
+        return g_steal_pointer (&path);
+    }
+  return NULL;
+}
+
+static gboolean
+walk_parts (Walk *walk, char *const *parts, GError **error)
+{
+  DynoDatasetInfo *info = &walk->dataset->info;
+  g_autoptr (GPtrArray) classes = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < 2; i++)
+    if (parts[i] != NULL && !find_classes (walk, parts[i], classes, error))
+      return FALSE;
+  if (classes->len == 0)
+    {
+      g_autofree char *shown = g_filename_display_name (parts[0]);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+                   "“%s” has no sub-folders; put the images of each class into a folder of its own, named after the class",
+                   shown);
+      return FALSE;
+    }
+  g_ptr_array_sort (classes, compare_names);
+  dyno_dataset_info_set_classes (info, classes->len);
+  for (guint i = 0; i < classes->len; i++)
+    {
+      g_free (info->class_names[i]);
+      info->class_names[i] = g_filename_display_name (g_ptr_array_index (classes, i));
+    }
+  for (guint part = 0; part < 2; part++)
+    for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
+      {
+        g_autofree char *path = g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
+        if (g_file_test (path, G_FILE_TEST_IS_DIR) && !walk_folder (walk, path, (gint32) i, part == 1, 1, error))
+          return FALSE;
+      }
+  info->has_split = parts[1] != NULL;
+  return TRUE;
+}
+
+gboolean
+dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  static const char *const train_names[] = { "train", "training", NULL };
+  static const char *const validation_names[] = { "val", "valid", "validation", "test", NULL };
+  Walk walk = { .scan = scan, .dataset = dataset, .context = context };
+  g_autofree char *train = NULL, *validation = NULL;
+  char *parts[2];
+  gboolean ok;
+
+  scan->root = g_strdup (context->location->body);
+  scan->files = g_array_new (FALSE, FALSE, sizeof (DynoScanFile));
+  scan->folders = g_array_new (FALSE, FALSE, sizeof (DynoScanFolder));
+  scan->names = g_byte_array_new ();
+  walk.real_root = realpath (scan->root, NULL);
+  if (walk.real_root == NULL)
+    walk.real_root = strdup (scan->root);
+  walk.entered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  train = find_part (scan->root, train_names);
+  validation = train != NULL ? find_part (scan->root, validation_names) : NULL;
+  parts[0] = train != NULL ? train : scan->root;
+  parts[1] = validation;
+  ok = walk_parts (&walk, parts, error);
+  g_hash_table_unref (walk.entered);
+  free (walk.real_root);
+  return ok && dyno_folder_probe (scan, dataset, context, error);
+}
+
+void
+dyno_folder_scan_clear (DynoFolderScan *scan)
+{
+  for (guint i = 0; scan->folders != NULL && i < scan->folders->len; i++)
+    g_free (g_array_index (scan->folders, DynoScanFolder, i).path);
+  g_clear_pointer (&scan->files, g_array_unref);
+  g_clear_pointer (&scan->folders, g_array_unref);
+  g_clear_pointer (&scan->names, g_byte_array_unref);
+  g_clear_pointer (&scan->root, g_free);
+}
+
+char *
+dyno_folder_scan_get_path (const DynoFolderScan *scan, const DynoScanFile *file)
+{
+  return g_build_filename (g_array_index (scan->folders, DynoScanFolder, file->folder).path,
+                           (const char *) scan->names->data + file->name, NULL);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The decoders behind image.c, one a file type.  Each is given a file whose facts were checked against the limits. */
+#pragma once
+#include "image.h"
+
+G_BEGIN_DECLS
+
+/* Size at which the decoder can give the image, at least width x height in the cover sense where it can be had. */
+void dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height, guint32 *out_width,
+                            guint32 *out_height);
+
+/* Each writes RGB rows of out_width x out_height, packed.  dyno_jpeg_decode: out has room for 4 bytes a pixel. */
+gboolean dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint32 out_width,
+                           guint32 out_height, guint8 *out, GError **error);
+gboolean dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out, GError **error);
+gboolean dyno_webp_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out, GError **error);
+
+G_END_DECLS

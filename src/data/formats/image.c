@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Images by content.  The header is parsed here, by a few lines that allocate nothing, and checked against the limits
+ * before any decoder library sees the file: a bomb costs a header's reading. */
+#include "image-codec.h"
+#include "datafile.h"
+#include "resize.h"
+#include <errno.h>
+#include <string.h>
+
+/* A header in memory, or in a file of which one window is held. */
+typedef struct {
+  const guint8 *bytes;
+  gsize size;
+  int fd; /* -1: bytes are all */
+  guint64 file_size, window_at;
+  guint8 window[4096];
+  gboolean failed;
+} Source;
+
+/* count bytes at offset, or NULL past the end; count <= 64. */
+static const guint8 *
+look (Source *source, guint64 offset, gsize count)
+{
+  gssize n;
+
+  if (offset >= source->file_size || count > source->file_size - offset)
+    return NULL;
+  if (source->fd < 0)
+    return source->bytes + offset;
+  if (offset < source->window_at || offset + count > source->window_at + source->size)
+    {
+      n = dyno_datafile_pread (source->fd, source->window, sizeof source->window, offset);
+      source->failed = n < 0;
+      source->window_at = offset;
+      source->size = n > 0 ? (gsize) n : 0;
+      if (source->size < count)
+        return NULL;
+    }
+  return source->window + (offset - source->window_at);
+}
+
+static guint32
+be16 (const guint8 *p)
+{
+  return (guint32) p[0] << 8 | p[1];
+}
+
+static guint32
+be32 (const guint8 *p)
+{
+  return be16 (p) << 16 | be16 (p + 2);
+}
+
+static guint32
+le24 (const guint8 *p)
+{
+  return (guint32) p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16;
+}
+
+static gboolean
+set_corrupt (GError **error, const char *what)
+{
+  g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, what);
+  return FALSE;
+}
+
+/* Markers from the start to the frame header (ITU T.81, B.1.1 and B.2.2). */
+static gboolean
+probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
+{
+  guint64 at = 2;
+  const guint8 *p;
+
+  while ((p = look (source, at, 4)) != NULL)
+    {
+      guint8 marker = p[1];
+
+      if (p[0] != 0xff)
+        return set_corrupt (error, "JPEG with garbage between its markers");
+      if (marker == 0xff || marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8))
+        {
+          at += marker == 0xff ? 1 : 2;
+          continue;
+        }
+      if (marker == 0xda || marker == 0xd9)
+        return set_corrupt (error, "JPEG without a frame header");
+      if (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc)
+        {
+          p = look (source, at, 10);
+          if (p == NULL)
+            break;
+          if (marker > 0xc2 || p[4] != 8)
+            {
+              g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                           "JPEG of process %u with %u bits; baseline and progressive with 8 bits are read", marker - 0xc0u,
+                           p[4]);
+              return FALSE;
+            }
+          facts->height = be16 (p + 5);
+          facts->width = be16 (p + 7);
+          facts->progressive = marker == 0xc2;
+          return TRUE;
+        }
+      if (be16 (p + 2) < 2)
+        return set_corrupt (error, "JPEG with a segment of impossible length");
+      at += 2 + be16 (p + 2);
+    }
+  return set_corrupt (error, "JPEG that ends inside its header");
+}
+
+static gboolean
+probe_png (Source *source, DynoImageFacts *facts, GError **error)
+{
+  const guint8 *p = look (source, 0, 33);
+
+  if (p == NULL || memcmp (p + 12, "IHDR", 4) != 0 || be32 (p + 8) != 13)
+    return set_corrupt (error, "PNG without its header");
+  facts->width = be32 (p + 16);
+  facts->height = be32 (p + 20);
+  return TRUE;
+}
+
+/* Container specification: developers.google.com/speed/webp/docs/riff_container */
+static gboolean
+probe_webp (Source *source, DynoImageFacts *facts, GError **error)
+{
+  const guint8 *p = look (source, 0, 30);
+
+  if (p == NULL)
+    return set_corrupt (error, "WebP that ends inside its header");
+  if (memcmp (p + 12, "VP8 ", 4) == 0 && memcmp (p + 23, "\x9d\x01\x2a", 3) == 0)
+    {
+      facts->width = ((guint32) p[26] | (guint32) p[27] << 8) & 0x3fff;
+      facts->height = ((guint32) p[28] | (guint32) p[29] << 8) & 0x3fff;
+    }
+  else if (memcmp (p + 12, "VP8L", 4) == 0 && p[20] == 0x2f)
+    {
+      guint32 bits = le24 (p + 21) | (guint32) p[24] << 24;
+      facts->width = (bits & 0x3fff) + 1;
+      facts->height = (bits >> 14 & 0x3fff) + 1;
+    }
+  else if (memcmp (p + 12, "VP8X", 4) == 0)
+    {
+      if (p[20] & 0x02)
+        {
+          g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED, "animated WebP; still images are read");
+          return FALSE;
+        }
+      facts->width = le24 (p + 24) + 1;
+      facts->height = le24 (p + 27) + 1;
+    }
+  else
+    return set_corrupt (error, "WebP of an unknown chunk");
+  return TRUE;
+}
+
+static gboolean
+check_limits (const DynoImageFacts *facts, GError **error)
+{
+  if (facts->width == 0 || facts->height == 0)
+    return set_corrupt (error, "image without width or height");
+  if (facts->width > DYNO_IMAGE_MAX_SIDE || facts->height > DYNO_IMAGE_MAX_SIDE
+      || (guint64) facts->width * facts->height > DYNO_IMAGE_MAX_PIXELS)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "image of %u x %u; at most %d a side and %d million pixels are read", facts->width, facts->height,
+                   DYNO_IMAGE_MAX_SIDE, (int) (DYNO_IMAGE_MAX_PIXELS / 1000000));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+probe (Source *source, DynoImageFacts *facts, GError **error)
+{
+  const guint8 *p = look (source, 0, 12);
+  gboolean ok;
+
+  memset (facts, 0, sizeof *facts);
+  if (p != NULL && p[0] == 0xff && p[1] == 0xd8 && p[2] == 0xff)
+    facts->type = DYNO_IMAGE_JPEG;
+  else if (p != NULL && memcmp (p, "\x89PNG\r\n\x1a\n", 8) == 0)
+    facts->type = DYNO_IMAGE_PNG;
+  else if (p != NULL && memcmp (p, "RIFF", 4) == 0 && memcmp (p + 8, "WEBP", 4) == 0)
+    facts->type = DYNO_IMAGE_WEBP;
+  switch (facts->type)
+    {
+    case DYNO_IMAGE_JPEG:
+      ok = probe_jpeg (source, facts, error);
+      break;
+    case DYNO_IMAGE_PNG:
+      ok = probe_png (source, facts, error);
+      break;
+    case DYNO_IMAGE_WEBP:
+      ok = probe_webp (source, facts, error);
+      break;
+    case DYNO_IMAGE_UNKNOWN:
+    default:
+      g_set_error_literal (error, DYNO_DATA_ERROR,
+                           source->file_size == 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_UNSUPPORTED,
+                           source->file_size == 0 ? "empty file" : "not an image (JPEG, PNG or WebP)");
+      ok = FALSE;
+      break;
+    }
+  return ok && check_limits (facts, error);
+}
+
+gboolean
+dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError **error)
+{
+  Source source = { .bytes = bytes, .size = size, .fd = -1, .file_size = size };
+  return probe (&source, facts, error);
+}
+
+gboolean
+dyno_image_probe_file (int fd, guint64 file_size, DynoImageFacts *facts, GError **error)
+{
+  Source source = { .fd = fd, .file_size = file_size };
+  g_autoptr (GError) reason = NULL;
+
+  if (probe (&source, facts, &reason))
+    return TRUE;
+  if (source.failed)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, "cannot be read");
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
+}
+
+static gboolean
+decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size, guint32 width, guint32 height,
+               guint8 *pixels, GError **error)
+{
+  switch (facts->type)
+    {
+    case DYNO_IMAGE_JPEG:
+      return dyno_jpeg_decode (file, file_size, facts, width, height, pixels, error);
+    case DYNO_IMAGE_PNG:
+      return dyno_png_decode (file, file_size, facts, pixels, error);
+    case DYNO_IMAGE_WEBP:
+      return dyno_webp_decode (file, file_size, facts, pixels, error);
+    case DYNO_IMAGE_UNKNOWN:
+    default:
+      g_return_val_if_reached (FALSE);
+    }
+}
+
+gboolean
+dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height, guint8 *out, GError **error)
+{
+  DynoImageFacts facts;
+  guint32 decoded_width, decoded_height;
+  guint64 pixels_at, working_at, pixel_bytes;
+
+  if (!dyno_image_probe (scratch->data, file_size, &facts, error))
+    return FALSE;
+  decoded_width = facts.width;
+  decoded_height = facts.height;
+  if (facts.type == DYNO_IMAGE_JPEG)
+    dyno_jpeg_choose_size (&facts, width, height, &decoded_width, &decoded_height);
+
+  /* scratch: file | decoded pixels | working memory of the resampler.  Sizes are bounded by the limits. */
+  pixel_bytes = (guint64) decoded_width * decoded_height * (facts.type == DYNO_IMAGE_JPEG ? 4 : 3);
+  pixels_at = (file_size + 63) & ~(guint64) 63;
+  working_at = (pixels_at + pixel_bytes + 63) & ~(guint64) 63;
+  if (!dyno_datafile_reserve (
+          scratch, working_at + dyno_resize_scratch_bytes (decoded_width, decoded_height, 3, width, height), error))
+    return FALSE;
+  if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height, scratch->data + pixels_at, error))
+    return FALSE;
+  dyno_resize_cover (scratch->data + pixels_at, decoded_width, decoded_height, 3, width, height, out,
+                     scratch->data + working_at);
+  return TRUE;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Image folders: one sub-folder a class, or train/ and val/ with one sub-folder a class each.
+ * Laws: a file's type is what its content says; samples are (H, W, 3) bytes of any wanted size; a file that
+ * cannot be decoded when its turn comes is an error of that sample, never of the data set. */
+#include "dataset-class.h"
+#include "datafile.h"
+#include "folderscan.h"
+#include "image.h"
+#include <string.h>
+
+static const DynoScanFolder *
+folder_of (DynoDataset *dataset, guint64 index)
+{
+  const DynoFolderScan *scan = dataset->state;
+  return &g_array_index (scan->folders, DynoScanFolder, g_array_index (scan->files, DynoScanFile, index).folder);
+}
+
+static gboolean
+imagefolder_matches (const DynoLocation *location)
+{
+  return location->scheme == NULL && location->is_folder;
+}
+
+static gboolean
+imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  /* Of the photographs of ImageNet, as torchvision's and timm's pretrained weights expect them. */
+  static const float mean[3] = { 0.485f, 0.456f, 0.406f }, deviation[3] = { 0.229f, 0.224f, 0.225f };
+  DynoDatasetInfo *info = &dataset->info;
+
+  dataset->state = g_new0 (DynoFolderScan, 1);
+  info->element = DYNO_ELEMENT_U8;
+  info->channels = 3;
+  info->resizable = TRUE;
+  info->normalise = TRUE;
+  memcpy (info->mean, mean, sizeof mean);
+  memcpy (info->deviation, deviation, sizeof deviation);
+  info->deviation[3] = 1;
+  return dyno_folder_scan_run (dataset->state, dataset, context, error);
+}
+
+static void
+imagefolder_close (DynoDataset *dataset)
+{
+  if (dataset->state != NULL)
+    dyno_folder_scan_clear (dataset->state);
+  g_free (dataset->state);
+}
+
+static gint32
+imagefolder_label (DynoDataset *dataset, guint64 index)
+{
+  return folder_of (dataset, index)->class_id;
+}
+
+static gboolean
+imagefolder_is_validation (DynoDataset *dataset, guint64 index)
+{
+  return folder_of (dataset, index)->validation;
+}
+
+static char *
+imagefolder_describe (DynoDataset *dataset, guint64 index)
+{
+  const DynoFolderScan *scan = dataset->state;
+  g_autofree char *path = dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
+  const char *within = path + strlen (scan->root);
+
+  while (*within == '/')
+    within++;
+  return g_filename_display_name (within);
+}
+
+static gboolean
+imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
+                    GByteArray *scratch, GError **error)
+{
+  const DynoFolderScan *scan = dataset->state;
+  g_autofree char *path = dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
+  gsize size;
+
+  *(gint32 *) target = imagefolder_label (dataset, index);
+  if (!dyno_datafile_read (path, DYNO_IMAGE_MAX_FILE_BYTES, scratch, &size, error))
+    return FALSE;
+  if (!dyno_image_decode (scratch, size, width, height, pixels, error))
+    {
+      g_autofree char *shown = g_filename_display_name (path);
+      g_prefix_error (error, "“%s”: ", shown);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+const DynoDatasetClass dyno_dataset_class_imagefolder = {
+  .kind = "image-folder",
+  .title = "Image folder",
+  .matches = imagefolder_matches,
+  .open = imagefolder_open,
+  .close = imagefolder_close,
+  .decode = imagefolder_decode,
+  .label = imagefolder_label,
+  .describe = imagefolder_describe,
+  .is_validation = imagefolder_is_validation,
+};

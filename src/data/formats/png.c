@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit RGB; alpha is dropped.
+ * Ancillary chunks (profiles, text) are skipped unread: none changes the pixels, and some are a way to spend memory.
+ * libpng reports errors by longjmp: what lives across it is in one struct, reached by pointer. */
+#include "image-codec.h"
+#include <png.h>
+#include <setjmp.h>
+#include <string.h>
+
+typedef struct {
+  const guint8 *file;
+  gsize size, at;
+  png_structp png;
+  png_infop info;
+  char reason[128];
+} Job;
+
+static void
+on_error (png_structp png, png_const_charp message)
+{
+  Job *job = png_get_error_ptr (png);
+
+  g_strlcpy (job->reason, message, sizeof job->reason);
+  png_longjmp (png, 1);
+}
+
+static void
+on_warning (png_structp png, png_const_charp message)
+{
+}
+
+static void
+read_bytes (png_structp png, png_bytep out, size_t count)
+{
+  Job *job = png_get_io_ptr (png);
+
+  if (count > job->size - job->at)
+    png_error (png, "the file ends early");
+  memcpy (out, job->file + job->at, count);
+  job->at += count;
+}
+
+static void
+read_rows (Job *job, const DynoImageFacts *facts, guint8 *out)
+{
+  png_structp png = job->png;
+  int passes;
+
+  png_set_read_fn (png, job, read_bytes);
+  png_set_user_limits (png, DYNO_IMAGE_MAX_SIDE, DYNO_IMAGE_MAX_SIDE);
+  png_set_chunk_malloc_max (png, 1 << 20);
+  png_set_chunk_cache_max (png, 16);
+  png_set_keep_unknown_chunks (png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+  png_read_info (png, job->info);
+  png_set_palette_to_rgb (png);
+  png_set_expand_gray_1_2_4_to_8 (png);
+  png_set_scale_16 (png);
+  png_set_gray_to_rgb (png);
+  png_set_strip_alpha (png);
+  passes = png_set_interlace_handling (png);
+  png_read_update_info (png, job->info);
+  if (png_get_image_width (png, job->info) != facts->width || png_get_image_height (png, job->info) != facts->height
+      || png_get_rowbytes (png, job->info) != (gsize) facts->width * 3)
+    png_error (png, "its header contradicts itself");
+  for (int pass = 0; pass < passes; pass++)
+    for (guint32 y = 0; y < facts->height; y++)
+      png_read_row (png, out + (gsize) y * facts->width * 3, NULL);
+}
+
+static gboolean
+run (Job *job, const DynoImageFacts *facts, guint8 *out)
+{
+  if (setjmp (png_jmpbuf (job->png)) != 0)
+    return FALSE;
+  read_rows (job, facts, out);
+  return TRUE;
+}
+
+gboolean
+dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out, GError **error)
+{
+  Job job = { .file = file, .size = size, .reason = "no memory for a decoder" };
+  gboolean ok = FALSE;
+
+  job.png = png_create_read_struct (PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
+  job.info = job.png != NULL ? png_create_info_struct (job.png) : NULL;
+  if (job.info != NULL)
+    ok = run (&job, facts, out);
+  png_destroy_read_struct (job.png != NULL ? &job.png : NULL, job.info != NULL ? &job.info : NULL, NULL);
+  if (!ok)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "PNG: %s", job.reason);
+  return ok;
+}
