@@ -96,15 +96,15 @@ struct _DynoParameter {
   guint32 dims[4]; /* torchvision's shape: conv O, I, KH, KW; linear O, I; vector C */
   guint n_dims;
   DynoInit init;
-  guint32 fan_in, fan_out; /* from dims; a bias' fan_in is set by its op to the weight's */
+  guint32 fan_in, fan_out;        /* from dims; a bias' fan_in is set by its op to the weight's */
   guint32 flat_h, flat_w, flat_c; /* LINEAR that reads a flattened (H, W, C): row (h*W + w)*C_p + c of memory is column
                                      c*H*W + h*W + w of torchvision's matrix; 1, 1, I for a plain one */
-  guint64 element_offset; /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
-  guint64 n_elements;     /* in memory, pads included */
-  gboolean is_state;      /* running statistic: lies in STATE at element_offset, has no gradient */
-  DynoTensor *master;     /* F32; for a state: its tensor */
-  DynoTensor *compute;    /* what matrix ops read: F16 copy with AMP, else master */
-  DynoTensor *gradient;   /* F32; NULL for state, and in an evaluation graph */
+  guint64 element_offset;         /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
+  guint64 n_elements;             /* in memory, pads included */
+  gboolean is_state;              /* running statistic: lies in STATE at element_offset, has no gradient */
+  DynoTensor *master;             /* F32; for a state: its tensor */
+  DynoTensor *compute;            /* what matrix ops read: F16 copy with AMP, else master */
+  DynoTensor *gradient;           /* F32; NULL for state, and in an evaluation graph */
 };
 
 typedef enum {
@@ -187,6 +187,10 @@ DynoTensor *dyno_graph_gradient_target (DynoGraph *graph, DynoTensor *input, gbo
 /* Makes `gradient` itself the gradient of input when it has none yet; FALSE: add it yourself (dyno_accumulate).  The memory is
  * shared then and must not be written by the caller; a later contributor to either gets its own copy where that matters. */
 gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *gradient);
+
+/* Both in one: input's gradient += source, by sharing, by dyno_accumulate or by a sum in fresh memory.  For ops whose gradient is
+ * their output's gradient as it is (add, flatten). */
+void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
 
 /* Walks the forward nodes backwards and lets each op append its backward nodes. */
 void dyno_graph_backward (DynoGraph *graph);

@@ -24,9 +24,9 @@ G_BEGIN_DECLS
 typedef struct _Harness Harness;
 
 typedef struct {
-  gboolean amp;         /* F16 compute */
-  gboolean training;    /* with backward pass, when a gradient was set or the graph has a loss */
-  guint32 batch;        /* of the graph's params; 0: 1 */
+  gboolean amp;          /* F16 compute */
+  gboolean training;     /* with backward pass, when a gradient was set or the graph has a loss */
+  guint32 batch;         /* of the graph's params; 0: 1 */
   gboolean optimizer_on; /* TRUE: dyno_optimizer_update is appended */
   DynoOptimizer optimizer;
   gboolean checkpointing;

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Choices: which kernel variant is the fastest for a shape, as measured on this device; kept on disk.
+ *
+ * File: a head line "dyno-choices 1 <hash of the rest, hex>", a line with the device key, then a line a choice:
+ * key, label and microseconds, tab-separated.  A file that is not whole, or of another device or version, reads as empty:
+ * the choices are only a cache. */
+#include "lowering.h"
+#include "file.h"
+#include "hash.h"
+
+#define HEAD "dyno-choices 1 "
+
+typedef struct {
+  char *label;
+  double time_us;
+} Choice;
+
+struct _DynoChoices {
+  GMutex lock;
+  GHashTable *table; /* key -> Choice */
+};
+
+static void
+choice_free (gpointer data)
+{
+  Choice *choice = data;
+  g_free (choice->label);
+  g_free (choice);
+}
+
+DynoChoices *
+dyno_choices_new (void)
+{
+  DynoChoices *choices = g_new0 (DynoChoices, 1);
+  g_mutex_init (&choices->lock);
+  choices->table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, choice_free);
+  return choices;
+}
+
+void
+dyno_choices_free (DynoChoices *choices)
+{
+  if (!choices)
+    return;
+  g_hash_table_unref (choices->table);
+  g_mutex_clear (&choices->lock);
+  g_free (choices);
+}
+
+void
+dyno_choices_set (DynoChoices *choices, const char *key, const char *label, double time_us)
+{
+  Choice *choice = g_new0 (Choice, 1);
+  choice->label = g_strdup (label);
+  choice->time_us = time_us;
+  g_mutex_lock (&choices->lock);
+  g_hash_table_replace (choices->table, g_strdup (key), choice);
+  g_mutex_unlock (&choices->lock);
+}
+
+char *
+dyno_choices_get (DynoChoices *choices, const char *key)
+{
+  g_mutex_lock (&choices->lock);
+  const Choice *choice = g_hash_table_lookup (choices->table, key);
+  char *label = choice ? g_strdup (choice->label) : NULL;
+  g_mutex_unlock (&choices->lock);
+  return label;
+}
+
+/* NULL without a cache folder. */
+static char *
+choices_path (const char *device_key)
+{
+  g_autofree char *folder = dyno_cache_dir ("choices");
+  if (!folder)
+    return NULL;
+  g_autofree char *name =
+      g_strdup_printf ("%016" G_GINT64_MODIFIER "x.choices", dyno_hash_string (DYNO_HASH_START, device_key));
+  return g_build_filename (folder, name, NULL);
+}
+
+/* One line; FALSE when it is not key, label and time. */
+static gboolean
+parse_line (DynoChoices *choices, const char *line)
+{
+  g_auto (GStrv) fields = g_strsplit (line, "\t", -1);
+  if (g_strv_length (fields) != 3 || !*fields[0] || !*fields[1])
+    return FALSE;
+  char *end;
+  double time_us = g_ascii_strtod (fields[2], &end);
+  if (end == fields[2] || *end)
+    return FALSE;
+  dyno_choices_set (choices, fields[0], fields[1], time_us);
+  return TRUE;
+}
+
+static gboolean
+parse_text (DynoChoices *choices, const char *text, gsize length, const char *device_key)
+{
+  const char *body = memchr (text, '\n', length);
+  if (!body || !g_str_has_prefix (text, HEAD) || !g_utf8_validate (text, (gssize) length, NULL))
+    return FALSE;
+  body++;
+  guint64 hash = g_ascii_strtoull (text + strlen (HEAD), NULL, 16);
+  if (hash != dyno_hash_bytes (DYNO_HASH_START, body, length - (gsize) (body - text)))
+    return FALSE;
+  g_auto (GStrv) lines = g_strsplit (body, "\n", -1);
+  if (!lines[0] || !g_str_equal (lines[0], device_key))
+    return FALSE;
+  for (guint i = 1; lines[i]; i++)
+    if (*lines[i] && !parse_line (choices, lines[i]))
+      return FALSE;
+  return TRUE;
+}
+
+DynoChoices *
+dyno_choices_load (const char *device_key)
+{
+  DynoChoices *choices = dyno_choices_new ();
+  g_autofree char *path = choices_path (device_key);
+  g_autofree char *text = NULL;
+  gsize length;
+  if (path && g_file_get_contents (path, &text, &length, NULL) && !parse_text (choices, text, length, device_key))
+    {
+      g_info ("%s is not a file of choices of this device; measuring anew", path);
+      g_hash_table_remove_all (choices->table);
+    }
+  return choices;
+}
+
+gboolean
+dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
+{
+  g_autofree char *path = choices_path (device_key);
+  if (!path)
+    return TRUE; /* no cache folder: nothing is kept */
+  g_autoptr (GString) body = g_string_new (device_key);
+  g_string_append_c (body, '\n');
+  g_mutex_lock (&choices->lock);
+  g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (choices->table), (GCompareFunc) strcmp);
+  for (GList *l = keys; l; l = l->next)
+    {
+      const Choice *choice = g_hash_table_lookup (choices->table, l->data);
+      char number[G_ASCII_DTOSTR_BUF_SIZE];
+      g_string_append_printf (body, "%s\t%s\t%s\n", (const char *) l->data, choice->label,
+                              g_ascii_formatd (number, sizeof number, "%.3f", choice->time_us));
+    }
+  g_mutex_unlock (&choices->lock);
+  g_autofree char *text = g_strdup_printf (HEAD "%016" G_GINT64_MODIFIER "x\n%s",
+                                           dyno_hash_bytes (DYNO_HASH_START, body->str, body->len), body->str);
+  return dyno_file_write_atomic (path, text, strlen (text), error);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a graph, for the files of the nn floor that build and rewrite it. */
+#pragma once
+#include "graph.h"
+
+G_BEGIN_DECLS
+
+/* Tensors whose gradient is the same memory, and what waits to be added (autograd.c). */
+typedef struct {
+  DynoTensor *source, *target;
+} DynoPendingSum;
+
+struct _DynoGraph {
+  DynoGraphParams params;
+  GError *error;
+  GPtrArray *nodes, *tensors, *parameters;
+  DynoStage stage;
+  guint64 parameter_elements; /* of MASTER, HALF, GRADIENT, MOMENTs */
+  guint64 state_elements;
+  gboolean sealed; /* the flat tensors exist: no more parameters */
+  DynoTensor *step_input, *step_output, *scaler;
+  DynoTensor *flat[DYNO_SPACE_N];
+
+  guint cursor;                /* the forward node whose backward is being appended; n_nodes before that */
+  GHashTable *node_index;      /* forward DynoNode* -> 1 + its place, while backward runs */
+  GHashTable *gradient_shares; /* gradient DynoTensor* -> GPtrArray of the tensors whose gradient it is */
+  GArray *pending;             /* DynoPendingSum */
+
+  /* network.c */
+  DynoTensor *pixels, *targets, *flip_seeds, *logits;
+};
+
+/* A tensor that the graph does not list: for the lowering.  Free with dyno_tensor_free. */
+DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h,
+                             guint32 w, guint32 c, guint32 cp);
+void dyno_tensor_free (DynoTensor *tensor);
+
+/* TRUE for the spaces whose tensors are planned by liveness. */
+static inline gboolean
+dyno_space_is_planned (DynoSpace space)
+{
+  return space == DYNO_SPACE_ARENA || space == DYNO_SPACE_WORKSPACE;
+}
+
+const char *dyno_dtype_name (DynoDtype dtype);
+const char *dyno_space_name (DynoSpace space);
+
+G_END_DECLS

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* Graph: the lists of nodes, tensors and parameters, and their making.
+ *
+ * Laws: sizes are checked here, once, so that everything below may multiply freely.  Offsets in the flat parameter memory
+ * depend on the order and shapes of the parameters alone: a training and an evaluation graph of one model agree on them. */
+#include "graph-private.h"
+#include "checked.h"
+#include "step.h"
+
+/* A flat element offset is a multiple of this: 256 bytes in fp32, 128 in fp16. */
+#define PARAMETER_ALIGNMENT 64
+
+/* No tensor may pass this; a step beyond it fits no device. */
+#define TENSOR_MAX_BYTES (G_GUINT64_CONSTANT (1) << 40)
+
+void
+dyno_tensor_free (DynoTensor *tensor)
+{
+  if (!tensor)
+    return;
+  g_free (tensor->name);
+  g_free (tensor);
+}
+
+static void
+node_free (gpointer data)
+{
+  DynoNode *node = data;
+  g_free (node->name);
+  g_free (node->attributes);
+  g_free (node);
+}
+
+static void
+parameter_free (gpointer data)
+{
+  DynoParameter *parameter = data;
+  g_free (parameter->name);
+  g_free (parameter);
+}
+
+DynoGraph *
+dyno_graph_new (const DynoGraphParams *params)
+{
+  DynoGraph *graph = g_new0 (DynoGraph, 1);
+  graph->params = *params;
+  graph->nodes = g_ptr_array_new_with_free_func (node_free);
+  graph->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tensor_free);
+  graph->parameters = g_ptr_array_new_with_free_func (parameter_free);
+  graph->gradient_shares = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
+  graph->node_index = g_hash_table_new (NULL, NULL);
+  graph->pending = g_array_new (FALSE, FALSE, sizeof (DynoPendingSum));
+  graph->cursor = G_MAXUINT;
+  graph->step_input = dyno_graph_tensor (graph, "step_input", DYNO_DTYPE_I32, DYNO_SPACE_STEP_IN, 1, 1, 1,
+                                         sizeof (struct DynoStepInput) / 4, sizeof (struct DynoStepInput) / 4);
+  graph->step_output = dyno_graph_tensor (graph, "step_output", DYNO_DTYPE_I32, DYNO_SPACE_STEP_OUT, 1, 1, 1,
+                                          sizeof (struct DynoStepOutput) / 4, sizeof (struct DynoStepOutput) / 4);
+  graph->scaler = dyno_graph_tensor (graph, "scaler", DYNO_DTYPE_I32, DYNO_SPACE_SCALER, 1, 1, 1,
+                                     sizeof (struct DynoScalerState) / 4, sizeof (struct DynoScalerState) / 4);
+  if (params->batch == 0)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the batch is empty; give a batch of 1 or more");
+  return graph;
+}
+
+void
+dyno_graph_free (DynoGraph *graph)
+{
+  if (!graph)
+    return;
+  g_clear_error (&graph->error);
+  g_ptr_array_unref (graph->nodes);
+  g_ptr_array_unref (graph->tensors);
+  g_ptr_array_unref (graph->parameters);
+  g_hash_table_unref (graph->gradient_shares);
+  g_hash_table_unref (graph->node_index);
+  g_array_unref (graph->pending);
+  g_free (graph);
+}
+
+const DynoGraphParams *
+dyno_graph_get_params (DynoGraph *graph)
+{
+  return &graph->params;
+}
+
+DynoDtype
+dyno_graph_get_compute (DynoGraph *graph)
+{
+  return graph->params.amp ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32;
+}
+
+GPtrArray *
+dyno_graph_get_nodes (DynoGraph *graph)
+{
+  return graph->nodes;
+}
+
+GPtrArray *
+dyno_graph_get_tensors (DynoGraph *graph)
+{
+  return graph->tensors;
+}
+
+GPtrArray *
+dyno_graph_get_parameters (DynoGraph *graph)
+{
+  return graph->parameters;
+}
+
+gpointer
+dyno_graph_fail (DynoGraph *graph, DynoNnError code, const char *format, ...)
+{
+  if (!graph->error)
+    {
+      va_list args;
+      va_start (args, format);
+      graph->error = g_error_new_valist (DYNO_NN_ERROR, code, format, args);
+      va_end (args);
+    }
+  return NULL;
+}
+
+gboolean
+dyno_graph_check (DynoGraph *graph, GError **error)
+{
+  if (!graph->error)
+    return TRUE;
+  if (error)
+    *error = g_error_copy (graph->error);
+  return FALSE;
+}
+
+/* Bytes of a shape; FALSE when it overflows. */
+static gboolean
+shape_bytes (guint32 n, guint32 h, guint32 w, guint32 cp, DynoDtype dtype, guint64 *size_bytes)
+{
+  guint64 size = n;
+  if (!dyno_size_mul (size, h, &size) || !dyno_size_mul (size, w, &size) || !dyno_size_mul (size, cp, &size)
+      || !dyno_size_mul (size, dyno_dtype_size (dtype), &size) || size > TENSOR_MAX_BYTES)
+    return FALSE;
+  *size_bytes = size;
+  return TRUE;
+}
+
+DynoTensor *
+dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h, guint32 w,
+                 guint32 c, guint32 cp)
+{
+  guint64 size_bytes;
+  if (n == 0 || h == 0 || w == 0 || c == 0 || cp < c)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: a tensor of shape (%u, %u, %u, %u) is empty", name, n, h, w, c);
+  if (!shape_bytes (n, h, w, cp, dtype, &size_bytes))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: a tensor of shape (%u, %u, %u, %u) is too large; lower the batch or the image size", name,
+                            n, h, w, c);
+  DynoTensor *tensor = g_new0 (DynoTensor, 1);
+  tensor->name = g_strdup (name);
+  tensor->dtype = dtype;
+  tensor->space = space;
+  tensor->n = n;
+  tensor->h = h;
+  tensor->w = w;
+  tensor->c = c;
+  tensor->cp = cp;
+  tensor->size_bytes = size_bytes;
+  return tensor;
+}
+
+DynoTensor *
+dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h, guint32 w,
+                   guint32 c, guint32 cp)
+{
+  DynoTensor *tensor = dyno_tensor_new (graph, name, dtype, space, n, h, w, c, cp);
+  if (!tensor)
+    return NULL;
+  tensor->id = graph->tensors->len;
+  g_ptr_array_add (graph->tensors, tensor);
+  return tensor;
+}
+
+DynoTensor *
+dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h, guint32 w, guint32 c)
+{
+  if (c > G_MAXUINT32 - 8)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u channels are too many", name, c);
+  return dyno_graph_tensor (graph, name, dyno_graph_get_compute (graph), DYNO_SPACE_ARENA, n, h, w, c,
+                            (guint32) dyno_align_up (c, 8));
+}
+
+/* Parameters ----------------------------------------------------------------------------------------------------- */
+
+/* Fills n_elements and the fans from layout and dims; FALSE on overflow or an empty dimension. */
+static gboolean
+parameter_measure (DynoParameter *parameter)
+{
+  const guint32 *dims = parameter->dims;
+  for (guint i = 0; i < parameter->n_dims; i++)
+    if (dims[i] == 0 || dims[i] > G_MAXINT32)
+      return FALSE;
+  guint64 size = dyno_align_up (dims[0], 8);
+  guint64 in = 1, receptive = 1;
+  switch (parameter->layout)
+    {
+    case DYNO_LAYOUT_VECTOR:
+      parameter->fan_in = parameter->fan_out = dims[0];
+      break;
+    case DYNO_LAYOUT_CONV:
+      receptive = (guint64) dims[2] * dims[3];
+      in = dyno_align_up (dims[1], 8);
+      break;
+    case DYNO_LAYOUT_LINEAR:
+      receptive = (guint64) parameter->flat_h * parameter->flat_w;
+      in = dyno_align_up (parameter->flat_c, 8);
+      break;
+    }
+  if (!dyno_size_mul (size, in, &size) || !dyno_size_mul (size, receptive, &size) || size > G_MAXINT32)
+    return FALSE;
+  parameter->n_elements = size;
+  if (parameter->layout == DYNO_LAYOUT_CONV)
+    {
+      parameter->fan_in = (guint32) (dims[1] * receptive);
+      parameter->fan_out = (guint32) (dims[0] * receptive);
+    }
+  else if (parameter->layout == DYNO_LAYOUT_LINEAR)
+    {
+      parameter->fan_in = dims[1];
+      parameter->fan_out = dims[0];
+    }
+  return TRUE;
+}
+
+static DynoTensor *
+parameter_tensor (DynoGraph *graph, DynoParameter *parameter, const char *suffix, DynoDtype dtype, DynoSpace space)
+{
+  g_autofree char *name = g_strconcat (parameter->name, suffix, NULL);
+  guint32 count = (guint32) parameter->n_elements;
+  DynoTensor *tensor = dyno_graph_tensor (graph, name, dtype, space, 1, 1, 1, count, count);
+  if (!tensor)
+    return NULL;
+  tensor->offset = parameter->element_offset * dyno_dtype_size (dtype);
+  tensor->parameter = parameter;
+  return tensor;
+}
+
+/* Gives a measured parameter its place and its tensors, and the graph the parameter. */
+static DynoParameter *
+parameter_add (DynoGraph *graph, DynoParameter *parameter)
+{
+  parameter->index = graph->parameters->len;
+  g_ptr_array_add (graph->parameters, parameter);
+  guint64 *next = parameter->is_state ? &graph->state_elements : &graph->parameter_elements;
+  parameter->element_offset = *next;
+  *next = dyno_align_up (*next + parameter->n_elements, PARAMETER_ALIGNMENT);
+  if (*next > G_MAXINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the model has too many parameters; lower its width",
+                            parameter->name);
+  if (parameter->is_state)
+    {
+      parameter->master = parameter_tensor (graph, parameter, "", DYNO_DTYPE_F32, DYNO_SPACE_STATE);
+      parameter->compute = parameter->master;
+      return parameter->master ? parameter : NULL;
+    }
+  parameter->master = parameter_tensor (graph, parameter, "", DYNO_DTYPE_F32, DYNO_SPACE_MASTER);
+  parameter->compute = parameter->master;
+  if (graph->params.amp)
+    parameter->compute = parameter_tensor (graph, parameter, ".half", DYNO_DTYPE_F16, DYNO_SPACE_HALF);
+  if (!parameter->master || !parameter->compute)
+    return NULL;
+  if (graph->params.training)
+    {
+      parameter->gradient = parameter_tensor (graph, parameter, ".grad", DYNO_DTYPE_F32, DYNO_SPACE_GRADIENT);
+      parameter->master->needs_gradient = parameter->compute->needs_gradient = TRUE;
+    }
+  return parameter;
+}
+
+static DynoParameter *
+parameter_make (DynoGraph *graph, const char *name, const DynoParameter *shape)
+{
+  if (graph->sealed)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL, "%s: a parameter after the optimizer's nodes", name);
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      const DynoParameter *other = g_ptr_array_index (graph->parameters, i);
+      if (g_str_equal (other->name, name))
+        return dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL, "two parameters are named %s", name);
+    }
+  DynoParameter *parameter = g_new0 (DynoParameter, 1);
+  *parameter = *shape;
+  parameter->name = g_strdup (name);
+  if (!parameter_measure (parameter))
+    {
+      parameter_free (parameter);
+      return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the parameter is empty or too large", name);
+    }
+  return parameter_add (graph, parameter);
+}
+
+DynoParameter *
+dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout, const guint32 *dims, DynoInit init,
+                      gboolean is_state)
+{
+  static const guint n_dims[] = { [DYNO_LAYOUT_VECTOR] = 1, [DYNO_LAYOUT_CONV] = 4, [DYNO_LAYOUT_LINEAR] = 2 };
+  if (layout == DYNO_LAYOUT_LINEAR)
+    return dyno_graph_parameter_linear (graph, name, dims[0], 1, 1, dims[1], init);
+  DynoParameter shape = { .layout = layout, .n_dims = n_dims[layout], .init = init, .is_state = is_state };
+  for (guint i = 0; i < shape.n_dims; i++)
+    shape.dims[i] = dims[i];
+  return parameter_make (graph, name, &shape);
+}
+
+DynoParameter *
+dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, guint32 h, guint32 w, guint32 c, DynoInit init)
+{
+  guint64 in = c;
+  if (!dyno_size_mul (in, h, &in) || !dyno_size_mul (in, w, &in) || in > G_MAXINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: rows of %u x %u x %u are too long", name, h, w, c);
+  DynoParameter shape = { .layout = DYNO_LAYOUT_LINEAR,
+                          .dims = { out, (guint32) in },
+                          .n_dims = 2,
+                          .init = init,
+                          .flat_h = h,
+                          .flat_w = w,
+                          .flat_c = c };
+  return parameter_make (graph, name, &shape);
+}
+
+/* Nodes ---------------------------------------------------------------------------------------------------------- */
+
+void
+dyno_graph_set_stage (DynoGraph *graph, DynoStage stage)
+{
+  graph->stage = stage;
+}
+
+DynoNode *
+dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *const *inputs, guint n_inputs,
+                 DynoTensor *const *outputs, guint n_outputs, gconstpointer attributes, gsize attributes_size)
+{
+  if (graph->error)
+    return NULL;
+  g_return_val_if_fail (n_inputs <= DYNO_NODE_MAX_TENSORS && n_outputs <= DYNO_NODE_MAX_TENSORS, NULL);
+  DynoNode *node = g_new0 (DynoNode, 1);
+  node->op = op;
+  node->name = g_strdup (name);
+  node->stage = graph->stage;
+  node->n_inputs = n_inputs;
+  node->n_outputs = n_outputs;
+  node->attributes = attributes_size ? g_memdup2 (attributes, attributes_size) : NULL;
+  gboolean needs_gradient = FALSE;
+  for (guint i = 0; i < n_inputs; i++)
+    {
+      node->inputs[i] = inputs[i];
+      needs_gradient |= inputs[i] && inputs[i]->needs_gradient;
+    }
+  for (guint i = 0; i < n_outputs; i++)
+    {
+      node->outputs[i] = outputs[i];
+      if (!outputs[i])
+        continue;
+      if (!outputs[i]->producer)
+        outputs[i]->producer = node;
+      if (graph->stage == DYNO_STAGE_FORWARD && graph->params.training && outputs[i]->space == DYNO_SPACE_ARENA)
+        outputs[i]->needs_gradient |= needs_gradient;
+    }
+  g_ptr_array_add (graph->nodes, node);
+  return node;
+}
+
+DynoTensor *
+dyno_graph_step_input (DynoGraph *graph)
+{
+  return graph->step_input;
+}
+
+DynoTensor *
+dyno_graph_step_output (DynoGraph *graph)
+{
+  return graph->step_output;
+}
+
+DynoTensor *
+dyno_graph_scaler (DynoGraph *graph)
+{
+  return graph->scaler;
+}
+
+DynoTensor *
+dyno_graph_flat (DynoGraph *graph, DynoSpace space)
+{
+  g_return_val_if_fail (space <= DYNO_SPACE_MOMENT2, NULL);
+  static const char *const names[] = { "flat.master", "flat.half", "flat.gradient", "flat.moment1", "flat.moment2" };
+  graph->sealed = TRUE;
+  if (graph->flat[space])
+    return graph->flat[space];
+  if (graph->error)
+    return NULL;
+  guint32 count = (guint32) graph->parameter_elements;
+  DynoDtype dtype = space == DYNO_SPACE_HALF ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32;
+  graph->flat[space] = dyno_graph_tensor (graph, names[space], dtype, space, 1, 1, 1, count, count);
+  return graph->flat[space];
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Lowering: drives the ops' `lower` over the nodes and keeps what they append.
+ *
+ * Laws: dispatches are in node order; what an op appends for one node is one stretch of the list.  A mistake of an op (groups
+ * past the limits, too many bindings) fails the graph, so that it is an error of a build and not of a run. */
+#include "lowering-private.h"
+#include "graph-private.h"
+#include <stdio.h>
+
+static void
+choice_point_free (gpointer data)
+{
+  DynoChoicePoint *point = data;
+  g_free (point->key);
+  g_strfreev (point->labels);
+  g_free (point);
+}
+
+void
+dyno_lowering_node (DynoLowering *lowering, DynoNode *node)
+{
+  lowering->stage = lowering->recompute ? DYNO_STAGE_BACKWARD : node->stage;
+  node->op->lower (lowering, node);
+}
+
+static DynoLowering *
+lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices, GError **error)
+{
+  if (!dyno_graph_check (graph, error))
+    return NULL;
+  g_autoptr (DynoLowering) lowering = g_new0 (DynoLowering, 1);
+  lowering->graph = graph;
+  lowering->info = *info;
+  lowering->choices = choices;
+  lowering->node = node;
+  lowering->dispatches = g_ptr_array_new_with_free_func (g_free);
+  lowering->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tensor_free);
+  lowering->choice_points = g_ptr_array_new_with_free_func (choice_point_free);
+  if (graph->params.amp && !info->fp16)
+    {
+      dyno_graph_fail (graph, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16; train without AMP", info->name);
+      dyno_graph_check (graph, error);
+      return NULL;
+    }
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  if (node)
+    dyno_lowering_node (lowering, node);
+  else
+    for (guint i = 0; i < nodes->len && !graph->error; i++)
+      dyno_lowering_node (lowering, g_ptr_array_index (nodes, i));
+  if (!node && graph->params.checkpointing && graph->params.training && !graph->error)
+    dyno_lowering_recompute (lowering);
+  if (!dyno_graph_check (graph, error))
+    return NULL;
+  return g_steal_pointer (&lowering);
+}
+
+DynoLowering *
+dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices, GError **error)
+{
+  return lowering_make (graph, NULL, info, choices, error);
+}
+
+DynoLowering *
+dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices, GError **error)
+{
+  return lowering_make (graph, node, info, choices, error);
+}
+
+void
+dyno_lowering_free (DynoLowering *lowering)
+{
+  if (!lowering)
+    return;
+  g_ptr_array_unref (lowering->dispatches);
+  g_ptr_array_unref (lowering->tensors);
+  g_ptr_array_unref (lowering->choice_points);
+  g_free (lowering);
+}
+
+DynoGraph *
+dyno_lowering_get_graph (DynoLowering *lowering)
+{
+  return lowering->graph;
+}
+
+GPtrArray *
+dyno_lowering_get_dispatches (DynoLowering *lowering)
+{
+  return lowering->dispatches;
+}
+
+GPtrArray *
+dyno_lowering_get_choice_points (DynoLowering *lowering)
+{
+  return lowering->choice_points;
+}
+
+const DynoDeviceInfo *
+dyno_lowering_get_info (DynoLowering *lowering)
+{
+  return &lowering->info;
+}
+
+gboolean
+dyno_lowering_is_recompute (DynoLowering *lowering)
+{
+  return lowering->recompute;
+}
+
+DynoDispatch *
+dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoKernelSpec *spec,
+                        guint32 groups_x, guint32 groups_y, guint32 groups_z)
+{
+  const DynoDeviceInfo *info = &lowering->info;
+  guint64 invocations = (guint64) MAX (spec->local_size[0], 1) * MAX (spec->local_size[1], 1) * MAX (spec->local_size[2], 1);
+  if (groups_x == 0 || groups_y == 0 || groups_z == 0 || groups_x > info->max_groups_x || groups_y > 65535
+      || groups_z > 65535)
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s %s: %u x %u x %u workgroups are more than %s takes",
+                     node->name, pass, groups_x, groups_y, groups_z, info->name);
+  if (invocations > info->max_invocations)
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s %s: a workgroup of %" G_GUINT64_FORMAT " is more than %s takes", node->name, pass, invocations,
+                     info->name);
+  if (spec->push_bytes > DYNO_PUSH_MAX_BYTES || spec->push_bytes % 4)
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s %s: %u bytes of push constants", node->name, pass,
+                     spec->push_bytes);
+  DynoDispatch *dispatch = g_new0 (DynoDispatch, 1);
+  dispatch->node = node;
+  dispatch->pass = pass;
+  dispatch->stage = lowering->stage;
+  dispatch->spec = *spec;
+  dispatch->groups[0] = groups_x;
+  dispatch->groups[1] = groups_y;
+  dispatch->groups[2] = groups_z;
+  g_ptr_array_add (lowering->dispatches, dispatch);
+  return dispatch;
+}
+
+void
+dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, DynoAccess access)
+{
+  dyno_dispatch_bind_at (dispatch, push_offset, tensor, 0, access);
+}
+
+void
+dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, guint64 byte_offset,
+                       DynoAccess access)
+{
+  g_return_if_fail (tensor != NULL);
+  g_return_if_fail (dispatch->n_bindings < DYNO_DISPATCH_MAX_BINDINGS);
+  g_return_if_fail (push_offset == G_MAXUINT16 || push_offset + 8u <= dispatch->spec.push_bytes);
+  g_return_if_fail (byte_offset < tensor->size_bytes);
+  dispatch->bindings[dispatch->n_bindings++] =
+      (DynoBinding){ .tensor = tensor, .access = access, .push_offset = push_offset, .byte_offset = byte_offset };
+}
+
+void
+dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value, gsize size_bytes)
+{
+  g_return_if_fail (push_offset + size_bytes <= dispatch->spec.push_bytes);
+  memcpy (dispatch->push + push_offset, value, size_bytes);
+}
+
+DynoTensor *
+dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes)
+{
+  guint64 words = size_bytes / 4 + (size_bytes % 4 != 0);
+  if (words > G_MAXUINT32)
+    return dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: a workspace of %" G_GUINT64_FORMAT " bytes is too large", name, size_bytes);
+  guint32 count = (guint32) MAX (words, 1);
+  DynoTensor *tensor = dyno_tensor_new (lowering->graph, name, DYNO_DTYPE_F32, DYNO_SPACE_WORKSPACE, 1, 1, 1, count, count);
+  if (!tensor)
+    return NULL;
+  tensor->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
+  g_ptr_array_add (lowering->tensors, tensor);
+  return tensor;
+}
+
+guint
+dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key, const char *const *labels, guint n_variants)
+{
+  g_autofree char *wanted = lowering->choices ? dyno_choices_get (lowering->choices, key) : NULL;
+  guint first = n_variants, chosen = n_variants, usable = 0, chosen_usable = 0, n_usable = 0;
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  for (guint i = 0; i < n_variants; i++)
+    {
+      if (!labels[i])
+        continue;
+      usable = n_usable++;
+      g_ptr_array_add (names, g_strdup (labels[i]));
+      if (first == n_variants)
+        first = i;
+      if (wanted && chosen == n_variants && g_str_equal (labels[i], wanted))
+        {
+          chosen = i;
+          chosen_usable = usable;
+        }
+    }
+  g_ptr_array_add (names, NULL);
+  DynoChoicePoint *point = g_new0 (DynoChoicePoint, 1);
+  point->node = node;
+  point->key = g_strdup (key);
+  point->labels = (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
+  point->chosen = chosen_usable;
+  g_ptr_array_add (lowering->choice_points, point);
+  if (n_usable == 0)
+    {
+      dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s: no kernel for %s runs on %s", node->name, key,
+                       lowering->info.name);
+      return 0;
+    }
+  return chosen < n_variants ? chosen : first;
+}
+
+/* Spec building -------------------------------------------------------------------------------------------------- */
+
+void
+dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
+{
+  gsize used = strlen (spec->macros);
+  if (used > 0 && used + 1 < sizeof spec->macros)
+    spec->macros[used++] = ' ';
+  va_list args;
+  va_start (args, format);
+  int length = vsnprintf (spec->macros + used, sizeof spec->macros - used, format, args);
+  va_end (args);
+  /* The macros of a kernel are few and known: running over is a mistake in an op. */
+  if (length < 0 || used + (gsize) length >= sizeof spec->macros)
+    g_error ("macros of %s do not fit: %s", spec->shader, spec->macros);
+}
+
+guint
+dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value)
+{
+  g_return_val_if_fail (spec->n_constants < DYNO_KERNEL_MAX_CONSTANTS, 0);
+  spec->constants[spec->n_constants] = value;
+  return spec->n_constants++;
+}
+
+guint
+dyno_kernel_spec_constant_float (DynoKernelSpec *spec, float value)
+{
+  guint32 bits;
+  memcpy (&bits, &value, sizeof bits);
+  return dyno_kernel_spec_constant (spec, bits);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Placing lives in an arena: greedy, largest first, a few orders tried, the smallest result kept.
+ *
+ * Each life is put into the lowest gap (or the tightest) that is free over all its levels, as in Pisarchyk and Lee,
+ * "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by size. */
+#include "plan-private.h"
+#include "checked.h"
+#include <string.h>
+
+typedef enum { ORDER_SIZE, ORDER_AREA, ORDER_LENGTH, ORDER_TIME, ORDER_N } Order;
+
+typedef struct {
+  Order order;
+  gboolean tight; /* the smallest gap that fits instead of the lowest */
+  guint n;
+  DynoLife *lives;
+  guint *sequence; /* indices in the order of placing */
+  guint *placed;   /* indices by offset */
+  guint64 *offsets;
+} Placement;
+
+static guint64
+life_length (const DynoLife *life)
+{
+  return (guint64) life->last - life->first + 1;
+}
+
+static gint
+compare_lives (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Placement *p = data;
+  guint i = *(const guint *) a, k = *(const guint *) b;
+  const DynoLife *x = &p->lives[i], *y = &p->lives[k];
+  double rank_x = (double) x->size_bytes, rank_y = (double) y->size_bytes;
+  if (p->order == ORDER_AREA)
+    {
+      rank_x *= (double) life_length (x);
+      rank_y *= (double) life_length (y);
+    }
+  else if (p->order == ORDER_LENGTH)
+    {
+      rank_x = (double) life_length (x);
+      rank_y = (double) life_length (y);
+    }
+  else if (p->order == ORDER_TIME)
+    {
+      rank_x = -(double) x->first;
+      rank_y = -(double) y->first;
+    }
+  if (rank_x != rank_y)
+    return rank_x > rank_y ? -1 : 1;
+  if (x->size_bytes != y->size_bytes)
+    return x->size_bytes > y->size_bytes ? -1 : 1;
+  return i < k ? -1 : i > k;
+}
+
+/* The offset for one life among those placed. */
+static guint64
+find_gap (const Placement *p, const DynoLife *life, guint n_placed)
+{
+  guint64 end = 0; /* of all placed so far that meet this life */
+  guint64 best = G_MAXUINT64, best_size = G_MAXUINT64;
+  for (guint i = 0; i < n_placed; i++)
+    {
+      const DynoLife *other = &p->lives[p->placed[i]];
+      guint64 offset = p->offsets[p->placed[i]];
+      if (other->last < life->first || other->first > life->last)
+        continue;
+      if (offset > end && offset - end >= life->size_bytes && offset - end < best_size)
+        {
+          best = end;
+          best_size = offset - end;
+          if (!p->tight)
+            return best;
+        }
+      end = MAX (end, offset + other->size_bytes);
+    }
+  return best == G_MAXUINT64 ? end : best;
+}
+
+static guint64
+place_in_order (Placement *p)
+{
+  guint64 total = 0;
+  for (guint i = 0; i < p->n; i++)
+    p->sequence[i] = i;
+  g_qsort_with_data (p->sequence, (gint) p->n, sizeof (guint), compare_lives, p);
+  for (guint i = 0; i < p->n; i++)
+    {
+      guint index = p->sequence[i];
+      guint64 offset = find_gap (p, &p->lives[index], i);
+      guint at = i;
+      while (at > 0 && p->offsets[p->placed[at - 1]] > offset)
+        at--;
+      memmove (p->placed + at + 1, p->placed + at, (i - at) * sizeof (guint));
+      p->placed[at] = index;
+      p->offsets[index] = offset;
+      total = MAX (total, offset + p->lives[index].size_bytes);
+    }
+  return total;
+}
+
+/* No placement is smaller than what lives at one level. */
+static guint64
+lower_bound (const DynoLife *lives, guint n_lives)
+{
+  guint n_levels = 0;
+  for (guint i = 0; i < n_lives; i++)
+    n_levels = MAX (n_levels, lives[i].last + 1);
+  g_autofree guint64 *change = g_new0 (guint64, n_levels + 1);
+  for (guint i = 0; i < n_lives; i++)
+    {
+      change[lives[i].first] += lives[i].size_bytes;
+      change[lives[i].last + 1] -= lives[i].size_bytes; /* unsigned: wraps and comes back */
+    }
+  guint64 live = 0, peak = 0;
+  for (guint i = 0; i < n_levels; i++)
+    {
+      live += change[i];
+      peak = MAX (peak, live);
+    }
+  return peak;
+}
+
+guint64
+dyno_lives_place (DynoLife *lives, guint n_lives)
+{
+  if (n_lives == 0)
+    return 0;
+  for (guint i = 0; i < n_lives; i++)
+    lives[i].size_bytes = dyno_align_up (lives[i].size_bytes, DYNO_TENSOR_ALIGNMENT);
+  g_autofree guint *sequence = g_new (guint, n_lives);
+  g_autofree guint *placed = g_new (guint, n_lives + 1);
+  g_autofree guint64 *offsets = g_new (guint64, n_lives);
+  Placement p = { .n = n_lives, .lives = lives, .sequence = sequence, .placed = placed, .offsets = offsets };
+  guint64 best = G_MAXUINT64, bound = lower_bound (lives, n_lives);
+  for (guint attempt = 0; attempt < 2 * ORDER_N && best > bound; attempt++)
+    {
+      p.order = (Order) (attempt / 2);
+      p.tight = attempt % 2;
+      guint64 total = place_in_order (&p);
+      if (total >= best)
+        continue;
+      best = total;
+      for (guint i = 0; i < n_lives; i++)
+        lives[i].offset = offsets[i];
+    }
+  return best;
+}

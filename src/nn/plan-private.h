@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Placing and ordering: shared by the plan, the program and their tests. */
+#pragma once
+#include "plan.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_TENSOR_ALIGNMENT 256
+#define DYNO_GUARD_BYTES      256
+#define DYNO_OFFSET_NONE      G_MAXUINT64 /* of a planned tensor that no dispatch touches */
+
+/* Which dispatches need a barrier before them, by the byte ranges they access where their tensors lie now: result[i] is 1 when
+ * dispatch i conflicts with one since the last barrier.  As many entries as dispatches; free with g_free. */
+guint8 *dyno_barriers_find (GPtrArray *dispatches);
+
+/* What a tensor needs of an arena: bytes at the levels [first, last]. */
+typedef struct {
+  guint64 size_bytes;
+  guint first, last;
+  guint64 offset; /* result */
+} DynoLife;
+
+/* Offsets such that lives that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the bytes needed are returned.
+ * Deterministic; some tens of milliseconds for thousands of lives. */
+guint64 dyno_lives_place (DynoLife *lives, guint n_lives);
+
+/* The kind of memory that a space counts as. */
+DynoMemoryKind dyno_space_kind (DynoSpace space);
+gboolean dyno_space_is_slotted (DynoSpace space);
+
+G_END_DECLS

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory plan: levels from the declared accesses, lives in levels, offsets from lives, bytes from offsets.
+ *
+ * Laws:
+ * - A tensor that is read before it is written lives from the start (the host fills it); one marked `keep` to the end.
+ * - Lives are in barrier levels, both ends included, so that sharing memory never makes a barrier needed where the values
+ *   themselves need none.
+ * - Parameters and state have their offsets already; the plan only counts them. */
+#include "plan-private.h"
+#include "graph-private.h"
+#include "lowering-private.h"
+#include "buffer.h"
+#include "checked.h"
+#include "step.h"
+
+typedef struct {
+  DynoTensor *tensor;
+  guint first_dispatch, last_dispatch;
+  gboolean from_start;
+} Use;
+
+typedef struct {
+  DynoLowering *lowering;
+  DynoPlanFlags flags;
+  GArray *uses;                 /* Use, of planned spaces, by first dispatch */
+  gboolean bound[DYNO_SPACE_N]; /* spaces that some dispatch touches */
+} Planner;
+
+DynoMemoryKind
+dyno_space_kind (DynoSpace space)
+{
+  static const DynoMemoryKind kinds[DYNO_SPACE_N] = {
+    [DYNO_SPACE_MASTER] = DYNO_MEMORY_WEIGHTS,      [DYNO_SPACE_HALF] = DYNO_MEMORY_WEIGHTS,
+    [DYNO_SPACE_GRADIENT] = DYNO_MEMORY_GRADIENTS,  [DYNO_SPACE_MOMENT1] = DYNO_MEMORY_OPTIMIZER,
+    [DYNO_SPACE_MOMENT2] = DYNO_MEMORY_OPTIMIZER,   [DYNO_SPACE_STATE] = DYNO_MEMORY_WEIGHTS,
+    [DYNO_SPACE_SCALER] = DYNO_MEMORY_OPTIMIZER,    [DYNO_SPACE_ARENA] = DYNO_MEMORY_ACTIVATIONS,
+    [DYNO_SPACE_WORKSPACE] = DYNO_MEMORY_WORKSPACE, [DYNO_SPACE_INPUT] = DYNO_MEMORY_STAGING,
+    [DYNO_SPACE_STEP_IN] = DYNO_MEMORY_STAGING,     [DYNO_SPACE_STEP_OUT] = DYNO_MEMORY_STAGING,
+  };
+  return kinds[space];
+}
+
+gboolean
+dyno_space_is_slotted (DynoSpace space)
+{
+  return space == DYNO_SPACE_INPUT || space == DYNO_SPACE_STEP_IN || space == DYNO_SPACE_STEP_OUT;
+}
+
+static void
+collect_uses (Planner *p)
+{
+  GPtrArray *dispatches = p->lowering->dispatches;
+  g_autoptr (GHashTable) places = g_hash_table_new (NULL, NULL); /* tensor -> 1 + index in uses */
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        {
+          DynoTensor *tensor = dispatch->bindings[b].tensor;
+          p->bound[tensor->space] = TRUE;
+          if (!dyno_space_is_planned (tensor->space))
+            continue;
+          guint place = GPOINTER_TO_UINT (g_hash_table_lookup (places, tensor));
+          if (place == 0)
+            {
+              Use use = { tensor, i, i, (dispatch->bindings[b].access & DYNO_ACCESS_READ) != 0 };
+              g_array_append_val (p->uses, use);
+              g_hash_table_insert (places, tensor, GUINT_TO_POINTER (p->uses->len));
+            }
+          else
+            g_array_index (p->uses, Use, place - 1).last_dispatch = i;
+        }
+    }
+}
+
+/* Memory of its own for every tensor; also the addresses by which levels are found. */
+static gboolean
+place_apart (Planner *p, guint64 ends[DYNO_SPACE_N])
+{
+  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
+  for (guint i = 0; i < p->uses->len; i++)
+    {
+      DynoTensor *tensor = g_array_index (p->uses, Use, i).tensor;
+      guint64 *end = &ends[tensor->space];
+      tensor->offset = *end + guard;
+      if (!dyno_size_add (tensor->offset, dyno_align_up (tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + guard, end)
+          || *end > (guint64) G_MAXINT64)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Replaces the offsets of one space's tensors by shared ones; gives the bytes needed. */
+static guint64
+place_shared (Planner *p, DynoSpace space, const guint *levels, guint n_levels)
+{
+  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
+  g_autofree DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
+  g_autofree DynoTensor **tensors = g_new (DynoTensor *, p->uses->len + 1);
+  guint n = 0;
+  for (guint i = 0; i < p->uses->len; i++)
+    {
+      const Use *use = &g_array_index (p->uses, Use, i);
+      if (use->tensor->space != space)
+        continue;
+      lives[n].size_bytes = dyno_align_up (use->tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + 2 * guard;
+      lives[n].first = use->from_start ? 0 : levels[use->first_dispatch];
+      lives[n].last = use->tensor->keep ? n_levels - 1 : levels[use->last_dispatch];
+      tensors[n++] = use->tensor;
+    }
+  guint64 total = dyno_lives_place (lives, n);
+  for (guint i = 0; i < n; i++)
+    tensors[i]->offset = lives[i].offset + guard;
+  return total;
+}
+
+static void
+place_by_levels (Planner *p, guint64 ends[DYNO_SPACE_N])
+{
+  GPtrArray *dispatches = p->lowering->dispatches;
+  g_autofree guint8 *before = dyno_barriers_find (dispatches);
+  g_autofree guint *levels = g_new (guint, dispatches->len + 1);
+  guint level = 0;
+  for (guint i = 0; i < dispatches->len; i++)
+    levels[i] = level += before[i];
+  ends[DYNO_SPACE_ARENA] = place_shared (p, DYNO_SPACE_ARENA, levels, level + 1);
+  ends[DYNO_SPACE_WORKSPACE] = place_shared (p, DYNO_SPACE_WORKSPACE, levels, level + 1);
+}
+
+static void
+place_inputs (DynoGraph *graph, guint64 *end)
+{
+  GPtrArray *tensors = dyno_graph_get_tensors (graph);
+  for (guint i = 0; i < tensors->len; i++)
+    {
+      DynoTensor *tensor = g_ptr_array_index (tensors, i);
+      if (dyno_space_is_planned (tensor->space))
+        tensor->offset = DYNO_OFFSET_NONE;
+      if (tensor->space != DYNO_SPACE_INPUT)
+        continue;
+      tensor->offset = *end;
+      *end += dyno_align_up (tensor->size_bytes, DYNO_TENSOR_ALIGNMENT);
+    }
+}
+
+static void
+count_kinds (DynoPlan *plan)
+{
+  memset (plan->kind_bytes, 0, sizeof plan->kind_bytes);
+  plan->total_bytes = 0;
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    {
+      guint64 bytes = plan->space_bytes[space] * (dyno_space_is_slotted (space) ? plan->n_slots : 1);
+      plan->kind_bytes[dyno_space_kind (space)] += bytes;
+      plan->total_bytes += bytes;
+    }
+}
+
+static void
+count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
+{
+  guint64 elements = graph->parameter_elements;
+  bytes[DYNO_SPACE_MASTER] = elements * 4;
+  bytes[DYNO_SPACE_HALF] = graph->params.amp ? elements * 2 : 0;
+  bytes[DYNO_SPACE_GRADIENT] = graph->params.training ? elements * 4 : 0;
+  bytes[DYNO_SPACE_MOMENT1] = p->bound[DYNO_SPACE_MOMENT1] ? elements * 4 : 0;
+  bytes[DYNO_SPACE_MOMENT2] = p->bound[DYNO_SPACE_MOMENT2] ? elements * 4 : 0;
+  bytes[DYNO_SPACE_STATE] = graph->state_elements * 4;
+  bytes[DYNO_SPACE_SCALER] = p->bound[DYNO_SPACE_SCALER] ? sizeof (struct DynoScalerState) : 0;
+  bytes[DYNO_SPACE_STEP_IN] = sizeof (struct DynoStepInput);
+  bytes[DYNO_SPACE_STEP_OUT] = sizeof (struct DynoStepOutput);
+}
+
+gboolean
+dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, DynoPlan *plan, GError **error)
+{
+  g_return_val_if_fail (n_slots >= 1, FALSE);
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (Use));
+  Planner p = { .lowering = lowering, .flags = flags, .uses = uses };
+  *plan = (DynoPlan){ .n_slots = n_slots };
+  place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
+  collect_uses (&p);
+  guint64 ends[DYNO_SPACE_N] = { 0 };
+  if (!place_apart (&p, ends))
+    {
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                   "the activations of a step are too large to count; lower the batch or the image size");
+      return FALSE;
+    }
+  plan->naive_arena_bytes = ends[DYNO_SPACE_ARENA];
+  if (!(flags & DYNO_PLAN_NO_ALIAS))
+    place_by_levels (&p, ends);
+  plan->space_bytes[DYNO_SPACE_ARENA] = ends[DYNO_SPACE_ARENA];
+  plan->space_bytes[DYNO_SPACE_WORKSPACE] = ends[DYNO_SPACE_WORKSPACE];
+  count_spaces (&p, lowering->graph, plan->space_bytes);
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    plan->space_bytes[space] = dyno_align_up (plan->space_bytes[space], DYNO_BUFFER_GRANULARITY);
+  count_kinds (plan);
+  return TRUE;
+}
+
+void
+dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
+{
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    plan->space_bytes[space] = MAX (plan->space_bytes[space], other->space_bytes[space]);
+  plan->naive_arena_bytes = MAX (plan->naive_arena_bytes, other->naive_arena_bytes);
+  plan->n_slots = MAX (plan->n_slots, other->n_slots);
+  count_kinds (plan);
+}

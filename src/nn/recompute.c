@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Activation checkpointing: outputs that are cheap to compute again are dropped after the forward pass and computed anew
+ * in the backward pass, right before their first use there.
+ *
+ * Works on the lowered list, so it needs no help of the ops but `recomputable`.  A recomputed node writes fresh
+ * tensors; backward's reads are bound to these, and the forward values die early.  Where the inputs of a recomputed node were
+ * dropped themselves they are recomputed first; how long such a chain may get is tried out: of the lists with chains of
+ * at most 0, 1, 2 ... nodes the one with the lowest peak is taken, so that this never costs memory.
+ * Law: a recomputed value equals the dropped one to the bit: same kernel, same inputs. */
+#include "lowering-private.h"
+#include "graph-private.h"
+#include "checked.h"
+
+#define MAX_CHAIN 4
+
+typedef struct {
+  DynoNode *node;
+  GPtrArray *dispatches; /* the second lowering, still bound to the forward tensors */
+  guint depth;           /* in this try; 0: kept */
+  gboolean done;         /* in this try: its dispatches are in the list */
+} Candidate;
+
+typedef struct {
+  DynoLowering *lowering;
+  GPtrArray *candidates; /* Candidate*, in node order */
+  GHashTable *dropped;   /* forward tensor -> Candidate that can write it again */
+  GHashTable *fresh;     /* forward tensor -> the tensor that takes its place */
+  GHashTable *writers;   /* tensor -> number of nodes that write it */
+  GPtrArray *list;       /* the list of this try */
+} Recompute;
+
+static void
+candidate_free (gpointer data)
+{
+  Candidate *candidate = data;
+  g_ptr_array_unref (candidate->dispatches);
+  g_free (candidate);
+}
+
+static guint
+count_writers (Recompute *r, const DynoTensor *tensor)
+{
+  return GPOINTER_TO_UINT (g_hash_table_lookup (r->writers, tensor));
+}
+
+static void
+find_writers (Recompute *r)
+{
+  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL); /* tensor -> the node that wrote it last */
+  for (guint i = 0; i < r->lowering->dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (r->lowering->dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        {
+          DynoTensor *tensor = dispatch->bindings[b].tensor;
+          if (!(dispatch->bindings[b].access & DYNO_ACCESS_WRITE) || g_hash_table_lookup (last, tensor) == dispatch->node)
+            continue;
+          g_hash_table_insert (last, tensor, (gpointer) dispatch->node);
+          g_hash_table_insert (r->writers, tensor, GUINT_TO_POINTER (count_writers (r, tensor) + 1));
+        }
+    }
+}
+
+/* Every value that the node reads and writes must stay what it was in the forward pass. */
+static gboolean
+node_is_stable (Recompute *r, const DynoNode *node)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] && node->inputs[i]->space == DYNO_SPACE_ARENA && count_writers (r, node->inputs[i]) > 1)
+      return FALSE;
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (node->outputs[i] && (count_writers (r, node->outputs[i]) > 1 || node->outputs[i]->keep))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+node_has_output (const DynoNode *node, const DynoTensor *tensor)
+{
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (node->outputs[i] == tensor)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+make_fresh (Recompute *r, Candidate *candidate, DynoTensor *tensor)
+{
+  if (g_hash_table_contains (r->fresh, tensor))
+    return;
+  g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
+  DynoTensor *fresh = dyno_tensor_new (r->lowering->graph, name, tensor->dtype, tensor->space, tensor->n, tensor->h,
+                                       tensor->w, tensor->c, tensor->cp);
+  if (!fresh)
+    return;
+  fresh->size_bytes = tensor->size_bytes;
+  fresh->id = dyno_graph_get_tensors (r->lowering->graph)->len + r->lowering->tensors->len;
+  g_ptr_array_add (r->lowering->tensors, fresh);
+  g_hash_table_insert (r->fresh, tensor, fresh);
+  g_hash_table_insert (r->dropped, tensor, candidate);
+}
+
+/* Lowers the node a second time and notes which of its outputs that writes. */
+static void
+add_candidate (Recompute *r, DynoNode *node)
+{
+  DynoLowering *lowering = r->lowering;
+  Candidate *candidate = g_new0 (Candidate, 1);
+  candidate->node = node;
+  candidate->dispatches = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (r->candidates, candidate);
+  GPtrArray *forward = lowering->dispatches;
+  guint n_points = lowering->choice_points->len;
+  lowering->dispatches = candidate->dispatches;
+  lowering->recompute = TRUE;
+  dyno_lowering_node (lowering, node);
+  lowering->recompute = FALSE;
+  lowering->dispatches = forward;
+  g_ptr_array_set_size (lowering->choice_points, (gint) n_points);
+  for (guint i = 0; i < candidate->dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (candidate->dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        if ((dispatch->bindings[b].access & DYNO_ACCESS_WRITE) && node_has_output (node, dispatch->bindings[b].tensor))
+          make_fresh (r, candidate, dispatch->bindings[b].tensor);
+    }
+}
+
+static void
+find_candidates (Recompute *r)
+{
+  GPtrArray *nodes = dyno_graph_get_nodes (r->lowering->graph);
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      DynoNode *node = g_ptr_array_index (nodes, i);
+      if (node->stage == DYNO_STAGE_FORWARD && node->op->recomputable && node->op->recomputable (node)
+          && node_is_stable (r, node))
+        add_candidate (r, node);
+    }
+}
+
+static void
+set_depths (Recompute *r, guint limit)
+{
+  for (guint i = 0; i < r->candidates->len; i++)
+    {
+      Candidate *candidate = g_ptr_array_index (r->candidates, i);
+      guint depth = 1;
+      for (guint k = 0; k < candidate->node->n_inputs; k++)
+        {
+          const Candidate *source = g_hash_table_lookup (r->dropped, candidate->node->inputs[k]);
+          if (source && candidate->node->inputs[k])
+            depth = MAX (depth, 1 + source->depth);
+        }
+      candidate->depth = depth <= limit ? depth : 0;
+      candidate->done = FALSE;
+    }
+}
+
+static void append_rebound (Recompute *r, const DynoDispatch *dispatch);
+
+/* Puts a dropped tensor's candidate into the list, what it depends on first. */
+static void
+append_candidate (Recompute *r, Candidate *candidate)
+{
+  if (candidate->done)
+    return;
+  candidate->done = TRUE;
+  for (guint i = 0; i < candidate->dispatches->len; i++)
+    append_rebound (r, g_ptr_array_index (candidate->dispatches, i));
+}
+
+static void
+append_rebound (Recompute *r, const DynoDispatch *dispatch)
+{
+  DynoDispatch *copy = g_memdup2 (dispatch, sizeof *dispatch);
+  for (guint b = 0; b < copy->n_bindings; b++)
+    {
+      Candidate *candidate = g_hash_table_lookup (r->dropped, copy->bindings[b].tensor);
+      if (!candidate || candidate->depth == 0)
+        continue;
+      append_candidate (r, candidate);
+      copy->bindings[b].tensor = g_hash_table_lookup (r->fresh, copy->bindings[b].tensor);
+    }
+  g_ptr_array_add (r->list, copy);
+}
+
+/* The most bytes that live at once in the arena under this list. */
+static guint64
+list_peak (GPtrArray *list)
+{
+  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) alive = g_hash_table_new (NULL, NULL);
+  for (guint i = 0; i < list->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (list, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        g_hash_table_insert (last, dispatch->bindings[b].tensor, GUINT_TO_POINTER (i + 1));
+    }
+  guint64 live = 0, peak = 0;
+  for (guint i = 0; i < list->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (list, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        {
+          DynoTensor *tensor = dispatch->bindings[b].tensor;
+          if (tensor->space == DYNO_SPACE_ARENA && g_hash_table_add (alive, tensor))
+            live += dyno_align_up (tensor->size_bytes, 256);
+        }
+      peak = MAX (peak, live);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        {
+          DynoTensor *tensor = dispatch->bindings[b].tensor;
+          gboolean dies = GPOINTER_TO_UINT (g_hash_table_lookup (last, tensor)) == i + 1;
+          if (tensor->space == DYNO_SPACE_ARENA && dies && g_hash_table_lookup (alive, tensor) != GINT_TO_POINTER (-1))
+            {
+              live -= dyno_align_up (tensor->size_bytes, 256);
+              g_hash_table_insert (alive, tensor, GINT_TO_POINTER (-1));
+            }
+        }
+    }
+  return peak;
+}
+
+static GPtrArray *
+make_list (Recompute *r, guint limit)
+{
+  set_depths (r, limit);
+  r->list = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < r->lowering->dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (r->lowering->dispatches, i);
+      if (dispatch->stage == DYNO_STAGE_FORWARD)
+        g_ptr_array_add (r->list, g_memdup2 (dispatch, sizeof *dispatch));
+      else
+        append_rebound (r, dispatch);
+    }
+  return g_steal_pointer (&r->list);
+}
+
+void
+dyno_lowering_recompute (DynoLowering *lowering)
+{
+  Recompute r = { .lowering = lowering };
+  r.candidates = g_ptr_array_new_with_free_func (candidate_free);
+  r.dropped = g_hash_table_new (NULL, NULL);
+  r.fresh = g_hash_table_new (NULL, NULL);
+  r.writers = g_hash_table_new (NULL, NULL);
+  find_writers (&r);
+  find_candidates (&r);
+  GPtrArray *best = NULL;
+  guint64 best_peak = list_peak (lowering->dispatches);
+  for (guint limit = 1; limit <= MAX_CHAIN && r.candidates->len > 0; limit++)
+    {
+      GPtrArray *list = make_list (&r, limit);
+      guint64 peak = list_peak (list);
+      if (peak < best_peak)
+        {
+          best_peak = peak;
+          GPtrArray *swap = best;
+          best = list;
+          list = swap;
+        }
+      g_clear_pointer (&list, g_ptr_array_unref);
+    }
+  if (best)
+    {
+      g_ptr_array_unref (lowering->dispatches);
+      lowering->dispatches = best;
+    }
+  g_ptr_array_unref (r.candidates);
+  g_hash_table_unref (r.dropped);
+  g_hash_table_unref (r.fresh);
+  g_hash_table_unref (r.writers);
+}
