@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of exporters, the head that all files share, and writing without harm to what is there. */
+#include "formats.h"
+#include "file.h"
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+G_DEFINE_QUARK (dyno - export - error - quark, dyno_export_error)
+
+static const DynoExporter *const exporters[] = { &dyno_exporter_keyfile, &dyno_exporter_json, NULL };
+
+const DynoExporter *const *
+dyno_exporter_list (void)
+{
+  return exporters;
+}
+
+const DynoExporter *
+dyno_exporter_find (const char *id)
+{
+  for (guint i = 0; exporters[i]; i++)
+    if (g_strcmp0 (exporters[i]->id, id) == 0)
+      return exporters[i];
+  return NULL;
+}
+
+/* The day alone: two exports of a day are the same bytes, and builds that pin the time get theirs. */
+static char *
+day (void)
+{
+  const char *pinned = g_getenv ("SOURCE_DATE_EPOCH");
+  g_autoptr (GDateTime) time = NULL;
+  gint64 seconds;
+
+  if (pinned && g_ascii_string_to_signed (pinned, 10, 0, G_MAXINT32, &seconds, NULL))
+    time = g_date_time_new_from_unix_utc (seconds);
+  if (time == NULL)
+    time = g_date_time_new_now_local ();
+  return g_strdup_printf ("%04d-%02d-%02d", g_date_time_get_year (time), g_date_time_get_month (time),
+                          g_date_time_get_day_of_month (time));
+}
+
+char **
+dyno_export_head (const DynoExportContext *context)
+{
+  g_autoptr (GPtrArray) lines = g_ptr_array_new ();
+  g_autofree char *today = day ();
+
+  g_ptr_array_add (lines, g_strdup_printf ("Dyno %s settings, %s", DYNO_VERSION, today));
+  if (context->device)
+    g_ptr_array_add (lines, g_strdup_printf ("Card: %s", context->device));
+  if (context->job && context->job->data)
+    {
+      g_autofree char *shown = g_filename_display_name (context->job->data);
+      g_ptr_array_add (lines, g_strdup_printf ("Data set: %s", shown));
+    }
+  if (context->samples_per_s > 0)
+    {
+      char rate[G_ASCII_DTOSTR_BUF_SIZE];
+      g_ptr_array_add (lines, g_strdup_printf ("Measured: %s samples/s",
+                                               g_ascii_formatd (rate, sizeof rate, "%.1f", context->samples_per_s)));
+    }
+  if (context->vram_bytes)
+    {
+      char mib[G_ASCII_DTOSTR_BUF_SIZE];
+      g_ptr_array_add (lines, g_strdup_printf ("Device memory: %s MiB",
+                                               g_ascii_formatd (mib, sizeof mib, "%.0f",
+                                                                (double) context->vram_bytes / (1024.0 * 1024.0))));
+    }
+  for (guint i = 0; i < lines->len; i++)
+    {
+      /* A name with a line break must not end the comment. */
+      g_strdelimit (lines->pdata[i], "\n\r", ' ');
+    }
+  g_ptr_array_add (lines, NULL);
+  return (char **) g_ptr_array_free (g_steal_pointer (&lines), FALSE);
+}
+
+gboolean
+dyno_export_file (const DynoExporter *exporter, const DynoExportContext *context, const char *path, gboolean force,
+                  GError **error)
+{
+  g_autofree char *text = exporter->write (context), *shown = g_filename_display_name (path);
+  GStatBuf status;
+
+  if (g_lstat (path, &status) == 0)
+    {
+      if (S_ISDIR (status.st_mode))
+        {
+          g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS, "“%s” is a folder; give the name of a file",
+                       shown);
+          return FALSE;
+        }
+      if (!force)
+        {
+          g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+                       S_ISLNK (status.st_mode)
+                           ? "“%s” is a symbolic link; choose another name, or replace the link by force"
+                           : "“%s” exists; choose another name, or replace it by force",
+                       shown);
+          return FALSE;
+        }
+    }
+  return dyno_file_write_atomic (path, text, strlen (text), error);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The exporters there are, one a file, and what they share. */
+#pragma once
+#include "exporter.h"
+
+G_BEGIN_DECLS
+
+extern const DynoExporter dyno_exporter_keyfile;
+extern const DynoExporter dyno_exporter_json;
+
+/* The words at the head of a file, a line each, without comment signs; the day follows SOURCE_DATE_EPOCH. g_strfreev. */
+char **dyno_export_head (const DynoExportContext *context);
+
+/* Groups of a settings file. */
+#define DYNO_SETTINGS_GROUP_RUN      "run"
+#define DYNO_SETTINGS_GROUP_SETTINGS "settings"
+
+G_END_DECLS

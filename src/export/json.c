@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...}, "settings": {...}}, each value in its
+ * own type.  What is not known is null. */
+#include "formats.h"
+#include "jsontext.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+static void
+append_setting (DynoJson *json, const DynoSettings *settings, const DynoSettingInfo *info)
+{
+  g_autofree char *text = dyno_settings_get (settings, info->key);
+  double number = dyno_settings_get_number (settings, info->key);
+
+  switch (info->type)
+    {
+    case DYNO_SETTING_BOOL:
+      dyno_json_bool (json, info->key, number != 0);
+      break;
+    case DYNO_SETTING_INT:
+      dyno_json_int (json, info->key, g_ascii_strtoll (text, NULL, 10));
+      break;
+    case DYNO_SETTING_BYTES:
+      dyno_json_int (json, info->key, G_STRUCT_MEMBER (gint64, settings, info->offset));
+      break;
+    case DYNO_SETTING_DOUBLE:
+      dyno_json_double (json, info->key, number);
+      break;
+    case DYNO_SETTING_ENUM:
+    default:
+      dyno_json_string (json, info->key, text);
+    }
+}
+
+static char *
+write_json (const DynoExportContext *context)
+{
+  DynoJson json;
+  char *text;
+
+  dyno_json_init (&json, 2);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "dyno", DYNO_VERSION);
+  dyno_json_string (&json, "card", context->device);
+  dyno_json_double (&json, "samples_per_s", context->samples_per_s > 0 ? context->samples_per_s : (double) NAN);
+  if (context->vram_bytes)
+    dyno_json_uint (&json, "vram_bytes", context->vram_bytes);
+  else
+    dyno_json_null (&json, "vram_bytes");
+  if (context->job)
+    {
+      const DynoSettingInfo *table;
+      guint n;
+
+      dyno_json_begin_object (&json, "run");
+      dyno_json_string (&json, "data", context->job->data);
+      dyno_json_string (&json, "targets", context->job->targets);
+      dyno_json_string (&json, "model", context->job->model);
+      dyno_json_string (&json, "preset", context->job->preset);
+      dyno_json_end_object (&json);
+      dyno_json_begin_object (&json, "settings");
+      table = dyno_setting_list (&n);
+      for (guint i = 0; i < n; i++)
+        append_setting (&json, &context->job->settings, &table[i]);
+      dyno_json_end_object (&json);
+    }
+  dyno_json_end_object (&json);
+  text = dyno_json_steal (&json);
+  dyno_json_clear (&json);
+  return text;
+}
+
+const DynoExporter dyno_exporter_json = {
+  .id = "json",
+  .title = N_ ("JSON"),
+  .extension = "json",
+  .write = write_json,
+};

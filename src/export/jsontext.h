@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON written as text, member by member.  Doubles take the fewest digits that read back exactly, '.' in any locale; what JSON
+ * has no word for (NaN, Inf) becomes null; text that is not UTF-8 is made valid.
+ * A DynoJson is a string being built: no state but the text, so that begin and end nest freely. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  GString *text;
+  guint indent;    /* blanks a level; 0: all on one line */
+  guint depth;     /* private */
+  gboolean filled; /* private: something stands before at this level */
+} DynoJson;
+
+void dyno_json_init (DynoJson *json, guint indent);
+char *dyno_json_steal (DynoJson *json); /* g_free; json is empty again */
+void dyno_json_clear (DynoJson *json);
+
+/* key NULL: an element of an array, or the document itself. */
+void dyno_json_begin_object (DynoJson *json, const char *key);
+void dyno_json_end_object (DynoJson *json);
+void dyno_json_begin_array (DynoJson *json, const char *key);
+void dyno_json_end_array (DynoJson *json);
+void dyno_json_string (DynoJson *json, const char *key, const char *value); /* NULL: null */
+void dyno_json_double (DynoJson *json, const char *key, double value);
+void dyno_json_int (DynoJson *json, const char *key, gint64 value);
+void dyno_json_uint (DynoJson *json, const char *key, guint64 value);
+void dyno_json_bool (DynoJson *json, const char *key, gboolean value);
+void dyno_json_null (DynoJson *json, const char *key);
+
+/* value in the fewest digits that read back exactly; g_free. */
+char *dyno_double_to_text (double value);
+
+G_END_DECLS

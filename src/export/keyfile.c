@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Dyno's own settings file: a key file with [run] (what is trained on what) and [settings] (every key of the table).
+ * What is written here reads back to the same job (settings-file.c); a name that is not UTF-8 is kept byte by byte under
+ * <key>_escaped, since key files hold UTF-8 alone. */
+#include "formats.h"
+#include <glib/gi18n.h>
+
+static void
+set_name (GKeyFile *file, const char *key, const char *value)
+{
+  if (value == NULL)
+    return;
+  if (g_utf8_validate (value, -1, NULL))
+    g_key_file_set_string (file, DYNO_SETTINGS_GROUP_RUN, key, value);
+  else
+    {
+      g_autofree char *escaped = g_strescape (value, NULL), *escaped_key = g_strconcat (key, "_escaped", NULL);
+      g_key_file_set_string (file, DYNO_SETTINGS_GROUP_RUN, escaped_key, escaped);
+    }
+}
+
+static char *
+write_keyfile (const DynoExportContext *context)
+{
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (GStrv) head = dyno_export_head (context);
+  g_autofree char *body = NULL;
+  const DynoSettingInfo *table;
+  guint n;
+
+  for (guint i = 0; head[i]; i++)
+    g_string_append_printf (text, "# %s\n", head[i]);
+  if (context->job)
+    {
+      const DynoJob *job = context->job;
+
+      set_name (file, "data", job->data);
+      set_name (file, "targets", job->targets);
+      set_name (file, "model", job->model);
+      set_name (file, "preset", job->preset);
+      table = dyno_setting_list (&n);
+      for (guint i = 0; i < n; i++)
+        {
+          g_autofree char *value = dyno_settings_get (&job->settings, table[i].key);
+          g_key_file_set_string (file, DYNO_SETTINGS_GROUP_SETTINGS, table[i].key, value);
+        }
+    }
+  body = g_key_file_to_data (file, NULL, NULL);
+  g_string_append (text, "\n");
+  g_string_append (text, body);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+const DynoExporter dyno_exporter_keyfile = {
+  .id = "keyfile",
+  .title = N_ ("Dyno settings"),
+  .extension = "ini",
+  .write = write_keyfile,
+};
