@@ -320,10 +320,26 @@ test_matrix (void)
   test_device_done (device);
 }
 
+/* A folder, or a file: what g_dir_open refuses. */
+static void
+remove_tree (const char *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
+    {
+      g_autofree char *child = g_build_filename (path, name, NULL);
+      remove_tree (child);
+    }
+  g_remove (path);
+}
+
 int
 main (int argc, char **argv)
 {
   g_autofree char *cache = g_dir_make_tmp ("dyno-test-XXXXXX", NULL);
+  int status;
 
   /* A cache of its own; the drivers are found through the other folders of the user. */
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);
@@ -336,5 +352,7 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/kernel/syntax-error-names-line", test_syntax_error);
   g_test_add_func ("/gpu/kernel/compiler-abilities", test_compiler);
   g_test_add_func ("/gpu/kernel/matrix-tile", test_matrix);
-  return g_test_run ();
+  status = g_test_run ();
+  remove_tree (cache);
+  return status;
 }
