@@ -10,7 +10,10 @@
  *   SourceF32 source = SourceF32 (p.source);     p.source is a uint64_t of the push constants
  *   x = source.v[i];
  *
- * Push constants: DYNO_PUSH (DynoFillPush, p); with the struct of shared/<op>.h. */
+ * Push constants: DYNO_PUSH (DynoFillPush, p); with the struct of shared/<op>.h.
+ *
+ * llvmpipe (Mesa 22.3) ends the loops of an invocation, silently, after 65535 iterations in all, nested ones counted
+ * one by one and unrolled ones not at all: split long reductions over more invocations. */
 #ifndef DYNO_TYPES_GLSL
 #define DYNO_TYPES_GLSL
 
