@@ -38,7 +38,6 @@ typedef struct {
   gboolean full_subgroups;   /* computeFullSubgroups */
   gboolean maintenance4;
   gboolean synchronization2;
-  gboolean extended_types; /* shaderSubgroupExtendedTypes */
   VkPhysicalDeviceFeatures features;
   VkPhysicalDeviceVulkan11Features features11;
   VkPhysicalDeviceVulkan12Features features12;
