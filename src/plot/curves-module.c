@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The module dyno-curves: plain arrays in, curves.svg and curves.png out. */
+#include "curves-module.h"
+#include "draw.h"
+#include <gmodule.h>
+#include <math.h>
+
+G_MODULE_EXPORT gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder,
+                                            GError **error);
+
+static DynoSeries *
+make_series (const DynoCurve *curve)
+{
+  DynoSeries *series = dyno_series_new (curve->name, curve->unit);
+
+  for (guint64 i = 0; i < curve->n; i++)
+    dyno_series_append (series, curve->x[i], curve->y[i]);
+  return series;
+}
+
+static gboolean
+write_files (const DynoPlot *plots, guint n_plots, const char *folder, GError **error)
+{
+  g_autofree char *svg = g_build_filename (folder, "curves.svg", NULL), *png = g_build_filename (folder, "curves.png", NULL);
+  double height = 260.0 * n_plots;
+
+  return dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 1, svg, error)
+         && dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 2, png, error);
+}
+
+gboolean
+dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder, GError **error)
+{
+  g_autoptr (GPtrArray) series = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_series_free);
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+  g_autofree DynoPlot *drawn = g_new0 (DynoPlot, n_plots);
+
+  if (version != DYNO_CURVES_VERSION)
+    {
+      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOSYS, "the module is of version %d, the program of version %u",
+                   DYNO_CURVES_VERSION, version);
+      return FALSE;
+    }
+  for (guint p = 0; p < n_plots; p++)
+    {
+      const DynoCurvePlot *plot = &plots[p];
+      DynoPlotLine *line = g_new0 (DynoPlotLine, plot->n_curves);
+
+      g_ptr_array_add (lines, line);
+      for (guint i = 0; i < plot->n_curves; i++)
+        {
+          DynoSeries *one = make_series (&plot->curves[i]);
+          g_ptr_array_add (series, one);
+          line[i] = (DynoPlotLine){ .series = one, .colour = plot->curves[i].colour, .points = plot->curves[i].points };
+        }
+      drawn[p] = (DynoPlot){
+        .title = plot->title,
+        .x_label = plot->x_label,
+        .y_label = plot->y_label,
+        .lines = line,
+        .n_lines = plot->n_curves,
+        .y_log = plot->y_log,
+        .y_from_zero = plot->y_from_zero,
+        .smoothing = plot->smoothing,
+        .y_limit = plot->y_limit,
+        .y_limit_label = plot->y_limit_label,
+        .cursor_x = (double) NAN,
+        .empty = "no points",
+      };
+    }
+  return write_files (drawn, n_plots, folder, error);
+}
