@@ -52,12 +52,25 @@ void dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us
  * as many as dispatches).  For `bench --kernels` and the autotuner; repeat and take medians. */
 gboolean dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error);
 
+DynoLowering *dyno_program_get_lowering (DynoProgram *program);
+
+/* Barriers that a kind records. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
+/* Submits that one step takes: 1, or more where a slow card's driver would reset a longer one. */
+guint dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind);
 
 /* Blocking access to a tensor's bytes (parameters, state, inputs; intermediate values with NO_ALIAS). */
 gboolean dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, const void *data,
                                     gsize size_bytes, GError **error);
 gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data, gsize size_bytes,
                                    GError **error);
+
+/* All parameters at once, in the graph's order and torchvision's layout: values[i] has dyno_parameter_count floats.  space is MASTER
+ * (running statistics included; a write fills the fp16 copy too), GRADIENT, MOMENT1 or MOMENT2 (states are left out: their
+ * values[i] may be NULL).  Blocking; one copy a space. */
+gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const float *const *values, GError **error);
+gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values, GError **error);
+/* Start values from (seed, parameter name) alone. */
+gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 
 G_END_DECLS

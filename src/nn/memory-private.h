@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of DynoMemory. */
+#pragma once
+#include "plan-private.h"
+#include "program.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_MEMORY_MAX_SLOTS 8
+
+struct _DynoMemory {
+  guint n_slots;
+  DynoBuffer *buffers[DYNO_SPACE_N][DYNO_MEMORY_MAX_SLOTS]; /* NULL where the plan has no bytes */
+};
+
+G_END_DECLS

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs: a script recorded into commands, once a kind and slot.
+ *
+ * Laws:
+ * - A kind whose stages equal another's on this graph shares that one's commands (an evaluation graph has one).
+ * - The host writes a slot's step input and reads its output only while that slot is not in flight; nothing here waits.
+ * - Nothing is allocated, compiled or recorded after dyno_program_new, but for the first profile. */
+#include "memory-private.h"
+#include "lowering-private.h"
+#include "script.h"
+#include <string.h>
+
+/* Slots of mapped memory lie this far apart, so that they never share a cache line of host or device. */
+#define HOST_STRIDE 256
+G_STATIC_ASSERT (sizeof (struct DynoStepInput) <= HOST_STRIDE && sizeof (struct DynoStepOutput) <= HOST_STRIDE);
+
+typedef struct {
+  GArray *script;                             /* DynoScriptItem */
+  GPtrArray *commands[DYNO_MEMORY_MAX_SLOTS]; /* DynoCommand*, submitted in order */
+  DynoTimer *timers[DYNO_MEMORY_MAX_SLOTS];
+} Recording;
+
+struct _DynoProgram {
+  DynoDevice *device;
+  DynoLowering *lowering;
+  DynoMemory *memory;
+  DynoKernel **kernels; /* of each dispatch */
+  DynoBuffer *step_in, *step_out;
+  Recording recordings[DYNO_COMMAND_N]; /* a shared one lies at its first kind */
+  int kinds[DYNO_COMMAND_N];            /* kind -> index in recordings; -1: the graph has not its stages */
+  int last_kind[DYNO_MEMORY_MAX_SLOTS]; /* index in recordings of the slot's last submit; -1: none */
+  DynoCommand *profile[DYNO_MEMORY_MAX_SLOTS];
+  DynoTimer *profile_timer;
+};
+
+static const guint stage_masks[DYNO_COMMAND_N] = {
+  [DYNO_COMMAND_FULL] = 1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD | 1u << DYNO_STAGE_OPTIMIZER,
+  [DYNO_COMMAND_ACCUMULATE] = 1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD,
+  [DYNO_COMMAND_FORWARD] = 1u << DYNO_STAGE_FORWARD,
+};
+
+static GPtrArray *
+get_dispatches (DynoProgram *program)
+{
+  return program->lowering->dispatches;
+}
+
+static gboolean
+fetch_kernels (DynoProgram *program, DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+{
+  GPtrArray *dispatches = get_dispatches (program);
+  program->kernels = g_new0 (DynoKernel *, dispatches->len + 1);
+  g_autofree guint *places = g_new (guint, dispatches->len + 1);
+  g_autoptr (GPtrArray) specs = g_ptr_array_new ();
+  g_autoptr (GHashTable) known = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      gpointer place;
+      if (!g_hash_table_lookup_extended (known, &dispatch->spec, NULL, &place))
+        {
+          place = GUINT_TO_POINTER (specs->len);
+          g_hash_table_insert (known, &dispatch->spec, place);
+          g_ptr_array_add (specs, &dispatch->spec);
+        }
+      places[i] = GPOINTER_TO_UINT (place);
+    }
+  if (specs->len == 0)
+    return TRUE;
+  g_autofree DynoKernel **kernels = g_new0 (DynoKernel *, specs->len);
+  if (!dyno_kernel_get_many (program->device, (const DynoKernelSpec *const *) specs->pdata, specs->len, kernels, progress,
+                             data, cancellable, error))
+    return FALSE;
+  for (guint i = 0; i < dispatches->len; i++)
+    program->kernels[i] = kernels[places[i]];
+  return TRUE;
+}
+
+static void
+record_dispatch (DynoProgram *program, DynoCommand *command, guint index, guint slot)
+{
+  const DynoDispatch *dispatch = g_ptr_array_index (get_dispatches (program), index);
+  guint8 push[DYNO_PUSH_MAX_BYTES];
+  memcpy (push, dispatch->push, sizeof push);
+  for (guint b = 0; b < dispatch->n_bindings; b++)
+    {
+      const DynoBinding *binding = &dispatch->bindings[b];
+      if (binding->push_offset == G_MAXUINT16)
+        continue;
+      DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, binding->tensor->space, slot);
+      guint64 address = dyno_buffer_get_address (buffer) + binding->tensor->offset + binding->byte_offset;
+      memcpy (push + binding->push_offset, &address, sizeof address);
+    }
+  dyno_command_dispatch (command, program->kernels[index], push, dispatch->groups[0], dispatch->groups[1],
+                         dispatch->groups[2]);
+}
+
+static void
+record_head (DynoProgram *program, DynoCommand *command, guint slot)
+{
+  DynoBuffer *input = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_IN, slot);
+  DynoBuffer *output = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_OUT, slot);
+  dyno_command_copy (command, program->step_in, slot * HOST_STRIDE, input, 0, sizeof (struct DynoStepInput));
+  dyno_command_fill (command, output, 0, sizeof (struct DynoStepOutput), 0);
+  dyno_command_barrier (command);
+}
+
+static void
+record_tail (DynoProgram *program, DynoCommand *command, guint slot)
+{
+  DynoBuffer *output = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_OUT, slot);
+  dyno_command_barrier (command);
+  dyno_command_copy (command, output, 0, program->step_out, slot * HOST_STRIDE, sizeof (struct DynoStepOutput));
+}
+
+static gboolean
+record_script (DynoProgram *program, Recording *recording, guint slot, GError **error)
+{
+  GPtrArray *commands = recording->commands[slot] = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
+  recording->timers[slot] = dyno_timer_new (program->device, DYNO_SCRIPT_MARKS, error);
+  DynoCommand *command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
+  if (!recording->timers[slot] || !command)
+    {
+      dyno_command_free (command);
+      return FALSE;
+    }
+  g_ptr_array_add (commands, command);
+  record_head (program, command, slot);
+  for (guint i = 0; i < recording->script->len; i++)
+    {
+      DynoScriptItem item = g_array_index (recording->script, DynoScriptItem, i);
+      switch (item.step)
+        {
+        case DYNO_SCRIPT_DISPATCH:
+          record_dispatch (program, command, item.index, slot);
+          break;
+        case DYNO_SCRIPT_BARRIER:
+          dyno_command_barrier (command);
+          break;
+        case DYNO_SCRIPT_MARK:
+          dyno_command_timestamp (command, recording->timers[slot], item.index);
+          break;
+        case DYNO_SCRIPT_CUT:
+          if (!dyno_command_end (command, error))
+            return FALSE;
+          command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
+          if (!command)
+            return FALSE;
+          g_ptr_array_add (commands, command);
+          break;
+        }
+    }
+  record_tail (program, command, slot);
+  return dyno_command_end (command, error);
+}
+
+static gboolean
+hazards_wanted (void)
+{
+#ifndef NDEBUG
+  return TRUE;
+#else
+  return g_strcmp0 (g_getenv ("DYNO_HAZARDS"), "1") == 0;
+#endif
+}
+
+static guint
+present_stages (GPtrArray *dispatches)
+{
+  guint mask = 0;
+  for (guint i = 0; i < dispatches->len; i++)
+    mask |= 1u << ((const DynoDispatch *) g_ptr_array_index (dispatches, i))->stage;
+  return mask;
+}
+
+static gboolean
+record_kinds (DynoProgram *program, GError **error)
+{
+  GPtrArray *dispatches = get_dispatches (program);
+  guint present = present_stages (dispatches);
+  for (int kind = 0; kind < DYNO_COMMAND_N; kind++)
+    {
+      program->kinds[kind] = -1;
+      for (int other = 0; other < kind; other++)
+        if ((stage_masks[other] & present) == (stage_masks[kind] & present))
+          program->kinds[kind] = program->kinds[other];
+      if (program->kinds[kind] >= 0 || !(stage_masks[kind] & present))
+        continue;
+      program->kinds[kind] = kind;
+      Recording *recording = &program->recordings[kind];
+      recording->script = dyno_script_new (dispatches, stage_masks[kind], program->lowering->info.type);
+      char *conflict;
+      if (hazards_wanted () && !dyno_script_check (recording->script, dispatches, &conflict))
+        g_error ("hazard: %s", conflict);
+      for (guint slot = 0; slot < program->memory->n_slots; slot++)
+        if (!record_script (program, recording, slot, error))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+/* Every space that a dispatch touches must have memory large enough: the plan may be another graph's. */
+static gboolean
+check_memory (DynoProgram *program, GError **error)
+{
+  GPtrArray *dispatches = get_dispatches (program);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        {
+          const DynoTensor *tensor = dispatch->bindings[b].tensor;
+          DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, tensor->space, 0);
+          guint64 size = buffer ? dyno_buffer_get_size (buffer) : 0;
+          if (tensor->offset <= size && tensor->size_bytes <= size - tensor->offset)
+            continue;
+          g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                       "%s does not fit the memory it was given; plan the graph, merge the plans, then allocate",
+                       tensor->name);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+DynoProgram *
+dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, DynoKernelProgress progress, gpointer data,
+                  GCancellable *cancellable, GError **error)
+{
+  g_autoptr (DynoProgram) program = g_new0 (DynoProgram, 1);
+  program->device = dyno_device_ref (device);
+  program->lowering = lowering;
+  program->memory = memory;
+  for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
+    program->last_kind[slot] = -1;
+  guint64 host_bytes = (guint64) memory->n_slots * HOST_STRIDE;
+  program->step_in = dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+  if (!program->step_in)
+    return NULL;
+  program->step_out = dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
+  if (!program->step_out)
+    return NULL;
+  memset (dyno_buffer_get_mapped (program->step_in), 0, host_bytes);
+  memset (dyno_buffer_get_mapped (program->step_out), 0, host_bytes);
+  if (!check_memory (program, error) || !fetch_kernels (program, progress, data, cancellable, error)
+      || !record_kinds (program, error))
+    return NULL;
+  return g_steal_pointer (&program);
+}
+
+void
+dyno_program_free (DynoProgram *program)
+{
+  if (!program)
+    return;
+  for (guint kind = 0; kind < DYNO_COMMAND_N; kind++)
+    {
+      Recording *recording = &program->recordings[kind];
+      g_clear_pointer (&recording->script, g_array_unref);
+      for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
+        {
+          g_clear_pointer (&recording->commands[slot], g_ptr_array_unref);
+          dyno_timer_free (recording->timers[slot]);
+        }
+    }
+  for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
+    dyno_command_free (program->profile[slot]);
+  dyno_timer_free (program->profile_timer);
+  dyno_buffer_free (program->step_in);
+  dyno_buffer_free (program->step_out);
+  g_free (program->kernels);
+  dyno_device_unref (program->device);
+  g_free (program);
+}
+
+DynoLowering *
+dyno_program_get_lowering (DynoProgram *program)
+{
+  return program->lowering;
+}
+
+struct DynoStepInput *
+dyno_program_step_input (DynoProgram *program, guint slot)
+{
+  g_return_val_if_fail (slot < program->memory->n_slots, NULL);
+  return (struct DynoStepInput *) (void *) ((guint8 *) dyno_buffer_get_mapped (program->step_in) + slot * HOST_STRIDE);
+}
+
+const struct DynoStepOutput *
+dyno_program_step_output (DynoProgram *program, guint slot)
+{
+  g_return_val_if_fail (slot < program->memory->n_slots, NULL);
+  return (struct DynoStepOutput *) (void *) ((guint8 *) dyno_buffer_get_mapped (program->step_out) + slot * HOST_STRIDE);
+}
+
+static const Recording *
+get_recording (DynoProgram *program, DynoCommandKind kind)
+{
+  g_return_val_if_fail (kind < DYNO_COMMAND_N && program->kinds[kind] >= 0, NULL);
+  return &program->recordings[program->kinds[kind]];
+}
+
+gboolean
+dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits, guint n_waits,
+                     guint64 *ticket, GError **error)
+{
+  const Recording *recording = get_recording (program, kind);
+  g_return_val_if_fail (recording && slot < program->memory->n_slots, FALSE);
+  GPtrArray *commands = recording->commands[slot];
+  for (guint i = 0; i < commands->len; i++)
+    if (!dyno_command_submit (g_ptr_array_index (commands, i), i == 0 ? waits : NULL, i == 0 ? n_waits : 0, ticket, error))
+      return FALSE;
+  program->last_kind[slot] = program->kinds[kind];
+  return TRUE;
+}
+
+void
+dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3])
+{
+  double marks[DYNO_SCRIPT_MARKS];
+  memset (stage_us, 0, 3 * sizeof (double));
+  g_return_if_fail (slot < program->memory->n_slots);
+  if (program->last_kind[slot] < 0
+      || !dyno_timer_read (program->recordings[program->last_kind[slot]].timers[slot], marks, DYNO_SCRIPT_MARKS, NULL))
+    return;
+  for (guint i = 0; i < 3; i++)
+    stage_us[i] = marks[i + 1] - marks[i];
+}
+
+static guint
+count_steps (DynoProgram *program, DynoCommandKind kind, DynoScriptStep step)
+{
+  const Recording *recording = get_recording (program, kind);
+  guint count = 0;
+  for (guint i = 0; recording && i < recording->script->len; i++)
+    count += g_array_index (recording->script, DynoScriptItem, i).step == step;
+  return count;
+}
+
+guint
+dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind)
+{
+  return count_steps (program, kind, DYNO_SCRIPT_BARRIER);
+}
+
+guint
+dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind)
+{
+  return count_steps (program, kind, DYNO_SCRIPT_CUT) + 1;
+}
+
+/* Profile -------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+record_profile (DynoProgram *program, guint slot, GError **error)
+{
+  guint n = get_dispatches (program)->len;
+  if (!program->profile_timer)
+    program->profile_timer = dyno_timer_new (program->device, n + 1, error);
+  if (!program->profile_timer)
+    return FALSE;
+  g_autoptr (DynoCommand) command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
+  if (!command)
+    return FALSE;
+  record_head (program, command, slot);
+  dyno_command_timestamp (command, program->profile_timer, 0);
+  for (guint i = 0; i < n; i++)
+    {
+      record_dispatch (program, command, i, slot);
+      dyno_command_barrier (command);
+      dyno_command_timestamp (command, program->profile_timer, i + 1);
+    }
+  record_tail (program, command, slot);
+  if (!dyno_command_end (command, error))
+    return FALSE;
+  program->profile[slot] = g_steal_pointer (&command);
+  return TRUE;
+}
+
+gboolean
+dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error)
+{
+  g_return_val_if_fail (slot < program->memory->n_slots && g_array_get_element_size (times_us) == sizeof (double), FALSE);
+  guint n = get_dispatches (program)->len;
+  g_array_set_size (times_us, n);
+  guint64 ticket;
+  if ((!program->profile[slot] && !record_profile (program, slot, error))
+      || !dyno_command_submit (program->profile[slot], NULL, 0, &ticket, error)
+      || !dyno_queue_wait (program->device, DYNO_QUEUE_COMPUTE, ticket, 0, error))
+    return FALSE;
+  g_autofree double *marks = g_new (double, n + 1);
+  if (!dyno_timer_read (program->profile_timer, marks, n + 1, error))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    g_array_index (times_us, double, i) = marks[i + 1] - marks[i];
+  return TRUE;
+}
+
+/* Tensors -------------------------------------------------------------------------------------------------------- */
+
+static DynoBuffer *
+tensor_buffer (DynoProgram *program, const DynoTensor *tensor, guint slot, gsize size_bytes, GError **error)
+{
+  DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, tensor->space, slot);
+  if (buffer && tensor->offset != DYNO_OFFSET_NONE && size_bytes <= tensor->size_bytes
+      && tensor->offset + size_bytes <= dyno_buffer_get_size (buffer))
+    return buffer;
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "%s has no %" G_GSIZE_FORMAT " bytes in this program",
+               tensor->name, size_bytes);
+  return NULL;
+}
+
+gboolean
+dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, const void *data, gsize size_bytes,
+                           GError **error)
+{
+  DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, error);
+  return buffer && dyno_buffer_write (buffer, tensor->offset, data, size_bytes, error);
+}
+
+gboolean
+dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data, gsize size_bytes,
+                          GError **error)
+{
+  DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, error);
+  return buffer && dyno_buffer_read (buffer, tensor->offset, data, size_bytes, error);
+}

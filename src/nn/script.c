@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripts: where barriers, cuts and marks go.
+ *
+ * Cuts keep a submit well under the time after which drivers reset a slow card (2 s on Windows, some 10 s elsewhere, less on
+ * embedded ones): 50 ms by a guess that is low for any GPU that would train.  A CPU needs none. */
+#include "script.h"
+
+#define SUBMIT_LIMIT_S      0.05
+#define SLOW_FLOPS          1e12
+#define SLOW_BYTES_PER_S    1e11
+#define DISPATCH_OVERHEAD_S 5e-6
+
+static double
+dispatch_seconds (const DynoDispatch *dispatch)
+{
+  return MAX ((double) dispatch->flops / SLOW_FLOPS, (double) dispatch->bytes / SLOW_BYTES_PER_S) + DISPATCH_OVERHEAD_S;
+}
+
+static void
+script_add (GArray *script, DynoScriptStep step, guint index)
+{
+  DynoScriptItem item = { step, index };
+  g_array_append_val (script, item);
+}
+
+GArray *
+dyno_script_new (GPtrArray *dispatches, guint stage_mask, DynoDeviceType type)
+{
+  GArray *script = g_array_new (FALSE, FALSE, sizeof (DynoScriptItem));
+  g_autofree guint8 *before = dyno_barriers_find (dispatches);
+  guint mark = 0;
+  gboolean pending = FALSE; /* a barrier that a left-out dispatch would have had */
+  double seconds = 0;
+  script_add (script, DYNO_SCRIPT_MARK, mark++);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      pending |= before[i];
+      if (!(stage_mask & (1u << dispatch->stage)))
+        continue;
+      for (; mark <= dispatch->stage; mark++)
+        script_add (script, DYNO_SCRIPT_MARK, mark);
+      double more = dispatch_seconds (dispatch);
+      if (type != DYNO_DEVICE_TYPE_SOFTWARE && seconds > 0 && seconds + more > SUBMIT_LIMIT_S)
+        {
+          script_add (script, DYNO_SCRIPT_CUT, 0);
+          seconds = 0;
+          pending = FALSE;
+        }
+      if (pending)
+        script_add (script, DYNO_SCRIPT_BARRIER, 0);
+      pending = FALSE;
+      seconds += more;
+      script_add (script, DYNO_SCRIPT_DISPATCH, i);
+    }
+  for (; mark < DYNO_SCRIPT_MARKS; mark++)
+    script_add (script, DYNO_SCRIPT_MARK, mark);
+  return script;
+}
