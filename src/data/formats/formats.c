@@ -3,5 +3,10 @@
 #include "dataset-class.h"
 
 const DynoDatasetClass *const dyno_dataset_classes[] = {
-  &dyno_dataset_class_shapes, &dyno_dataset_class_synthetic, &dyno_dataset_class_idx, &dyno_dataset_class_imagefolder, NULL,
+  &dyno_dataset_class_shapes,
+  &dyno_dataset_class_synthetic,
+  &dyno_dataset_class_npy,
+  &dyno_dataset_class_idx,
+  &dyno_dataset_class_imagefolder, /* any folder */
+  NULL,
 };

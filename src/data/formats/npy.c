@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy data sets: X.npy with y.npy beside it.
+ *
+ * Laws:
+ * - X is (N, H, W, C), (N, H, W) with one channel, or (N, F) as one pixel of F channels; y is (N) or (N, 1) whole numbers: classes,
+ *   or (N) or (N, T) floats: values.
+ * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is an error of the
+ *   sample, where a mapping would be a signal.  y is read at once and checked.
+ * - 8-bit X with at most 4 channels is images, scaled like those; everything else is fed as it is, in float32. */
+#include "dataset-class.h"
+#include "checked.h"
+#include "datafile.h"
+#include "hash.h"
+#include "npyfile.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_CLASSES      100000
+#define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
+#define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
+
+typedef struct {
+  char *path;
+  int fd;
+  DynoNpyHeader header;
+  guint64 sample_items;
+  gint32 *classes;
+  float *values;
+} Npy;
+
+static void
+npy_close (DynoDataset *dataset)
+{
+  Npy *npy = dataset->state;
+
+  if (npy == NULL)
+    return;
+  if (npy->fd >= 0)
+    close (npy->fd);
+  g_free (npy->path);
+  g_free (npy->classes);
+  g_free (npy->values);
+  g_free (npy);
+}
+
+static gboolean
+npy_matches (const DynoLocation *location)
+{
+  return location->scheme == NULL && location->is_regular
+         && (g_str_has_suffix (location->body, ".npy")
+             || (location->head_size >= 6 && memcmp (location->head, "\x93NUMPY", 6) == 0));
+}
+
+/* The targets' file: as asked, or one of the usual names beside X. */
+static char *
+find_targets (const char *path, const char *asked, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *base = g_path_get_basename (path);
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autofree char *stem = g_str_has_suffix (base, ".npy") ? g_strndup (base, strlen (base) - 4) : g_strdup (base);
+  g_autofree char *with_y = g_strconcat (stem, "_y.npy", NULL);
+  g_autofree char *for_x = base[0] == 'X' || base[0] == 'x' ? g_strconcat ("y", base + 1, NULL) : g_strdup (with_y);
+  const char *names[] = { with_y, for_x, "y.npy", "labels.npy" };
+
+  if (asked != NULL)
+    return g_strdup (asked);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *candidate = g_build_filename (folder, names[i], NULL);
+      if (strcmp (names[i], base) != 0 && g_file_test (candidate, G_FILE_TEST_IS_REGULAR))
+        return g_steal_pointer (&candidate);
+    }
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
+               "The targets of “%s” are missing: put y.npy, labels.npy or %s beside it, or name the file", shown, with_y);
+  return NULL;
+}
+
+static gboolean
+take_class (Npy *npy, guint64 i, gint64 value, const char *name, gint64 *largest, GError **error)
+{
+  if (value < 0 || value >= MAX_CLASSES)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, value < 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_TOO_LARGE,
+                   "“%s”, record %" G_GUINT64_FORMAT ": class %" G_GINT64_FORMAT
+                   " where 0 to %d is expected; whole numbers are classes, save values to predict as floats",
+                   name, i, value, MAX_CLASSES - 1);
+      return FALSE;
+    }
+  npy->classes[i] = (gint32) value;
+  *largest = MAX (*largest, value);
+  return TRUE;
+}
+
+static gboolean
+take_value (Npy *npy, guint64 i, double value, guint32 n_targets, const char *name, GError **error)
+{
+  npy->values[i] = (float) value;
+  if (isfinite (npy->values[i]))
+    return TRUE;
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               "“%s”, record %" G_GUINT64_FORMAT ": %g where a finite number is expected; remove the record from both files",
+               name, i / n_targets, value);
+  return FALSE;
+}
+
+static gboolean
+take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, const guint8 *bytes, const char *name,
+              GError **error)
+{
+  gint64 largest = 1;
+
+  if (header->kind == 'f')
+    {
+      info->target_kind = DYNO_TARGET_VALUES;
+      info->n_targets = (guint32) (header->n_items / header->shape[0]);
+      npy->values = g_try_new (float, header->n_items);
+    }
+  else
+    npy->classes = g_try_new (gint32, header->n_items);
+  if (npy->values == NULL && npy->classes == NULL)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "“%s”: no memory for its targets", name);
+      return FALSE;
+    }
+  for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
+    if (npy->values != NULL ? !take_value (npy, i, dyno_npy_get_double (header, bytes), info->n_targets, name, error)
+                            : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
+      return FALSE;
+  if (npy->classes != NULL)
+    {
+      dyno_dataset_info_set_classes (info, (guint32) largest + 1);
+      for (guint64 i = 0; i < header->n_items; i++)
+        info->class_counts[npy->classes[i]]++;
+    }
+  return TRUE;
+}
+
+static gboolean
+check_targets (const DynoNpyHeader *header, const DynoNpyHeader *x, const char *name, const char *x_name, GError **error)
+{
+  guint64 n_targets = header->n_dims == 2 ? header->shape[1] : 1;
+
+  if (header->n_dims < 1 || header->n_dims > 2 || (header->fortran && header->n_dims > 1) || n_targets == 0
+      || (header->kind != 'f' && n_targets != 1) || n_targets > 65536 || header->data_bytes > MAX_TARGET_BYTES)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   "“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for values, in C order", name);
+      return FALSE;
+    }
+  if (header->shape[0] != x->shape[0])
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                   "“%s” has %" G_GUINT64_FORMAT " records, “%s” has %" G_GUINT64_FORMAT
+                   "; the files do not belong together",
+                   name, header->shape[0], x_name, x->shape[0]);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+load_targets (Npy *npy, DynoDatasetInfo *info, const char *path, GError **error)
+{
+  g_autofree char *name = g_filename_display_name (path);
+  g_autofree char *x_name = g_filename_display_name (npy->path);
+  g_autofree guint8 *bytes = NULL;
+  DynoNpyHeader header;
+  guint64 file_size;
+  gboolean ok = FALSE;
+  int fd = dyno_npy_open (path, &header, &file_size, error);
+
+  if (fd < 0)
+    return FALSE;
+  info->size_bytes += file_size;
+  if (check_targets (&header, &npy->header, name, x_name, error))
+    {
+      bytes = g_try_malloc (MAX (header.data_bytes, 1));
+      if (bytes == NULL)
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "“%s”: no memory for its targets", name);
+      else if (dyno_datafile_pread (fd, bytes, header.data_bytes, header.data_offset) != (gssize) header.data_bytes)
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, "“%s” cannot be read whole", name);
+      else
+        ok = take_targets (npy, info, &header, bytes, name, error);
+    }
+  close (fd);
+  if (ok)
+    info->content_hash = dyno_hash_bytes (info->content_hash, bytes, header.data_bytes);
+  return ok;
+}
+
+/* X's shape into height, width and channels. */
+static gboolean
+take_shape (Npy *npy, DynoDatasetInfo *info, const char *name, GError **error)
+{
+  const DynoNpyHeader *header = &npy->header;
+  guint64 shape[3] = { 1, 1, 1 }, bytes = 4;
+
+  if (header->n_dims < 2 || header->n_dims > 4 || header->fortran)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   "“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, H, W) or (N, F) in C order "
+                   "(numpy.ascontiguousarray)",
+                   name, header->n_dims, header->fortran ? " in Fortran order" : "");
+      return FALSE;
+    }
+  if (header->n_dims == 2)
+    shape[2] = header->shape[1];
+  else
+    for (guint i = 1; i < header->n_dims; i++)
+      shape[i - 1] = header->shape[i];
+  for (guint i = 0; i < 3; i++)
+    if (shape[i] == 0 || shape[i] > G_MAXUINT32 || !dyno_size_mul (bytes, shape[i], &bytes) || bytes > MAX_SAMPLE_BYTES)
+      {
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                     "“%s”: samples of %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
+                     " numbers; from one number to 1 GB is possible",
+                     name, shape[0], shape[1], shape[2]);
+        return FALSE;
+      }
+  npy->sample_items = bytes / 4;
+  info->n_samples = header->shape[0];
+  info->min_height = info->max_height = (guint32) shape[0];
+  info->min_width = info->max_width = (guint32) shape[1];
+  info->channels = (guint32) shape[2];
+  info->element = header->kind == 'u' && header->item_bytes == 1 && shape[2] <= 4 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
+  info->normalise = info->element == DYNO_ELEMENT_U8;
+  for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
+    {
+      info->mean[c] = info->normalise ? 0.5f : 0.0f;
+      info->deviation[c] = info->normalise ? 0.25f : 1.0f;
+    }
+  return TRUE;
+}
+
+static gboolean
+npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  DynoDatasetInfo *info = &dataset->info;
+  Npy *npy = dataset->state = g_new0 (Npy, 1);
+  g_autofree char *targets = NULL, *name = NULL;
+  guint64 file_size;
+
+  npy->fd = -1;
+  npy->path = g_strdup (context->location->body);
+  npy->fd = dyno_npy_open (npy->path, &npy->header, &file_size, error);
+  if (npy->fd < 0)
+    return FALSE;
+  name = g_filename_display_name (npy->path);
+  if (!take_shape (npy, info, name, error))
+    return FALSE;
+  info->size_bytes = file_size;
+  info->content_hash = dyno_hash_bytes (DYNO_HASH_START, npy->header.shape, npy->header.n_dims * sizeof (guint64));
+  if (info->n_samples == 0)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, "“%s” holds no sample", name);
+      return FALSE;
+    }
+  targets = find_targets (npy->path, context->params->targets, error);
+  return targets != NULL && load_targets (npy, info, targets, error);
+}
+
+static gint32
+npy_label (DynoDataset *dataset, guint64 index)
+{
+  return ((const Npy *) dataset->state)->classes[index];
+}
+
+static gboolean
+read_sample (const Npy *npy, guint64 index, guint8 *bytes, GError **error)
+{
+  gsize size = npy->sample_items * npy->header.item_bytes;
+  gssize n = dyno_datafile_pread (npy->fd, bytes, size, npy->header.data_offset + index * size);
+  int code = errno;
+
+  if (n == (gssize) size)
+    return TRUE;
+  if (n < 0)
+    dyno_datafile_set_error (error, code, npy->path);
+  else
+    {
+      g_autofree char *name = g_filename_display_name (npy->path);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
+                   "“%s” became shorter while in use: record %" G_GUINT64_FORMAT " has %" G_GSSIZE_FORMAT
+                   " bytes, expected %" G_GSIZE_FORMAT,
+                   name, index, n, size);
+    }
+  return FALSE;
+}
+
+static gboolean
+npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
+            GByteArray *scratch, GError **error)
+{
+  const Npy *npy = dataset->state;
+  const DynoNpyHeader *header = &npy->header;
+  guint32 n_targets = dataset->info.n_targets;
+  float *out = pixels;
+
+  if (npy->classes != NULL)
+    *(gint32 *) target = npy->classes[index];
+  else
+    memcpy (target, npy->values + index * n_targets, n_targets * sizeof (float));
+  /* What lies in the file as it is wanted goes straight to its place. */
+  if (dataset->info.element == DYNO_ELEMENT_U8 || (header->kind == 'f' && header->item_bytes == 4 && !header->swap))
+    return read_sample (npy, index, pixels, error);
+  if (!dyno_datafile_reserve (scratch, npy->sample_items * header->item_bytes, error)
+      || !read_sample (npy, index, scratch->data, error))
+    return FALSE;
+  for (guint64 i = 0; i < npy->sample_items; i++)
+    out[i] = (float) dyno_npy_get_double (header, scratch->data + i * header->item_bytes);
+  return TRUE;
+}
+
+const DynoDatasetClass dyno_dataset_class_npy = {
+  .kind = "npy",
+  .title = "NumPy arrays",
+  .matches = npy_matches,
+  .open = npy_open,
+  .close = npy_close,
+  .decode = npy_decode,
+  .label = npy_label,
+};

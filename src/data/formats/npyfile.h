@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy's .npy files (format versions 1 to 3, numpy.lib.format). */
+#pragma once
+#include "data-error.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_NPY_MAX_DIMS   8
+#define DYNO_NPY_MAX_HEADER (1 << 20)
+
+typedef struct {
+  char kind;        /* 'f' float, 'i' signed, 'u' unsigned, 'b' boolean */
+  guint item_bytes; /* 1, 2, 4, 8 */
+  gboolean swap;    /* stored in the other byte order than this machine's */
+  gboolean fortran; /* first index fastest */
+  guint n_dims;     /* 0: a single number */
+  guint64 shape[DYNO_NPY_MAX_DIMS];
+  guint64 n_items;
+  guint64 data_offset; /* of the first item in the file */
+  guint64 data_bytes;
+} DynoNpyHeader;
+
+/* Bytes from the file's start to its data, from the first 12 bytes of it.  Errors: CORRUPT, UNSUPPORTED, TOO_LARGE. */
+gboolean dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size, GError **error);
+
+/* Parses size bytes, at least up to the data, of a file of file_size bytes; nothing is allocated.
+ * Errors: CORRUPT (also data that reaches past the file), UNSUPPORTED (objects, structures), TOO_LARGE (overflow). */
+gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header, GError **error);
+
+/* Opens a file and parses its header; messages name the path.  -1 on error; close the descriptor.
+ * Errors: those of parse, NOT_FOUND, READ. */
+int dyno_npy_open (const char *path, DynoNpyHeader *header, guint64 *file_size, GError **error);
+
+/* Item of header's type at bytes, as a double or as an integer (floats are truncated). */
+double dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes);
+gint64 dyno_npy_get_int (const DynoNpyHeader *header, const guint8 *bytes);
+
+/* Writes an array of this machine's byte order: type is "f4", "u1", "i8" ...  Errors: those of dyno_file_write_atomic. */
+gboolean dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape, gconstpointer data,
+                         GError **error);
+
+G_END_DECLS
