@@ -1,0 +1,129 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* dx[n][y][x][c] (+)= sum over ky, kx, k with y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W of
+ *                     dy[n][oy][ox][k] * weight[ky][kx][c][k]
+ *
+ * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same taps, so that no
+ * multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a * STRIDE) with oy = i + shift - a.  The product is
+ * the gathered dy, (N * pixels) x (taps * K), and the taps' weights, transposed. A phase without taps writes zeros. */
+#include "types.glsl"
+#define A_ALONG_K 1
+#define B_ALONG_K 1
+#include "geometry.glsl"
+
+#define CHUNKS (K / CHUNK)
+
+uint tile_row, tile_column;
+uint phase_y, phase_x;   /* of the pixels */
+uint pixels_h, pixels_w; /* in this phase, an image */
+uint first_y, first_x;   /* first tap */
+uint taps_h, taps_w;
+uint rows;
+Walk walk;
+int base[A_LOADS];
+ivec2 window[A_LOADS]; /* oy and ox at tap 0 */
+
+u32vec4
+gemm_a (uint i)
+{
+  ivec2 at = window[i] - ivec2 (walk.y, walk.x);
+  bool valid = uint (at.x) < OH && uint (at.y) < OW;
+  if (KH == 1 && KW == 1 && STRIDE_H == 1 && STRIDE_W == 1 && PAD_H == 0 && PAD_W == 0)
+    valid = CHECK_M == 0 || at.x >= 0;
+  if (CHECK_K != 0)
+    valid = valid && walk.y < taps_h;
+  u32vec4 chunk = u32vec4 (0);
+  if (valid)
+    chunk = GemmChunks (p.a).v[uint (base[i] - int ((walk.y * OW + walk.x) * CHUNKS) + int (walk.c))];
+  return chunk;
+}
+
+u32vec4
+gemm_b (uint i)
+{
+  uint column = tile_column + b_row (i);
+  uint tap = (first_y + walk.y * STRIDE_H) * KW + first_x + walk.x * STRIDE_W;
+  u32vec4 chunk = u32vec4 (0);
+  if ((CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C))
+    chunk = GemmChunks (p.b).v[(tap * C + column) * CHUNKS + walk.c];
+  return chunk;
+}
+
+void
+gemm_next ()
+{
+  walk_next (walk, CHUNKS, taps_w);
+}
+
+bool
+gemm_row (uint row)
+{
+  row += tile_row;
+  if (STRIDE_H == 1 && STRIDE_W == 1)
+    store_row = row * (C / 4);
+  else
+    {
+      uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
+      uint y = rest / pixels_w * STRIDE_H + phase_y, x = rest % pixels_w * STRIDE_W + phase_x;
+      store_row = ((image * H + y) * W + x) * (C / 4);
+    }
+  return CHECK_M == 0 || row < rows;
+}
+
+void
+gemm_store (uint column, vec4 v)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < C)
+    store_activation4 (store_row + column / 4, v);
+}
+
+void
+gemm_store2 (uint column, vec4 v, vec4 w)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < C)
+    store_activation8 (store_row + column / 4, v, w);
+}
+
+#include "gemm-run.glsl"
+
+/* How many of first, first + stride, ... are below end. */
+uint
+count_steps (uint first, uint end, uint stride)
+{
+  return first < end ? (end - first + stride - 1) / stride : 0;
+}
+
+void
+main ()
+{
+  bool some = tile_find (tile_row, tile_column);
+  phase_y = STRIDE_H * STRIDE_W == 1 ? 0 : gl_WorkGroupID.z / STRIDE_W;
+  phase_x = STRIDE_H * STRIDE_W == 1 ? 0 : gl_WorkGroupID.z % STRIDE_W;
+  pixels_h = STRIDE_H == 1 ? H : count_steps (phase_y, H, STRIDE_H);
+  pixels_w = STRIDE_W == 1 ? W : count_steps (phase_x, W, STRIDE_W);
+  rows = N * pixels_h * pixels_w;
+  first_y = (phase_y + PAD_H) % STRIDE_H;
+  first_x = (phase_x + PAD_W) % STRIDE_W;
+  taps_h = STRIDE_H == 1 ? KH : count_steps (first_y, KH, STRIDE_H);
+  taps_w = STRIDE_W == 1 ? KW : count_steps (first_x, KW, STRIDE_W);
+  if (!some || tile_row >= rows)
+    return;
+
+  uint depth = taps_h * taps_w * K;
+  if (ACCUMULATE != 0 && depth == 0)
+    return;
+  if (depth != 0)
+    walk = walk_start (a_column (), CHUNKS, taps_w);
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    {
+      uint row = tile_row + a_row (i);
+      uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
+      window[i] = ivec2 (rest / pixels_w + (phase_y + PAD_H) / STRIDE_H, rest % pixels_w + (phase_x + PAD_W) / STRIDE_W);
+      base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (CHUNKS);
+      if (CHECK_M != 0 && row >= rows)
+        window[i] = ivec2 (NOWHERE);
+    }
+  gemm_run ((depth + BK - 1) / BK);
+}

@@ -1,0 +1,107 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
+ *                   x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
+ *
+ * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which lies in memory as it is needed. */
+#include "types.glsl"
+#define A_ALONG_K 1
+#define B_ALONG_K 0
+#include "geometry.glsl"
+
+#define ROWS    (N * OH * OW)
+#define DEPTH   (KH * KW * C)
+#define CHUNKS  (C / CHUNK)
+#define INSIDE  (PAD_H == 0 && PAD_W == 0)
+
+DYNO_BUFFER_IN (Bias4, vec4, 16);
+
+uint tile_row, tile_column;
+Walk walk;             /* of this invocation's chunk column */
+int base[A_LOADS];     /* chunk of x at tap (0, 0) of a row's window, may lie before the image */
+ivec2 window[A_LOADS]; /* that tap's y and x */
+uint depth;            /* first row of the weight's tile */
+
+u32vec4
+gemm_a (uint i)
+{
+  ivec2 at = window[i] + ivec2 (walk.y, walk.x);
+  bool valid;
+  if (INSIDE)
+    valid = CHECK_M == 0 || at.x >= 0;
+  else
+    valid = uint (at.x) < H && uint (at.y) < W;
+  if (CHECK_K != 0)
+    valid = valid && walk.y < KH;
+  u32vec4 chunk = u32vec4 (0);
+  if (valid)
+    chunk = GemmChunks (p.a).v[uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c))];
+  return chunk;
+}
+
+u32vec4
+gemm_b (uint i)
+{
+  uint row = depth + b_row (i), column = tile_column + b_column () * CHUNK;
+  u32vec4 chunk = u32vec4 (0);
+  if ((CHECK_K == 0 || row < DEPTH) && (CHECK_N == 0 || column < K))
+    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
+  return chunk;
+}
+
+void
+gemm_next ()
+{
+  walk_next (walk, CHUNKS, KW);
+  depth += BK;
+}
+
+bool
+gemm_row (uint row)
+{
+  store_row = (tile_row + row) * (K / 4);
+  return CHECK_M == 0 || tile_row + row < ROWS;
+}
+
+vec4
+bias_at (uint column)
+{
+  return HAS_BIAS != 0 ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
+}
+
+void
+gemm_store (uint column, vec4 v)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    store_activation4 (store_row + column / 4, v + bias_at (column));
+}
+
+void
+gemm_store2 (uint column, vec4 v, vec4 w)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    store_activation8 (store_row + column / 4, v + bias_at (column), w + bias_at (column + 4));
+}
+
+#include "gemm-run.glsl"
+
+void
+main ()
+{
+  if (!tile_find (tile_row, tile_column))
+    return;
+  walk = walk_start (a_column (), CHUNKS, KW);
+  depth = 0;
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    {
+      uint row = tile_row + a_row (i);
+      uint image = row / (OH * OW), rest = row % (OH * OW);
+      window[i] = ivec2 (rest / OW * STRIDE_H, rest % OW * STRIDE_W) - ivec2 (PAD_H, PAD_W);
+      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (CHUNKS);
+      if (CHECK_M != 0 && row >= ROWS)
+        window[i] = ivec2 (NOWHERE);
+    }
+  gemm_run ((DEPTH + BK - 1) / BK);
+}

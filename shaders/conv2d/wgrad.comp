@@ -1,0 +1,124 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* dweight[ky][kx][c][k] += sum over n, oy, ox of
+ *                          x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
+ *
+ * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The long side is cut into splits of
+ * K_SPLIT pixels, z counts them; each writes its fp32 partial sums, which reduce.comp adds up in order.  With one split
+ * (ACCUMULATE) the sums are added to the gradient here. */
+#include "types.glsl"
+#define A_ALONG_K 0
+#define B_ALONG_K 0
+#include "geometry.glsl"
+
+#define ROWS   (KH * KW * C)
+#define PIXELS (N * OH * OW)
+#define INSIDE (PAD_H == 0 && PAD_W == 0)
+
+DYNO_BUFFER_INOUT (Sums4, vec4, 16);
+
+uint tile_row, tile_column;
+uint pixel, pixel_end;  /* first of the K tile, and of the next split */
+int tap_at;             /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
+ivec2 tap;              /* its y and x there; NOWHERE: no such row */
+uvec3 walk[A_LOADS];    /* n, oy, ox of a row of A's tile */
+
+u32vec4
+gemm_a (uint i)
+{
+  ivec2 at = ivec2 (walk[i].y * STRIDE_H, walk[i].z * STRIDE_W) + tap;
+  bool valid;
+  if (INSIDE)
+    valid = CHECK_M == 0 || at.x >= 0;
+  else
+    valid = uint (at.x) < H && uint (at.y) < W;
+  if (CHECK_K != 0)
+    valid = valid && pixel + a_row (i) < pixel_end;
+  u32vec4 chunk = u32vec4 (0);
+  if (valid)
+    chunk = GemmChunks (p.a).v[uint (tap_at + int (((walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W) * (C / CHUNK)))];
+  return chunk;
+}
+
+u32vec4
+gemm_b (uint i)
+{
+  uint row = pixel + b_row (i), column = tile_column + b_column () * CHUNK;
+  u32vec4 chunk = u32vec4 (0);
+  if ((CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K))
+    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
+  return chunk;
+}
+
+/* On by BK pixels: the digits of the step are known, one carry each is enough. */
+void
+gemm_next ()
+{
+  pixel += BK;
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    {
+      walk[i] += uvec3 (BK / (OH * OW), BK / OW % OH, BK % OW);
+      if (walk[i].z >= OW)
+        {
+          walk[i].z -= OW;
+          walk[i].y++;
+        }
+      if (walk[i].y >= OH)
+        {
+          walk[i].y -= OH;
+          walk[i].x++;
+        }
+    }
+}
+
+bool
+gemm_row (uint row)
+{
+  store_row = (gl_WorkGroupID.z * ROWS + tile_row + row) * (K / 4);
+  return CHECK_M == 0 || tile_row + row < ROWS;
+}
+
+void
+gemm_store (uint column, vec4 v)
+{
+  Sums4 sums = Sums4 (p.target);
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    {
+      uint at = store_row + column / 4;
+      if (ACCUMULATE != 0)
+        v += sums.v[at];
+      sums.v[at] = v;
+    }
+}
+
+void
+gemm_store2 (uint column, vec4 v, vec4 w)
+{
+  gemm_store (column, v);
+  gemm_store (column + 4, w);
+}
+
+#include "gemm-run.glsl"
+
+void
+main ()
+{
+  if (!tile_find (tile_row, tile_column))
+    return;
+  pixel = gl_WorkGroupID.z * K_SPLIT;
+  pixel_end = min (pixel + K_SPLIT, PIXELS);
+
+  uint row = tile_row + a_column () * CHUNK;
+  Walk position = walk_start (row / CHUNK, C / CHUNK, KW);
+  tap = ivec2 (position.y, position.x) - ivec2 (PAD_H, PAD_W);
+  tap_at = (tap.x * int (W) + tap.y) * int (C / CHUNK) + int (position.c);
+  if (CHECK_M != 0 && row >= ROWS)
+    tap = ivec2 (NOWHERE);
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    {
+      uint start = pixel + a_row (i);
+      walk[i] = uvec3 (start / (OH * OW), start / OW % OH, start % OW);
+    }
+  gemm_run ((pixel_end - pixel + BK - 1) / BK);
+}

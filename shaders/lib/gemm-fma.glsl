@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The product loop with fused multiply-adds: shared memory holds both tiles as fp32 with K outermost, an invocation keeps
+ * TM x TN sums in registers, as blocks of 4 x 4 that lie BM / (TM / 4) and BN / (TN / 4) apart, so that neighbouring
+ * invocations read neighbouring 16 bytes. */
+#ifndef DYNO_GEMM_FMA_GLSL
+#define DYNO_GEMM_FMA_GLSL
+
+/* Rows of vec4, one more than needed: a transposing store then falls on other banks. */
+#define A_STRIDE (BM / 4 + 1)
+#define B_STRIDE (BN / 4 + 1)
+#define BLOCKS_M (TM / 4)
+#define BLOCKS_N (TN / 4)
+#define GROUPS_N (BN / TN)
+
+shared vec4 tile_a[BK * A_STRIDE];
+shared vec4 tile_b[BK * B_STRIDE];
+
+/* Puts a chunk that lies along K (TRANSPOSE) or along the row into a tile. */
+#if HALF
+#define PUT_ALONG_K(tile, stride, chunk, k, line)                                                                           \
+  {                                                                                                                         \
+    vec2 h0 = unpackHalf2x16 (chunk.x), h1 = unpackHalf2x16 (chunk.y);                                                      \
+    vec2 h2 = unpackHalf2x16 (chunk.z), h3 = unpackHalf2x16 (chunk.w);                                                      \
+    tile[((k) + 0) * stride + (line) / 4][(line) % 4] = h0.x;                                                               \
+    tile[((k) + 1) * stride + (line) / 4][(line) % 4] = h0.y;                                                               \
+    tile[((k) + 2) * stride + (line) / 4][(line) % 4] = h1.x;                                                               \
+    tile[((k) + 3) * stride + (line) / 4][(line) % 4] = h1.y;                                                               \
+    tile[((k) + 4) * stride + (line) / 4][(line) % 4] = h2.x;                                                               \
+    tile[((k) + 5) * stride + (line) / 4][(line) % 4] = h2.y;                                                               \
+    tile[((k) + 6) * stride + (line) / 4][(line) % 4] = h3.x;                                                               \
+    tile[((k) + 7) * stride + (line) / 4][(line) % 4] = h3.y;                                                               \
+  }
+#define PUT_ALONG_LINE(tile, stride, chunk, k, line)                                                                        \
+  {                                                                                                                         \
+    tile[(k) * stride + (line) / 4] = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y));                            \
+    tile[(k) * stride + (line) / 4 + 1] = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w));                        \
+  }
+#else
+#define PUT_ALONG_K(tile, stride, chunk, k, line)                                                                           \
+  {                                                                                                                         \
+    vec4 f = uintBitsToFloat (chunk);                                                                                       \
+    tile[((k) + 0) * stride + (line) / 4][(line) % 4] = f.x;                                                                \
+    tile[((k) + 1) * stride + (line) / 4][(line) % 4] = f.y;                                                                \
+    tile[((k) + 2) * stride + (line) / 4][(line) % 4] = f.z;                                                                \
+    tile[((k) + 3) * stride + (line) / 4][(line) % 4] = f.w;                                                                \
+  }
+#define PUT_ALONG_LINE(tile, stride, chunk, k, line) tile[(k) * stride + (line) / 4] = uintBitsToFloat (chunk);
+#endif
+
+void
+put ()
+{
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    if (!A_PARTIAL || a_row (i) < A_ROWS)
+      {
+#if A_ALONG_K
+        PUT_ALONG_K (tile_a, A_STRIDE, next_a[i], a_column () * CHUNK, a_row (i))
+#else
+        PUT_ALONG_LINE (tile_a, A_STRIDE, next_a[i], a_row (i), a_column () * CHUNK)
+#endif
+      }
+  [[unroll]] for (uint i = 0; i < B_LOADS; i++)
+    if (!B_PARTIAL || b_row (i) < B_ROWS)
+      {
+#if B_ALONG_K
+        PUT_ALONG_K (tile_b, B_STRIDE, next_b[i], b_column () * CHUNK, b_row (i))
+#else
+        PUT_ALONG_LINE (tile_b, B_STRIDE, next_b[i], b_row (i), b_column () * CHUNK)
+#endif
+      }
+}
+
+void
+gemm_run (uint trips)
+{
+  uint across = gl_LocalInvocationIndex % GROUPS_N, down = gl_LocalInvocationIndex / GROUPS_N;
+  vec4 sum[TM][BLOCKS_N];
+
+  [[unroll]] for (uint i = 0; i < TM; i++)
+    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+      sum[i][j] = vec4 (0.0);
+
+  if (trips > 0)
+    fetch ();
+  for (uint trip = 0; trip < trips; trip++)
+    {
+      put ();
+      barrier ();
+      if (trip + 1 < trips)
+        {
+          gemm_next ();
+          fetch ();
+        }
+      [[unroll]] for (uint k = 0; k < BK; k++)
+        {
+          vec4 a[BLOCKS_M], b[BLOCKS_N];
+          [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+            a[i] = tile_a[k * A_STRIDE + i * (BM / TM) + down];
+          [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+            b[j] = tile_b[k * B_STRIDE + j * GROUPS_N + across];
+          [[unroll]] for (uint i = 0; i < TM; i++)
+            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+              sum[i][j] = fma (vec4 (a[i / 4][i % 4]), b[j], sum[i][j]);
+        }
+      barrier ();
+    }
+
+  [[unroll]] for (uint i = 0; i < TM; i++)
+    if (gemm_row ((i / 4) * (BM / BLOCKS_M) + down * 4 + i % 4))
+      [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        gemm_store (j * (BN / BLOCKS_N) + across * 4, sum[i][j]);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The product loop over the tile of gemm.glsl.  The file that includes this has defined before
+ *   u32vec4 gemm_a (uint i), gemm_b (uint i)   the chunks of the current K tile, zero outside of the matrices
+ *   void gemm_next ()                          on to the next K tile
+ *   bool gemm_row (uint row)                   row of the tile: TRUE when it is to be stored; remembers where
+ *   void gemm_store (uint column, vec4 v)      four columns of the remembered row, column of the tile a multiple of 4
+ *   void gemm_store2 (uint column, vec4 v, vec4 w)   eight columns
+ * and calls gemm_run (number of K tiles).
+ *
+ * Law of the loop: while one K tile is multiplied out of shared memory the next one is on its way into registers. */
+#ifndef DYNO_GEMM_RUN_GLSL
+#define DYNO_GEMM_RUN_GLSL
+
+u32vec4 next_a[A_LOADS];
+u32vec4 next_b[B_LOADS];
+
+void
+fetch ()
+{
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    if (!A_PARTIAL || a_row (i) < A_ROWS)
+      next_a[i] = gemm_a (i);
+  [[unroll]] for (uint i = 0; i < B_LOADS; i++)
+    if (!B_PARTIAL || b_row (i) < B_ROWS)
+      next_b[i] = gemm_b (i);
+}
+
+#if USE_MATRIX
+#include "gemm-matrix.glsl"
+#else
+#include "gemm-fma.glsl"
+#endif
+
+#endif

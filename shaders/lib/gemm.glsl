@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The tile of a matrix product, and which part of it each invocation moves.
+ *
+ * A workgroup makes one BM x BN tile of C = A B in K tiles of BK.  Macros by the kernel's spec:
+ *   HALF           1: A and B are fp16 in memory, 0: fp32; sums are fp32 always
+ *   BM, BN, BK     the tile
+ *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN / TN)
+ *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 * (BM / SM) * (BN / SN)
+ *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
+ * and by the file that includes this:
+ *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
+ *   B_ALONG_K      1: 16 bytes of B in memory lie along K, 0: along N
+ *
+ * Memory is read in chunks of 16 bytes (CHUNK elements).  Invocation t moves chunk column a_column () of the rows a_row (i)
+ * of A's tile, i < A_LOADS; the same for B.  A row is along K where chunks lie along M or N, and the other way round. */
+#ifndef DYNO_GEMM_GLSL
+#define DYNO_GEMM_GLSL
+
+#if defined (MATRIX_KHR) || defined (MATRIX_NV)
+#define USE_MATRIX 1
+#else
+#define USE_MATRIX 0
+#endif
+
+#if HALF
+#define CHUNK 8
+#else
+#define CHUNK 4
+#endif
+
+#if A_ALONG_K
+#define A_ROWS    BM
+#define A_COLUMNS (BK / CHUNK)
+#else
+#define A_ROWS    BK
+#define A_COLUMNS (BM / CHUNK)
+#endif
+#if B_ALONG_K
+#define B_ROWS    BN
+#define B_COLUMNS (BK / CHUNK)
+#else
+#define B_ROWS    BK
+#define B_COLUMNS (BN / CHUNK)
+#endif
+
+#define A_STEP  (LOCAL_X / A_COLUMNS)
+#define B_STEP  (LOCAL_X / B_COLUMNS)
+#define A_LOADS ((A_ROWS + A_STEP - 1) / A_STEP)
+#define B_LOADS ((B_ROWS + B_STEP - 1) / B_STEP)
+/* 1: some invocations have no chunk in the last load */
+#define A_PARTIAL (A_ROWS % A_STEP != 0)
+#define B_PARTIAL (B_ROWS % B_STEP != 0)
+
+DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
+
+uint
+a_column ()
+{
+  return gl_LocalInvocationIndex % A_COLUMNS;
+}
+
+uint
+a_row (uint i)
+{
+  return gl_LocalInvocationIndex / A_COLUMNS + i * A_STEP;
+}
+
+uint
+b_column ()
+{
+  return gl_LocalInvocationIndex % B_COLUMNS;
+}
+
+uint
+b_row (uint i)
+{
+  return gl_LocalInvocationIndex / B_COLUMNS + i * B_STEP;
+}
+
+#endif

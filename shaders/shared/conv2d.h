@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Push constants and specialisation constants of shaders/conv2d, one source for C and GLSL. */
+#ifndef DYNO_SHARED_CONV2D_H
+#define DYNO_SHARED_CONV2D_H
+#include "compat.h"
+
+/* constant_id of each; channels are padded ones. */
+#define DYNO_CONV2D_N          0
+#define DYNO_CONV2D_H          1  /* of x */
+#define DYNO_CONV2D_W          2
+#define DYNO_CONV2D_C          3
+#define DYNO_CONV2D_OH         4  /* of y */
+#define DYNO_CONV2D_OW         5
+#define DYNO_CONV2D_K          6
+#define DYNO_CONV2D_KH         7
+#define DYNO_CONV2D_KW         8
+#define DYNO_CONV2D_STRIDE_H   9
+#define DYNO_CONV2D_STRIDE_W   10
+#define DYNO_CONV2D_PAD_H      11
+#define DYNO_CONV2D_PAD_W      12
+#define DYNO_CONV2D_ACCUMULATE 13 /* 1: the target is added to; 0: it is overwritten */
+#define DYNO_CONV2D_HAS_BIAS   14 /* forward */
+#define DYNO_CONV2D_K_SPLIT    15 /* wgrad: pixels of y a split sums up; a multiple of the K tile */
+#define DYNO_CONV2D_TILES      16 /* tiles of the product in one z: the grid's x and y may be larger */
+#define DYNO_CONV2D_TILES_N    17 /* tiles along the columns */
+#define DYNO_CONV2D_N_CONSTANTS 18
+
+/* forward, dgrad and wgrad: target = a * b */
+DYNO_STRUCT (DynoConv2dPush)
+{
+  uint64_t a;      /* forward: x; dgrad: dy; wgrad: x */
+  uint64_t b;      /* forward and dgrad: weight; wgrad: dy */
+  uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
+  uint64_t bias;   /* forward, fp32 [K]; else 0 */
+};
+DYNO_STRUCT_SIZE (DynoConv2dPush, 32)
+
+/* bias: partial[g][k] = sum over the rows of group g of dy[row][k] */
+DYNO_STRUCT (DynoConv2dBiasPush)
+{
+  uint64_t dy;
+  uint64_t target; /* fp32 [groups][channels], or with one group the gradient, added to */
+  uint32_t rows;
+  uint32_t channels; /* padded */
+  uint32_t rows_per_group;
+  uint32_t accumulate;
+};
+DYNO_STRUCT_SIZE (DynoConv2dBiasPush, 32)
+
+/* reduce: target[i] += sum over s of source[s * count + i] */
+DYNO_STRUCT (DynoConv2dReducePush)
+{
+  uint64_t source;
+  uint64_t target;
+  uint32_t count; /* floats, a multiple of 8 */
+  uint32_t n_splits;
+};
+DYNO_STRUCT_SIZE (DynoConv2dReducePush, 24)
+
+#endif

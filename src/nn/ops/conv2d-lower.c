@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* The convolution's nodes as dispatches.  Which kernel runs is chosen here, its inside is conv2d-variants.c's.
+ *
+ * Laws: work and bytes are counted for the channels that exist, not for the padded ones.  Partial sums lie in a workspace of
+ * the node; they are added up in a fixed order, so that a step gives the same bits every time. */
+#include "conv2d-private.h"
+#include "conv2d.h"
+#include <stddef.h>
+
+#define REDUCE_INVOCATIONS 256
+#define REDUCE_MAX_GROUPS  1024
+#define BIAS_INVOCATIONS   128
+#define BIAS_LANES         16 /* LANES of bias.comp */
+#define BIAS_MAX_GROUPS    64
+#define BIAS_MIN_ROWS      256
+
+/* Multiply-adds count two. */
+static guint64
+useful_flops (const DynoConv2dShape *s)
+{
+  return 2 * (guint64) s->n * s->oh * s->ow * s->k * s->c * s->kernel_h * s->kernel_w;
+}
+
+static guint64
+bytes_x (const DynoConv2dShape *s)
+{
+  return (guint64) s->n * s->h * s->w * s->c * (s->half ? 2 : 4);
+}
+
+static guint64
+bytes_y (const DynoConv2dShape *s)
+{
+  return (guint64) s->n * s->oh * s->ow * s->k * (s->half ? 2 : 4);
+}
+
+static guint64
+count_weight (const DynoConv2dShape *s)
+{
+  return (guint64) s->kernel_h * s->kernel_w * s->c * s->k;
+}
+
+/* Everything that a kernel's time depends on. */
+static char *
+choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s", dyno_conv2d_pass_name (pass),
+                          s->half ? "f16" : "f32", s->n, s->h, s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h,
+                          s->stride_w, s->pad_h, s->pad_w, pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
+                          pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "");
+}
+
+static DynoConv2dVariant
+choose (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+  const char *labels[DYNO_CONV2D_MAX_VARIANTS];
+  g_autofree char *key = choice_key (shape, pass);
+  guint n = dyno_conv2d_variants (dyno_lowering_get_info (lowering), shape, pass, variants);
+
+  for (guint i = 0; i < n; i++)
+    labels[i] = variants[i].label;
+  guint index = dyno_lowering_choose (lowering, node, key, labels, n);
+  return n > 0 ? variants[index] : (DynoConv2dVariant){ .tile = NULL };
+}
+
+static DynoDispatch *
+product (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass, const DynoConv2dVariant *variant)
+{
+  DynoKernelSpec spec;
+  guint32 groups[3];
+  dyno_conv2d_spec (dyno_lowering_get_info (lowering), node->attributes, pass, variant, &spec, groups);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, dyno_conv2d_pass_name (pass), &spec, groups[0], groups[1], groups[2]);
+  dispatch->flops = useful_flops (node->attributes);
+  return dispatch;
+}
+
+/* target[i] += sum over splits of partial[split][i], count floats. */
+static void
+reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor *target, guint32 count, guint32 splits)
+{
+  DynoKernelSpec spec = { .shader = "conv2d/reduce.comp", .push_bytes = sizeof (DynoConv2dReducePush) };
+  spec.local_size[0] = MIN (REDUCE_INVOCATIONS, dyno_lowering_get_info (lowering)->max_invocations);
+  guint32 groups = (count / 4 + spec.local_size[0] - 1) / spec.local_size[0];
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec, MIN (groups, REDUCE_MAX_GROUPS), 1, 1);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, source), partial, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, target), target, DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dReducePush, count), &count, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dReducePush, n_splits), &splits, 4);
+  dispatch->flops = (guint64) count * splits;
+  dispatch->bytes = (guint64) count * 4 * (splits + 2);
+}
+
+void
+dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_FORWARD);
+  if (!variant.tile)
+    return;
+  DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_FORWARD, &variant);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), node->outputs[0], DYNO_ACCESS_WRITE);
+  if (node->inputs[2])
+    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2], DYNO_ACCESS_READ);
+  dispatch->bytes = bytes_x (shape) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
+}
+
+void
+dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_DGRAD);
+  if (!variant.tile)
+    return;
+  DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_DGRAD, &variant);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), node->outputs[0],
+                      shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  dispatch->bytes =
+      bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
+}
+
+void
+dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  DynoTensor *gradient = node->outputs[0], *partial = NULL;
+  guint32 count = shape->kernel_h * shape->kernel_w * shape->cp * shape->kp;
+  DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_WGRAD);
+  if (!variant.tile)
+    return;
+  if (variant.splits > 1)
+    {
+      partial = dyno_lowering_workspace (lowering, "partial", (guint64) count * 4 * variant.splits);
+      if (!partial)
+        return;
+    }
+  DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_WGRAD, &variant);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), partial ? partial : gradient,
+                      partial ? DYNO_ACCESS_WRITE : DYNO_ACCESS_READ_WRITE);
+  dispatch->bytes = bytes_x (shape) + bytes_y (shape) + count_weight (shape) * 4 * (partial ? variant.splits : 2);
+  if (partial)
+    reduce (lowering, node, partial, gradient, count, variant.splits);
+}
+
+void
+dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  guint32 rows = shape->n * shape->oh * shape->ow, chunks = BIAS_INVOCATIONS / BIAS_LANES, chunk = shape->half ? 8 : 4;
+  guint32 groups = CLAMP (rows / BIAS_MIN_ROWS, 1, BIAS_MAX_GROUPS), each = (rows + groups - 1) / groups, accumulate;
+  DynoKernelSpec spec = { .shader = "conv2d/bias.comp",
+                          .local_size = { BIAS_INVOCATIONS, 1, 1 },
+                          .push_bytes = sizeof (DynoConv2dBiasPush) };
+  DynoTensor *gradient = node->outputs[0], *target = gradient;
+
+  groups = (rows + each - 1) / each;
+  accumulate = groups == 1;
+  if (groups > 1)
+    target = dyno_lowering_workspace (lowering, "partial", (guint64) groups * shape->kp * 4);
+  if (!target)
+    return;
+  dyno_kernel_spec_macro (&spec, "HALF=%d", shape->half);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "bias", &spec, groups, (shape->kp / chunk + chunks - 1) / chunks, 1);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, dy), node->inputs[0], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, target), target,
+                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, rows), &rows, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, channels), &shape->kp, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, rows_per_group), &each, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, accumulate), &accumulate, 4);
+  dispatch->flops = (guint64) rows * shape->k;
+  dispatch->bytes = bytes_y (shape) + (guint64) shape->k * 4 * 2;
+  if (groups > 1)
+    reduce (lowering, node, target, gradient, shape->kp, groups);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of the convolution: its shape, the variants of its kernels, and how a node becomes dispatches.
+ * A linear layer is a 1x1 convolution over (N, 1, 1, H*W*C) and shares everything but builder and print. */
+#pragma once
+#include "lowering.h"
+
+G_BEGIN_DECLS
+
+/* The attributes of every node of a convolution. */
+typedef struct {
+  guint32 n, h, w, c, cp; /* of x; cp, kp: channels in memory */
+  guint32 oh, ow, k, kp;  /* of y */
+  guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  gboolean half;
+  gboolean has_bias;
+  gboolean accumulate; /* dgrad: adds to what is there */
+} DynoConv2dShape;
+
+typedef enum { DYNO_CONV2D_FORWARD, DYNO_CONV2D_DGRAD, DYNO_CONV2D_WGRAD, DYNO_CONV2D_N_PASSES } DynoConv2dPass;
+
+const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", "wgrad" */
+
+/* How sums are made. */
+typedef enum {
+  DYNO_TILE_FMA,    /* shared memory, fused multiply-adds */
+  DYNO_TILE_MATRIX, /* shared memory, matrix units */
+} DynoTileKind;
+
+/* A tile of the product; see shaders/lib/gemm.glsl. */
+typedef struct {
+  DynoTileKind kind;
+  guint32 m, n, k;        /* of a workgroup; k counts for fp16, fp32 takes `k_single` */
+  guint32 k_single;       /* 0: not for fp32 */
+  guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX) */
+  double rate;            /* how fast it runs where it fits, against the best */
+} DynoTile;
+
+extern const DynoTile dyno_tiles[];
+extern const guint dyno_n_tiles;
+
+/* One way to run a pass. */
+typedef struct {
+  const DynoTile *tile;
+  guint32 splits;    /* wgrad: parts of the sum over pixels */
+  guint32 split_len; /* their pixels */
+  double score;
+  char label[48]; /* "khr 128x128x32 k4" */
+} DynoConv2dVariant;
+
+#define DYNO_CONV2D_MAX_VARIANTS 64
+
+/* Why a device cannot run a tile with this precision, or NULL: it can.  Static text. */
+const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);
+/* "khr 128x128x32"; buffer of 48. */
+void dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label);
+
+/* Fills variants, best guess first; returns how many (at least one on any device). */
+guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
+                            DynoConv2dVariant *variants);
+
+/* The kernel and grid of a variant; wgrad with one split adds to the gradient itself, with more it writes partial sums. */
+void dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
+                       const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3]);
+
+/* `lower` of the nodes: forward (x, weight, bias or NULL -> y), dgrad (dy, weight -> dx), wgrad (x, dy -> gradient),
+ * bias gradient (dy -> gradient). */
+void dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node);
+void dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node);
+void dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node);
+void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
+
+/* Of both op classes: appends wgrad, bias gradient and dgrad nodes. */
+void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
+
+/* "3x3 s1 p1 64 -> 128"; g_free. */
+char *dyno_conv2d_print (const DynoNode *node);
+
+/* Appends the forward node of `op`; x as it is, weight and bias made by the caller (bias may be NULL). */
+DynoTensor *dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *x,
+                                DynoParameter *weight, DynoParameter *bias, const DynoConv2dShape *shape);
+
+G_END_DECLS
