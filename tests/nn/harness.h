@@ -59,8 +59,8 @@ void harness_set_parameter_gradient (Harness *h, const char *name, const double 
 struct DynoStepInput *harness_step (Harness *h);
 struct DynoScalerState *harness_scaler (Harness *h); /* before the run; scale is 1 by default */
 
-/* Choice points of the graph as built so far, forward only (lowered without the device; on a copy of nothing: call it on a
- * harness made for that); NULL-terminated labels of the first point whose key starts with prefix; NULL: none. */
+/* The labels of the first choice point whose key starts with prefix, backward nodes included; NULL: none.  Closes the graph: call it
+ * when all ops are in and gradients are set.  g_strfreev. */
 char **harness_labels (Harness *h, const char *key_prefix);
 /* Forces this label at every choice point whose key starts with prefix. */
 void harness_force (Harness *h, const char *key_prefix, const char *label);
