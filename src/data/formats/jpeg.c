@@ -55,6 +55,14 @@ cmyk_to_rgb (guint8 *pixels, gsize count)
       pixels[i * 3 + c] = (guint8) ((pixels[i * 4 + c] * pixels[i * 4 + 3] + 127) / 255);
 }
 
+/* Files in use have these, and decode whole. */
+static gboolean
+is_harmless (const char *reason)
+{
+  return strstr (reason, "extraneous bytes before marker") != NULL || strstr (reason, "unknown JFIF revision") != NULL
+         || strstr (reason, "Unknown Adobe color transform") != NULL;
+}
+
 static gboolean
 decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *facts, guint32 out_width, guint32 out_height,
         guint8 *out, GError **error)
@@ -73,9 +81,9 @@ decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *f
                      (int) out_height, format, TJFLAG_LIMITSCANS)
       != 0)
     {
-      /* Decoders complain about much that does no harm; a picture whose lower part is missing is not harmless. */
+      /* The code says "warning" also of what is fatal after a warning, so the text of the last message decides. */
       reason = tjGetErrorStr2 (handle);
-      if (tjGetErrorCode (handle) != TJERR_WARNING || strstr (reason, "remature end") != NULL)
+      if (!is_harmless (reason))
         {
           g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "JPEG: %s", reason);
           return FALSE;
