@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* What fusion needs to know of the batch norm node.  Private to the nn floor.
+/* Batch norm as the fusion rules see it: its nodes, its attributes and the roles of its tensors.  Private to the nn floor.
  *
- * Inputs:  [0] x, [1] weight (master, F32), [2] bias (master, F32), [3] residual or NULL, [4] running mean,
- *          [5] running variance (STATE, F32; read in evaluation, updated in training).
- * Outputs: [0] y = relu? (norm (x) * weight + bias + residual?), [1] saved mean, [2] saved inverse deviation
- *          (F32, (1, 1, 1, c), cp padded; NULL in evaluation graphs).
- * A fusion rule changes a forward node in place: it sets inputs[3], relu and outputs[0]. */
+ * dyno_batch_norm appends, in a training graph,
+ *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the running statistics.  Never computed
+ *     again, since the running statistics would move twice; its outputs are a few KiB;
+ *   batch_norm: y = relu? ((x - mean) * inverse deviation * weight + bias + residual?).  May be computed again: all that it
+ *     reads is kept or may be computed again too.
+ * In an evaluation graph there is the second node alone, and it reads the running mean and variance.
+ *
+ * A fusion rule changes the batch_norm node in place: it sets inputs[DYNO_BATCH_NORM_RESIDUAL], relu and outputs[0], and moves the
+ * node to the place of the last node it replaces. */
 #pragma once
 #include "graph.h"
 
 G_BEGIN_DECLS
 
+/* inputs of a batch_norm node; its output 0 is y */
 enum {
   DYNO_BATCH_NORM_X,
-  DYNO_BATCH_NORM_WEIGHT,
-  DYNO_BATCH_NORM_BIAS,
-  DYNO_BATCH_NORM_RESIDUAL,
-  DYNO_BATCH_NORM_RUNNING_MEAN,
-  DYNO_BATCH_NORM_RUNNING_VARIANCE,
+  DYNO_BATCH_NORM_WEIGHT,   /* MASTER, F32 */
+  DYNO_BATCH_NORM_BIAS,     /* MASTER, F32 */
+  DYNO_BATCH_NORM_MEAN,     /* of the batch; in evaluation running, STATE */
+  DYNO_BATCH_NORM_SPREAD,   /* 1 / sqrt (variance + eps) of the batch; in evaluation the running variance itself, STATE */
+  DYNO_BATCH_NORM_RESIDUAL, /* NULL: none */
   DYNO_BATCH_NORM_N_INPUTS
 };
 
-enum { DYNO_BATCH_NORM_Y, DYNO_BATCH_NORM_SAVED_MEAN, DYNO_BATCH_NORM_SAVED_INVERSE_DEVIATION, DYNO_BATCH_NORM_N_OUTPUTS };
-
 typedef struct {
-  float eps;
-  float momentum; /* of the running statistics: 0.1 */
   gboolean relu;
 } DynoBatchNormAttributes;
 

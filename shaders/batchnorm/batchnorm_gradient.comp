@@ -1,0 +1,68 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), dy behind the relu's mask; (N, H, W, C) all.
+ * MASK_X=1, MASK_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes the masked dy to dresidual, RESIDUAL=2 adds it there.
+ * ACCUMULATE=1 adds to dx.  dx may be dy's own memory.  STRIDE is a multiple of CVECS. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "batchnorm-push.h"
+
+layout (constant_id = 0) const uint COUNT = 1;
+layout (constant_id = 1) const uint CVECS = 1;
+layout (constant_id = 2) const uint STRIDE = 1;
+DYNO_PUSH (DynoBatchNormGradientPush, p);
+
+void
+main ()
+{
+  const uint first = gl_GlobalInvocationID.x;
+  if (first >= STRIDE)
+    return;
+  const uint column = first % CVECS;
+  const Lanes mean = lanes_load_floats (p.mean, column);
+  const Lanes invstd = lanes_load_floats (p.invstd, column);
+  const Lanes mean_dy = lanes_load_floats (p.sums, column);
+  const Lanes mean_product = lanes_load_floats (p.sums, CVECS + column);
+#ifdef MASK_X
+  const Lanes beta = lanes_load_floats (p.beta, column);
+#endif
+  Lanes factor = lanes_load_floats (p.gamma, column), slope, offset;
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    {
+      factor.q[j] *= invstd.q[j];
+      slope.q[j] = factor.q[j] * invstd.q[j] * mean_product.q[j];
+      offset.q[j] = factor.q[j] * mean_dy.q[j];
+    }
+
+  for (uint i = first; i < COUNT; i += STRIDE)
+    {
+      const Lanes x = lanes_load (p.x, i);
+      Lanes dy = lanes_load (p.dy, i), dx;
+#ifdef MASK_Y
+      const Lanes y = lanes_load (p.y, i);
+#endif
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        {
+          const vec4 d = x.q[j] - mean.q[j];
+#ifdef MASK_X
+          dy.q[j] = mix (vec4 (0.0), dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
+#endif
+#ifdef MASK_Y
+          dy.q[j] = mix (vec4 (0.0), dy.q[j], greaterThan (y.q[j], vec4 (0.0)));
+#endif
+          dx.q[j] = factor.q[j] * dy.q[j] - d * slope.q[j] - offset.q[j];
+        }
+#ifdef ACCUMULATE
+      lanes_store_sum (p.dx, i, dx);
+#else
+      lanes_store (p.dx, i, dx);
+#endif
+#ifdef RESIDUAL
+#if RESIDUAL == 2
+      lanes_store_sum (p.dresidual, i, dy);
+#else
+      lanes_store (p.dresidual, i, dy);
+#endif
+#endif
+    }
+}

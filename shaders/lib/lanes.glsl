@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Lanes: the channels that one access of 16 bytes holds, 8 halves with HALF=1 and 4 floats without; fp32 once loaded.
+ * Include after types.glsl.  index counts accesses of 16 bytes from the address, for floats accesses of LANES floats; it stays
+ * below 2^31, that is 32 GiB. */
+#ifndef DYNO_LANES_GLSL
+#define DYNO_LANES_GLSL
+
+#ifdef HALF
+#define LANES 8
+#define QUADS 2
+DYNO_BUFFER_IN (LanesIn, uvec4, 16);
+DYNO_BUFFER_OUT (LanesOut, uvec4, 16);
+#else
+#define LANES 4
+#define QUADS 1
+DYNO_BUFFER_IN (LanesIn, vec4, 16);
+DYNO_BUFFER_OUT (LanesOut, vec4, 16);
+#endif
+DYNO_BUFFER_IN (FloatLanesIn, vec4, 16);
+DYNO_BUFFER_OUT (FloatLanesOut, vec4, 16);
+
+struct Lanes {
+  vec4 q[QUADS];
+};
+
+Lanes
+lanes_fill (float value)
+{
+  Lanes lanes;
+  [[unroll]] for (uint i = 0; i < QUADS; i++)
+    lanes.q[i] = vec4 (value);
+  return lanes;
+}
+
+Lanes
+lanes_load (uint64_t address, uint index)
+{
+  Lanes lanes;
+#ifdef HALF
+  uvec4 words = LanesIn (address).v[index];
+  lanes.q[0] = vec4 (vec2 (unpackFloat2x16 (words.x)), vec2 (unpackFloat2x16 (words.y)));
+  lanes.q[1] = vec4 (vec2 (unpackFloat2x16 (words.z)), vec2 (unpackFloat2x16 (words.w)));
+#else
+  lanes.q[0] = LanesIn (address).v[index];
+#endif
+  return lanes;
+}
+
+void
+lanes_store (uint64_t address, uint index, Lanes lanes)
+{
+#ifdef HALF
+  LanesOut (address).v[index]
+      = uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
+               packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw)));
+#else
+  LanesOut (address).v[index] = lanes.q[0];
+#endif
+}
+
+Lanes
+lanes_load_floats (uint64_t address, uint index)
+{
+  Lanes lanes;
+  [[unroll]] for (uint i = 0; i < QUADS; i++)
+    lanes.q[i] = FloatLanesIn (address).v[index * QUADS + i];
+  return lanes;
+}
+
+void
+lanes_store_floats (uint64_t address, uint index, Lanes lanes)
+{
+  [[unroll]] for (uint i = 0; i < QUADS; i++)
+    FloatLanesOut (address).v[index * QUADS + i] = lanes.q[i];
+}
+
+/* Adds what lies at the place already. */
+void
+lanes_store_sum (uint64_t address, uint index, Lanes lanes)
+{
+  Lanes old = lanes_load (address, index);
+  [[unroll]] for (uint i = 0; i < QUADS; i++)
+    lanes.q[i] += old.q[i];
+  lanes_store (address, index, lanes);
+}
+
+/* By its bits: comparisons with NaN are the compiler's to fold. */
+bool
+is_nonfinite (float value)
+{
+  return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
+}
+
+#endif

@@ -1,0 +1,134 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* A workgroup a row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING) one-hot + SMOOTHING / C; metric = 1 when
+ * the first of the largest logits is the target's.  GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.
+ * Rows from n_valid on, and rows whose target is no class, count nothing and get a zero gradient.
+ * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every LOCAL_X-th access; the parts are joined in
+ * one order by all of them. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "loss-push.h"
+#include "random.h"
+#include "step.h"
+
+layout (constant_id = 0) const uint ROWS = 1;
+layout (constant_id = 1) const uint CVECS = 1;
+layout (constant_id = 2) const uint C = 1;
+layout (constant_id = 3) const float SMOOTHING = 0.0;
+DYNO_PUSH (DynoLossRowsPush, p);
+DYNO_BUFFER_IN (Targets, uint, 4);
+DYNO_BUFFER_IN (Logits, float, 4);
+DYNO_BUFFER_OUT (Results, vec2, 8);
+DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
+DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
+#ifdef HALF
+DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
+#endif
+
+#define NO_CLASS 0xffffffffu
+
+shared vec4 parts[LOCAL_X]; /* largest, its place, sum of exp (x - largest), sum of x; an empty part has a zero third */
+
+uint
+row_target (uint row)
+{
+  StepIn step_input = StepIn (p.step_input);
+  if (row >= step_input.v[0].n_valid)
+    return NO_CLASS;
+#ifdef RANDOM_TARGETS
+  const uint key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
+                                    step_input.v[0].micro_step, DYNO_RANDOM_STREAM_TARGET);
+  return dyno_random_at (key, row) % C;
+#else
+  const uint target = Targets (p.targets).v[row];
+  return target < C ? target : NO_CLASS;
+#endif
+}
+
+/* Joins two parts; of equal largest values the one with the lower place stays. */
+vec4
+join (vec4 a, vec4 b)
+{
+  if (b.z == 0.0)
+    return a;
+  if (a.z == 0.0)
+    return b;
+  const float largest = max (a.x, b.x);
+  const bool b_wins = b.x > a.x || (b.x == a.x && b.y < a.y);
+  return vec4 (largest, b_wins ? b.y : a.y, a.z * exp (a.x - largest) + b.z * exp (b.x - largest), a.w + b.w);
+}
+
+/* Takes the classes from first on into a part. */
+vec4
+take (vec4 part, Lanes x, uint first)
+{
+  vec4 next = part;
+  [[unroll]] for (uint j = 0; j < LANES; j++)
+    if (first + j < C)
+      {
+        const float value = x.q[j / 4][j % 4];
+        next.w += value;
+        if (value > next.x)
+          next.xy = vec2 (value, float (first + j));
+      }
+  next.z = part.z == 0.0 ? 0.0 : part.z * exp (part.x - next.x);
+  [[unroll]] for (uint j = 0; j < LANES; j++)
+    if (first + j < C)
+      next.z += exp (x.q[j / 4][j % 4] - next.x);
+  return next;
+}
+
+void
+main ()
+{
+  const uint lane = gl_LocalInvocationID.x;
+  for (uint row = gl_WorkGroupID.x; row < ROWS; row += gl_NumWorkGroups.x)
+    {
+      const uint target = row_target (row);
+      vec4 own = vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0);
+      for (uint i = lane; i < CVECS; i += LOCAL_X)
+        own = take (own, lanes_load (p.logits, row * CVECS + i), i * LANES);
+      parts[lane] = own;
+      barrier ();
+      vec4 all = parts[0];
+      for (uint i = 1; i < LOCAL_X; i++)
+        all = join (all, parts[i]);
+      const float log_sum = all.x + log (all.z);
+
+      if (lane == 0)
+        {
+          vec2 result = vec2 (0.0);
+          if (target != NO_CLASS)
+            {
+#ifdef HALF
+              const float at_target = float (HalfLogits (p.logits).v[row * CVECS * LANES + target]);
+#else
+              const float at_target = Logits (p.logits).v[row * CVECS * LANES + target];
+#endif
+              result.x = log_sum - (1.0 - SMOOTHING) * at_target - SMOOTHING / float (C) * all.w;
+              result.y = uint (all.y) == target ? 1.0 : 0.0;
+            }
+          Results (p.rows).v[row] = result;
+        }
+#ifdef GRADIENT
+      const float factor = Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
+      for (uint i = lane; i < CVECS; i += LOCAL_X)
+        {
+          Lanes g = lanes_fill (0.0);
+          if (target != NO_CLASS)
+            {
+              const Lanes x = lanes_load (p.logits, row * CVECS + i);
+              [[unroll]] for (uint j = 0; j < LANES; j++)
+                {
+                  const uint c = i * LANES + j;
+                  const float q = SMOOTHING / float (C) + (c == target ? 1.0 - SMOOTHING : 0.0);
+                  if (c < C)
+                    g.q[j / 4][j % 4] = (exp (x.q[j / 4][j % 4] - log_sum) - q) * factor;
+                }
+            }
+          lanes_store (p.gradient, row * CVECS + i, g);
+        }
+#endif
+      barrier ();
+    }
+}

@@ -1,0 +1,41 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* Adds up the rows' (loss, metric) in a fixed order, in one workgroup, into the step's output; the fields that only an optimizer knows
+ * are set to what holds without one. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "loss-push.h"
+#include "step.h"
+
+layout (constant_id = 0) const uint ROWS = 1;
+DYNO_PUSH (DynoLossSumPush, p);
+DYNO_BUFFER_IN (Results, vec2, 8);
+DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
+DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
+DYNO_BUFFER_OUT (StepOut, DynoStepOutput, 4);
+
+shared vec2 parts[LOCAL_X];
+
+void
+main ()
+{
+  const uint lane = gl_LocalInvocationID.x;
+  vec2 sum = vec2 (0.0);
+  for (uint row = lane; row < ROWS; row += LOCAL_X)
+    sum += Results (p.rows).v[row];
+  parts[lane] = sum;
+  barrier ();
+  if (lane != 0)
+    return;
+  for (uint i = 1; i < LOCAL_X; i++)
+    sum += parts[i];
+  StepOut step_output = StepOut (p.step_output);
+  step_output.v[0].loss_sum = sum.x;
+  step_output.v[0].metric_sum = sum.y;
+  step_output.v[0].n_valid = min (StepIn (p.step_input).v[0].n_valid, ROWS);
+  step_output.v[0].grad_norm = 0.0;
+  step_output.v[0].overflow = 0;
+  step_output.v[0].loss_scale = Scaler (p.scaler).v[0].scale;
+  step_output.v[0].skipped = Scaler (p.scaler).v[0].skipped;
+  step_output.v[0].nonfinite_loss = is_nonfinite (sum.x) ? 1 : 0;
+}

@@ -1,0 +1,60 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, metric = mean of |x - t|; t (N, C) floats, dense.
+ * GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and get a zero gradient. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "loss-push.h"
+#include "step.h"
+
+layout (constant_id = 0) const uint ROWS = 1;
+layout (constant_id = 1) const uint CVECS = 1;
+layout (constant_id = 2) const uint C = 1;
+DYNO_PUSH (DynoLossRowsPush, p);
+DYNO_BUFFER_IN (Targets, float, 4);
+DYNO_BUFFER_OUT (Results, vec2, 8);
+DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
+DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
+
+shared vec2 parts[LOCAL_X];
+
+void
+main ()
+{
+  const uint lane = gl_LocalInvocationID.x;
+  const uint n_valid = StepIn (p.step_input).v[0].n_valid;
+  for (uint row = gl_WorkGroupID.x; row < ROWS; row += gl_NumWorkGroups.x)
+    {
+      const bool valid = row < n_valid;
+#ifdef GRADIENT
+      const float factor = 2.0 / float (C) * Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
+#endif
+      vec2 own = vec2 (0.0);
+      for (uint i = lane; i < CVECS; i += LOCAL_X)
+        {
+          const Lanes x = lanes_load (p.logits, row * CVECS + i);
+          Lanes g = lanes_fill (0.0);
+          [[unroll]] for (uint j = 0; j < LANES; j++)
+            if (valid && i * LANES + j < C)
+              {
+                const float d = x.q[j / 4][j % 4] - Targets (p.targets).v[row * C + i * LANES + j];
+                own += vec2 (d * d, abs (d));
+#ifdef GRADIENT
+                g.q[j / 4][j % 4] = d * factor;
+#endif
+              }
+#ifdef GRADIENT
+          lanes_store (p.gradient, row * CVECS + i, g);
+#endif
+        }
+      parts[lane] = own;
+      barrier ();
+      if (lane == 0)
+        {
+          for (uint i = 1; i < LOCAL_X; i++)
+            own += parts[i];
+          Results (p.rows).v[row] = own / float (C);
+        }
+      barrier ();
+    }
+}

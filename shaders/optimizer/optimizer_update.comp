@@ -1,0 +1,79 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* One pass over the flat memory: weights, moments, the fp16 copy (HALF_COPY=1), and the gradients set to zero.
+ * SGD:     g += decay * w; v = first ? g : momentum * v + g; w -= lr * v.
+ * ADAMW=1: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
+ *          w -= lr / c1 * m / (sqrt (v) / sqrt (c2) + epsilon), c = 1 - b^t.
+ * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an overflow only the gradients change.
+ * Sources: PyTorch's SGD and AdamW (Loshchilov and Hutter 2019).  An invocation takes 8 elements. */
+#include "types.glsl"
+#include "optimizer-push.h"
+#include "step.h"
+
+layout (constant_id = 0) const uint COUNT = 1; /* elements / 8 */
+DYNO_PUSH (DynoOptimizerUpdatePush, p);
+DYNO_BUFFER_INOUT (Floats, vec4, 16);
+DYNO_BUFFER_OUT (Halves, uvec4, 16);
+DYNO_BUFFER_IN (Corrections, float, 4);
+DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
+DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
+
+void
+main ()
+{
+  StepIn step_input = StepIn (p.step_input);
+  Scaler scaler = Scaler (p.scaler);
+  const bool skip = scaler.v[0].overflow != 0;
+  const float update_scale = scaler.v[0].update_scale;
+  const float lr = step_input.v[0].lr;
+  const float momentum = step_input.v[0].momentum;
+  const float decay = step_input.v[0].weight_decay;
+#ifdef ADAMW
+  const float beta2 = step_input.v[0].beta2;
+  const float epsilon = step_input.v[0].epsilon;
+  Corrections corrections = Corrections (p.corrections);
+  const float step_size = lr / corrections.v[0];
+  const float root = 1.0 / sqrt (corrections.v[1]);
+#else
+  const bool first = step_input.v[0].first_update != 0;
+#endif
+  Floats master = Floats (p.master), gradient = Floats (p.gradient), moment1 = Floats (p.moment1);
+#ifdef ADAMW
+  Floats moment2 = Floats (p.moment2);
+#endif
+
+  for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
+    {
+      if (!skip)
+        {
+          vec4 weights[2];
+          [[unroll]] for (uint j = 0; j < 2; j++)
+            {
+              const uint at = i * 2 + j;
+              vec4 g = gradient.v[at] * update_scale;
+              vec4 w = master.v[at];
+#ifdef ADAMW
+              const vec4 m = momentum * moment1.v[at] + (1.0 - momentum) * g;
+              const vec4 v = beta2 * moment2.v[at] + (1.0 - beta2) * g * g;
+              w = w * (1.0 - lr * decay) - step_size * m / (sqrt (v) * root + epsilon);
+              moment1.v[at] = m;
+              moment2.v[at] = v;
+#else
+              g += decay * w;
+              const vec4 v = first ? g : momentum * moment1.v[at] + g;
+              w -= lr * v;
+              moment1.v[at] = v;
+#endif
+              master.v[at] = w;
+              weights[j] = w;
+            }
+#ifdef HALF_COPY
+          Halves (p.half_copy).v[i]
+              = uvec4 (packFloat2x16 (f16vec2 (weights[0].xy)), packFloat2x16 (f16vec2 (weights[0].zw)),
+                       packFloat2x16 (f16vec2 (weights[1].xy)), packFloat2x16 (f16vec2 (weights[1].zw)));
+#endif
+        }
+      gradient.v[i * 2] = vec4 (0.0);
+      gradient.v[i * 2 + 1] = vec4 (0.0);
+    }
+}

@@ -1,0 +1,45 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* y (N, C) = mean of x (N, PIXELS, C) over the pixels.  A workgroup takes one sample and LOCAL_X accesses of its channels; invocation
+ * (i, j) every LOCAL_Y-th pixel; the order of the sums is fixed. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "pool-push.h"
+
+layout (constant_id = 0) const uint CVECS = 1;
+layout (constant_id = 1) const uint PIXELS = 1;
+layout (constant_id = 2) const uint SAMPLES = 1;
+DYNO_PUSH (DynoAvgPoolPush, p);
+
+shared vec4 sums[LOCAL_X * LOCAL_Y * QUADS];
+
+void
+main ()
+{
+  const uint lane = gl_LocalInvocationID.y, place = gl_LocalInvocationID.x;
+  const uint column = gl_WorkGroupID.x * LOCAL_X + place;
+  for (uint n = gl_WorkGroupID.y; n < SAMPLES; n += gl_NumWorkGroups.y)
+    {
+      Lanes sum = lanes_fill (0.0);
+      if (column < CVECS)
+        for (uint i = lane; i < PIXELS; i += LOCAL_Y)
+          {
+            const Lanes x = lanes_load (p.source, (n * PIXELS + i) * CVECS + column);
+            [[unroll]] for (uint j = 0; j < QUADS; j++)
+              sum.q[j] += x.q[j];
+          }
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        sums[(lane * LOCAL_X + place) * QUADS + j] = sum.q[j];
+      barrier ();
+      if (lane == 0 && column < CVECS)
+        {
+          for (uint i = 1; i < LOCAL_Y; i++)
+            [[unroll]] for (uint j = 0; j < QUADS; j++)
+              sum.q[j] += sums[(i * LOCAL_X + place) * QUADS + j];
+          [[unroll]] for (uint j = 0; j < QUADS; j++)
+            sum.q[j] *= 1.0 / float (PIXELS);
+          lanes_store (p.target, n * CVECS + column, sum);
+        }
+      barrier ();
+    }
+}

@@ -1,0 +1,51 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lay here.  Every element of dx collects its
+ * own, in scan order of the windows.  ACCUMULATE=1 adds to dx. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "pool-push.h"
+
+layout (constant_id = 0) const uint COUNT = 1; /* accesses in dx */
+layout (constant_id = 1) const uint CVECS = 1;
+layout (constant_id = 2) const uint H = 1;
+layout (constant_id = 3) const uint W = 1;
+layout (constant_id = 4) const uint OH = 1;
+layout (constant_id = 5) const uint OW = 1;
+layout (constant_id = 6) const uint KERNEL = 1;
+layout (constant_id = 7) const uint STEP = 1;
+layout (constant_id = 8) const uint PAD = 0;
+DYNO_PUSH (DynoMaxPoolBackwardPush, p);
+DYNO_BUFFER_IN (Bytes, uint, 4);
+
+void
+main ()
+{
+  for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
+    {
+      const uint column = i % CVECS, pixel = i / CVECS;
+      const uint w = pixel % W + PAD, h = pixel / W % H + PAD, n = pixel / (W * H);
+      /* windows with o * STEP <= h < o * STEP + KERNEL */
+      const uint first_h = h >= KERNEL ? (h - KERNEL) / STEP + 1 : 0, last_h = min (h / STEP + 1, OH);
+      const uint first_w = w >= KERNEL ? (w - KERNEL) / STEP + 1 : 0, last_w = min (w / STEP + 1, OW);
+      Lanes dx = lanes_fill (0.0);
+      for (uint oh = first_h; oh < last_h; oh++)
+        for (uint ow = first_w; ow < last_w; ow++)
+          {
+            const uint o = ((n * OH + oh) * OW + ow) * CVECS + column;
+            const uint here = (h - oh * STEP) * KERNEL + w - ow * STEP;
+            const Lanes dy = lanes_load (p.dy, o);
+            [[unroll]] for (uint j = 0; j < QUADS; j++)
+              {
+                const uint places = Bytes (p.argmax).v[o * QUADS + j];
+                const uvec4 place = (uvec4 (places) >> uvec4 (0, 8, 16, 24)) & 0xffu;
+                dx.q[j] += mix (vec4 (0.0), dy.q[j], equal (place, uvec4 (here)));
+              }
+          }
+#ifdef ACCUMULATE
+      lanes_store_sum (p.dx, i, dx);
+#else
+      lanes_store (p.dx, i, dx);
+#endif
+    }
+}

@@ -1,0 +1,56 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL; places outside x count as -inf; of equal
+ * ones the first in scan order, and NaN wins, as in PyTorch.  ARGMAX=1 keeps the place in the window, a byte an element. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "pool-push.h"
+
+layout (constant_id = 0) const uint COUNT = 1; /* accesses in y */
+layout (constant_id = 1) const uint CVECS = 1;
+layout (constant_id = 2) const uint H = 1;
+layout (constant_id = 3) const uint W = 1;
+layout (constant_id = 4) const uint OH = 1;
+layout (constant_id = 5) const uint OW = 1;
+layout (constant_id = 6) const uint KERNEL = 1;
+layout (constant_id = 7) const uint STEP = 1;
+layout (constant_id = 8) const uint PAD = 0;
+DYNO_PUSH (DynoMaxPoolPush, p);
+DYNO_BUFFER_OUT (Bytes, uint, 4);
+
+void
+main ()
+{
+  for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
+    {
+      const uint column = i % CVECS, pixel = i / CVECS;
+      const uint ow = pixel % OW, oh = pixel / OW % OH, n = pixel / (OW * OH);
+      Lanes best = lanes_fill (uintBitsToFloat (0xff800000u));
+      uvec4 place[QUADS];
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        place[j] = uvec4 (0xffffffffu);
+      for (uint r = 0; r < KERNEL; r++)
+        for (uint s = 0; s < KERNEL; s++)
+          {
+            const uint h = oh * STEP + r - PAD, w = ow * STEP + s - PAD; /* wraps to a large number before the edge */
+            if (h >= H || w >= W)
+              continue;
+            const Lanes x = lanes_load (p.x, ((n * H + h) * W + w) * CVECS + column);
+            [[unroll]] for (uint j = 0; j < QUADS; j++)
+              [[unroll]] for (uint k = 0; k < 4; k++)
+                {
+                  const uint bits = floatBitsToUint (x.q[j][k]) & 0x7fffffffu;
+                  if (x.q[j][k] > best.q[j][k] || bits > 0x7f800000u || place[j][k] == 0xffffffffu)
+                    {
+                      best.q[j][k] = x.q[j][k];
+                      place[j][k] = r * KERNEL + s;
+                    }
+                }
+          }
+      lanes_store (p.y, i, best);
+#ifdef ARGMAX
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        Bytes (p.argmax).v[i * QUADS + j] = place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
+#endif
+    }
+}

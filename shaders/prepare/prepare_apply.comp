@@ -1,0 +1,83 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET a channel; samples from n_valid on are zero.
+ * RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step, element).
+ * FLIP=1: a sample is mirrored left to right when its flip seed, as a number in [0, 1), is below flip_probability.
+ * An invocation makes one access of 16 bytes.  Channels past 4 take factor and offset of the fourth. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "prepare-push.h"
+#include "random.h"
+#include "step.h"
+
+layout (constant_id = 0) const uint COUNT = 1; /* accesses in x */
+layout (constant_id = 1) const uint CVECS = 1;
+layout (constant_id = 2) const uint H = 1;
+layout (constant_id = 3) const uint W = 1;
+layout (constant_id = 4) const uint C = 1;
+layout (constant_id = 5) const float FACTOR0 = 1.0;
+layout (constant_id = 6) const float FACTOR1 = 1.0;
+layout (constant_id = 7) const float FACTOR2 = 1.0;
+layout (constant_id = 8) const float FACTOR3 = 1.0;
+layout (constant_id = 9) const float OFFSET0 = 0.0;
+layout (constant_id = 10) const float OFFSET1 = 0.0;
+layout (constant_id = 11) const float OFFSET2 = 0.0;
+layout (constant_id = 12) const float OFFSET3 = 0.0;
+DYNO_PUSH (DynoPreparePush, p);
+DYNO_BUFFER_IN (Words, uint, 4);
+DYNO_BUFFER_IN (Floats, float, 4);
+DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
+
+#if !defined (RAW_U8) && !defined (RAW_F32)
+uint key;
+#endif
+
+float
+raw_value (uint element)
+{
+#if defined (RAW_U8)
+  return float (Words (p.raw).v[element / 4] >> (element % 4 * 8) & 0xffu);
+#elif defined (RAW_F32)
+  return Floats (p.raw).v[element];
+#else
+  /* Box and Muller; the first number is in (0, 1] */
+  const float u = (float (dyno_random_at (key, element * 2) >> 8) + 1.0) / 16777216.0;
+  const float v = float (dyno_random_at (key, element * 2 + 1) >> 8) / 16777216.0;
+  return sqrt (-2.0 * log (u)) * cos (6.283185307179586 * v);
+#endif
+}
+
+void
+main ()
+{
+  StepIn step_input = StepIn (p.step_input);
+  const uint n_valid = step_input.v[0].n_valid;
+#if !defined (RAW_U8) && !defined (RAW_F32)
+  key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step, step_input.v[0].micro_step,
+                         DYNO_RANDOM_STREAM_NOISE);
+#endif
+  for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
+    {
+      const uint channel = i % CVECS * LANES, pixel = i / CVECS;
+      const uint n = pixel / (W * H);
+      Lanes x = lanes_fill (0.0);
+      if (n < n_valid)
+        {
+          uint source = pixel;
+#ifdef FLIP
+          const float u = float (Words (p.flip_seeds).v[n] >> 8) / 16777216.0;
+          if (u < step_input.v[0].flip_probability)
+            source = pixel - pixel % W + W - 1 - pixel % W;
+#endif
+          [[unroll]] for (uint j = 0; j < LANES; j++)
+            {
+              const uint c = channel + j;
+              const float factor = c == 0 ? FACTOR0 : c == 1 ? FACTOR1 : c == 2 ? FACTOR2 : FACTOR3;
+              const float offset = c == 0 ? OFFSET0 : c == 1 ? OFFSET1 : c == 2 ? OFFSET2 : OFFSET3;
+              if (c < C)
+                x.q[j / 4][j % 4] = raw_value (source * C + c) * factor + offset;
+            }
+        }
+      lanes_store (p.target, i, x);
+    }
+}

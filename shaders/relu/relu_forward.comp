@@ -1,0 +1,21 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* y = max (x, 0), NaN passes; (N, H, W, C) both. */
+#include "types.glsl"
+#include "lanes.glsl"
+#include "elementwise-push.h"
+
+layout (constant_id = 0) const uint COUNT = 1;
+DYNO_PUSH (DynoElementwisePush, p);
+
+void
+main ()
+{
+  for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
+    {
+      Lanes x = lanes_load (p.a, i);
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        x.q[j] = mix (x.q[j], vec4 (0.0), lessThan (x.q[j], vec4 (0.0)));
+      lanes_store (p.target, i, x);
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Push constants of the batch norm kernels.  ROWS is N * H * W, CVECS the 16-byte accesses of a pixel.
+ * Partials are [group][2][cp] floats: (mean, M2) in the forward pass, (sum dy, sum dy * xhat) in the backward pass. */
+#ifndef DYNO_SHARED_BATCHNORM_PUSH_H
+#define DYNO_SHARED_BATCHNORM_PUSH_H
+#include "compat.h"
+
+/* Constants of the two kernels that reduce over rows: 0 ROWS, 1 CVECS, 2 ROWS_PER_GROUP.
+ * Of the two that finish them: 0 ROWS, 1 channels in memory, 2 ROWS_PER_GROUP, 3 groups.
+ * Of the two that apply: 0 accesses in the tensor, 1 CVECS, 2 invocations at work, a multiple of CVECS. */
+DYNO_STRUCT (DynoBatchNormStatisticsPush) {
+  uint64_t x;
+  uint64_t partials;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormStatisticsPush, 16)
+
+DYNO_STRUCT (DynoBatchNormFinishPush) {
+  uint64_t partials;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t running_mean;
+  uint64_t running_variance;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormFinishPush, 40)
+
+DYNO_STRUCT (DynoBatchNormApplyPush) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t mean;
+  uint64_t spread;
+  uint64_t residual;
+  uint64_t y;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormApplyPush, 56)
+
+DYNO_STRUCT (DynoBatchNormReducePush) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t y;
+  uint64_t dy;
+  uint64_t partials;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormReducePush, 64)
+
+DYNO_STRUCT (DynoBatchNormCollectPush) {
+  uint64_t partials;
+  uint64_t sums; /* [2][cp]: mean of dy, mean of dy * xhat */
+  uint64_t dgamma;
+  uint64_t dbeta;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormCollectPush, 32)
+
+DYNO_STRUCT (DynoBatchNormGradientPush) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t y;
+  uint64_t dy;
+  uint64_t sums;
+  uint64_t dx;
+  uint64_t dresidual;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 80)
+#endif

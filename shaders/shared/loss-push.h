@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Push constants of the losses.  Rows' results are (loss, metric) pairs of floats. */
+#ifndef DYNO_SHARED_LOSS_PUSH_H
+#define DYNO_SHARED_LOSS_PUSH_H
+#include "compat.h"
+
+DYNO_STRUCT (DynoLossRowsPush) {
+  uint64_t logits;
+  uint64_t targets;
+  uint64_t gradient;
+  uint64_t rows;
+  uint64_t step_input; /* struct DynoStepInput */
+  uint64_t scaler;     /* struct DynoScalerState */
+};
+DYNO_STRUCT_SIZE (DynoLossRowsPush, 48)
+
+DYNO_STRUCT (DynoLossSumPush) {
+  uint64_t rows;
+  uint64_t step_input;  /* struct DynoStepInput */
+  uint64_t scaler;      /* struct DynoScalerState */
+  uint64_t step_output; /* struct DynoStepOutput */
+};
+DYNO_STRUCT_SIZE (DynoLossSumPush, 32)
+#endif

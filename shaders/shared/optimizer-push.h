@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Push constants of the optimizer.  Partials are (sum of squares of unscaled gradients, count of Inf and NaN) a workgroup. */
+#ifndef DYNO_SHARED_OPTIMIZER_PUSH_H
+#define DYNO_SHARED_OPTIMIZER_PUSH_H
+#include "compat.h"
+
+DYNO_STRUCT (DynoOptimizerNormPush) {
+  uint64_t gradient;
+  uint64_t partials;
+  uint64_t scaler; /* struct DynoScalerState */
+};
+DYNO_STRUCT_SIZE (DynoOptimizerNormPush, 24)
+
+DYNO_STRUCT (DynoOptimizerDecidePush) {
+  uint64_t partials;
+  uint64_t step_input;  /* struct DynoStepInput */
+  uint64_t scaler;      /* struct DynoScalerState */
+  uint64_t step_output; /* struct DynoStepOutput */
+  uint64_t corrections; /* AdamW: 1 - beta1^t, 1 - beta2^t */
+};
+DYNO_STRUCT_SIZE (DynoOptimizerDecidePush, 40)
+
+DYNO_STRUCT (DynoOptimizerUpdatePush) {
+  uint64_t master;
+  uint64_t half_copy;
+  uint64_t gradient;
+  uint64_t moment1;
+  uint64_t moment2;
+  uint64_t step_input;  /* struct DynoStepInput */
+  uint64_t scaler;      /* struct DynoScalerState */
+  uint64_t corrections; /* AdamW */
+};
+DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 64)
+#endif

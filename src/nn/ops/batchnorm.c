@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* batch_norm_stats, batch_norm and its backward pass; roles of the tensors and fusion: batchnorm.h.
+ *
+ * batch_norm_stats: input x, running mean, running variance (STATE, moved); outputs mean, invstd.
+ * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where not wanted.
+ * Laws:
+ * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the groups; equal inputs give equal bits.
+ * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
+ * - The mask of a fused relu is found again from x, or from y where a residual was added.
+ * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and shared; and dx, where there
+ *   is no residual, is written over dy: the backward pass then needs no memory of its own. */
+#include "batchnorm.h"
+#include "elementwise.h"
+#include "ops.h"
+#include "batchnorm-push.h"
+#include <stddef.h>
+
+#define EPSILON         1e-5f
+#define MOMENTUM        0.1f
+#define FINISH_CHANNELS 8
+
+enum { BACKWARD_X, BACKWARD_GAMMA, BACKWARD_BETA, BACKWARD_MEAN, BACKWARD_INVSTD, BACKWARD_Y, BACKWARD_DY, BACKWARD_N };
+enum { BACKWARD_DX, BACKWARD_DRESIDUAL, BACKWARD_DGAMMA, BACKWARD_DBETA, BACKWARD_N_OUTPUTS };
+
+typedef struct {
+  gboolean relu, residual;
+  gboolean mask_store; /* dy is masked in place by the reducing pass */
+  gboolean accumulate, accumulate_residual;
+} BatchNormBackward;
+
+/* How a reduction over rows is cut: workgroups of width x lanes invocations, groups x blocks of them. */
+typedef struct {
+  guint32 rows, cvecs;
+  guint32 width, lanes;
+  guint32 groups, blocks, rows_per_group;
+} Reduction;
+
+static Reduction
+reduction_plan (const DynoDeviceInfo *info, const DynoTensor *x)
+{
+  gboolean software = dyno_info_is_software (info);
+  guint32 invocations = MIN (software ? 64 : 256, info->max_invocations);
+  guint32 widest = software ? 16 : 32, wanted = software ? 16 : 768;
+  Reduction r = { .rows = x->n * x->h * x->w, .cvecs = x->cp / dyno_dtype_lanes (x->dtype) };
+  r.blocks = (r.cvecs + widest - 1) / widest;
+  r.width = (r.cvecs + r.blocks - 1) / r.blocks;
+  r.lanes = invocations / r.width;
+  guint32 groups = MAX (1, wanted / r.blocks);
+  r.rows_per_group = MAX (r.lanes * (software ? 8 : 4), (r.rows + groups - 1) / groups);
+  r.groups = (r.rows + r.rows_per_group - 1) / r.rows_per_group;
+  return r;
+}
+
+static DynoKernelSpec
+reduction_spec (const Reduction *r, const char *shader, DynoDtype dtype, guint32 push_bytes)
+{
+  DynoKernelSpec spec = { .shader = shader, .local_size = { r->width, r->lanes, 1 }, .push_bytes = push_bytes };
+  dyno_elementwise_type (&spec, dtype);
+  dyno_kernel_spec_constant (&spec, r->rows);
+  dyno_kernel_spec_constant (&spec, r->cvecs);
+  dyno_kernel_spec_constant (&spec, r->rows_per_group);
+  return spec;
+}
+
+static DynoKernelSpec
+finish_spec (const Reduction *r, const DynoDeviceInfo *info, const char *shader, guint32 channels, guint32 push_bytes)
+{
+  guint32 lanes = MIN (dyno_info_is_software (info) ? 8 : 32, r->groups);
+  lanes = MIN (lanes, info->max_invocations / FINISH_CHANNELS);
+  DynoKernelSpec spec = { .shader = shader, .local_size = { FINISH_CHANNELS, lanes, 1 }, .push_bytes = push_bytes };
+  dyno_kernel_spec_constant (&spec, r->rows);
+  dyno_kernel_spec_constant (&spec, channels);
+  dyno_kernel_spec_constant (&spec, r->rows_per_group);
+  dyno_kernel_spec_constant (&spec, r->groups);
+  return spec;
+}
+
+static DynoTensor *
+reduction_partials (DynoLowering *lowering, const Reduction *r, const DynoTensor *x)
+{
+  return dyno_lowering_workspace (lowering, "partials", (guint64) r->groups * 2 * x->cp * sizeof (float));
+}
+
+/* Constants 0 to 2 of a kernel that applies, and its workgroups: an invocation stays with its channels, so as many are at work as
+ * are a multiple of cvecs; several accesses each, so that the channels' values are loaded seldom. */
+static guint32
+apply_geometry (const DynoDeviceInfo *info, DynoKernelSpec *spec, const DynoTensor *x)
+{
+  guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype);
+  guint64 count = x->size_bytes / 16;
+  guint32 local = dyno_elementwise_local (info);
+  guint64 few = dyno_info_is_software (info) ? 16 : 1024;
+  guint64 groups = (count + local - 1) / local;
+  groups = MIN (groups, MAX (few, groups / 8));
+  groups = MAX (groups, (cvecs + local - 1) / local);
+  groups = MIN (groups, info->max_groups_x);
+  spec->local_size[0] = local;
+  dyno_kernel_spec_constant (spec, (guint32) count);
+  dyno_kernel_spec_constant (spec, cvecs);
+  dyno_kernel_spec_constant (spec, (guint32) (groups * local / cvecs * cvecs));
+  return (guint32) groups;
+}
+
+/* Statistics ----------------------------------------------------------------------------------------------------- */
+
+static void
+stats_lower (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *x = node->inputs[0];
+  Reduction r = reduction_plan (info, x);
+  DynoTensor *partials = reduction_partials (lowering, &r, x);
+
+  DynoKernelSpec spec =
+      reduction_spec (&r, "batchnorm/batchnorm_statistics.comp", x->dtype, sizeof (DynoBatchNormStatisticsPush));
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "statistics", &spec, r.groups, r.blocks, 1);
+  dispatch->flops = 3 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials, DYNO_ACCESS_WRITE);
+
+  spec = finish_spec (&r, info, "batchnorm/batchnorm_finish.comp", x->cp, sizeof (DynoBatchNormFinishPush));
+  dyno_kernel_spec_constant_float (&spec, EPSILON);
+  dyno_kernel_spec_constant_float (&spec, MOMENTUM);
+  dyno_kernel_spec_constant_float (&spec, (float) ((double) r.rows / (r.rows - 1)));
+  dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec, x->cp / FINISH_CHANNELS, 1, 1);
+  dispatch->flops = (guint64) r.groups * 5 * x->c;
+  dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r.groups + 6);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, partials), partials, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, mean), node->outputs[0], DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, invstd), node->outputs[1], DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_mean), node->inputs[1], DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_variance), node->inputs[2],
+                      DYNO_ACCESS_READ_WRITE);
+}
+
+static const DynoOpClass stats_class = { .name = "batch_norm_stats", .lower = stats_lower };
+
+/* Forward -------------------------------------------------------------------------------------------------------- */
+
+static void
+batch_norm_lower (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoBatchNormAttributes *attributes = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp", .push_bytes = sizeof (DynoBatchNormApplyPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  if (attributes->relu)
+    dyno_kernel_spec_macro (&spec, "RELU=1");
+  if (residual)
+    dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
+  if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
+    dyno_kernel_spec_macro (&spec, "VARIANCE=1");
+  guint32 groups = apply_geometry (info, &spec, x);
+  dyno_kernel_spec_constant_float (&spec, EPSILON);
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
+  dispatch->flops = 2 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes * (residual ? 3 : 2);
+  static const guint16 offsets[] = { [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormApplyPush, x),
+                                     [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormApplyPush, gamma),
+                                     [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormApplyPush, beta),
+                                     [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormApplyPush, mean),
+                                     [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormApplyPush, spread),
+                                     [DYNO_BATCH_NORM_RESIDUAL] = offsetof (DynoBatchNormApplyPush, residual) };
+  for (guint i = 0; i < DYNO_BATCH_NORM_N_INPUTS; i++)
+    if (node->inputs[i])
+      dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, y), node->outputs[0], DYNO_ACCESS_WRITE);
+}
+
+static gboolean
+batch_norm_recomputable (const DynoNode *node)
+{
+  return TRUE;
+}
+
+static char *
+batch_norm_print (const DynoNode *node)
+{
+  const DynoBatchNormAttributes *attributes = node->attributes;
+  return g_strdup_printf ("%s%s", node->inputs[DYNO_BATCH_NORM_RESIDUAL] ? "+add" : "", attributes->relu ? "+relu" : "");
+}
+
+/* Backward ------------------------------------------------------------------------------------------------------- */
+
+/* The macros that say where the relu's mask comes from; behind mask_store dy is masked already. */
+static void
+backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
+{
+  if (attributes->relu)
+    dyno_kernel_spec_macro (spec, attributes->residual ? "MASK_Y=1" : "MASK_X=1");
+}
+
+static void
+backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *partials)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[BACKWARD_X], *y = node->inputs[BACKWARD_Y];
+  DynoKernelSpec spec = reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
+  backward_mask (&spec, attributes);
+  if (attributes->mask_store)
+    dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
+  dispatch->flops = 4 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes * (2 + (y != NULL) + (attributes->mask_store != FALSE));
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, beta), node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mean), node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd), node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  if (y)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), y, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
+                      attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials, DYNO_ACCESS_WRITE);
+}
+
+static void
+backward_lower_collect (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *partials, DynoTensor *sums)
+{
+  const DynoTensor *x = node->inputs[BACKWARD_X];
+  DynoKernelSpec spec = finish_spec (r, dyno_lowering_get_info (lowering), "batchnorm/batchnorm_collect.comp", x->cp,
+                                     sizeof (DynoBatchNormCollectPush));
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "collect", &spec, x->cp / FINISH_CHANNELS, 1, 1);
+  dispatch->flops = (guint64) r->groups * 2 * x->c;
+  dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r->groups + 6);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, sums), sums, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dgamma), node->outputs[BACKWARD_DGAMMA],
+                      DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dbeta), node->outputs[BACKWARD_DBETA],
+                      DYNO_ACCESS_READ_WRITE);
+}
+
+static void
+backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[BACKWARD_X], *dx = node->outputs[BACKWARD_DX];
+  DynoTensor *y = attributes->mask_store ? NULL : node->inputs[BACKWARD_Y];
+  DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp", .push_bytes = sizeof (DynoBatchNormGradientPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  if (!attributes->mask_store)
+    backward_mask (&spec, attributes);
+  if (attributes->accumulate)
+    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  if (dresidual)
+    dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
+  guint32 groups = apply_geometry (dyno_lowering_get_info (lowering), &spec, x);
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
+  dispatch->flops = 5 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes
+                    * (3 + (y != NULL) + (attributes->accumulate != FALSE)
+                       + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0));
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, beta), node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mean), node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, invstd), node->inputs[BACKWARD_INVSTD],
+                      DYNO_ACCESS_READ);
+  if (y)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), y, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dx), dx,
+                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  if (dresidual)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dresidual), dresidual,
+                        attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+}
+
+static void
+backward_lower (DynoLowering *lowering, DynoNode *node)
+{
+  DynoTensor *x = node->inputs[BACKWARD_X];
+  Reduction r = reduction_plan (dyno_lowering_get_info (lowering), x);
+  DynoTensor *partials = reduction_partials (lowering, &r, x);
+  DynoTensor *sums = dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
+  backward_lower_reduce (lowering, node, &r, partials);
+  backward_lower_collect (lowering, node, &r, partials, sums);
+  if (node->outputs[BACKWARD_DX])
+    backward_lower_gradient (lowering, node, sums);
+}
+
+static const DynoOpClass backward_class = { .name = "batch_norm_backward", .lower = backward_lower };
+
+/* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory that the last kernel fills. */
+static DynoTensor *
+backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y, BatchNormBackward *attributes)
+{
+  if (!attributes->relu)
+    {
+      dyno_graph_gradient_add (graph, residual, y->gradient);
+      return NULL;
+    }
+  if (dyno_gradient_in_place (graph, residual, y))
+    {
+      attributes->mask_store = TRUE;
+      return y->gradient;
+    }
+  return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
+}
+
+static void
+batch_norm_backward (DynoGraph *graph, DynoNode *node)
+{
+  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
+  DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
+  BatchNormBackward attributes = { .relu = ((const DynoBatchNormAttributes *) node->attributes)->relu,
+                                   .residual = residual != NULL };
+  DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
+  if (residual && residual->needs_gradient)
+    outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
+  if (x->needs_gradient)
+    outputs[BACKWARD_DX] =
+        dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
+  outputs[BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
+
+  DynoTensor *inputs[BACKWARD_N] = { [BACKWARD_X] = x,
+                                     [BACKWARD_GAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT],
+                                     [BACKWARD_BETA] = node->inputs[DYNO_BATCH_NORM_BIAS],
+                                     [BACKWARD_MEAN] = node->inputs[DYNO_BATCH_NORM_MEAN],
+                                     [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
+                                     [BACKWARD_Y] = attributes.relu && residual ? y : NULL,
+                                     [BACKWARD_DY] = dy };
+  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
+  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N, outputs, BACKWARD_N_OUTPUTS, &attributes,
+                   sizeof attributes);
+}
+
+static const DynoOpClass batch_norm_class = { .name = DYNO_OP_BATCH_NORM,
+                                              .backward = batch_norm_backward,
+                                              .lower = batch_norm_lower,
+                                              .recomputable = batch_norm_recomputable,
+                                              .print = batch_norm_print };
+
+/* Builder -------------------------------------------------------------------------------------------------------- */
+
+static DynoTensor *
+vector_parameter (DynoGraph *graph, const char *name, const char *suffix, guint32 c, DynoInit init, gboolean is_state)
+{
+  g_autofree char *full = g_strconcat (name, suffix, NULL);
+  DynoParameter *parameter = dyno_graph_parameter (graph, full, DYNO_LAYOUT_VECTOR, &c, init, is_state);
+  return parameter ? parameter->master : NULL;
+}
+
+static gboolean
+append_stats (DynoGraph *graph, DynoTensor *x, const char *name, DynoTensor **mean, DynoTensor **spread)
+{
+  g_autofree char *stats_name = g_strconcat (name, ".stats", NULL);
+  g_autofree char *mean_name = g_strconcat (name, ".mean", NULL);
+  g_autofree char *invstd_name = g_strconcat (name, ".invstd", NULL);
+  DynoTensor *outputs[2] = { dyno_graph_tensor (graph, mean_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->c, x->cp),
+                             dyno_graph_tensor (graph, invstd_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->cp,
+                                                x->cp) };
+  if (!outputs[0] || !outputs[1])
+    return FALSE;
+  dyno_graph_node (graph, &stats_class, stats_name, (DynoTensor *[]){ x, *mean, *spread }, 3, outputs, 2, NULL, 0);
+  *mean = outputs[0];
+  *spread = outputs[1];
+  return TRUE;
+}
+
+DynoTensor *
+dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
+{
+  if (!x)
+    return NULL;
+  gboolean training = dyno_graph_get_params (graph)->training;
+  guint64 rows = (guint64) x->n * x->h * x->w;
+  if (training && rows < 2)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: batch norm needs more than one value a channel in training, (%u, %u, %u, %u) has one; "
+                            "raise the batch or the image size",
+                            name, x->n, x->h, x->w, x->c);
+  if (rows > G_MAXUINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: (%u, %u, %u, %u) is too large for batch norm; lower the batch",
+                            name, x->n, x->h, x->w, x->c);
+  DynoTensor *gamma = vector_parameter (graph, name, ".weight", x->c, DYNO_INIT_ONE, FALSE);
+  DynoTensor *beta = vector_parameter (graph, name, ".bias", x->c, DYNO_INIT_ZERO, FALSE);
+  DynoTensor *mean = vector_parameter (graph, name, ".running_mean", x->c, DYNO_INIT_ZERO, TRUE);
+  DynoTensor *spread = vector_parameter (graph, name, ".running_var", x->c, DYNO_INIT_ONE, TRUE);
+  DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);
+  if (!gamma || !beta || !mean || !spread || !y || (training && !append_stats (graph, x, name, &mean, &spread)))
+    return NULL;
+  DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
+  dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, &y, 1,
+                   &(DynoBatchNormAttributes){ FALSE }, sizeof (DynoBatchNormAttributes));
+  return y;
+}

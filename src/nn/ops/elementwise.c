@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What ops that go over elements share.
+ *
+ * A gradient may be written in place only while its memory belongs to one tensor: the op that made that tensor is the last to
+ * read it, and what it writes is its input's gradient from then on. */
+#include "elementwise.h"
+#include "graph-private.h"
+#include "elementwise-push.h"
+#include <stddef.h>
+
+#define LOCAL           256
+#define GROUPS          4096
+#define GROUPS_SOFTWARE 64
+
+guint32
+dyno_elementwise_local (const DynoDeviceInfo *info)
+{
+  return MIN (LOCAL, info->max_invocations);
+}
+
+guint32
+dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local)
+{
+  guint32 limit = dyno_info_is_software (info) ? GROUPS_SOFTWARE : GROUPS;
+  guint64 groups = (count + local - 1) / local;
+  return (guint32) CLAMP (groups, 1, MIN (limit, info->max_groups_x));
+}
+
+void
+dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype)
+{
+  if (dtype == DYNO_DTYPE_F16)
+    dyno_kernel_spec_macro (spec, "HALF=1");
+}
+
+void
+dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
+                        DynoTensor *b, DynoTensor *target, gboolean accumulate, const guint32 *constants, guint n_constants,
+                        gboolean step)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  guint64 count = target->size_bytes / 16;
+  DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoElementwisePush) };
+  spec.local_size[0] = dyno_elementwise_local (info);
+  dyno_elementwise_type (&spec, target->dtype);
+  if (accumulate)
+    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  dyno_kernel_spec_constant (&spec, (guint32) count);
+  for (guint i = 0; i < n_constants; i++)
+    dyno_kernel_spec_constant (&spec, constants[i]);
+
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  dispatch->flops = dyno_tensor_elements (target);
+  dispatch->bytes = target->size_bytes * (1 + (a != NULL) + (b != NULL) + (accumulate != FALSE));
+  if (a)
+    dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, a), a, DYNO_ACCESS_READ);
+  if (b)
+    dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, b), b, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, target), target,
+                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  if (step)
+    dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, step_input),
+                        dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+}
+
+gboolean
+dyno_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
+{
+  GPtrArray *owners = g_hash_table_lookup (graph->gradient_shares, output->gradient);
+  return owners && owners->len == 1 && g_ptr_array_index (owners, 0) == output;
+}
+
+gboolean
+dyno_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output)
+{
+  return dyno_gradient_is_own (graph, output) && dyno_graph_gradient_alias (graph, input, output->gradient);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What ops that go over elements share: how wide an access is, how many workgroups, and the one lowering of relu, add and dropout.
+ * Kernels read and write 16 bytes at a time (shaders/lib/lanes.glsl). */
+#pragma once
+#include "lowering.h"
+
+G_BEGIN_DECLS
+
+/* Channels in 16 bytes: 8 of F16, 4 of F32. */
+static inline guint32
+dyno_dtype_lanes (DynoDtype dtype)
+{
+  return 16 / dyno_dtype_size (dtype);
+}
+
+static inline guint64
+dyno_tensor_elements (const DynoTensor *tensor)
+{
+  return (guint64) tensor->n * tensor->h * tensor->w * tensor->c;
+}
+
+static inline gboolean
+dyno_info_is_software (const DynoDeviceInfo *info)
+{
+  return info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
+/* Invocations of a workgroup without shared memory: 256 where the device has them. */
+guint32 dyno_elementwise_local (const DynoDeviceInfo *info);
+
+/* Workgroups for count pieces of work; past a limit (which fills any device) the kernel's loop takes the rest. */
+guint32 dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local);
+
+/* HALF=1 for F16. */
+void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
+
+/* One dispatch over all of target: a, b may be NULL, step says whether the step's input is read.  spec names shader and macros;
+ * constant 0 (accesses) must not be in it yet if n_constants is 0, it is set here; further constants come behind. */
+void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
+                             DynoTensor *b, DynoTensor *target, gboolean accumulate, const guint32 *constants,
+                             guint n_constants, gboolean step);
+
+/* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares that gradient. */
+gboolean dyno_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
+
+/* Makes the gradient of output the gradient of input too, to be written in place by the op's backward; FALSE: it must write into
+ * dyno_graph_gradient_target.  input needs a gradient. */
+gboolean dyno_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
+
+G_END_DECLS

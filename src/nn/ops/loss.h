@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What the losses share: a kernel over rows, then one that adds the rows up into the step's output. */
+#pragma once
+#include "lowering.h"
+
+G_BEGIN_DECLS
+
+/* Inputs logits and targets (may be NULL); output, in training, the gradient of the logits. */
+DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
+
+/* FALSE, and the graph failed, when logits are not (N, 1, 1, C) or targets have not N rows of c values of dtype. */
+gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits, const DynoTensor *targets,
+                          DynoDtype dtype, guint32 c);
+
+/* Both dispatches; spec names the rows' shader and its macros; smoothing is constant 3. */
+void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, float smoothing);
+
+G_END_DECLS

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* prepare: raw pixels (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type, scaled, normalised, mirrored.
+ * Inputs raw and flip seeds, both may be NULL; output x.  Without raw it makes normal noise.  Samples from n_valid on are zero. */
+#include "elementwise.h"
+#include "ops.h"
+#include "prepare-push.h"
+#include <stddef.h>
+
+typedef struct {
+  float factor[4], offset[4];
+  gboolean flip;
+} Prepare;
+
+static void
+prepare_lower (DynoLowering *lowering, DynoNode *node)
+{
+  const Prepare *attributes = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *raw = node->inputs[0], *seeds = node->inputs[1], *x = node->outputs[0];
+  guint64 count = x->size_bytes / 16;
+  DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp", .push_bytes = sizeof (DynoPreparePush) };
+  spec.local_size[0] = dyno_elementwise_local (info);
+  dyno_elementwise_type (&spec, x->dtype);
+  if (raw)
+    dyno_kernel_spec_macro (&spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
+  if (attributes->flip)
+    dyno_kernel_spec_macro (&spec, "FLIP=1");
+  const guint32 constants[] = { (guint32) count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, x->c };
+  for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
+    dyno_kernel_spec_constant (&spec, constants[i]);
+  for (guint i = 0; i < 4; i++)
+    dyno_kernel_spec_constant_float (&spec, attributes->factor[i]);
+  for (guint i = 0; i < 4; i++)
+    dyno_kernel_spec_constant_float (&spec, attributes->offset[i]);
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec,
+                                                   dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  dispatch->flops = 2 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes + (raw ? raw->size_bytes : 0);
+  if (raw)
+    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
+  if (attributes->flip)
+    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, flip_seeds), seeds, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, target), x, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
+                      dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+}
+
+static gboolean
+prepare_recomputable (const DynoNode *node)
+{
+  return TRUE;
+}
+
+static const DynoOpClass prepare_class = { .name = "prepare", .lower = prepare_lower, .recomputable = prepare_recomputable };
+
+DynoTensor *
+dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height, guint32 width, guint32 channels,
+              const DynoPrepareParams *params)
+{
+  const DynoGraphParams *graph_params = dyno_graph_get_params (graph);
+  if (raw && raw->dtype != DYNO_DTYPE_U8 && raw->dtype != DYNO_DTYPE_F32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: raw pixels are bytes or floats", raw->name);
+  if (raw
+      && (raw->n != graph_params->batch || raw->h != height || raw->w != width || raw->c != channels || raw->cp != raw->c))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: raw pixels of shape (%u, %u, %u, %u), not (%u, %u, %u, %u)",
+                            raw->name, raw->n, raw->h, raw->w, raw->c, graph_params->batch, height, width, channels);
+  if (raw && dyno_tensor_elements (raw) > G_MAXUINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the batch has more than 2^32 values; lower the batch",
+                            raw->name);
+  Prepare attributes = { .flip = params->flip && flip_seeds && graph_params->training };
+  for (guint i = 0; i < 4; i++)
+    {
+      double scale = params->scale_255 ? 1.0 / 255 : 1.0;
+      if (params->normalise && !(params->deviation[i] > 0) && i < channels)
+        return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the deviation of channel %u is %g; it must be more than 0", i,
+                                (double) params->deviation[i]);
+      gboolean normalise = params->normalise && params->deviation[i] > 0;
+      attributes.factor[i] = (float) (normalise ? scale / params->deviation[i] : scale);
+      attributes.offset[i] = normalise ? -params->mean[i] / params->deviation[i] : 0.0f;
+    }
+  DynoTensor *x = dyno_graph_activation (graph, "input", graph_params->batch, height, width, channels);
+  if (!x)
+    return NULL;
+  dyno_graph_node (graph, &prepare_class, "prepare", (DynoTensor *[]){ raw, flip_seeds }, 2, &x, 1, &attributes,
+                   sizeof attributes);
+  return x;
+}
