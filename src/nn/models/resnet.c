@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* ResNet-18, -34 and -50 with torchvision's names and start values.
+ * He et al., "Deep Residual Learning for Image Recognition" (2015); the stride lies in the 3x3 convolution of a
+ * bottleneck (torchvision's "v1.5"). */
+#include "models.h"
+
+typedef struct {
+  gboolean bottleneck;
+  guint blocks[4];
+} Variant;
+
+typedef struct {
+  DynoGraph *graph;
+  const Variant *variant;
+  double width;
+} Builder;
+
+/* "prefix.suffix"; g_free. */
+static char *
+join (const char *prefix, const char *suffix)
+{
+  return g_strconcat (prefix, ".", suffix, NULL);
+}
+
+/* Convolution without bias and batch norm, named prefix.conv and prefix.norm. */
+static DynoTensor *
+conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, guint32 channels, guint32 kernel, guint32 stride)
+{
+  DynoConv2dParams params = { .out_channels = channels,
+                              .kernel_h = kernel,
+                              .kernel_w = kernel,
+                              .stride_h = stride,
+                              .stride_w = stride,
+                              .pad_h = kernel / 2,
+                              .pad_w = kernel / 2,
+                              .init = DYNO_INIT_KAIMING_NORMAL_OUT };
+  return dyno_batch_norm (b->graph, dyno_conv2d (b->graph, x, conv, &params), norm);
+}
+
+/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", with a ReLU unless it is the last. */
+static DynoTensor *
+unit (Builder *b, DynoTensor *x, const char *block, guint index, guint32 channels, guint32 kernel, guint32 stride,
+      gboolean relu)
+{
+  g_autofree char *conv = g_strdup_printf ("%s.conv%u", block, index), *norm = g_strdup_printf ("%s.bn%u", block, index);
+  g_autofree char *act = g_strdup_printf ("%s.relu%u", block, index);
+  x = conv_norm (b, x, conv, norm, channels, kernel, stride);
+  return relu ? dyno_relu (b->graph, x, act) : x;
+}
+
+static DynoTensor *
+residual_block (Builder *b, DynoTensor *x, const char *name, guint32 channels, guint32 stride)
+{
+  guint32 inner = dyno_model_channels (channels, b->width);
+  guint32 outer = b->variant->bottleneck ? dyno_model_channels (channels * 4, b->width) : inner;
+  DynoTensor *identity = x, *y;
+  if (b->variant->bottleneck)
+    {
+      y = unit (b, x, name, 1, inner, 1, 1, TRUE);
+      y = unit (b, y, name, 2, inner, 3, stride, TRUE);
+      y = unit (b, y, name, 3, outer, 1, 1, FALSE);
+    }
+  else
+    {
+      y = unit (b, x, name, 1, inner, 3, stride, TRUE);
+      y = unit (b, y, name, 2, outer, 3, 1, FALSE);
+    }
+  if (x && (stride != 1 || x->c != outer))
+    {
+      g_autofree char *conv = join (name, "downsample.0"), *norm = join (name, "downsample.1");
+      identity = conv_norm (b, x, conv, norm, outer, 1, stride);
+    }
+  g_autofree char *add = join (name, "add"), *relu = join (name, "relu");
+  return dyno_relu (b->graph, dyno_add (b->graph, y, identity, add), relu);
+}
+
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width, const Variant *variant)
+{
+  Builder b = { graph, variant, width };
+  x = conv_norm (&b, x, "conv1", "bn1", dyno_model_channels (64, width), 7, 2);
+  x = dyno_relu (graph, x, "relu");
+  x = dyno_max_pool (graph, x, "maxpool", 3, 2, 1);
+  for (guint layer = 0; layer < 4; layer++)
+    for (guint i = 0; i < variant->blocks[layer]; i++)
+      {
+        g_autofree char *name = g_strdup_printf ("layer%u.%u", layer + 1, i);
+        x = residual_block (&b, x, name, 64u << layer, layer > 0 && i == 0 ? 2 : 1);
+      }
+  x = dyno_global_avg_pool (graph, x, "avgpool");
+  return dyno_linear (graph, x, "fc", n_outputs, DYNO_INIT_KAIMING_UNIFORM);
+}
+
+static DynoTensor *
+build_18 (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+{
+  return build (graph, x, n_outputs, width, &(Variant){ FALSE, { 2, 2, 2, 2 } });
+}
+
+static DynoTensor *
+build_34 (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+{
+  return build (graph, x, n_outputs, width, &(Variant){ FALSE, { 3, 4, 6, 3 } });
+}
+
+static DynoTensor *
+build_50 (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+{
+  return build (graph, x, n_outputs, width, &(Variant){ TRUE, { 3, 4, 6, 3 } });
+}
+
+const DynoModel dyno_model_resnet18 = { .name = "resnet18",
+                                        .title = "ResNet-18",
+                                        .summary = "Residual network of 18 layers: photographs",
+                                        .min_size = 32,
+                                        .build = build_18 };
+const DynoModel dyno_model_resnet34 = { .name = "resnet34",
+                                        .title = "ResNet-34",
+                                        .summary = "Residual network of 34 layers: photographs, more of them",
+                                        .min_size = 32,
+                                        .build = build_34 };
+const DynoModel dyno_model_resnet50 = { .name = "resnet50",
+                                        .title = "ResNet-50",
+                                        .summary =
+                                            "Residual network of 50 layers with bottlenecks: large sets of photographs",
+                                        .min_size = 32,
+                                        .build = build_50 };
