@@ -46,7 +46,7 @@ test_write (const char *folder, const char *name, gconstpointer data, gsize size
   g_autoptr (GError) error = NULL;
 
   g_assert_cmpint (g_mkdir_with_parents (parent, 0755), ==, 0);
-  g_file_set_contents_full (path, data, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0644, &error);
+  g_file_set_contents_full (path, data, (gssize) size, G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error);
   g_assert_no_error (error);
   return path;
 }

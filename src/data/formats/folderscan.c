@@ -23,7 +23,7 @@ typedef struct {
   DynoDataset *dataset;
   const DynoOpenContext *context;
   char *real_root;     /* canonical, for links */
-  GHashTable *entered; /* "device:inode" of folders */
+  GHashTable *entered; /* "device:inode" of folders to RESERVED or ENTERED */
   gint64 told_us;      /* when progress was called last */
 } Walk;
 
@@ -77,6 +77,12 @@ list_folder (const char *path, struct stat *status, GError **error)
   closedir (dir);
   g_ptr_array_sort (names, compare_names);
   return names;
+}
+
+static char *
+folder_key (const struct stat *status)
+{
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status->st_dev, (guint64) status->st_ino);
 }
 
 static EntryKind
@@ -162,6 +168,33 @@ walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *na
     }
 }
 
+/* Classes' own folders are reserved before any is walked, so that no link within one class leads into another. */
+enum { RESERVED = 1, ENTERED };
+
+static void
+reserve (Walk *walk, const char *path)
+{
+  struct stat status;
+
+  if (stat (path, &status) == 0)
+    g_hash_table_insert (walk->entered, folder_key (&status), GINT_TO_POINTER (RESERVED));
+}
+
+static gboolean
+enter (Walk *walk, const struct stat *status, gboolean is_class)
+{
+  char *key = folder_key (status);
+  int state = GPOINTER_TO_INT (g_hash_table_lookup (walk->entered, key));
+
+  if (state == ENTERED || (state == RESERVED && !is_class))
+    {
+      g_free (key);
+      return FALSE;
+    }
+  g_hash_table_insert (walk->entered, key, GINT_TO_POINTER (ENTERED));
+  return TRUE;
+}
+
 /* All files under path into one class. */
 static gboolean
 walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth, GError **error)
@@ -187,8 +220,7 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
       note (walk, path, reason->message);
       return TRUE;
     }
-  if (!g_hash_table_add (walk->entered, g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status.st_dev,
-                                                         (guint64) status.st_ino)))
+  if (!enter (walk, &status, depth == 1))
     return TRUE;
   fd = dyno_datafile_open_any (path, &status, &reason);
   if (fd < 0)
@@ -267,6 +299,14 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
       g_free (info->class_names[i]);
       info->class_names[i] = g_filename_display_name (g_ptr_array_index (classes, i));
     }
+  reserve (walk, walk->scan->root);
+  for (guint part = 0; part < 2; part++)
+    for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
+      {
+        g_autofree char *path = g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
+        reserve (walk, parts[part]);
+        reserve (walk, path);
+      }
   for (guint part = 0; part < 2; part++)
     for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
       {

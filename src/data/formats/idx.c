@@ -47,6 +47,13 @@ is_images_name (const char *name)
   return strstr (name, "images") != NULL && strstr (name, "idx3") != NULL;
 }
 
+static gboolean
+has_images_name (const char *path)
+{
+  g_autofree char *base = g_path_get_basename (path);
+  return strstr (base, "images") != NULL;
+}
+
 /* "a-images-idx3-b.gz" to "a-labels-idx1-b" with or without ".gz", whichever is there. */
 static char *
 find_labels (const char *images, GError **error)
@@ -213,6 +220,14 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 
   if (location->is_folder)
     find_images (location->body, &train, &test);
+  else if (!has_images_name (location->body))
+    {
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+          "“%s” is an IDX file, but not one named …-images-…: choose the images file; its labels are found by its name",
+          location->text);
+      return FALSE;
+    }
   else
     train = g_path_get_basename (location->body);
   for (guint i = 0; i < 2; i++)

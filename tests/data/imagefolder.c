@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Image folders: what is found, what is left out, and what cannot hang or stop the scan. */
+#include "data-test.h"
+#include "image.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <png.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void
+put_jpeg (const char *folder, const char *name, guint8 red)
+{
+  g_autoptr (GByteArray) file = test_jpeg (40, 30, red, 50, 50, FALSE);
+  g_free (test_write (folder, name, file->data, file->len));
+}
+
+static void
+put_link (const char *target, const char *folder, const char *name)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_assert_cmpint (symlink (target, path), ==, 0);
+}
+
+static gboolean
+is_listed (DynoDataset *dataset, const char *words)
+{
+  for (const char *const *at = dyno_dataset_get_unreadable (dataset); *at != NULL; at++)
+    if (strstr (*at, words) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+test_classes_and_order (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  const DynoDatasetInfo *info;
+  static const char *const expected[] = { "a/1.jpg", "a/2.jpg", "a/sub/0.jpg", "b/x.jpg" };
+
+  put_jpeg (folder, "b/x.jpg", 10);
+  put_jpeg (folder, "a/2.jpg", 10);
+  put_jpeg (folder, "a/sub/0.jpg", 10);
+  put_jpeg (folder, "a/1.jpg", 200);
+  put_jpeg (folder, ".hidden/1.jpg", 10);
+  put_jpeg (folder, "a/.hidden.jpg", 10);
+  g_free (test_write (folder, "empty/.keep", "", 0));
+  dataset = test_open (folder);
+  info = dyno_dataset_get_info (dataset);
+  g_assert_cmpuint (info->n_samples, ==, 4);
+  g_assert_cmpuint (info->n_unreadable, ==, 0);
+  g_assert_cmpuint (info->n_classes, ==, 3);
+  g_assert_cmpstr (info->class_names[0], ==, "a");
+  g_assert_cmpstr (info->class_names[1], ==, "b");
+  g_assert_cmpstr (info->class_names[2], ==, "empty");
+  g_assert_cmpuint (info->class_counts[0], ==, 3);
+  g_assert_cmpuint (info->class_counts[2], ==, 0);
+  g_assert_cmpuint (info->max_width, ==, 40);
+  g_assert_cmpuint (info->min_height, ==, 30);
+  g_assert_false (info->has_split);
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autofree char *name = dyno_dataset_describe_sample (dataset, i);
+      g_assert_cmpstr (name, ==, expected[i]);
+      g_assert_cmpint (dyno_dataset_get_label (dataset, i), ==, i == 3);
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_decodes_by_content (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) png = test_png (9, 9, PNG_COLOR_TYPE_RGB, 8, FALSE);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[8 * 8 * 3];
+  gint32 label = -1;
+
+  put_jpeg (folder, "a/really-jpeg.png", 100);
+  g_free (test_write (folder, "b/really-png.jpg", png->data, png->len));
+  g_free (test_write (folder, "b/text.jpg", "not an image at all", 19));
+  g_free (test_write (folder, "b/empty.jpg", "", 0));
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 2);
+  g_assert_true (is_listed (dataset, "b/text.jpg: not an image"));
+  g_assert_true (is_listed (dataset, "b/empty.jpg: empty file"));
+  dyno_dataset_decode (dataset, 1, 8, 8, pixels, &label, scratch, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (label, ==, 1);
+  g_assert_cmpint (pixels[100], ==, 200);
+  test_folder_remove (folder);
+}
+
+static void
+test_own_split (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  put_jpeg (folder, "train/a/1.jpg", 10);
+  put_jpeg (folder, "train/b/1.jpg", 10);
+  put_jpeg (folder, "val/b/2.jpg", 10);
+  dataset = test_open (folder);
+  g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+  dyno_dataset_split (dataset, 0.5, 1, &train, &validation);
+  g_assert_cmpuint (train->len, ==, 2);
+  g_assert_cmpuint (validation->len, ==, 1);
+  g_assert_cmpint (dyno_dataset_get_label (dataset, g_array_index (validation, guint32, 0)), ==, 1);
+  test_folder_remove (folder);
+}
+
+static void
+test_links_and_special_files (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *outside = test_folder_new ();
+  g_autofree char *fifo = g_build_filename (folder, "a", "fifo.jpg", NULL);
+  g_autofree char *socket_path = g_build_filename (folder, "a", "socket.jpg", NULL);
+  g_autoptr (DynoDataset) dataset = NULL;
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+  put_jpeg (outside, "secret/1.jpg", 10);
+  put_jpeg (folder, "a/1.jpg", 10);
+  put_jpeg (folder, "b/1.jpg", 10);
+  put_link ("1.jpg", folder, "a/inside.jpg");
+  put_link ("..", folder, "a/loop");
+  put_link (".", folder, "b/self");
+  put_link ("nowhere", folder, "b/broken.jpg");
+  put_link (outside, folder, "b/out");
+  put_link (outside, folder, "class-out");
+  put_link ("/dev/zero", folder, "b/zero.jpg");
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  g_strlcpy (address.sun_path, socket_path, sizeof address.sun_path);
+  g_assert_cmpint (bind (fd, (struct sockaddr *) &address, sizeof address), ==, 0);
+  close (fd);
+
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+  /* b is entered once, through a/loop or as itself: each of its files counts once. */
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
+  g_assert_true (is_listed (dataset, "a/fifo.jpg: not a regular file"));
+  g_assert_true (is_listed (dataset, "a/socket.jpg: not a regular file"));
+  g_assert_true (is_listed (dataset, "broken.jpg: a symbolic link"));
+  g_assert_true (is_listed (dataset, "/out: a symbolic link that leaves"));
+  g_assert_true (is_listed (dataset, "zero.jpg: a symbolic link that leaves"));
+  g_assert_true (is_listed (dataset, "class-out: a symbolic link that leaves"));
+  test_folder_remove (folder);
+  test_folder_remove (outside);
+}
+
+static void
+test_odd_names (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = NULL;
+  guint8 pixels[8 * 8 * 3];
+  gint32 label;
+
+  put_jpeg (folder, "caf\xe9/\xff\xfe.jpg", 10);
+  put_jpeg (folder, "z/\n.jpg", 10);
+  dataset = test_open (folder);
+  g_assert_true (g_utf8_validate (dyno_dataset_get_info (dataset)->class_names[0], -1, NULL));
+  name = dyno_dataset_describe_sample (dataset, 0);
+  g_assert_true (g_utf8_validate (name, -1, NULL));
+  for (guint i = 0; i < 2; i++)
+    g_assert_true (dyno_dataset_decode (dataset, i, 8, 8, pixels, &label, scratch, &error));
+  test_folder_remove (folder);
+}
+
+/* A path longer than PATH_MAX, made folder by folder. */
+static void
+test_path_beyond_path_max (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *part = g_strnfill (200, 'd');
+  g_autofree char *start = g_get_current_dir ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[8 * 8 * 3];
+  gint32 label;
+
+  put_jpeg (folder, "b/1.jpg", 10);
+  g_assert_cmpint (g_chdir (folder), ==, 0);
+  g_assert_cmpint (g_mkdir ("a", 0755), ==, 0);
+  g_assert_cmpint (g_chdir ("a"), ==, 0);
+  for (guint i = 0; i < 25; i++)
+    {
+      g_assert_cmpint (g_mkdir (part, 0755), ==, 0);
+      g_assert_cmpint (g_chdir (part), ==, 0);
+    }
+  put_jpeg (".", "deep.jpg", 10);
+  g_assert_cmpint (g_chdir (start), ==, 0);
+
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_true (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, &error));
+
+  /* Removed the way it was made: paths this long cannot be named. */
+  g_assert_cmpint (g_chdir (folder), ==, 0);
+  g_assert_cmpint (g_chdir ("a"), ==, 0);
+  for (guint i = 0; i < 25; i++)
+    g_assert_cmpint (g_chdir (part), ==, 0);
+  g_assert_cmpint (g_unlink ("deep.jpg"), ==, 0);
+  for (guint i = 0; i < 25; i++)
+    {
+      g_assert_cmpint (g_chdir (".."), ==, 0);
+      g_assert_cmpint (g_rmdir (part), ==, 0);
+    }
+  g_assert_cmpint (g_chdir (start), ==, 0);
+  test_folder_remove (folder);
+}
+
+static void
+test_what_is_no_data_set (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *missing = g_build_filename (folder, "missing", NULL);
+  g_autofree char *fifo = g_build_filename (folder, "fifo", NULL);
+
+  test_open_fails (folder, DYNO_DATA_ERROR_UNKNOWN, "no sub-folders|folder of its own");
+  put_jpeg (folder, "flat.jpg", 10);
+  test_open_fails (folder, DYNO_DATA_ERROR_UNKNOWN, "no sub-folders");
+  g_free (test_write (folder, "a/text.txt", "text only, no image", 19));
+  test_open_fails (folder, DYNO_DATA_ERROR_EMPTY, "no readable sample|text.txt");
+  put_jpeg (folder, "a/1.jpg", 10);
+  test_open_fails (folder, DYNO_DATA_ERROR_EMPTY, "one class only");
+  test_open_fails (missing, DYNO_DATA_ERROR_NOT_FOUND, "missing");
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  test_open_fails (fifo, DYNO_DATA_ERROR_UNKNOWN, "neither a file nor a folder");
+  test_folder_remove (folder);
+}
+
+static void
+test_vanished_file_is_an_error_of_the_sample (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *gone = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[8 * 8 * 3];
+  gint32 label;
+
+  put_jpeg (folder, "a/1.jpg", 10);
+  put_jpeg (folder, "b/1.jpg", 10);
+  dataset = test_open (folder);
+  gone = g_build_filename (folder, "a", "1.jpg", NULL);
+  g_assert_cmpint (g_unlink (gone), ==, 0);
+  g_assert_false (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  /* A FIFO in its place neither hangs nor decodes. */
+  g_assert_cmpint (mkfifo (gone, 0600), ==, 0);
+  g_assert_false (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
+  test_folder_remove (folder);
+}
+
+static void
+on_progress (guint64 found, gpointer data)
+{
+  g_cancellable_cancel (data);
+}
+
+static void
+test_scan_can_be_cancelled (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 600; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%c/%u.jpg", i % 2 ? 'a' : 'b', i);
+      g_free (test_write (folder, name, "x", 1));
+    }
+  g_assert_null (dyno_dataset_open (folder, NULL, on_progress, cancellable, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  test_folder_remove (folder);
+}
+
+static void
+test_listing_is_bounded_and_stable (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  DynoDatasetParams params = { .max_listed = 5 };
+  g_autoptr (GError) error = NULL;
+
+  put_jpeg (folder, "a/1.jpg", 10);
+  put_jpeg (folder, "b/1.jpg", 10);
+  for (guint i = 0; i < 300; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("a/x%03u.jpg", i);
+      g_free (test_write (folder, name, "x", 1));
+    }
+  for (guint round = 0; round < 5; round++)
+    {
+      g_autoptr (DynoDataset) dataset = dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
+      const char *const *listed = dyno_dataset_get_unreadable (dataset);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 300);
+      g_assert_cmpuint (g_strv_length ((char **) listed), ==, 5);
+      for (guint i = 0; i < 5; i++)
+        {
+          g_autofree char *expected = g_strdup_printf ("/a/x%03u.jpg: ", i);
+          g_assert_nonnull (strstr (listed[i], expected));
+        }
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_content_hash_sees_changes (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  guint64 hashes[4];
+
+  put_jpeg (folder, "a/1.jpg", 10);
+  put_jpeg (folder, "b/1.jpg", 10);
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      if (i == 2)
+        put_jpeg (folder, "a/2.jpg", 10);
+      if (i == 3)
+        {
+          g_autofree char *from = g_build_filename (folder, "a/2.jpg", NULL);
+          g_autofree char *to = g_build_filename (folder, "b/2.jpg", NULL);
+          g_assert_cmpint (g_rename (from, to), ==, 0);
+        }
+      dataset = test_open (folder);
+      hashes[i] = dyno_dataset_get_info (dataset)->content_hash;
+    }
+  g_assert_cmpuint (hashes[0], ==, hashes[1]);
+  g_assert_cmpuint (hashes[1], !=, hashes[2]);
+  g_assert_cmpuint (hashes[2], !=, hashes[3]);
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/imagefolder/classes-and-order", test_classes_and_order);
+  g_test_add_func ("/data/imagefolder/decodes-by-content", test_decodes_by_content);
+  g_test_add_func ("/data/imagefolder/own-split", test_own_split);
+  g_test_add_func ("/data/imagefolder/links-and-special-files", test_links_and_special_files);
+  g_test_add_func ("/data/imagefolder/odd-names", test_odd_names);
+  g_test_add_func ("/data/imagefolder/path-beyond-path-max", test_path_beyond_path_max);
+  g_test_add_func ("/data/imagefolder/what-is-no-data-set", test_what_is_no_data_set);
+  g_test_add_func ("/data/imagefolder/vanished-file-is-an-error-of-the-sample",
+                   test_vanished_file_is_an_error_of_the_sample);
+  g_test_add_func ("/data/imagefolder/scan-can-be-cancelled", test_scan_can_be_cancelled);
+  g_test_add_func ("/data/imagefolder/listing-is-bounded-and-stable", test_listing_is_bounded_and_stable);
+  g_test_add_func ("/data/imagefolder/content-hash-sees-changes", test_content_hash_sees_changes);
+  return g_test_run ();
+}
