@@ -203,7 +203,7 @@ dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size, GEr
 {
   guint64 length;
 
-  if (size < 12 || memcmp (bytes, MAGIC, MAGIC_SIZE) != 0)
+  if (size < 10 || memcmp (bytes, MAGIC, MAGIC_SIZE) != 0 || (bytes[6] > 1 && size < 12))
     return set_corrupt (error, "it does not begin as a .npy file");
   if (bytes[6] < 1 || bytes[6] > 3)
     {

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Built-in data sets and the division into parts. */
+#include "data-test.h"
+#include "hash.h"
+#include <string.h>
+
+static guint64
+fold_shapes (const char *location, guint32 size)
+{
+  g_autoptr (DynoDataset) dataset = test_open (location);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autofree guint8 *pixels = g_malloc ((gsize) size * size * 3);
+  guint64 hash = DYNO_HASH_START;
+  gint32 label;
+
+  for (guint i = 0; i < 20; i++)
+    {
+      g_assert_true (dyno_dataset_decode (dataset, i, size, size, pixels, &label, scratch, NULL));
+      g_assert_cmpint (label, ==, dyno_dataset_get_label (dataset, i));
+      hash = dyno_hash_bytes (hash, pixels, (gsize) size * size * 3);
+    }
+  return hash;
+}
+
+static void
+test_shapes_are_the_same_everywhere (void)
+{
+  /* The number holds on every machine: a change of it changes what users train on. */
+  g_assert_cmphex (fold_shapes ("builtin:shapes", 32), ==, G_GUINT64_CONSTANT (0xeb4520c4f833dfac));
+  g_assert_cmphex (fold_shapes ("builtin:shapes?seed=2", 32), !=, G_GUINT64_CONSTANT (0xeb4520c4f833dfac));
+}
+
+static void
+test_shapes_facts (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?size=96&samples=25&classes=4");
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+  g_assert_cmpstr (info->kind, ==, "shapes");
+  g_assert_cmpstr (info->name, ==, "shapes");
+  g_assert_cmpuint (info->n_samples, ==, 25);
+  g_assert_cmpuint (info->n_classes, ==, 4);
+  g_assert_cmpuint (info->class_counts[0], ==, 7);
+  g_assert_cmpuint (info->class_counts[3], ==, 6);
+  g_assert_cmpuint (info->max_width, ==, 96);
+  g_assert_true (info->resizable && info->generated && !info->device_noise);
+}
+
+static void
+test_synthetic (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("synthetic:6x5x3?classes=7&samples=99");
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  guint8 first[90], second[90];
+  guint64 total = 0;
+  gint32 label;
+
+  g_assert_true (info->device_noise);
+  g_assert_cmpuint (info->max_height, ==, 6);
+  g_assert_cmpuint (info->max_width, ==, 5);
+  g_assert_cmpuint (info->channels, ==, 3);
+  for (guint i = 0; i < 7; i++)
+    total += info->class_counts[i];
+  g_assert_cmpuint (total, ==, 99);
+  g_assert_true (dyno_dataset_decode (dataset, 5, 5, 6, first, &label, scratch, NULL));
+  g_assert_true (dyno_dataset_decode (dataset, 5, 5, 6, second, &label, scratch, NULL));
+  g_assert_cmpmem (first, 90, second, 90);
+  g_assert_true (dyno_dataset_decode (dataset, 6, 5, 6, second, &label, scratch, NULL));
+  g_assert_cmpint (memcmp (first, second, 90), !=, 0);
+}
+
+static void
+test_options_are_checked (void)
+{
+  test_open_fails ("builtin:nothing", DYNO_DATA_ERROR_NOT_FOUND, "builtin:nothing|builtin:shapes");
+  test_open_fails ("builtin:shapes?size=7", DYNO_DATA_ERROR_OPTION, "size|8 to 1024");
+  test_open_fails ("builtin:shapes?size=x", DYNO_DATA_ERROR_OPTION, "size|“x”");
+  test_open_fails ("builtin:shapes?colour=1", DYNO_DATA_ERROR_OPTION, "colour|samples");
+  test_open_fails ("builtin:shapes?size", DYNO_DATA_ERROR_OPTION, "key=value");
+  test_open_fails ("builtin:shapes?classes=11", DYNO_DATA_ERROR_OPTION, "classes");
+  test_open_fails ("synthetic:224x224", DYNO_DATA_ERROR_OPTION, "HEIGHTxWIDTHxCHANNELS");
+  test_open_fails ("synthetic:0x4x4", DYNO_DATA_ERROR_OPTION, "HEIGHTxWIDTHxCHANNELS");
+  test_open_fails ("synthetic:16384x16384x65536", DYNO_DATA_ERROR_OPTION, "1 GB");
+  test_open_fails ("/no/such/place", DYNO_DATA_ERROR_NOT_FOUND, "/no/such/place");
+}
+
+static void
+test_split_is_stratified (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("synthetic:1x1x1?classes=9&samples=1000");
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  guint counts[9] = { 0 };
+  gboolean seen[1000] = { FALSE };
+
+  dyno_dataset_split (dataset, 0.2, 3, &train, &validation);
+  g_assert_cmpuint (validation->len, ==, 200);
+  g_assert_cmpuint (train->len, ==, 800);
+  for (guint i = 0; i < 1000; i++)
+    {
+      guint32 index = i < 800 ? g_array_index (train, guint32, i) : g_array_index (validation, guint32, i - 800);
+      g_assert_false (seen[index]);
+      seen[index] = TRUE;
+      if (i >= 800)
+        counts[dyno_dataset_get_label (dataset, index)]++;
+    }
+  for (guint i = 0; i < 9; i++)
+    g_assert_cmpfloat_with_epsilon (counts[i], 0.2 * (double) info->class_counts[i], 1.0);
+}
+
+static void
+test_split_follows_the_seed (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?samples=100");
+  GArray *first[2], *same[2], *other[2];
+
+  dyno_dataset_split (dataset, 0.3, 1, &first[0], &first[1]);
+  dyno_dataset_split (dataset, 0.3, 1, &same[0], &same[1]);
+  dyno_dataset_split (dataset, 0.3, 2, &other[0], &other[1]);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpmem (first[i]->data, first[i]->len * 4, same[i]->data, same[i]->len * 4);
+      g_assert_cmpint (memcmp (first[i]->data, other[i]->data, first[i]->len * 4), !=, 0);
+      g_array_unref (first[i]);
+      g_array_unref (same[i]);
+      g_array_unref (other[i]);
+    }
+}
+
+static void
+test_split_of_nothing_is_file_order (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?samples=50");
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  dyno_dataset_split (dataset, 0, 1, &train, &validation);
+  g_assert_cmpuint (validation->len, ==, 0);
+  for (guint32 i = 0; i < 50; i++)
+    g_assert_cmpuint (g_array_index (train, guint32, i), ==, i);
+}
+
+static void
+test_split_keeps_one_to_train (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?samples=11");
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  gboolean seen[10] = { FALSE };
+
+  dyno_dataset_split (dataset, 0.9, 1, &train, &validation);
+  for (guint i = 0; i < train->len; i++)
+    seen[dyno_dataset_get_label (dataset, g_array_index (train, guint32, i))] = TRUE;
+  for (guint i = 0; i < 10; i++)
+    g_assert_true (seen[i]);
+  g_assert_cmpuint (train->len + validation->len, ==, 11);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/shapes/same-everywhere", test_shapes_are_the_same_everywhere);
+  g_test_add_func ("/data/shapes/facts", test_shapes_facts);
+  g_test_add_func ("/data/synthetic/noise-by-index", test_synthetic);
+  g_test_add_func ("/data/location/options-are-checked", test_options_are_checked);
+  g_test_add_func ("/data/split/is-stratified", test_split_is_stratified);
+  g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);
+  g_test_add_func ("/data/split/of-nothing-is-file-order", test_split_of_nothing_is_file_order);
+  g_test_add_func ("/data/split/keeps-one-to-train", test_split_keeps_one_to_train);
+  return g_test_run ();
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy arrays: shapes, types and byte orders; headers that lie; files that shrink in use. */
+#include "data-test.h"
+#include "npyfile.h"
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *
+put_array (const char *folder, const char *name, const char *type, guint n_dims, const guint64 *shape, gconstpointer data)
+{
+  char *path = g_build_filename (folder, name, NULL);
+  g_autoptr (GError) error = NULL;
+
+  dyno_npy_write (path, type, n_dims, shape, data, &error);
+  g_assert_no_error (error);
+  return path;
+}
+
+/* A file with a header as given and size bytes of data 0, 1, 2, ... */
+static char *
+put_raw (const char *folder, const char *name, const char *literal, gsize size)
+{
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+  guint8 start[10] = "\x93NUMPY\x01";
+
+  start[8] = (guint8) strlen (literal);
+  g_byte_array_append (file, start, 10);
+  g_byte_array_append (file, (const guint8 *) literal, (guint) strlen (literal));
+  for (gsize i = 0; i < size; i++)
+    g_byte_array_append (file, &(guint8){ (guint8) i }, 1);
+  return test_write (folder, name, file->data, file->len);
+}
+
+static gint64 labels[6] = { 0, 2, 1, 0, 2, 1 };
+
+static void
+test_float_images_and_classes (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = NULL, *y = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  const DynoDatasetInfo *info;
+  float data[6 * 2 * 3 * 4], out[24];
+  gint32 label;
+
+  for (guint i = 0; i < G_N_ELEMENTS (data); i++)
+    data[i] = (float) i / 7 - 3;
+  x = put_array (folder, "X.npy", "f4", 4, (guint64[]){ 6, 2, 3, 4 }, data);
+  y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+  dataset = test_open (x);
+  info = dyno_dataset_get_info (dataset);
+  g_assert_cmpuint (info->n_samples, ==, 6);
+  g_assert_cmpuint (info->max_height, ==, 2);
+  g_assert_cmpuint (info->max_width, ==, 3);
+  g_assert_cmpuint (info->channels, ==, 4);
+  g_assert_cmpint (info->element, ==, DYNO_ELEMENT_F32);
+  g_assert_cmpuint (info->n_classes, ==, 3);
+  g_assert_false (info->normalise);
+  g_assert_false (info->resizable);
+  g_assert_true (dyno_dataset_decode (dataset, 4, 3, 2, out, &label, scratch, NULL));
+  g_assert_cmpint (label, ==, 2);
+  g_assert_cmpmem (out, sizeof out, data + 4 * 24, sizeof out);
+  test_folder_remove (folder);
+}
+
+static void
+test_features_of_every_type (void)
+{
+  static const char *const types[] = { "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1" };
+
+  for (guint t = 0; t < G_N_ELEMENTS (types); t++)
+    for (guint big = 0; big < 2; big++)
+      {
+        g_autofree char *folder = test_folder_new ();
+        g_autofree char *literal =
+            g_strdup_printf ("{'descr': '%c%s', 'fortran_order': False, 'shape': (6, 5), }\n", big ? '>' : '<', types[t]);
+        guint size = (guint) (types[t][1] - '0');
+        g_autofree char *x = put_raw (folder, "X.npy", literal, 30 * size);
+        g_autofree char *y = put_array (folder, "labels.npy", "i8", 1, (guint64[]){ 6 }, labels);
+        g_autoptr (DynoDataset) dataset = test_open (x);
+        g_autoptr (GByteArray) scratch = g_byte_array_new ();
+        float out[5];
+        gint32 label;
+
+        g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 5);
+        g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_F32);
+        g_assert_true (dyno_dataset_decode (dataset, 1, 1, 1, out, &label, scratch, NULL));
+        if (types[t][0] == 'u' || types[t][0] == 'i')
+          for (guint i = 0; i < 5; i++)
+            {
+              guint64 expected = 0;
+              for (guint b = 0; b < size; b++)
+                expected |= (guint64) (guint8) ((5 + i) * size + b) << 8 * (big ? size - 1 - b : b);
+              g_assert_cmpfloat (out[i], ==, (float) expected);
+            }
+        test_folder_remove (folder);
+      }
+}
+
+static void
+test_values_and_bytes (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = NULL, *y = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 images[4 * 9], out[9];
+  double targets[8] = { 0, 1.5, 2, 3, 4, 5, 6, -7 };
+  float values[2];
+
+  for (guint i = 0; i < sizeof images; i++)
+    images[i] = (guint8) (i * 5);
+  x = put_array (folder, "faces.npy", "u1", 3, (guint64[]){ 4, 3, 3 }, images);
+  y = put_array (folder, "faces_y.npy", "f8", 2, (guint64[]){ 4, 2 }, targets);
+  dataset = test_open (x);
+  g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_U8);
+  g_assert_cmpint (dyno_dataset_get_info (dataset)->target_kind, ==, DYNO_TARGET_VALUES);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_targets, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 1);
+  g_assert_true (dyno_dataset_decode (dataset, 3, 3, 3, out, values, scratch, NULL));
+  g_assert_cmpmem (out, 9, images + 27, 9);
+  g_assert_cmpfloat (values[0], ==, 6);
+  g_assert_cmpfloat (values[1], ==, -7);
+  /* The file shrinks while it is used. */
+  g_assert_cmpint (truncate (x, 150), ==, 0);
+  g_assert_false (dyno_dataset_decode (dataset, 3, 3, 3, out, values, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
+  test_has_words (error, "faces.npy|record 3|expected 9");
+  test_folder_remove (folder);
+}
+
+static void
+test_lying_headers (void)
+{
+  static const struct {
+    const char *literal;
+    DynoDataError code;
+    const char *words;
+  } cases[] = {
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2), }", DYNO_DATA_ERROR_TOO_LARGE,
+      "overflows" },
+    { "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904,), }", DYNO_DATA_ERROR_TOO_LARGE,
+      "overflows" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,), }", DYNO_DATA_ERROR_CORRUPT, "shape" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 100), }", DYNO_DATA_ERROR_CORRUPT, "400000 bytes|has 100" },
+    { "{'descr': '|O', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "Python objects" },
+    { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "structures" },
+    { "{'descr': '<c8', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "c8" },
+    { "{'descr': '<U4', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "U4" },
+    { "{'descr': '<f4', 'fortran_order': True, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
+      "Fortran|ascontiguousarray" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (25,), }", DYNO_DATA_ERROR_UNSUPPORTED, "1 dimensions" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5), }", DYNO_DATA_ERROR_EMPTY, "no sample" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }", DYNO_DATA_ERROR_TOO_LARGE, "numbers" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (-5, 5), }", DYNO_DATA_ERROR_CORRUPT, "shape" },
+    { "{'descr': '<f4', 'fortran_order': False, }", DYNO_DATA_ERROR_CORRUPT, "missing" },
+    { "{'descr': '<f4', 'descr': '<f4', 'shape': (5,5)}", DYNO_DATA_ERROR_CORRUPT, "repeated" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 5", DYNO_DATA_ERROR_CORRUPT, "shape" },
+    { "__import__('os').system('true')", DYNO_DATA_ERROR_CORRUPT, "dictionary" },
+    { "", DYNO_DATA_ERROR_CORRUPT, "dictionary" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *x = put_raw (folder, "X.npy", cases[i].literal, 100);
+      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      test_open_fails (x, cases[i].code, cases[i].words);
+      test_folder_remove (folder);
+    }
+}
+
+static void
+test_huge_header_is_refused (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = test_write (folder, "X.npy", "\x93NUMPY\x02\x00\xff\xff\xff\xff{}", 14);
+  test_open_fails (x, DYNO_DATA_ERROR_TOO_LARGE, "4294967295");
+  test_folder_remove (folder);
+}
+
+static void
+test_targets_that_do_not_fit (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  float data[12] = { 0 };
+  gint64 negative[6] = { 0, 1, -1, 0, 1, 1 }, large[6] = { 0, 1, 1000000000000, 0, 1, 1 }, same[6] = { 0 };
+  float bad[6] = { 1, 2, 3, 4, NAN, 6 };
+  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 6, 2 }, data);
+
+  test_open_fails (x, DYNO_DATA_ERROR_NOT_FOUND, "y.npy");
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 5 }, labels));
+  test_open_fails (x, DYNO_DATA_ERROR_CORRUPT, "5 records|6");
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, negative));
+  test_open_fails (x, DYNO_DATA_ERROR_CORRUPT, "record 2|-1");
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, large));
+  test_open_fails (x, DYNO_DATA_ERROR_TOO_LARGE, "record 2|floats");
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, same));
+  test_open_fails (x, DYNO_DATA_ERROR_EMPTY, "one class");
+  g_free (put_array (folder, "y.npy", "f4", 1, (guint64[]){ 6 }, bad));
+  test_open_fails (x, DYNO_DATA_ERROR_CORRUPT, "record 4|finite");
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/npy/float-images-and-classes", test_float_images_and_classes);
+  g_test_add_func ("/data/npy/features-of-every-type", test_features_of_every_type);
+  g_test_add_func ("/data/npy/values-and-bytes", test_values_and_bytes);
+  g_test_add_func ("/data/npy/lying-headers", test_lying_headers);
+  g_test_add_func ("/data/npy/huge-header-is-refused", test_huge_header_is_refused);
+  g_test_add_func ("/data/npy/targets-that-do-not-fit", test_targets_that_do_not_fit);
+  return g_test_run ();
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* safetensors: what is written reads back; each fault of a file has its own error; writing is all or nothing. */
+#include "data-test.h"
+#include "base-error.h"
+#include "safetensors.h"
+#include <string.h>
+#include <sys/resource.h>
+#include <signal.h>
+
+static DynoSafetensors *
+parse (const char *header, gsize data_bytes, GError **error)
+{
+  guint64 length = GUINT64_TO_LE ((guint64) strlen (header));
+  gsize size = 8 + strlen (header) + data_bytes;
+  guint8 *bytes = g_malloc0 (size);
+
+  memcpy (bytes, &length, 8);
+  memcpy (bytes + 8, header, strlen (header));
+  return dyno_safetensors_parse (bytes, size, error);
+}
+
+static void
+test_reads_back (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = g_build_filename (folder, "w.safetensors", NULL);
+  const char *const metadata[] = { "format", "pt", "note", "ü \"quoted\"\n", NULL };
+  float weight[6] = { 1, 2, 3, 4, 5, 6.5f };
+  guint8 flags[3] = { 7, 8, 9 };
+  gint64 step = -12;
+  DynoSafetensor tensors[] = {
+    { .name = "flags", .type = DYNO_TENSOR_U8, .n_dims = 1, .shape = { 3 }, .size_bytes = 3, .data = flags },
+    { .name = "layer.0.weight", .type = DYNO_TENSOR_F32, .n_dims = 2, .shape = { 2, 3 }, .size_bytes = 24, .data = weight },
+    { .name = "step", .type = DYNO_TENSOR_I64, .size_bytes = 8, .data = &step },
+    { .name = "none", .type = DYNO_TENSOR_F16, .n_dims = 2, .shape = { 0, 5 }, .size_bytes = 0, .data = &step },
+  };
+  g_autoptr (DynoSafetensors) file = NULL;
+  g_autoptr (GError) error = NULL;
+  const DynoSafetensor *tensor;
+
+  for (guint round = 0; round < 2; round++) /* the second replaces the first */
+    g_assert_true (dyno_safetensors_write (path, tensors, 4, metadata, &error));
+  file = dyno_safetensors_open (path, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_safetensors_get_count (file), ==, 4);
+  g_assert_cmpstr (dyno_safetensors_get_metadata (file, "format"), ==, "pt");
+  g_assert_cmpstr (dyno_safetensors_get_metadata (file, "note"), ==, metadata[3]);
+  g_assert_null (dyno_safetensors_get_metadata (file, "nothing"));
+  for (guint i = 0; i < 4; i++)
+    {
+      tensor = dyno_safetensors_lookup (file, tensors[i].name);
+      g_assert_nonnull (tensor);
+      g_assert_cmpint (tensor->type, ==, tensors[i].type);
+      g_assert_cmpuint (tensor->n_dims, ==, tensors[i].n_dims);
+      g_assert_cmpmem (tensor->shape, sizeof tensor->shape, tensors[i].shape, sizeof tensor->shape);
+      g_assert_cmpmem (tensor->data, tensor->size_bytes, tensors[i].data, tensors[i].size_bytes);
+    }
+  g_assert_null (dyno_safetensors_lookup (file, "layer.0"));
+  test_folder_remove (folder);
+}
+
+static void
+test_each_fault_has_its_error (void)
+{
+  static const struct {
+    const char *header;
+    gsize data;
+    DynoDataError code;
+    const char *words;
+  } cases[] = {
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_"
+      "offsets\":[0,8]}}",
+      8, DYNO_DATA_ERROR_CORRUPT, "“a” twice" },
+    { "{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT,
+      "“dtype” twice" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, DYNO_DATA_ERROR_CORRUPT, "hole of 4 bytes" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 12, DYNO_DATA_ERROR_CORRUPT, "hole: 4 bytes" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_"
+      "offsets\":[4,8]}}",
+      8, DYNO_DATA_ERROR_CORRUPT, "“b” overlaps that of “a”" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 7, DYNO_DATA_ERROR_CORRUPT,
+      "“a” ends at byte 8|beyond the file" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, DYNO_DATA_ERROR_CORRUPT,
+      "ends before it begins" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT,
+      "needs 12 bytes|span 8" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296,4],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_TOO_LARGE,
+      "overflows" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT, "no shape" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2.0],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT, "no shape" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,9]}}", 8, DYNO_DATA_ERROR_CORRUPT, "data_offsets" },
+    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_UNSUPPORTED, "F8_E4M3" },
+    { "{\"a\":{\"shape\":[8],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT, "no dtype" },
+    { "{\"a\":3}", 0, DYNO_DATA_ERROR_CORRUPT, "not an object" },
+    { "{\"__metadata__\":{\"a\":3}}", 0, DYNO_DATA_ERROR_CORRUPT, "not a string" },
+    { "{\"__metadata__\":[]}", 0, DYNO_DATA_ERROR_CORRUPT, "map of strings" },
+    { "[]", 0, DYNO_DATA_ERROR_CORRUPT, "not a JSON object" },
+    { "{\"a\":", 0, DYNO_DATA_ERROR_CORRUPT, "not JSON" },
+    { "{\"a\":[[[[[[]]]]]]}", 0, DYNO_DATA_ERROR_CORRUPT, "nested" },
+    { "/* */ {}", 0, DYNO_DATA_ERROR_CORRUPT, "plain JSON" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_assert_null (parse (cases[i].header, cases[i].data, &error));
+      g_assert_error (error, DYNO_DATA_ERROR, (int) cases[i].code);
+      test_has_words (error, cases[i].words);
+    }
+}
+
+static void
+test_header_length_is_checked (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  static const struct {
+    const char *bytes;
+    gsize size;
+    DynoDataError code;
+    const char *words;
+  } cases[] = {
+    { "\x02\0\0\0", 4, DYNO_DATA_ERROR_CORRUPT, "4 bytes" },
+    { "\x09\0\0\0\0\0\0\0{}", 10, DYNO_DATA_ERROR_CORRUPT, "claims 9 bytes|has 2" },
+    { "\0\xe1\xf5\x06\0\0\0\0{}", 10, DYNO_DATA_ERROR_TOO_LARGE, "116777216" },
+    { "\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, DYNO_DATA_ERROR_TOO_LARGE, "18446744073709551615" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = test_write (folder, "x.safetensors", cases[i].bytes, cases[i].size);
+      g_autoptr (GError) error = NULL;
+      g_assert_null (dyno_safetensors_open (path, 0, &error));
+      g_assert_error (error, DYNO_DATA_ERROR, (int) cases[i].code);
+      test_has_words (error, cases[i].words);
+      test_has_words (error, "x.safetensors");
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_metadata_only_is_valid (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSafetensors) file = parse ("{\"__metadata__\":{\"a\":\"b\"}}  ", 0, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_safetensors_get_count (file), ==, 0);
+  g_assert_cmpuint (g_hash_table_size (dyno_safetensors_get_metadata_table (file)), ==, 1);
+}
+
+/* A file size limit stops the write part-way: the old file stays, nothing else is left. */
+static void
+test_failed_write_keeps_the_old (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = g_build_filename (folder, "w.safetensors", NULL);
+  g_autofree guint8 *data = g_malloc0 (1 << 20);
+  DynoSafetensor small = {
+    .name = "a", .type = DYNO_TENSOR_U8, .n_dims = 1, .shape = { 16 }, .size_bytes = 16, .data = data
+  };
+  DynoSafetensor large = {
+    .name = "a", .type = DYNO_TENSOR_U8, .n_dims = 1, .shape = { 1 << 20 }, .size_bytes = 1 << 20, .data = data
+  };
+  g_autoptr (DynoSafetensors) file = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDir) dir = NULL;
+  struct rlimit old, limit;
+  guint count = 0;
+
+  g_assert_true (dyno_safetensors_write (path, &small, 1, NULL, NULL));
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &old), ==, 0);
+  limit = old;
+  limit.rlim_cur = 100000;
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+  g_assert_false (dyno_safetensors_write (path, &large, 1, NULL, &error));
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &old), ==, 0);
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_DISK);
+  g_clear_error (&error);
+  file = dyno_safetensors_open (path, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_safetensors_lookup (file, "a")->size_bytes, ==, 16);
+  dir = g_dir_open (folder, 0, NULL);
+  while (g_dir_read_name (dir) != NULL)
+    count++;
+  g_assert_cmpuint (count, ==, 1);
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/safetensors/reads-back", test_reads_back);
+  g_test_add_func ("/data/safetensors/each-fault-has-its-error", test_each_fault_has_its_error);
+  g_test_add_func ("/data/safetensors/header-length-is-checked", test_header_length_is_checked);
+  g_test_add_func ("/data/safetensors/metadata-only-is-valid", test_metadata_only_is_valid);
+  g_test_add_func ("/data/safetensors/failed-write-keeps-the-old", test_failed_write_keeps_the_old);
+  return g_test_run ();
+}
