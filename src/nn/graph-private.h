@@ -35,13 +35,6 @@ DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype
                              guint32 w, guint32 c, guint32 cp);
 void dyno_tensor_free (DynoTensor *tensor);
 
-/* TRUE for the spaces whose tensors are planned by liveness. */
-static inline gboolean
-dyno_space_is_planned (DynoSpace space)
-{
-  return space == DYNO_SPACE_ARENA || space == DYNO_SPACE_WORKSPACE;
-}
-
 const char *dyno_dtype_name (DynoDtype dtype);
 const char *dyno_space_name (DynoSpace space);
 

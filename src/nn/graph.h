@@ -50,11 +50,10 @@ typedef enum {
   DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
   DYNO_SPACE_STATE,    /* running statistics, fp32 */
   DYNO_SPACE_SCALER,   /* struct DynoScalerState of shared/step.h */
-  DYNO_SPACE_ARENA,    /* activations and their gradients, aliased by liveness */
-  DYNO_SPACE_WORKSPACE, /* scratch of one node, aliased */
-  DYNO_SPACE_INPUT,     /* raw batch: pixels, targets, flip seeds */
-  DYNO_SPACE_STEP_IN,   /* struct DynoStepInput */
-  DYNO_SPACE_STEP_OUT,  /* struct DynoStepOutput */
+  DYNO_SPACE_ARENA,    /* activations, their gradients and the scratch of nodes, aliased by liveness */
+  DYNO_SPACE_INPUT,    /* raw batch: pixels, targets, flip seeds */
+  DYNO_SPACE_STEP_IN,  /* struct DynoStepInput */
+  DYNO_SPACE_STEP_OUT, /* struct DynoStepOutput */
   DYNO_SPACE_N
 } DynoSpace;
 
@@ -134,7 +133,7 @@ typedef struct {
   guint32 batch;
   gboolean amp;           /* compute = F16 */
   gboolean training;      /* FALSE: evaluation: running statistics, no gradients, no dropout */
-  gboolean checkpointing; /* recompute what is cheap to recompute instead of keeping it */
+  gboolean checkpointing; /* recompute all that is cheap to recompute instead of keeping it */
   DynoOptimizer optimizer;
 } DynoGraphParams;
 

@@ -48,7 +48,7 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
   else
     for (guint i = 0; i < nodes->len && !graph->error; i++)
       dyno_lowering_node (lowering, g_ptr_array_index (nodes, i));
-  if (!node && graph->params.checkpointing && graph->params.training && !graph->error)
+  if (!node && graph->params.training && !graph->error)
     dyno_lowering_recompute (lowering);
   if (!dyno_graph_check (graph, error))
     return NULL;
@@ -170,7 +170,7 @@ dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_
     return dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_SHAPE,
                             "%s: a workspace of %" G_GUINT64_FORMAT " bytes is too large", name, size_bytes);
   guint32 count = (guint32) MAX (words, 1);
-  DynoTensor *tensor = dyno_tensor_new (lowering->graph, name, DYNO_DTYPE_F32, DYNO_SPACE_WORKSPACE, 1, 1, 1, count, count);
+  DynoTensor *tensor = dyno_tensor_new (lowering->graph, name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, count, count);
   if (!tensor)
     return NULL;
   tensor->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;

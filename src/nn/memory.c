@@ -24,8 +24,7 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
           if (!buffer)
             return NULL;
           memory->buffers[space][slot] = buffer;
-          gboolean scratch = space == DYNO_SPACE_ARENA || space == DYNO_SPACE_WORKSPACE;
-          if (!scratch && !dyno_buffer_fill (buffer, 0, dyno_buffer_get_size (buffer), 0, error))
+          if (space != DYNO_SPACE_ARENA && !dyno_buffer_fill (buffer, 0, dyno_buffer_get_size (buffer), 0, error))
             return NULL;
         }
     }

@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
   DynoLowering *lowering;
   DynoPlanFlags flags;
-  GArray *uses;                 /* Use, of planned spaces, by first dispatch */
+  GArray *uses;                 /* Use, of the arena's tensors, by first dispatch */
   gboolean bound[DYNO_SPACE_N]; /* spaces that some dispatch touches */
 } Planner;
 
@@ -30,12 +30,12 @@ DynoMemoryKind
 dyno_space_kind (DynoSpace space)
 {
   static const DynoMemoryKind kinds[DYNO_SPACE_N] = {
-    [DYNO_SPACE_MASTER] = DYNO_MEMORY_WEIGHTS,      [DYNO_SPACE_HALF] = DYNO_MEMORY_WEIGHTS,
-    [DYNO_SPACE_GRADIENT] = DYNO_MEMORY_GRADIENTS,  [DYNO_SPACE_MOMENT1] = DYNO_MEMORY_OPTIMIZER,
-    [DYNO_SPACE_MOMENT2] = DYNO_MEMORY_OPTIMIZER,   [DYNO_SPACE_STATE] = DYNO_MEMORY_WEIGHTS,
-    [DYNO_SPACE_SCALER] = DYNO_MEMORY_OPTIMIZER,    [DYNO_SPACE_ARENA] = DYNO_MEMORY_ACTIVATIONS,
-    [DYNO_SPACE_WORKSPACE] = DYNO_MEMORY_WORKSPACE, [DYNO_SPACE_INPUT] = DYNO_MEMORY_STAGING,
-    [DYNO_SPACE_STEP_IN] = DYNO_MEMORY_STAGING,     [DYNO_SPACE_STEP_OUT] = DYNO_MEMORY_STAGING,
+    [DYNO_SPACE_MASTER] = DYNO_MEMORY_WEIGHTS,     [DYNO_SPACE_HALF] = DYNO_MEMORY_WEIGHTS,
+    [DYNO_SPACE_GRADIENT] = DYNO_MEMORY_GRADIENTS, [DYNO_SPACE_MOMENT1] = DYNO_MEMORY_OPTIMIZER,
+    [DYNO_SPACE_MOMENT2] = DYNO_MEMORY_OPTIMIZER,  [DYNO_SPACE_STATE] = DYNO_MEMORY_WEIGHTS,
+    [DYNO_SPACE_SCALER] = DYNO_MEMORY_OPTIMIZER,   [DYNO_SPACE_ARENA] = DYNO_MEMORY_ACTIVATIONS,
+    [DYNO_SPACE_INPUT] = DYNO_MEMORY_STAGING,      [DYNO_SPACE_STEP_IN] = DYNO_MEMORY_STAGING,
+    [DYNO_SPACE_STEP_OUT] = DYNO_MEMORY_STAGING,
   };
   return kinds[space];
 }
@@ -58,7 +58,7 @@ collect_uses (Planner *p)
         {
           DynoTensor *tensor = dispatch->bindings[b].tensor;
           p->bound[tensor->space] = TRUE;
-          if (!dyno_space_is_planned (tensor->space))
+          if (tensor->space != DYNO_SPACE_ARENA)
             continue;
           guint place = GPOINTER_TO_UINT (g_hash_table_lookup (places, tensor));
           if (place == 0)
@@ -75,13 +75,12 @@ collect_uses (Planner *p)
 
 /* Memory of its own for every tensor; also the addresses by which levels are found. */
 static gboolean
-place_apart (Planner *p, guint64 ends[DYNO_SPACE_N])
+place_apart (Planner *p, guint64 *end)
 {
   guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
   for (guint i = 0; i < p->uses->len; i++)
     {
       DynoTensor *tensor = g_array_index (p->uses, Use, i).tensor;
-      guint64 *end = &ends[tensor->space];
       tensor->offset = *end + guard;
       if (!dyno_size_add (tensor->offset, dyno_align_up (tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + guard, end)
           || *end > (guint64) G_MAXINT64)
@@ -90,41 +89,29 @@ place_apart (Planner *p, guint64 ends[DYNO_SPACE_N])
   return TRUE;
 }
 
-/* Replaces the offsets of one space's tensors by shared ones; gives the bytes needed. */
+/* Replaces the offsets by shared ones; gives the bytes needed. */
 static guint64
-place_shared (Planner *p, DynoSpace space, const guint *levels, guint n_levels)
-{
-  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
-  g_autofree DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
-  g_autofree DynoTensor **tensors = g_new (DynoTensor *, p->uses->len + 1);
-  guint n = 0;
-  for (guint i = 0; i < p->uses->len; i++)
-    {
-      const Use *use = &g_array_index (p->uses, Use, i);
-      if (use->tensor->space != space)
-        continue;
-      lives[n].size_bytes = dyno_align_up (use->tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + 2 * guard;
-      lives[n].first = use->from_start ? 0 : levels[use->first_dispatch];
-      lives[n].last = use->tensor->keep ? n_levels - 1 : levels[use->last_dispatch];
-      tensors[n++] = use->tensor;
-    }
-  guint64 total = dyno_lives_place (lives, n);
-  for (guint i = 0; i < n; i++)
-    tensors[i]->offset = lives[i].offset + guard;
-  return total;
-}
-
-static void
-place_by_levels (Planner *p, guint64 ends[DYNO_SPACE_N])
+place_shared (Planner *p)
 {
   GPtrArray *dispatches = p->lowering->dispatches;
+  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   g_autofree guint *levels = g_new (guint, dispatches->len + 1);
+  g_autofree DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
   guint level = 0;
   for (guint i = 0; i < dispatches->len; i++)
     levels[i] = level += before[i];
-  ends[DYNO_SPACE_ARENA] = place_shared (p, DYNO_SPACE_ARENA, levels, level + 1);
-  ends[DYNO_SPACE_WORKSPACE] = place_shared (p, DYNO_SPACE_WORKSPACE, levels, level + 1);
+  for (guint i = 0; i < p->uses->len; i++)
+    {
+      const Use *use = &g_array_index (p->uses, Use, i);
+      lives[i].size_bytes = dyno_align_up (use->tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + 2 * guard;
+      lives[i].first = use->from_start ? 0 : levels[use->first_dispatch];
+      lives[i].last = use->tensor->keep ? level : levels[use->last_dispatch];
+    }
+  guint64 total = dyno_lives_place (lives, p->uses->len);
+  for (guint i = 0; i < p->uses->len; i++)
+    g_array_index (p->uses, Use, i).tensor->offset = lives[i].offset + guard;
+  return total;
 }
 
 static void
@@ -134,7 +121,7 @@ place_inputs (DynoGraph *graph, guint64 *end)
   for (guint i = 0; i < tensors->len; i++)
     {
       DynoTensor *tensor = g_ptr_array_index (tensors, i);
-      if (dyno_space_is_planned (tensor->space))
+      if (tensor->space == DYNO_SPACE_ARENA)
         tensor->offset = DYNO_OFFSET_NONE;
       if (tensor->space != DYNO_SPACE_INPUT)
         continue;
@@ -180,18 +167,16 @@ dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, D
   *plan = (DynoPlan){ .n_slots = n_slots };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);
-  guint64 ends[DYNO_SPACE_N] = { 0 };
-  if (!place_apart (&p, ends))
+  guint64 *arena = &plan->space_bytes[DYNO_SPACE_ARENA];
+  if (!place_apart (&p, arena))
     {
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                    "the activations of a step are too large to count; lower the batch or the image size");
       return FALSE;
     }
-  plan->naive_arena_bytes = ends[DYNO_SPACE_ARENA];
+  plan->naive_arena_bytes = *arena;
   if (!(flags & DYNO_PLAN_NO_ALIAS))
-    place_by_levels (&p, ends);
-  plan->space_bytes[DYNO_SPACE_ARENA] = ends[DYNO_SPACE_ARENA];
-  plan->space_bytes[DYNO_SPACE_WORKSPACE] = ends[DYNO_SPACE_WORKSPACE];
+    *arena = place_shared (&p);
   count_spaces (&p, lowering->graph, plan->space_bytes);
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     plan->space_bytes[space] = dyno_align_up (plan->space_bytes[space], DYNO_BUFFER_GRANULARITY);

@@ -3,7 +3,8 @@
  *
  * Computed without a device, so VRAM is known exactly before a run: what the plan says is what is allocated.  A tensor
  * lives from its first writer to its last reader in the list of dispatches; tensors whose lives do not meet share
- * memory.  Lives are widened to the barrier level, since dispatches of one level may overlap. */
+ * memory.  Lives are widened to the barrier level, since dispatches of one level may overlap.  Scratch of nodes is a tensor like
+ * any other: it lies where activations are dead, and counts as activations. */
 #pragma once
 #include "lowering.h"
 
@@ -21,7 +22,7 @@ typedef struct {
 typedef enum {
   DYNO_PLAN_DEFAULT = 0,
   DYNO_PLAN_NO_ALIAS = 1 << 0, /* every tensor has memory of its own (tests that look at intermediate values) */
-  DYNO_PLAN_GUARD = 1 << 1,    /* with 256 guard bytes before and after each tensor of ARENA and WORKSPACE */
+  DYNO_PLAN_GUARD = 1 << 1,    /* with 256 guard bytes before and after each tensor of ARENA */
 } DynoPlanFlags;
 
 /* Sets the tensors' offsets.  n_slots: steps in flight (>= 1).  Errors: SHAPE (overflow). */

@@ -6,12 +6,18 @@
  * tensors; backward's reads are bound to these, and the forward values die early.  Where the inputs of a recomputed node were
  * dropped themselves they are recomputed first; how long such a chain may get is tried out: of the lists with chains of
  * at most 0, 1, 2 ... nodes the one with the lowest peak is taken, so that this never costs memory.
+ * Without the checkpointing setting the same is done for what costs next to nothing: values made from the step's inputs alone
+ * (the prepared pixels), and only where that is worth it.
  * Law: a recomputed value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include "checked.h"
 
 #define MAX_CHAIN 4
+
+/* What dropping the prepared input must save when nobody asked for it. */
+#define WORTH_BYTES    (G_GUINT64_CONSTANT (64) << 20)
+#define WORTH_FRACTION 25 /* a 25th of the peak */
 
 typedef struct {
   DynoNode *node;
@@ -75,6 +81,15 @@ node_is_stable (Recompute *r, const DynoNode *node)
 }
 
 static gboolean
+node_reads_arena (const DynoNode *node)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] && node->inputs[i]->space == DYNO_SPACE_ARENA)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
 node_has_output (const DynoNode *node, const DynoTensor *tensor)
 {
   for (guint i = 0; i < node->n_outputs; i++)
@@ -130,11 +145,12 @@ static void
 find_candidates (Recompute *r)
 {
   GPtrArray *nodes = dyno_graph_get_nodes (r->lowering->graph);
+  gboolean all = r->lowering->graph->params.checkpointing;
   for (guint i = 0; i < nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (nodes, i);
       if (node->stage == DYNO_STAGE_FORWARD && node->op->recomputable && node->op->recomputable (node)
-          && node_is_stable (r, node))
+          && (all || !node_reads_arena (node)) && node_is_stable (r, node))
         add_candidate (r, node);
     }
 }
@@ -250,6 +266,8 @@ dyno_lowering_recompute (DynoLowering *lowering)
   find_candidates (&r);
   GPtrArray *best = NULL;
   guint64 best_peak = list_peak (lowering->dispatches);
+  if (!lowering->graph->params.checkpointing)
+    best_peak -= MIN (best_peak, MAX (WORTH_BYTES, best_peak / WORTH_FRACTION));
   for (guint limit = 1; limit <= MAX_CHAIN && r.candidates->len > 0; limit++)
     {
       GPtrArray *list = make_list (&r, limit);

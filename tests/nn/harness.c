@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness: graph in, device run, arrays of double out.
  *
- * Arena and workspace are filled with a pattern before a run and read back whole after it; guards, pads and results
+ * The arena is filled with a pattern before a run and read back whole after it; guards, pads and results
  * are looked up in that copy. */
 #include "harness.h"
 #include "graph-private.h"
@@ -39,7 +39,7 @@ struct _Harness {
   struct DynoStepInput step;
   struct DynoScalerState scaler;
   struct DynoStepOutput output;
-  guint8 *copies[DYNO_SPACE_N]; /* arena and workspace after the run */
+  guint8 *arena; /* after the run */
 };
 
 static DynoDevice *shared_device;
@@ -122,8 +122,7 @@ harness_free (Harness *h)
   g_array_unref (h->forces);
   g_hash_table_unref (h->values);
   g_hash_table_unref (h->gradients);
-  for (guint i = 0; i < DYNO_SPACE_N; i++)
-    g_free (h->copies[i]);
+  g_free (h->arena);
   dyno_device_unref (h->device);
   g_free (h);
 }
@@ -379,13 +378,10 @@ static void
 upload_all (Harness *h)
 {
   g_autoptr (GError) error = NULL;
-  for (guint space = DYNO_SPACE_ARENA; space <= DYNO_SPACE_WORKSPACE; space++)
-    {
-      DynoBuffer *buffer = dyno_memory_get_buffer (h->memory, space, 0);
-      if (buffer)
-        dyno_buffer_fill (buffer, 0, dyno_buffer_get_size (buffer), PATTERN, &error);
-      g_assert_no_error (error);
-    }
+  DynoBuffer *arena = dyno_memory_get_buffer (h->memory, DYNO_SPACE_ARENA, 0);
+  if (arena)
+    dyno_buffer_fill (arena, 0, dyno_buffer_get_size (arena), PATTERN, &error);
+  g_assert_no_error (error);
   upload_parameters (h, DYNO_SPACE_MASTER, h->values);
   if (g_hash_table_size (h->gradients) > 0)
     upload_parameters (h, DYNO_SPACE_GRADIENT, h->gradients);
@@ -397,20 +393,16 @@ upload_all (Harness *h)
 }
 
 static void
-read_spaces (Harness *h)
+read_arena (Harness *h)
 {
   g_autoptr (GError) error = NULL;
-  for (guint space = DYNO_SPACE_ARENA; space <= DYNO_SPACE_WORKSPACE; space++)
-    {
-      DynoBuffer *buffer = dyno_memory_get_buffer (h->memory, space, 0);
-      g_clear_pointer (&h->copies[space], g_free);
-      if (!buffer)
-        continue;
-      guint64 size = dyno_buffer_get_size (buffer);
-      h->copies[space] = g_malloc (size);
-      dyno_buffer_read (buffer, 0, h->copies[space], size, &error);
-      g_assert_no_error (error);
-    }
+  DynoBuffer *buffer = dyno_memory_get_buffer (h->memory, DYNO_SPACE_ARENA, 0);
+  g_clear_pointer (&h->arena, g_free);
+  if (!buffer)
+    return;
+  h->arena = g_malloc (dyno_buffer_get_size (buffer));
+  dyno_buffer_read (buffer, 0, h->arena, dyno_buffer_get_size (buffer), &error);
+  g_assert_no_error (error);
 }
 
 static gboolean
@@ -426,7 +418,7 @@ is_pattern (const guint8 *bytes, guint64 begin, guint64 end)
 static void
 check_guards (Harness *h, const DynoTensor *tensor)
 {
-  const guint8 *bytes = h->copies[tensor->space];
+  const guint8 *bytes = h->arena;
   guint64 end = tensor->offset + tensor->size_bytes;
   if (!is_pattern (bytes, tensor->offset - DYNO_GUARD_BYTES, tensor->offset))
     g_error ("bytes before %s were written", tensor->name);
@@ -447,7 +439,7 @@ check_pads (Harness *h, const DynoTensor *tensor)
   for (guint64 row = 0; row < rows; row++)
     for (guint32 c = tensor->c; c < tensor->cp; c++)
       {
-        const guint8 *at = h->copies[tensor->space] + tensor->offset + (row * tensor->cp + c) * element;
+        const guint8 *at = h->arena + tensor->offset + (row * tensor->cp + c) * element;
         /* A negative zero is zero too. */
         guint8 sign = at[element - 1] & 0x7f;
         if (memcmp (at, zero, element - 1) != 0 || sign != 0)
@@ -466,11 +458,10 @@ check_tensors (Harness *h)
       for (guint b = 0; b < dispatch->n_bindings; b++)
         {
           DynoTensor *tensor = dispatch->bindings[b].tensor;
-          if (!dyno_space_is_planned (tensor->space) || !g_hash_table_add (seen, tensor))
+          if (tensor->space != DYNO_SPACE_ARENA || !g_hash_table_add (seen, tensor))
             continue;
           check_guards (h, tensor);
-          if (tensor->space == DYNO_SPACE_ARENA)
-            check_pads (h, tensor);
+          check_pads (h, tensor);
         }
     }
 }
@@ -486,7 +477,7 @@ harness_run_again (Harness *h)
   dyno_queue_wait (h->device, DYNO_QUEUE_COMPUTE, ticket, 0, &error);
   g_assert_no_error (error);
   h->output = *dyno_program_step_output (h->program, 0);
-  read_spaces (h);
+  read_arena (h);
   check_tensors (h);
   g_assert_cmpuint (dyno_device_get_validation_messages (h->device), ==, 0);
 }
