@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Batch norm against its reference: training, evaluation, backward; with ReLU and residual by fusion, and unfused. */
+#include "harness.h"
+#include "reference/batchnorm.h"
+#include <string.h>
+
+typedef struct {
+  guint32 n, h, w, c;
+} Shape;
+
+static const Shape shapes[] = {
+  { 2, 3, 3, 3 }, { 1, 5, 7, 10 }, { 4, 9, 5, 33 }, { 3, 1, 1, 64 }, { 1, 2, 1, 512 }, { 2, 17, 13, 24 }, { 8, 16, 16, 16 },
+};
+
+typedef enum {
+  PLAIN,
+  RELU,
+  ADD_RELU,
+  ADD, /* an add alone is not fused: the residual's gradient is dy itself */
+} Form;
+
+typedef struct {
+  const Shape *shape;
+  gsize rows, count;
+  double *x, *residual, *dy, *gamma, *beta, *mean, *variance;
+} Case;
+
+static void
+case_init (Case *c, const Shape *shape, double offset)
+{
+  c->shape = shape;
+  c->rows = (gsize) shape->n * shape->h * shape->w;
+  c->count = c->rows * shape->c;
+  c->x = harness_random (1, c->count, 2);
+  for (gsize i = 0; i < c->count; i++)
+    c->x[i] = harness_round_f16 (c->x[i] + offset * (double) (1 + i % shape->c % 3));
+  c->residual = harness_random (2, c->count, 1);
+  c->dy = harness_random (3, c->count, 1);
+  c->gamma = harness_random (4, shape->c, 1);
+  c->beta = harness_random (5, shape->c, 0.5);
+  c->mean = harness_random (6, shape->c, 1);
+  c->variance = harness_random (7, shape->c, 0.5);
+  for (guint i = 0; i < shape->c; i++)
+    {
+      c->gamma[i] += 1.25;
+      c->variance[i] += 1;
+    }
+}
+
+static void
+case_clear (Case *c)
+{
+  g_free (c->x);
+  g_free (c->residual);
+  g_free (c->dy);
+  g_free (c->gamma);
+  g_free (c->beta);
+  g_free (c->mean);
+  g_free (c->variance);
+}
+
+static ReferenceBatchNorm
+case_reference (const Case *c, Form form)
+{
+  return (ReferenceBatchNorm){ .rows = c->rows,
+                               .c = c->shape->c,
+                               .x = c->x,
+                               .gamma = c->gamma,
+                               .beta = c->beta,
+                               .residual = form == ADD_RELU || form == ADD ? c->residual : NULL,
+                               .relu = form == RELU || form == ADD_RELU };
+}
+
+/* Moves the residual where the sum is near the relu's bend: there a rounding of the sum decides the gradient. */
+static void
+case_avoid_bend (Case *c)
+{
+  ReferenceBatchNorm s = case_reference (c, ADD);
+  g_autofree double *y = g_new (double, c->count);
+  reference_batch_norm_train (&s, NULL, NULL, y);
+  for (gsize i = 0; i < c->count; i++)
+    if (y[i] > -0.02 && y[i] < 0.02)
+      c->residual[i] += 0.5;
+}
+
+/* The graph of a form. */
+static DynoTensor *
+build (Harness *h, const Case *c, Form form, gboolean fuse, DynoTensor **x, DynoTensor **residual)
+{
+  const Shape *s = c->shape;
+  DynoGraph *graph = harness_graph (h);
+  *x = harness_input (h, "x", s->n, s->h, s->w, s->c, c->x);
+  *residual = form == ADD_RELU || form == ADD ? harness_input (h, "residual", s->n, s->h, s->w, s->c, c->residual) : NULL;
+  DynoTensor *y = dyno_batch_norm (graph, *x, "bn");
+  if (*residual)
+    y = dyno_add (graph, y, *residual, "add");
+  if (form == RELU || form == ADD_RELU)
+    y = dyno_relu (graph, y, "relu");
+  if (fuse)
+    {
+      guint nodes = dyno_graph_get_nodes (graph)->len;
+      dyno_fuse_all (graph);
+      if (form == RELU)
+        g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, nodes - 1);
+      if (form == ADD_RELU)
+        g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, nodes - 2);
+    }
+  harness_set_parameter (h, "bn.weight", c->gamma);
+  harness_set_parameter (h, "bn.bias", c->beta);
+  harness_set_parameter (h, "bn.running_mean", c->mean);
+  harness_set_parameter (h, "bn.running_var", c->variance);
+  return y;
+}
+
+static void
+check_train (const Shape *shape, Form form, gboolean fuse, gboolean amp, double offset)
+{
+  Case c;
+  case_init (&c, shape, offset);
+  case_avoid_bend (&c);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
+  DynoTensor *x, *residual, *y = build (h, &c, form, fuse, &x, &residual);
+  harness_set_gradient (h, y, c.dy);
+  g_autofree double *start = harness_random (8, shape->c, 4);
+  harness_set_parameter_gradient (h, "bn.weight", start);
+  harness_run (h);
+
+  ReferenceBatchNorm s = case_reference (&c, form);
+  g_autofree double *y_want = g_new (double, c.count), *dx_want = g_new (double, c.count);
+  g_autofree double *dr_want = g_new (double, c.count);
+  g_autofree double *dgamma_want = g_new (double, shape->c), *dbeta_want = g_new (double, shape->c);
+  reference_batch_norm_train (&s, c.mean, c.variance, y_want);
+  reference_batch_norm_backward (&s, c.dy, dx_want, dr_want, dgamma_want, dbeta_want);
+  for (guint i = 0; i < shape->c; i++)
+    dgamma_want[i] += start[i];
+
+  g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, x);
+  g_autofree double *dgamma_got = harness_read_parameter_gradient (h, "bn.weight");
+  g_autofree double *dbeta_got = harness_read_parameter_gradient (h, "bn.bias");
+  g_autofree double *mean_got = harness_read_parameter (h, "bn.running_mean");
+  g_autofree double *variance_got = harness_read_parameter (h, "bn.running_var");
+  double tolerance = harness_tolerance (h);
+  harness_assert_close (y_got, y_want, c.count, tolerance, "y");
+  harness_assert_close (dx_got, dx_want, c.count, tolerance, "dx");
+  harness_assert_close (dgamma_got, dgamma_want, shape->c, tolerance, "dgamma");
+  harness_assert_close (dbeta_got, dbeta_want, shape->c, tolerance, "dbeta");
+  harness_assert_close (mean_got, c.mean, shape->c, 1e-7, "running mean");
+  harness_assert_close (variance_got, c.variance, shape->c, 1e-7, "running variance");
+  if (residual)
+    {
+      g_autofree double *dr_got = harness_read_gradient (h, residual);
+      harness_assert_close (dr_got, dr_want, c.count, tolerance, "dresidual");
+    }
+  case_clear (&c);
+}
+
+static void
+check_all (Form form, gboolean fuse)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_train (&shapes[i], form, fuse, amp, 0);
+}
+
+static void
+test_plain (void)
+{
+  check_all (PLAIN, FALSE);
+}
+
+static void
+test_relu (void)
+{
+  check_all (RELU, FALSE);
+}
+
+static void
+test_relu_fused (void)
+{
+  check_all (RELU, TRUE);
+}
+
+static void
+test_add_relu (void)
+{
+  check_all (ADD_RELU, FALSE);
+}
+
+static void
+test_add_relu_fused (void)
+{
+  check_all (ADD_RELU, TRUE);
+}
+
+static void
+test_add (void)
+{
+  check_all (ADD, FALSE);
+}
+
+/* A mean that is large against the deviation: sums of squares would cancel. */
+static void
+test_large_mean (void)
+{
+  check_train (&shapes[5], PLAIN, FALSE, FALSE, 2000);
+  check_train (&shapes[6], RELU, TRUE, FALSE, 2000);
+}
+
+static void
+test_large_rows (void)
+{
+  const Shape large = { 4, 61, 67, 12 };
+  check_train (&large, RELU, TRUE, FALSE, 1);
+  check_train (&large, ADD_RELU, TRUE, TRUE, 1);
+}
+
+static void
+test_evaluation (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      for (guint form = PLAIN; form <= ADD_RELU; form++)
+        {
+          Case c;
+          case_init (&c, &shapes[i], 0);
+          g_autoptr (Harness) h =
+              harness_new (&(HarnessParams){ .amp = amp, .kind = DYNO_COMMAND_FORWARD, .batch = shapes[i].n });
+          DynoTensor *x, *residual, *y = build (h, &c, form, TRUE, &x, &residual);
+          harness_run (h);
+          ReferenceBatchNorm s = case_reference (&c, form);
+          g_autofree double *want = g_new (double, c.count);
+          reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
+          g_autofree double *got = harness_read (h, y), *mean = harness_read_parameter (h, "bn.running_mean");
+          harness_assert_close (got, want, c.count, harness_tolerance (h), "y");
+          harness_assert_close (mean, c.mean, c.shape->c, 1e-12, "running mean");
+          case_clear (&c);
+        }
+}
+
+/* x and the residual have readers before: gradients are added to what those wrote. */
+static void
+check_accumulate (gboolean amp)
+{
+  const Shape *shape = &shapes[2];
+  Case c;
+  case_init (&c, shape, 0);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *x, *residual, *y = build (h, &c, ADD_RELU, TRUE, &x, &residual);
+  DynoTensor *x2 = dyno_relu (graph, x, "x2"), *r2 = dyno_relu (graph, residual, "r2");
+  g_autofree double *dx2 = harness_random (11, c.count, 1), *dr2 = harness_random (12, c.count, 1);
+  harness_set_gradient (h, y, c.dy);
+  harness_set_gradient (h, x2, dx2);
+  harness_set_gradient (h, r2, dr2);
+  harness_run (h);
+
+  ReferenceBatchNorm s = case_reference (&c, ADD_RELU);
+  g_autofree double *dx = g_new (double, c.count), *dr = g_new (double, c.count);
+  g_autofree double *dgamma = g_new (double, shape->c), *dbeta = g_new (double, shape->c);
+  reference_batch_norm_backward (&s, c.dy, dx, dr, dgamma, dbeta);
+  for (gsize i = 0; i < c.count; i++)
+    {
+      dx[i] += c.x[i] > 0 ? dx2[i] : 0;
+      dr[i] += c.residual[i] > 0 ? dr2[i] : 0;
+    }
+  g_autofree double *dx_got = harness_read_gradient (h, x), *dr_got = harness_read_gradient (h, residual);
+  harness_assert_close (dx_got, dx, c.count, harness_tolerance (h), "dx");
+  harness_assert_close (dr_got, dr, c.count, harness_tolerance (h), "dresidual");
+  case_clear (&c);
+}
+
+static void
+test_accumulate (void)
+{
+  check_accumulate (FALSE);
+  check_accumulate (TRUE);
+}
+
+/* Equal inputs, equal bits; and the running statistics move once a step, also when outputs are computed again. */
+static void
+test_deterministic (void)
+{
+  Case c;
+  case_init (&c, &shapes[6], 0);
+  double *first = NULL;
+  for (guint pass = 0; pass < 3; pass++)
+    {
+      g_autoptr (Harness) h =
+          harness_new (&(HarnessParams){ .amp = TRUE, .training = TRUE, .batch = shapes[6].n, .checkpointing = pass == 2 });
+      DynoTensor *x, *residual, *y = build (h, &c, ADD_RELU, TRUE, &x, &residual);
+      DynoTensor *z = dyno_batch_norm (harness_graph (h), y, "bn2");
+      harness_set_gradient (h, z, c.dy);
+      harness_run (h);
+      g_autofree double *dx = harness_read_gradient (h, x), *mean = harness_read_parameter (h, "bn2.running_mean");
+      double *all = g_new (double, c.count + c.shape->c);
+      memcpy (all, dx, c.count * sizeof (double));
+      memcpy (all + c.count, mean, c.shape->c * sizeof (double));
+      if (first)
+        g_assert_cmpmem (all, (c.count + c.shape->c) * sizeof (double), first, (c.count + c.shape->c) * sizeof (double));
+      g_free (first);
+      first = all;
+    }
+  g_free (first);
+  case_clear (&c);
+}
+
+static void
+test_one_value (void)
+{
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE });
+  const double value[3] = { 1, 2, 3 };
+  DynoTensor *x = harness_input (h, "x", 1, 1, 1, 3, value);
+  g_assert_null (dyno_batch_norm (harness_graph (h), x, "bn"));
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (harness_graph (h), &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/batchnorm/matches-reference", test_plain);
+  g_test_add_func ("/nn/batchnorm/relu-matches-reference", test_relu);
+  g_test_add_func ("/nn/batchnorm/fused-relu-matches-reference", test_relu_fused);
+  g_test_add_func ("/nn/batchnorm/add-relu-matches-reference", test_add_relu);
+  g_test_add_func ("/nn/batchnorm/fused-add-relu-matches-reference", test_add_relu_fused);
+  g_test_add_func ("/nn/batchnorm/add-matches-reference", test_add);
+  g_test_add_func ("/nn/batchnorm/large-mean-keeps-digits", test_large_mean);
+  g_test_add_func ("/nn/batchnorm/many-rows", test_large_rows);
+  g_test_add_func ("/nn/batchnorm/evaluation-uses-running-statistics", test_evaluation);
+  g_test_add_func ("/nn/batchnorm/gradients-accumulate", test_accumulate);
+  g_test_add_func ("/nn/batchnorm/same-bits-again", test_deterministic);
+  g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);
+  return g_test_run ();
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* See loss.h. */
+#include "reference/loss.h"
+#include <math.h>
+#include <string.h>
+
+static double
+cross_entropy_row (const ReferenceLoss *s, const double *x, guint32 target, double *correct, double *gradient)
+{
+  guint32 best = 0;
+  for (guint32 j = 1; j < s->c; j++)
+    if (x[j] > x[best])
+      best = j;
+  double sum = 0, loss = 0;
+  for (guint32 j = 0; j < s->c; j++)
+    sum += exp (x[j] - x[best]);
+  for (guint32 j = 0; j < s->c; j++)
+    {
+      double log_p = x[j] - x[best] - log (sum);
+      double q = (1 - s->smoothing) * (j == target) + s->smoothing / s->c;
+      loss -= q * log_p;
+      if (gradient)
+        gradient[j] = exp (log_p) - q;
+    }
+  *correct += best == target;
+  return loss;
+}
+
+double
+reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets, double *correct,
+                         double *gradient)
+{
+  double loss = 0;
+  *correct = 0;
+  if (gradient)
+    memset (gradient, 0, (gsize) s->n * s->c * sizeof (double));
+  for (guint32 i = 0; i < s->n_valid; i++)
+    if (targets[i] >= 0 && targets[i] < s->c)
+      loss += cross_entropy_row (s, logits + (gsize) i * s->c, (guint32) targets[i], correct,
+                                 gradient ? gradient + (gsize) i * s->c : NULL);
+  return loss;
+}
+
+double
+reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets, double *absolute, double *gradient)
+{
+  double loss = 0;
+  *absolute = 0;
+  for (gsize i = 0; i < (gsize) s->n * s->c; i++)
+    {
+      double d = i / s->c < s->n_valid ? prediction[i] - targets[i] : 0;
+      loss += d * d / s->c;
+      *absolute += fabs (d) / s->c;
+      if (gradient)
+        gradient[i] = 2 * d / s->c;
+    }
+  return loss;
+}

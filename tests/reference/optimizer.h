@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* PyTorch's SGD, AdamW, clip_grad_norm_ and GradScaler on the CPU in double. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean adamw;
+  double lr, momentum, beta2, weight_decay, epsilon;
+  double clip_norm; /* 0: none */
+  gboolean dynamic_scale;
+  guint growth_interval;
+  /* state */
+  double scale;
+  guint good_steps, applied, skipped;
+  double grad_norm;
+  gboolean overflow;
+} ReferenceOptimizer;
+
+/* One step over n values; gradient holds scaled gradients, moments start as zero (moment2: AdamW). */
+void reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const double *gradient, double *moment1,
+                               double *moment2);
+
+G_END_DECLS

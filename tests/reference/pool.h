@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Pooling on the CPU in double.  Dense arrays: x (N, H, W, C), y (N, OH, OW, C). */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint32 n, h, w, c;
+  guint32 kernel, stride, pad;
+} ReferencePool;
+
+guint32 reference_pool_oh (const ReferencePool *s);
+guint32 reference_pool_ow (const ReferencePool *s);
+
+void reference_max_pool_forward (const ReferencePool *s, const double *x, double *y);
+/* Of equal values the first in scan order takes the gradient.  Overwrites. */
+void reference_max_pool_backward (const ReferencePool *s, const double *x, const double *dy, double *dx);
+
+void reference_avg_pool_forward (const ReferencePool *s, const double *x, double *y); /* over H and W; kernel unused */
+void reference_avg_pool_backward (const ReferencePool *s, const double *dy, double *dx);
+
+G_END_DECLS
