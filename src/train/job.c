@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* A job, and the network that follows from it and a data set. */
+#include "job.h"
+#include <string.h>
+
+#define MOST_SIZE 224 /* for images of different sizes, unless asked otherwise: what the models were made for */
+
+DynoJob *
+dyno_job_new (void)
+{
+  DynoJob *job = g_new0 (DynoJob, 1);
+
+  job->model = g_strdup ("simplecnn");
+  job->device = -1;
+  dyno_settings_init (&job->settings);
+  return job;
+}
+
+DynoJob *
+dyno_job_copy (const DynoJob *job)
+{
+  DynoJob *copy = g_memdup2 (job, sizeof *job);
+
+  copy->data = g_strdup (job->data);
+  copy->targets = g_strdup (job->targets);
+  copy->model = g_strdup (job->model);
+  copy->preset = g_strdup (job->preset);
+  copy->weights_in = g_strdup (job->weights_in);
+  copy->weights_out = g_strdup (job->weights_out);
+  copy->resume = g_strdup (job->resume);
+  copy->out_dir = g_strdup (job->out_dir);
+  return copy;
+}
+
+void
+dyno_job_free (DynoJob *job)
+{
+  if (!job)
+    return;
+  g_free (job->data);
+  g_free (job->targets);
+  g_free (job->model);
+  g_free (job->preset);
+  g_free (job->weights_in);
+  g_free (job->weights_out);
+  g_free (job->resume);
+  g_free (job->out_dir);
+  g_free (job);
+}
+
+static const DynoModel *
+find_model (const DynoJob *job, GError **error)
+{
+  const DynoModel *model = dyno_model_find (job->model ? job->model : "");
+  g_autoptr (GString) names = NULL;
+
+  if (model)
+    return model;
+  names = g_string_new (NULL);
+  for (guint i = 0; dyno_model_list ()[i]; i++)
+    g_string_append_printf (names, "%s%s", i ? ", " : "", dyno_model_list ()[i]->name);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "There is no model “%s”; there are %s",
+               job->model ? job->model : "", names->str);
+  return NULL;
+}
+
+static gboolean set_data_error (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+set_data_error (GError **error, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, text);
+  return FALSE;
+}
+
+gboolean
+dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height, GError **error)
+{
+  const DynoModel *model = find_model (job, error);
+  guint32 wanted = (guint32) job->settings.image_size;
+  gboolean uniform = info->min_width == info->max_width && info->min_height == info->max_height;
+
+  if (!model)
+    return FALSE;
+  *width = info->max_width;
+  *height = info->max_height;
+  if (!info->resizable && !uniform)
+    return set_data_error (error, "The samples of “%s” differ in size (%u x %u to %u x %u) and cannot be resized",
+                           info->name, info->min_width, info->min_height, info->max_width, info->max_height);
+  if (!info->resizable && wanted && (wanted != *width || wanted != *height))
+    return set_data_error (error, "The samples of “%s” are %u x %u and cannot be resized; set image_size to 0", info->name,
+                           *width, *height);
+  if (info->resizable && wanted)
+    *width = *height = wanted;
+  else if (info->resizable && !uniform)
+    *width = *height = MIN (MAX (info->max_width, info->max_height), MOST_SIZE);
+  if (info->resizable && !wanted)
+    {
+      *width = MAX (*width, model->min_size);
+      *height = MAX (*height, model->min_size);
+    }
+  if (*width < model->min_size || *height < model->min_size)
+    return set_data_error (error, "%s needs images of at least %u x %u, these are %u x %u; %s", model->title,
+                           model->min_size, model->min_size, *width, *height,
+                           info->resizable ? "set a larger image_size" : "take another model");
+  return TRUE;
+}
+
+gboolean
+dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training, DynoNetworkParams *params,
+                      GError **error)
+{
+  const DynoSettings *s = &job->settings;
+  gboolean classes = info->target_kind == DYNO_TARGET_CLASS;
+  guint32 width, height;
+
+  if (!dyno_job_get_size (job, info, &width, &height, error))
+    return FALSE;
+  if (classes && info->n_classes < 2)
+    return set_data_error (error, "“%s” has %u class; training needs two or more", info->name, info->n_classes);
+  if (!classes && info->n_targets < 1)
+    return set_data_error (error, "“%s” has no targets to learn", info->name);
+  *params = (DynoNetworkParams){
+    .model = job->model,
+    .model_width = s->model_width,
+    .batch = (guint32) s->batch_size,
+    .height = height,
+    .width = width,
+    .channels = info->channels,
+    .n_outputs = classes ? info->n_classes : info->n_targets,
+    .raw = info->device_noise                  ? DYNO_RAW_NOISE
+           : info->element == DYNO_ELEMENT_F32 ? DYNO_RAW_F32
+                                               : DYNO_RAW_U8,
+    .normalise = info->normalise && !info->device_noise,
+    .flip = training && s->augment_flip,
+    .loss = classes ? DYNO_LOSS_CROSS_ENTROPY : DYNO_LOSS_MSE,
+    /* Validation measures the plain loss, so that runs with different smoothing compare. */
+    .label_smoothing = classes && training ? s->label_smoothing : 0,
+    .amp = s->amp,
+    .training = training,
+    .checkpointing = training && s->checkpointing,
+    .optimizer = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
+  };
+  memcpy (params->mean, info->mean, sizeof params->mean);
+  memcpy (params->deviation, info->deviation, sizeof params->deviation);
+  return TRUE;
+}

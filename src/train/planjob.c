@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* What a job will need, from graph, lowering and memory plan of its two programs, without a device.
+ *
+ * Laws: the plan given here is the one a session allocates; a network that was planned once is remembered, since a window
+ * asks again after every change of a setting that does not touch the network. */
+#include "planjob.h"
+#include "hash.h"
+#include "loader.h"
+#include <math.h>
+#include <string.h>
+
+#define MOST_BATCH      65536
+#define MOST_TRIES      40
+#define MOST_REMEMBERED 512
+#define GIB             (1024.0 * 1024 * 1024)
+
+typedef struct {
+  DynoPlan plan;
+  guint64 n_parameters;
+  double flops;
+} Need;
+
+/* --- one network --------------------------------------------------------------------------------------------------- */
+
+static GMutex lock;
+static GHashTable *remembered; /* char* -> Need */
+
+static char *
+describe (const DynoNetworkParams *p, const DynoDeviceInfo *d)
+{
+  guint64 device = dyno_hash_bytes (DYNO_HASH_START, d, sizeof *d);
+
+  return g_strdup_printf ("%s %a %u %ux%ux%u %u raw%d %d%d loss%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x", p->model,
+                          p->model_width, p->batch, p->height, p->width, p->channels, p->n_outputs, p->raw, p->normalise,
+                          p->flip, p->loss, p->label_smoothing, p->amp, p->training, p->checkpointing, p->optimizer, device);
+}
+
+static gboolean
+recall (const char *key, Need *need)
+{
+  const Need *known;
+
+  g_mutex_lock (&lock);
+  known = remembered ? g_hash_table_lookup (remembered, key) : NULL;
+  if (known)
+    *need = *known;
+  g_mutex_unlock (&lock);
+  return known != NULL;
+}
+
+static void
+remember (const char *key, const Need *need)
+{
+  g_mutex_lock (&lock);
+  if (!remembered)
+    remembered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  if (g_hash_table_size (remembered) >= MOST_REMEMBERED)
+    g_hash_table_remove_all (remembered);
+  g_hash_table_replace (remembered, g_strdup (key), g_memdup2 (need, sizeof *need));
+  g_mutex_unlock (&lock);
+}
+
+static gboolean
+compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices, Need *need,
+              GError **error)
+{
+  g_autoptr (DynoGraph) graph = dyno_network_build (params, error);
+  g_autoptr (DynoLowering) lowering = graph ? dyno_lowering_new (graph, device, choices, error) : NULL;
+  GPtrArray *dispatches, *parameters;
+
+  memset (need, 0, sizeof *need);
+  if (!lowering || !dyno_plan_compute (lowering, DYNO_JOB_SLOTS, DYNO_PLAN_DEFAULT, &need->plan, error))
+    return FALSE;
+  dispatches = dyno_lowering_get_dispatches (lowering);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      if (dispatch->stage == dispatch->node->stage && dispatch->stage != DYNO_STAGE_OPTIMIZER)
+        need->flops += (double) dispatch->flops / params->batch;
+    }
+  parameters = dyno_graph_get_parameters (graph);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      if (!parameter->is_state)
+        need->n_parameters += dyno_parameter_count (parameter);
+    }
+  return TRUE;
+}
+
+static gboolean
+get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices, Need *need, GError **error)
+{
+  g_autofree char *key = NULL;
+
+  if (choices)
+    return compute_need (params, device, choices, need, error);
+  key = describe (params, device);
+  if (recall (key, need))
+    return TRUE;
+  if (!compute_need (params, device, NULL, need, error))
+    return FALSE;
+  remember (key, need);
+  return TRUE;
+}
+
+/* --- the job ------------------------------------------------------------------------------------------------------- */
+
+/* Mirrors dyno_dataset_split's counting. */
+void
+dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train, guint64 *n_validation)
+{
+  double fraction = job->settings.data_val_split, due = 0;
+  gboolean classes = info->target_kind == DYNO_TARGET_CLASS && info->class_counts;
+  guint32 n_groups = classes ? info->n_classes : 1;
+  guint64 taken = 0;
+
+  *n_train = info->n_samples;
+  *n_validation = info->has_split;
+  if (info->has_split || fraction <= 0 || info->device_noise)
+    return;
+  for (guint32 g = 0; g < n_groups; g++)
+    {
+      guint64 count = classes ? info->class_counts[g] : info->n_samples, n;
+      if (count == 0)
+        continue;
+      due += (double) count * fraction;
+      n = MIN ((guint64) MAX (due + 0.5e-6, 0), count - 1);
+      due -= (double) n;
+      taken += n;
+    }
+  if (taken == 0 && info->n_samples > 1)
+    taken = 1;
+  *n_validation = MIN (taken, info->n_samples);
+  *n_train = info->n_samples - *n_validation;
+}
+
+DynoJob *
+dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train)
+{
+  DynoJob *adapted = dyno_job_copy (job);
+
+  if (n_train > 0 && (guint64) adapted->settings.batch_size > n_train)
+    adapted->settings.batch_size = (gint64) n_train;
+  if (!device->fp16)
+    adapted->settings.amp = FALSE;
+  return adapted;
+}
+
+guint64
+dyno_job_count_steps (const DynoSettings *settings, guint64 n_train)
+{
+  guint64 batches = n_train / (guint64) settings->batch_size;
+
+  return (batches + (guint64) settings->accumulate - 1) / (guint64) settings->accumulate;
+}
+
+/* Both programs of an adapted job at a batch. */
+static gboolean
+need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoChoices *choices,
+             gboolean evaluation, guint32 batch, gboolean checkpointing, Need *need, GError **error)
+{
+  DynoNetworkParams params;
+  Need other;
+
+  if (!dyno_job_get_network (job, info, TRUE, &params, error))
+    return FALSE;
+  params.batch = batch;
+  params.checkpointing = checkpointing;
+  if (!get_need (&params, device, choices, need, error))
+    return FALSE;
+  if (!evaluation)
+    return TRUE;
+  if (!dyno_job_get_network (job, info, FALSE, &params, error))
+    return FALSE;
+  params.batch = batch;
+  if (!get_need (&params, device, choices, &other, error))
+    return FALSE;
+  dyno_plan_merge (&need->plan, &other.plan);
+  return TRUE;
+}
+
+typedef struct {
+  const DynoJob *job;
+  const DynoDatasetInfo *info;
+  const DynoDeviceInfo *device;
+  DynoChoices *choices;
+  gboolean evaluation;
+  guint64 limit_bytes;
+} Search;
+
+/* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all. */
+static guint64
+bytes_at (const Search *s, guint32 batch)
+{
+  Need need;
+
+  if (!need_of_job (s->job, s->info, s->device, s->choices, s->evaluation, batch, s->job->settings.checkpointing, &need,
+                    NULL))
+    return G_MAXUINT64;
+  return need.plan.total_bytes;
+}
+
+/* The largest batch that fits.  Memory is nearly a straight line over the batch, so a line through two known points guesses well;
+ * when guesses go on missing, the range is halved. */
+static gint64
+find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
+{
+  guint64 fixed = plan->kind_bytes[DYNO_MEMORY_WEIGHTS] + plan->kind_bytes[DYNO_MEMORY_GRADIENTS]
+                  + plan->kind_bytes[DYNO_MEMORY_OPTIMIZER];
+  guint64 low = 0, low_bytes = fixed, high = MOST_BATCH + 1, high_bytes = 0;
+
+  if (plan->total_bytes <= s->limit_bytes)
+    {
+      low = batch;
+      low_bytes = plan->total_bytes;
+    }
+  else
+    {
+      high = batch;
+      high_bytes = plan->total_bytes;
+    }
+  for (guint try = 0; try < MOST_TRIES && high - low > 1 && fixed <= s->limit_bytes; try++)
+    {
+      double slope = high_bytes && high_bytes < G_MAXUINT64 && high_bytes > low_bytes
+                         ? (double) (high_bytes - low_bytes) / (double) (high - low)
+                         : (double) (plan->total_bytes - fixed) / batch;
+      double step = slope > 0 ? ((double) s->limit_bytes - (double) low_bytes) / slope : 0;
+      guint64 guess = try >= 6 ? (low + high) / 2 : low + (guint64) CLAMP (step, 1.0, (double) MOST_BATCH);
+      guint64 bytes;
+
+      guess = CLAMP (guess, low + 1, high - 1);
+      bytes = bytes_at (s, (guint32) guess);
+      if (bytes <= s->limit_bytes)
+        {
+          low = guess;
+          low_bytes = bytes;
+        }
+      else
+        {
+          high = guess;
+          high_bytes = bytes;
+        }
+    }
+  return (gint64) low;
+}
+
+static guint64
+count_host_bytes (const DynoJob *job, const DynoDatasetInfo *info, const DynoNetworkParams *params, gboolean evaluation)
+{
+  guint64 bytes = 0, slots = (guint64) job->settings.prefetch + 2;
+
+  if (info->device_noise || !dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &bytes))
+    return 0;
+  if (!job->settings.pinned)
+    slots += DYNO_JOB_SLOTS;
+  return bytes * slots * (evaluation ? 2 : 1);
+}
+
+gboolean
+dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoChoices *choices,
+                     guint64 n_train, guint64 n_validation, DynoJobPlan *plan, GError **error)
+{
+  g_autoptr (DynoJob) adapted = dyno_job_adapt (job, device, n_train);
+  const DynoSettings *s = &adapted->settings;
+  Search search = { adapted, info, device, choices, n_validation > 0, 0 };
+  DynoNetworkParams params;
+  Need need, other;
+
+  memset (plan, 0, sizeof *plan);
+  if (!dyno_job_get_network (adapted, info, TRUE, &params, error)
+      || !need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, s->checkpointing, &need, error))
+    return FALSE;
+  plan->plan = need.plan;
+  plan->budget_bytes = s->vram_budget > 0 ? (guint64) s->vram_budget : device->vram_bytes;
+  search.limit_bytes = MIN (plan->budget_bytes, device->vram_bytes > 0 ? device->vram_bytes : G_MAXUINT64);
+  plan->fits = need.plan.total_bytes <= search.limit_bytes;
+  plan->host_bytes = count_host_bytes (adapted, info, &params, n_validation > 0);
+  plan->n_parameters = need.n_parameters;
+  plan->flops_per_sample = need.flops;
+  plan->steps_per_epoch = dyno_job_count_steps (s, n_train);
+  plan->fitting_batch = find_fitting (&search, params.batch, &need.plan);
+  plan->fits_checkpointed =
+      plan->fits
+      || (need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, TRUE, &other, NULL)
+          && other.plan.total_bytes <= search.limit_bytes);
+  return TRUE;
+}
+
+gboolean
+dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoJobPlan *plan,
+               GError **error)
+{
+  guint64 n_train, n_validation;
+
+  dyno_job_count_parts (job, info, &n_train, &n_validation);
+  return dyno_job_plan_parts (job, info, device, NULL, n_train, n_validation, plan, error);
+}
+
+/* --- words --------------------------------------------------------------------------------------------------------- */
+
+static char *
+bytes_in_words (guint64 bytes)
+{
+  return (double) bytes >= GIB ? g_strdup_printf ("%.2f GiB", (double) bytes / GIB)
+                               : g_strdup_printf ("%.0f MiB", ceil ((double) bytes / (1024.0 * 1024)));
+}
+
+char *
+dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
+{
+  const DynoSettings *s = &job->settings;
+  GString *text;
+  g_autofree char *total = NULL, *over = NULL, *budget = NULL;
+
+  if (plan->fits)
+    return NULL;
+  total = bytes_in_words (plan->plan.total_bytes);
+  budget = bytes_in_words (plan->budget_bytes);
+  text = g_string_new (NULL);
+  if (plan->plan.total_bytes > plan->budget_bytes)
+    {
+      over = bytes_in_words (plan->plan.total_bytes - plan->budget_bytes);
+      g_string_append_printf (text, "This needs %s of device memory, %s more than the budget of %s.", total, over, budget);
+    }
+  else
+    g_string_append_printf (text, "This needs %s of device memory, more than the device has (the budget is %s).", total,
+                            budget);
+  if (plan->fits_checkpointed && !s->checkpointing)
+    g_string_append (text, " With activation checkpointing it fits.");
+  if (plan->fitting_batch > 0)
+    {
+      gint64 parts = (s->batch_size + plan->fitting_batch - 1) / plan->fitting_batch;
+      gint64 micro = (s->batch_size + parts - 1) / parts;
+      g_string_append_printf (text, " A batch of %" G_GINT64_FORMAT " fits", plan->fitting_batch);
+      g_string_append_printf (
+          text, "; batch_size %" G_GINT64_FORMAT " with accumulate %" G_GINT64_FORMAT " keeps the effective batch.", micro,
+          parts * s->accumulate);
+    }
+  else
+    g_string_append_printf (text, " Not even a batch of 1 fits: take smaller images, a smaller model%s.",
+                            s->amp ? "" : ", or AMP");
+  return g_string_free (text, FALSE);
+}

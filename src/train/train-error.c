@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The error domain of the train floor. */
+#include "train-error.h"
+
+G_DEFINE_QUARK (dyno - train - error - quark, dyno_train_error)
