@@ -78,7 +78,7 @@ test_features_of_every_type (void)
             g_strdup_printf ("{'descr': '%c%s', 'fortran_order': False, 'shape': (6, 5), }\n", big ? '>' : '<', types[t]);
         guint size = (guint) (types[t][1] - '0');
         g_autofree char *x = put_raw (folder, "X.npy", literal, 30 * size);
-        g_autofree char *y = put_array (folder, "labels.npy", "i8", 1, (guint64[]){ 6 }, labels);
+        G_GNUC_UNUSED g_autofree char *y = put_array (folder, "labels.npy", "i8", 1, (guint64[]){ 6 }, labels);
         g_autoptr (DynoDataset) dataset = test_open (x);
         g_autoptr (GByteArray) scratch = g_byte_array_new ();
         float out[5];
@@ -167,7 +167,7 @@ test_lying_headers (void)
     {
       g_autofree char *folder = test_folder_new ();
       g_autofree char *x = put_raw (folder, "X.npy", cases[i].literal, 100);
-      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      G_GNUC_UNUSED g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
       test_open_fails (x, cases[i].code, cases[i].words);
       test_folder_remove (folder);
     }

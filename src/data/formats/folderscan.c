@@ -241,7 +241,6 @@ static gboolean
 find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
 {
   g_autoptr (GPtrArray) names = NULL;
-  g_autoptr (GError) reason = NULL;
   struct stat status;
   int fd;
 

@@ -139,8 +139,8 @@ plan_drawing (Drawing *drawing, const Shapes *shapes, guint64 index, guint32 wid
   drawing->shape = (guint32) (index % shapes->n_classes);
   drawing->centre_x = radius + free_x * (gint64) dyno_rng_below (&rng, 1025) / 1024;
   drawing->centre_y = radius + free_y * (gint64) dyno_rng_below (&rng, 1025) / 1024;
-  drawing->cosine = (sine_of (turn + TURN / 4) << 36) / radius;
-  drawing->sine = (sine_of (turn) << 36) / radius;
+  drawing->cosine = sine_of (turn + TURN / 4) * (G_GINT64_CONSTANT (1) << 36) / radius;
+  drawing->sine = sine_of (turn) * (G_GINT64_CONSTANT (1) << 36) / radius;
   if (drawing->shape == 2)
     make_polygon (&drawing->polygon, 3, ONE / 2);
   else if (drawing->shape == 5)
