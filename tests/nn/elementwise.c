@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* relu, add, accumulate and dropout. */
+#include "harness.h"
+#include "random.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  guint32 n, h, w, c;
+} Shape;
+
+static const Shape shapes[] = { { 1, 1, 1, 3 }, { 2, 5, 7, 10 }, { 3, 3, 1, 33 }, { 1, 64, 63, 512 }, { 4, 1, 1, 8 } };
+
+static gsize
+shape_count (const Shape *s)
+{
+  return (gsize) s->n * s->h * s->w * s->c;
+}
+
+static Harness *
+make (const Shape *s, gboolean amp)
+{
+  return harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+}
+
+static void
+test_relu (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        const Shape *s = &shapes[i];
+        gsize count = shape_count (s);
+        g_autoptr (Harness) h = make (s, amp);
+        g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1);
+        x[0] = 0;
+        DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+        DynoTensor *y = dyno_relu (harness_graph (h), input, "relu");
+        harness_set_gradient (h, y, dy);
+        harness_run (h);
+        g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+        for (gsize k = 0; k < count; k++)
+          {
+            g_assert_true (y_got[k] == (x[k] > 0 ? x[k] : 0));
+            g_assert_true (dx_got[k] == (x[k] > 0 ? dy[k] : 0));
+          }
+      }
+}
+
+/* NaN must not be hidden: the check for overflow relies on it. */
+static void
+test_relu_nan (void)
+{
+  const Shape s = { 1, 1, 1, 8 };
+  const double x[8] = { NAN, 1, -1, 0, NAN, INFINITY, -INFINITY, 2 };
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .kind = DYNO_COMMAND_FORWARD });
+  DynoTensor *y = dyno_relu (harness_graph (h), harness_input (h, "x", s.n, s.h, s.w, s.c, x), "relu");
+  harness_run (h);
+  g_autofree double *got = harness_read (h, y);
+  g_assert_true (isnan (got[0]) && isnan (got[4]));
+  g_assert_true (got[1] == 1 && got[2] == 0 && got[3] == 0 && isinf (got[5]) && got[6] == 0 && got[7] == 2);
+}
+
+/* y = a + b, and a is read by a relu too: one side shares the gradient, the other must not be spoilt by the sum. */
+static void
+test_add (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        const Shape *s = &shapes[i];
+        gsize count = shape_count (s);
+        g_autoptr (Harness) h = make (s, amp);
+        DynoGraph *graph = harness_graph (h);
+        g_autofree double *a = harness_random (1, count, 1), *b = harness_random (2, count, 1);
+        g_autofree double *dy = harness_random (3, count, 1), *dz = harness_random (4, count, 1);
+        DynoTensor *ta = harness_input (h, "a", s->n, s->h, s->w, s->c, a);
+        DynoTensor *tb = harness_input (h, "b", s->n, s->h, s->w, s->c, b);
+        DynoTensor *z = dyno_relu (graph, ta, "z"), *y = dyno_add (graph, ta, tb, "y");
+        harness_set_gradient (h, y, dy);
+        harness_set_gradient (h, z, dz);
+        harness_run (h);
+        g_autofree double *y_want = g_new (double, count), *da_want = g_new (double, count);
+        for (gsize k = 0; k < count; k++)
+          {
+            y_want[k] = a[k] + b[k];
+            da_want[k] = dy[k] + (a[k] > 0 ? dz[k] : 0);
+          }
+        g_autofree double *y_got = harness_read (h, y), *da = harness_read_gradient (h, ta),
+                          *db = harness_read_gradient (h, tb);
+        harness_assert_close (y_got, y_want, count, harness_tolerance (h), "y");
+        harness_assert_close (da, da_want, count, harness_tolerance (h), "da");
+        harness_assert_close (db, dy, count, 0, "db");
+      }
+}
+
+/* x -> relu -> two consumers: the relu's backward pass must not write over a gradient that another reads. */
+static void
+test_shared (void)
+{
+  const Shape *s = &shapes[1];
+  gsize count = shape_count (s);
+  g_autoptr (Harness) h = make (s, FALSE);
+  DynoGraph *graph = harness_graph (h);
+  g_autofree double *x = harness_random (1, count, 1), *b = harness_random (2, count, 1), *dy = harness_random (3, count, 1);
+  DynoTensor *tx = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
+             *tb = harness_input (h, "b", s->n, s->h, s->w, s->c, b);
+  DynoTensor *p = dyno_relu (graph, tx, "p"), *q = dyno_relu (graph, tb, "q");
+  DynoTensor *y = dyno_add (graph, dyno_add (graph, p, q, "sum"), p, "y");
+  harness_set_gradient (h, y, dy);
+  harness_run (h);
+  g_autofree double *dx = harness_read_gradient (h, tx), *db = harness_read_gradient (h, tb);
+  for (gsize k = 0; k < count; k++)
+    {
+      g_assert_cmpfloat (dx[k], ==, x[k] > 0 ? 2 * dy[k] : 0);
+      g_assert_cmpfloat (db[k], ==, b[k] > 0 ? dy[k] : 0);
+    }
+}
+
+static void
+test_add_shapes (void)
+{
+  g_autoptr (Harness) h = make (&shapes[0], FALSE);
+  const double values[8] = { 0 };
+  DynoTensor *a = harness_input (h, "a", 1, 1, 1, 3, values), *b = harness_input (h, "b", 1, 1, 1, 4, values);
+  g_assert_null (dyno_add (harness_graph (h), a, b, "sum"));
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (harness_graph (h), &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+}
+
+/* Dropout -------------------------------------------------------------------------------------------------------- */
+
+static void
+check_dropout (const Shape *s, gboolean amp, double p)
+{
+  gsize count = shape_count (s);
+  guint32 cp = (s->c + 7) / 8 * 8;
+  g_autoptr (Harness) h = make (s, amp);
+  g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1);
+  struct DynoStepInput *step = harness_step (h);
+  step->seed_low = 77;
+  step->seed_high = 5;
+  step->step = 12;
+  step->micro_step = 1;
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+  DynoTensor *other = dyno_relu (harness_graph (h), input, "other"); /* dropout's stream is 1 behind it */
+  DynoTensor *y = dyno_dropout (harness_graph (h), input, "drop", p);
+  g_autofree double *zeros = g_new0 (double, count);
+  harness_set_gradient (h, other, zeros);
+  harness_set_gradient (h, y, dy);
+  harness_run (h);
+  guint32 key = dyno_random_key (77, 5, 12, 1, 1), threshold = (guint32) (p * 4294967296.0);
+  g_autofree double *y_want = g_new0 (double, count), *dx_want = g_new0 (double, count);
+  for (gsize k = 0; k < count; k++)
+    if (dyno_random_at (key, (guint32) (k / s->c * cp + k % s->c)) >= threshold)
+      {
+        y_want[k] = x[k] / (1 - p);
+        dx_want[k] = dy[k] / (1 - p);
+      }
+  g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+  harness_assert_close (y_got, y_want, count, harness_tolerance (h), "y");
+  harness_assert_close (dx_got, dx_want, count, harness_tolerance (h), "dx");
+}
+
+static void
+test_dropout (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_dropout (&shapes[i], amp, 0.3);
+}
+
+/* How many are dropped, and that another step draws another mask. */
+static void
+test_dropout_rate (void)
+{
+  const Shape s = { 8, 10, 10, 40 };
+  gsize count = shape_count (&s), kept[2] = { 0 }, same = 0;
+  g_autofree double *x = g_new (double, count), *first = NULL;
+  for (gsize i = 0; i < count; i++)
+    x[i] = 1;
+  for (guint pass = 0; pass < 2; pass++)
+    {
+      g_autoptr (Harness) h = make (&s, FALSE);
+      harness_step (h)->step = pass;
+      DynoTensor *y = dyno_dropout (harness_graph (h), harness_input (h, "x", s.n, s.h, s.w, s.c, x), "drop", 0.2);
+      harness_run (h);
+      g_autofree double *got = harness_read (h, y);
+      for (gsize i = 0; i < count; i++)
+        {
+          g_assert_true (got[i] == 0 || fabs (got[i] - 1.25) < 1e-6);
+          kept[pass] += got[i] > 0;
+          same += pass == 1 && (got[i] > 0) == (first[i] > 0);
+        }
+      if (pass == 0)
+        first = g_steal_pointer (&got);
+    }
+  /* 32000 draws: a standard deviation is 0.0022 */
+  g_assert_cmpfloat (fabs ((double) kept[0] / count - 0.8), <, 0.012);
+  g_assert_cmpfloat (fabs ((double) kept[1] / count - 0.8), <, 0.012);
+  g_assert_cmpfloat (fabs ((double) same / count - 0.68), <, 0.015);
+}
+
+static void
+test_dropout_evaluation (void)
+{
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+  const double value[3] = { 1, 2, 3 };
+  DynoTensor *x = harness_input (h, "x", 1, 1, 1, 3, value);
+  g_assert_true (dyno_dropout (harness_graph (h), x, "drop", 0.5) == x);
+  g_assert_null (dyno_dropout (harness_graph (h), x, "drop", 1));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/relu/matches-reference", test_relu);
+  g_test_add_func ("/nn/relu/nan-passes", test_relu_nan);
+  g_test_add_func ("/nn/relu/shared-gradient-is-not-overwritten", test_shared);
+  g_test_add_func ("/nn/add/matches-reference", test_add);
+  g_test_add_func ("/nn/add/shapes-must-agree", test_add_shapes);
+  g_test_add_func ("/nn/dropout/matches-reference", test_dropout);
+  g_test_add_func ("/nn/dropout/rate-and-steps", test_dropout_rate);
+  g_test_add_func ("/nn/dropout/evaluation-leaves-x", test_dropout_evaluation);
+  return g_test_run ();
+}
