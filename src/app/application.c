@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The application.  It works without a session bus (then each start is an application of its own) and without installed schemas. */
+#include "application.h"
+#include "config.h"
+#include "state.h"
+#include "window.h"
+#include <glib/gi18n.h>
+
+struct _DynoApplication {
+  GtkApplication parent_instance;
+  DynoState *state;
+};
+
+G_DEFINE_FINAL_TYPE (DynoApplication, dyno_application, GTK_TYPE_APPLICATION)
+
+typedef struct {
+  const char *action;
+  const char *accels[4];
+} Shortcut;
+
+static const Shortcut shortcuts[] = {
+  { "win.start", { "F5", "<Primary>r" } },
+  { "win.stop", { "<Primary>period" } },
+  { "win.pause", { "<Primary>p", "Pause" } },
+  { "win.tune", { "<Primary>t" } },
+  { "win.use-best", { "<Primary>u" } },
+  { "win.open-folder", { "<Primary>d" } },
+  { "win.open-file", { "<Primary><Shift>d" } },
+  { "win.open-settings", { "<Primary>o" } },
+  { "win.export-settings", { "<Primary>s" } },
+  { "win.export-curves::png", { "<Primary>e" } },
+  { "win.page::train", { "<Alt>1" } },
+  { "win.page::tune", { "<Alt>2" } },
+  { "win.plot-log", { "<Primary>l" } },
+  { "win.plot-hold", { "<Primary>h" } },
+  { "win.show-help-overlay", { "<Primary>question", "<Primary>F1" } },
+  { "window.close", { "<Primary>w" } },
+  { "app.quit", { "<Primary>q" } },
+};
+
+static void
+about_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_show_about_dialog (gtk_application_get_active_window (data), "program-name", _ ("Dyno"), "version", DYNO_VERSION,
+                         "logo-icon-name", DYNO_APP_ID, "comments",
+                         _ ("Puts a GPU on the dynamometer: trains neural nets with Vulkan"), "license-type",
+                         GTK_LICENSE_MIT_X11, "translator-credits", _ ("translator-credits"), NULL);
+}
+
+/* Quitting closes the window as its button does, so that a run in progress asks first. */
+static void
+quit_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  g_autoptr (GList) windows = g_list_copy (gtk_application_get_windows (data));
+  for (GList *l = windows; l; l = l->next)
+    gtk_window_close (l->data);
+}
+
+static const GActionEntry entries[] = {
+  { "about", about_activated },
+  { "quit", quit_activated },
+};
+
+static void
+apply_theme (DynoApplication *self)
+{
+  GtkSettings *settings = gtk_settings_get_default ();
+  g_autofree char *theme = self->state ? g_settings_get_string (self->state, "theme") : g_strdup ("follow");
+  if (g_str_equal (theme, "follow"))
+    gtk_settings_reset_property (settings, "gtk-application-prefer-dark-theme");
+  else
+    g_object_set (settings, "gtk-application-prefer-dark-theme", g_str_equal (theme, "dark"), NULL);
+}
+
+static void
+dyno_application_startup (GApplication *application)
+{
+  DynoApplication *self = DYNO_APPLICATION (application);
+  G_APPLICATION_CLASS (dyno_application_parent_class)->startup (application);
+  gtk_window_set_default_icon_name (DYNO_APP_ID);
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  for (gsize i = 0; i < G_N_ELEMENTS (shortcuts); i++)
+    gtk_application_set_accels_for_action (GTK_APPLICATION (self), shortcuts[i].action, shortcuts[i].accels);
+
+  g_autoptr (GtkCssProvider) css = gtk_css_provider_new ();
+  gtk_css_provider_load_from_resource (css, "/io/github/gpudyno/Dyno/style.css");
+  gtk_style_context_add_provider_for_screen (gdk_screen_get_default (), GTK_STYLE_PROVIDER (css),
+                                             GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+  self->state = dyno_state_new ();
+  if (self->state)
+    {
+      g_autoptr (GAction) theme = g_settings_create_action (self->state, "theme");
+      g_action_map_add_action (G_ACTION_MAP (self), theme);
+      g_signal_connect_object (self->state, "changed::theme", G_CALLBACK (apply_theme), self, G_CONNECT_SWAPPED);
+    }
+  apply_theme (self);
+}
+
+static void
+show_window (DynoApplication *self, const char *location)
+{
+  GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (self));
+  if (!window)
+    window = GTK_WINDOW (dyno_window_new (GTK_APPLICATION (self), self->state, location));
+  else if (location && DYNO_IS_WINDOW (window))
+    dyno_window_open (DYNO_WINDOW (window), location);
+  gtk_window_present (window);
+}
+
+static void
+dyno_application_activate (GApplication *application)
+{
+  show_window (DYNO_APPLICATION (application), NULL);
+}
+
+static void
+dyno_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
+{
+  g_autofree char *path = n_files > 0 ? g_file_get_path (files[0]) : NULL;
+  show_window (DYNO_APPLICATION (application), path);
+}
+
+static void
+dyno_application_dispose (GObject *object)
+{
+  g_clear_object (&DYNO_APPLICATION (object)->state);
+  G_OBJECT_CLASS (dyno_application_parent_class)->dispose (object);
+}
+
+GApplication *
+dyno_application_new (void)
+{
+  return g_object_new (DYNO_TYPE_APPLICATION, "application-id", DYNO_APP_ID, "flags", G_APPLICATION_HANDLES_OPEN,
+                       "resource-base-path", "/io/github/gpudyno/Dyno", NULL);
+}
+
+static void
+dyno_application_class_init (DynoApplicationClass *class)
+{
+  G_OBJECT_CLASS (class)->dispose = dyno_application_dispose;
+  G_APPLICATION_CLASS (class)->startup = dyno_application_startup;
+  G_APPLICATION_CLASS (class)->activate = dyno_application_activate;
+  G_APPLICATION_CLASS (class)->open = dyno_application_open;
+}
+
+static void
+dyno_application_init (DynoApplication *self)
+{
+}

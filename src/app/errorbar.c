@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* One bar for what went wrong.  An error stays until it is closed or a new attempt begins; a warning does not replace an error. */
+#include "errorbar.h"
+#include "row.h"
+#include "words.h"
+#include <glib/gi18n.h>
+
+struct _DynoErrorBar {
+  GtkBin parent_instance;
+  GtkWidget *bar, *icon, *title, *text;
+};
+
+G_DEFINE_FINAL_TYPE (DynoErrorBar, dyno_error_bar, GTK_TYPE_BIN)
+
+void
+dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title, const char *text)
+{
+  gboolean revealed = gtk_info_bar_get_revealed (GTK_INFO_BAR (self->bar));
+  if (revealed && type != GTK_MESSAGE_ERROR && gtk_info_bar_get_message_type (GTK_INFO_BAR (self->bar)) == GTK_MESSAGE_ERROR)
+    return;
+  gtk_info_bar_set_message_type (GTK_INFO_BAR (self->bar), type);
+  gtk_image_set_from_icon_name (GTK_IMAGE (self->icon),
+                                type == GTK_MESSAGE_ERROR     ? "dialog-error-symbolic"
+                                : type == GTK_MESSAGE_WARNING ? "dialog-warning-symbolic"
+                                                              : "dialog-information-symbolic",
+                                GTK_ICON_SIZE_BUTTON);
+  gtk_label_set_text (GTK_LABEL (self->title), title);
+  gtk_label_set_text (GTK_LABEL (self->text), text);
+  gtk_widget_show (self->bar);
+  gtk_info_bar_set_revealed (GTK_INFO_BAR (self->bar), TRUE);
+}
+
+void
+dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title, const GError *error)
+{
+  const char *title = dyno_words_error_title (error), *step = dyno_words_error_step (error);
+  g_autofree char *text = step ? g_strdup_printf ("%s\n%s", error->message, step) : g_strdup (error->message);
+  dyno_error_bar_show_text (self, GTK_MESSAGE_ERROR, title ? title : fallback_title, text);
+}
+
+void
+dyno_error_bar_dismiss (DynoErrorBar *self)
+{
+  gtk_info_bar_set_revealed (GTK_INFO_BAR (self->bar), FALSE);
+}
+
+static void
+answered (GtkInfoBar *bar, int response, DynoErrorBar *self)
+{
+  dyno_error_bar_dismiss (self);
+}
+
+static void
+dyno_error_bar_class_init (DynoErrorBarClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/errorbar.ui");
+  gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, bar);
+  gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, icon);
+  gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, title);
+  gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, text);
+  gtk_widget_class_bind_template_callback (widget_class, answered);
+}
+
+static void
+dyno_error_bar_init (DynoErrorBar *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

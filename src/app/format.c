@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as people read them.  printf follows LC_NUMERIC, so decimals and groups are the reader's own.
+ * Units are kept from the number by a no-break space, so that a label never wraps between them. */
+#include "format.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+#define NBSP "\302\240"
+#define NONE "\342\200\223"
+
+char *
+dyno_format_bytes (guint64 bytes)
+{
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+  double value = (double) bytes;
+  guint unit = 0;
+  while (value >= 1000 && unit + 1 < G_N_ELEMENTS (units))
+    {
+      value /= 1024;
+      unit++;
+    }
+  if (unit == 0)
+    return g_strdup_printf ("%.0f" NBSP "%s", value, units[unit]);
+  return g_strdup_printf ("%.*f" NBSP "%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
+}
+
+char *
+dyno_format_count (guint64 count)
+{
+  return g_strdup_printf ("%'" G_GUINT64_FORMAT, count);
+}
+
+char *
+dyno_format_large (double value)
+{
+  static const char *const units[] = { "", NBSP "k", NBSP "M", NBSP "G", NBSP "T" };
+  guint unit = 0;
+  while (value >= 1000 && unit + 1 < G_N_ELEMENTS (units))
+    {
+      value /= 1000;
+      unit++;
+    }
+  return g_strdup_printf ("%.*f%s", unit == 0 || value >= 100 ? 0 : value < 10 ? 2 : 1, value, units[unit]);
+}
+
+char *
+dyno_format_rate (double per_s)
+{
+  if (!(per_s > 0) || !isfinite (per_s))
+    return g_strdup (NONE);
+  return g_strdup_printf ("%'.*f", per_s >= 100 ? 0 : per_s >= 10 ? 1 : 2, per_s);
+}
+
+char *
+dyno_format_ms (double ms)
+{
+  if (!(ms >= 0) || !isfinite (ms))
+    return g_strdup (NONE);
+  if (ms >= 10000)
+    return g_strdup_printf (_ ("%.1f s"), ms / 1000);
+  return g_strdup_printf (_ ("%.*f ms"), ms >= 100 ? 0 : ms >= 10 ? 1 : 2, ms);
+}
+
+char *
+dyno_format_percent (double fraction)
+{
+  if (!isfinite (fraction))
+    return g_strdup (NONE);
+  return g_strdup_printf (_ ("%.1f %%"), 100 * fraction);
+}
+
+char *
+dyno_format_value (double value)
+{
+  if (!isfinite (value))
+    return g_strdup (NONE);
+  double size = fabs (value);
+  if (size > 0 && (size >= 1e6 || size < 1e-4))
+    return g_strdup_printf ("%.2e", value);
+  return g_strdup_printf ("%.*f", size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4, value);
+}
+
+char *
+dyno_format_span (double seconds)
+{
+  if (!(seconds >= 0) || !(seconds < 1e9))
+    return g_strdup (NONE);
+  guint64 whole = (guint64) (seconds + 0.5);
+  guint hours = (guint) (whole / 3600), minutes = (guint) (whole / 60 % 60), rest = (guint) (whole % 60);
+  if (hours > 0)
+    return g_strdup_printf ("%u:%02u:%02u", hours, minutes, rest);
+  return g_strdup_printf ("%u:%02u", minutes, rest);
+}
+
+char *
+dyno_format_size (guint32 width, guint32 height, guint32 channels)
+{
+  return g_strdup_printf ("%u" NBSP "\303\227" NBSP "%u" NBSP "\303\227" NBSP "%u", width, height, channels);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* dyno: the window. */
+#include "application.h"
+#include "config.h"
+#include "log.h"
+#include <glib/gi18n.h>
+#include <locale.h>
+
+int
+main (int argc, char **argv)
+{
+  setlocale (LC_ALL, "");
+  bindtextdomain ("dyno", DYNO_LOCALEDIR);
+  bind_textdomain_codeset ("dyno", "UTF-8");
+  textdomain ("dyno");
+  dyno_log_init ();
+  g_set_application_name (_ ("Dyno"));
+  g_set_prgname (DYNO_APP_ID);
+  g_autoptr (GApplication) application = dyno_application_new ();
+  return g_application_run (application, argc, argv);
+}

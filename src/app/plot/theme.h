@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The plot theme that suits a widget: light or dark by the luminance of the theme's background, its colours taken over. */
+#pragma once
+#include "draw.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* Valid until the next call from the main thread. */
+const DynoPlotTheme *dyno_plot_theme_for_widget (GtkWidget *widget);
+
+G_END_DECLS

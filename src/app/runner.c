@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call stays well under a frame; what
+ * remains comes with the next. */
+#include "runner.h"
+#include <gio/gio.h>
+#include <math.h>
+
+#define CHUNK    256
+#define MAX_ROWS 8192
+
+struct _DynoRunner {
+  GObject parent_instance;
+  DynoSession *session;
+  DynoJob *job;
+  DynoRunStatus status;
+  DynoRunSeries series;
+  gboolean over;    /* DONE came */
+  gboolean freeing; /* the session is being freed in a thread */
+  char *csv;        /* of the last run, taken when its session ends */
+};
+
+enum { CHANGED, FAILED, WARNING, DONE, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (DynoRunner, dyno_runner, G_TYPE_OBJECT)
+
+/* $XDG_DATA_HOME/dyno/runs/<date-time>, a number behind it when two start within a second. */
+static char *
+choose_folder (void)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+  g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%d_%H-%M-%S");
+  char *path = g_build_filename (g_get_user_data_dir (), "dyno", "runs", stamp, NULL);
+  for (guint i = 2; g_file_test (path, G_FILE_TEST_EXISTS); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%s_%u", stamp, i);
+      g_free (path);
+      path = g_build_filename (g_get_user_data_dir (), "dyno", "runs", name, NULL);
+    }
+  return path;
+}
+
+static void
+clear_status (DynoRunner *self)
+{
+  g_free (self->status.device);
+  g_free (self->status.out_dir);
+  memset (&self->status, 0, sizeof self->status);
+  self->status.best_accuracy = NAN;
+  self->status.eta_s = -1;
+  self->status.progress_fraction = -1;
+  self->status.memory_unit = 1024.0 * 1024 * 1024;
+}
+
+static void
+clear_series (DynoRunner *self)
+{
+  dyno_series_clear (self->series.throughput);
+  dyno_series_clear (self->series.loss);
+  dyno_series_clear (self->series.val_loss);
+  dyno_series_clear (self->series.vram);
+  dyno_series_clear (self->series.vram_all);
+}
+
+void
+dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset)
+{
+  g_return_if_fail (DYNO_IS_RUNNER (self) && !dyno_runner_is_active (self));
+  clear_status (self);
+  clear_series (self);
+  g_clear_pointer (&self->csv, g_free);
+  dyno_job_free (self->job);
+  self->job = dyno_job_copy (job);
+  if (!self->job->out_dir)
+    self->job->out_dir = choose_folder ();
+  self->over = FALSE;
+  self->status.job = self->job;
+  self->status.state = DYNO_SESSION_PREPARING;
+  self->status.out_dir = g_strdup (self->job->out_dir);
+  self->session = dyno_session_new (self->job);
+  if (dataset)
+    dyno_session_set_dataset (self->session, dataset);
+  dyno_session_start (self->session);
+  g_signal_emit (self, signals[CHANGED], 0);
+}
+
+void
+dyno_runner_pause (DynoRunner *self)
+{
+  if (self->session && !self->freeing)
+    dyno_session_pause (self->session);
+}
+
+void
+dyno_runner_resume (DynoRunner *self)
+{
+  if (self->session && !self->freeing)
+    dyno_session_resume (self->session);
+}
+
+void
+dyno_runner_stop (DynoRunner *self)
+{
+  if (!self->session || self->freeing || self->over)
+    return;
+  self->status.state = DYNO_SESSION_STOPPING;
+  dyno_session_stop (self->session, FALSE);
+  g_signal_emit (self, signals[CHANGED], 0);
+}
+
+static void
+count_steps (DynoRunner *self)
+{
+  if (self->job->max_steps > 0)
+    self->status.total_steps = (guint64) self->job->max_steps;
+  else if (self->status.has_plan)
+    self->status.total_steps = self->status.plan.steps_per_epoch * (guint64) self->job->settings.epochs;
+}
+
+gboolean
+dyno_runner_set (DynoRunner *self, const char *key, const char *value, GError **error)
+{
+  if (!self->session || self->freeing || self->over)
+    return TRUE;
+  if (!dyno_session_set (self->session, key, value, error))
+    return FALSE;
+  if (!dyno_settings_set (&self->job->settings, key, value, error))
+    return FALSE;
+  count_steps (self);
+  return TRUE;
+}
+
+gboolean
+dyno_runner_is_active (DynoRunner *self)
+{
+  return self->session != NULL;
+}
+
+const DynoRunStatus *
+dyno_runner_get_status (DynoRunner *self)
+{
+  return &self->status;
+}
+
+const DynoRunSeries *
+dyno_runner_get_series (DynoRunner *self)
+{
+  return &self->series;
+}
+
+char *
+dyno_runner_to_csv (DynoRunner *self)
+{
+  if (self->session && !self->freeing)
+    return dyno_metrics_to_csv (dyno_session_get_metrics (self->session));
+  return g_strdup (self->csv);
+}
+
+static gboolean
+take_steps (DynoRunner *self, guint limit)
+{
+  DynoMetrics *metrics = dyno_session_get_metrics (self->session);
+  DynoStepMetrics rows[CHUNK];
+  guint taken = 0;
+  while (taken < limit)
+    {
+      guint64 n = dyno_metrics_copy_steps (metrics, self->status.n_steps, CHUNK, rows);
+      for (guint64 i = 0; i < n; i++)
+        {
+          const DynoStepMetrics *row = &rows[i];
+          double x = (double) row->step, unit = self->status.memory_unit;
+          dyno_series_append (self->series.throughput, x, row->samples_per_s > 0 ? row->samples_per_s : NAN);
+          dyno_series_append (self->series.loss, x, row->skipped ? NAN : row->loss);
+          dyno_series_append (self->series.vram, x, (double) row->vram_bytes / unit);
+          if (row->vram_all_bytes > 0)
+            dyno_series_append (self->series.vram_all, x, (double) row->vram_all_bytes / unit);
+        }
+      if (n > 0)
+        self->status.step = rows[n - 1];
+      self->status.n_steps += n;
+      taken += (guint) n;
+      if (n < CHUNK)
+        break;
+    }
+  return taken > 0;
+}
+
+static gboolean
+take_epochs (DynoRunner *self)
+{
+  DynoMetrics *metrics = dyno_session_get_metrics (self->session);
+  DynoEpochMetrics row;
+  gboolean any = FALSE;
+  while (dyno_metrics_copy_epochs (metrics, self->status.n_epochs, 1, &row) == 1)
+    {
+      any = TRUE;
+      self->status.n_epochs++;
+      self->status.epoch = row;
+      if (isfinite (row.val_loss))
+        dyno_series_append (self->series.val_loss, (double) row.step, row.val_loss);
+      double best = self->status.best_accuracy, now = row.val_accuracy;
+      if (isfinite (now) && (!isfinite (best) || (row.is_error ? now < best : now > best)))
+        self->status.best_accuracy = now;
+    }
+  return any;
+}
+
+static void
+estimate (DynoRunner *self)
+{
+  DynoRunStatus *s = &self->status;
+  s->eta_s = -1;
+  if (s->n_steps >= 2 && s->total_steps >= s->step.step && s->step.seconds > 0)
+    s->eta_s = (double) (s->total_steps - s->step.step) * s->step.seconds / (double) s->step.step;
+}
+
+static void
+handle (DynoRunner *self, const DynoEvent *event)
+{
+  DynoRunStatus *s = &self->status;
+  switch (event->type)
+    {
+    case DYNO_EVENT_STATE:
+      /* a Stop that was asked for stays visible although older states are still on their way */
+      if (s->state != DYNO_SESSION_STOPPING || event->state > DYNO_SESSION_STOPPING)
+        s->state = event->state;
+      if (s->state != DYNO_SESSION_PREPARING)
+        s->progress = NULL;
+      break;
+    case DYNO_EVENT_PLAN:
+      s->has_plan = TRUE;
+      s->plan = event->plan.plan;
+      g_free (s->device);
+      s->device = g_strdup (event->plan.device);
+      s->n_train = event->plan.n_train;
+      s->n_validation = event->plan.n_validation;
+      if (s->plan.plan.total_bytes < (guint64) 1 << 29)
+        s->memory_unit = 1024 * 1024;
+      count_steps (self);
+      break;
+    case DYNO_EVENT_PROGRESS:
+      s->progress = g_intern_string (event->progress.what);
+      s->progress_fraction = event->progress.total > 0 ? (double) event->progress.done / event->progress.total : -1;
+      break;
+    case DYNO_EVENT_WARNING:
+      g_signal_emit (self, signals[WARNING], 0, event->text);
+      break;
+    case DYNO_EVENT_ERROR:
+      g_signal_emit (self, signals[FAILED], 0, event->error);
+      break;
+    case DYNO_EVENT_DONE:
+      self->over = TRUE;
+      s->state = event->done.state;
+      s->seconds = event->done.seconds;
+      s->progress = NULL;
+      if (event->done.out_dir)
+        {
+          g_free (s->out_dir);
+          s->out_dir = g_strdup (event->done.out_dir);
+        }
+      break;
+    case DYNO_EVENT_STEP:
+    case DYNO_EVENT_EPOCH:
+    case DYNO_EVENT_CHECKPOINT:
+    default:
+      break;
+    }
+}
+
+static void
+free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  DynoRunner *self = source;
+  self->csv = dyno_metrics_to_csv (dyno_session_get_metrics (data));
+  dyno_session_free (data);
+  g_task_return_boolean (task, TRUE);
+}
+
+static void
+free_done (GObject *source, GAsyncResult *result, gpointer data)
+{
+  DynoRunner *self = DYNO_RUNNER (source);
+  self->session = NULL;
+  self->freeing = FALSE;
+  g_signal_emit (self, signals[CHANGED], 0);
+  g_signal_emit (self, signals[DONE], 0);
+}
+
+void
+dyno_runner_drain (DynoRunner *self)
+{
+  if (!self->session || self->freeing)
+    return;
+  gboolean any = FALSE;
+  for (guint i = 0; i < MAX_ROWS; i++)
+    {
+      g_autoptr (DynoEvent) event = dyno_session_try_pop (self->session);
+      if (!event)
+        break;
+      handle (self, event);
+      any = TRUE;
+    }
+  any |= take_steps (self, self->over ? G_MAXUINT : MAX_ROWS);
+  any |= take_epochs (self);
+  estimate (self);
+  if (self->over)
+    {
+      self->freeing = TRUE;
+      g_autoptr (GTask) task = g_task_new (self, NULL, free_done, NULL);
+      g_task_set_task_data (task, self->session, NULL);
+      g_task_run_in_thread (task, free_in_thread);
+    }
+  if (any)
+    g_signal_emit (self, signals[CHANGED], 0);
+}
+
+DynoRunner *
+dyno_runner_new (void)
+{
+  return g_object_new (DYNO_TYPE_RUNNER, NULL);
+}
+
+static void
+dyno_runner_finalize (GObject *object)
+{
+  DynoRunner *self = DYNO_RUNNER (object);
+  g_clear_pointer (&self->session, dyno_session_free);
+  clear_status (self);
+  dyno_job_free (self->job);
+  g_free (self->csv);
+  dyno_series_free (self->series.throughput);
+  dyno_series_free (self->series.loss);
+  dyno_series_free (self->series.val_loss);
+  dyno_series_free (self->series.vram);
+  dyno_series_free (self->series.vram_all);
+  G_OBJECT_CLASS (dyno_runner_parent_class)->finalize (object);
+}
+
+static void
+dyno_runner_class_init (DynoRunnerClass *class)
+{
+  G_OBJECT_CLASS (class)->finalize = dyno_runner_finalize;
+  GType type = DYNO_TYPE_RUNNER;
+  signals[CHANGED] = g_signal_new ("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[WARNING] = g_signal_new ("warning", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+  signals[DONE] = g_signal_new ("done", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+dyno_runner_init (DynoRunner *self)
+{
+  self->series.throughput = dyno_series_new ("throughput", "samples/s");
+  self->series.loss = dyno_series_new ("training", "");
+  self->series.val_loss = dyno_series_new ("validation", "");
+  self->series.vram = dyno_series_new ("dyno", "GiB");
+  self->series.vram_all = dyno_series_new ("all", "GiB");
+  clear_status (self);
+}

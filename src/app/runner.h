@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A run as the window sees it: one session at a time, its state and its last numbers, and the series that the plots draw.
+ *
+ * dyno_runner_drain takes what the session has to say; the window calls it once a frame while it is seen, and slowly otherwise.  The
+ * series are filled from the session's log of metrics, which is whole, not from events, which may thin out.  A session that is over is
+ * freed in a thread.  Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread only. */
+#pragma once
+#include "session.h"
+#include "series.h"
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_RUNNER (dyno_runner_get_type ())
+G_DECLARE_FINAL_TYPE (DynoRunner, dyno_runner, DYNO, RUNNER, GObject)
+
+typedef struct {
+  DynoSessionState state; /* NEW: no run yet */
+  const DynoJob *job;     /* as started, live settings followed; NULL before the first run */
+  gboolean has_plan;
+  DynoJobPlan plan;
+  char *device;
+  guint64 n_train, n_validation;
+  guint64 total_steps;      /* 0: not known */
+  const char *progress;     /* what is being prepared, or NULL */
+  double progress_fraction; /* of it; negative: not known */
+  guint64 n_steps;
+  DynoStepMetrics step; /* the last, once n_steps > 0 */
+  guint64 n_epochs;
+  DynoEpochMetrics epoch; /* the last, once n_epochs > 0 */
+  double best_accuracy;   /* NaN: none */
+  double eta_s;           /* negative: not known */
+  double seconds;         /* of the whole, once done */
+  char *out_dir;          /* where the run is kept */
+  double memory_unit;     /* bytes a unit of the memory series: GiB, or MiB for small runs */
+} DynoRunStatus;
+
+typedef struct {
+  DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
+} DynoRunSeries;
+
+DynoRunner *dyno_runner_new (void);
+/* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is kept or, when NULL, chosen. */
+void dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset);
+void dyno_runner_pause (DynoRunner *self);
+void dyno_runner_resume (DynoRunner *self);
+void dyno_runner_stop (DynoRunner *self);
+/* A live setting of the run that goes on. */
+gboolean dyno_runner_set (DynoRunner *self, const char *key, const char *value, GError **error);
+gboolean dyno_runner_is_active (DynoRunner *self); /* from start until all is saved and freed */
+void dyno_runner_drain (DynoRunner *self);
+const DynoRunStatus *dyno_runner_get_status (DynoRunner *self);
+const DynoRunSeries *dyno_runner_get_series (DynoRunner *self);
+char *dyno_runner_to_csv (DynoRunner *self); /* every step; NULL before the first run; g_free */
+
+G_END_DECLS

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of a run.  The three plots share their x axis (steps), so they share the read-out. */
+#include "runpage.h"
+#include "file.h"
+#include "format.h"
+#include "row.h"
+#include "statsbar.h"
+#include "words.h"
+#include "plot/theme.h"
+#include "plot/view.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+enum { THROUGHPUT, LOSS, MEMORY, N_PLOTS };
+
+struct _DynoRunPage {
+  GtkBox parent_instance;
+  GtkWidget *title, *state, *progress, *folder, *stats, *smoothing;
+  GtkWidget *throughput, *loss, *memory;
+  DynoPlotView *plots[N_PLOTS];
+  DynoRunner *runner;
+  double limit, unit; /* of the memory plot, as shown */
+};
+
+G_DEFINE_FINAL_TYPE (DynoRunPage, dyno_run_page, GTK_TYPE_BOX)
+
+static char *
+describe_run (const DynoRunStatus *s)
+{
+  const DynoModel *model = dyno_model_find (s->job->model);
+  g_autofree char *data = NULL;
+  if (g_str_has_prefix (s->job->data, "builtin:shapes"))
+    data = g_strdup (_ ("Shapes"));
+  else
+    data = g_filename_display_basename (s->job->data);
+  if (s->device)
+    /* Translators: model, data set, device */
+    return g_strdup_printf (_ ("%s on %s, %s"), model ? model->title : s->job->model, data, s->device);
+  /* Translators: model, data set */
+  return g_strdup_printf (_ ("%s on %s"), model ? model->title : s->job->model, data);
+}
+
+static char *
+describe_state (const DynoRunStatus *s)
+{
+  const char *state = dyno_words_session_state (s->state);
+  if (s->state == DYNO_SESSION_PREPARING && s->progress)
+    return g_strdup_printf ("%s: %s\342\200\246", state, dyno_words_progress (s->progress));
+  if (s->n_steps == 0)
+    return g_strdup_printf (s->state < DYNO_SESSION_FINISHED ? "%s\342\200\246" : "%s", state);
+  g_autofree char *step = dyno_format_count (s->step.step);
+  g_autofree char *total = dyno_format_count (s->total_steps);
+  if (s->total_steps > 0)
+    /* Translators: state of the run, step, number of steps: "Training, step 12 of 300" */
+    return g_strdup_printf (_ ("%s, step %s of %s"), state, step, total);
+  return g_strdup_printf (_ ("%s, step %s"), state, step);
+}
+
+static void
+show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
+{
+  double limit = NAN;
+  gboolean gib = s->memory_unit > 1024 * 1024;
+  /* A budget far above the need would press the line onto the axis; it is said in the numbers above. */
+  if (s->has_plan && s->plan.budget_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.budget_bytes)
+    limit = (double) s->plan.budget_bytes / s->memory_unit;
+  if (self->unit == s->memory_unit && (self->limit == limit || (isnan (self->limit) && isnan (limit))))
+    return;
+  self->unit = s->memory_unit;
+  self->limit = limit;
+  dyno_plot_view_set_labels (self->plots[MEMORY], _ ("GPU memory"), _ ("Step"), gib ? "GiB" : "MiB",
+                             _ ("Memory appears with the first step"));
+  dyno_plot_view_set_limit (self->plots[MEMORY], limit, _ ("Budget"));
+}
+
+static void
+show_run (DynoRunPage *self)
+{
+  const DynoRunStatus *s = dyno_runner_get_status (self->runner);
+  if (!s->job)
+    return;
+  g_autofree char *title = describe_run (s), *state = describe_state (s);
+  gtk_label_set_text (GTK_LABEL (self->title), title);
+  gtk_label_set_text (GTK_LABEL (self->state), state);
+  dyno_widget_add_class (self->state, "bad-text", s->state == DYNO_SESSION_FAILED);
+  double fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
+  if (s->state == DYNO_SESSION_PREPARING && s->progress_fraction >= 0)
+    fraction = s->progress_fraction;
+  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
+  gtk_widget_set_visible (self->folder,
+                          s->state >= DYNO_SESSION_FINISHED && s->out_dir && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
+  dyno_stats_bar_show (DYNO_STATS_BAR (self->stats), s);
+  show_memory_axis (self, s);
+  for (guint i = 0; i < N_PLOTS; i++)
+    dyno_plot_view_refresh (self->plots[i]);
+}
+
+static void
+cursor_moved (DynoPlotView *view, double x, DynoRunPage *self)
+{
+  for (guint i = 0; i < N_PLOTS; i++)
+    dyno_plot_view_set_cursor (self->plots[i], x);
+}
+
+static void
+smoothing_changed (GtkRange *range, DynoRunPage *self)
+{
+  double smoothing = gtk_range_get_value (range);
+  if (self->plots[0])
+    {
+      dyno_plot_view_set_smoothing (self->plots[THROUGHPUT], smoothing);
+      dyno_plot_view_set_smoothing (self->plots[LOSS], smoothing);
+    }
+}
+
+static char *
+format_smoothing (GtkScale *scale, double value, DynoRunPage *self)
+{
+  return g_strdup_printf (_ ("%.0f %%"), 100 * value);
+}
+
+static void
+open_folder (GtkButton *button, DynoRunPage *self)
+{
+  const DynoRunStatus *s = dyno_runner_get_status (self->runner);
+  g_autofree char *uri = s->out_dir ? g_filename_to_uri (s->out_dir, NULL, NULL) : NULL;
+  g_autoptr (GError) error = NULL;
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  if (uri && !gtk_show_uri_on_window (GTK_WINDOW (window), uri, GDK_CURRENT_TIME, &error))
+    g_warning ("Cannot show %s: %s", uri, error->message);
+}
+
+void
+dyno_run_page_set_log (DynoRunPage *self, gboolean log)
+{
+  dyno_plot_view_set_log (self->plots[LOSS], log);
+}
+
+void
+dyno_run_page_set_held (DynoRunPage *self, gboolean held)
+{
+  for (guint i = 0; i < N_PLOTS; i++)
+    dyno_plot_view_set_held (self->plots[i], held);
+}
+
+gboolean
+dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
+{
+  DynoPlot plots[N_PLOTS];
+  g_autofree char *lower = g_ascii_strdown (path, -1);
+  if (g_str_has_suffix (lower, ".csv"))
+    {
+      g_autofree char *csv = dyno_runner_to_csv (self->runner);
+      return dyno_file_write_atomic (path, csv ? csv : "", csv ? strlen (csv) : 0, error);
+    }
+  for (guint i = 0; i < N_PLOTS; i++)
+    {
+      plots[i] = *dyno_plot_view_get_plot (self->plots[i]);
+      plots[i].cursor_x = NAN;
+    }
+  return dyno_plot_write (plots, N_PLOTS, &dyno_plot_theme_light, 900, 300, 2, path, error);
+}
+
+void
+dyno_run_page_set_runner (DynoRunPage *self, DynoRunner *runner)
+{
+  const DynoRunSeries *series = dyno_runner_get_series (runner);
+  self->runner = runner;
+  dyno_plot_view_add_line (self->plots[THROUGHPUT], series->throughput, 0, FALSE);
+  dyno_plot_view_add_line (self->plots[LOSS], series->loss, 1, FALSE);
+  dyno_plot_view_add_line (self->plots[LOSS], series->val_loss, 2, TRUE);
+  dyno_plot_view_add_line (self->plots[MEMORY], series->vram, 3, FALSE);
+  dyno_plot_view_add_line (self->plots[MEMORY], series->vram_all, 5, FALSE);
+  dyno_plot_view_set_from_zero (self->plots[THROUGHPUT], TRUE);
+  dyno_plot_view_set_from_zero (self->plots[MEMORY], TRUE);
+  g_signal_connect_object (runner, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
+  smoothing_changed (GTK_RANGE (self->smoothing), self);
+}
+
+static void
+dyno_run_page_class_init (DynoRunPageClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  g_type_ensure (DYNO_TYPE_STATS_BAR);
+  g_type_ensure (DYNO_TYPE_PLOT_VIEW);
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/runpage.ui");
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, title);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, state);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, stats);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, smoothing);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, throughput);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, loss);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, memory);
+  gtk_widget_class_bind_template_callback (widget_class, smoothing_changed);
+  gtk_widget_class_bind_template_callback (widget_class, format_smoothing);
+  gtk_widget_class_bind_template_callback (widget_class, open_folder);
+}
+
+static void
+dyno_run_page_init (DynoRunPage *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+  self->plots[THROUGHPUT] = DYNO_PLOT_VIEW (self->throughput);
+  self->plots[LOSS] = DYNO_PLOT_VIEW (self->loss);
+  self->plots[MEMORY] = DYNO_PLOT_VIEW (self->memory);
+  self->limit = -1;
+  dyno_plot_view_set_labels (self->plots[THROUGHPUT], _ ("Throughput"), _ ("Step"), _ ("samples/s"),
+                             _ ("Throughput appears with the first step"));
+  dyno_plot_view_set_labels (self->plots[LOSS], _ ("Loss"), _ ("Step"), _ ("loss"),
+                             _ ("The loss appears with the first step"));
+  for (guint i = 0; i < N_PLOTS; i++)
+    g_signal_connect (self->plots[i], "cursor", G_CALLBACK (cursor_moved), self);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* The control of one setting.  Spin buttons of fractions step by the size of their value (0.01, then 0.001), because a learning rate
+ * has no one useful step; bytes are shown in GiB; a 0 that means "not fixed" reads so. */
+#include "settingcontrol.h"
+#include "words.h"
+#include <glib/gi18n.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define GIB (1024.0 * 1024 * 1024)
+
+typedef struct {
+  const DynoSettingInfo *info;
+  DynoSettingChanged changed;
+  gpointer data;
+  gulong handler;
+} Control;
+
+static Control *
+get_control (GtkWidget *widget)
+{
+  return g_object_get_data (G_OBJECT (widget), "dyno-control");
+}
+
+/* What 0 means where it is no number; NULL: it is one. */
+static const char *
+zero_words (const DynoSettingInfo *info)
+{
+  if (g_str_equal (info->key, "vram_budget"))
+    return _ ("Automatic");
+  if (g_str_equal (info->key, "image_size"))
+    return _ ("Own size");
+  if (g_str_equal (info->key, "clip_norm"))
+    return _ ("Off");
+  return NULL;
+}
+
+static void
+switched (GObject *object, GParamSpec *spec, gpointer data)
+{
+  Control *c = data;
+  c->changed (c->info, gtk_switch_get_active (GTK_SWITCH (object)) ? 1 : 0, c->data);
+}
+
+static void
+chosen (GtkComboBox *combo, gpointer data)
+{
+  Control *c = data;
+  if (gtk_combo_box_get_active (combo) >= 0)
+    c->changed (c->info, gtk_combo_box_get_active (combo), c->data);
+}
+
+static double
+get_unit (const DynoSettingInfo *info)
+{
+  return info->type == DYNO_SETTING_BYTES ? GIB : 1;
+}
+
+static void
+set_step (GtkSpinButton *spin, const DynoSettingInfo *info)
+{
+  double value = fabs (gtk_spin_button_get_value (spin)), step = 1;
+  if (info->type == DYNO_SETTING_DOUBLE)
+    {
+      double range = info->maximum - info->minimum;
+      step = value > 0 ? pow (10, floor (log10 (value * 0.999))) : range <= 1 ? 0.01 : 0.1;
+    }
+  gtk_spin_button_set_increments (spin, step, 10 * step);
+}
+
+static void
+spun (GtkSpinButton *spin, gpointer data)
+{
+  Control *c = data;
+  double value = gtk_spin_button_get_value (spin);
+  set_step (spin, c->info);
+  if (c->info->type != DYNO_SETTING_DOUBLE && c->info->type != DYNO_SETTING_BYTES)
+    value = round (value);
+  c->changed (c->info, value == 0 ? 0 : value * get_unit (c->info), c->data);
+}
+
+static gboolean
+show_text (GtkSpinButton *spin, gpointer data)
+{
+  Control *c = data;
+  double value = gtk_spin_button_get_value (spin);
+  const char *words = value == 0 ? zero_words (c->info) : NULL;
+  g_autofree char *text = NULL;
+  if (words)
+    text = g_strdup (words);
+  else if (c->info->type == DYNO_SETTING_BYTES)
+    text = g_strdup_printf (_ ("%.4g GiB"), value);
+  else if (c->info->type == DYNO_SETTING_DOUBLE)
+    text = g_strdup_printf ("%.6g", value);
+  else
+    text = g_strdup_printf ("%.0f", value);
+  if (!g_str_equal (text, gtk_entry_get_text (GTK_ENTRY (spin))))
+    gtk_entry_set_text (GTK_ENTRY (spin), text);
+  return TRUE;
+}
+
+static gint
+read_text (GtkSpinButton *spin, double *value, gpointer data)
+{
+  Control *c = data;
+  const char *text = gtk_entry_get_text (GTK_ENTRY (spin));
+  const char *words = zero_words (c->info);
+  char *end = NULL;
+  if (words && g_str_equal (text, words))
+    {
+      *value = 0;
+      return TRUE;
+    }
+  *value = strtod (text, &end); /* the locale's decimals; then those of files, which people paste */
+  if (end == text || *end == '.')
+    *value = g_ascii_strtod (text, &end);
+  return end == text ? GTK_INPUT_ERROR : TRUE;
+}
+
+static GtkWidget *
+new_spin (const DynoSettingInfo *info, Control *c)
+{
+  double unit = get_unit (info);
+  GtkWidget *spin = gtk_spin_button_new_with_range (info->minimum / unit, info->maximum / unit, 1);
+  gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), info->type == DYNO_SETTING_INT ? 0 : 12);
+  gtk_entry_set_width_chars (GTK_ENTRY (spin), zero_words (info) ? 10 : 6);
+  gtk_entry_set_max_width_chars (GTK_ENTRY (spin), 10);
+  gtk_entry_set_alignment (GTK_ENTRY (spin), 1);
+  gtk_widget_set_valign (spin, GTK_ALIGN_CENTER);
+  g_signal_connect (spin, "output", G_CALLBACK (show_text), c);
+  g_signal_connect (spin, "input", G_CALLBACK (read_text), c);
+  c->handler = g_signal_connect (spin, "value-changed", G_CALLBACK (spun), c);
+  return spin;
+}
+
+GtkWidget *
+dyno_setting_control_new (const DynoSettingInfo *info, DynoSettingChanged changed, gpointer data)
+{
+  Control *c = g_new0 (Control, 1);
+  GtkWidget *widget;
+  c->info = info;
+  c->changed = changed;
+  c->data = data;
+  switch (info->type)
+    {
+    case DYNO_SETTING_BOOL:
+      widget = gtk_switch_new ();
+      c->handler = g_signal_connect (widget, "notify::active", G_CALLBACK (switched), c);
+      break;
+    case DYNO_SETTING_ENUM:
+      widget = gtk_combo_box_text_new ();
+      for (const char *const *value = info->values; *value; value++)
+        gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (widget), *value, dyno_words_choice (*value));
+      c->handler = g_signal_connect (widget, "changed", G_CALLBACK (chosen), c);
+      break;
+    case DYNO_SETTING_INT:
+    case DYNO_SETTING_DOUBLE:
+    case DYNO_SETTING_BYTES:
+    default:
+      widget = new_spin (info, c);
+      break;
+    }
+  g_object_set_data_full (G_OBJECT (widget), "dyno-control", c, g_free);
+  gtk_widget_show (widget);
+  return widget;
+}
+
+void
+dyno_setting_control_set (GtkWidget *widget, double value)
+{
+  Control *c = get_control (widget);
+  g_signal_handler_block (widget, c->handler);
+  if (GTK_IS_SWITCH (widget))
+    gtk_switch_set_active (GTK_SWITCH (widget), value != 0);
+  else if (GTK_IS_COMBO_BOX (widget))
+    gtk_combo_box_set_active (GTK_COMBO_BOX (widget), (int) value);
+  else
+    {
+      gtk_spin_button_set_value (GTK_SPIN_BUTTON (widget), value / get_unit (c->info));
+      set_step (GTK_SPIN_BUTTON (widget), c->info);
+    }
+  g_signal_handler_unblock (widget, c->handler);
+}

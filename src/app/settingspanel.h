@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Cards with a row for each setting of the table: the ones that decide speed and memory first, the rest in an expander. */
+#pragma once
+#include "setup.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_SETTINGS_PANEL (dyno_settings_panel_get_type ())
+G_DECLARE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, DYNO, SETTINGS_PANEL, GtkBox)
+
+void dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup);
+
+G_END_DECLS

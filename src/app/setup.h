@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What the left panel is about: data set, model, GPU, preset and settings of the next run, and what they will need.
+ *
+ * A GObject without widgets.  "changed" (guint flags) says what is new; "failed" (GError) that an opening failed, the data set before
+ * it stays.  Slow work (devices, opening, planning) runs in threads; results come on the main thread, and late ones are dropped.
+ * While locked (a run or the tuner goes on) only live settings change.  Main thread only. */
+#pragma once
+#include "preset.h"
+#include "job.h"
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_SETUP_DATASET = 1 << 0, /* another one, or its opening goes on */
+  DYNO_SETUP_DEVICES = 1 << 1, /* list or choice */
+  DYNO_SETUP_PRESET = 1 << 2,  /* list, choice or level */
+  DYNO_SETUP_MODEL = 1 << 3,
+  DYNO_SETUP_SETTINGS = 1 << 4,
+  DYNO_SETUP_PLAN = 1 << 5,
+  DYNO_SETUP_LOCK = 1 << 6,
+  DYNO_SETUP_ALL = (1 << 7) - 1
+} DynoSetupChange;
+
+#define DYNO_TYPE_SETUP (dyno_setup_get_type ())
+G_DECLARE_FINAL_TYPE (DynoSetup, dyno_setup, DYNO, SETUP, GObject)
+
+DynoSetup *dyno_setup_new (void);
+/* Lists the devices in a thread, then the presets; call once the listeners are there. */
+void dyno_setup_start (DynoSetup *self);
+/* Cancels what is under way; nothing is emitted afterwards. */
+void dyno_setup_shutdown (DynoSetup *self);
+
+const DynoJob *dyno_setup_get_job (DynoSetup *self);
+
+/* Data set.  A path, a file: URI or a built-in's name. */
+void dyno_setup_open_data (DynoSetup *self, const char *location);
+void dyno_setup_cancel_open (DynoSetup *self);
+const char *dyno_setup_get_opening (DynoSetup *self, guint64 *found); /* location under way, or NULL */
+DynoDataset *dyno_setup_get_dataset (DynoSetup *self);                /* NULL: none; borrowed */
+const DynoDatasetInfo *dyno_setup_get_info (DynoSetup *self);         /* NULL: none */
+
+/* Devices: DynoDeviceInfo; NULL while they are listed or when there is none (then the error says why). */
+GPtrArray *dyno_setup_get_devices (DynoSetup *self);
+const GError *dyno_setup_get_device_error (DynoSetup *self);
+const DynoDeviceInfo *dyno_setup_get_device (DynoSetup *self);
+void dyno_setup_set_device (DynoSetup *self, guint index);
+
+GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL before _start's end */
+const DynoPreset *dyno_setup_get_preset (DynoSetup *self);
+DynoLevel dyno_setup_get_level (DynoSetup *self);
+/* The settings follow a choice of preset or level at once, and the data set's size until a preset's setting is changed by hand. */
+void dyno_setup_set_preset (DynoSetup *self, const char *id);
+void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
+
+void dyno_setup_set_model (DynoSetup *self, const char *name);
+gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **error);
+/* All settings (a file's, the tuner's); also model, preset and data of a job, when it has them. */
+void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
+void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
+
+/* Why a setting cannot be changed now (translated; static), or NULL. */
+const char *dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info);
+
+const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
+const char *dyno_setup_get_advice (DynoSetup *self);      /* when it does not fit, or the plan's error; else NULL */
+/* Why Start must wait, in words; NULL: it may start.  g_free. */
+char *dyno_setup_get_obstacle (DynoSetup *self);
+
+void dyno_setup_set_locked (DynoSetup *self, gboolean locked);
+gboolean dyno_setup_is_locked (DynoSetup *self);
+
+/* State kept between sittings, as "key=value" lines; unknown or broken ones are left out with a warning. */
+char **dyno_setup_save_settings (DynoSetup *self);
+void dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const char *preset, DynoLevel level,
+                         const char *const *settings);
+
+G_END_DECLS

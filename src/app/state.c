@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What the window keeps between sittings. */
+#include "state.h"
+#include "config.h"
+
+DynoState *
+dyno_state_new (void)
+{
+  GSettingsSchemaSource *source = g_settings_schema_source_get_default ();
+  g_autoptr (GSettingsSchema) schema = source ? g_settings_schema_source_lookup (source, DYNO_APP_ID, TRUE) : NULL;
+  if (!schema)
+    {
+      g_warning ("The schema %s is not installed: window size and settings are not saved", DYNO_APP_ID);
+      return NULL;
+    }
+  return g_settings_new (DYNO_APP_ID);
+}
+
+void
+dyno_state_load_setup (DynoState *state, DynoSetup *setup, const char *location)
+{
+  if (!state)
+    {
+      dyno_setup_restore (setup, location ? location : "builtin:shapes", NULL, NULL, DYNO_LEVEL_RECOMMENDED, NULL);
+      return;
+    }
+  g_autofree char *data = g_settings_get_string (state, "data");
+  g_autofree char *model = g_settings_get_string (state, "model");
+  g_autofree char *preset = g_settings_get_string (state, "preset");
+  g_auto (GStrv) settings = g_settings_get_strv (state, "settings");
+  dyno_setup_restore (setup, location ? location : data, model, preset, (DynoLevel) g_settings_get_enum (state, "level"),
+                      (const char *const *) settings);
+}
+
+void
+dyno_state_save_setup (DynoState *state, DynoSetup *setup)
+{
+  const DynoJob *job = dyno_setup_get_job (setup);
+  const DynoPreset *preset = dyno_setup_get_preset (setup);
+  if (!state)
+    return;
+  g_auto (GStrv) settings = dyno_setup_save_settings (setup);
+  if (job->data && g_utf8_validate (job->data, -1, NULL))
+    g_settings_set_string (state, "data", job->data);
+  g_settings_set_string (state, "model", job->model);
+  if (preset)
+    g_settings_set_string (state, "preset", preset->id);
+  g_settings_set_enum (state, "level", (int) dyno_setup_get_level (setup));
+  g_settings_set_strv (state, "settings", (const char *const *) settings);
+}
+
+void
+dyno_state_load_size (DynoState *state, int *width, int *height, gboolean *maximized)
+{
+  *width = state ? g_settings_get_int (state, "width") : 1240;
+  *height = state ? g_settings_get_int (state, "height") : 820;
+  *maximized = state ? g_settings_get_boolean (state, "maximized") : FALSE;
+}
+
+void
+dyno_state_save_size (DynoState *state, int width, int height, gboolean maximized)
+{
+  if (!state)
+    return;
+  g_settings_set_boolean (state, "maximized", maximized);
+  if (!maximized && width > 0 && height > 0)
+    {
+      g_settings_set_int (state, "width", width);
+      g_settings_set_int (state, "height", height);
+    }
+}

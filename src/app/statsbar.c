@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers of a run.  Tiles stand in one row where there is room for all, else in two; digits have one width, so that nothing
+ * jumps while numbers run. */
+#include "statsbar.h"
+#include "format.h"
+#include "row.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+enum { RATE, STEP, WAIT, EPOCH, LEFT, ACCURACY, LOSS, MEMORY, N_TILES };
+
+#define ROOM_FOR_ALL 960
+
+struct _DynoStatsBar {
+  GtkBox parent_instance;
+  GtkWidget *rows[2];
+  GtkWidget *tiles[N_TILES], *titles[N_TILES], *values[N_TILES], *units[N_TILES];
+  gboolean two_rows;
+  guint relayout;
+};
+
+G_DEFINE_FINAL_TYPE (DynoStatsBar, dyno_stats_bar, GTK_TYPE_BOX)
+
+static void
+set_tile (DynoStatsBar *self, guint tile, char *value, const char *unit)
+{
+  if (!g_str_equal (value, gtk_label_get_text (GTK_LABEL (self->values[tile]))))
+    gtk_label_set_text (GTK_LABEL (self->values[tile]), value);
+  if (!g_str_equal (unit, gtk_label_get_text (GTK_LABEL (self->units[tile]))))
+    gtk_label_set_text (GTK_LABEL (self->units[tile]), unit);
+  g_free (value);
+}
+
+void
+dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
+{
+  const char *none = "\342\200\223";
+  gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
+  set_tile (self, RATE, dyno_format_rate (steps ? s->step.samples_per_s : 0), _ ("samples/s"));
+  set_tile (self, STEP, dyno_format_ms (steps ? s->step.step_ms : -1), "");
+  g_autofree char *share = steps && s->step.step_ms > 0
+                               ? g_strdup_printf (_ ("%.0f %% of a step"), 100 * s->step.wait_data_ms / s->step.step_ms)
+                               : g_strdup ("");
+  set_tile (self, WAIT, dyno_format_ms (steps ? s->step.wait_data_ms : -1), share);
+  g_autofree char *of = s->job ? g_strdup_printf (_ ("of %" G_GINT64_FORMAT), s->job->settings.epochs) : g_strdup ("");
+  set_tile (self, EPOCH, steps ? dyno_format_count (s->step.epoch) : g_strdup (none), steps ? of : "");
+  gtk_label_set_text (GTK_LABEL (self->titles[LEFT]), done ? _ ("Time") : _ ("Time left"));
+  set_tile (self, LEFT, dyno_format_span (done ? s->seconds : s->eta_s), "");
+
+  gboolean validated = s->n_epochs > 0 && isfinite (s->epoch.val_accuracy);
+  gboolean values = s->n_epochs > 0 && s->epoch.is_error;
+  double accuracy = validated ? s->epoch.val_accuracy : s->n_epochs > 0 ? s->epoch.train_accuracy : NAN;
+  gtk_label_set_text (GTK_LABEL (self->titles[ACCURACY]), values ? _ ("Mean error") : _ ("Accuracy"));
+  g_autofree char *best = validated && isfinite (s->best_accuracy) && !values
+                              ? g_strdup_printf (_ ("best %.1f %%"), 100 * s->best_accuracy)
+                              : g_strdup (s->n_epochs > 0 && !validated ? _ ("training") : "");
+  set_tile (self, ACCURACY, values ? dyno_format_value (accuracy) : dyno_format_percent (accuracy), best);
+  g_autofree char *val_loss = NULL;
+  if (s->n_epochs > 0 && isfinite (s->epoch.val_loss))
+    {
+      g_autofree char *number = dyno_format_value (s->epoch.val_loss);
+      val_loss = g_strdup_printf (_ ("validation %s"), number);
+    }
+  set_tile (self, LOSS, dyno_format_value (steps ? s->step.loss : NAN), val_loss ? val_loss : "");
+  g_autofree char *budget = NULL;
+  if (s->has_plan && s->plan.budget_bytes > 0)
+    {
+      g_autofree char *bytes = dyno_format_bytes (s->plan.budget_bytes);
+      budget = g_strdup_printf (_ ("of %s"), bytes);
+    }
+  set_tile (self, MEMORY, steps ? dyno_format_bytes (s->step.vram_bytes) : g_strdup (none), budget ? budget : "");
+}
+
+static gboolean
+lay_out (gpointer data)
+{
+  DynoStatsBar *self = data;
+  self->relayout = 0;
+  for (guint i = N_TILES / 2; i < N_TILES; i++)
+    {
+      GtkWidget *now = gtk_widget_get_parent (self->tiles[i]), *wanted = self->rows[self->two_rows ? 1 : 0];
+      if (now == wanted)
+        continue;
+      g_object_ref (self->tiles[i]);
+      gtk_container_remove (GTK_CONTAINER (now), self->tiles[i]);
+      gtk_box_pack_start (GTK_BOX (wanted), self->tiles[i], TRUE, TRUE, 0);
+      g_object_unref (self->tiles[i]);
+    }
+  gtk_widget_set_visible (self->rows[1], self->two_rows);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+dyno_stats_bar_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
+{
+  DynoStatsBar *self = DYNO_STATS_BAR (widget);
+  gboolean two_rows = allocation->width < ROOM_FOR_ALL;
+  GTK_WIDGET_CLASS (dyno_stats_bar_parent_class)->size_allocate (widget, allocation);
+  if (two_rows != self->two_rows)
+    {
+      self->two_rows = two_rows;
+      if (self->relayout == 0)
+        self->relayout = g_idle_add (lay_out, self);
+    }
+}
+
+/* One row asks for its full width; two rows must stay possible below it. */
+static void
+dyno_stats_bar_preferred_width (GtkWidget *widget, int *least, int *natural)
+{
+  DynoStatsBar *self = DYNO_STATS_BAR (widget);
+  GTK_WIDGET_CLASS (dyno_stats_bar_parent_class)->get_preferred_width (widget, least, natural);
+  if (!self->two_rows)
+    *least = *least / 2 + 8;
+}
+
+static void
+dyno_stats_bar_dispose (GObject *object)
+{
+  g_clear_handle_id (&DYNO_STATS_BAR (object)->relayout, g_source_remove);
+  G_OBJECT_CLASS (dyno_stats_bar_parent_class)->dispose (object);
+}
+
+static void
+dyno_stats_bar_class_init (DynoStatsBarClass *class)
+{
+  G_OBJECT_CLASS (class)->dispose = dyno_stats_bar_dispose;
+  GTK_WIDGET_CLASS (class)->size_allocate = dyno_stats_bar_size_allocate;
+  GTK_WIDGET_CLASS (class)->get_preferred_width = dyno_stats_bar_preferred_width;
+}
+
+static GtkWidget *
+new_label (GtkWidget *box, const char *text, const char *class)
+{
+  GtkWidget *label = gtk_label_new (text);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  dyno_widget_add_class (label, class, TRUE);
+  gtk_container_add (GTK_CONTAINER (box), label);
+  return label;
+}
+
+static void
+dyno_stats_bar_init (DynoStatsBar *self)
+{
+  const char *const titles[N_TILES] = { _ ("Throughput"), _ ("Step"),     _ ("Data wait"), _ ("Epoch"),
+                                        _ ("Time left"),  _ ("Accuracy"), _ ("Loss"),      _ ("Memory") };
+  const char *const helps[N_TILES] = {
+    _ ("Samples trained a second, over the last second or so"),
+    _ ("From the end of one step to the end of the next"),
+    _ ("Part of a step spent waiting for the data pipeline; more workers or the cache lower it"),
+    _ ("Passes over the training data"),
+    _ ("Estimated from the steps so far"),
+    _ ("On the validation part after the last epoch"),
+    _ ("Of the last step"),
+    _ ("GPU memory that Dyno holds"),
+  };
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
+  dyno_widget_add_class (GTK_WIDGET (self), "stats", TRUE);
+  for (guint i = 0; i < 2; i++)
+    {
+      self->rows[i] = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+      gtk_box_set_homogeneous (GTK_BOX (self->rows[i]), TRUE);
+      gtk_container_add (GTK_CONTAINER (self), self->rows[i]);
+    }
+  for (guint i = 0; i < N_TILES; i++)
+    {
+      self->tiles[i] = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+      dyno_widget_add_class (self->tiles[i], "stat", TRUE);
+      gtk_widget_set_tooltip_text (self->tiles[i], helps[i]);
+      self->titles[i] = new_label (self->tiles[i], titles[i], "stat-title");
+      self->values[i] = new_label (self->tiles[i], "\342\200\223", "stat-value");
+      self->units[i] = new_label (self->tiles[i], "", "stat-unit");
+      gtk_box_pack_start (GTK_BOX (self->rows[0]), self->tiles[i], TRUE, TRUE, 0);
+      gtk_widget_show_all (self->tiles[i]);
+    }
+  gtk_widget_show (self->rows[0]);
+}

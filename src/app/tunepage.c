@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of the tuner.  It owns the tuner of the moment, takes its events ten times a second, and frees it in a thread.  Every trial
+ * becomes a line; nothing is taken back. */
+#include "tunepage.h"
+#include "format.h"
+#include "row.h"
+#include "words.h"
+#include <glib/gi18n.h>
+
+#define DRAIN_MS 100
+
+enum {
+  COLUMN_NUMBER,
+  COLUMN_STAGE,
+  COLUMN_SETTINGS,
+  COLUMN_RATE,
+  COLUMN_SHARE,
+  COLUMN_MEMORY,
+  COLUMN_OUTCOME,
+  COLUMN_TEXT,
+  COLUMN_VALUE,
+  N_COLUMNS
+};
+
+struct _DynoTunePage {
+  GtkBox parent_instance;
+  GtkWidget *intro, *minutes, *minutes_label, *start, *stop, *status_box, *status, *progress;
+  GtkWidget *best_card, *speedup, *best_text, *best_rate, *best_memory, *best_settings, *base_rate, *base_memory,
+      *base_settings;
+  GtkWidget *use, *list_box, *list;
+  GtkListStore *trials;
+  DynoSetup *setup;
+  DynoTune *tune;
+  gboolean over, freeing, has_best;
+  DynoSettings best;
+  double most;
+  guint timer;
+};
+
+enum { FAILED, ACTIVE_CHANGED, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (DynoTunePage, dyno_tune_page, GTK_TYPE_BOX)
+
+static char *
+describe_settings (const DynoSettings *s)
+{
+  /* Translators: settings of a trial; the word in the middle is AMP or fp32 */
+  return g_strdup_printf (ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
+                          (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
+}
+
+static char *
+describe_rate (double samples_per_s)
+{
+  g_autofree char *rate = dyno_format_rate (samples_per_s);
+  return g_strdup_printf (_ ("%s samples/s"), rate);
+}
+
+/* The bars are shares of the fastest trial so far. */
+static void
+rescale (DynoTunePage *self)
+{
+  GtkTreeIter iter;
+  GtkTreeModel *model = GTK_TREE_MODEL (self->trials);
+  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more; more = gtk_tree_model_iter_next (model, &iter))
+    {
+      double value;
+      gtk_tree_model_get (model, &iter, COLUMN_VALUE, &value, -1);
+      gtk_list_store_set (self->trials, &iter, COLUMN_SHARE, self->most > 0 ? (int) (100 * value / self->most + 0.5) : 0,
+                          -1);
+    }
+}
+
+static void
+add_trial (DynoTunePage *self, const DynoTrial *trial)
+{
+  GtkTreeIter iter;
+  gboolean ok = trial->outcome == DYNO_TRIAL_OK;
+  g_autofree char *rate = ok ? dyno_format_rate (trial->samples_per_s) : g_strdup ("");
+  g_autofree char *memory = trial->vram_bytes > 0 ? dyno_format_bytes (trial->vram_bytes) : g_strdup ("");
+  g_autofree char *settings = describe_settings (&trial->settings);
+  gtk_list_store_insert_with_values (self->trials, &iter, -1, COLUMN_NUMBER, trial->number, COLUMN_STAGE,
+                                     dyno_words_stage (trial->stage), COLUMN_SETTINGS, settings, COLUMN_RATE, rate,
+                                     COLUMN_MEMORY, memory, COLUMN_OUTCOME, dyno_words_outcome (trial->outcome), COLUMN_TEXT,
+                                     trial->text, COLUMN_VALUE, ok ? trial->samples_per_s : 0.0, -1);
+  if (ok)
+    self->most = MAX (self->most, trial->samples_per_s);
+  rescale (self);
+  g_autoptr (GtkTreePath) path = gtk_tree_model_get_path (GTK_TREE_MODEL (self->trials), &iter);
+  gtk_tree_view_scroll_to_cell (GTK_TREE_VIEW (self->list), path, NULL, FALSE, 0, 0);
+}
+
+static void
+set_text (GtkWidget *label, char *text)
+{
+  gtk_label_set_text (GTK_LABEL (label), text ? text : "");
+  g_free (text);
+}
+
+static void
+show_best (DynoTunePage *self, const DynoTuneEvent *event)
+{
+  self->has_best = TRUE;
+  self->best = event->trial.settings;
+  /* Translators: how many times faster than the base line: "3.4×" */
+  set_text (self->speedup, event->speedup > 0 ? g_strdup_printf (_ ("%.1f×"), event->speedup) : g_strdup ("\342\200\223"));
+  gtk_label_set_text (GTK_LABEL (self->best_text), event->text ? event->text : "");
+  gtk_widget_set_visible (self->best_text, event->text != NULL);
+  set_text (self->best_rate, describe_rate (event->trial.samples_per_s));
+  set_text (self->best_memory, dyno_format_bytes (event->trial.vram_bytes));
+  set_text (self->best_settings, describe_settings (&event->trial.settings));
+  set_text (self->base_rate, describe_rate (event->baseline.samples_per_s));
+  set_text (self->base_memory, dyno_format_bytes (event->baseline.vram_bytes));
+  set_text (self->base_settings, describe_settings (&event->baseline.settings));
+  gtk_widget_show (self->best_card);
+}
+
+static void
+show_state (DynoTunePage *self)
+{
+  gboolean active = self->tune != NULL;
+  g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
+  gtk_widget_set_visible (self->start, !active);
+  gtk_widget_set_visible (self->minutes, !active);
+  gtk_widget_set_visible (self->minutes_label, !active);
+  gtk_widget_set_visible (self->stop, active);
+  gtk_widget_set_sensitive (self->stop, !self->over);
+  gtk_widget_set_visible (self->status_box, active);
+  gtk_widget_set_visible (self->list_box,
+                          gtk_tree_model_iter_n_children (GTK_TREE_MODEL (self->trials), NULL) > 0 || active);
+  gtk_widget_set_sensitive (self->use, self->has_best && !active);
+  gtk_widget_set_tooltip_text (self->start, obstacle);
+}
+
+static void
+free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  dyno_tune_free (data);
+  g_task_return_boolean (task, TRUE);
+}
+
+static void
+free_done (GObject *source, GAsyncResult *result, gpointer data)
+{
+  DynoTunePage *self = DYNO_TUNE_PAGE (source);
+  self->tune = NULL;
+  self->freeing = FALSE;
+  if (self->setup)
+    show_state (self);
+  g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
+}
+
+static void
+free_tune (DynoTunePage *self)
+{
+  g_clear_handle_id (&self->timer, g_source_remove);
+  self->freeing = TRUE;
+  g_autoptr (GTask) task = g_task_new (self, NULL, free_done, NULL);
+  g_task_set_task_data (task, self->tune, NULL);
+  g_task_run_in_thread (task, free_in_thread);
+}
+
+static gboolean
+drain (gpointer data)
+{
+  DynoTunePage *self = data;
+  DynoTuneEvent *event;
+  while ((event = dyno_tune_try_pop (self->tune)))
+    {
+      switch (event->type)
+        {
+        case DYNO_TUNE_EVENT_PROGRESS:
+          if (event->text)
+            gtk_label_set_text (GTK_LABEL (self->status), event->text);
+          gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (event->fraction, 0, 1));
+          break;
+        case DYNO_TUNE_EVENT_TRIAL:
+          add_trial (self, &event->trial);
+          break;
+        case DYNO_TUNE_EVENT_BEST:
+          show_best (self, event);
+          break;
+        case DYNO_TUNE_EVENT_ERROR:
+          g_signal_emit (self, signals[FAILED], 0, event->error);
+          break;
+        case DYNO_TUNE_EVENT_DONE:
+          self->over = TRUE;
+          break;
+        default:
+          break;
+        }
+      dyno_tune_event_free (event);
+    }
+  if (!self->over)
+    return G_SOURCE_CONTINUE;
+  self->timer = 0;
+  free_tune (self);
+  show_state (self);
+  return G_SOURCE_REMOVE;
+}
+
+void
+dyno_tune_page_start (DynoTunePage *self)
+{
+  g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
+  if (self->tune || (obstacle && !dyno_setup_get_plan (self->setup)))
+    return;
+  gtk_list_store_clear (self->trials);
+  self->most = 0;
+  self->has_best = FALSE;
+  self->over = FALSE;
+  gtk_widget_hide (self->best_card);
+  gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
+  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), 0);
+  self->tune = dyno_tune_new (dyno_setup_get_job (self->setup), gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
+  dyno_tune_set_dataset (self->tune, dyno_setup_get_dataset (self->setup));
+  dyno_tune_start (self->tune);
+  self->timer = g_timeout_add (DRAIN_MS, drain, self);
+  show_state (self);
+  g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
+}
+
+void
+dyno_tune_page_stop (DynoTunePage *self)
+{
+  if (!self->tune || self->over || self->freeing)
+    return;
+  gtk_label_set_text (GTK_LABEL (self->status), _ ("Stopping; what was measured stays"));
+  dyno_tune_stop (self->tune);
+}
+
+gboolean
+dyno_tune_page_is_active (DynoTunePage *self)
+{
+  return self->tune != NULL;
+}
+
+gboolean
+dyno_tune_page_has_best (DynoTunePage *self)
+{
+  return self->has_best;
+}
+
+void
+dyno_tune_page_use_best (DynoTunePage *self)
+{
+  if (self->has_best && !self->tune)
+    dyno_setup_set_settings (self->setup, &self->best);
+}
+
+static void
+setup_changed (DynoSetup *setup, guint flags, DynoTunePage *self)
+{
+  show_state (self);
+}
+
+void
+dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup)
+{
+  self->setup = setup;
+  g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
+  show_state (self);
+}
+
+static void
+dyno_tune_page_dispose (GObject *object)
+{
+  DynoTunePage *self = DYNO_TUNE_PAGE (object);
+  if (self->tune && !self->freeing)
+    free_tune (self);
+  self->setup = NULL;
+  G_OBJECT_CLASS (dyno_tune_page_parent_class)->dispose (object);
+}
+
+static void
+dyno_tune_page_class_init (DynoTunePageClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  G_OBJECT_CLASS (class)->dispose = dyno_tune_page_dispose;
+  signals[FAILED] =
+      g_signal_new ("failed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[ACTIVE_CHANGED] =
+      g_signal_new ("active-changed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/tunepage.ui");
+#define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoTunePage, name)
+  BIND (intro);
+  BIND (minutes);
+  BIND (minutes_label);
+  BIND (start);
+  BIND (stop);
+  BIND (status_box);
+  BIND (status);
+  BIND (progress);
+  BIND (best_card);
+  BIND (speedup);
+  BIND (best_text);
+  BIND (best_rate);
+  BIND (best_memory);
+  BIND (best_settings);
+  BIND (base_rate);
+  BIND (base_memory);
+  BIND (base_settings);
+  BIND (use);
+  BIND (list_box);
+  BIND (list);
+  BIND (trials);
+#undef BIND
+}
+
+static void
+dyno_tune_page_init (DynoTunePage *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of the tuner: what it tries, what each trial brought, the best beside the base line. */
+#pragma once
+#include "setup.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_TUNE_PAGE (dyno_tune_page_get_type ())
+G_DECLARE_FINAL_TYPE (DynoTunePage, dyno_tune_page, DYNO, TUNE_PAGE, GtkBox)
+
+/* Signals: "failed" (GError), "active-changed". */
+void dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup);
+void dyno_tune_page_start (DynoTunePage *self);
+void dyno_tune_page_stop (DynoTunePage *self);
+gboolean dyno_tune_page_is_active (DynoTunePage *self);
+void dyno_tune_page_use_best (DynoTunePage *self);
+gboolean dyno_tune_page_has_best (DynoTunePage *self);
+
+G_END_DECLS

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The VRAM bar.  Its full width is the budget, or the need when that is larger: then a line marks the budget and everything past it is
+ * hatched in the theme's error colour.  The old plan stays until the new one is there, so that it never flickers while typing. */
+#include "vrambar.h"
+#include "format.h"
+#include "row.h"
+#include "words.h"
+#include "plot/theme.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+struct _DynoVramBar {
+  GtkBox parent_instance;
+  GtkWidget *value, *bar, *legend, *advice_box, *advice, *fix;
+  DynoSetup *setup;
+};
+
+G_DEFINE_FINAL_TYPE (DynoVramBar, dyno_vram_bar, GTK_TYPE_BOX)
+
+static void
+round_rectangle (cairo_t *cr, double x, double y, double width, double height, double radius)
+{
+  cairo_new_sub_path (cr);
+  cairo_arc (cr, x + width - radius, y + radius, radius, -G_PI_2, 0);
+  cairo_arc (cr, x + width - radius, y + height - radius, radius, 0, G_PI_2);
+  cairo_arc (cr, x + radius, y + height - radius, radius, G_PI_2, G_PI);
+  cairo_arc (cr, x + radius, y + radius, radius, G_PI, 3 * G_PI_2);
+  cairo_close_path (cr);
+}
+
+static void
+draw_overrun (GtkWidget *bar, cairo_t *cr, double from, double width, double height)
+{
+  GdkRGBA red;
+  if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (bar), "error_color", &red))
+    red = (GdkRGBA){ 0.8, 0, 0, 1 };
+  cairo_save (cr);
+  cairo_rectangle (cr, from, 0, width - from, height);
+  cairo_clip (cr);
+  red.alpha = 0.55;
+  gdk_cairo_set_source_rgba (cr, &red);
+  cairo_paint (cr);
+  red.alpha = 1;
+  gdk_cairo_set_source_rgba (cr, &red);
+  cairo_set_line_width (cr, 2);
+  for (double x = from - height; x < width; x += 6)
+    {
+      cairo_move_to (cr, x, height);
+      cairo_line_to (cr, x + height, 0);
+    }
+  cairo_stroke (cr);
+  cairo_rectangle (cr, from, 0, 2, height);
+  cairo_fill (cr);
+  cairo_restore (cr);
+}
+
+static gboolean
+draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  const DynoPlotTheme *theme = dyno_plot_theme_for_widget (bar);
+  double width = gtk_widget_get_allocated_width (bar), height = gtk_widget_get_allocated_height (bar);
+  GdkRGBA text;
+  gtk_style_context_get_color (gtk_widget_get_style_context (bar), gtk_widget_get_state_flags (bar), &text);
+  round_rectangle (cr, 0, 0, width, height, height / 2);
+  cairo_clip (cr);
+  text.alpha = 0.13;
+  gdk_cairo_set_source_rgba (cr, &text);
+  cairo_paint (cr);
+  if (!plan)
+    return GDK_EVENT_STOP;
+  double full = (double) MAX (plan->budget_bytes, plan->plan.total_bytes), x = 0;
+  gboolean rtl = gtk_widget_get_direction (bar) == GTK_TEXT_DIR_RTL;
+  if (rtl)
+    {
+      cairo_translate (cr, width, 0);
+      cairo_scale (cr, -1, 1);
+    }
+  for (guint i = 0; full > 0 && i < DYNO_MEMORY_N_KINDS; i++)
+    {
+      double part = width * (double) plan->plan.kind_bytes[i] / full;
+      const DynoColour *colour = &theme->lines[i];
+      if (part <= 0)
+        continue;
+      cairo_set_source_rgb (cr, colour->red, colour->green, colour->blue);
+      cairo_rectangle (cr, x, 0, MAX (part - (part > 3 ? 1 : 0), 1), height);
+      cairo_fill (cr);
+      x += part;
+    }
+  if (!plan->fits && plan->budget_bytes > 0 && plan->plan.total_bytes > plan->budget_bytes)
+    draw_overrun (bar, cr, width * (double) plan->budget_bytes / full, width, height);
+  return GDK_EVENT_STOP;
+}
+
+static GtkWidget *
+new_legend_entry (DynoVramBar *self, DynoMemoryKind kind, guint64 bytes)
+{
+  const DynoColour *colour = &dyno_plot_theme_for_widget (GTK_WIDGET (self))->lines[kind];
+  g_autofree char *size = dyno_format_bytes (bytes);
+  g_autofree char *markup = g_markup_printf_escaped ("<span foreground=\"#%02x%02x%02x\">\342\227\217</span> %s  <b>%s</b>",
+                                                     (guint) (colour->red * 255), (guint) (colour->green * 255),
+                                                     (guint) (colour->blue * 255), dyno_words_memory_kind (kind), size);
+  GtkWidget *label = gtk_label_new (NULL);
+  gtk_label_set_markup (GTK_LABEL (label), markup);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  dyno_widget_add_class (label, "caption", TRUE);
+  dyno_widget_add_class (label, "numeric", TRUE);
+  gtk_widget_show (label);
+  return label;
+}
+
+static void
+fill_legend (DynoVramBar *self, const DynoJobPlan *plan)
+{
+  int n = 0;
+  dyno_widget_clear (self->legend);
+  for (guint i = 0; plan && i < DYNO_MEMORY_N_KINDS; i++)
+    {
+      if (plan->plan.kind_bytes[i] == 0)
+        continue;
+      gtk_grid_attach (GTK_GRID (self->legend), new_legend_entry (self, i, plan->plan.kind_bytes[i]), n % 2, n / 2, 1, 1);
+      n++;
+    }
+}
+
+static void
+show_plan (DynoVramBar *self)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  const char *advice = dyno_setup_get_advice (self->setup);
+  gboolean over = plan && !plan->fits;
+  g_autofree char *text = NULL;
+  if (plan)
+    {
+      g_autofree char *need = dyno_format_bytes (plan->plan.total_bytes), *budget = dyno_format_bytes (plan->budget_bytes);
+      /* Translators: memory needed, memory there is: "1.9 GiB of 12 GiB" */
+      text = g_strdup_printf (_ ("%s of %s"), need, budget);
+    }
+  gtk_label_set_text (GTK_LABEL (self->value), text ? text : "\342\200\223");
+  dyno_widget_add_class (self->value, "bad", over);
+  fill_legend (self, plan);
+  gtk_label_set_text (GTK_LABEL (self->advice), advice ? advice : "");
+  gtk_widget_set_visible (self->advice_box, advice != NULL);
+  gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0 && !dyno_setup_is_locked (self->setup));
+  if (over && plan->fitting_batch > 0)
+    {
+      g_autofree char *label = g_strdup_printf (_ ("_Use Batch Size %" G_GINT64_FORMAT), plan->fitting_batch);
+      gtk_button_set_label (GTK_BUTTON (self->fix), label);
+    }
+  g_autofree char *spoken = g_strdup_printf (_ ("GPU memory needed: %s"), text ? text : _ ("not known yet"));
+  dyno_widget_set_accessible_name (self->bar, spoken);
+  gtk_widget_queue_draw (self->bar);
+}
+
+static void
+use_fitting_batch (GtkButton *button, DynoVramBar *self)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  if (plan && plan->fitting_batch > 0)
+    dyno_setup_set_number (self->setup, "batch_size", (double) plan->fitting_batch, NULL);
+}
+
+static void
+setup_changed (DynoSetup *setup, guint flags, DynoVramBar *self)
+{
+  if (flags & (DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
+    show_plan (self);
+}
+
+static void
+style_changed (GtkWidget *widget)
+{
+  DynoVramBar *self = DYNO_VRAM_BAR (widget);
+  GTK_WIDGET_CLASS (dyno_vram_bar_parent_class)->style_updated (widget);
+  if (self->setup)
+    fill_legend (self, dyno_setup_get_plan (self->setup));
+}
+
+void
+dyno_vram_bar_set_setup (DynoVramBar *self, DynoSetup *setup)
+{
+  self->setup = setup;
+  g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
+  g_signal_connect (self->bar, "draw", G_CALLBACK (draw_bar), self);
+  show_plan (self);
+}
+
+static void
+dyno_vram_bar_class_init (DynoVramBarClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  widget_class->style_updated = style_changed;
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/vrambar.ui");
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, value);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, bar);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, legend);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, advice_box);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, advice);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, fix);
+  gtk_widget_class_bind_template_callback (widget_class, use_fitting_batch);
+}
+
+static void
+dyno_vram_bar_init (DynoVramBar *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

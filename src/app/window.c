@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT */
+/* The window.  It ties the setup (left), the runner and the tuner (right) together: every command is an action here, and what may be
+ * done follows from their states alone (update_actions).
+ *
+ * While a run goes on the runner is drained once a frame as long as the window is seen, and by a slow timer in any case.  Closing in
+ * mid-run asks, then stops, and the window goes once the run is saved and freed. */
+#include "window.h"
+#include "datapanel.h"
+#include "errorbar.h"
+#include "export-dialog.h"
+#include "presetpanel.h"
+#include "runner.h"
+#include "runpage.h"
+#include "settingspanel.h"
+#include "tunepage.h"
+#include "vrambar.h"
+#include "welcome.h"
+#include <glib/gi18n.h>
+
+#define SLOW_DRAIN_MS 400
+#define FRAME_US      30000
+
+struct _DynoWindow {
+  GtkApplicationWindow parent_instance;
+  GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *export_button;
+  GtkWidget *error_bar, *side, *data_panel, *preset_panel, *settings_panel, *vram_bar;
+  GtkWidget *pages, *train_stack, *welcome, *run_page, *tune_page;
+  DynoState *state;
+  DynoSetup *setup;
+  DynoRunner *runner;
+  guint tick, timer;
+  gint64 last_drain;
+  gboolean hidden, closing, ready;
+};
+
+G_DEFINE_FINAL_TYPE (DynoWindow, dyno_window, GTK_TYPE_APPLICATION_WINDOW)
+
+static void
+enable (DynoWindow *self, const char *name, gboolean enabled)
+{
+  g_simple_action_set_enabled (G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
+}
+
+static void
+update_actions (DynoWindow *self)
+{
+  const DynoRunStatus *status = dyno_runner_get_status (self->runner);
+  gboolean running = dyno_runner_is_active (self->runner),
+           tuning = dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
+  gboolean paused = status->state == DYNO_SESSION_PAUSED;
+  gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
+  g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  gboolean idle = !running && !tuning && !self->closing;
+  /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
+  gboolean tunable = idle && (!obstacle || (plan && !plan->fits));
+  enable (self, "start", idle && !obstacle);
+  enable (self, "tune", tunable);
+  enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
+  enable (self, "stop", stoppable);
+  enable (self, "stop-tune", tuning);
+  enable (self, "use-best", idle && dyno_tune_page_has_best (DYNO_TUNE_PAGE (self->tune_page)));
+  enable (self, "open-data", idle);
+  enable (self, "open-folder", idle);
+  enable (self, "open-file", idle);
+  enable (self, "open-settings", idle);
+  enable (self, "export-curves", status->n_steps > 0);
+  dyno_setup_set_locked (self->setup, !idle);
+
+  gtk_widget_set_visible (self->start_button, !running);
+  gtk_widget_set_visible (self->pause_button, running);
+  gtk_widget_set_visible (self->stop_button, running);
+  gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
+                                                   : tuning ? _ ("The tuner is at work.")
+                                                            : _ ("Train (F5)"));
+  gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
+                                paused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
+                                GTK_ICON_SIZE_BUTTON);
+  gtk_label_set_text_with_mnemonic (GTK_LABEL (self->pause_label), paused ? _ ("_Resume") : _ ("_Pause"));
+  if (status->state != DYNO_SESSION_NEW)
+    gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
+}
+
+/* Draining */
+
+static gboolean
+drain_in_frame (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+  DynoWindow *self = DYNO_WINDOW (widget);
+  gint64 now = gdk_frame_clock_get_frame_time (clock);
+  if (now - self->last_drain >= FRAME_US)
+    {
+      self->last_drain = now;
+      dyno_runner_drain (self->runner);
+    }
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+drain_slowly (gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_runner_drain (self->runner);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+update_draining (DynoWindow *self)
+{
+  gboolean active = dyno_runner_is_active (self->runner);
+  gboolean seen = active && !self->hidden && gtk_widget_get_mapped (GTK_WIDGET (self));
+  if (active && self->timer == 0)
+    self->timer = g_timeout_add (SLOW_DRAIN_MS, drain_slowly, self);
+  else if (!active)
+    g_clear_handle_id (&self->timer, g_source_remove);
+  if (seen && self->tick == 0)
+    self->tick = gtk_widget_add_tick_callback (GTK_WIDGET (self), drain_in_frame, NULL, NULL);
+  else if (!seen && self->tick != 0)
+    {
+      gtk_widget_remove_tick_callback (GTK_WIDGET (self), self->tick);
+      self->tick = 0;
+    }
+}
+
+/* Run */
+
+static void
+start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
+  dyno_runner_start (self->runner, dyno_setup_get_job (self->setup), dyno_setup_get_dataset (self->setup));
+  dyno_state_save_setup (self->state, self->setup);
+  update_draining (self);
+  update_actions (self);
+  gtk_widget_grab_focus (self->pause_button);
+}
+
+static void
+pause_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  if (dyno_runner_get_status (self->runner)->state == DYNO_SESSION_PAUSED)
+    dyno_runner_resume (self->runner);
+  else
+    dyno_runner_pause (self->runner);
+}
+
+static void
+stop_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_runner_stop (DYNO_WINDOW (data)->runner);
+}
+
+static void
+run_failed (DynoRunner *runner, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The run failed"), error);
+}
+
+static void
+run_warned (DynoRunner *runner, const char *text, DynoWindow *self)
+{
+  dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING, _ ("Please note"), text);
+}
+
+static void
+finish_closing (DynoWindow *self)
+{
+  if (self->closing && !dyno_runner_is_active (self->runner) && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
+    gtk_widget_destroy (GTK_WIDGET (self));
+}
+
+static void
+run_done (DynoRunner *runner, DynoWindow *self)
+{
+  gboolean had_focus = gtk_widget_has_focus (self->pause_button) || gtk_widget_has_focus (self->stop_button);
+  update_draining (self);
+  update_actions (self);
+  if (had_focus)
+    gtk_widget_grab_focus (self->start_button);
+  finish_closing (self);
+}
+
+static void
+tune_changed (DynoTunePage *page, DynoWindow *self)
+{
+  update_actions (self);
+  finish_closing (self);
+}
+
+static void
+tune_failed (DynoTunePage *page, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("Tuning failed"), error);
+}
+
+static void
+tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "tune");
+  dyno_tune_page_start (DYNO_TUNE_PAGE (self->tune_page));
+}
+
+static void
+stop_tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_tune_page_stop (DYNO_TUNE_PAGE (DYNO_WINDOW (data)->tune_page));
+}
+
+static void
+use_best_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_tune_page_use_best (DYNO_TUNE_PAGE (self->tune_page));
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
+}
+
+static void
+live_change (DynoSettingsPanel *panel, const char *key, DynoWindow *self)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *value = dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, key);
+  if (dyno_runner_is_active (self->runner) && !dyno_runner_set (self->runner, key, value, &error))
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The setting was not taken"), error);
+}
+
+/* Files */
+
+static void
+open_settings (DynoWindow *self, const char *path)
+{
+  g_autoptr (DynoJob) job = dyno_job_copy (dyno_setup_get_job (self->setup));
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  if (!dyno_settings_file_read (path, job, warnings, &error))
+    {
+      dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The settings file cannot be read"), error);
+      return;
+    }
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  dyno_setup_set_job (self->setup, job);
+  if (warnings->len == 0)
+    return;
+  g_ptr_array_add (warnings, NULL);
+  g_autofree char *text = g_strjoinv ("\n", (char **) warnings->pdata);
+  dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
+                            _ ("Parts of the settings file were left out"), text);
+}
+
+void
+dyno_window_open (DynoWindow *self, const char *path)
+{
+  if (dyno_setup_is_locked (self->setup))
+    return;
+  if (g_str_has_suffix (path, ".ini"))
+    {
+      open_settings (self, path);
+      return;
+    }
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  dyno_setup_open_data (self->setup, path);
+}
+
+static void
+path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  dyno_window_open (data, path);
+}
+
+static void
+settings_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  open_settings (data, path);
+}
+
+static void
+open_data_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_window_open (data, g_variant_get_string (parameter, NULL));
+}
+
+static void
+open_folder_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_dialog_open (data, _ ("Open a Folder of Samples"), TRUE, NULL, NULL, path_chosen, data);
+}
+
+static void
+open_file_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_dialog_open (data, _ ("Open a Data File"), FALSE, NULL, NULL, path_chosen, data);
+}
+
+static void
+open_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_dialog_open (data, _ ("Open Settings"), FALSE, "*.ini", _ ("Dyno settings (*.ini)"), settings_chosen, data);
+}
+
+static void
+export_settings_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  DynoWindow *self = data;
+  const DynoRunStatus *status = dyno_runner_get_status (self->runner);
+  const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
+  DynoExportContext context = { .job = dyno_setup_get_job (self->setup), .device = device ? device->name : NULL };
+  g_autoptr (GError) error = NULL;
+  if (status->job && status->n_steps > 0 && dyno_settings_equal (&status->job->settings, &context.job->settings))
+    {
+      context.samples_per_s = status->n_epochs > 0 ? status->epoch.samples_per_s : status->step.samples_per_s;
+      context.vram_bytes = status->step.vram_bytes;
+    }
+  if (!dyno_export_file (exporter ? exporter : dyno_exporter_list ()[0], &context, path, TRUE, &error))
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The settings were not exported"), error);
+}
+
+static void
+export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_dialog_export_settings (data, "dyno-settings", export_settings_chosen, data);
+}
+
+static void
+export_curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autoptr (GError) error = NULL;
+  if (!dyno_run_page_export (DYNO_RUN_PAGE (self->run_page), path, &error))
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"), error);
+}
+
+static void
+export_curves_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_dialog_export_curves (data, g_variant_get_string (parameter, NULL), "dyno-curves", export_curves_chosen, data);
+}
+
+static void
+plot_log_changed (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  dyno_run_page_set_log (DYNO_RUN_PAGE (DYNO_WINDOW (data)->run_page), g_variant_get_boolean (value));
+  g_simple_action_set_state (action, value);
+}
+
+static void
+plot_hold_changed (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  dyno_run_page_set_held (DYNO_RUN_PAGE (DYNO_WINDOW (data)->run_page), g_variant_get_boolean (value));
+  g_simple_action_set_state (action, value);
+}
+
+static void
+show_page_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_stack_set_visible_child_name (GTK_STACK (DYNO_WINDOW (data)->pages), g_variant_get_string (parameter, NULL));
+}
+
+static const GActionEntry entries[] = {
+  { "start", start_activated },
+  { "pause", pause_activated },
+  { "stop", stop_activated },
+  { "tune", tune_activated },
+  { "stop-tune", stop_tune_activated },
+  { "use-best", use_best_activated },
+  { "open-data", open_data_activated, "s" },
+  { "open-folder", open_folder_activated },
+  { "open-file", open_file_activated },
+  { "open-settings", open_settings_activated },
+  { "export-settings", export_settings_activated },
+  { "export-curves", export_curves_activated, "s" },
+  { "page", show_page_activated, "s" },
+  { "plot-log", NULL, NULL, "false", plot_log_changed },
+  { "plot-hold", NULL, NULL, "false", plot_hold_changed },
+};
+
+/* Setup */
+
+static void
+remember_recent (const DynoDatasetInfo *info)
+{
+  if (info->generated || !g_path_is_absolute (info->location))
+    return;
+  g_autofree char *uri = g_filename_to_uri (info->location, NULL, NULL);
+  g_autofree char *name = g_filename_display_basename (info->location);
+  GtkRecentData recent = {
+    .display_name = name,
+    .mime_type =
+        (char *) (g_file_test (info->location, G_FILE_TEST_IS_DIR) ? "inode/directory" : "application/octet-stream"),
+    .app_name = (char *) "dyno",
+    .app_exec = (char *) "dyno %u",
+  };
+  if (uri)
+    gtk_recent_manager_add_full (gtk_recent_manager_get_default (), uri, &recent);
+}
+
+static void
+setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
+{
+  if ((flags & DYNO_SETUP_DATASET) && (flags & DYNO_SETUP_SETTINGS) && dyno_setup_get_info (setup))
+    {
+      remember_recent (dyno_setup_get_info (setup));
+      if (self->ready)
+        dyno_state_save_setup (self->state, setup);
+    }
+  if (flags & ~(guint) DYNO_SETUP_LOCK)
+    update_actions (self);
+}
+
+static void
+setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The data set cannot be opened"), error);
+}
+
+/* Drag and drop, closing, visibility */
+
+static gboolean
+drag_motion (GtkWidget *widget, GdkDragContext *context, int x, int y, guint time, DynoWindow *self)
+{
+  gtk_style_context_add_class (gtk_widget_get_style_context (self->side), "drop");
+  return FALSE;
+}
+
+static void
+drag_leave (GtkWidget *widget, GdkDragContext *context, guint time, DynoWindow *self)
+{
+  gtk_style_context_remove_class (gtk_widget_get_style_context (self->side), "drop");
+}
+
+static void
+drag_received (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionData *selection, guint info, guint time,
+               DynoWindow *self)
+{
+  g_auto (GStrv) uris = gtk_selection_data_get_uris (selection);
+  g_autofree char *path = uris && uris[0] ? g_filename_from_uri (uris[0], NULL, NULL) : NULL;
+  if (path)
+    dyno_window_open (self, path);
+}
+
+static void
+close_answered (GtkDialog *dialog, int response, DynoWindow *self)
+{
+  gtk_widget_destroy (GTK_WIDGET (dialog));
+  if (response != GTK_RESPONSE_ACCEPT)
+    return;
+  self->closing = TRUE;
+  dyno_runner_stop (self->runner);
+  dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
+  update_actions (self);
+  finish_closing (self);
+}
+
+static void
+ask_to_close (DynoWindow *self)
+{
+  gboolean run = dyno_runner_is_active (self->runner);
+  GtkWidget *dialog =
+      gtk_message_dialog_new (GTK_WINDOW (self), GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION,
+                              GTK_BUTTONS_NONE, "%s", run ? _ ("Stop the run and close?") : _ ("Stop tuning and close?"));
+  gtk_message_dialog_format_secondary_text (
+      GTK_MESSAGE_DIALOG (dialog), "%s",
+      run ? _ ("The step in progress is finished and everything so far is kept: weights, metrics and curves.")
+          : _ ("Trials that are not finished are lost."));
+  gtk_dialog_add_button (GTK_DIALOG (dialog), _ ("_Cancel"), GTK_RESPONSE_CANCEL);
+  GtkWidget *stop =
+      gtk_dialog_add_button (GTK_DIALOG (dialog), run ? _ ("_Stop and Keep") : _ ("_Stop"), GTK_RESPONSE_ACCEPT);
+  gtk_style_context_add_class (gtk_widget_get_style_context (stop), "destructive-action");
+  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_CANCEL);
+  g_signal_connect (dialog, "response", G_CALLBACK (close_answered), self);
+  gtk_widget_show (dialog);
+}
+
+static gboolean
+dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
+{
+  DynoWindow *self = DYNO_WINDOW (widget);
+  int width, height;
+  gtk_window_get_size (GTK_WINDOW (self), &width, &height);
+  dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
+  dyno_state_save_setup (self->state, self->setup);
+  if (!dyno_runner_is_active (self->runner) && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
+    return GDK_EVENT_PROPAGATE;
+  if (!self->closing)
+    ask_to_close (self);
+  return GDK_EVENT_STOP;
+}
+
+static gboolean
+dyno_window_state_event (GtkWidget *widget, GdkEventWindowState *event)
+{
+  DynoWindow *self = DYNO_WINDOW (widget);
+  gboolean handled = GTK_WIDGET_CLASS (dyno_window_parent_class)->window_state_event (widget, event);
+  self->hidden = (event->new_window_state & (GDK_WINDOW_STATE_ICONIFIED | GDK_WINDOW_STATE_WITHDRAWN)) != 0;
+  update_draining (self);
+  return handled;
+}
+
+/* Space pauses where no control takes it for itself. */
+static gboolean
+dyno_window_key_press (GtkWidget *widget, GdkEventKey *event)
+{
+  if (GTK_WIDGET_CLASS (dyno_window_parent_class)->key_press_event (widget, event))
+    return GDK_EVENT_STOP;
+  if (event->keyval != GDK_KEY_space || (event->state & gtk_accelerator_get_default_mod_mask ()))
+    return GDK_EVENT_PROPAGATE;
+  g_action_group_activate_action (G_ACTION_GROUP (widget), "pause", NULL);
+  return GDK_EVENT_STOP;
+}
+
+static void
+dyno_window_dispose (GObject *object)
+{
+  DynoWindow *self = DYNO_WINDOW (object);
+  if (self->setup)
+    dyno_setup_shutdown (self->setup);
+  g_clear_handle_id (&self->timer, g_source_remove);
+  G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
+  g_clear_object (&self->runner);
+  g_clear_object (&self->setup);
+  g_clear_object (&self->state);
+}
+
+GtkWidget *
+dyno_window_new (GtkApplication *application, DynoState *state, const char *location)
+{
+  DynoWindow *self = g_object_new (DYNO_TYPE_WINDOW, "application", application, NULL);
+  int width, height;
+  gboolean maximized;
+  gboolean settings_file = location && g_str_has_suffix (location, ".ini");
+  self->state = state ? g_object_ref (state) : NULL;
+  dyno_state_load_size (state, &width, &height, &maximized);
+  gtk_window_set_default_size (GTK_WINDOW (self), width, height);
+  if (maximized)
+    gtk_window_maximize (GTK_WINDOW (self));
+  dyno_setup_start (self->setup);
+  dyno_state_load_setup (state, self->setup, settings_file ? NULL : location);
+  self->ready = TRUE;
+  if (settings_file)
+    open_settings (self, location);
+  update_actions (self);
+  return GTK_WIDGET (self);
+}
+
+static void
+dyno_window_class_init (DynoWindowClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  G_OBJECT_CLASS (class)->dispose = dyno_window_dispose;
+  widget_class->delete_event = dyno_window_delete_event;
+  widget_class->window_state_event = dyno_window_state_event;
+  widget_class->key_press_event = dyno_window_key_press;
+  g_type_ensure (DYNO_TYPE_DATA_PANEL);
+  g_type_ensure (DYNO_TYPE_PRESET_PANEL);
+  g_type_ensure (DYNO_TYPE_SETTINGS_PANEL);
+  g_type_ensure (DYNO_TYPE_VRAM_BAR);
+  g_type_ensure (DYNO_TYPE_WELCOME);
+  g_type_ensure (DYNO_TYPE_RUN_PAGE);
+  g_type_ensure (DYNO_TYPE_TUNE_PAGE);
+  g_type_ensure (DYNO_TYPE_ERROR_BAR);
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/window.ui");
+#define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoWindow, name)
+  BIND (start_button);
+  BIND (pause_button);
+  BIND (pause_image);
+  BIND (pause_label);
+  BIND (stop_button);
+  BIND (export_button);
+  BIND (error_bar);
+  BIND (side);
+  BIND (data_panel);
+  BIND (preset_panel);
+  BIND (settings_panel);
+  BIND (vram_bar);
+  BIND (pages);
+  BIND (train_stack);
+  BIND (welcome);
+  BIND (run_page);
+  BIND (tune_page);
+#undef BIND
+}
+
+static void
+dyno_window_init (DynoWindow *self)
+{
+  self->setup = dyno_setup_new ();
+  self->runner = dyno_runner_new ();
+  gtk_widget_init_template (GTK_WIDGET (self));
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  dyno_data_panel_set_setup (DYNO_DATA_PANEL (self->data_panel), self->setup);
+  dyno_preset_panel_set_setup (DYNO_PRESET_PANEL (self->preset_panel), self->setup);
+  dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
+  dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
+  dyno_welcome_set_setup (DYNO_WELCOME (self->welcome), self->setup);
+  dyno_run_page_set_runner (DYNO_RUN_PAGE (self->run_page), self->runner);
+  dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
+  g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
+  g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
+  g_signal_connect_object (self->runner, "changed", G_CALLBACK (update_actions), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->runner, "failed", G_CALLBACK (run_failed), self, 0);
+  g_signal_connect_object (self->runner, "warning", G_CALLBACK (run_warned), self, 0);
+  g_signal_connect_object (self->runner, "done", G_CALLBACK (run_done), self, 0);
+  g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
+  g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
+  g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);
+  gtk_drag_dest_set (GTK_WIDGET (self), GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
+  gtk_drag_dest_add_uri_targets (GTK_WIDGET (self));
+  g_signal_connect (self, "drag-motion", G_CALLBACK (drag_motion), self);
+  g_signal_connect (self, "drag-leave", G_CALLBACK (drag_leave), self);
+  g_signal_connect (self, "drag-data-received", G_CALLBACK (drag_received), self);
+}

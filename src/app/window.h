@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The window: header bar, panel of the next run, pages of run and tuner. */
+#pragma once
+#include "state.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_WINDOW (dyno_window_get_type ())
+G_DECLARE_FINAL_TYPE (DynoWindow, dyno_window, DYNO, WINDOW, GtkApplicationWindow)
+
+/* location: a data set or settings file to open, or NULL for the last one. */
+GtkWidget *dyno_window_new (GtkApplication *application, DynoState *state, const char *location);
+void dyno_window_open (DynoWindow *self, const char *path); /* a settings file by its ending, else a data set */
+
+G_END_DECLS

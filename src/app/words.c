@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine speaks in names for files (kinds, states, stages); here they become words for people.
+ * A name that is not known is shown as it is, so that a new kind below needs no change here. */
+#include "words.h"
+#include "gpu-error.h"
+#include <gio/gio.h>
+#include <glib/gi18n.h>
+
+typedef struct {
+  const char *name, *words;
+} Word;
+
+static const char *
+find_word (const Word *words, gsize n, const char *name)
+{
+  for (gsize i = 0; name && i < n; i++)
+    {
+      if (g_str_equal (words[i].name, name))
+        return _ (words[i].words);
+    }
+  return name ? name : "";
+}
+
+const char *
+dyno_words_dataset_kind (const DynoDatasetInfo *info)
+{
+  static const Word words[] = {
+    { "shapes", N_ ("Built in, drawn shapes") },
+    { "synthetic", N_ ("Noise made on the GPU") },
+    { "idx", N_ ("IDX files (MNIST)") },
+    { "image-folder", N_ ("Image folder") },
+    { "npy", N_ ("NumPy arrays") },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
+    {
+      if (g_strcmp0 (words[i].name, info->kind) == 0)
+        return _ (words[i].words);
+    }
+  return info->title ? info->title : info->kind;
+}
+
+const char *
+dyno_words_memory_kind (DynoMemoryKind kind)
+{
+  static const Word words[] = {
+    { "weights", N_ ("Weights") },     { "gradients", N_ ("Gradients") },
+    { "optimizer", N_ ("Optimizer") }, { "activations", N_ ("Activations") },
+    { "workspace", N_ ("Workspace") }, { "staging", N_ ("Batches") },
+    { "other", N_ ("Other") },
+  };
+  return find_word (words, G_N_ELEMENTS (words), dyno_memory_kind_name (kind));
+}
+
+const char *
+dyno_words_session_state (DynoSessionState state)
+{
+  switch (state)
+    {
+    case DYNO_SESSION_NEW:
+      return _ ("Ready");
+    case DYNO_SESSION_PREPARING:
+      return _ ("Preparing");
+    case DYNO_SESSION_RUNNING:
+      return _ ("Training");
+    case DYNO_SESSION_PAUSED:
+      return _ ("Paused");
+    case DYNO_SESSION_STOPPING:
+      return _ ("Stopping");
+    case DYNO_SESSION_FINISHED:
+      return _ ("Finished");
+    case DYNO_SESSION_STOPPED:
+      return _ ("Stopped");
+    case DYNO_SESSION_FAILED:
+      return _ ("Failed");
+    default:
+      return "";
+    }
+}
+
+const char *
+dyno_words_progress (const char *what)
+{
+  static const Word words[] = {
+    { "scan", N_ ("Reading the data set") },
+    { "compile", N_ ("Compiling GPU programs") },
+    { "autotune", N_ ("Choosing the fastest GPU programs") },
+    { "weights", N_ ("Preparing weights") },
+  };
+  return find_word (words, G_N_ELEMENTS (words), what);
+}
+
+const char *
+dyno_words_stage (const char *stage)
+{
+  static const Word words[] = {
+    { "baseline", N_ ("Base line") }, { "batch", N_ ("Batch size") }, { "amp", N_ ("AMP") },
+    { "workers", N_ ("Workers") },    { "proof", N_ ("Proof") },
+  };
+  return find_word (words, G_N_ELEMENTS (words), stage);
+}
+
+const char *
+dyno_words_outcome (DynoTrialOutcome outcome)
+{
+  switch (outcome)
+    {
+    case DYNO_TRIAL_OK:
+      return _ ("Measured");
+    case DYNO_TRIAL_DOES_NOT_FIT:
+      return _ ("Does not fit");
+    case DYNO_TRIAL_OUT_OF_MEMORY:
+      return _ ("Out of memory");
+    case DYNO_TRIAL_DIVERGED:
+      return _ ("Diverged");
+    case DYNO_TRIAL_FAILED:
+    default:
+      return _ ("Failed");
+    }
+}
+
+const char *
+dyno_words_level (DynoLevel level)
+{
+  switch (level)
+    {
+    case DYNO_LEVEL_SAFE:
+      return _ ("Safe");
+    case DYNO_LEVEL_MAX:
+      return _ ("Max");
+    case DYNO_LEVEL_RECOMMENDED:
+    default:
+      return _ ("Recommended");
+    }
+}
+
+const char *
+dyno_words_choice (const char *value)
+{
+  static const Word words[] = {
+    { "sgd", N_ ("SGD") },       { "adamw", N_ ("AdamW") }, { "constant", N_ ("Constant") },
+    { "cosine", N_ ("Cosine") }, { "step", N_ ("Steps") },
+  };
+  return find_word (words, G_N_ELEMENTS (words), value);
+}
+
+const char *
+dyno_words_error_title (const GError *error)
+{
+  if (error->domain == DYNO_DATA_ERROR)
+    return _ ("The data set cannot be used");
+  if (error->domain == DYNO_GPU_ERROR)
+    {
+      switch (error->code)
+        {
+        case DYNO_GPU_ERROR_NO_LOADER:
+        case DYNO_GPU_ERROR_NO_DEVICE:
+          return _ ("No GPU with Vulkan was found");
+        case DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY:
+        case DYNO_GPU_ERROR_OVER_BUDGET:
+          return _ ("The GPU's memory is full");
+        case DYNO_GPU_ERROR_DEVICE_LOST:
+          return _ ("The GPU was lost");
+        case DYNO_GPU_ERROR_TIMEOUT:
+          return _ ("The GPU does not answer");
+        default:
+          return _ ("The GPU reported an error");
+        }
+    }
+  if (error->domain == DYNO_TRAIN_ERROR)
+    {
+      switch (error->code)
+        {
+        case DYNO_TRAIN_ERROR_SETTING:
+          return _ ("A setting is out of its range");
+        case DYNO_TRAIN_ERROR_DATA:
+          return _ ("Data set and model do not go together");
+        case DYNO_TRAIN_ERROR_DOES_NOT_FIT:
+          return _ ("This does not fit into the GPU's memory");
+        case DYNO_TRAIN_ERROR_CHECKPOINT:
+          return _ ("The weights cannot be read");
+        case DYNO_TRAIN_ERROR_DIVERGED:
+          return _ ("The training diverged");
+        case DYNO_TRAIN_ERROR_OUTPUT:
+          return _ ("The run's folder cannot be written");
+        default:
+          break;
+        }
+    }
+  if (error->domain == DYNO_TUNE_ERROR)
+    return error->code == DYNO_TUNE_ERROR_PRESET ? _ ("The preset cannot be read") : _ ("No settings worked");
+  return NULL;
+}
+
+const char *
+dyno_words_error_step (const GError *error)
+{
+  if (error->domain == DYNO_GPU_ERROR)
+    {
+      switch (error->code)
+        {
+        case DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY:
+        case DYNO_GPU_ERROR_OVER_BUDGET:
+          return _ ("Choose a smaller batch size, or close other programs that use the GPU.");
+        case DYNO_GPU_ERROR_DEVICE_LOST:
+        case DYNO_GPU_ERROR_TIMEOUT:
+          return _ ("Start again; if it comes back, update the graphics driver.");
+        default:
+          return NULL;
+        }
+    }
+  if (error->domain == DYNO_TRAIN_ERROR && error->code == DYNO_TRAIN_ERROR_DIVERGED)
+    return _ ("Try a lower learning rate, a longer warm-up, or gradient clipping.");
+  return NULL;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine's names as words for people, translated.  Strings are static. */
+#pragma once
+#include "session.h"
+#include "tune.h"
+
+G_BEGIN_DECLS
+
+const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
+const char *dyno_words_memory_kind (DynoMemoryKind kind);
+const char *dyno_words_session_state (DynoSessionState state);
+const char *dyno_words_progress (const char *what); /* of a PROGRESS event */
+const char *dyno_words_stage (const char *stage);   /* of a trial */
+const char *dyno_words_outcome (DynoTrialOutcome outcome);
+const char *dyno_words_level (DynoLevel level);
+const char *dyno_words_choice (const char *value); /* a value of an ENUM setting: "cosine" */
+
+/* What went wrong, as a title, and what to do next when the error's domain tells more than its message; both may be NULL. */
+const char *dyno_words_error_title (const GError *error);
+const char *dyno_words_error_step (const GError *error);
+
+G_END_DECLS
