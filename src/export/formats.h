@@ -2,6 +2,7 @@
 /* The exporters there are, one a file, and what they share. */
 #pragma once
 #include "exporter.h"
+#include "jsontext.h"
 
 G_BEGIN_DECLS
 
@@ -10,6 +11,9 @@ extern const DynoExporter dyno_exporter_json;
 
 /* The words at the head of a file, a line each, without comment signs; the day follows SOURCE_DATE_EPOCH. g_strfreev. */
 char **dyno_export_head (const DynoExportContext *context);
+
+/* "settings": {every key in its own type}, as a member. */
+void dyno_export_json_settings (DynoJson *json, const DynoSettings *settings);
 
 /* Groups of a settings file. */
 #define DYNO_SETTINGS_GROUP_RUN      "run"

@@ -2,7 +2,6 @@
 /* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...}, "settings": {...}}, each value in its
  * own type.  What is not known is null. */
 #include "formats.h"
-#include "jsontext.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -32,6 +31,18 @@ append_setting (DynoJson *json, const DynoSettings *settings, const DynoSettingI
     }
 }
 
+void
+dyno_export_json_settings (DynoJson *json, const DynoSettings *settings)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  dyno_json_begin_object (json, "settings");
+  for (guint i = 0; i < n; i++)
+    append_setting (json, settings, &table[i]);
+  dyno_json_end_object (json);
+}
+
 static char *
 write_json (const DynoExportContext *context)
 {
@@ -49,20 +60,13 @@ write_json (const DynoExportContext *context)
     dyno_json_null (&json, "vram_bytes");
   if (context->job)
     {
-      const DynoSettingInfo *table;
-      guint n;
-
       dyno_json_begin_object (&json, "run");
       dyno_json_string (&json, "data", context->job->data);
       dyno_json_string (&json, "targets", context->job->targets);
       dyno_json_string (&json, "model", context->job->model);
       dyno_json_string (&json, "preset", context->job->preset);
       dyno_json_end_object (&json);
-      dyno_json_begin_object (&json, "settings");
-      table = dyno_setting_list (&n);
-      for (guint i = 0; i < n; i++)
-        append_setting (&json, &context->job->settings, &table[i]);
-      dyno_json_end_object (&json);
+      dyno_export_json_settings (&json, &context->job->settings);
     }
   dyno_json_end_object (&json);
   text = dyno_json_steal (&json);
