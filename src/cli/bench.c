@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl bench: training steps on data that lies on the device, measured as bench/pytorch_reference.py does: 8 steps to warm up, then
+ * the median of three runs of N steps, submitted back to back with two in flight and waited for at the end. */
+#include "bench.h"
+#include "base-error.h"
+#include "output.h"
+#include "rng.h"
+#include "train-error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARM_UP_STEPS 8
+#define RUNS          3
+
+static const DynoBenchWorkload workloads[] = {
+  { "simplecnn32", "simplecnn", 32, 10, { 32, 128, 512 } },
+  { "simplecnn224", "simplecnn", 224, 10, { 32, 64, 256 } },
+  { "resnet18", "resnet18", 224, 1000, { 32, 128, 256 } },
+};
+
+const DynoBenchWorkload *
+dyno_bench_find_workload (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (workloads); i++)
+    if (strcmp (workloads[i].name, name) == 0)
+      return &workloads[i];
+  return NULL;
+}
+
+static char *
+workload_names (const char *separator)
+{
+  GString *names = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (workloads); i++)
+    g_string_append_printf (names, "%s%s", i ? separator : "", workloads[i].name);
+  return g_string_free (names, FALSE);
+}
+
+static void
+fill_step_input (DynoBench *bench, struct DynoStepInput *input)
+{
+  guint64 step = bench->steps++;
+
+  *input = (struct DynoStepInput){
+    .step = (guint32) step,
+    .seed_low = 1,
+    .n_valid = bench->batch,
+    .loss_divisor = (float) bench->batch,
+    .lr = 0.01f,
+    .momentum = 0.9f,
+    .beta2 = 0.999f,
+    .weight_decay = 1e-4f,
+    .epsilon = 1e-8f,
+    .bias_correction1 = 1,
+    .bias_correction2 = 1,
+    .first_update = step == 0,
+    .loss_scale_min = 1,
+    .loss_scale_max = 16777216,
+    .scale_growth_interval = 2000,
+  };
+}
+
+gboolean
+dyno_bench_steps (DynoBench *bench, guint n, GError **error)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      guint slot = (guint) (bench->steps % DYNO_BENCH_SLOTS);
+
+      /* The slot's own earlier step must be done before its input changes. */
+      if (bench->tickets[slot] && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
+        return FALSE;
+      fill_step_input (bench, dyno_program_step_input (bench->program, slot));
+      if (!dyno_program_submit (bench->program, DYNO_COMMAND_FULL, slot, NULL, 0, &bench->tickets[slot], error))
+        return FALSE;
+    }
+  for (guint slot = 0; slot < DYNO_BENCH_SLOTS; slot++)
+    if (bench->tickets[slot] && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Normal noise and random classes, once, into every slot. */
+static gboolean
+upload_data (DynoBench *bench, GError **error)
+{
+  DynoTensor *pixels = dyno_network_get_pixels (bench->graph), *targets = dyno_network_get_targets (bench->graph);
+  DynoRng rng = dyno_rng_init (1, 1);
+  guint64 n_pixels = pixels->size_bytes / sizeof (float);
+  g_autofree float *values = g_try_new (float, n_pixels);
+  g_autofree gint32 *classes = g_new (gint32, bench->batch);
+
+  if (values == NULL)
+    {
+      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_OVERFLOW,
+                   "A batch of %u needs more memory than there is; take a smaller --batch", bench->batch);
+      return FALSE;
+    }
+  for (guint64 i = 0; i < n_pixels; i++)
+    values[i] = (float) dyno_rng_normal (&rng);
+  for (guint32 i = 0; i < bench->batch; i++)
+    classes[i] = (gint32) dyno_rng_below (&rng, bench->workload->classes);
+  for (guint slot = 0; slot < DYNO_BENCH_SLOTS; slot++)
+    if (!dyno_program_write_tensor (bench->program, pixels, slot, values, n_pixels * sizeof (float), error)
+        || !dyno_program_write_tensor (bench->program, targets, slot, classes, bench->batch * sizeof (gint32), error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+upload_weights (DynoBench *bench, GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (bench->graph);
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = parameters->pdata[i];
+      float *torch = g_new0 (float, dyno_parameter_count (parameter));
+
+      dyno_parameter_initialise (parameter, 1, torch);
+      g_ptr_array_add (values, torch);
+    }
+  return dyno_program_write_parameters (bench->program, DYNO_SPACE_MASTER, (const float *const *) values->pdata, error);
+}
+
+void
+dyno_bench_clear (DynoBench *bench)
+{
+  g_clear_pointer (&bench->program, dyno_program_free);
+  g_clear_pointer (&bench->memory, dyno_memory_free);
+  g_clear_pointer (&bench->lowering, dyno_lowering_free);
+  g_clear_pointer (&bench->graph, dyno_graph_free);
+}
+
+gboolean
+dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, gboolean autotune,
+                    GError **error)
+{
+  const DynoDeviceInfo *info = dyno_device_get_info (bench->device);
+  const char *key = dyno_device_get_key (bench->device);
+  g_autoptr (DynoChoices) choices = dyno_choices_load (key);
+  DynoNetworkParams params = {
+    .model = workload->model,
+    .batch = batch,
+    .height = workload->size,
+    .width = workload->size,
+    .channels = 3,
+    .n_outputs = workload->classes,
+    .raw = DYNO_RAW_F32,
+    .amp = amp,
+    .training = TRUE,
+    .optimizer = DYNO_OPTIMIZER_SGD,
+  };
+
+  bench->workload = workload;
+  bench->batch = batch;
+  bench->amp = amp;
+  bench->steps = 0;
+  memset (bench->tickets, 0, sizeof bench->tickets);
+  if (amp && !info->fp16)
+    {
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16, which AMP needs; use --mode fp32",
+                   info->name);
+      return FALSE;
+    }
+  bench->graph = dyno_network_build (&params, error);
+  if (bench->graph == NULL)
+    return FALSE;
+  bench->lowering = dyno_lowering_new (bench->graph, info, choices, error);
+  if (bench->lowering == NULL
+      || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_DEFAULT, &bench->plan, error))
+    return FALSE;
+  bench->memory = dyno_memory_new (bench->device, &bench->plan, error);
+  if (bench->memory == NULL)
+    return FALSE;
+  bench->program = dyno_program_new (bench->device, bench->lowering, bench->memory, NULL, NULL, NULL, error);
+  return bench->program && upload_weights (bench, error) && upload_data (bench, error);
+}
+
+static int
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+  return (x > y) - (x < y);
+}
+
+static double
+round_to (double value, double unit)
+{
+  return round (value * unit) / unit;
+}
+
+static gboolean
+measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
+{
+  double times[RUNS];
+  const struct DynoStepOutput *output;
+
+  if (!dyno_bench_steps (bench, WARM_UP_STEPS, error))
+    return FALSE;
+  for (guint run = 0; run < RUNS; run++)
+    {
+      gint64 start = g_get_monotonic_time ();
+      if (!dyno_bench_steps (bench, steps, error))
+        return FALSE;
+      times[run] = (double) (g_get_monotonic_time () - start) / 1e3 / steps;
+    }
+  qsort (times, RUNS, sizeof *times, compare_doubles);
+  *step_ms = times[RUNS / 2];
+  output = dyno_program_step_output (bench->program, (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
+  if (!isfinite (output->loss_sum))
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+                   "The loss became %g: the measured steps are worth nothing", (double) output->loss_sum);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+begin_line (DynoJson *json, const DynoBenchWorkload *workload, guint32 batch, gboolean amp)
+{
+  dyno_json_init (json, 0);
+  dyno_json_begin_object (json, NULL);
+  dyno_json_string (json, "workload", workload->name);
+  dyno_json_uint (json, "batch", batch);
+  dyno_json_string (json, "mode", amp ? "amp" : "fp32");
+}
+
+static void
+end_line (DynoJson *json)
+{
+  dyno_json_end_object (json);
+  dyno_out_json (json);
+  dyno_json_clear (json);
+  dyno_out_flush ();
+}
+
+typedef struct {
+  char *workloads, *batches, *modes;
+  gint64 steps, rows;
+  int device;
+  gboolean kernels, json, no_autotune, first_step;
+} BenchOptions;
+
+/* One row of the table. */
+static gboolean
+bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, const BenchOptions *o,
+           GError **error)
+{
+  double step_ms = 0, first_step = 0;
+  DynoJson json;
+
+  if (!dyno_bench_prepare (bench, workload, batch, amp, !o->no_autotune, error))
+    return FALSE;
+  if (o->first_step)
+    {
+      if (!dyno_bench_steps (bench, 1, error))
+        return FALSE;
+      first_step = dyno_cli_seconds ();
+    }
+  if (o->kernels)
+    return dyno_bench_kernels (bench, (guint) o->steps, (guint) o->rows, o->json, error);
+  if (!measure (bench, (guint) o->steps, &step_ms, error))
+    return FALSE;
+  begin_line (&json, workload, batch, amp);
+  dyno_json_double (&json, "images_per_s", round_to (batch / step_ms * 1e3, 10));
+  dyno_json_double (&json, "step_ms", round_to (step_ms, 1000));
+  dyno_json_uint (&json, "peak_mib", (guint64) round ((double) dyno_device_get_allocated_total (bench->device) / 1048576.0));
+  if (o->first_step)
+    dyno_json_double (&json, "first_step_s", round_to (first_step, 1000));
+  end_line (&json);
+  return TRUE;
+}
+
+/* A row that failed does not end the table. */
+static DynoExitCode
+bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, const BenchOptions *o)
+{
+  g_autoptr (GError) error = NULL;
+  DynoExitCode code = DYNO_EXIT_OK;
+
+  if (!bench_one (bench, workload, batch, amp, o, &error))
+    {
+      DynoJson json;
+
+      code = dyno_exit_code (error);
+      begin_line (&json, workload, batch, amp);
+      dyno_json_string (&json, "error", error->message);
+      end_line (&json);
+      dyno_error_line ("dynoctl bench: %s", error->message);
+    }
+  dyno_bench_clear (bench);
+  return code;
+}
+
+static gboolean
+parse_batches (const char *command, const char *text, GArray *batches)
+{
+  g_auto (GStrv) parts = g_strsplit (text, ",", -1);
+
+  for (guint i = 0; parts[i]; i++)
+    {
+      guint64 value;
+      guint32 batch;
+
+      if (!g_ascii_string_to_unsigned (g_strstrip (parts[i]), 10, 1, 65536, &value, NULL))
+        {
+          dyno_cli_usage (command, "--batch %s: a whole number from 1 to 65536", parts[i]);
+          return FALSE;
+        }
+      batch = (guint32) value;
+      g_array_append_val (batches, batch);
+    }
+  return TRUE;
+}
+
+static gboolean
+check_names (const char *command, char **names, char **modes)
+{
+  for (guint i = 0; names[i]; i++)
+    if (dyno_bench_find_workload (g_strstrip (names[i])) == NULL)
+      {
+        g_autofree char *known = workload_names (", ");
+        dyno_cli_usage (command, "--workload %s: there is no such workload; there are %s", names[i], known);
+        return FALSE;
+      }
+  for (guint i = 0; modes[i]; i++)
+    if (strcmp (g_strstrip (modes[i]), "fp32") != 0 && strcmp (modes[i], "amp") != 0)
+      {
+        dyno_cli_usage (command, "--mode %s: it is fp32 or amp", modes[i]);
+        return FALSE;
+      }
+  return TRUE;
+}
+
+static int
+bench_table (const char *command, const BenchOptions *o)
+{
+  g_autofree char *all = workload_names (",");
+  g_auto (GStrv) names = g_strsplit (o->workloads ? o->workloads : all, ",", -1);
+  g_auto (GStrv) modes = g_strsplit (o->modes ? o->modes : "fp32,amp", ",", -1);
+  g_autoptr (GArray) batches = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (DynoDevice) device = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoDeviceParams params = { .index = o->device };
+  DynoBench bench = { 0 };
+  DynoExitCode code = DYNO_EXIT_OK;
+
+  if (!check_names (command, names, modes) || (o->batches && !parse_batches (command, o->batches, batches)))
+    return DYNO_EXIT_USAGE;
+  bench.device = device = dyno_device_open (&params, &error);
+  if (device == NULL)
+    return dyno_cli_fail (g_steal_pointer (&error), TRUE);
+  for (guint m = 0; modes[m]; m++)
+    for (guint w = 0; names[w]; w++)
+      {
+        const DynoBenchWorkload *workload = dyno_bench_find_workload (names[w]);
+        guint n = batches->len ? batches->len : G_N_ELEMENTS (workload->batches);
+
+        for (guint b = 0; b < n; b++)
+          {
+            guint32 batch = batches->len ? g_array_index (batches, guint32, b) : workload->batches[b];
+            DynoExitCode row = bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
+            code = code == DYNO_EXIT_OK ? row : code;
+          }
+      }
+  return code;
+}
+
+int
+dyno_verb_bench (int argc, char **argv)
+{
+  BenchOptions o = { .steps = 30, .rows = 0, .device = -1 };
+  int code;
+  const GOptionEntry entries[] = {
+    { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads, "simplecnn32, simplecnn224 or resnet18; or several, by commas",
+      "W" },
+    { "workloads", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.workloads, "As --workload", "W,W" },
+    { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batches, "Batch size; or several, by commas (default: each workload's own)",
+      "N" },
+    { "batches", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.batches, "As --batch", "N,N" },
+    { "mode", 0, 0, G_OPTION_ARG_STRING, &o.modes, "fp32 or amp; or both, by a comma (default)", "MODE" },
+    { "modes", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.modes, "As --mode", "MODE,MODE" },
+    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Steps of each of the three runs (default: 30)", "N" },
+    { "kernels", 0, 0, G_OPTION_ARG_NONE, &o.kernels, "Time every dispatch of a step instead", NULL },
+    { "rows", 0, 0, G_OPTION_ARG_INT64, &o.rows, "With --kernels: the slowest N dispatches only", "N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "With --kernels: one JSON object a dispatch and line", NULL },
+    { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step, "Also seconds from process start to the first step done", NULL },
+    { "no-autotune", 0, 0, G_OPTION_ARG_NONE, &o.no_autotune, "Take known or likely kernel variants without timing them",
+      NULL },
+    { "device", 0, 0, G_OPTION_ARG_INT, &o.device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { NULL },
+  };
+
+  if (!dyno_cli_parse (argc, argv, "--workload W --batch N --mode fp32|amp",
+                       "Measures full training steps on data that lies on the device; one JSON object a line.", entries,
+                       "Eight steps warm up, then the median of three runs of N steps counts.", NULL, 0, &code))
+    return code;
+  if (o.steps < 1 || o.steps > 1000000 || o.rows < 0 || o.rows > 100000)
+    code = dyno_cli_usage (argv[0], "--steps is 1 or more, --rows not negative");
+  else
+    code = bench_table (argv[0], &o);
+  g_free (o.workloads);
+  g_free (o.batches);
+  g_free (o.modes);
+  return code;
+}

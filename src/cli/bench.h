@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* A network ready to be stepped on resident data, for bench and its table of kernels. */
+#pragma once
+#include "cli.h"
+#include "network.h"
+#include "program.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_BENCH_SLOTS 2 /* steps in flight */
+
+/* As bench/pytorch_reference.py defines it. */
+typedef struct {
+  const char *name, *model;
+  guint32 size, classes;
+  guint32 batches[3];
+} DynoBenchWorkload;
+
+const DynoBenchWorkload *dyno_bench_find_workload (const char *name);
+
+typedef struct {
+  DynoDevice *device; /* not owned */
+  const DynoBenchWorkload *workload;
+  guint32 batch;
+  gboolean amp;
+  DynoGraph *graph;
+  DynoLowering *lowering;
+  DynoPlan plan;
+  DynoMemory *memory;
+  DynoProgram *program;
+  guint64 steps; /* submitted */
+  guint64 tickets[DYNO_BENCH_SLOTS];
+} DynoBench;
+
+/* Builds, tunes, records, and fills weights and data.  Also after an error, _clear frees what there is; the device stays. */
+gboolean dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
+                             gboolean autotune, GError **error);
+void dyno_bench_clear (DynoBench *bench);
+
+/* Submits n steps back to back and waits for the last. */
+gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
+
+/* The time of every dispatch of a step, medians of `repeats` profiles, slowest first; rows 0: all. */
+gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What the verbs of dynoctl share: their table, options, exit codes, and ways out.
+ *
+ * Laws: results go to standard output, everything else to standard error; --json gives one object a line; the process never
+ * sets a locale, so every number has a '.'; only main leaves the process, a verb returns its exit code. */
+#pragma once
+#include "jsontext.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_EXIT_OK = 0,
+  DYNO_EXIT_FAILURE = 1,
+  DYNO_EXIT_USAGE = 2,
+  DYNO_EXIT_DATA = 3,        /* a data set, weights or checkpoint that cannot be used */
+  DYNO_EXIT_NO_DEVICE = 4,   /* no loader, driver or device that Dyno can use */
+  DYNO_EXIT_DEVICE_LOST = 5, /* lost or hanging */
+  DYNO_EXIT_MEMORY = 6,      /* out of host or device memory, or past the VRAM budget */
+  DYNO_EXIT_DISK = 7,        /* cannot write */
+  DYNO_EXIT_DIVERGED = 8,
+  DYNO_EXIT_RESUMABLE = 75, /* stopped, can be resumed */
+  DYNO_EXIT_INTERRUPTED = 130,
+  DYNO_EXIT_TERMINATED = 143,
+} DynoExitCode;
+
+/* The one place that turns an error into an exit code; NULL: OK. */
+DynoExitCode dyno_exit_code (const GError *error);
+
+typedef struct {
+  const char *name;
+  const char *arguments; /* "DATA", for the usage line */
+  const char *summary;
+  int (*run) (int argc, char **argv); /* argv[0] is "dynoctl VERB"; returns an exit code */
+} DynoVerb;
+
+int dyno_verb_devices (int argc, char **argv);
+int dyno_verb_presets (int argc, char **argv);
+int dyno_verb_inspect (int argc, char **argv);
+int dyno_verb_plan (int argc, char **argv);
+int dyno_verb_train (int argc, char **argv);
+int dyno_verb_tune (int argc, char **argv);
+int dyno_verb_bench (int argc, char **argv);
+int dyno_verb_kernels (int argc, char **argv);
+
+/* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL: none allowed) takes arguments that
+ * are no options, at most max_rest.  Returns TRUE to go on; FALSE: leave with *code. */
+gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary, const GOptionEntry *entries,
+                         const char *after, char ***rest, guint max_rest, int *code);
+
+/* Usage error in words, with a hint to --help; returns DYNO_EXIT_USAGE. */
+int dyno_cli_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Says the error on standard error, as an {"event": "error"} too when json, frees it and returns its exit code. */
+int dyno_cli_fail (GError *error, gboolean json);
+
+/* The nearest of the names to a misspelt one, or NULL. */
+const char *dyno_cli_nearest (const char *name, const char *const *names);
+
+/* Seconds since the process began. */
+double dyno_cli_seconds (void);
+
+G_END_DECLS

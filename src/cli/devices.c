@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl devices: what Vulkan offers, best first, and what Dyno makes of it. */
+#include "cli.h"
+#include "kernel.h"
+#include "output.h"
+
+static const char *
+type_name (DynoDeviceType type)
+{
+  switch (type)
+    {
+    case DYNO_DEVICE_TYPE_DISCRETE:
+      return "discrete";
+    case DYNO_DEVICE_TYPE_INTEGRATED:
+      return "integrated";
+    case DYNO_DEVICE_TYPE_VIRTUAL:
+      return "virtual";
+    case DYNO_DEVICE_TYPE_SOFTWARE:
+      return "software";
+    case DYNO_DEVICE_TYPE_OTHER:
+    default:
+      return "other";
+    }
+}
+
+static const char *
+matrix_name (DynoMatrix matrix)
+{
+  return matrix == DYNO_MATRIX_KHR ? "khr" : matrix == DYNO_MATRIX_NV ? "nv" : "none";
+}
+
+static void
+print_json (const DynoDeviceInfo *info)
+{
+  g_autofree char *api =
+      g_strdup_printf ("%u.%u.%u", info->api_version >> 22, (info->api_version >> 12) & 0x3ff, info->api_version & 0xfff);
+  char uuid[33];
+  DynoJson json;
+
+  for (guint i = 0; i < 16; i++)
+    g_snprintf (uuid + 2 * i, 3, "%02x", info->uuid[i]);
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_uint (&json, "index", info->index);
+  dyno_json_string (&json, "name", info->name);
+  dyno_json_string (&json, "driver", info->driver);
+  dyno_json_string (&json, "type", type_name (info->type));
+  dyno_json_bool (&json, "software", info->type == DYNO_DEVICE_TYPE_SOFTWARE);
+  dyno_json_string (&json, "note", info->type == DYNO_DEVICE_TYPE_SOFTWARE ? "software, slow" : NULL);
+  dyno_json_string (&json, "api", api);
+  dyno_json_string (&json, "uuid", uuid);
+  dyno_json_uint (&json, "vendor_id", info->vendor_id);
+  dyno_json_uint (&json, "device_id", info->device_id);
+  dyno_json_uint (&json, "vram_bytes", info->vram_bytes);
+  dyno_json_bool (&json, "fp16", info->fp16);
+  dyno_json_string (&json, "matrix", matrix_name (info->matrix));
+  dyno_json_bool (&json, "matrix_khr_device", info->matrix_khr_device);
+  dyno_json_bool (&json, "matrix_nv_device", info->matrix_nv_device);
+  dyno_json_string (&json, "compiler", dyno_shader_compiler_version ());
+  dyno_json_uint (&json, "subgroup_size", info->subgroup_size);
+  dyno_json_uint (&json, "shared_bytes", info->shared_bytes);
+  dyno_json_uint (&json, "max_invocations", info->max_invocations);
+  dyno_json_bool (&json, "memory_budget", info->memory_budget);
+  dyno_json_bool (&json, "transfer_queue", info->transfer_queue);
+  dyno_json_double (&json, "timestamp_ns", info->timestamp_ns);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+print_text (const DynoDeviceInfo *info)
+{
+  g_autofree char *vram = dyno_text_bytes (info->vram_bytes), *shared = dyno_text_bytes (info->shared_bytes);
+
+  dyno_out_line ("%u  %s%s", info->index, info->name, info->type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
+  dyno_out_line ("   type        %s, Vulkan %u.%u", type_name (info->type), info->api_version >> 22,
+                 (info->api_version >> 12) & 0x3ff);
+  dyno_out_line ("   driver      %s", info->driver);
+  dyno_out_line ("   memory      %s%s", vram, info->memory_budget ? ", use by other programs known" : "");
+  dyno_out_line ("   AMP         %s", info->fp16 ? "yes" : "no: the device has no fp16");
+  if (info->matrix == DYNO_MATRIX_NONE)
+    dyno_out_line ("   matrix      %s", info->matrix_khr_device || info->matrix_nv_device
+                                            ? "the device has units, but this build's shader compiler does not know them"
+                                            : "no units: FMA");
+  else
+    dyno_out_line ("   matrix      %s",
+                   info->matrix == DYNO_MATRIX_KHR ? "VK_KHR_cooperative_matrix" : "VK_NV_cooperative_matrix");
+  if (info->matrix == DYNO_MATRIX_NV && info->matrix_khr_device)
+    dyno_out_line ("               the device also has the faster VK_KHR_cooperative_matrix, which a build with a newer\n"
+                   "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)");
+  dyno_out_line ("   subgroup    %u, workgroup memory %s, %u invocations", info->subgroup_size, shared,
+                 info->max_invocations);
+  dyno_out_line ("   transfers   %s", info->transfer_queue ? "on a queue of their own" : "on the compute queue");
+}
+
+int
+dyno_verb_devices (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) devices = NULL;
+  gboolean as_json = FALSE;
+  int code;
+  const GOptionEntry entries[] = {
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object a device and line", NULL },
+    { NULL },
+  };
+
+  if (!dyno_cli_parse (argc, argv, NULL, "Lists the Vulkan devices, best first.", entries, NULL, NULL, 0, &code))
+    return code;
+  devices = dyno_device_list (&error);
+  if (devices == NULL)
+    return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  for (guint i = 0; i < devices->len; i++)
+    if (as_json)
+      print_json (devices->pdata[i]);
+    else
+      print_text (devices->pdata[i]);
+  if (!as_json)
+    dyno_out_line ("\nshader compiler: %s", dyno_shader_compiler_version ());
+  return DYNO_EXIT_OK;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* From GError to exit code: each floor's domain in turn. */
+#include "cli.h"
+#include "exporter.h"
+#include "session.h"
+#include "base-error.h"
+
+static DynoExitCode
+from_gpu (int code)
+{
+  switch (code)
+    {
+    case DYNO_GPU_ERROR_NO_LOADER:
+    case DYNO_GPU_ERROR_NO_DEVICE:
+    case DYNO_GPU_ERROR_UNSUPPORTED:
+      return DYNO_EXIT_NO_DEVICE;
+    case DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY:
+    case DYNO_GPU_ERROR_OVER_BUDGET:
+    case DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY:
+      return DYNO_EXIT_MEMORY;
+    case DYNO_GPU_ERROR_DEVICE_LOST:
+    case DYNO_GPU_ERROR_TIMEOUT:
+      return DYNO_EXIT_DEVICE_LOST;
+    default:
+      return DYNO_EXIT_FAILURE;
+    }
+}
+
+static DynoExitCode
+from_train (int code)
+{
+  switch (code)
+    {
+    case DYNO_TRAIN_ERROR_SETTING:
+      return DYNO_EXIT_USAGE;
+    case DYNO_TRAIN_ERROR_DATA:
+    case DYNO_TRAIN_ERROR_CHECKPOINT:
+      return DYNO_EXIT_DATA;
+    case DYNO_TRAIN_ERROR_DOES_NOT_FIT:
+      return DYNO_EXIT_MEMORY;
+    case DYNO_TRAIN_ERROR_DIVERGED:
+      return DYNO_EXIT_DIVERGED;
+    case DYNO_TRAIN_ERROR_OUTPUT:
+      return DYNO_EXIT_DISK;
+    default:
+      return DYNO_EXIT_FAILURE;
+    }
+}
+
+static DynoExitCode
+from_nn (int code)
+{
+  switch (code)
+    {
+    case DYNO_NN_ERROR_MODEL:
+      return DYNO_EXIT_USAGE;
+    case DYNO_NN_ERROR_SHAPE:
+    case DYNO_NN_ERROR_WEIGHTS:
+      return DYNO_EXIT_DATA;
+    case DYNO_NN_ERROR_UNSUPPORTED:
+      return DYNO_EXIT_NO_DEVICE;
+    default:
+      return DYNO_EXIT_FAILURE;
+    }
+}
+
+static DynoExitCode
+from_base (int code)
+{
+  switch (code)
+    {
+    case DYNO_BASE_ERROR_OVERFLOW:
+      return DYNO_EXIT_MEMORY;
+    case DYNO_BASE_ERROR_IO:
+    case DYNO_BASE_ERROR_DISK:
+      return DYNO_EXIT_DISK;
+    case DYNO_BASE_ERROR_CORRUPT:
+      return DYNO_EXIT_DATA;
+    default:
+      return DYNO_EXIT_FAILURE;
+    }
+}
+
+DynoExitCode
+dyno_exit_code (const GError *error)
+{
+  if (error == NULL)
+    return DYNO_EXIT_OK;
+  if (error->domain == DYNO_GPU_ERROR)
+    return from_gpu (error->code);
+  if (error->domain == DYNO_TRAIN_ERROR)
+    return from_train (error->code);
+  if (error->domain == DYNO_NN_ERROR)
+    return from_nn (error->code);
+  if (error->domain == DYNO_BASE_ERROR)
+    return from_base (error->code);
+  if (error->domain == DYNO_DATA_ERROR)
+    return error->code == DYNO_DATA_ERROR_OPTION ? DYNO_EXIT_USAGE : DYNO_EXIT_DATA;
+  if (error->domain == DYNO_TUNE_ERROR)
+    return error->code == DYNO_TUNE_ERROR_PRESET ? DYNO_EXIT_USAGE : DYNO_EXIT_FAILURE;
+  if (error->domain == DYNO_EXPORT_ERROR || error->domain == G_OPTION_ERROR)
+    return DYNO_EXIT_USAGE;
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return DYNO_EXIT_INTERRUPTED;
+  if (error->domain == G_FILE_ERROR)
+    return DYNO_EXIT_DISK;
+  return DYNO_EXIT_FAILURE;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl inspect: the facts of a data set. */
+#include "cli.h"
+#include "dataset.h"
+#include "output.h"
+#include "signals.h"
+
+static void
+print_json (const DynoDatasetInfo *info, const char *const *unreadable)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "kind", info->kind);
+  dyno_json_string (&json, "title", info->title);
+  dyno_json_string (&json, "name", info->name);
+  dyno_json_string (&json, "data", info->location);
+  dyno_json_uint (&json, "samples", info->n_samples);
+  dyno_json_uint (&json, "unreadable", info->n_unreadable);
+  dyno_json_uint (&json, "bytes", info->size_bytes);
+  dyno_json_string (&json, "element", info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+  dyno_json_uint (&json, "channels", info->channels);
+  dyno_json_uint (&json, "min_width", info->min_width);
+  dyno_json_uint (&json, "max_width", info->max_width);
+  dyno_json_uint (&json, "min_height", info->min_height);
+  dyno_json_uint (&json, "max_height", info->max_height);
+  dyno_json_bool (&json, "resizable", info->resizable);
+  dyno_json_string (&json, "target", info->target_kind == DYNO_TARGET_CLASS ? "class" : "values");
+  if (info->target_kind == DYNO_TARGET_CLASS)
+    {
+      dyno_json_uint (&json, "classes", info->n_classes);
+      dyno_json_begin_array (&json, "class_names");
+      for (guint i = 0; info->class_names && i < info->n_classes; i++)
+        dyno_json_string (&json, NULL, info->class_names[i]);
+      dyno_json_end_array (&json);
+      dyno_json_begin_array (&json, "class_counts");
+      for (guint i = 0; info->class_counts && i < info->n_classes; i++)
+        dyno_json_uint (&json, NULL, info->class_counts[i]);
+      dyno_json_end_array (&json);
+    }
+  else
+    dyno_json_uint (&json, "targets", info->n_targets);
+  dyno_json_bool (&json, "has_split", info->has_split);
+  dyno_json_bool (&json, "generated", info->generated);
+  dyno_json_begin_array (&json, "unreadable_files");
+  for (guint i = 0; unreadable && unreadable[i]; i++)
+    dyno_json_string (&json, NULL, unreadable[i]);
+  dyno_json_end_array (&json);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+print_classes (const DynoDatasetInfo *info)
+{
+  g_autoptr (DynoTable) table = dyno_table_new ("class", "samples", "share", NULL);
+  guint shown = MIN (info->n_classes, 100);
+
+  for (guint i = 0; i < shown; i++)
+    dyno_table_add (table, g_strdup (info->class_names[i]), g_strdup_printf ("%" G_GUINT64_FORMAT, info->class_counts[i]),
+                    g_strdup_printf ("%.1f %%", 100.0 * (double) info->class_counts[i] / (double) MAX (1, info->n_samples)),
+                    NULL);
+  dyno_out_line ("%s", "");
+  dyno_table_print (table);
+  if (shown < info->n_classes)
+    dyno_out_line ("and %u more", info->n_classes - shown);
+}
+
+static void
+print_text (const DynoDatasetInfo *info, const char *const *unreadable)
+{
+  g_autofree char *bytes = dyno_text_bytes (info->size_bytes);
+
+  dyno_out_line ("%s: %s", info->title, info->name);
+  dyno_out_line ("samples     %" G_GUINT64_FORMAT "%s", info->n_samples,
+                 info->has_split ? ", split into train and val" : "");
+  if (info->n_unreadable)
+    dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
+  if (info->min_width == info->max_width && info->min_height == info->max_height)
+    dyno_out_line ("size        %ux%ux%u, %s", info->max_height, info->max_width, info->channels,
+                   info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+  else
+    dyno_out_line ("size        %ux%u to %ux%u, %u channels, %s", info->min_height, info->min_width, info->max_height,
+                   info->max_width, info->channels, info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+  if (!info->generated)
+    dyno_out_line ("on disk     %s", bytes);
+  if (info->target_kind == DYNO_TARGET_VALUES)
+    dyno_out_line ("targets     %u values a sample", info->n_targets);
+  else
+    dyno_out_line ("classes     %u", info->n_classes);
+  if (info->target_kind == DYNO_TARGET_CLASS && info->class_names && info->class_counts)
+    print_classes (info);
+  if (unreadable && unreadable[0])
+    dyno_out_line ("\nnot readable:");
+  for (guint i = 0; unreadable && unreadable[i]; i++)
+    dyno_out_line ("  %s", unreadable[i]);
+}
+
+int
+dyno_verb_inspect (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_auto (GStrv) names = NULL;
+  g_autofree char *targets = NULL;
+  gboolean as_json = FALSE;
+  int code;
+  DynoDatasetParams params = { 0 };
+  const GOptionEntry entries[] = {
+    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets, "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
+    { NULL },
+  };
+
+  if (!dyno_cli_parse (argc, argv, "DATA",
+                       "Shows what a data set holds: kind, samples, classes, sizes, what cannot be read.", entries, NULL,
+                       &names, 1, &code))
+    return code;
+  if (names == NULL)
+    return dyno_cli_usage (argv[0], "DATA is missing; to try one: builtin:shapes");
+  params.targets = targets;
+  dataset = dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
+  if (dataset == NULL)
+    return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  if (as_json)
+    print_json (dyno_dataset_get_info (dataset), dyno_dataset_get_unreadable (dataset));
+  else
+    print_text (dyno_dataset_get_info (dataset), dyno_dataset_get_unreadable (dataset));
+  return DYNO_EXIT_OK;
+}

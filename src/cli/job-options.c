@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* From options to a job with its data set open and its device known. */
+#include "job-options.h"
+#include "output.h"
+#include "signals.h"
+#include <string.h>
+
+void
+dyno_job_options_init (DynoJobOptions *options)
+{
+  *options = (DynoJobOptions){ .epochs = DYNO_OPTION_UNSET, .seed = DYNO_OPTION_UNSET, .device = -1 };
+}
+
+void
+dyno_job_options_clear (DynoJobOptions *options)
+{
+  g_free (options->data);
+  g_free (options->targets);
+  g_free (options->model);
+  g_free (options->preset);
+  g_free (options->level);
+  g_free (options->settings_file);
+  g_free (options->resume);
+  g_strfreev (options->set);
+  memset (options, 0, sizeof *options);
+}
+
+GOptionEntry *
+dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
+{
+  const GOptionEntry shared[] = {
+    { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o->data, "Path, builtin:shapes[?size=64&samples=2000], or synthetic:HxWxC",
+      "DATA" },
+    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets, "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model, "simplecnn, resnet18 or mlp", "MODEL" },
+    { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset, "GPU preset by name or file; its memory becomes the budget",
+      "PRESET" },
+    { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level, "The preset's level: safe, recommended (default) or max", "LEVEL" },
+    { "settings", 0, 0, G_OPTION_ARG_FILENAME, &o->settings_file, "Settings file, as an export or a run leaves it", "FILE" },
+    { "set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &o->set, "One setting; may be given many times", "KEY=VALUE" },
+    { "epochs", 'e', 0, G_OPTION_ARG_INT64, &o->epochs, "Epochs to train", "N" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &o->seed, "Seed of start values, order and augmentation", "N" },
+    { "device", 0, 0, G_OPTION_ARG_INT, &o->device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->json, "One JSON object a line on standard output", NULL },
+  };
+  guint n_own = 0;
+  GOptionEntry *entries;
+
+  while (own && own[n_own].long_name)
+    n_own++;
+  entries = g_new0 (GOptionEntry, G_N_ELEMENTS (shared) + n_own + 1);
+  memcpy (entries, shared, sizeof shared);
+  if (n_own)
+    memcpy (entries + G_N_ELEMENTS (shared), own, n_own * sizeof *own);
+  return entries;
+}
+
+void
+dyno_cli_job_clear (DynoCliJob *cli_job)
+{
+  g_clear_pointer (&cli_job->job, dyno_job_free);
+  g_clear_pointer (&cli_job->dataset, dyno_dataset_unref);
+  g_clear_pointer (&cli_job->preset_note, g_free);
+}
+
+static gboolean
+read_settings_file (const char *path, DynoJob *job, GError **error)
+{
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+
+  if (!dyno_settings_file_read (path, job, warnings, error))
+    return FALSE;
+  for (guint i = 0; i < warnings->len; i++)
+    dyno_error_line ("dynoctl: warning: %s", (const char *) warnings->pdata[i]);
+  return TRUE;
+}
+
+/* The settings.ini of the run that is resumed: beside the checkpoint, or in the folder. */
+static char *
+find_resumed_settings (const char *resume)
+{
+  g_autofree char *folder = NULL, *path = NULL;
+
+  if (resume == NULL)
+    return NULL;
+  folder = g_file_test (resume, G_FILE_TEST_IS_DIR) ? g_strdup (resume) : g_path_get_dirname (resume);
+  path = g_build_filename (folder, "settings.ini", NULL);
+  return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
+}
+
+static gboolean
+set_one (DynoSettings *settings, const char *assignment, GError **error)
+{
+  const char *equals = strchr (assignment, '=');
+  g_autofree char *key = NULL, *value = NULL;
+  guint n = 0;
+  const DynoSettingInfo *table;
+
+  if (equals == NULL)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: write KEY=VALUE", assignment);
+      return FALSE;
+    }
+  key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
+  value = g_strstrip (g_strdup (equals + 1));
+  if (dyno_setting_find (key) == NULL)
+    {
+      g_autoptr (GPtrArray) names = g_ptr_array_new ();
+      const char *near;
+
+      table = dyno_setting_list (&n);
+      for (guint i = 0; i < n; i++)
+        g_ptr_array_add (names, (gpointer) table[i].key);
+      g_ptr_array_add (names, NULL);
+      near = dyno_cli_nearest (key, (const char *const *) names->pdata);
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: there is no setting “%s”%s%s%s", assignment,
+                   key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+      return FALSE;
+    }
+  if (dyno_settings_set (settings, key, value, error))
+    return TRUE;
+  g_prefix_error (error, "--set %s: ", assignment);
+  return FALSE;
+}
+
+static gboolean
+parse_level (const char *text, DynoLevel *level, GError **error)
+{
+  static const char *const names[] = { "safe", "recommended", "max" };
+
+  *level = DYNO_LEVEL_RECOMMENDED;
+  for (guint i = 0; text && i < G_N_ELEMENTS (names); i++)
+    if (g_ascii_strcasecmp (text, names[i]) == 0)
+      {
+        *level = (DynoLevel) i;
+        return TRUE;
+      }
+  if (text)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--level %s: it is safe, recommended or max", text);
+  return text == NULL;
+}
+
+/* Settings file, --set and flags, in their order, onto a job. */
+static gboolean
+apply_over_preset (const DynoJobOptions *o, DynoJob *job, GError **error)
+{
+  if (o->settings_file && !read_settings_file (o->settings_file, job, error))
+    return FALSE;
+  for (guint i = 0; o->set && o->set[i]; i++)
+    if (!set_one (&job->settings, o->set[i], error))
+      return FALSE;
+  if (o->epochs != DYNO_OPTION_UNSET)
+    {
+      g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, o->epochs);
+      if (!dyno_settings_set (&job->settings, "epochs", text, error))
+        return FALSE;
+    }
+  if (o->seed != DYNO_OPTION_UNSET)
+    {
+      g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, o->seed);
+      if (!dyno_settings_set (&job->settings, "seed", text, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+replace (char **field, const char *value)
+{
+  if (value == NULL)
+    return;
+  g_free (*field);
+  *field = g_strdup (value);
+}
+
+static gboolean
+find_device (int index, DynoDeviceInfo *device, GError **error)
+{
+  g_autoptr (GPtrArray) devices = dyno_device_list (error);
+
+  if (devices == NULL)
+    return FALSE;
+  if (index >= (int) devices->len || index < -1)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+                   "There is no device %d; 'dynoctl devices' lists %u, from 0", index, devices->len);
+      return FALSE;
+    }
+  *device = *(const DynoDeviceInfo *) devices->pdata[MAX (0, index)];
+  return TRUE;
+}
+
+/* The preset's advice depends on the image size, which the settings above it may say: so they are applied twice. */
+static gboolean
+apply_preset (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GError **error)
+{
+  DynoJob *job = cli_job->job;
+  const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
+  g_autoptr (DynoPreset) preset = NULL;
+  DynoSettings before = job->settings;
+  guint32 width = 0, height = 0;
+
+  if (o->preset == NULL)
+    return apply_over_preset (o, job, error);
+  preset = dyno_preset_find (o->preset, &cli_job->device, error);
+  if (preset == NULL || !apply_over_preset (o, job, error))
+    return FALSE;
+  if (!dyno_job_get_size (job, info, &width, &height, NULL))
+    width = height = MAX (info->max_width, 1);
+  job->settings = before;
+  dyno_preset_apply (preset, level, MAX (width, height), &job->settings);
+  replace (&job->preset, o->preset);
+  cli_job->preset_note = dyno_preset_emulation_note (preset, &cli_job->device);
+  if (!apply_over_preset (o, job, error))
+    return FALSE;
+  replace (&job->preset, o->preset);
+  return TRUE;
+}
+
+/* Names of data, targets and model: from the resumed run, then the settings file, then the options. */
+static gboolean
+find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
+{
+  g_autofree char *resumed = find_resumed_settings (o->resume);
+  g_autoptr (DynoJob) probe = NULL;
+
+  if (resumed && !read_settings_file (resumed, job, error))
+    return FALSE;
+  if (o->settings_file)
+    {
+      probe = dyno_job_new ();
+      if (!dyno_settings_file_read (o->settings_file, probe, NULL, error))
+        return FALSE;
+      replace (&job->data, probe->data);
+      replace (&job->targets, probe->targets);
+      replace (&job->model, probe->model);
+    }
+  replace (&job->data, o->data);
+  replace (&job->targets, o->targets);
+  replace (&job->model, o->model);
+  job->device = o->device;
+  if (job->data == NULL)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "--data is missing; to try one: --data builtin:shapes");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+check_model (const char *name, GError **error)
+{
+  g_autoptr (GString) known = g_string_new (NULL);
+  const DynoModel *const *models = dyno_model_list ();
+
+  if (dyno_model_find (name))
+    return TRUE;
+  for (guint i = 0; models[i]; i++)
+    g_string_append_printf (known, "%s%s", i ? ", " : "", models[i]->name);
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--model %s: there is no such model; there are %s", name,
+               known->str);
+  return FALSE;
+}
+
+static gboolean
+resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
+{
+  DynoJob *job = cli_job->job = dyno_job_new ();
+  g_autoptr (DynoJob) trial = NULL;
+  DynoDatasetParams params = { 0 };
+  DynoLevel level;
+  g_autofree char *data = NULL, *targets = NULL, *model = NULL;
+
+  if (!parse_level (o->level, &level, error) || !find_names (o, job, error) || !check_model (job->model, error))
+    return FALSE;
+  /* Typing mistakes are told before a long scan. */
+  trial = dyno_job_copy (job);
+  for (guint i = 0; o->set && o->set[i]; i++)
+    if (!set_one (&trial->settings, o->set[i], error))
+      return FALSE;
+  if (!find_device (o->device, &cli_job->device, error))
+    return FALSE;
+
+  params.targets = job->targets;
+  cli_job->dataset = dyno_dataset_open (job->data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
+  if (cli_job->dataset == NULL)
+    return FALSE;
+  data = g_strdup (job->data);
+  targets = g_strdup (job->targets);
+  model = g_strdup (job->model);
+  if (!apply_preset (o, level, cli_job, error))
+    return FALSE;
+  /* Reading the settings file anew must not undo what the options named. */
+  replace (&job->data, data);
+  replace (&job->targets, targets);
+  replace (&job->model, model);
+  return TRUE;
+}
+
+gboolean
+dyno_job_options_resolve (const char *command, const DynoJobOptions *options, DynoCliJob *cli_job, int *code)
+{
+  g_autoptr (GError) error = NULL;
+
+  memset (cli_job, 0, sizeof *cli_job);
+  if (resolve (options, cli_job, &error))
+    return TRUE;
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) && dyno_signals_get ())
+    {
+      dyno_error_line ("%s: stopped before the run began; nothing was written", command);
+      *code = dyno_signals_exit_code (dyno_signals_get ());
+    }
+  else if (error->domain == G_OPTION_ERROR && !options->json)
+    *code = dyno_cli_usage (command, "%s", error->message);
+  else
+    *code = dyno_cli_fail (g_steal_pointer (&error), options->json);
+  dyno_cli_job_clear (cli_job);
+  return FALSE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that say what to train: shared by plan, train and tune.
+ *
+ * Order of settings, the later wins: defaults, the resumed run's, the preset, the settings file, --set in turn, then --epochs and
+ * --seed. */
+#pragma once
+#include "cli.h"
+#include "exporter.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_OPTION_UNSET G_MININT64
+
+typedef struct {
+  char *data, *targets, *model;
+  char *preset, *level, *settings_file, **set;
+  gint64 epochs, seed;
+  int device;
+  gboolean json;
+  char *resume; /* train only; filled by its verb */
+} DynoJobOptions;
+
+void dyno_job_options_init (DynoJobOptions *options);
+void dyno_job_options_clear (DynoJobOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoJobOptions, dyno_job_options_clear)
+
+/* Entries for these and then own ones ({ NULL } at the end); g_free. */
+GOptionEntry *dyno_job_options_entries (DynoJobOptions *options, const GOptionEntry *own);
+
+/* What the options name, opened. */
+typedef struct {
+  DynoJob *job;
+  DynoDataset *dataset;
+  DynoDeviceInfo device; /* the one that will be used */
+  char *preset_note;     /* emulation, in words, or NULL */
+} DynoCliJob;
+
+void dyno_cli_job_clear (DynoCliJob *cli_job);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
+
+/* Resolves the options; warnings go to standard error.  FALSE: leave with *code, all is said. */
+gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options, DynoCliJob *cli_job, int *code);
+
+/* Plan as an event, and for people. */
+void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software);
+void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan);
+
+G_END_DECLS

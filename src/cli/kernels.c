@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl kernels: which kernel variants the ops of a model have on this device, which is chosen for what, and whether each computes
+ * what it must. */
+#include "bench.h"
+#include "output.h"
+#include <string.h>
+
+typedef struct {
+  char *model, *batch;
+  int device;
+  gboolean json, self_test;
+} KernelOptions;
+
+static void
+print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboolean as_json)
+{
+  DynoJson json;
+
+  if (!as_json)
+    return;
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "choice");
+  dyno_json_string (&json, "mode", amp ? "amp" : "fp32");
+  dyno_json_string (&json, "node", point->node->name);
+  dyno_json_string (&json, "key", point->key);
+  dyno_json_string (&json, "chosen", point->labels[point->chosen]);
+  dyno_json_bool (&json, "timed", known);
+  dyno_json_begin_array (&json, "variants");
+  for (guint i = 0; point->labels[i]; i++)
+    dyno_json_string (&json, NULL, point->labels[i]);
+  dyno_json_end_array (&json);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+/* Every choice of one network, the same key once. */
+static gboolean
+list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolean amp, GError **error)
+{
+  g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (device));
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (DynoTable) table = dyno_table_new ("for", "chosen", "timed", "among", NULL);
+  const DynoModel *model = dyno_model_find (o->model);
+  DynoNetworkParams params = {
+    .model = o->model,
+    .batch = batch,
+    .height = MAX (model->min_size, 224),
+    .width = MAX (model->min_size, 224),
+    .channels = 3,
+    .n_outputs = 1000,
+    .raw = DYNO_RAW_U8,
+    .amp = amp,
+    .training = TRUE,
+  };
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, error);
+  g_autoptr (DynoLowering) lowering =
+      graph ? dyno_lowering_new (graph, dyno_device_get_info (device), choices, error) : NULL;
+  GPtrArray *points;
+
+  if (lowering == NULL)
+    return FALSE;
+  points = dyno_lowering_get_choice_points (lowering);
+  for (guint i = 0; i < points->len; i++)
+    {
+      const DynoChoicePoint *point = points->pdata[i];
+      g_autofree char *known = dyno_choices_get (choices, point->key);
+
+      if (!g_hash_table_add (seen, point->key))
+        continue;
+      print_choice (point, amp, known != NULL, o->json);
+      dyno_table_add (table, g_strdup (point->key), g_strdup (point->labels[point->chosen]), g_strdup (known ? "yes" : "no"),
+                      g_strdup_printf ("%u", g_strv_length (point->labels)), NULL);
+    }
+  if (!o->json)
+    {
+      dyno_out_line ("%s, batch %u, %s:", model->title, batch, amp ? "amp" : "fp32");
+      dyno_table_print (table);
+      dyno_out_line ("%s", "");
+    }
+  return TRUE;
+}
+
+static int
+kernels (const char *command, const KernelOptions *o)
+{
+  DynoDeviceParams params = { .index = o->device };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDevice) device = NULL;
+  const DynoDeviceInfo *info;
+  guint64 batch = 32;
+
+  if (dyno_model_find (o->model) == NULL)
+    return dyno_cli_usage (command, "--model %s: there is no such model", o->model);
+  if (o->batch && !g_ascii_string_to_unsigned (o->batch, 10, 1, 65536, &batch, NULL))
+    return dyno_cli_usage (command, "--batch %s: a whole number from 1 to 65536", o->batch);
+  device = dyno_device_open (&params, &error);
+  if (device == NULL)
+    return dyno_cli_fail (g_steal_pointer (&error), o->json);
+  info = dyno_device_get_info (device);
+  if (!o->json)
+    dyno_out_line ("%s; %s; matrix units: %s\n", info->name, dyno_shader_compiler_version (),
+                   info->matrix == DYNO_MATRIX_KHR  ? "VK_KHR_cooperative_matrix"
+                   : info->matrix == DYNO_MATRIX_NV ? "VK_NV_cooperative_matrix"
+                                                    : "not used");
+  for (guint amp = 0; amp <= (info->fp16 ? 1 : 0); amp++)
+    if (!list_choices (device, o, (guint32) batch, amp == 1, &error))
+      return dyno_cli_fail (g_steal_pointer (&error), o->json);
+  return DYNO_EXIT_OK;
+}
+
+int
+dyno_verb_kernels (int argc, char **argv)
+{
+  KernelOptions o = { .device = -1 };
+  int code;
+  const GOptionEntry entries[] = {
+    { "self-test", 0, 0, G_OPTION_ARG_NONE, &o.self_test, "Also compute with every variant and compare with the reference",
+      NULL },
+    { "model", 'm', 0, G_OPTION_ARG_STRING, &o.model, "Whose shapes (default: resnet18)", "MODEL" },
+    { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batch, "At which batch size (default: 32)", "N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object a choice and line", NULL },
+    { "device", 0, 0, G_OPTION_ARG_INT, &o.device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { NULL },
+  };
+
+  if (!dyno_cli_parse (argc, argv, NULL, "Lists kernel variants, and which one is chosen for what.", entries, NULL, NULL, 0,
+                       &code))
+    return code;
+  if (o.model == NULL)
+    o.model = g_strdup ("resnet18");
+  code = kernels (argv[0], &o);
+  g_free (o.model);
+  g_free (o.batch);
+  return code;
+}

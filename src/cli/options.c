@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of a verb: GOption with words of our own for what goes wrong, and never an exit from within. */
+#include "cli.h"
+#include "output.h"
+#include <string.h>
+
+static guint
+edit_distance (const char *a, const char *b)
+{
+  gsize m = strlen (a), n = strlen (b);
+  g_autofree guint *row = g_new (guint, n + 1);
+
+  for (gsize j = 0; j <= n; j++)
+    row[j] = (guint) j;
+  for (gsize i = 1; i <= m; i++)
+    {
+      guint diagonal = row[0];
+      row[0] = (guint) i;
+      for (gsize j = 1; j <= n; j++)
+        {
+          guint above = row[j], best = MIN (MIN (above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+          diagonal = above;
+          row[j] = best;
+        }
+    }
+  return row[n];
+}
+
+const char *
+dyno_cli_nearest (const char *name, const char *const *names)
+{
+  const char *best = NULL;
+  guint best_distance = 3;
+
+  if (strlen (name) > 64)
+    return NULL;
+  for (guint i = 0; names[i]; i++)
+    {
+      guint distance = edit_distance (name, names[i]);
+      if (distance < best_distance)
+        {
+          best = names[i];
+          best_distance = distance;
+        }
+    }
+  return best;
+}
+
+int
+dyno_cli_usage (const char *command, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  dyno_error_line ("%s: %s\nTry '%s --help'.", command, text, command);
+  return DYNO_EXIT_USAGE;
+}
+
+static int
+unknown_option (const char *command, const char *message, const GOptionEntry *entries)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const char *dashes = strstr (message, "--"), *near = NULL;
+
+  for (guint i = 0; entries[i].long_name; i++)
+    if (*entries[i].long_name)
+      g_ptr_array_add (names, (gpointer) entries[i].long_name);
+  g_ptr_array_add (names, (gpointer) "help");
+  g_ptr_array_add (names, NULL);
+  if (dashes)
+    {
+      g_autofree char *name = g_strdup (dashes + 2);
+      *strchrnul (name, '=') = '\0';
+      near = dyno_cli_nearest (name, (const char *const *) names->pdata);
+    }
+  if (near)
+    return dyno_cli_usage (command, "%s; did you mean --%s?", message, near);
+  return dyno_cli_usage (command, "%s", message);
+}
+
+gboolean
+dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary, const GOptionEntry *entries,
+                const char *after, char ***rest, guint max_rest, int *code)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (arguments);
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) left = NULL;
+  gboolean help = FALSE;
+  const GOptionEntry own[] = {
+    { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &left, NULL, NULL },
+    { NULL },
+  };
+
+  g_option_context_set_summary (context, summary);
+  g_option_context_set_description (context, after);
+  g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_main_entries (context, own, NULL);
+  g_set_prgname (argv[0]);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    {
+      *code = g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                  ? unknown_option (argv[0], error->message, entries)
+                  : dyno_cli_usage (argv[0], "%s", error->message);
+      return FALSE;
+    }
+  if (help)
+    {
+      g_autofree char *text = g_option_context_get_help (context, TRUE, NULL);
+      dyno_out_text (text);
+      *code = DYNO_EXIT_OK;
+      return FALSE;
+    }
+  if (left && g_strv_length (left) > max_rest)
+    {
+      g_autofree char *shown = g_filename_display_name (left[max_rest]);
+      *code = dyno_cli_usage (argv[0], "unexpected argument “%s”", shown);
+      return FALSE;
+    }
+  if (rest)
+    *rest = g_steal_pointer (&left);
+  return TRUE;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), a failed write is too. */
+#include "output.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void
+dyno_out_text (const char *text)
+{
+  (void) fputs (text, stdout);
+  (void) fflush (stdout);
+}
+
+void
+dyno_out_line (const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  (void) fputs (text, stdout);
+  (void) fputc ('\n', stdout);
+}
+
+void
+dyno_error_line (const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL, *valid = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  valid = g_utf8_make_valid (text, -1);
+  (void) fflush (stdout);
+  (void) fprintf (stderr, "%s\n", valid);
+}
+
+void
+dyno_out_json (DynoJson *json)
+{
+  g_autofree char *text = dyno_json_steal (json);
+
+  (void) fputs (text, stdout);
+  (void) fputc ('\n', stdout);
+}
+
+void
+dyno_out_flush (void)
+{
+  (void) fflush (stdout);
+}
+
+gboolean
+dyno_out_is_terminal (void)
+{
+  return isatty (STDOUT_FILENO);
+}
+
+gboolean
+dyno_out_has_colour (void)
+{
+  const char *none = g_getenv ("NO_COLOR"), *term = g_getenv ("TERM");
+
+  return dyno_out_is_terminal () && (none == NULL || *none == '\0') && term && strcmp (term, "dumb") != 0;
+}
+
+char *
+dyno_text_bytes (guint64 bytes)
+{
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+  double value = (double) bytes;
+  guint unit = 0;
+
+  while (value >= 1024 && unit + 1 < G_N_ELEMENTS (units))
+    {
+      value /= 1024;
+      unit++;
+    }
+  if (unit == 0)
+    return g_strdup_printf ("%" G_GUINT64_FORMAT " B", bytes);
+  return g_strdup_printf ("%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
+}
+
+char *
+dyno_text_count (double count)
+{
+  if (count < 1e4)
+    return g_strdup_printf ("%.0f", count);
+  if (count < 1e6)
+    return g_strdup_printf ("%.1f k", count / 1e3);
+  if (count < 1e9)
+    return g_strdup_printf ("%.2f M", count / 1e6);
+  return g_strdup_printf ("%.2f G", count / 1e9);
+}
+
+char *
+dyno_text_duration (double seconds)
+{
+  guint64 whole;
+
+  if (!(seconds >= 0) || seconds > 1e9)
+    return g_strdup ("-");
+  if (seconds < 10)
+    return g_strdup_printf ("%.1f s", seconds);
+  whole = (guint64) (seconds + 0.5);
+  if (whole < 3600)
+    return g_strdup_printf ("%u:%02u", (guint) (whole / 60), (guint) (whole % 60));
+  return g_strdup_printf ("%u:%02u:%02u", (guint) (whole / 3600), (guint) (whole / 60 % 60), (guint) (whole % 60));
+}
+
+#define MAX_COLUMNS 16
+
+struct _DynoTable {
+  GPtrArray *rows; /* char **, each columns + 1 */
+  guint columns;
+};
+
+DynoTable *
+dyno_table_new (const char *first_heading, ...)
+{
+  DynoTable *table = g_new0 (DynoTable, 1);
+  char **row = g_new0 (char *, MAX_COLUMNS + 1);
+  va_list arguments;
+
+  table->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  va_start (arguments, first_heading);
+  for (const char *cell = first_heading; cell && table->columns < MAX_COLUMNS; cell = va_arg (arguments, const char *))
+    row[table->columns++] = g_strdup (cell);
+  va_end (arguments);
+  g_ptr_array_add (table->rows, row);
+  return table;
+}
+
+void
+dyno_table_add (DynoTable *table, char *first_cell, ...)
+{
+  char **row = g_new0 (char *, table->columns + 1);
+  va_list arguments;
+  guint n = 0;
+
+  va_start (arguments, first_cell);
+  for (char *cell = first_cell; cell && n < table->columns; cell = va_arg (arguments, char *))
+    row[n++] = cell;
+  va_end (arguments);
+  while (n < table->columns)
+    row[n++] = g_strdup ("");
+  g_ptr_array_add (table->rows, row);
+}
+
+static gboolean
+is_numeric (const char *cell)
+{
+  return g_ascii_isdigit (*cell) || (*cell == '-' && (cell[1] == '\0' || g_ascii_isdigit (cell[1])));
+}
+
+void
+dyno_table_print (DynoTable *table)
+{
+  gsize width[MAX_COLUMNS] = { 0 };
+  gboolean right[MAX_COLUMNS];
+
+  for (guint c = 0; c < table->columns; c++)
+    {
+      right[c] = table->rows->len > 1;
+      for (guint r = 0; r < table->rows->len; r++)
+        {
+          const char *cell = ((char **) table->rows->pdata[r])[c];
+          width[c] = MAX (width[c], (gsize) g_utf8_strlen (cell, -1));
+          if (r > 0 && *cell && !is_numeric (cell))
+            right[c] = FALSE;
+        }
+    }
+  for (guint r = 0; r < table->rows->len; r++)
+    {
+      g_autoptr (GString) line = g_string_new (NULL);
+      for (guint c = 0; c < table->columns; c++)
+        {
+          const char *cell = ((char **) table->rows->pdata[r])[c];
+          gsize pad = width[c] - (gsize) g_utf8_strlen (cell, -1);
+          gboolean last = c + 1 == table->columns;
+
+          g_string_append_printf (line, "%*s%s", right[c] ? (int) pad : 0, "", cell);
+          if (!last)
+            g_string_append_printf (line, "%*s", (int) (right[c] ? 0 : pad) + 2, "");
+        }
+      (void) fprintf (stdout, "%s\n", line->str);
+    }
+}
+
+void
+dyno_table_free (DynoTable *table)
+{
+  if (table == NULL)
+    return;
+  g_ptr_array_unref (table->rows);
+  g_free (table);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Standard output and standard error of dynoctl: JSON lines, tables, amounts in words.
+ * A reader that went away is no reason to stop a run: output is then dropped. */
+#pragma once
+#include "jsontext.h"
+
+G_BEGIN_DECLS
+
+void dyno_out_text (const char *text); /* as it is */
+void dyno_out_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
+void dyno_error_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
+void dyno_out_json (DynoJson *json); /* one line; json is empty again */
+void dyno_out_flush (void);
+gboolean dyno_out_is_terminal (void);
+gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_COLOR */
+
+/* "812 MiB", "1.25 GiB"; "12.3 M"; "1:02:03".  g_free. */
+char *dyno_text_bytes (guint64 bytes);
+char *dyno_text_count (double count);
+char *dyno_text_duration (double seconds);
+
+/* A table: the first row is the heading.  Cells that look like numbers are aligned to the right. */
+typedef struct _DynoTable DynoTable;
+DynoTable *dyno_table_new (const char *first_heading, ...) G_GNUC_NULL_TERMINATED;
+void dyno_table_add (DynoTable *table, char *first_cell,
+                     ...) G_GNUC_NULL_TERMINATED; /* takes the cells, which are g_free'd */
+void dyno_table_print (DynoTable *table);
+void dyno_table_free (DynoTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTable, dyno_table_free)
+
+G_END_DECLS

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl plan: what a run would need, before any run. */
+#include "job-options.h"
+#include "output.h"
+
+void
+dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
+  const DynoJob *job = cli_job->job;
+  g_autofree char *advice = dyno_job_plan_advice (job, plan);
+  guint32 width = 0, height = 0;
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "plan");
+  dyno_json_string (&json, "model", job->model);
+  dyno_json_string (&json, "data", job->data);
+  dyno_json_string (&json, "preset", job->preset);
+  dyno_json_string (&json, "device", cli_job->device.name);
+  dyno_json_bool (&json, "software", software);
+  dyno_json_int (&json, "batch_size", job->settings.batch_size);
+  dyno_json_bool (&json, "amp", job->settings.amp);
+  if (dyno_job_get_size (job, info, &width, &height, NULL))
+    {
+      dyno_json_uint (&json, "width", width);
+      dyno_json_uint (&json, "height", height);
+    }
+  dyno_json_begin_object (&json, "components");
+  for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
+    dyno_json_uint (&json, dyno_memory_kind_name ((DynoMemoryKind) i), plan->plan.kind_bytes[i]);
+  dyno_json_end_object (&json);
+  dyno_json_uint (&json, "total_bytes", plan->plan.total_bytes);
+  dyno_json_uint (&json, "budget_bytes", plan->budget_bytes);
+  dyno_json_bool (&json, "fits", plan->fits);
+  dyno_json_uint (&json, "host_bytes", plan->host_bytes);
+  dyno_json_uint (&json, "unaliased_bytes", plan->plan.naive_arena_bytes);
+  dyno_json_uint (&json, "parameters", plan->n_parameters);
+  dyno_json_double (&json, "flops_per_sample", plan->flops_per_sample);
+  dyno_json_uint (&json, "steps_per_epoch", plan->steps_per_epoch);
+  dyno_json_int (&json, "fitting_batch", plan->fitting_batch);
+  dyno_json_bool (&json, "fits_checkpointed", plan->fits_checkpointed);
+  dyno_json_string (&json, "advice", advice);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+void
+dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
+  const DynoJob *job = cli_job->job;
+  g_autoptr (DynoTable) table = dyno_table_new ("memory", "size", "share", NULL);
+  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes), *budget = dyno_text_bytes (plan->budget_bytes);
+  g_autofree char *host = dyno_text_bytes (plan->host_bytes), *parameters = dyno_text_count ((double) plan->n_parameters);
+  g_autofree char *advice = dyno_job_plan_advice (job, plan);
+  guint32 width = 0, height = 0;
+
+  dyno_job_get_size (job, info, &width, &height, NULL);
+  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %ux%u, %s", job->model, info->name, job->settings.batch_size, width,
+                 height, job->settings.amp ? "AMP" : "fp32");
+  dyno_out_line ("device  %s%s", cli_job->device.name,
+                 cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
+  dyno_out_line ("weights %s parameters, %.2f GFLOP a sample and step, %" G_GUINT64_FORMAT " steps an epoch", parameters,
+                 plan->flops_per_sample / 1e9, plan->steps_per_epoch);
+  if (cli_job->preset_note)
+    dyno_out_line ("preset  %s", cli_job->preset_note);
+  dyno_out_line ("%s", "");
+  for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
+    if (plan->plan.kind_bytes[i])
+      dyno_table_add (
+          table, g_strdup (dyno_memory_kind_name ((DynoMemoryKind) i)), dyno_text_bytes (plan->plan.kind_bytes[i]),
+          g_strdup_printf ("%.1f %%", 100.0 * (double) plan->plan.kind_bytes[i] / (double) MAX (1, plan->plan.total_bytes)),
+          NULL);
+  dyno_table_add (table, g_strdup ("total"), g_strdup (total),
+                  g_strdup_printf ("%.1f %% of the budget",
+                                   100.0 * (double) plan->plan.total_bytes / (double) MAX (1, plan->budget_bytes)),
+                  NULL);
+  dyno_table_print (table);
+  dyno_out_line ("%s", "");
+  dyno_out_line ("budget  %s: it %s; %s in host memory", budget, plan->fits ? "fits" : "does not fit", host);
+  if (plan->fits && plan->fitting_batch > job->settings.batch_size)
+    dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
+  if (advice)
+    dyno_out_line ("%s", advice);
+}
+
+int
+dyno_verb_plan (int argc, char **argv)
+{
+  g_auto (DynoJobOptions) options = { 0 };
+  g_auto (DynoCliJob) cli_job = { 0 };
+  g_autofree GOptionEntry *entries = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoJobPlan plan = { 0 };
+  gint64 steps = 0;
+  int code;
+  const GOptionEntry own[] = {
+    { "steps", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT64, &steps, "Accepted as train does", "N" },
+    { NULL },
+  };
+
+  dyno_job_options_init (&options);
+  entries = dyno_job_options_entries (&options, own);
+  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL", "Device memory by component, exactly, before any run.",
+                       entries, NULL, NULL, 0, &code))
+    return code;
+  if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
+    return code;
+  if (!dyno_job_plan (cli_job.job, dyno_dataset_get_info (cli_job.dataset), &cli_job.device, &plan, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), options.json);
+  if (options.json)
+    dyno_plan_print_json (&cli_job, &plan, cli_job.device.type == DYNO_DEVICE_TYPE_SOFTWARE);
+  else
+    dyno_plan_print_text (&cli_job, &plan);
+  return DYNO_EXIT_OK;
+}

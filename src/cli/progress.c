@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* The bar is renewed at most ten times a second, and never wider than the terminal. */
+#include "progress.h"
+#include "output.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define BAR_INTERVAL_US  100000
+#define LINE_INTERVAL_US 10000000
+
+void
+dyno_progress_init (DynoProgress *progress, gboolean quiet)
+{
+  const char *term = g_getenv ("TERM");
+
+  memset (progress, 0, sizeof *progress);
+  progress->quiet = quiet;
+  progress->terminal = dyno_out_is_terminal () && g_strcmp0 (term, "dumb") != 0;
+  progress->colour = dyno_out_has_colour ();
+}
+
+static guint
+terminal_width (void)
+{
+  struct winsize size;
+  const char *columns = g_getenv ("COLUMNS");
+  guint64 width;
+
+  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  if (columns && g_ascii_string_to_unsigned (columns, 10, 20, 1000, &width, NULL))
+    return (guint) width;
+  return 80;
+}
+
+void
+dyno_progress_clear (DynoProgress *progress)
+{
+  if (progress->shown)
+    dyno_out_text ("\r\033[K");
+  progress->shown = FALSE;
+}
+
+void
+dyno_progress_say (DynoProgress *progress, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  if (progress->quiet)
+    return;
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  dyno_progress_clear (progress);
+  dyno_out_line ("%s", text);
+  dyno_out_flush ();
+}
+
+/* head [#####.....] tail, cut to the terminal's width. */
+static void
+show_bar (DynoProgress *progress, const char *head, double fraction, const char *tail)
+{
+  guint width = terminal_width (), used = (guint) (g_utf8_strlen (head, -1) + g_utf8_strlen (tail, -1)) + 4;
+  guint room = width > used + 1 ? MIN (width - used - 1, 40) : 0;
+  g_autoptr (GString) line = g_string_new (head);
+  g_autofree char *cut = NULL;
+
+  if (room >= 8)
+    {
+      guint full = (guint) (CLAMP (fraction, 0, 1) * room);
+
+      g_string_append (line, progress->colour ? " [\033[32m" : " [");
+      for (guint i = 0; i < room; i++)
+        {
+          if (i == full && progress->colour)
+            g_string_append (line, "\033[0m");
+          g_string_append_c (line, i < full ? '#' : '.');
+        }
+      g_string_append (line, progress->colour && full == room ? "\033[0m] " : "] ");
+      g_string_append (line, tail);
+      cut = g_strdup (line->str);
+    }
+  else
+    {
+      g_string_append_printf (line, " %s", tail);
+      cut = g_utf8_substring (line->str, 0, MIN (g_utf8_strlen (line->str, -1), (glong) MAX (width, 2) - 1));
+    }
+  (void) fputs ("\r", stdout);
+  (void) fputs (cut, stdout);
+  (void) fputs ("\033[K", stdout);
+  dyno_out_flush ();
+  progress->shown = TRUE;
+}
+
+/* TRUE when it is time for another bar or plain line. */
+static gboolean
+is_due (DynoProgress *progress)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  if (progress->quiet || now - progress->last_us < (progress->terminal ? BAR_INTERVAL_US : LINE_INTERVAL_US))
+    return FALSE;
+  progress->last_us = now;
+  return TRUE;
+}
+
+void
+dyno_progress_show (DynoProgress *progress, const char *head, double fraction, const char *tail)
+{
+  if (progress->terminal && is_due (progress))
+    show_bar (progress, head, fraction, tail);
+}
+
+void
+dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event)
+{
+  const DynoJobPlan *plan = &event->plan.plan;
+  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes), *budget = dyno_text_bytes (plan->budget_bytes);
+  g_autofree char *parameters = dyno_text_count ((double) plan->n_parameters);
+
+  progress->epochs = job->settings.epochs;
+  progress->total_steps =
+      job->max_steps > 0 ? (guint64) job->max_steps : plan->steps_per_epoch * (guint64) job->settings.epochs;
+  progress->budget_bytes = plan->budget_bytes;
+  dyno_progress_say (progress, "%s (%s parameters) on %s%s", job->model, parameters, event->plan.device,
+                     event->plan.software_device ? " (software, slow)" : "");
+  dyno_progress_say (progress, "%s: %" G_GUINT64_FORMAT " samples to train, %" G_GUINT64_FORMAT " to validate", job->data,
+                     event->plan.n_train, event->plan.n_validation);
+  dyno_progress_say (progress, "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers; device memory %s of %s",
+                     job->settings.batch_size, job->settings.amp ? "AMP" : "fp32", job->settings.workers, total, budget);
+}
+
+void
+dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
+{
+  const char *what = event->progress.what;
+  g_autofree char *tail = NULL;
+
+  if (!progress->terminal || !is_due (progress))
+    return;
+  tail = event->progress.total ? g_strdup_printf ("%u of %u", event->progress.done, event->progress.total)
+                               : g_strdup_printf ("%u", event->progress.done);
+  show_bar (progress, what, event->progress.total ? (double) event->progress.done / event->progress.total : 0, tail);
+}
+
+void
+dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
+{
+  gint64 now = g_get_monotonic_time ();
+  g_autofree char *vram = NULL, *budget = NULL, *eta = NULL, *head = NULL, *tail = NULL;
+  double left = (double) NAN, fraction;
+
+  if (progress->first_step == 0)
+    {
+      progress->first_step = step->step;
+      progress->first_us = now;
+    }
+  if (!is_due (progress))
+    return;
+  if (step->step > progress->first_step && progress->total_steps >= step->step)
+    left = (double) (now - progress->first_us) / 1e6 / (double) (step->step - progress->first_step)
+           * (double) (progress->total_steps - step->step);
+  fraction = progress->total_steps ? (double) step->step / (double) progress->total_steps : 0;
+  vram = dyno_text_bytes (step->vram_bytes);
+  budget = dyno_text_bytes (progress->budget_bytes);
+  eta = dyno_text_duration (left);
+  if (progress->terminal)
+    {
+      head = g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT, step->epoch, progress->epochs);
+      tail = g_strdup_printf ("%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s of %s  ETA %s", fraction * 100,
+                              step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram, budget, eta);
+      show_bar (progress, head, fraction, tail);
+    }
+  else
+    dyno_progress_say (progress,
+                       "step %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "  epoch %" G_GUINT64_FORMAT
+                       "  loss %.4f  %.*f samples/s  VRAM %s  ETA %s",
+                       step->step, progress->total_steps, step->epoch, step->loss, step->samples_per_s < 100 ? 1 : 0,
+                       step->samples_per_s, vram, eta);
+}
+
+void
+dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  g_autofree char *seconds = dyno_text_duration (epoch->seconds);
+
+  g_string_append_printf (line, "epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f", epoch->epoch,
+                          progress->epochs, epoch->train_loss);
+  if (epoch->is_error)
+    g_string_append_printf (line, "  error %.4f", epoch->train_accuracy);
+  else
+    g_string_append_printf (line, "  accuracy %.2f %%", epoch->train_accuracy * 100);
+  if (!isnan (epoch->val_loss))
+    {
+      g_string_append_printf (line, "  validation loss %.4f", epoch->val_loss);
+      if (epoch->is_error)
+        g_string_append_printf (line, "  error %.4f", epoch->val_accuracy);
+      else
+        g_string_append_printf (line, "  accuracy %.2f %%", epoch->val_accuracy * 100);
+    }
+  g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0, epoch->samples_per_s, seconds);
+  dyno_progress_say (progress, "%s", line->str);
+}

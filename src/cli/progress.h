@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How a run looks to people: one line that renews itself on a terminal, plain lines elsewhere. */
+#pragma once
+#include "cli.h"
+#include "session.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean terminal, colour, quiet;
+  gboolean shown;      /* a bar stands on the last line */
+  gint64 last_us;      /* when the bar or a plain line was last written */
+  guint64 total_steps; /* of the run; 0: not known */
+  guint64 first_step;  /* of a resumed run; 0: not known yet */
+  gint64 first_us;
+  gint64 epochs;
+  guint64 budget_bytes;
+} DynoProgress;
+
+void dyno_progress_init (DynoProgress *progress, gboolean quiet);
+void dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event);
+void dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event);
+void dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step);
+void dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch);
+/* Any head, fraction and tail as a bar. */
+void dyno_progress_show (DynoProgress *progress, const char *head, double fraction, const char *tail);
+/* A line for people in between; the bar makes room for it. */
+void dyno_progress_say (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void dyno_progress_clear (DynoProgress *progress); /* removes the bar */
+
+G_END_DECLS

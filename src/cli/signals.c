@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The handler does only what a handler may: an atomic store, write and _exit. */
+#include "signals.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t caught;
+static int wake[2] = { -1, -1 };
+
+static void
+handle (int number)
+{
+  static const char text[] = "\ndynoctl: ended at once\n";
+  int code = errno;
+
+  if (caught)
+    {
+      ssize_t ignored = write (STDERR_FILENO, text, sizeof text - 1);
+      (void) ignored;
+      _exit (number == SIGINT ? DYNO_EXIT_INTERRUPTED : DYNO_EXIT_TERMINATED);
+    }
+  caught = number;
+  if (wake[1] >= 0)
+    {
+      ssize_t ignored = write (wake[1], "", 1);
+      (void) ignored;
+    }
+  errno = code;
+}
+
+void
+dyno_signals_ignore_pipe (void)
+{
+  struct sigaction action = { .sa_handler = SIG_IGN };
+  sigaction (SIGPIPE, &action, NULL);
+}
+
+void
+dyno_signals_catch (void)
+{
+  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+  struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART }, old;
+
+  sigemptyset (&action.sa_mask);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      if (numbers[i] == SIGHUP && sigaction (SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+        continue;
+      sigaction (numbers[i], &action, NULL);
+    }
+}
+
+int
+dyno_signals_get (void)
+{
+  return caught;
+}
+
+DynoExitCode
+dyno_signals_exit_code (int signal_number)
+{
+  return signal_number == SIGINT ? DYNO_EXIT_INTERRUPTED : DYNO_EXIT_TERMINATED;
+}
+
+static gpointer
+wait_for_signal (gpointer data)
+{
+  char byte;
+
+  while (read (wake[0], &byte, 1) < 0 && errno == EINTR)
+    ;
+  g_cancellable_cancel (data);
+  return NULL;
+}
+
+GCancellable *
+dyno_signals_get_cancellable (void)
+{
+  static GCancellable *cancellable;
+
+  if (cancellable)
+    return cancellable;
+  cancellable = g_cancellable_new ();
+  if (pipe2 (wake, O_CLOEXEC) == 0)
+    g_thread_unref (g_thread_new ("dyno-signal", wait_for_signal, cancellable));
+  return cancellable;
+}

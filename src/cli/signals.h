@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Signals: the first asks to stop and save, the second leaves at once. */
+#pragma once
+#include "cli.h"
+
+G_BEGIN_DECLS
+
+/* Ignores SIGPIPE from now on: for every verb. */
+void dyno_signals_ignore_pipe (void);
+
+/* Catches SIGINT, SIGTERM and SIGHUP (this one not under nohup).  A second signal ends the process at once, with its exit code;
+ * files are written atomically, so nothing is left in half. */
+void dyno_signals_catch (void);
+
+/* The signal that came, or 0; any thread. */
+int dyno_signals_get (void);
+
+/* Its exit code: 130 for SIGINT, 143 for the others. */
+DynoExitCode dyno_signals_exit_code (int signal_number);
+
+/* A cancellable that is cancelled when a signal comes, by a thread of its own; for work before the session.  Unowned. */
+GCancellable *dyno_signals_get_cancellable (void);
+
+G_END_DECLS

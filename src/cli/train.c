@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl train: a session, its events as lines, its files in a folder. */
+#include "job-options.h"
+#include "log.h"
+#include "output.h"
+#include "progress.h"
+#include "run-folder.h"
+#include "signals.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  DynoJobOptions options;
+  gint64 steps;
+  char *out, *weights, *save_weights;
+  gboolean quiet, force;
+} TrainOptions;
+
+static void
+train_options_clear (TrainOptions *options)
+{
+  dyno_job_options_clear (&options->options);
+  g_free (options->out);
+  g_free (options->weights);
+  g_free (options->save_weights);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrainOptions, train_options_clear)
+
+/* A run that is going on. */
+typedef struct {
+  const char *command;
+  const TrainOptions *options;
+  const DynoCliJob *cli_job;
+  DynoSession *session;
+  DynoProgress progress;
+  GError *error;     /* the first that the session told */
+  char *checkpoint;  /* the last that was saved */
+  int signal_number; /* that stopped the run */
+  DynoSessionState end;
+  guint64 budget_bytes;
+  double last_rate;
+} Run;
+
+static void
+print_step (const DynoStepMetrics *step)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "step");
+  dyno_json_uint (&json, "step", step->step);
+  dyno_json_uint (&json, "epoch", step->epoch);
+  dyno_json_double (&json, "loss", step->loss);
+  dyno_json_double (&json, "samples_per_s", step->samples_per_s);
+  dyno_json_uint (&json, "vram_bytes", step->vram_bytes);
+  dyno_json_double (&json, "wait_data_ms", step->wait_data_ms);
+  dyno_json_double (&json, "step_ms", step->step_ms);
+  dyno_json_double (&json, "accuracy", step->accuracy);
+  dyno_json_double (&json, "lr", step->lr);
+  dyno_json_double (&json, "grad_norm", step->grad_norm);
+  dyno_json_double (&json, "loss_scale", step->loss_scale);
+  dyno_json_bool (&json, "skipped", step->skipped);
+  dyno_json_double (&json, "upload_ms", step->upload_ms);
+  dyno_json_double (&json, "forward_ms", step->forward_ms);
+  dyno_json_double (&json, "backward_ms", step->backward_ms);
+  dyno_json_double (&json, "optimizer_ms", step->optimizer_ms);
+  dyno_json_double (&json, "seconds", step->seconds);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+print_epoch (const DynoEpochMetrics *epoch)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "epoch");
+  dyno_json_uint (&json, "epoch", epoch->epoch);
+  dyno_json_uint (&json, "step", epoch->step);
+  dyno_json_double (&json, "train_loss", epoch->train_loss);
+  dyno_json_double (&json, "val_loss", epoch->val_loss);
+  dyno_json_double (&json, "train_accuracy", epoch->is_error ? (double) NAN : epoch->train_accuracy);
+  dyno_json_double (&json, "val_accuracy", epoch->is_error ? (double) NAN : epoch->val_accuracy);
+  if (epoch->is_error)
+    {
+      dyno_json_double (&json, "train_error", epoch->train_accuracy);
+      dyno_json_double (&json, "val_error", epoch->val_accuracy);
+    }
+  dyno_json_double (&json, "samples_per_s", epoch->samples_per_s);
+  dyno_json_double (&json, "seconds", epoch->seconds);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+/* {"event": name, key: text} */
+static void
+print_text_event (const char *name, const char *key, const char *text)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", name);
+  dyno_json_string (&json, key, text);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+print_preparing (const DynoEvent *event)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "progress");
+  dyno_json_string (&json, "what", event->progress.what);
+  dyno_json_uint (&json, "done", event->progress.done);
+  dyno_json_uint (&json, "total", event->progress.total);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static const char *
+state_name (DynoSessionState state)
+{
+  return state == DYNO_SESSION_FINISHED ? "finished" : state == DYNO_SESSION_STOPPED ? "stopped" : "failed";
+}
+
+static void
+print_done (const DynoEvent *event)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "done");
+  dyno_json_double (&json, "seconds", event->done.seconds);
+  dyno_json_uint (&json, "steps", event->done.steps);
+  dyno_json_double (&json, "best_val_accuracy", event->done.best_val_accuracy);
+  dyno_json_string (&json, "out", event->done.out_dir);
+  dyno_json_string (&json, "state", state_name (event->done.state));
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+on_plan (Run *run, const DynoEvent *event)
+{
+  run->budget_bytes = event->plan.plan.budget_bytes;
+  if (run->options->options.json)
+    dyno_plan_print_json (run->cli_job, &event->plan.plan, event->plan.software_device);
+  else
+    dyno_progress_plan (&run->progress, run->cli_job->job, event);
+}
+
+static void
+on_warning (Run *run, const char *text)
+{
+  if (run->options->options.json)
+    print_text_event ("warning", "text", text);
+  dyno_progress_clear (&run->progress);
+  dyno_error_line ("%s: warning: %s", run->command, text);
+}
+
+static void
+on_checkpoint (Run *run, const char *path)
+{
+  g_free (run->checkpoint);
+  run->checkpoint = g_strdup (path);
+  if (run->options->options.json)
+    print_text_event ("checkpoint", "path", path);
+}
+
+static void
+on_done (Run *run, const DynoEvent *event)
+{
+  run->end = event->done.state;
+  if (run->options->options.json)
+    print_done (event);
+  else if (event->done.state == DYNO_SESSION_FINISHED)
+    {
+      g_autofree char *seconds = dyno_text_duration (event->done.seconds);
+
+      if (isnan (event->done.best_val_accuracy))
+        dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s", event->done.steps, seconds);
+      else
+        dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s, best validation accuracy %.2f %%",
+                           event->done.steps, seconds, event->done.best_val_accuracy * 100);
+    }
+}
+
+static void
+on_event (Run *run, DynoEvent *event)
+{
+  gboolean as_json = run->options->options.json;
+
+  switch (event->type)
+    {
+    case DYNO_EVENT_PLAN:
+      on_plan (run, event);
+      break;
+    case DYNO_EVENT_PROGRESS:
+      if (as_json)
+        print_preparing (event);
+      else
+        dyno_progress_preparing (&run->progress, event);
+      break;
+    case DYNO_EVENT_STEP:
+      run->last_rate = event->step.samples_per_s;
+      if (as_json)
+        print_step (&event->step);
+      else
+        dyno_progress_step (&run->progress, &event->step);
+      break;
+    case DYNO_EVENT_EPOCH:
+      if (as_json)
+        print_epoch (&event->epoch);
+      else
+        dyno_progress_epoch (&run->progress, &event->epoch);
+      break;
+    case DYNO_EVENT_CHECKPOINT:
+      on_checkpoint (run, event->text);
+      break;
+    case DYNO_EVENT_WARNING:
+      on_warning (run, event->text);
+      break;
+    case DYNO_EVENT_ERROR:
+      if (run->error == NULL)
+        run->error = g_error_copy (event->error);
+      break;
+    case DYNO_EVENT_DONE:
+      on_done (run, event);
+      break;
+    case DYNO_EVENT_STATE:
+    default:
+      break;
+    }
+}
+
+/* Takes events until the last; a signal becomes a stop. */
+static void
+follow (Run *run)
+{
+  gboolean over = FALSE;
+
+  while (!over)
+    {
+      g_autoptr (DynoEvent) event = dyno_session_try_pop (run->session);
+
+      if (dyno_signals_get () && run->signal_number == 0)
+        {
+          run->signal_number = dyno_signals_get ();
+          dyno_progress_clear (&run->progress);
+          dyno_error_line ("%s: finishing the step%s; once more ends at once", run->command,
+                           run->cli_job->job->out_dir ? " and saving" : "");
+          dyno_session_stop (run->session, FALSE);
+        }
+      if (event == NULL)
+        {
+          dyno_out_flush ();
+          event = dyno_session_pop (run->session, 100000);
+        }
+      if (event == NULL)
+        continue;
+      on_event (run, event);
+      over = event->type == DYNO_EVENT_DONE;
+    }
+  dyno_progress_clear (&run->progress);
+  dyno_out_flush ();
+}
+
+static void
+write_curves (Run *run)
+{
+  const char *folder = run->cli_job->job->out_dir;
+  DynoMetrics *metrics = dyno_session_get_metrics (run->session);
+  g_autoptr (GError) error = NULL;
+
+  if (folder == NULL || dyno_metrics_get_steps (metrics) == 0)
+    return;
+  if (!dyno_run_folder_write_curves (folder, metrics, run->cli_job->job->settings.vram_budget ? run->budget_bytes : 0,
+                                     &error))
+    dyno_error_line ("%s: curves were not drawn: %s; every value is in metrics.csv", run->command, error->message);
+}
+
+/* Words about the end, and the exit code. */
+static int
+finish (Run *run)
+{
+  const char *folder = run->cli_job->job->out_dir;
+  gboolean as_json = run->options->options.json;
+
+  if (run->error)
+    return dyno_cli_fail (g_steal_pointer (&run->error), as_json);
+  if (run->end == DYNO_SESSION_FAILED)
+    return DYNO_EXIT_FAILURE;
+  if (run->end == DYNO_SESSION_STOPPED)
+    {
+      if (run->checkpoint)
+        dyno_error_line ("%s: stopped; saved in “%s”, go on with: dynoctl train --resume %s", run->command, run->checkpoint,
+                         folder ? folder : run->checkpoint);
+      else
+        dyno_error_line ("%s: stopped; nothing was saved%s", run->command, folder ? "" : " (there is no --out)");
+      return run->signal_number ? (int) dyno_signals_exit_code (run->signal_number) : DYNO_EXIT_RESUMABLE;
+    }
+  if (folder && !as_json && !run->options->quiet)
+    dyno_out_line ("in %s: weights.safetensors, metrics.csv, settings.ini, curves, log", folder);
+  return DYNO_EXIT_OK;
+}
+
+static int
+train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
+{
+  DynoJob *job = cli_job->job;
+  Run run = { .command = command, .options = options, .cli_job = cli_job };
+  g_autoptr (DynoSession) session = NULL;
+  g_autoptr (GError) error = NULL;
+  int code;
+
+  if (job->out_dir)
+    {
+      g_autofree char *log_path = g_build_filename (job->out_dir, "log", NULL);
+
+      dyno_log_set_file (log_path);
+      if (!dyno_run_folder_write_settings (job->out_dir, job, cli_job->device.name, &error))
+        return dyno_cli_fail (g_steal_pointer (&error), options->options.json);
+    }
+  if (cli_job->preset_note && !options->quiet)
+    dyno_error_line ("%s: %s", command, cli_job->preset_note);
+  dyno_progress_init (&run.progress, options->quiet || options->options.json);
+  run.session = session = dyno_session_new (job);
+  dyno_session_set_dataset (session, cli_job->dataset);
+  dyno_session_start (session);
+  follow (&run);
+  dyno_session_join (session);
+  write_curves (&run);
+  code = finish (&run);
+  g_clear_error (&run.error);
+  g_free (run.checkpoint);
+  dyno_out_flush ();
+  dyno_log_set_file (NULL);
+  return code;
+}
+
+int
+dyno_verb_train (int argc, char **argv)
+{
+  g_auto (TrainOptions) o = { 0 };
+  g_auto (DynoCliJob) cli_job = { 0 };
+  g_autofree GOptionEntry *entries = NULL;
+  gboolean steps_given;
+  int code;
+  const GOptionEntry own[] = {
+    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Stop after N steps, whatever the epochs", "N" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Folder for settings, metrics, weights, checkpoint, curves and log",
+      "DIR" },
+    { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force, "Write over an earlier run in --out", NULL },
+    { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights, "Start from these weights (safetensors, torchvision's names)",
+      "FILE" },
+    { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights, "Write the weights here at the end", "FILE" },
+    { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume, "Go on with a stopped run: its folder or its checkpoint",
+      "PATH" },
+    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },
+    { NULL },
+  };
+
+  dyno_job_options_init (&o.options);
+  o.steps = DYNO_OPTION_UNSET;
+  entries = dyno_job_options_entries (&o.options, own);
+  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL", "Trains a model on a data set.", entries,
+                       "Ctrl-C finishes the step, saves and says where; a second one ends at once.\n"
+                       "Settings: defaults, then the preset, the settings file, --set, --epochs and --seed.",
+                       NULL, 0, &code))
+    return code;
+  steps_given = o.steps != DYNO_OPTION_UNSET;
+  if (steps_given && o.steps < 1)
+    return dyno_cli_usage (argv[0], "--steps %" G_GINT64_FORMAT ": it is 1 or more", o.steps);
+  if (o.out == NULL && o.options.resume && g_file_test (o.options.resume, G_FILE_TEST_IS_DIR))
+    o.out = g_strdup (o.options.resume);
+  dyno_signals_get_cancellable ();
+  dyno_signals_catch ();
+  if (!dyno_job_options_resolve (argv[0], &o.options, &cli_job, &code))
+    return code;
+  if (o.out)
+    {
+      code = dyno_run_folder_prepare (argv[0], o.out, o.options.resume, o.force);
+      if (code != DYNO_EXIT_OK)
+        return code;
+    }
+  cli_job.job->out_dir = g_strdup (o.out);
+  cli_job.job->weights_in = g_strdup (o.weights);
+  cli_job.job->weights_out = g_strdup (o.save_weights);
+  cli_job.job->resume = g_strdup (o.options.resume);
+  cli_job.job->max_steps = steps_given ? o.steps : 0;
+  cli_job.job->every_event = o.options.json;
+  return train (argv[0], &o, &cli_job);
+}
