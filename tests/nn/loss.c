@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Cross entropy and squared error against their references, and what they write to the step's output. */
+#include "harness.h"
+#include "random.h"
+#include "reference/loss.h"
+#include <math.h>
+
+typedef struct {
+  guint32 n, c, n_valid;
+  double smoothing;
+} Case;
+
+static const Case cases[] = {
+  { 1, 3, 1, 0 },     { 4, 10, 4, 0 }, { 7, 33, 5, 0.1 },   { 128, 1000, 128, 0.1 },
+  { 300, 2, 299, 0 }, { 5, 1, 5, 0 },  { 2, 4099, 2, 0.2 }, { 4096, 8, 4000, 0.05 },
+};
+
+static void
+assert_near (double got, double want, double relative)
+{
+  g_assert_cmpfloat (fabs (got - want), <=, relative * (1e-3 + fabs (want)));
+}
+
+static void
+scale_gradient (double *gradient, gsize count, double factor)
+{
+  for (gsize i = 0; i < count; i++)
+    gradient[i] *= factor;
+}
+
+static void
+check_cross_entropy (const Case *c, gboolean amp, double spread)
+{
+  gsize count = (gsize) c->n * c->c;
+  g_autofree double *x = harness_random (1, count, spread), *targets = harness_random (2, c->n, 1);
+  g_autofree double *want = g_new (double, count);
+  for (guint32 i = 0; i < c->n; i++)
+    targets[i] = floor ((targets[i] + 1) / 2.01 * c->c);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = c->n });
+  harness_step (h)->n_valid = c->n_valid;
+  harness_step (h)->loss_divisor = (float) c->n_valid;
+  harness_scaler (h)->scale = 1024;
+  DynoTensor *logits = harness_input (h, "logits", c->n, 1, 1, c->c, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, c->n, 1, 1, 1, targets),
+                              c->smoothing);
+  harness_run (h);
+  ReferenceLoss s = { c->n, c->c, c->n_valid, c->smoothing };
+  double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
+  scale_gradient (want, count, 1024.0 / c->n_valid);
+  g_autofree double *got = harness_read_gradient (h, logits);
+  harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
+  const struct DynoStepOutput *output = harness_output (h);
+  assert_near (output->loss_sum, loss, 2e-6);
+  g_assert_cmpfloat (output->metric_sum, ==, correct);
+  g_assert_cmpuint (output->n_valid, ==, c->n_valid);
+  g_assert_cmpuint (output->nonfinite_loss, ==, 0);
+  g_assert_cmpfloat (output->loss_scale, ==, 1024);
+}
+
+static void
+test_cross_entropy (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_cross_entropy (&cases[i], amp, 4);
+}
+
+/* exp of these would overflow. */
+static void
+test_cross_entropy_large (void)
+{
+  check_cross_entropy (&cases[2], FALSE, 3000);
+  check_cross_entropy (&cases[2], TRUE, 3000);
+}
+
+static void
+test_cross_entropy_ties (void)
+{
+  const double x[12] = { 1, 5, 5, 5, 2, 2, 2, 2, 0, 0, 1, 1 }, targets[3] = { 1, 3, 2 };
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 3 });
+  DynoTensor *logits = harness_input (h, "logits", 3, 1, 1, 4, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0);
+  harness_run (h);
+  g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
+}
+
+/* Targets that are no class must not be read with. */
+static void
+test_cross_entropy_ids (void)
+{
+  const double targets[6] = { 0, 5, -1, 2147483647, -100, 4 };
+  g_autofree double *x = harness_random (1, 30, 2), *want = g_new (double, 30);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 6 });
+  DynoTensor *logits = harness_input (h, "logits", 6, 1, 1, 5, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets),
+                              0.1);
+  harness_run (h);
+  ReferenceLoss s = { 6, 5, 6, 0.1 };
+  double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
+  scale_gradient (want, 30, 1.0 / 6);
+  g_autofree double *got = harness_read_gradient (h, logits);
+  harness_assert_close (got, want, 30, 1e-7, "gradient");
+  assert_near (harness_output (h)->loss_sum, loss, 2e-6);
+}
+
+static void
+test_cross_entropy_random (void)
+{
+  const guint32 n = 40, c = 10;
+  g_autofree double *x = harness_random (1, n * c, 2), *want = g_new (double, n *c), *targets = g_new (double, n);
+  guint seen[10] = { 0 };
+  for (guint32 i = 0; i < n; i++)
+    {
+      targets[i] = dyno_random_at (dyno_random_key (9, 0, 1, 0, DYNO_RANDOM_STREAM_TARGET), i) % c;
+      seen[(guint) targets[i]]++;
+    }
+  for (guint i = 0; i < c; i++)
+    g_assert_cmpuint (seen[i], <, 15);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = n });
+  harness_step (h)->seed_low = 9;
+  DynoTensor *logits = harness_input (h, "logits", n, 1, 1, c, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, NULL, 0);
+  harness_run (h);
+  ReferenceLoss s = { n, c, n, 0 };
+  double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
+  scale_gradient (want, n * c, 1.0 / n);
+  g_autofree double *got = harness_read_gradient (h, logits);
+  harness_assert_close (got, want, n * c, 1e-7, "gradient");
+  assert_near (harness_output (h)->loss_sum, loss, 2e-6);
+  g_assert_cmpfloat (harness_output (h)->metric_sum, ==, correct);
+}
+
+static void
+test_nonfinite (void)
+{
+  const double bad[2] = { NAN, INFINITY };
+  for (guint i = 0; i < 2; i++)
+    {
+      const double x[6] = { 1, bad[i], 2, 0, 1, 2 }, targets[2] = { 0, 1 };
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = TRUE, .batch = 2, .kind = DYNO_COMMAND_FORWARD });
+      DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 3, x);
+      dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets),
+                                  0);
+      harness_run (h);
+      g_assert_cmpuint (harness_output (h)->nonfinite_loss, ==, 1);
+    }
+}
+
+static void
+test_mse (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        const Case *c = &cases[i];
+        gsize count = (gsize) c->n * c->c;
+        g_autofree double *x = harness_random (1, count, 2), *targets = harness_random (2, count, 2);
+        g_autofree double *want = g_new (double, count);
+        g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = c->n });
+        harness_step (h)->n_valid = c->n_valid;
+        harness_step (h)->loss_divisor = (float) c->n_valid * 2;
+        harness_scaler (h)->scale = 4096;
+        DynoTensor *prediction = harness_input (h, "prediction", c->n, 1, 1, c->c, x);
+        dyno_mse_loss (harness_graph (h), prediction, harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets));
+        harness_run (h);
+        ReferenceLoss s = { c->n, c->c, c->n_valid, 0 };
+        double absolute, loss = reference_mse (&s, x, targets, &absolute, want);
+        scale_gradient (want, count, 4096.0 / (c->n_valid * 2));
+        g_autofree double *got = harness_read_gradient (h, prediction);
+        harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
+        assert_near (harness_output (h)->loss_sum, loss, 2e-6);
+        assert_near (harness_output (h)->metric_sum, absolute, 2e-6);
+      }
+}
+
+static void
+test_shapes (void)
+{
+  const double values[12] = { 0 };
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .batch = 2 });
+      DynoGraph *graph = harness_graph (h);
+      DynoTensor *x = harness_input (h, "x", 2, 1, i == 0 ? 2 : 1, 3, values);
+      if (i == 1)
+        dyno_softmax_cross_entropy (graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0);
+      else if (i == 0)
+        dyno_softmax_cross_entropy (graph, x, NULL, 0);
+      else
+        dyno_mse_loss (graph, x, harness_raw (h, "t", DYNO_DTYPE_F32, 2, 1, 1, 2, values));
+      g_autoptr (GError) error = NULL;
+      g_assert_false (dyno_graph_check (graph, &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/crossentropy/matches-reference", test_cross_entropy);
+  g_test_add_func ("/nn/crossentropy/large-logits", test_cross_entropy_large);
+  g_test_add_func ("/nn/crossentropy/first-of-equal-logits-counts", test_cross_entropy_ties);
+  g_test_add_func ("/nn/crossentropy/targets-out-of-range", test_cross_entropy_ids);
+  g_test_add_func ("/nn/crossentropy/random-targets", test_cross_entropy_random);
+  g_test_add_func ("/nn/crossentropy/nan-and-inf-are-told", test_nonfinite);
+  g_test_add_func ("/nn/mse/matches-reference", test_mse);
+  g_test_add_func ("/nn/loss/bad-shapes-are-errors", test_shapes);
+  return g_test_run ();
+}
