@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of choices on disk, and how a lowering uses it. */
+#include "infos.h"
+#include "lowering.h"
+#include "file.h"
+#include <string.h>
+
+static void
+test_round_trip (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  dyno_choices_set (choices, "conv a b", "tile 8x8", 12.5);
+  dyno_choices_set (choices, "conv a b", "tile 16x8", 11.5);
+  dyno_choices_set (choices, "wgrad", "fma", 1e6);
+  g_assert_true (dyno_choices_save (choices, "device one", &error));
+  g_assert_no_error (error);
+  g_autoptr (DynoChoices) again = dyno_choices_load ("device one");
+  g_autofree char *a = dyno_choices_get (again, "conv a b"), *b = dyno_choices_get (again, "wgrad");
+  g_assert_cmpstr (a, ==, "tile 16x8");
+  g_assert_cmpstr (b, ==, "fma");
+  g_assert_null (dyno_choices_get (again, "conv"));
+  g_autoptr (DynoChoices) other = dyno_choices_load ("device two");
+  g_assert_null (dyno_choices_get (other, "wgrad"));
+}
+
+/* The one file of the folder. */
+static char *
+only_file (void)
+{
+  g_autofree char *folder = dyno_cache_dir ("choices");
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name = g_dir_read_name (dir);
+  g_assert_nonnull (name);
+  g_assert_null (g_dir_read_name (dir));
+  return g_build_filename (folder, name, NULL);
+}
+
+static void
+test_corrupt_reads_as_empty (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  dyno_choices_set (choices, "key", "label", 3);
+  g_assert_true (dyno_choices_save (choices, "device one", &error));
+  g_autofree char *path = only_file (), *text = NULL;
+  gsize length;
+  g_assert_true (g_file_get_contents (path, &text, &length, NULL));
+  for (gsize at = 0; at < length; at++)
+    {
+      g_autofree char *broken = g_memdup2 (text, length);
+      broken[at] ^= 1;
+      g_assert_true (g_file_set_contents (path, broken, (gssize) length, NULL));
+      g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
+      g_autofree char *label = dyno_choices_get (loaded, "key");
+      /* The hash's hex digits have two cases: flipping one bit of a letter never gives the other. */
+      g_assert_null (label);
+      g_assert_true (g_file_set_contents (path, text, (gssize) at, NULL)); /* cut off */
+      g_autoptr (DynoChoices) cut = dyno_choices_load ("device one");
+      g_assert_null (dyno_choices_get (cut, "key"));
+    }
+}
+
+static void
+nothing (DynoLowering *lowering, DynoNode *node)
+{
+}
+
+static void
+test_lowering_chooses (void)
+{
+  static const DynoOpClass op = { .name = "test", .lower = nothing };
+  const char *const labels[] = { NULL, "b", "c" }, *const none[] = { NULL, NULL };
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  DynoNode *node = dyno_graph_node (graph, &op, "node", NULL, 0, NULL, 0, NULL, 0);
+  g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info_cpu, choices, NULL);
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", labels, 3), ==, 1);
+  dyno_choices_set (choices, "key", "c", 1);
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", labels, 3), ==, 2);
+  dyno_choices_set (choices, "key", "not a label", 1);
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", labels, 3), ==, 1);
+  const DynoChoicePoint *point = g_ptr_array_index (dyno_lowering_get_choice_points (lowering), 1);
+  g_assert_cmpuint (g_strv_length (point->labels), ==, 2);
+  g_assert_cmpuint (point->chosen, ==, 1);
+  g_assert_true (dyno_graph_check (graph, NULL));
+  dyno_lowering_choose (lowering, node, "key", none, 2);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (graph, &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-choices-XXXXXX", NULL);
+  g_setenv ("XDG_CACHE_HOME", folder, TRUE);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/choices/round-trip-by-device", test_round_trip);
+  g_test_add_func ("/nn/choices/lowering-takes-known-label-else-first", test_lowering_chooses);
+  g_test_add_func ("/nn/choices/corrupt-file-reads-as-empty", test_corrupt_reads_as_empty);
+  return g_test_run ();
+}
