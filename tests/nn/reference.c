@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The references themselves: their gradients against central differences, and values worked out by hand. */
+#include "harness.h"
+#include "reference/batchnorm.h"
+#include "reference/finite.h"
+#include "reference/loss.h"
+#include "reference/optimizer.h"
+#include "reference/pool.h"
+#include <math.h>
+
+/* sum of y * weight: its gradient is the backward pass of weight */
+static double
+weighted (const double *y, const double *weight, gsize n)
+{
+  double sum = 0;
+  for (gsize i = 0; i < n; i++)
+    sum += y[i] * weight[i];
+  return sum;
+}
+
+/* Batch norm ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  ReferenceBatchNorm s;
+  const double **moved; /* which member the differences are taken of */
+  const double *dy;
+} NormCase;
+
+static double
+norm_value (const double *x, gpointer data)
+{
+  NormCase *c = data;
+  const double *kept = *c->moved;
+  gsize count = c->s.rows * c->s.c;
+  g_autofree double *y = g_new (double, count);
+  *c->moved = x;
+  reference_batch_norm_train (&c->s, NULL, NULL, y);
+  *c->moved = kept;
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_batch_norm (void)
+{
+  const gsize rows = 7;
+  const guint32 c = 5;
+  g_autofree double *x = harness_random (1, rows * c, 2), *residual = harness_random (2, rows * c, 1);
+  g_autofree double *gamma = harness_random (3, c, 1), *beta = harness_random (4, c, 1);
+  g_autofree double *dy = harness_random (5, rows * c, 1);
+  g_autofree double *dx = g_new (double, rows *c), *dresidual = g_new (double, rows *c);
+  g_autofree double *dgamma = g_new (double, c), *dbeta = g_new (double, c);
+  for (guint form = 0; form < 3; form++)
+    {
+      NormCase n = { .s = { rows, c, x, gamma, beta, form == 2 ? residual : NULL, form > 0 }, .dy = dy };
+      reference_batch_norm_backward (&n.s, dy, dx, dresidual, dgamma, dbeta);
+      n.moved = &n.s.x;
+      g_assert_cmpfloat (reference_finite_error (norm_value, &n, x, rows * c, dx, 1e-5), <, 1e-12);
+      n.moved = &n.s.gamma;
+      g_assert_cmpfloat (reference_finite_error (norm_value, &n, gamma, c, dgamma, 1e-5), <, 1e-12);
+      n.moved = &n.s.beta;
+      g_assert_cmpfloat (reference_finite_error (norm_value, &n, beta, c, dbeta, 1e-5), <, 1e-12);
+      if (form < 2)
+        continue;
+      n.moved = &n.s.residual;
+      g_assert_cmpfloat (reference_finite_error (norm_value, &n, residual, rows * c, dresidual, 1e-5), <, 1e-12);
+    }
+}
+
+static void
+test_batch_norm_running (void)
+{
+  const double x[4] = { 1, 2, 3, 6 }, one[1] = { 1 }, zero[1] = { 0 };
+  double mean[1] = { 10 }, variance[1] = { 1 }, y[4];
+  ReferenceBatchNorm s = { 4, 1, x, one, zero, NULL, FALSE };
+  reference_batch_norm_train (&s, mean, variance, y);
+  g_assert_cmpfloat (fabs (mean[0] - 9.3), <, 1e-12);                        /* 0.9 * 10 + 0.1 * 3 */
+  g_assert_cmpfloat (fabs (variance[0] - (0.9 + 0.1 * 14 / 3.0)), <, 1e-12); /* unbiased: 14 / 3 */
+  g_assert_cmpfloat (fabs (y[3] - 3 / sqrt (3.5 + 1e-5)), <, 1e-12);         /* biased: 14 / 4 */
+}
+
+/* Pooling -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  ReferencePool s;
+  gboolean average;
+  const double *dy;
+} PoolCase;
+
+static gsize
+pool_outputs (const PoolCase *c)
+{
+  return c->average ? (gsize) c->s.n * c->s.c
+                    : (gsize) c->s.n * reference_pool_oh (&c->s) * reference_pool_ow (&c->s) * c->s.c;
+}
+
+static double
+pool_value (const double *x, gpointer data)
+{
+  const PoolCase *c = data;
+  gsize count = pool_outputs (c);
+  g_autofree double *y = g_new (double, count);
+  if (c->average)
+    reference_avg_pool_forward (&c->s, x, y);
+  else
+    reference_max_pool_forward (&c->s, x, y);
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_pool (void)
+{
+  static const PoolCase cases[] = { { { 2, 5, 6, 3, 3, 2, 1 }, FALSE, NULL },
+                                    { { 1, 4, 4, 2, 2, 2, 0 }, FALSE, NULL },
+                                    { { 2, 3, 4, 3, 1, 1, 0 }, TRUE, NULL } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      PoolCase c = cases[i];
+      gsize count = (gsize) c.s.n * c.s.h * c.s.w * c.s.c;
+      g_autofree double *x = harness_random (1, count, 4), *dy = harness_random (2, pool_outputs (&c), 1);
+      g_autofree double *dx = g_new (double, count);
+      c.dy = dy;
+      if (c.average)
+        reference_avg_pool_backward (&c.s, dy, dx);
+      else
+        reference_max_pool_backward (&c.s, x, dy, dx);
+      g_assert_cmpfloat (reference_finite_error (pool_value, &c, x, count, dx, 1e-6), <, 1e-12);
+    }
+}
+
+/* Losses --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  ReferenceLoss s;
+  const double *targets;
+  gboolean mse;
+} LossCase;
+
+static double
+loss_value (const double *x, gpointer data)
+{
+  const LossCase *c = data;
+  double metric;
+  return c->mse ? reference_mse (&c->s, x, c->targets, &metric, NULL)
+                : reference_cross_entropy (&c->s, x, c->targets, &metric, NULL);
+}
+
+static void
+test_losses (void)
+{
+  const guint32 n = 4, c = 6;
+  g_autofree double *x = harness_random (1, n * c, 3), *values = harness_random (2, n * c, 1),
+                    *gradient = g_new (double, n *c);
+  const double ids[4] = { 0, 5, -1, 2 };
+  double metric;
+  for (guint i = 0; i < 2; i++)
+    {
+      LossCase entropy = { { n, c, 4 - i, 0.2 * i }, ids, FALSE }, square = { { n, c, 4 - i, 0 }, values, TRUE };
+      reference_cross_entropy (&entropy.s, x, ids, &metric, gradient);
+      g_assert_cmpfloat (reference_finite_error (loss_value, &entropy, x, n * c, gradient, 1e-5), <, 1e-12);
+      reference_mse (&square.s, x, values, &metric, gradient);
+      g_assert_cmpfloat (reference_finite_error (loss_value, &square, x, n * c, gradient, 1e-5), <, 1e-12);
+    }
+}
+
+static void
+test_loss_values (void)
+{
+  const double x[4] = { 0, 0, log (3), 0 }, ids[2] = { 1, 0 };
+  double metric, gradient[4];
+  ReferenceLoss s = { 2, 2, 2, 0 };
+  /* -log (1/2) - log (3/4) */
+  g_assert_cmpfloat (fabs (reference_cross_entropy (&s, x, ids, &metric, gradient) - log (8.0 / 3)), <, 1e-12);
+  g_assert_cmpfloat (metric, ==, 1);
+  g_assert_cmpfloat (fabs (gradient[2] + 0.25), <, 1e-12);
+  const double values[4] = { 1, 0, 0, 2 }, zeros[4] = { 0 };
+  g_assert_cmpfloat (reference_mse (&s, values, zeros, &metric, NULL), ==, 2.5);
+  g_assert_cmpfloat (metric, ==, 1.5);
+}
+
+/* Optimizer ------------------------------------------------------------------------------------------------------ */
+
+static void
+test_optimizer_values (void)
+{
+  double w[1] = { 1 }, m[1] = { 0 }, v[1] = { 0 };
+  const double g[1] = { 0.5 };
+  ReferenceOptimizer sgd = { .lr = 0.1, .momentum = 0.9, .weight_decay = 0.5, .scale = 1 };
+  reference_optimizer_step (&sgd, 1, w, g, m, v); /* v = 0.5 + 0.5; w = 1 - 0.1 */
+  g_assert_cmpfloat (fabs (w[0] - 0.9), <, 1e-12);
+  reference_optimizer_step (&sgd, 1, w, g, m, v); /* v = 0.9 + 0.5 + 0.45 = 1.85 */
+  g_assert_cmpfloat (fabs (w[0] - 0.715), <, 1e-12);
+
+  double u[1] = { 1 };
+  m[0] = 0;
+  ReferenceOptimizer adam = {
+    .adamw = TRUE, .lr = 0.1, .momentum = 0.9, .beta2 = 0.999, .weight_decay = 0.1, .epsilon = 1e-8, .scale = 1
+  };
+  reference_optimizer_step (&adam, 1, u, g, m, v); /* first step: decay, then lr times the sign */
+  g_assert_cmpfloat (fabs (u[0] - (0.99 - 0.1)), <, 1e-8);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/reference/batch-norm-gradient", test_batch_norm);
+  g_test_add_func ("/nn/reference/batch-norm-running-statistics", test_batch_norm_running);
+  g_test_add_func ("/nn/reference/pool-gradient", test_pool);
+  g_test_add_func ("/nn/reference/loss-gradient", test_losses);
+  g_test_add_func ("/nn/reference/loss-values", test_loss_values);
+  g_test_add_func ("/nn/reference/optimizer-values", test_optimizer_values);
+  return g_test_run ();
+}
