@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans without a device: nothing that lives at once overlaps, sums are right, barriers are all needed. */
+#include "buffer.h"
+#include "graph-private.h"
+#include "infos.h"
+#include "network.h"
+#include "rng.h"
+#include "script.h"
+#include "step.h"
+
+typedef struct {
+  DynoGraph *graph;
+  DynoLowering *lowering;
+  DynoPlan plan;
+} Planned;
+
+static DynoNetworkParams
+params_of (const char *model, gboolean training)
+{
+  return (DynoNetworkParams){ .model = model,
+                              .batch = 16,
+                              .height = 64,
+                              .width = 64,
+                              .channels = 3,
+                              .n_outputs = 10,
+                              .raw = DYNO_RAW_U8,
+                              .flip = TRUE,
+                              .amp = TRUE,
+                              .training = training };
+}
+
+static Planned
+plan_network (const DynoNetworkParams *params, const DynoDeviceInfo *info, DynoPlanFlags flags)
+{
+  g_autoptr (GError) error = NULL;
+  Planned p = { .graph = dyno_network_build (params, &error) };
+  g_assert_no_error (error);
+  p.lowering = dyno_lowering_new (p.graph, info, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (dyno_plan_compute (p.lowering, 2, flags, &p.plan, &error));
+  g_assert_no_error (error);
+  return p;
+}
+
+static void
+planned_clear (Planned *p)
+{
+  dyno_lowering_free (p->lowering);
+  dyno_graph_free (p->graph);
+}
+
+/* What a tensor's memory holds is followed dispatch by dispatch: a read finds what the same tensor's last write left, in every byte. */
+static void
+assert_values_survive (const Planned *p)
+{
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (p->lowering);
+  gsize n_blocks = p->plan.space_bytes[DYNO_SPACE_ARENA] / 256;
+  g_autofree const DynoTensor **owner = g_new0 (const DynoTensor *, n_blocks);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      for (guint pass = 0; pass < 2; pass++) /* all reads, then all writes */
+        for (guint b = 0; b < dispatch->n_bindings; b++)
+          {
+            const DynoBinding *binding = &dispatch->bindings[b];
+            const DynoTensor *tensor = binding->tensor;
+            if (tensor->space != DYNO_SPACE_ARENA)
+              continue;
+            g_assert_cmpuint (tensor->offset % 256, ==, 0);
+            g_assert_cmpuint (tensor->offset + tensor->size_bytes, <=, p->plan.space_bytes[DYNO_SPACE_ARENA]);
+            gsize first = tensor->offset / 256, last = (tensor->offset + tensor->size_bytes - 1) / 256;
+            for (gsize k = first; k <= last; k++)
+              {
+                if (pass == 0 && (binding->access & DYNO_ACCESS_READ))
+                  g_assert_true (owner[k] == tensor);
+                if (pass == 1 && (binding->access & DYNO_ACCESS_WRITE))
+                  owner[k] = tensor;
+              }
+          }
+    }
+}
+
+static const char *const models[] = { "simplecnn", "resnet18", "resnet50", "mlp" };
+
+static void
+test_values_survive (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    for (guint variant = 0; variant < 4; variant++)
+      {
+        DynoNetworkParams params = params_of (models[i], TRUE);
+        params.no_fusion = variant & 1;
+        params.checkpointing = (variant & 2) != 0;
+        Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+        assert_values_survive (&p);
+        planned_clear (&p);
+      }
+}
+
+/* Random lives: no two that meet overlap; never under the bound, and near it. */
+static void
+test_random_lives (void)
+{
+  DynoRng rng = dyno_rng_init (5, 0);
+  double worst = 0;
+  for (guint round = 0; round < 50; round++)
+    {
+      DynoLife lives[120];
+      guint64 live[100] = { 0 }, bound = 0;
+      guint n = 1 + (guint) dyno_rng_below (&rng, G_N_ELEMENTS (lives));
+      for (guint i = 0; i < n; i++)
+        {
+          guint first = (guint) dyno_rng_below (&rng, 90);
+          lives[i] = (DynoLife){ 1 + dyno_rng_below (&rng, 20000), first, first + (guint) dyno_rng_below (&rng, 10), 0 };
+        }
+      guint64 total = dyno_lives_place (lives, n);
+      for (guint i = 0; i < n; i++)
+        {
+          g_assert_cmpuint (lives[i].offset + lives[i].size_bytes, <=, total);
+          for (guint level = lives[i].first; level <= lives[i].last; level++)
+            {
+              live[level] += lives[i].size_bytes;
+              bound = MAX (bound, live[level]);
+            }
+          for (guint k = 0; k < i; k++)
+            if (lives[i].first <= lives[k].last && lives[k].first <= lives[i].last)
+              g_assert_true (lives[i].offset + lives[i].size_bytes <= lives[k].offset
+                             || lives[k].offset + lives[k].size_bytes <= lives[i].offset);
+        }
+      g_assert_cmpuint (total, >=, bound);
+      worst = MAX (worst, (double) total / (double) bound);
+    }
+  g_assert_cmpfloat (worst, <, 1.25);
+}
+
+static void
+test_aliasing_saves (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", TRUE);
+  Planned shared = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  g_assert_cmpuint (shared.plan.space_bytes[DYNO_SPACE_ARENA], <, shared.plan.naive_arena_bytes * 7 / 10);
+  planned_clear (&shared);
+  params.training = FALSE;
+  Planned evaluation = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  g_assert_cmpuint (evaluation.plan.space_bytes[DYNO_SPACE_ARENA], <, evaluation.plan.naive_arena_bytes / 3);
+  planned_clear (&evaluation);
+}
+
+static void
+test_checkpointing_saves (void)
+{
+  for (guint i = 1; i < 3; i++)
+    {
+      DynoNetworkParams params = params_of (models[i], TRUE);
+      params.batch = 64;
+      Planned kept = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+      params.checkpointing = TRUE;
+      Planned dropped = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+      g_assert_cmpuint (dropped.plan.space_bytes[DYNO_SPACE_ARENA], <, kept.plan.space_bytes[DYNO_SPACE_ARENA] * 8 / 10);
+      planned_clear (&kept);
+      planned_clear (&dropped);
+    }
+}
+
+static void
+test_sums (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", TRUE);
+  Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  const guint64 *space = p.plan.space_bytes, *kind = p.plan.kind_bytes;
+  guint64 total = 0;
+  for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
+    total += kind[i];
+  for (guint i = 0; i < DYNO_SPACE_N; i++)
+    g_assert_cmpuint (space[i] % DYNO_BUFFER_GRANULARITY, ==, 0);
+  g_assert_cmpuint (p.plan.total_bytes, ==, total);
+  g_assert_cmpuint (kind[DYNO_MEMORY_WEIGHTS], ==,
+                    space[DYNO_SPACE_MASTER] + space[DYNO_SPACE_HALF] + space[DYNO_SPACE_STATE]);
+  g_assert_cmpuint (kind[DYNO_MEMORY_STAGING], ==,
+                    2 * (space[DYNO_SPACE_INPUT] + space[DYNO_SPACE_STEP_IN] + space[DYNO_SPACE_STEP_OUT]));
+  g_assert_cmpuint (kind[DYNO_MEMORY_ACTIVATIONS], ==, space[DYNO_SPACE_ARENA]);
+  g_assert_cmpuint (kind[DYNO_MEMORY_GRADIENTS], ==, space[DYNO_SPACE_MASTER]);
+  g_assert_cmpuint (space[DYNO_SPACE_MOMENT2], ==, 0); /* SGD has one moment */
+  g_assert_cmpuint (space[DYNO_SPACE_INPUT], >=, 16 * (64 * 64 * 3 + 4 + 4));
+  g_assert_cmpuint (space[DYNO_SPACE_INPUT], <, 16 * (64 * 64 * 3 + 4 + 4) + DYNO_BUFFER_GRANULARITY + 768);
+  planned_clear (&p);
+  params.optimizer = DYNO_OPTIMIZER_ADAMW;
+  Planned adamw = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  g_assert_cmpuint (adamw.plan.space_bytes[DYNO_SPACE_MOMENT2], ==, adamw.plan.space_bytes[DYNO_SPACE_MASTER]);
+  planned_clear (&adamw);
+}
+
+static void
+test_evaluation_shares_parameters (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", TRUE);
+  Planned training = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  params.training = FALSE;
+  params.batch = 100;
+  Planned evaluation = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  GPtrArray *a = dyno_graph_get_parameters (training.graph), *b = dyno_graph_get_parameters (evaluation.graph);
+  g_assert_cmpuint (a->len, ==, b->len);
+  for (guint i = 0; i < a->len; i++)
+    {
+      const DynoParameter *x = g_ptr_array_index (a, i), *y = g_ptr_array_index (b, i);
+      g_assert_cmpstr (x->name, ==, y->name);
+      g_assert_cmpuint (x->element_offset, ==, y->element_offset);
+      g_assert_null (y->gradient);
+    }
+  DynoPlan merged = evaluation.plan;
+  dyno_plan_merge (&merged, &training.plan);
+  for (guint i = 0; i < DYNO_SPACE_N; i++)
+    g_assert_cmpuint (merged.space_bytes[i], ==, MAX (training.plan.space_bytes[i], evaluation.plan.space_bytes[i]));
+  g_assert_cmpuint (merged.total_bytes, >=, training.plan.total_bytes);
+  g_assert_cmpuint (evaluation.plan.space_bytes[DYNO_SPACE_GRADIENT], ==, 0);
+  planned_clear (&training);
+  planned_clear (&evaluation);
+}
+
+/* Values that share memory cost no barrier that the values themselves do not need. */
+static void
+test_aliasing_costs_no_barrier (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    {
+      DynoNetworkParams params = params_of (models[i], TRUE);
+      guint n[2] = { 0, 0 };
+      for (guint flags = 0; flags < 2; flags++)
+        {
+          Planned p = plan_network (&params, &info_card, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+          GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
+          g_autofree guint8 *before = dyno_barriers_find (dispatches);
+          for (guint k = 0; k < dispatches->len; k++)
+            n[flags] += before[k];
+          planned_clear (&p);
+        }
+      g_assert_cmpuint (n[0], ==, n[1]);
+      g_assert_cmpuint (n[0], >, 5);
+    }
+}
+
+static void
+test_every_barrier_is_needed (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", TRUE);
+  Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
+  g_autoptr (GArray) script = dyno_script_new (dispatches, 7, DYNO_DEVICE_TYPE_SOFTWARE);
+  char *conflict;
+  g_assert_true (dyno_script_check (script, dispatches, &conflict));
+  guint removed = 0;
+  for (guint i = 0; i < script->len; i++)
+    {
+      DynoScriptItem *item = &g_array_index (script, DynoScriptItem, i);
+      if (item->step != DYNO_SCRIPT_BARRIER)
+        continue;
+      item->step = DYNO_SCRIPT_MARK;
+      g_assert_false (dyno_script_check (script, dispatches, &conflict));
+      g_assert_nonnull (conflict);
+      g_free (conflict);
+      item->step = DYNO_SCRIPT_BARRIER;
+      removed++;
+    }
+  g_assert_cmpuint (removed, >, 50);
+  planned_clear (&p);
+}
+
+static void
+test_long_steps_are_cut (void)
+{
+  DynoNetworkParams params = params_of ("resnet50", TRUE);
+  params.batch = 64;
+  params.height = params.width = 224;
+  Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
+  for (guint software = 0; software < 2; software++)
+    {
+      g_autoptr (GArray) script =
+          dyno_script_new (dispatches, 7, software ? DYNO_DEVICE_TYPE_SOFTWARE : DYNO_DEVICE_TYPE_DISCRETE);
+      guint count[4] = { 0 };
+      for (guint i = 0; i < script->len; i++)
+        {
+          DynoScriptItem item = g_array_index (script, DynoScriptItem, i);
+          if (item.step == DYNO_SCRIPT_DISPATCH || item.step == DYNO_SCRIPT_MARK)
+            g_assert_cmpuint (item.index, ==, count[item.step]);
+          count[item.step]++;
+        }
+      char *conflict;
+      g_assert_true (dyno_script_check (script, dispatches, &conflict));
+      g_assert_cmpuint (count[DYNO_SCRIPT_DISPATCH], ==, dispatches->len);
+      g_assert_cmpuint (count[DYNO_SCRIPT_MARK], ==, DYNO_SCRIPT_MARKS);
+      g_assert_true (software ? count[DYNO_SCRIPT_CUT] == 0 : count[DYNO_SCRIPT_CUT] > 5);
+    }
+  planned_clear (&p);
+}
+
+/* Fusion leaves nothing that only it would have written, and every residual is read after it was written. */
+static void
+test_fusion (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", TRUE);
+  params.no_fusion = TRUE;
+  g_autoptr (DynoGraph) plain = dyno_network_build (&params, NULL);
+  params.no_fusion = FALSE;
+  g_autoptr (DynoGraph) fused = dyno_network_build (&params, NULL);
+  guint relus[2] = { 0, 0 }, adds[2] = { 0, 0 };
+  for (guint g = 0; g < 2; g++)
+    {
+      GPtrArray *nodes = dyno_graph_get_nodes (g ? fused : plain);
+      g_autoptr (GHashTable) written = g_hash_table_new (NULL, NULL);
+      for (guint i = 0; i < nodes->len; i++)
+        {
+          const DynoNode *node = g_ptr_array_index (nodes, i);
+          if (node->stage == DYNO_STAGE_FORWARD)
+            {
+              relus[g] += g_str_equal (node->op->name, "relu");
+              adds[g] += g_str_equal (node->op->name, "add");
+              for (guint k = 0; k < node->n_inputs; k++)
+                if (node->inputs[k] && node->inputs[k]->space == DYNO_SPACE_ARENA)
+                  g_assert_true (g_hash_table_contains (written, node->inputs[k]));
+            }
+          for (guint k = 0; k < node->n_outputs; k++)
+            if (node->outputs[k])
+              g_hash_table_add (written, node->outputs[k]);
+        }
+    }
+  g_assert_cmpuint (relus[0], ==, 17);
+  g_assert_cmpuint (adds[0], ==, 8);
+  g_assert_cmpuint (relus[1], ==, 0);
+  g_assert_cmpuint (adds[1], ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/plan/values-survive-until-their-last-read", test_values_survive);
+  g_test_add_func ("/nn/plan/random-lives-never-overlap", test_random_lives);
+  g_test_add_func ("/nn/plan/aliasing-saves-memory", test_aliasing_saves);
+  g_test_add_func ("/nn/plan/checkpointing-saves-memory", test_checkpointing_saves);
+  g_test_add_func ("/nn/plan/components-add-up", test_sums);
+  g_test_add_func ("/nn/plan/evaluation-shares-parameters", test_evaluation_shares_parameters);
+  g_test_add_func ("/nn/plan/aliasing-costs-no-barrier", test_aliasing_costs_no_barrier);
+  g_test_add_func ("/nn/script/every-barrier-is-needed", test_every_barrier_is_needed);
+  g_test_add_func ("/nn/script/long-steps-are-cut-on-hardware", test_long_steps_are_cut);
+  g_test_add_func ("/nn/fuse/resnet18-has-no-relu-and-add-left", test_fusion);
+  return g_test_run ();
+}
