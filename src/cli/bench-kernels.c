@@ -144,8 +144,8 @@ print_groups (const Row *rows, guint n, double total_us)
       dyno_table_add (table, g_strdup (sum->name), g_strdup_printf ("%u", sum->count),
                       g_strdup_printf ("%.1f", sum->time_us), g_strdup_printf ("%.1f %%", 100 * sum->time_us / total_us),
                       g_strdup_printf ("%.2f", sum->flops / 1e9), g_strdup_printf ("%.1f", sum->bytes / 1e6),
-                      g_strdup_printf ("%.2f", rate (sum->flops, sum->time_us) / 1e12),
-                      g_strdup_printf ("%.0f", rate (sum->bytes, sum->time_us) / 1e9), NULL);
+                      g_strdup_printf ("%.3g", rate (sum->flops, sum->time_us) / 1e12),
+                      g_strdup_printf ("%.3g", rate (sum->bytes, sum->time_us) / 1e9), NULL);
     }
   dyno_out_line ("%s", "");
   dyno_table_print (table);
@@ -163,8 +163,8 @@ print_rows (const Row *rows, guint n, double total_us)
       dyno_table_add (table, g_strdup (d->node->name), g_strdup (d->pass), g_strdup_printf ("%.1f", rows[i].time_us),
                       g_strdup_printf ("%.1f %%", 100 * rows[i].time_us / total_us),
                       g_strdup_printf ("%.2f", (double) d->flops / 1e9), g_strdup_printf ("%.1f", (double) d->bytes / 1e6),
-                      g_strdup_printf ("%.2f", rate ((double) d->flops, rows[i].time_us) / 1e12),
-                      g_strdup_printf ("%.0f", rate ((double) d->bytes, rows[i].time_us) / 1e9), variant (d), NULL);
+                      g_strdup_printf ("%.3g", rate ((double) d->flops, rows[i].time_us) / 1e12),
+                      g_strdup_printf ("%.3g", rate ((double) d->bytes, rows[i].time_us) / 1e9), variant (d), NULL);
     }
   dyno_table_print (table);
 }

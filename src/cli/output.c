@@ -188,6 +188,8 @@ dyno_table_print (DynoTable *table)
           if (!last)
             g_string_append_printf (line, "%*s", (int) (right[c] ? 0 : pad) + 2, "");
         }
+      while (line->len && line->str[line->len - 1] == ' ')
+        g_string_truncate (line, line->len - 1);
       (void) fprintf (stdout, "%s\n", line->str);
     }
 }

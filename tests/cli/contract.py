@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Verbs that do not train: their JSON, their words and their exit codes."""
+import os, subprocess, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, PROGRAM, SMALL, TINY, main
+
+VERBS = ['devices', 'presets', 'inspect', 'plan', 'train', 'tune', 'bench', 'kernels']
+
+
+class Help(Case):
+    def test_version(self):
+        self.assertRegex(self.run_it('--version').stdout.decode(), r'^dynoctl \d+\.\d+\.\d+\n$')
+
+    def test_help_names_every_verb(self):
+        text = self.run_it('--help').stdout.decode()
+        for verb in VERBS:
+            self.assertIn(f'  {verb} ', text)
+
+    def test_every_verb_has_help(self):
+        for verb in VERBS:
+            self.assertIn(f'dynoctl {verb}', self.run_it(verb, '--help').stdout.decode())
+
+    def test_nothing_is_usage(self):
+        self.run_it(expect=2)
+
+    def test_unknown_verb_names_the_nearest(self):
+        self.assertIn('did you mean train?', self.run_it('trian', expect=2).stderr.decode())
+
+    def test_unknown_option_is_usage_with_a_hint(self):
+        for verb in VERBS:
+            text = self.run_it(verb, '--jsno', expect=2).stderr.decode()
+            self.assertIn('did you mean --json?', text)
+            self.assertIn(f"Try 'dynoctl {verb} --help'", text)
+
+    def test_no_x_is_linked(self):
+        done = subprocess.run(['ldd', PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if done.returncode != 0:
+            self.skipTest('no ldd for this program')
+        for line in done.stdout.decode().lower().splitlines():
+            for word in ('libx', 'libgtk', 'libgdk', 'wayland', 'cairo', 'pango'):
+                self.assertFalse(line.strip().startswith(word) or f'lib{word}' in line, line)
+
+
+class Lists(Case):
+    def test_devices(self):
+        devices = self.lines('devices', '--json')
+        self.assertGreaterEqual(len(devices), 1)
+        for index, device in enumerate(devices):
+            self.assertEqual(device['index'], index)
+            self.assertIn(device['matrix'], ('none', 'nv', 'khr'))
+            self.assertGreater(device['vram_bytes'], 0)
+            if device['software']:
+                self.assertEqual(device['note'], 'software, slow')
+        if devices[0]['software']:
+            self.assertIn('(software, slow)', self.run_it('devices').stdout.decode())
+
+    def test_no_driver_is_exit_4(self):
+        environment = dict(self.environment, VK_ICD_FILENAMES='/nonexistent.json', VK_DRIVER_FILES='/nonexistent.json')
+        self.run_it('devices', expect=4, environment=environment)
+        self.run_it('plan', '--data', TINY, *SMALL, expect=4, environment=environment)
+
+    def test_presets_without_a_device(self):
+        environment = dict(self.environment, VK_ICD_FILENAMES='/nonexistent.json', VK_DRIVER_FILES='/nonexistent.json')
+        presets = self.lines('presets', '--json', environment=environment)
+        self.assertEqual([p['id'] for p in presets][:8],
+                         ['rtx3060', 'rtx3080', 'rtx3090', 'rtx4060', 'rtx4090', 't4', 'v100', 'a100'])
+
+    def test_presets(self):
+        presets = self.lines('presets', '--json')
+        self.assertEqual(presets[0]['id'], 'this-gpu')
+        one, = self.lines('presets', 'rtx3090', '--json')
+        self.assertEqual(one['vram_bytes'], 24 << 30)
+        self.assertEqual([(r['image_size'], r['batch_safe'], r['batch_max']) for r in one['rows'][:2]], [(512, 12, 16), (224, 24, 32)])
+        self.assertIn('300-500 samples/s', self.run_it('presets', 'rtx3090').stdout.decode())
+
+    def test_unknown_preset(self):
+        self.assertIn('rtx3060', self.run_it('presets', 'rtx9999', expect=2).stderr.decode())
+
+    def test_broken_user_preset_is_left_out_with_a_warning(self):
+        folder = os.path.join(self.environment['XDG_DATA_HOME'], 'dyno', 'presets')
+        os.makedirs(folder)
+        with open(os.path.join(folder, 'mine.preset'), 'w') as file:
+            file.write('[preset]\nname=Mine\nvram=6GB\nprefetch=-1\n')
+        with open(os.path.join(folder, 'broken.preset'), 'wb') as file:
+            file.write(b'\xff\x00nothing')
+        done = self.run_it('presets')
+        self.assertIn('mine', done.stdout.decode())
+        self.assertNotIn('broken', done.stdout.decode())
+        self.assertIn('broken.preset', done.stderr.decode())
+        self.assertIn('prefetch=-1', done.stderr.decode())
+
+    def test_kernels(self):
+        choices = self.events(self.lines('kernels', '--batch', '2', '--json'), 'choice')
+        self.assertGreater(len(choices), 0)
+        for choice in choices:
+            self.assertIn(choice['chosen'], choice['variants'])
+
+
+class Data(Case):
+    def test_inspect(self):
+        facts, = self.lines('inspect', TINY, '--json')
+        self.assertEqual((facts['kind'], facts['samples'], facts['classes'], sum(facts['class_counts'])), ('shapes', 80, 4, 80))
+
+    def test_missing_data_is_exit_3(self):
+        for verb in (['inspect'], ['plan', *SMALL, '--data'], ['train', *SMALL, '--data']):
+            text = self.run_it(*verb, '/nonexistent/data', expect=3).stderr.decode()
+            self.assertIn('/nonexistent/data', text)
+
+    def test_corrupt_data_is_exit_3(self):
+        with open(self.path('X.npy'), 'wb') as file:
+            file.write(b'\x93NUMPY\x01\x00\x76\x00{broken')
+        with open(self.path('train-images-idx3-ubyte'), 'wb') as file:
+            file.write(b'\x00\x00\x08\x03\x7f\xff\xff\xff\x00\x00\x00\x1c\x00\x00\x00\x1c')
+        for name in ('X.npy', 'train-images-idx3-ubyte'):
+            self.run_it('inspect', self.path(name), expect=3)
+        events = self.events(self.lines('train', '--data', self.path('X.npy'), *SMALL, '--json', expect=3), 'error')
+        self.assertEqual(events[0]['code'], 3)
+
+    def test_data_is_needed(self):
+        self.assertIn('--data is missing', self.run_it('train', expect=2).stderr.decode())
+        self.run_it('inspect', expect=2)
+
+
+class Plan(Case):
+    def test_components_add_up(self):
+        plan, = self.lines('plan', '--data', TINY, *SMALL, '--json')
+        self.assertEqual(plan['event'], 'plan')
+        self.assertEqual(sum(plan['components'].values()), plan['total_bytes'])
+        self.assertTrue(plan['fits'])
+        self.assertGreater(plan['parameters'], 0)
+
+    def test_a_budget_too_small_does_not_fit(self):
+        plan, = self.lines('plan', '--data', TINY, *SMALL, '--set', 'vram_budget=100000', '--json')
+        self.assertFalse(plan['fits'])
+        self.assertTrue(plan['advice'])
+
+    def test_settings_have_their_order(self):
+        """Defaults, preset, settings file, --set: the later wins."""
+        with open(self.path('mine.ini'), 'w') as file:
+            file.write('[settings]\nworkers=1\nprefetch=3\nbatch_size=5\n')
+        base = ['plan', '--data', 'builtin:shapes?size=224&samples=200', '--model', 'simplecnn', '--json']
+        plan, = self.lines(*base, '--preset', 'rtx3060', '--level', 'safe')
+        self.assertEqual((plan['batch_size'], plan['budget_bytes']), (32, 12 << 30))
+        plan, = self.lines(*base, '--preset', 'rtx3060', '--settings', self.path('mine.ini'))
+        self.assertEqual((plan['batch_size'], plan['budget_bytes']), (5, 12 << 30))
+        plan, = self.lines(*base, '--preset', 'rtx3060', '--settings', self.path('mine.ini'), '--set', 'batch_size=3')
+        self.assertEqual(plan['batch_size'], 3)
+
+    def test_bad_settings_are_usage(self):
+        for bad in ('batch_size=0', 'batch_size=nan', 'lr=-1', 'lr=1e99', 'batchsize=3', 'amp', 'model.width='):
+            self.run_it('plan', '--data', TINY, *SMALL, '--set', bad, expect=2)
+        self.run_it('plan', '--data', TINY, *SMALL, '--level', 'huge', expect=2)
+        self.run_it('plan', '--data', TINY, '--model', 'nothing', expect=2)
+        self.run_it('plan', '--data', TINY, *SMALL, '--settings', '/nonexistent.ini', expect=2)
+
+    def test_a_bad_value_in_a_file_is_a_warning(self):
+        with open(self.path('bad.ini'), 'w') as file:
+            file.write('[settings]\nbatch_size=-1\nnothing=3\nepochs=2\n')
+        done = self.run_it('plan', '--data', TINY, *SMALL, '--settings', self.path('bad.ini'))
+        self.assertIn('batch_size', done.stderr.decode())
+        self.assertIn('nothing', done.stderr.decode())
+
+    def test_no_such_device(self):
+        self.run_it('plan', '--data', TINY, *SMALL, '--device', '99', expect=4)
+
+
+class Bench(Case):
+    def test_line_is_that_of_the_reference(self):
+        line, = self.lines('bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1', '--no-autotune')
+        self.assertEqual(list(line), ['workload', 'batch', 'mode', 'images_per_s', 'step_ms', 'peak_mib'])
+        self.assertEqual((line['workload'], line['batch'], line['mode']), ('simplecnn32', 2, 'fp32'))
+        self.assertAlmostEqual(line['images_per_s'], 2e3 / line['step_ms'], delta=line['images_per_s'] * 0.01 + 0.1)
+
+    def test_kernels_name_every_dispatch(self):
+        lines = self.lines('bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1', '--no-autotune',
+                           '--kernels', '--json')
+        total, = self.events(lines, 'total')
+        kernels = self.events(lines, 'kernel')
+        self.assertEqual(len(kernels), total['dispatches'])
+        self.assertEqual([k['us'] for k in kernels], sorted((k['us'] for k in kernels), reverse=True))
+
+    def test_usage(self):
+        self.run_it('bench', '--workload', 'nothing', expect=2)
+        self.run_it('bench', '--workload', 'resnet18', '--mode', 'int8', expect=2)
+        self.run_it('bench', '--workload', 'resnet18', '--batch', '0', expect=2)
+
+
+if __name__ == '__main__':
+    main()

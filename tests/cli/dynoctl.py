@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of dynoctl share: running it in a folder of its own, and reading its JSON lines."""
+import json, os, shutil, subprocess, sys, tempfile, unittest
+
+PROGRAM = os.path.abspath(sys.argv[1])
+TINY = 'builtin:shapes?size=16&samples=80&classes=4'
+# Small enough for a CPU: a step takes milliseconds.
+SMALL = ['--model', 'simplecnn', '--set', 'model.width=0.125', '--set', 'batch_size=8', '--set', 'amp=false',
+         '--set', 'workers=1', '--set', 'autotune=false']
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='dynoctl-')
+        self.environment = dict(os.environ, XDG_DATA_HOME=os.path.join(self.folder, 'home'), SOURCE_DATE_EPOCH='1700000000')
+        self.environment.pop('DYNO_LOG', None)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_it(self, *arguments, expect=0, environment=None):
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment or self.environment, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, expect,
+                         f'{arguments}\n--- stdout\n{done.stdout.decode()}\n--- stderr\n{done.stderr.decode()}')
+        return done
+
+    def lines(self, *arguments, expect=0, environment=None):
+        """Every line of standard output as the object it must be."""
+        return [json.loads(line, parse_constant=self.fail)
+                for line in self.run_it(*arguments, expect=expect, environment=environment).stdout.decode().splitlines()]
+
+    def events(self, lines, name):
+        return [line for line in lines if line.get('event') == name]
+
+
+def main():
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
+import csv, json, os, signal, subprocess, sys, time
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, PROGRAM, SMALL, TINY, main
+
+
+class Train(Case):
+    def train(self, *arguments, expect=0, environment=None):
+        return self.lines('train', '--data', TINY, *SMALL, '--json', *arguments, expect=expect, environment=environment)
+
+    def read(self, *names):
+        with open(os.path.join(self.folder, *names), 'rb') as file:
+            return file.read()
+
+    def test_events_and_files(self):
+        lines = self.train('--epochs', '2', '--out', self.path('run'))
+        plan, = self.events(lines, 'plan')
+        steps, epochs = self.events(lines, 'step'), self.events(lines, 'epoch')
+        done, = self.events(lines, 'done')
+        self.assertEqual(lines[-1], done)
+        self.assertEqual([s['step'] for s in steps], list(range(1, 2 * plan['steps_per_epoch'] + 1)))
+        self.assertEqual([e['epoch'] for e in epochs], [1, 2])
+        for step in steps:
+            for key in ('loss', 'samples_per_s', 'vram_bytes', 'wait_data_ms', 'step_ms'):
+                self.assertIn(key, step)
+            self.assertEqual(step['vram_bytes'], plan['total_bytes'])
+        for epoch in epochs:
+            self.assertTrue(0 <= epoch['val_accuracy'] <= 1)
+        self.assertEqual(done['steps'], len(steps))
+        self.assertEqual(done['best_val_accuracy'], max(e['val_accuracy'] for e in epochs))
+        self.assertEqual(os.path.realpath(done['out']), os.path.realpath(self.path('run')))
+        for name in ('settings.ini', 'metrics.csv', 'weights.safetensors', 'log'):
+            self.assertTrue(os.path.isfile(self.path(f'run/{name}')), name)
+        self.assertEqual(len(list(csv.reader(self.read('run', 'metrics.csv').decode().splitlines()))), len(steps) + 1)
+
+    def test_curves_come_from_the_module(self):
+        environment = dict(self.environment, DYNO_MODULE_DIR='')
+        self.train('--steps', '3', '--out', self.path('run'), environment=environment)
+        self.assertIn(b'<svg', self.read('run', 'curves.svg')[:1000])
+        self.assertEqual(self.read('run', 'curves.png')[:4], b'\x89PNG')
+
+    def test_steps_end_the_run(self):
+        lines = self.train('--steps', '3', '--epochs', '50')
+        self.assertEqual(len(self.events(lines, 'step')), 3)
+
+    def test_plain_lines_without_json(self):
+        done = self.run_it('train', '--data', TINY, *SMALL, '--epochs', '1')
+        self.assertIn('epoch 1/1', done.stdout.decode())
+        self.assertNotIn('\r', done.stdout.decode())
+        self.assertEqual(self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '-q').stdout, b'')
+
+    def test_settings_file_trains_the_same(self):
+        first = self.train('--steps', '4', '--seed', '5', '--set', 'lr=0.03', '--out', self.path('a'))
+        again = self.lines('train', '--settings', self.path('a/settings.ini'), '--steps', '4', '--json')
+        self.assertEqual([s['loss'] for s in self.events(first, 'step')], [s['loss'] for s in self.events(again, 'step')])
+
+    def test_two_runs_are_the_same_bytes(self):
+        for name in 'ab':
+            self.train('--epochs', '1', '--set', 'deterministic=true', '--out', self.path(name))
+        for name in ('weights.safetensors', 'settings.ini'):
+            self.assertEqual(self.read('a', name), self.read('b', name), name)
+
+    def test_workers_do_not_change_the_losses(self):
+        losses = [[s['loss'] for s in self.events(self.train('--epochs', '1', '--set', f'workers={n}'), 'step')] for n in (0, 1, 4)]
+        self.assertEqual(losses[0], losses[1])
+        self.assertEqual(losses[1], losses[2])
+
+    def test_comma_locale(self):
+        known = subprocess.run(['locale', '-a'], stdout=subprocess.PIPE).stdout.decode().lower()
+        if 'de_de' not in known:
+            self.skipTest('the locale de_DE is not installed')
+        self.train('--epochs', '1', '--set', 'deterministic=true', '--out', self.path('c'))
+        self.train('--epochs', '1', '--set', 'deterministic=true', '--out', self.path('de'),
+                   environment=dict(self.environment, LC_ALL='de_DE.UTF-8'))
+        for name in ('settings.ini', 'weights.safetensors'):
+            self.assertEqual(self.read('c', name), self.read('de', name))
+        self.assertEqual(self.read('c', 'metrics.csv').count(b','), self.read('de', 'metrics.csv').count(b','))
+
+    def test_an_earlier_run_is_not_written_over(self):
+        self.train('--steps', '1', '--out', self.path('run'))
+        before = self.read('run', 'weights.safetensors')
+        self.train('--steps', '2', '--out', self.path('run'), expect=2)
+        self.assertEqual(self.read('run', 'weights.safetensors'), before)
+        self.train('--steps', '2', '--out', self.path('run'), '--force')
+        self.assertNotEqual(self.read('run', 'weights.safetensors'), before)
+
+    def test_budget_too_small_is_exit_6(self):
+        lines = self.train('--set', 'vram_budget=100000', '--steps', '1', expect=6)
+        self.assertEqual(self.events(lines, 'error')[0]['code'], 6)
+        self.assertEqual(self.events(lines, 'step'), [])
+
+    def test_out_that_cannot_be_made_is_exit_7(self):
+        with open(self.path('file'), 'w'):
+            pass
+        self.train('--steps', '1', '--out', self.path('file/run'), expect=7)
+
+    def test_weights_of_another_model_are_exit_3(self):
+        self.train('--steps', '1', '--save-weights', self.path('w.safetensors'))
+        self.run_it('train', '--data', TINY, *SMALL, '--model', 'mlp', '--weights', self.path('w.safetensors'), '--steps', '1', expect=3)
+        self.train('--steps', '1', '--weights', self.path('w.safetensors'))
+
+    def test_dead_reader_does_not_stop_the_run(self):
+        process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--json', '--out', self.path('run')],
+                                   cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=120), 0)
+        self.assertTrue(os.path.isfile(self.path('run/weights.safetensors')))
+
+
+class Signals(Case):
+    def start(self, *arguments):
+        process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '5000', '--json', '--out', self.path('run'),
+                                    *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        for line in process.stdout:
+            if json.loads(line).get('event') == 'step':
+                return process
+        self.fail('no step came: ' + process.stderr.read().decode())
+
+    def test_interrupt_saves_and_resumes(self):
+        process = self.start()
+        process.send_signal(signal.SIGINT)
+        output, words = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, words.decode())
+        self.assertIn('run', words.decode())
+        lines = [json.loads(line) for line in output.decode().splitlines()]
+        last = [line for line in lines if line.get('event') == 'step'][-1]['step'] if self.events(lines, 'step') else 1
+        self.assertTrue(self.events(lines, 'checkpoint'))
+        again = self.lines('train', '--resume', self.path('run'), '--steps', str(last + 3), '--json')
+        steps = [s['step'] for s in self.events(again, 'step')]
+        self.assertEqual(steps, [last + 1, last + 2, last + 3])
+
+    def test_terminate_and_hang_up_save(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            process = self.start('--force')
+            process.send_signal(number)
+            _, words = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 143, words.decode())
+            self.assertIn('saved', words.decode())
+
+    def test_second_interrupt_ends_at_once(self):
+        process = self.start()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+
+
+class Tune(Case):
+    def test_trials_best_and_files(self):
+        lines = self.lines('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--minutes', '0.1', '--json',
+                           '--out', self.path('tuned'))
+        trials = self.events(lines, 'trial')
+        best, = self.events(lines, 'best')
+        self.assertEqual([t['number'] for t in trials], list(range(1, len(trials) + 1)))
+        self.assertEqual(trials[0]['stage'], 'baseline')
+        self.assertEqual((trials[0]['settings']['batch_size'], trials[0]['settings']['workers'], trials[0]['settings']['amp']),
+                         (16, 0, False))
+        self.assertGreater(best['samples_per_s'], 0)
+        plan, = self.lines('plan', '--settings', self.path('tuned/settings.ini'), '--json')
+        self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
+        with open(self.path('tuned/settings.json')) as file:
+            self.assertEqual(json.load(file)['settings'], best['settings'])
+
+
+if __name__ == '__main__':
+    main()
