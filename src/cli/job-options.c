@@ -224,6 +224,14 @@ find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
   g_autofree char *resumed = find_resumed_settings (o->resume);
   g_autoptr (DynoJob) probe = NULL;
 
+  if (o->resume && !g_file_test (o->resume, G_FILE_TEST_EXISTS))
+    {
+      g_autofree char *shown = g_filename_display_name (o->resume);
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+                   "There is no “%s” to resume; name the folder of a run, or a checkpoint", shown);
+      return FALSE;
+    }
+
   if (resumed && !read_settings_file (resumed, job, error))
     return FALSE;
   if (o->settings_file)

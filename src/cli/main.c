@@ -4,8 +4,6 @@
 #include "log.h"
 #include "output.h"
 #include "signals.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const DynoVerb verbs[] = {
@@ -82,13 +80,11 @@ unknown_verb (const char *name)
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);
 }
 
-/* Where --version prints to a full disk, the exit code says so. */
+/* Where the output itself was lost, on a full disk for example, the exit code says so. */
 static int
 leave (int code)
 {
-  if (fflush (stdout) != 0 && code == DYNO_EXIT_OK && ferror (stdout))
-    return DYNO_EXIT_DISK;
-  return code;
+  return dyno_out_is_lost () && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
 }
 
 int
@@ -120,5 +116,5 @@ main (int argc, char **argv)
         argv[1] = command;
         return leave (verbs[i].run (argc - 1, argv + 1));
       }
-  return unknown_verb (argv[1]);
+  return leave (unknown_verb (argv[1]));
 }

@@ -1,16 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), a failed write is too. */
+/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and a failed write stops nothing. */
 #include "output.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+static int problem; /* errno of the first write that failed */
+
+static void
+put (const char *text)
+{
+  if (fputs (text, stdout) == EOF && problem == 0)
+    problem = errno;
+}
+
+void
+dyno_out_flush (void)
+{
+  if (fflush (stdout) == EOF && problem == 0)
+    problem = errno;
+}
+
+gboolean
+dyno_out_is_lost (void)
+{
+  dyno_out_flush ();
+  return problem != 0 && problem != EPIPE;
+}
+
 void
 dyno_out_text (const char *text)
 {
-  (void) fputs (text, stdout);
-  (void) fflush (stdout);
+  put (text);
+  dyno_out_flush ();
 }
 
 void
@@ -22,8 +46,8 @@ dyno_out_line (const char *format, ...)
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  (void) fputs (text, stdout);
-  (void) fputc ('\n', stdout);
+  put (text);
+  put ("\n");
 }
 
 void
@@ -36,7 +60,7 @@ dyno_error_line (const char *format, ...)
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   valid = g_utf8_make_valid (text, -1);
-  (void) fflush (stdout);
+  dyno_out_flush ();
   (void) fprintf (stderr, "%s\n", valid);
 }
 
@@ -45,14 +69,8 @@ dyno_out_json (DynoJson *json)
 {
   g_autofree char *text = dyno_json_steal (json);
 
-  (void) fputs (text, stdout);
-  (void) fputc ('\n', stdout);
-}
-
-void
-dyno_out_flush (void)
-{
-  (void) fflush (stdout);
+  put (text);
+  put ("\n");
 }
 
 gboolean
@@ -190,7 +208,7 @@ dyno_table_print (DynoTable *table)
         }
       while (line->len && line->str[line->len - 1] == ' ')
         g_string_truncate (line, line->len - 1);
-      (void) fprintf (stdout, "%s\n", line->str);
+      dyno_out_line ("%s", line->str);
     }
 }
 

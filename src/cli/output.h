@@ -11,6 +11,7 @@ void dyno_out_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 void dyno_error_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 void dyno_out_json (DynoJson *json); /* one line; json is empty again */
 void dyno_out_flush (void);
+gboolean dyno_out_is_lost (void); /* something could not be written, and not because the reader went away */
 gboolean dyno_out_is_terminal (void);
 gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_COLOR */
 

@@ -3,7 +3,6 @@
 #include "progress.h"
 #include "output.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -67,7 +66,7 @@ show_bar (DynoProgress *progress, const char *head, double fraction, const char 
   guint width = terminal_width (), used = (guint) (g_utf8_strlen (head, -1) + g_utf8_strlen (tail, -1)) + 4;
   guint room = width > used + 1 ? MIN (width - used - 1, 40) : 0;
   g_autoptr (GString) line = g_string_new (head);
-  g_autofree char *cut = NULL;
+  g_autofree char *cut = NULL, *whole = NULL;
 
   if (room >= 8)
     {
@@ -89,10 +88,8 @@ show_bar (DynoProgress *progress, const char *head, double fraction, const char 
       g_string_append_printf (line, " %s", tail);
       cut = g_utf8_substring (line->str, 0, MIN (g_utf8_strlen (line->str, -1), (glong) MAX (width, 2) - 1));
     }
-  (void) fputs ("\r", stdout);
-  (void) fputs (cut, stdout);
-  (void) fputs ("\033[K", stdout);
-  dyno_out_flush ();
+  whole = g_strconcat ("\r", cut, "\033[K", NULL);
+  dyno_out_text (whole);
   progress->shown = TRUE;
 }
 

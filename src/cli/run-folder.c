@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const run_files[] = { "settings.ini", "metrics.csv", "weights.safetensors",
-                                         "curves.svg",   "curves.png",  "checkpoint.dyno",
+                                         "curves.svg",   "curves.png",  "checkpoint.safetensors",
                                          "log",          NULL };
 
 static gboolean

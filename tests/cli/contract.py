@@ -33,6 +33,16 @@ class Help(Case):
             self.assertIn('did you mean --json?', text)
             self.assertIn(f"Try 'dynoctl {verb} --help'", text)
 
+    def test_lost_output_is_exit_7_and_a_gone_reader_is_not(self):
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([PROGRAM, 'presets'], env=self.environment, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 7)
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, 'w') as pipe:
+            done = subprocess.run([PROGRAM, 'presets'], env=self.environment, stdout=pipe, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0)
+
     def test_no_x_is_linked(self):
         done = subprocess.run(['ldd', PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if done.returncode != 0:
@@ -160,6 +170,9 @@ class Plan(Case):
         done = self.run_it('plan', '--data', TINY, *SMALL, '--settings', self.path('bad.ini'))
         self.assertIn('batch_size', done.stderr.decode())
         self.assertIn('nothing', done.stderr.decode())
+
+    def test_nothing_to_resume_is_exit_3(self):
+        self.assertIn('/nonexistent/run', self.run_it('train', '--resume', '/nonexistent/run', expect=3).stderr.decode())
 
     def test_no_such_device(self):
         self.run_it('plan', '--data', TINY, *SMALL, '--device', '99', expect=4)
