@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole programs on the device: what is allocated is what was planned; sharing memory, recomputing, slots and accumulation change
+ * no bit of a result. */
+#include "graph-private.h"
+#include "network.h"
+#include "program.h"
+#include <math.h>
+#include <string.h>
+
+#define BATCH 8
+
+typedef struct {
+  DynoGraph *graph;
+  DynoLowering *lowering;
+  DynoPlan plan;
+  DynoMemory *memory;
+  DynoProgram *program;
+} Net;
+
+static DynoDevice *device;
+
+static DynoNetworkParams
+params_of (const char *model, gboolean amp)
+{
+  return (DynoNetworkParams){ .model = model,
+                              .model_width = 0.125,
+                              .batch = BATCH,
+                              .height = 32,
+                              .width = 32,
+                              .channels = 3,
+                              .n_outputs = 10,
+                              .raw = DYNO_RAW_NOISE,
+                              .amp = amp,
+                              .training = TRUE };
+}
+
+/* With a NULL memory the net gets its own. */
+static Net
+net_new (const DynoNetworkParams *params, DynoPlanFlags flags)
+{
+  g_autoptr (GError) error = NULL;
+  Net net = { .graph = dyno_network_build (params, &error) };
+  g_assert_no_error (error);
+  net.lowering = dyno_lowering_new (net.graph, dyno_device_get_info (device), NULL, &error);
+  g_assert_no_error (error);
+  dyno_plan_compute (net.lowering, 2, flags, &net.plan, &error);
+  g_assert_no_error (error);
+  net.memory = dyno_memory_new (device, &net.plan, &error);
+  g_assert_no_error (error);
+  net.program = dyno_program_new (device, net.lowering, net.memory, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  dyno_program_initialise (net.program, 1, &error);
+  g_assert_no_error (error);
+  return net;
+}
+
+static void
+net_clear (Net *net)
+{
+  dyno_program_free (net->program);
+  dyno_memory_free (net->memory);
+  dyno_lowering_free (net->lowering);
+  dyno_graph_free (net->graph);
+}
+
+static struct DynoStepInput
+step_input (guint step, guint data_step, guint accumulate)
+{
+  return (struct DynoStepInput){ .step = data_step,
+                                 .seed_low = 7,
+                                 .n_valid = BATCH,
+                                 .loss_divisor = (float) (BATCH * accumulate),
+                                 .lr = 0.05f,
+                                 .momentum = 0.9f,
+                                 .weight_decay = 1e-4f,
+                                 .first_update = step == 0,
+                                 .loss_scale_min = 1,
+                                 .loss_scale_max = 65536,
+                                 .scale_growth_interval = 0 };
+}
+
+static guint64
+submit (Net *net, DynoCommandKind kind, guint slot, struct DynoStepInput input)
+{
+  g_autoptr (GError) error = NULL;
+  guint64 ticket = 0;
+  *dyno_program_step_input (net->program, slot) = input;
+  dyno_program_submit (net->program, kind, slot, NULL, 0, &ticket, &error);
+  g_assert_no_error (error);
+  return ticket;
+}
+
+static void
+wait_for (guint64 ticket)
+{
+  g_autoptr (GError) error = NULL;
+  dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, &error);
+  g_assert_no_error (error);
+}
+
+static struct DynoStepOutput
+run_step (Net *net, DynoCommandKind kind, struct DynoStepInput input)
+{
+  wait_for (submit (net, kind, 0, input));
+  return *dyno_program_step_output (net->program, 0);
+}
+
+/* All of a space's bytes. */
+static guint8 *
+read_space (Net *net, DynoSpace space, gsize *size_bytes)
+{
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *buffer = dyno_memory_get_buffer (net->memory, space, 0);
+  *size_bytes = dyno_buffer_get_size (buffer);
+  guint8 *bytes = g_malloc (*size_bytes);
+  dyno_buffer_read (buffer, 0, bytes, *size_bytes, &error);
+  g_assert_no_error (error);
+  return bytes;
+}
+
+static void
+assert_space_equal (Net *a, Net *b, DynoSpace space)
+{
+  gsize size_a, size_b;
+  g_autofree guint8 *bytes_a = read_space (a, space, &size_a), *bytes_b = read_space (b, space, &size_b);
+  g_assert_cmpmem (bytes_a, size_a, bytes_b, size_b);
+}
+
+static void
+test_allocates_what_was_planned (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      DynoNetworkParams params = params_of ("resnet18", amp);
+      params.raw = DYNO_RAW_U8;
+      guint64 before[DYNO_MEMORY_N_KINDS], total = dyno_device_get_allocated_total (device);
+      for (guint kind = 0; kind < DYNO_MEMORY_N_KINDS; kind++)
+        before[kind] = dyno_device_get_allocated (device, kind);
+      Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+      for (guint kind = 0; kind < DYNO_MEMORY_N_KINDS; kind++)
+        g_assert_cmpuint (dyno_device_get_allocated (device, kind) - before[kind], ==, net.plan.kind_bytes[kind]);
+      g_assert_cmpuint (dyno_device_get_allocated_total (device) - total, ==, net.plan.total_bytes);
+      net_clear (&net);
+      g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, total);
+    }
+}
+
+/* The same batch again and again: the loss must fall. */
+static void
+test_learns (void)
+{
+  const char *const models[] = { "simplecnn", "resnet18", "mlp" };
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        DynoNetworkParams params = params_of (models[i], amp);
+        Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+        double first = 0, last = 0;
+        for (guint step = 0; step < 12; step++)
+          {
+            struct DynoStepOutput output = run_step (&net, DYNO_COMMAND_FULL, step_input (step, 0, 1));
+            g_assert_cmpuint (output.n_valid, ==, BATCH);
+            g_assert_cmpuint (output.nonfinite_loss, ==, 0);
+            g_assert_true (isfinite (output.loss_sum));
+            last = output.loss_sum / BATCH;
+            first = step == 0 ? last : first;
+          }
+        g_assert_cmpfloat (first, >, 1.5);
+        g_assert_cmpfloat (last, <, 0.5 * first);
+        net_clear (&net);
+      }
+}
+
+/* Memory shared or not, values kept or computed again: the same weights to the bit after some steps. */
+static void
+test_memory_changes_no_bit (void)
+{
+  const char *const models[] = { "simplecnn", "resnet18" };
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        DynoNetworkParams params = params_of (models[i], amp);
+        Net shared = net_new (&params, DYNO_PLAN_DEFAULT), apart = net_new (&params, DYNO_PLAN_NO_ALIAS);
+        params.checkpointing = TRUE;
+        Net recomputed = net_new (&params, DYNO_PLAN_DEFAULT);
+        g_assert_cmpuint (dyno_lowering_get_dispatches (recomputed.lowering)->len, >,
+                          dyno_lowering_get_dispatches (shared.lowering)->len);
+        Net *nets[] = { &shared, &apart, &recomputed };
+        struct DynoStepOutput outputs[3];
+        for (guint step = 0; step < 3; step++)
+          for (guint k = 0; k < 3; k++)
+            outputs[k] = run_step (nets[k], DYNO_COMMAND_FULL, step_input (step, step, 1));
+        for (guint k = 1; k < 3; k++)
+          {
+            g_assert_cmpmem (&outputs[0], sizeof outputs[0], &outputs[k], sizeof outputs[k]);
+            assert_space_equal (&shared, nets[k], DYNO_SPACE_MASTER);
+            assert_space_equal (&shared, nets[k], DYNO_SPACE_MOMENT1);
+            assert_space_equal (&shared, nets[k], DYNO_SPACE_STATE);
+          }
+        for (guint k = 0; k < 3; k++)
+          net_clear (nets[k]);
+      }
+}
+
+/* Two steps in flight in two slots give what one after the other gives. */
+static void
+test_slots (void)
+{
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  Net one = net_new (&params, DYNO_PLAN_DEFAULT), two = net_new (&params, DYNO_PLAN_DEFAULT);
+  guint64 ticket = 0;
+  for (guint step = 0; step < 4; step += 2)
+    {
+      run_step (&one, DYNO_COMMAND_FULL, step_input (step, step, 1));
+      run_step (&one, DYNO_COMMAND_FULL, step_input (step + 1, step + 1, 1));
+      submit (&two, DYNO_COMMAND_FULL, 0, step_input (step, step, 1));
+      ticket = submit (&two, DYNO_COMMAND_FULL, 1, step_input (step + 1, step + 1, 1));
+      wait_for (ticket);
+    }
+  assert_space_equal (&one, &two, DYNO_SPACE_MASTER);
+  g_assert_cmpmem (dyno_program_step_output (one.program, 0), sizeof (struct DynoStepOutput),
+                   dyno_program_step_output (two.program, 1), sizeof (struct DynoStepOutput));
+  net_clear (&one);
+  net_clear (&two);
+}
+
+static void
+test_gradients_accumulate (void)
+{
+  DynoNetworkParams params = params_of ("mlp", FALSE);
+  Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+  gsize size;
+  run_step (&net, DYNO_COMMAND_ACCUMULATE, step_input (0, 0, 1));
+  g_autofree float *once = (float *) (void *) read_space (&net, DYNO_SPACE_GRADIENT, &size);
+  run_step (&net, DYNO_COMMAND_ACCUMULATE, step_input (0, 0, 1));
+  g_autofree float *twice = (float *) (void *) read_space (&net, DYNO_SPACE_GRADIENT, &size);
+  double sum = 0;
+  for (gsize i = 0; i < size / sizeof (float); i++)
+    {
+      g_assert_cmpfloat_with_epsilon (twice[i], 2 * once[i], 1e-6 + 1e-5 * fabs ((double) once[i]));
+      sum += fabs ((double) once[i]);
+    }
+  g_assert_cmpfloat (sum, >, 0.1);
+  run_step (&net, DYNO_COMMAND_FULL, step_input (0, 0, 1));
+  g_autofree float *cleared = (float *) (void *) read_space (&net, DYNO_SPACE_GRADIENT, &size);
+  for (gsize i = 0; i < size / sizeof (float); i++)
+    g_assert_cmpfloat (cleared[i], ==, 0);
+  net_clear (&net);
+}
+
+static void
+test_fusion_keeps_results (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", FALSE);
+  Net fused = net_new (&params, DYNO_PLAN_DEFAULT);
+  params.no_fusion = TRUE;
+  Net plain = net_new (&params, DYNO_PLAN_DEFAULT);
+  struct DynoStepOutput a = run_step (&fused, DYNO_COMMAND_FULL, step_input (0, 0, 1));
+  struct DynoStepOutput b = run_step (&plain, DYNO_COMMAND_FULL, step_input (0, 0, 1));
+  g_assert_cmpfloat_with_epsilon (a.loss_sum, b.loss_sum, 1e-4 * fabs ((double) b.loss_sum));
+  g_assert_cmpfloat_with_epsilon (a.grad_norm, b.grad_norm, 1e-3 * (double) b.grad_norm);
+  g_assert_cmpuint (dyno_program_get_barriers (fused.program, DYNO_COMMAND_FULL), <,
+                    dyno_program_get_barriers (plain.program, DYNO_COMMAND_FULL));
+  net_clear (&fused);
+  net_clear (&plain);
+}
+
+/* Training and evaluation on one memory: evaluation sees the trained weights and changes nothing. */
+static void
+test_evaluation_shares_memory (void)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  Net training = { .graph = dyno_network_build (&params, &error) }, evaluation = { 0 };
+  params.training = FALSE;
+  params.batch = 2 * BATCH;
+  evaluation.graph = dyno_network_build (&params, &error);
+  training.lowering = dyno_lowering_new (training.graph, dyno_device_get_info (device), NULL, &error);
+  evaluation.lowering = dyno_lowering_new (evaluation.graph, dyno_device_get_info (device), NULL, &error);
+  dyno_plan_compute (training.lowering, 1, DYNO_PLAN_DEFAULT, &training.plan, &error);
+  dyno_plan_compute (evaluation.lowering, 1, DYNO_PLAN_DEFAULT, &evaluation.plan, &error);
+  g_assert_no_error (error);
+  dyno_plan_merge (&training.plan, &evaluation.plan);
+  training.memory = evaluation.memory = dyno_memory_new (device, &training.plan, &error);
+  g_assert_no_error (error);
+  training.program = dyno_program_new (device, training.lowering, training.memory, NULL, NULL, NULL, &error);
+  evaluation.program = dyno_program_new (device, evaluation.lowering, training.memory, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  dyno_program_initialise (training.program, 1, &error);
+  struct DynoStepInput input = step_input (0, 0, 1);
+  input.n_valid = 2 * BATCH;
+  double before = run_step (&evaluation, DYNO_COMMAND_FORWARD, input).loss_sum;
+  for (guint step = 0; step < 4; step++)
+    run_step (&training, DYNO_COMMAND_FULL, step_input (step, 0, 1));
+  gsize size;
+  g_autofree guint8 *weights = read_space (&training, DYNO_SPACE_MASTER, &size);
+  double after = run_step (&evaluation, DYNO_COMMAND_FORWARD, input).loss_sum;
+  g_assert_cmpfloat (before, !=, after);
+  g_assert_cmpfloat (run_step (&evaluation, DYNO_COMMAND_FULL, input).loss_sum, ==, after); /* it has forward alone */
+  g_autofree guint8 *same = read_space (&training, DYNO_SPACE_MASTER, &size);
+  g_assert_cmpmem (weights, size, same, size);
+  DynoTensor *logits = dyno_network_get_logits (evaluation.graph);
+  g_autofree guint8 *values = g_malloc (logits->size_bytes);
+  g_assert_true (dyno_program_read_tensor (evaluation.program, logits, 0, values, logits->size_bytes, &error));
+  evaluation.memory = NULL;
+  dyno_program_free (evaluation.program);
+  evaluation.program = NULL;
+  net_clear (&training);
+  net_clear (&evaluation);
+}
+
+static void
+test_weights_round_trip (void)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = params_of ("simplecnn", TRUE);
+  Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+  GPtrArray *parameters = dyno_graph_get_parameters (net.graph);
+  g_autoptr (GPtrArray) wrote = g_ptr_array_new_with_free_func (g_free), got = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      guint64 count = dyno_parameter_count (g_ptr_array_index (parameters, i));
+      float *values = g_new (float, count);
+      for (guint64 k = 0; k < count; k++)
+        values[k] = (float) (i + 1) + (float) (k % 97) / 128;
+      g_ptr_array_add (wrote, values);
+      g_ptr_array_add (got, g_new0 (float, count));
+    }
+  dyno_program_write_parameters (net.program, DYNO_SPACE_MASTER, (const float *const *) wrote->pdata, &error);
+  g_assert_no_error (error);
+  dyno_program_read_parameters (net.program, DYNO_SPACE_MASTER, (float *const *) got->pdata, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      gsize size = dyno_parameter_count (g_ptr_array_index (parameters, i)) * sizeof (float);
+      g_assert_cmpmem (wrote->pdata[i], size, got->pdata[i], size);
+    }
+  const DynoParameter *first = g_ptr_array_index (parameters, 0);
+  guint16 half;
+  g_assert_true (dyno_program_read_tensor (net.program, first->compute, 0, &half, sizeof half, &error));
+  g_assert_cmpuint (half, ==, 0x3c00); /* 1.0, in the fp16 copy too */
+  net_clear (&net);
+}
+
+static void
+test_profile (void)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = params_of ("mlp", FALSE);
+  Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (double));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (dyno_program_profile (net.program, 0, times, &error));
+      g_assert_cmpuint (times->len, ==, dyno_lowering_get_dispatches (net.lowering)->len);
+    }
+  double stages[3], sum = 0;
+  for (guint i = 0; i < times->len; i++)
+    sum += g_array_index (times, double, i);
+  g_assert_cmpfloat (sum, >, 0);
+  run_step (&net, DYNO_COMMAND_FULL, step_input (0, 0, 1));
+  dyno_program_read_stages (net.program, 0, stages);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpfloat (stages[i], >, 0);
+  net_clear (&net);
+}
+
+/* A budget below the plan is an error before anything runs. */
+static void
+test_over_budget (void)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, NULL);
+  g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, dyno_device_get_info (device), NULL, NULL);
+  DynoPlan plan;
+  dyno_plan_compute (lowering, 1, DYNO_PLAN_DEFAULT, &plan, NULL);
+  g_autoptr (DynoDevice) small =
+      dyno_device_open (&(DynoDeviceParams){ .index = -1, .budget_bytes = plan.total_bytes }, NULL);
+  g_autoptr (DynoMemory) fits = dyno_memory_new (small, &plan, &error);
+  g_assert_no_error (error);
+  g_clear_pointer (&fits, dyno_memory_free);
+  g_assert_true (dyno_device_set_budget (small, plan.total_bytes - 1, &error));
+  g_assert_null (dyno_memory_new (small, &plan, &error));
+  g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
+  g_assert_cmpuint (dyno_device_get_allocated_total (small), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_test_init (&argc, &argv, NULL);
+  device = dyno_device_open (NULL, &error);
+  g_assert_no_error (error);
+  g_test_add_func ("/nn/program/allocates-what-was-planned", test_allocates_what_was_planned);
+  g_test_add_func ("/nn/program/over-budget-fails-before-anything-runs", test_over_budget);
+  g_test_add_func ("/nn/program/loss-falls-on-one-batch", test_learns);
+  g_test_add_func ("/nn/program/sharing-and-recomputing-change-no-bit", test_memory_changes_no_bit);
+  g_test_add_func ("/nn/program/two-slots-in-flight", test_slots);
+  g_test_add_func ("/nn/program/parameter-gradients-accumulate", test_gradients_accumulate);
+  g_test_add_func ("/nn/program/fusion-keeps-results", test_fusion_keeps_results);
+  g_test_add_func ("/nn/program/evaluation-shares-memory", test_evaluation_shares_memory);
+  g_test_add_func ("/nn/program/weights-round-trip", test_weights_round_trip);
+  g_test_add_func ("/nn/program/profile-times-every-dispatch", test_profile);
+  int result = g_test_run ();
+  if (dyno_device_get_validation_messages (device) > 0)
+    {
+      g_printerr ("the validation layer had something to say\n");
+      result = 1;
+    }
+  dyno_device_unref (device);
+  return result;
+}
