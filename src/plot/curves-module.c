@@ -22,7 +22,7 @@ static gboolean
 write_files (const DynoPlot *plots, guint n_plots, const char *folder, GError **error)
 {
   g_autofree char *svg = g_build_filename (folder, "curves.svg", NULL), *png = g_build_filename (folder, "curves.png", NULL);
-  double height = 260.0 * n_plots;
+  double height = 260; /* of each plot */
 
   return dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 1, svg, error)
          && dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 2, png, error);
@@ -61,6 +61,8 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
         .n_lines = plot->n_curves,
         .y_log = plot->y_log,
         .y_from_zero = plot->y_from_zero,
+        .x0 = plot->x0,
+        .x1 = plot->x1,
         .smoothing = plot->smoothing,
         .y_limit = plot->y_limit,
         .y_limit_label = plot->y_limit_label,

@@ -24,6 +24,7 @@ typedef struct {
   const DynoCurve *curves;
   guint n_curves;
   gboolean y_log, y_from_zero;
+  double x0, x1;             /* shown; x0 >= x1: all */
   double smoothing;          /* 0..0.99 */
   double y_limit;            /* a line across; NaN: none */
   const char *y_limit_label; /* or NULL */
