@@ -114,7 +114,7 @@ show_preset (DynoPresetPanel *self)
   gtk_label_set_text (GTK_LABEL (self->expected), expected ? expected : "");
   gtk_widget_set_visible (self->expected, expected != NULL);
   gtk_widget_set_visible (self->advice_row, advice || expected);
-  g_autofree char *note = preset && device ? dyno_preset_emulation_note (preset, device) : NULL;
+  g_autofree char *note = preset && device ? dyno_words_emulation (preset, device) : NULL;
   gtk_label_set_text (GTK_LABEL (self->note), note ? note : "");
   gtk_widget_set_visible (self->note_row, note != NULL);
 }
@@ -221,4 +221,7 @@ static void
 dyno_preset_panel_init (DynoPresetPanel *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  dyno_widget_limit_combo (self->model, 16);
+  dyno_widget_limit_combo (self->device, 18);
+  dyno_widget_limit_combo (self->preset, 18);
 }

@@ -37,6 +37,15 @@ dyno_widget_clear (GtkWidget *container)
     gtk_widget_destroy (l->data);
 }
 
+void
+dyno_widget_limit_combo (GtkWidget *combo, int chars)
+{
+  g_autoptr (GList) cells = gtk_cell_layout_get_cells (GTK_CELL_LAYOUT (combo));
+  for (GList *l = cells; l; l = l->next)
+    g_object_set (l->data, "ellipsize", PANGO_ELLIPSIZE_END, "max-width-chars", chars, NULL);
+  gtk_combo_box_set_popup_fixed_width (GTK_COMBO_BOX (combo), FALSE);
+}
+
 static gboolean
 leave_wheel (GtkWidget *widget, GdkEvent *event, gpointer data)
 {

@@ -19,6 +19,8 @@ void dyno_row_set_reason (DynoRow *self, const char *reason, const char *help);
 
 /* A wheel over a control of a scrolled panel scrolls the panel instead of changing a value unseen. */
 void dyno_widget_leave_wheel (GtkWidget *widget);
+/* A combo that is as wide as chars at most; longer names are cut short in the button, not in the list. */
+void dyno_widget_limit_combo (GtkWidget *combo, int chars);
 void dyno_widget_set_accessible_name (GtkWidget *widget, const char *name);
 void dyno_widget_clear (GtkWidget *container); /* destroys all children */
 void dyno_widget_add_class (GtkWidget *widget, const char *name, gboolean on);

@@ -3,6 +3,7 @@
  * remains comes with the next. */
 #include "runner.h"
 #include <gio/gio.h>
+#include <glib/gi18n.h>
 #include <math.h>
 
 #define CHUNK    256
@@ -215,6 +216,16 @@ estimate (DynoRunner *self)
 }
 
 static void
+renew_memory_series (DynoRunner *self)
+{
+  const char *unit = self->status.memory_unit > 1024 * 1024 ? "GiB" : "MiB";
+  dyno_series_free (self->series.vram);
+  dyno_series_free (self->series.vram_all);
+  self->series.vram = dyno_series_new (_ ("Dyno"), unit);
+  self->series.vram_all = dyno_series_new (_ ("All programs"), unit);
+}
+
+static void
 handle (DynoRunner *self, const DynoEvent *event)
 {
   DynoRunStatus *s = &self->status;
@@ -236,6 +247,7 @@ handle (DynoRunner *self, const DynoEvent *event)
       s->n_validation = event->plan.n_validation;
       if (s->plan.plan.total_bytes < (guint64) 1 << 29)
         s->memory_unit = 1024 * 1024;
+      renew_memory_series (self);
       count_steps (self);
       break;
     case DYNO_EVENT_PROGRESS:
@@ -350,10 +362,9 @@ dyno_runner_class_init (DynoRunnerClass *class)
 static void
 dyno_runner_init (DynoRunner *self)
 {
-  self->series.throughput = dyno_series_new ("throughput", "samples/s");
-  self->series.loss = dyno_series_new ("training", "");
-  self->series.val_loss = dyno_series_new ("validation", "");
-  self->series.vram = dyno_series_new ("dyno", "GiB");
-  self->series.vram_all = dyno_series_new ("all", "GiB");
+  self->series.throughput = dyno_series_new (_ ("Training"), _ ("samples/s"));
+  self->series.loss = dyno_series_new (_ ("Training"), "");
+  self->series.val_loss = dyno_series_new (_ ("Validation"), "");
   clear_status (self);
+  renew_memory_series (self);
 }

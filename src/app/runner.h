@@ -35,6 +35,7 @@ typedef struct {
   double memory_unit;     /* bytes a unit of the memory series: GiB, or MiB for small runs */
 } DynoRunStatus;
 
+/* The memory series are made anew when a run's memory unit is known: take them again when it changed. */
 typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
 } DynoRunSeries;

@@ -64,6 +64,16 @@ show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
   /* A budget far above the need would press the line onto the axis; it is said in the numbers above. */
   if (s->has_plan && s->plan.budget_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.budget_bytes)
     limit = (double) s->plan.budget_bytes / s->memory_unit;
+  const DynoRunSeries *series = dyno_runner_get_series (self->runner);
+  const DynoPlot *plot = dyno_plot_view_get_plot (self->plots[MEMORY]);
+  guint n_lines = dyno_series_get_length (series->vram_all) > 0 ? 2 : 1;
+  if (plot->n_lines != n_lines || plot->lines[0].series != series->vram)
+    {
+      dyno_plot_view_clear_lines (self->plots[MEMORY]);
+      dyno_plot_view_add_line (self->plots[MEMORY], series->vram, 3, FALSE);
+      if (n_lines > 1)
+        dyno_plot_view_add_line (self->plots[MEMORY], series->vram_all, 5, FALSE);
+    }
   if (self->unit == s->memory_unit && (self->limit == limit || (isnan (self->limit) && isnan (limit))))
     return;
   self->unit = s->memory_unit;
@@ -169,8 +179,6 @@ dyno_run_page_set_runner (DynoRunPage *self, DynoRunner *runner)
   dyno_plot_view_add_line (self->plots[THROUGHPUT], series->throughput, 0, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->loss, 1, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->val_loss, 2, TRUE);
-  dyno_plot_view_add_line (self->plots[MEMORY], series->vram, 3, FALSE);
-  dyno_plot_view_add_line (self->plots[MEMORY], series->vram_all, 5, FALSE);
   dyno_plot_view_set_from_zero (self->plots[THROUGHPUT], TRUE);
   dyno_plot_view_set_from_zero (self->plots[MEMORY], TRUE);
   g_signal_connect_object (runner, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
@@ -208,8 +216,7 @@ dyno_run_page_init (DynoRunPage *self)
   self->limit = -1;
   dyno_plot_view_set_labels (self->plots[THROUGHPUT], _ ("Throughput"), _ ("Step"), _ ("samples/s"),
                              _ ("Throughput appears with the first step"));
-  dyno_plot_view_set_labels (self->plots[LOSS], _ ("Loss"), _ ("Step"), _ ("loss"),
-                             _ ("The loss appears with the first step"));
+  dyno_plot_view_set_labels (self->plots[LOSS], _ ("Loss"), _ ("Step"), "", _ ("The loss appears with the first step"));
   for (guint i = 0; i < N_PLOTS; i++)
     g_signal_connect (self->plots[i], "cursor", G_CALLBACK (cursor_moved), self);
 }

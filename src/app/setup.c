@@ -1,134 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* What the next run will be.  Laws: the job always agrees with what was last announced; every result of a thread carries the serial
  * number of its question and is dropped when a newer one was asked; the data set in use stays until another one is open. */
-#include "setup.h"
-#include <gio/gio.h>
+#include "setup-private.h"
 #include <glib/gi18n.h>
-#include <math.h>
-
-#define PLAN_DELAY_MS 60
-#define SCAN_POLL_MS  120
-
-struct _DynoSetup {
-  GObject parent_instance;
-  DynoJob *job;
-  GPtrArray *devices;
-  GError *device_error;
-  guint device;
-  GPtrArray *presets;
-  char *preset; /* id wanted; "" chooses the card's own */
-  DynoLevel level;
-  gboolean by_hand; /* a preset's setting was changed since the preset was chosen */
-  gboolean locked, closed;
-
-  DynoDataset *dataset;
-  GCancellable *opening;
-  struct _Opening *open_data; /* of the opening under way; owned by its task */
-  guint scan_timer;
-
-  DynoJobPlan plan;
-  gboolean has_plan;
-  char *advice;
-  guint plan_serial, plan_timer;
-};
 
 enum { CHANGED, FAILED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSetup, dyno_setup, G_TYPE_OBJECT)
 
-static void
-announce (DynoSetup *self, guint flags)
+void
+dyno_setup_announce (DynoSetup *self, guint flags)
 {
   if (!self->closed)
     g_signal_emit (self, signals[CHANGED], 0, flags);
 }
 
-/* Planning */
-
-typedef struct {
-  DynoJob *job;
-  DynoDataset *dataset;
-  DynoDeviceInfo device;
-  guint serial;
-  DynoJobPlan plan;
-  char *advice;
-} Planning;
-
-static void
-planning_free (Planning *p)
+void
+dyno_setup_announce_failure (DynoSetup *self, const GError *error)
 {
-  dyno_job_free (p->job);
-  g_clear_pointer (&p->dataset, dyno_dataset_unref);
-  g_free (p->advice);
-  g_free (p);
-}
-
-static void
-plan_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
-{
-  Planning *p = data;
-  g_autoptr (GError) error = NULL;
-  if (!dyno_job_plan (p->job, dyno_dataset_get_info (p->dataset), &p->device, &p->plan, &error))
-    {
-      g_task_return_error (task, g_steal_pointer (&error));
-      return;
-    }
-  p->advice = dyno_job_plan_advice (p->job, &p->plan);
-  g_task_return_boolean (task, TRUE);
-}
-
-static void
-plan_done (GObject *source, GAsyncResult *result, gpointer data)
-{
-  DynoSetup *self = DYNO_SETUP (source);
-  Planning *p = g_task_get_task_data (G_TASK (result));
-  g_autoptr (GError) error = NULL;
-  gboolean ok = g_task_propagate_boolean (G_TASK (result), &error);
-  if (p->serial != self->plan_serial)
-    return;
-  self->has_plan = ok;
-  g_clear_pointer (&self->advice, g_free);
-  if (ok)
-    {
-      self->plan = p->plan;
-      self->advice = g_steal_pointer (&p->advice);
-    }
-  else
-    self->advice = g_strdup (error->message);
-  announce (self, DYNO_SETUP_PLAN);
-}
-
-static gboolean
-plan_now (gpointer data)
-{
-  DynoSetup *self = data;
-  self->plan_timer = 0;
-  const DynoDeviceInfo *device = dyno_setup_get_device (self);
-  if (!self->dataset || !device)
-    {
-      self->has_plan = FALSE;
-      g_clear_pointer (&self->advice, g_free);
-      announce (self, DYNO_SETUP_PLAN);
-      return G_SOURCE_REMOVE;
-    }
-  Planning *p = g_new0 (Planning, 1);
-  p->job = dyno_job_copy (self->job);
-  p->dataset = dyno_dataset_ref (self->dataset);
-  p->device = *device;
-  p->serial = self->plan_serial;
-  g_autoptr (GTask) task = g_task_new (self, NULL, plan_done, NULL);
-  g_task_set_task_data (task, p, (GDestroyNotify) planning_free);
-  g_task_run_in_thread (task, plan_in_thread);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-plan_later (DynoSetup *self)
-{
-  self->plan_serial++;
-  if (self->plan_timer == 0 && !self->closed)
-    self->plan_timer = g_timeout_add (PLAN_DELAY_MS, plan_now, self);
+  if (!self->closed)
+    g_signal_emit (self, signals[FAILED], 0, error);
 }
 
 /* Settings follow the preset until one of the preset's own is changed by hand. */
@@ -149,8 +41,8 @@ respect_device (DynoSetup *self)
     self->job->settings.amp = FALSE;
 }
 
-static void
-follow_preset (DynoSetup *self)
+void
+dyno_setup_follow_preset (DynoSetup *self)
 {
   const DynoPreset *preset = dyno_setup_get_preset (self);
   const DynoDatasetInfo *info = dyno_setup_get_info (self);
@@ -162,134 +54,6 @@ follow_preset (DynoSetup *self)
   dyno_preset_apply (preset, self->level, MAX (width, height), &self->job->settings);
   respect_device (self);
   self->by_hand = FALSE;
-}
-
-/* Opening a data set */
-
-typedef struct _Opening {
-  char *location;
-  gint found; /* atomic; more than 2^31 samples show as that many */
-  DynoSetup *setup;
-} Opening;
-
-static void
-opening_free (Opening *o)
-{
-  g_free (o->location);
-  g_free (o);
-}
-
-static void
-count_found (guint64 found, gpointer data)
-{
-  Opening *o = data;
-  g_atomic_int_set (&o->found, (gint) MIN (found, (guint64) G_MAXINT));
-}
-
-static void
-open_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
-{
-  Opening *o = data;
-  GError *error = NULL;
-  DynoDataset *dataset = dyno_dataset_open (o->location, NULL, count_found, o, cancellable, &error);
-  if (dataset)
-    g_task_return_pointer (task, dataset, (GDestroyNotify) dyno_dataset_unref);
-  else
-    g_task_return_error (task, error);
-}
-
-static void
-end_opening (DynoSetup *self)
-{
-  g_clear_object (&self->opening);
-  self->open_data = NULL;
-  g_clear_handle_id (&self->scan_timer, g_source_remove);
-}
-
-static void
-open_done (GObject *source, GAsyncResult *result, gpointer user)
-{
-  DynoSetup *self = DYNO_SETUP (source);
-  Opening *o = g_task_get_task_data (G_TASK (result));
-  g_autoptr (GError) error = NULL;
-  g_autoptr (DynoDataset) dataset = g_task_propagate_pointer (G_TASK (result), &error);
-  if (self->open_data != o)
-    return; /* a newer one was asked for */
-  end_opening (self);
-  if (dataset)
-    {
-      g_clear_pointer (&self->dataset, dyno_dataset_unref);
-      self->dataset = g_steal_pointer (&dataset);
-      g_free (self->job->data);
-      self->job->data = g_strdup (o->location);
-      if (!self->by_hand)
-        follow_preset (self);
-      announce (self, DYNO_SETUP_DATASET | DYNO_SETUP_SETTINGS);
-      plan_later (self);
-      return;
-    }
-  announce (self, DYNO_SETUP_DATASET);
-  if (!self->closed && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    g_signal_emit (self, signals[FAILED], 0, error);
-}
-
-static gboolean
-poll_scan (gpointer data)
-{
-  announce (data, DYNO_SETUP_DATASET);
-  return G_SOURCE_CONTINUE;
-}
-
-void
-dyno_setup_open_data (DynoSetup *self, const char *location)
-{
-  g_return_if_fail (DYNO_IS_SETUP (self) && location);
-  if (self->locked)
-    return;
-  dyno_setup_cancel_open (self);
-  Opening *o = g_new0 (Opening, 1);
-  o->location = g_str_has_prefix (location, "file:") ? g_filename_from_uri (location, NULL, NULL) : NULL;
-  if (!o->location)
-    o->location = g_strdup (location);
-  self->open_data = o;
-  self->opening = g_cancellable_new ();
-  g_autoptr (GTask) task = g_task_new (self, self->opening, open_done, NULL);
-  g_task_set_task_data (task, o, (GDestroyNotify) opening_free);
-  g_task_run_in_thread (task, open_in_thread);
-  self->scan_timer = g_timeout_add (SCAN_POLL_MS, poll_scan, self);
-  announce (self, DYNO_SETUP_DATASET);
-}
-
-void
-dyno_setup_cancel_open (DynoSetup *self)
-{
-  if (!self->opening)
-    return;
-  g_cancellable_cancel (self->opening);
-  end_opening (self);
-  announce (self, DYNO_SETUP_DATASET);
-}
-
-const char *
-dyno_setup_get_opening (DynoSetup *self, guint64 *found)
-{
-  if (!self->open_data)
-    return NULL;
-  if (found)
-    *found = (guint64) g_atomic_int_get (&self->open_data->found);
-  return self->open_data->location;
-}
-
-DynoDataset *
-dyno_setup_get_dataset (DynoSetup *self)
-{
-  return self->dataset;
-}
-
-const DynoDatasetInfo *
-dyno_setup_get_info (DynoSetup *self)
-{
-  return self->dataset ? dyno_dataset_get_info (self->dataset) : NULL;
 }
 
 /* Devices and presets */
@@ -321,9 +85,9 @@ list_done (GObject *source, GAsyncResult *result, gpointer data)
   if (self->by_hand)
     respect_device (self);
   else
-    follow_preset (self);
-  announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
-  plan_later (self);
+    dyno_setup_follow_preset (self);
+  dyno_setup_announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
+  dyno_setup_plan_later (self);
 }
 
 void
@@ -362,9 +126,9 @@ dyno_setup_set_device (DynoSetup *self, guint index)
   if (self->by_hand)
     respect_device (self);
   else
-    follow_preset (self);
-  announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
-  plan_later (self);
+    dyno_setup_follow_preset (self);
+  dyno_setup_announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
+  dyno_setup_plan_later (self);
 }
 
 GPtrArray *
@@ -401,9 +165,9 @@ choose_preset (DynoSetup *self)
   const DynoPreset *preset = dyno_setup_get_preset (self);
   g_free (self->job->preset);
   self->job->preset = preset ? g_strdup (preset->id) : NULL;
-  follow_preset (self);
-  announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
-  plan_later (self);
+  dyno_setup_follow_preset (self);
+  dyno_setup_announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
+  dyno_setup_plan_later (self);
 }
 
 void
@@ -445,8 +209,8 @@ dyno_setup_set_model (DynoSetup *self, const char *name)
     return;
   g_free (self->job->model);
   self->job->model = g_strdup (name);
-  announce (self, DYNO_SETUP_MODEL);
-  plan_later (self);
+  dyno_setup_announce (self, DYNO_SETUP_MODEL);
+  dyno_setup_plan_later (self);
 }
 
 gboolean
@@ -463,9 +227,9 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   if (is_preset_key (key))
     self->by_hand = TRUE;
   else if (g_str_equal (key, "image_size") && !self->by_hand)
-    follow_preset (self);
-  announce (self, DYNO_SETUP_SETTINGS);
-  plan_later (self);
+    dyno_setup_follow_preset (self);
+  dyno_setup_announce (self, DYNO_SETUP_SETTINGS);
+  dyno_setup_plan_later (self);
   return TRUE;
 }
 
@@ -477,8 +241,8 @@ dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings)
   self->job->settings = *settings;
   respect_device (self);
   self->by_hand = TRUE;
-  announce (self, DYNO_SETUP_SETTINGS);
-  plan_later (self);
+  dyno_setup_announce (self, DYNO_SETUP_SETTINGS);
+  dyno_setup_plan_later (self);
 }
 
 void
@@ -499,10 +263,10 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
   self->job->settings = job->settings;
   respect_device (self);
   self->by_hand = TRUE;
-  announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
+  dyno_setup_announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (job->data && g_strcmp0 (job->data, self->job->data) != 0)
     dyno_setup_open_data (self, job->data);
-  plan_later (self);
+  dyno_setup_plan_later (self);
 }
 
 const char *
@@ -560,7 +324,7 @@ dyno_setup_set_locked (DynoSetup *self, gboolean locked)
   if (self->locked == locked)
     return;
   self->locked = locked;
-  announce (self, DYNO_SETUP_LOCK);
+  dyno_setup_announce (self, DYNO_SETUP_LOCK);
 }
 
 gboolean
@@ -624,7 +388,7 @@ dyno_setup_shutdown (DynoSetup *self)
   g_clear_handle_id (&self->plan_timer, g_source_remove);
   if (self->opening)
     g_cancellable_cancel (self->opening);
-  end_opening (self);
+  dyno_setup_end_opening (self);
 }
 
 DynoSetup *

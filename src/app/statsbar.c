@@ -9,7 +9,7 @@
 
 enum { RATE, STEP, WAIT, EPOCH, LEFT, ACCURACY, LOSS, MEMORY, N_TILES };
 
-#define ROOM_FOR_ALL 960
+#define ROOM_FOR_ALL 800
 
 struct _DynoStatsBar {
   GtkBox parent_instance;
@@ -42,7 +42,8 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
                                ? g_strdup_printf (_ ("%.0f %% of a step"), 100 * s->step.wait_data_ms / s->step.step_ms)
                                : g_strdup ("");
   set_tile (self, WAIT, dyno_format_ms (steps ? s->step.wait_data_ms : -1), share);
-  g_autofree char *of = s->job ? g_strdup_printf (_ ("of %" G_GINT64_FORMAT), s->job->settings.epochs) : g_strdup ("");
+  g_autofree char *epochs = s->job ? dyno_format_count ((guint64) s->job->settings.epochs) : g_strdup (none);
+  g_autofree char *of = g_strdup_printf (_ ("of %s"), epochs);
   set_tile (self, EPOCH, steps ? dyno_format_count (s->step.epoch) : g_strdup (none), steps ? of : "");
   gtk_label_set_text (GTK_LABEL (self->titles[LEFT]), done ? _ ("Time") : _ ("Time left"));
   set_tile (self, LEFT, dyno_format_span (done ? s->seconds : s->eta_s), "");
@@ -59,7 +60,8 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
   if (s->n_epochs > 0 && isfinite (s->epoch.val_loss))
     {
       g_autofree char *number = dyno_format_value (s->epoch.val_loss);
-      val_loss = g_strdup_printf (_ ("validation %s"), number);
+      /* Translators: short for validation, with the loss behind it */
+      val_loss = g_strdup_printf (_ ("val. %s"), number);
     }
   set_tile (self, LOSS, dyno_format_value (steps ? s->step.loss : NAN), val_loss ? val_loss : "");
   g_autofree char *budget = NULL;

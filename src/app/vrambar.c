@@ -144,7 +144,8 @@ show_plan (DynoVramBar *self)
   gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0 && !dyno_setup_is_locked (self->setup));
   if (over && plan->fitting_batch > 0)
     {
-      g_autofree char *label = g_strdup_printf (_ ("_Use Batch Size %" G_GINT64_FORMAT), plan->fitting_batch);
+      g_autofree char *batch = dyno_format_count ((guint64) plan->fitting_batch);
+      g_autofree char *label = g_strdup_printf (_ ("_Use Batch Size %s"), batch);
       gtk_button_set_label (GTK_BUTTON (self->fix), label);
     }
   g_autofree char *spoken = g_strdup_printf (_ ("GPU memory needed: %s"), text ? text : _ ("not known yet"));

@@ -2,6 +2,7 @@
 /* The engine speaks in names for files (kinds, states, stages); here they become words for people.
  * A name that is not known is shown as it is, so that a new kind below needs no change here. */
 #include "words.h"
+#include "format.h"
 #include "gpu-error.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
@@ -141,6 +142,42 @@ dyno_words_choice (const char *value)
     { "cosine", N_ ("Cosine") }, { "step", N_ ("Steps") },
   };
   return find_word (words, G_N_ELEMENTS (words), value);
+}
+
+char *
+dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
+{
+  if (plan->fits)
+    return NULL;
+  guint64 over = plan->plan.total_bytes > plan->budget_bytes ? plan->plan.total_bytes - plan->budget_bytes : 0;
+  g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->budget_bytes);
+  g_autofree char *batch = dyno_format_count ((guint64) plan->fitting_batch);
+  if (plan->fits_checkpointed && !settings->checkpointing && plan->fitting_batch > 0)
+    return g_strdup_printf (
+        _ ("%s more than the %s there are. A batch size of %s fits; so does this one with activation checkpointing."), by,
+        budget, batch);
+  if (plan->fitting_batch > 0)
+    return g_strdup_printf (
+        _ ("%s more than the %s there are. A batch size of %s fits; accumulation keeps the effective batch."), by, budget,
+        batch);
+  if (plan->fits_checkpointed && !settings->checkpointing)
+    return g_strdup_printf (_ ("%s more than the %s there are. It fits with activation checkpointing."), by, budget);
+  return g_strdup_printf (_ ("%s more than the %s there are. No batch size fits: choose smaller images or a smaller model."),
+                          by, budget);
+}
+
+char *
+dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device)
+{
+  g_autofree char *note = dyno_preset_emulation_note (preset, device);
+  g_autofree char *card = dyno_format_bytes (preset->vram_bytes), *own = dyno_format_bytes (device->vram_bytes);
+  if (!note)
+    return NULL;
+  if (device->vram_bytes < preset->vram_bytes)
+    return g_strdup_printf (_ ("%s has %s, this device only %s: its own memory is the limit."), preset->name, card, own);
+  return g_strdup_printf (
+      _ ("Emulation: Dyno takes no more than the %s of %s. What fits here fits there; the speed is this device's own."),
+      card, preset->name);
 }
 
 const char *

@@ -49,6 +49,12 @@ dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour, g
 }
 
 void
+dyno_plot_view_clear_lines (DynoPlotView *self)
+{
+  self->plot.n_lines = 0;
+}
+
+void
 dyno_plot_view_set_limit (DynoPlotView *self, double y, const char *label)
 {
   self->plot.y_limit = y;

@@ -13,6 +13,7 @@ G_DECLARE_FINAL_TYPE (DynoPlotView, dyno_plot_view, DYNO, PLOT_VIEW, GtkDrawingA
 void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label, const char *y_label,
                                 const char *empty); /* copied */
 void dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour, gboolean points);
+void dyno_plot_view_clear_lines (DynoPlotView *self);
 void dyno_plot_view_set_limit (DynoPlotView *self, double y, const char *label); /* NaN: none */
 void dyno_plot_view_set_from_zero (DynoPlotView *self, gboolean from_zero);
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
