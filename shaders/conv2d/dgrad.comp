@@ -19,14 +19,23 @@ uint pixels_h, pixels_w; /* in this phase, an image */
 uint first_y, first_x;   /* first tap */
 uint taps_h, taps_w;
 uint rows;
-Walk walk;
+Walk walk; /* of this invocation's chunk column */
+#ifdef LANES
+Walk walk_a[A_COLUMNS]; /* of every chunk column */
+#define WALK_A(i) walk_a[(i) % A_COLUMNS]
+#define ROW_A(i)  ((i) / A_COLUMNS)
+#else
+#define WALK_A(i) walk
+#define ROW_A(i)  (i)
+#endif
 int base[A_LOADS];
 ivec2 window[A_LOADS]; /* oy and ox at tap 0 */
 
 u32vec4
 gemm_a (uint i)
 {
-  ivec2 at = window[i] - ivec2 (walk.y, walk.x);
+  Walk walk = WALK_A (i);
+  ivec2 at = window[ROW_A (i)] - ivec2 (walk.y, walk.x);
   bool valid = uint (at.x) < OH && uint (at.y) < OW;
   if (KH == 1 && KW == 1 && STRIDE_H == 1 && STRIDE_W == 1 && PAD_H == 0 && PAD_W == 0)
     valid = CHECK_M == 0 || at.x >= 0;
@@ -34,7 +43,7 @@ gemm_a (uint i)
     valid = valid && walk.y < taps_h;
   u32vec4 chunk = u32vec4 (0);
   if (valid)
-    chunk = GemmChunks (p.a).v[uint (base[i] - int ((walk.y * OW + walk.x) * CHUNKS) + int (walk.c))];
+    chunk = GEMM_CHUNK (p.a, uint (base[ROW_A (i)] - int ((walk.y * OW + walk.x) * CHUNKS) + int (walk.c)));
   return chunk;
 }
 
@@ -45,7 +54,7 @@ gemm_b (uint i)
   uint tap = (first_y + walk.y * STRIDE_H) * KW + first_x + walk.x * STRIDE_W;
   u32vec4 chunk = u32vec4 (0);
   if ((CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C))
-    chunk = GemmChunks (p.b).v[(tap * C + column) * CHUNKS + walk.c];
+    chunk = GEMM_CHUNK (p.b, (tap * C + column) * CHUNKS + walk.c);
   return chunk;
 }
 
@@ -53,6 +62,10 @@ void
 gemm_next ()
 {
   walk_next (walk, CHUNKS, taps_w);
+#ifdef LANES
+  [[unroll]] for (uint i = 0; i < A_COLUMNS; i++)
+    walk_next (walk_a[i], CHUNKS, taps_w);
+#endif
 }
 
 bool
@@ -115,10 +128,20 @@ main ()
   if (ACCUMULATE != 0 && depth == 0)
     return;
   if (depth != 0)
-    walk = walk_start (a_column (), CHUNKS, taps_w);
-  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
+      walk = walk_start (b_column (0), CHUNKS, taps_w);
+#ifdef LANES
+      [[unroll]] for (uint i = 0; i < A_COLUMNS; i++)
+        walk_a[i] = walk_start (i, CHUNKS, taps_w);
+#endif
+    }
+  [[unroll]] for (uint i = 0; i <= ROW_A (A_LOADS - 1); i++)
+    {
+#ifdef LANES
+      uint row = tile_row + a_row (i * A_COLUMNS);
+#else
       uint row = tile_row + a_row (i);
+#endif
       uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
       window[i] = ivec2 (rest / pixels_w + (phase_y + PAD_H) / STRIDE_H, rest % pixels_w + (phase_x + PAD_W) / STRIDE_W);
       base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (CHUNKS);

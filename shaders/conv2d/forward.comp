@@ -35,17 +35,17 @@ gemm_a (uint i)
     valid = valid && walk.y < KH;
   u32vec4 chunk = u32vec4 (0);
   if (valid)
-    chunk = GemmChunks (p.a).v[uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c))];
+    chunk = GEMM_CHUNK (p.a, uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c)));
   return chunk;
 }
 
 u32vec4
 gemm_b (uint i)
 {
-  uint row = depth + b_row (i), column = tile_column + b_column () * CHUNK;
+  uint row = depth + b_row (i), column = tile_column + b_column (i) * CHUNK;
   u32vec4 chunk = u32vec4 (0);
   if ((CHECK_K == 0 || row < DEPTH) && (CHECK_N == 0 || column < K))
-    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
+    chunk = GEMM_CHUNK (p.b, row * (K / CHUNK) + column / CHUNK);
   return chunk;
 }
 
@@ -92,7 +92,7 @@ main ()
 {
   if (!tile_find (tile_row, tile_column))
     return;
-  walk = walk_start (a_column (), CHUNKS, KW);
+  walk = walk_start (a_column (0), CHUNKS, KW);
   depth = 0;
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {

@@ -36,17 +36,17 @@ gemm_a (uint i)
     valid = valid && pixel + a_row (i) < pixel_end;
   u32vec4 chunk = u32vec4 (0);
   if (valid)
-    chunk = GemmChunks (p.a).v[uint (tap_at + int (((walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W) * (C / CHUNK)))];
+    chunk = GEMM_CHUNK (p.a, uint (tap_at + int (((walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W) * (C / CHUNK))));
   return chunk;
 }
 
 u32vec4
 gemm_b (uint i)
 {
-  uint row = pixel + b_row (i), column = tile_column + b_column () * CHUNK;
+  uint row = pixel + b_row (i), column = tile_column + b_column (i) * CHUNK;
   u32vec4 chunk = u32vec4 (0);
   if ((CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K))
-    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
+    chunk = GEMM_CHUNK (p.b, row * (K / CHUNK) + column / CHUNK);
   return chunk;
 }
 
@@ -109,7 +109,7 @@ main ()
   pixel = gl_WorkGroupID.z * K_SPLIT;
   pixel_end = min (pixel + K_SPLIT, PIXELS);
 
-  uint row = tile_row + a_column () * CHUNK;
+  uint row = tile_row + a_column (0) * CHUNK;
   Walk position = walk_start (row / CHUNK, C / CHUNK, KW);
   tap = ivec2 (position.y, position.x) - ivec2 (PAD_H, PAD_W);
   tap_at = (tap.x * int (W) + tap.y) * int (C / CHUNK) + int (position.c);

@@ -54,18 +54,18 @@ put ()
     if (!A_PARTIAL || a_row (i) < A_ROWS)
       {
 #if A_ALONG_K
-        PUT_ALONG_K (tile_a, A_STRIDE, next_a[i], a_column () * CHUNK, a_row (i))
+        PUT_ALONG_K (tile_a, A_STRIDE, next_a[i], a_column (i) * CHUNK, a_row (i))
 #else
-        PUT_ALONG_LINE (tile_a, A_STRIDE, next_a[i], a_row (i), a_column () * CHUNK)
+        PUT_ALONG_LINE (tile_a, A_STRIDE, next_a[i], a_row (i), a_column (i) * CHUNK)
 #endif
       }
   [[unroll]] for (uint i = 0; i < B_LOADS; i++)
     if (!B_PARTIAL || b_row (i) < B_ROWS)
       {
 #if B_ALONG_K
-        PUT_ALONG_K (tile_b, B_STRIDE, next_b[i], b_column () * CHUNK, b_row (i))
+        PUT_ALONG_K (tile_b, B_STRIDE, next_b[i], b_column (i) * CHUNK, b_row (i))
 #else
-        PUT_ALONG_LINE (tile_b, B_STRIDE, next_b[i], b_row (i), b_column () * CHUNK)
+        PUT_ALONG_LINE (tile_b, B_STRIDE, next_b[i], b_row (i), b_column (i) * CHUNK)
 #endif
       }
 }

@@ -27,10 +27,10 @@ put ()
 {
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     if (!A_PARTIAL || a_row (i) < A_ROWS)
-      tile[a_row (i) * A_STRIDE + a_column ()] = next_a[i];
+      tile[a_row (i) * A_STRIDE + a_column (i)] = next_a[i];
   [[unroll]] for (uint i = 0; i < B_LOADS; i++)
     if (!B_PARTIAL || b_row (i) < B_ROWS)
-      tile[tile_b + b_row (i) * B_STRIDE + b_column ()] = next_b[i];
+      tile[tile_b + b_row (i) * B_STRIDE + b_column (i)] = next_b[i];
 }
 
 /* The fragment of A at (row, k) and of B at (k, column) of the tile. */

@@ -25,7 +25,9 @@ fetch ()
       next_b[i] = gemm_b (i);
 }
 
-#if USE_MATRIX
+#if defined (LANES)
+#include "gemm-lanes.glsl"
+#elif USE_MATRIX
 #include "gemm-matrix.glsl"
 #else
 #include "gemm-fma.glsl"

@@ -6,12 +6,13 @@
  *   BM, BN, BK     the tile
  *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN / TN)
  *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 * (BM / SM) * (BN / SN)
+ *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; chunk columns are multiples of 8
  *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
  *   B_ALONG_K      1: 16 bytes of B in memory lie along K, 0: along N
  *
- * Memory is read in chunks of 16 bytes (CHUNK elements).  Invocation t moves chunk column a_column () of the rows a_row (i)
+ * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column (i) of the row a_row (i)
  * of A's tile, i < A_LOADS; the same for B.  A row is along K where chunks lie along M or N, and the other way round. */
 #ifndef DYNO_GEMM_GLSL
 #define DYNO_GEMM_GLSL
@@ -43,6 +44,12 @@
 #define B_COLUMNS (BN / CHUNK)
 #endif
 
+#ifdef LANES
+#define A_LOADS (A_ROWS * A_COLUMNS / 8)
+#define B_LOADS (B_ROWS * B_COLUMNS / 8)
+#define A_PARTIAL false
+#define B_PARTIAL false
+#else
 #define A_STEP  (LOCAL_X / A_COLUMNS)
 #define B_STEP  (LOCAL_X / B_COLUMNS)
 #define A_LOADS ((A_ROWS + A_STEP - 1) / A_STEP)
@@ -50,11 +57,65 @@
 /* 1: some invocations have no chunk in the last load */
 #define A_PARTIAL (A_ROWS % A_STEP != 0)
 #define B_PARTIAL (B_ROWS % B_STEP != 0)
+#endif
 
+#ifdef LANES
+DYNO_BUFFER_IN (GemmChunks, u64vec2, 16);
+#define GEMM_CHUNK(address, at) gemm_unpack (GemmChunks (address).v[at])
+
+u32vec4
+gemm_unpack (u64vec2 c)
+{
+  return u32vec4 (unpack32 (c.x), unpack32 (c.y));
+}
+#else
 DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
+#define GEMM_CHUNK(address, at) GemmChunks (address).v[at]
+#endif
+
+/* Chunk column and row of load i. */
+#ifdef LANES
+#if A_ALONG_K && B_ALONG_K
+/* Lanes are rows of A. */
+uint
+a_column (uint i)
+{
+  return i % A_COLUMNS;
+}
 
 uint
-a_column ()
+a_row (uint i)
+{
+  return i / A_COLUMNS * 8 + gl_LocalInvocationIndex;
+}
+#else
+uint
+a_column (uint i)
+{
+  return i % (A_COLUMNS / 8) * 8 + gl_LocalInvocationIndex;
+}
+
+uint
+a_row (uint i)
+{
+  return i / (A_COLUMNS / 8);
+}
+#endif
+
+uint
+b_column (uint i)
+{
+  return i % (B_COLUMNS / 8) * 8 + gl_LocalInvocationIndex;
+}
+
+uint
+b_row (uint i)
+{
+  return i / (B_COLUMNS / 8);
+}
+#else
+uint
+a_column (uint i)
 {
   return gl_LocalInvocationIndex % A_COLUMNS;
 }
@@ -66,7 +127,7 @@ a_row (uint i)
 }
 
 uint
-b_column ()
+b_column (uint i)
 {
   return gl_LocalInvocationIndex % B_COLUMNS;
 }
@@ -76,5 +137,6 @@ b_row (uint i)
 {
   return gl_LocalInvocationIndex / B_COLUMNS + i * B_STEP;
 }
+#endif
 
 #endif

@@ -14,7 +14,7 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 0.93 }, { DYNO_TILE_MATRIX, 256, 64, 32, 0, 64, 64, 0.85 },
   { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 0.75 },  { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 0.75 },
   { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 0.60 },  { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 0.60 },
-  { DYNO_TILE_MATRIX, 32, 32, 32, 0, 16, 16, 0.35 },   { DYNO_TILE_FMA, 128, 128, 16, 8, 8, 8, 0.15 },
+  { DYNO_TILE_FMA, 128, 128, 16, 8, 8, 8, 0.15 },
   { DYNO_TILE_FMA, 128, 64, 16, 8, 8, 4, 0.13 },       { DYNO_TILE_FMA, 64, 64, 16, 16, 4, 4, 0.10 },
   { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 0.05 },
 };
@@ -49,7 +49,7 @@ static guint32
 tile_invocations (const DynoTile *tile)
 {
   guint32 parts = (tile->m / tile->part_m) * (tile->n / tile->part_n);
-  return tile->kind == DYNO_TILE_MATRIX ? 32 * parts : parts;
+  return tile->kind == DYNO_TILE_MATRIX ? 32 * parts : tile->kind == DYNO_TILE_LANES ? 8 : parts;
 }
 
 /* Workgroup memory, the larger of what the passes take; see gemm-matrix.glsl and gemm-fma.glsl. */
@@ -93,7 +93,7 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
 void
 dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label)
 {
-  const char *path = tile->kind == DYNO_TILE_MATRIX ? (info->matrix == DYNO_MATRIX_NV ? "nv" : "khr") : half ? "f16" : "f32";
+  const char *path = tile->kind == DYNO_TILE_LANES ? "lanes" : tile->kind == DYNO_TILE_MATRIX ? (info->matrix == DYNO_MATRIX_NV ? "nv" : "khr") : half ? "f16" : "f32";
   g_snprintf (label, 48, "%s %ux%ux%u", path, tile->m, tile->n, tile_depth (tile, half));
 }
 
@@ -302,7 +302,7 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                             .subgroup_size = matrix ? 32 : 0,
                             .push_bytes = sizeof (DynoConv2dPush) };
   dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half, tile->m, tile->n, tile_depth (tile, shape->half));
-  dyno_kernel_spec_macro (spec, matrix ? "SM=%u SN=%u" : "TM=%u TN=%u", tile->part_m, tile->part_n);
+  dyno_kernel_spec_macro (spec, matrix ? "SM=%u SN=%u" : tile->kind == DYNO_TILE_LANES ? "LANES=1 TM=%u TN=%u" : "TM=%u TN=%u", tile->part_m, tile->part_n);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");

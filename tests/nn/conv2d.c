@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Convolution and linear layer against the naive double reference: every kernel variant that the device can run, forced in turn;
+ * and, without a device, that every matrix-unit kernel compiles. */
+#include "conv2d-private.h"
+#include "harness.h"
+#include "kernel.h"
+#include "reference/conv2d.h"
+#include "reference/finite.h"
+
+/* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that leave rows and taps out,
+ * pads wider than the kernel reaches, products that are whole tiles and such that are not. */
+static const ReferenceConv2d cases[] = {
+  { 2, 7, 7, 8, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 10, 3, 3, 2, 2, 1, 1 },    { 2, 8, 11, 10, 33, 5, 5, 2, 2, 2, 2 },
+  { 1, 13, 14, 33, 10, 7, 7, 2, 2, 3, 3 }, { 2, 12, 12, 16, 24, 1, 1, 1, 1, 0, 0 }, { 2, 9, 9, 16, 40, 1, 1, 2, 2, 0, 0 },
+  { 1, 1, 1, 72, 33, 1, 1, 1, 1, 0, 0 },   { 3, 6, 5, 8, 16, 3, 3, 1, 1, 0, 0 },    { 2, 11, 7, 40, 20, 3, 3, 2, 2, 0, 0 },
+  { 2, 6, 6, 20, 10, 5, 5, 1, 1, 3, 3 },   { 1, 7, 9, 5, 9, 1, 5, 1, 2, 0, 2 },     { 1, 9, 6, 9, 5, 3, 1, 3, 1, 1, 0 },
+};
+/* Large enough for several tiles of every variant, some of them whole: for each variant in turn. */
+static const ReferenceConv2d variant_cases[] = {
+  { 1, 16, 16, 64, 64, 3, 3, 1, 1, 1, 1 },
+  { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 },
+  { 2, 16, 16, 32, 256, 1, 1, 1, 1, 0, 0 },
+  { 1, 19, 13, 24, 40, 3, 3, 1, 1, 2, 2 },
+};
+
+typedef struct {
+  gboolean amp, bias, accumulate;
+  const char *labels[DYNO_CONV2D_N_PASSES]; /* NULL: the first choice */
+} Options;
+
+static void
+add (double *sum, const double *more, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sum[i] += more[i];
+}
+
+static void
+check (const ReferenceConv2d *s, const Options *o)
+{
+  gsize oh = reference_conv2d_oh (s), ow = reference_conv2d_ow (s), nx = (gsize) s->n * s->h * s->w * s->c;
+  gsize ny = s->n * oh * ow * s->k, nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
+  g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1), *bias = harness_random (3, s->k, 1);
+  g_autofree double *dy = harness_random (4, ny, 1), *dx_start = harness_random (5, nx, 1);
+  g_autofree double *dw_start = harness_random (6, nw, 1), *db_start = harness_random (7, s->k, 1);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = o->amp, .training = TRUE, .batch = s->n });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+  DynoTensor *y = dyno_conv2d (graph, input, "conv",
+                               &(DynoConv2dParams){ .out_channels = s->k,
+                                                    .kernel_h = s->kernel_h,
+                                                    .kernel_w = s->kernel_w,
+                                                    .stride_h = s->stride_h,
+                                                    .stride_w = s->stride_w,
+                                                    .pad_h = s->pad_h,
+                                                    .pad_w = s->pad_w,
+                                                    .bias = o->bias });
+  g_assert_nonnull (y);
+  g_assert_cmpuint (y->h, ==, oh);
+  g_assert_cmpuint (y->w, ==, ow);
+  harness_set_parameter (h, "conv.weight", weight);
+  harness_set_parameter_gradient (h, "conv.weight", dw_start);
+  if (o->bias)
+    {
+      harness_set_parameter (h, "conv.bias", bias);
+      harness_set_parameter_gradient (h, "conv.bias", db_start);
+    }
+  harness_set_gradient (h, y, dy);
+  if (o->accumulate)
+    harness_set_gradient (h, input, dx_start);
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    if (o->labels[pass])
+      {
+        g_autofree char *prefix = g_strconcat ("conv2d.", dyno_conv2d_pass_name (pass), NULL);
+        harness_force (h, prefix, o->labels[pass]);
+      }
+  harness_run (h);
+
+  g_autofree double *y_want = g_new (double, ny), *dx_want = g_new (double, nx), *dw_want = g_new (double, nw);
+  g_autofree double *db_want = g_new (double, s->k);
+  reference_conv2d_forward (s, x, weight, o->bias ? bias : NULL, y_want);
+  reference_conv2d_backward (s, x, weight, dy, dx_want, dw_want, db_want);
+  add (dw_want, dw_start, nw);
+  add (db_want, db_start, s->k);
+  if (o->accumulate)
+    add (dx_want, dx_start, nx);
+  g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+  g_autofree double *dw_got = harness_read_parameter_gradient (h, "conv.weight");
+  harness_assert_close (y_got, y_want, ny, harness_tolerance (h), "y");
+  harness_assert_close (dx_got, dx_want, nx, harness_tolerance (h), "dx");
+  harness_assert_close (dw_got, dw_want, nw, harness_tolerance (h), "dweight");
+  if (o->bias)
+    {
+      g_autofree double *db_got = harness_read_parameter_gradient (h, "conv.bias");
+      harness_assert_close (db_got, db_want, s->k, harness_tolerance (h), "dbias");
+    }
+}
+
+static void
+test_shapes (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check (&cases[i], &(Options){ .amp = amp, .bias = TRUE });
+}
+
+static void
+test_accumulates (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    check (&cases[i], &(Options){ .amp = i % 2, .accumulate = TRUE });
+}
+
+static DynoConv2dShape
+shape_of (const ReferenceConv2d *s, gboolean half)
+{
+  return (DynoConv2dShape){ .n = s->n,
+                            .h = s->h,
+                            .w = s->w,
+                            .c = s->c,
+                            .cp = (s->c + 7) & ~7u,
+                            .oh = reference_conv2d_oh (s),
+                            .ow = reference_conv2d_ow (s),
+                            .k = s->k,
+                            .kp = (s->k + 7) & ~7u,
+                            .kernel_h = s->kernel_h,
+                            .kernel_w = s->kernel_w,
+                            .stride_h = s->stride_h,
+                            .stride_w = s->stride_w,
+                            .pad_h = s->pad_h,
+                            .pad_w = s->pad_w,
+                            .half = half };
+}
+
+/* Every variant of every pass on the device as it is described by params. */
+static void
+check_variants (const DynoDeviceParams *params, gboolean amp, const ReferenceConv2d *s)
+{
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .device = params });
+  DynoConv2dShape shape = shape_of (s, amp);
+  DynoConv2dVariant variants[DYNO_CONV2D_N_PASSES][DYNO_CONV2D_MAX_VARIANTS];
+  guint counts[DYNO_CONV2D_N_PASSES], most = 0;
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    {
+      counts[pass] = dyno_conv2d_variants (harness_info (h), &shape, pass, variants[pass]);
+      g_assert_cmpuint (counts[pass], >, 0);
+      most = MAX (most, counts[pass]);
+    }
+  for (guint i = 0; i < most; i++)
+    {
+      Options o = { .amp = amp, .accumulate = i % 2 };
+      for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+        o.labels[pass] = variants[pass][i % counts[pass]].label;
+      g_test_message ("%s, %s, %s", o.labels[0], o.labels[1], o.labels[2]);
+      check (s, &o);
+    }
+}
+
+static void
+test_variants (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (variant_cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_variants (NULL, amp, &variant_cases[i]);
+}
+
+static void
+test_linear (void)
+{
+  static const guint32 sizes[][5] = { { 3, 1, 1, 33, 10 }, { 5, 1, 1, 512, 100 }, { 2, 3, 5, 10, 7 }, { 1, 4, 4, 64, 128 } };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        guint32 n = sizes[i][0], hw = sizes[i][1] * sizes[i][2], c = sizes[i][3], out = sizes[i][4], in = hw * c;
+        ReferenceConv2d s = { n, 1, 1, in, out, 1, 1, 1, 1, 0, 0 };
+        g_autofree double *x = harness_random (1, n * in, 1), *weight = harness_random (2, out * in, 1);
+        g_autofree double *bias = harness_random (3, out, 1), *dy = harness_random (4, n * out, 1);
+        g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+        DynoTensor *input = harness_input (h, "x", n, sizes[i][1], sizes[i][2], c, x);
+        DynoTensor *y = dyno_linear (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+        harness_set_parameter (h, "fc.weight", weight);
+        harness_set_parameter (h, "fc.bias", bias);
+        harness_set_gradient (h, y, dy);
+        harness_run (h);
+        /* The reference takes x in torchvision's order of a flattened image: channels outermost. */
+        g_autofree double *flat = g_new (double, n *in), *dx_flat = g_new (double, n *in), *dx_want = g_new (double, n *in);
+        g_autofree double *y_want = g_new (double, n *out), *dw_want = g_new (double, out *in),
+                          *db_want = g_new (double, out);
+        for (guint32 j = 0; j < n * in; j++)
+          flat[j / in * in + j % c * hw + j % in / c] = x[j];
+        reference_conv2d_forward (&s, flat, weight, bias, y_want);
+        reference_conv2d_backward (&s, flat, weight, dy, dx_flat, dw_want, db_want);
+        for (guint32 j = 0; j < n * in; j++)
+          dx_want[j] = dx_flat[j / in * in + j % c * hw + j % in / c];
+        g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+        g_autofree double *dw_got = harness_read_parameter_gradient (h, "fc.weight");
+        g_autofree double *db_got = harness_read_parameter_gradient (h, "fc.bias");
+        harness_assert_close (y_got, y_want, n * out, harness_tolerance (h), "y");
+        harness_assert_close (dx_got, dx_want, n * in, harness_tolerance (h), "dx");
+        harness_assert_close (dw_got, dw_want, out * in, harness_tolerance (h), "dweight");
+        harness_assert_close (db_got, db_want, out, harness_tolerance (h), "dbias");
+      }
+}
+
+static void
+test_rejects (void)
+{
+  static const DynoConv2dParams bad[] = {
+    { .out_channels = 0, .kernel_h = 3, .kernel_w = 3 },
+    { .out_channels = 8, .kernel_h = 0, .kernel_w = 3 },
+    { .out_channels = 8, .kernel_h = 5, .kernel_w = 1 },
+    { .out_channels = 8, .kernel_h = 1, .kernel_w = 7, .pad_w = 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+      const double values[16] = { 0 };
+      DynoTensor *x = harness_input (h, "x", 1, 4, 4, 1, values);
+      g_autoptr (GError) error = NULL;
+      g_assert_null (dyno_conv2d (harness_graph (h), x, "conv", &bad[i]));
+      g_assert_false (dyno_graph_check (harness_graph (h), &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+    }
+}
+
+/* Grids past max_groups_x fold into y; all tiles are still made, once. */
+static void
+test_folds_large_grids (void)
+{
+  const ReferenceConv2d s = { 64, 112, 112, 3, 64, 7, 7, 2, 2, 3, 3 };
+  DynoConv2dShape shape = shape_of (&s, FALSE);
+  DynoDeviceInfo info = {
+    .shared_bytes = 32768, .max_invocations = 1024, .max_groups_x = 65, .subgroup_min = 8, .subgroup_max = 8
+  };
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    {
+      DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+      guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
+      g_assert_cmpuint (n, >, 0);
+      for (guint i = 0; i < n; i++)
+        {
+          DynoKernelSpec spec;
+          guint32 groups[3];
+          dyno_conv2d_spec (&info, &shape, pass, &variants[i], &spec, groups);
+          g_assert_cmpuint (groups[0], <=, 65);
+          g_assert_cmpuint (groups[0] * groups[1], >=, spec.constants[16]);
+          g_assert_cmpuint (groups[0] * (groups[1] - 1), <, spec.constants[16]);
+        }
+    }
+}
+
+/* What a large card would run: matrix variants come first, are spread over it by splits, and no split is empty. */
+static void
+test_guesses_for_a_card (void)
+{
+  const ReferenceConv2d s = { 128, 14, 14, 256, 256, 3, 3, 1, 1, 1, 1 };
+  DynoConv2dShape shape = shape_of (&s, TRUE);
+  DynoDeviceInfo info = { .shared_bytes = 49152,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .subgroup_size = 32,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    {
+      DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+      guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
+      g_assert_cmpuint (n, >, 4);
+      g_assert_true (g_str_has_prefix (variants[0].label, "khr "));
+      for (guint i = 0; i < n; i++)
+        {
+          guint64 pixels = (guint64) s.n * s.h * s.w, each = variants[i].split_len;
+          if (pass != DYNO_CONV2D_WGRAD)
+            continue;
+          g_assert_cmpuint (each * variants[i].splits, >=, pixels);
+          g_assert_cmpuint (each * (variants[i].splits - 1), <, pixels);
+        }
+      if (pass == DYNO_CONV2D_WGRAD)
+        g_assert_cmpuint (variants[0].splits, >, 1);
+    }
+}
+
+/* The reference itself: its gradients against central differences of its forward pass. */
+typedef struct {
+  const ReferenceConv2d *s;
+  const double *x, *weight, *bias, *dy;
+  const double **moved;
+} Value;
+
+static double
+value_of (const double *moved, gpointer data)
+{
+  Value *v = data;
+  const double *kept = *v->moved;
+  gsize ny = (gsize) v->s->n * reference_conv2d_oh (v->s) * reference_conv2d_ow (v->s) * v->s->k;
+  g_autofree double *y = g_new (double, ny);
+  double sum = 0;
+
+  *v->moved = moved;
+  reference_conv2d_forward (v->s, v->x, v->weight, v->bias, y);
+  *v->moved = kept;
+  for (gsize i = 0; i < ny; i++)
+    sum += y[i] * v->dy[i];
+  return sum;
+}
+
+static void
+test_reference (void)
+{
+  static const ReferenceConv2d small[] = { { 2, 5, 4, 3, 2, 3, 3, 2, 2, 1, 1 },
+                                           { 1, 4, 5, 2, 3, 2, 3, 1, 2, 0, 2 },
+                                           { 2, 3, 3, 2, 2, 1, 1, 2, 1, 0, 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (small); i++)
+    {
+      const ReferenceConv2d *s = &small[i];
+      gsize nx = (gsize) s->n * s->h * s->w * s->c, nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
+      gsize ny = (gsize) s->n * reference_conv2d_oh (s) * reference_conv2d_ow (s) * s->k;
+      g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
+                        *bias = harness_random (3, s->k, 1);
+      g_autofree double *dy = harness_random (4, ny, 1), *dx = g_new (double, nx), *dw = g_new (double, nw);
+      g_autofree double *db = g_new (double, s->k);
+      Value v = { s, x, weight, bias, dy, &v.x };
+      reference_conv2d_backward (s, x, weight, dy, dx, dw, db);
+      g_assert_cmpfloat (reference_finite_error (value_of, &v, x, nx, dx, 1e-4), <, 1e-12);
+      v.moved = &v.weight;
+      g_assert_cmpfloat (reference_finite_error (value_of, &v, weight, nw, dw, 1e-4), <, 1e-12);
+      v.moved = &v.bias;
+      g_assert_cmpfloat (reference_finite_error (value_of, &v, bias, s->k, db, 1e-4), <, 1e-12);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/conv2d/reference-matches-differences", test_reference);
+  g_test_add_func ("/nn/conv2d/matches-reference", test_shapes);
+  g_test_add_func ("/nn/conv2d/adds-to-a-gradient", test_accumulates);
+  g_test_add_func ("/nn/conv2d/every-variant-matches-reference", test_variants);
+  g_test_add_func ("/nn/conv2d/rejects-bad-shapes", test_rejects);
+  g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
+  g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
+  g_test_add_func ("/nn/linear/matches-reference", test_linear);
+  return g_test_run ();
+}
