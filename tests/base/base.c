@@ -112,7 +112,7 @@ test_ring_is_bounded_and_times_out (void)
   g_assert_null (dyno_ring_pop (ring, 1000));
   g_assert_true (dyno_ring_try_push (ring, g_strdup ("a")));
   g_assert_true (dyno_ring_try_push (ring, g_strdup ("b")));
-  g_assert_false (dyno_ring_try_push (ring, "c"));
+  g_assert_false (dyno_ring_try_push (ring, (gpointer) "c"));
   g_assert_cmpuint (dyno_ring_length (ring), ==, 2);
 }
 
