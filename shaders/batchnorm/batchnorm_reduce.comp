@@ -18,6 +18,47 @@ DYNO_BUFFER_OUT (Partials, float, 4);
 shared vec4 sums[LOCAL_Y * LOCAL_X * QUADS];
 shared vec4 products[LOCAL_Y * LOCAL_X * QUADS];
 
+struct Row {
+  Lanes x, dy;
+#ifdef MASK_Y
+  Lanes y;
+#endif
+};
+
+Lanes mean, factor, beta, sum, product;
+
+Row
+row_load (uint i)
+{
+  Row row;
+  row.x = lanes_load (p.x, i);
+  row.dy = lanes_load (p.dy, i);
+#ifdef MASK_Y
+  row.y = lanes_load (p.y, i);
+#endif
+  return row;
+}
+
+void
+row_take (Row row, uint i)
+{
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    {
+      const vec4 d = row.x.q[j] - mean.q[j];
+#ifdef MASK_X
+      row.dy.q[j] = mix (vec4 (0.0), row.dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
+#endif
+#ifdef MASK_Y
+      row.dy.q[j] = mix (vec4 (0.0), row.dy.q[j], greaterThan (row.y.q[j], vec4 (0.0)));
+#endif
+      sum.q[j] += row.dy.q[j];
+      product.q[j] += row.dy.q[j] * d;
+    }
+#ifdef MASK_STORE
+  lanes_store (p.dy, i, row.dy);
+#endif
+}
+
 void
 main ()
 {
@@ -27,59 +68,29 @@ main ()
   const uint lane = gl_LocalInvocationID.y;
   const uint own_rows = rows > lane ? (rows - lane + LOCAL_Y - 1) / LOCAL_Y : 0;
 
-  Lanes sum = lanes_fill (0.0), product = lanes_fill (0.0);
+  sum = product = lanes_fill (0.0);
   if (column < CVECS && own_rows > 0)
     {
-      const Lanes mean = lanes_load_floats (p.mean, column);
       const Lanes invstd = lanes_load_floats (p.invstd, column);
+      mean = lanes_load_floats (p.mean, column);
 #ifdef MASK_X
-      const Lanes gamma = lanes_load_floats (p.gamma, column);
-      const Lanes beta = lanes_load_floats (p.beta, column);
+      factor = lanes_load_floats (p.gamma, column);
+      beta = lanes_load_floats (p.beta, column);
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        factor.q[j] *= invstd.q[j];
 #endif
-      for (uint n = 0; n < own_rows; n += UNROLL)
+      const uint stride = LOCAL_Y * CVECS;
+      uint i = (first + lane) * CVECS + column, n = 0;
+      for (; n + UNROLL <= own_rows; n += UNROLL, i += UNROLL * stride)
         {
-          Lanes x[UNROLL], dy[UNROLL];
-#ifdef MASK_Y
-          Lanes y[UNROLL];
-#endif
+          Row row[UNROLL];
           [[unroll]] for (uint k = 0; k < UNROLL; k++)
-            {
-              x[k] = mean;
-              dy[k] = lanes_fill (0.0);
-#ifdef MASK_Y
-              y[k] = dy[k];
-#endif
-              if (n + k < own_rows)
-                {
-                  const uint i = (first + lane + (n + k) * LOCAL_Y) * CVECS + column;
-                  x[k] = lanes_load (p.x, i);
-                  dy[k] = lanes_load (p.dy, i);
-#ifdef MASK_Y
-                  y[k] = lanes_load (p.y, i);
-#endif
-                }
-            }
+            row[k] = row_load (i + k * stride);
           [[unroll]] for (uint k = 0; k < UNROLL; k++)
-            {
-              [[unroll]] for (uint j = 0; j < QUADS; j++)
-                {
-                  const vec4 d = x[k].q[j] - mean.q[j];
-#ifdef MASK_X
-                  dy[k].q[j] = mix (vec4 (0.0), dy[k].q[j],
-                                    greaterThan (d * (gamma.q[j] * invstd.q[j]) + beta.q[j], vec4 (0.0)));
-#endif
-#ifdef MASK_Y
-                  dy[k].q[j] = mix (vec4 (0.0), dy[k].q[j], greaterThan (y[k].q[j], vec4 (0.0)));
-#endif
-                  sum.q[j] += dy[k].q[j];
-                  product.q[j] += dy[k].q[j] * d;
-                }
-#ifdef MASK_STORE
-              if (n + k < own_rows)
-                lanes_store (p.dy, (first + lane + (n + k) * LOCAL_Y) * CVECS + column, dy[k]);
-#endif
-            }
+            row_take (row[k], i + k * stride);
         }
+      for (; n < own_rows; n++, i += stride)
+        row_take (row_load (i), i);
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         product.q[j] *= invstd.q[j];
     }

@@ -25,6 +25,17 @@ at (bool mean, uint row, uint channel)
 }
 
 void
+take (Lanes x, Lanes shift, inout Lanes sum, inout Lanes square)
+{
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    {
+      const vec4 d = x.q[j] - shift.q[j];
+      sum.q[j] += d;
+      square.q[j] += d * d;
+    }
+}
+
+void
 main ()
 {
   const uint first = gl_WorkGroupID.x * ROWS_PER_GROUP;
@@ -38,23 +49,17 @@ main ()
     {
       uint at_row = (first + lane) * CVECS + column;
       shift = lanes_load (p.x, at_row);
-      for (uint n = 1; n < own_rows; n += 4)
+      uint n = 1;
+      for (; n + 4 <= own_rows; n += 4)
         {
           Lanes x[4];
           [[unroll]] for (uint k = 0; k < 4; k++)
-            {
-              x[k] = shift;
-              if (n + k < own_rows)
-                x[k] = lanes_load (p.x, at_row + (n + k) * LOCAL_Y * CVECS);
-            }
+            x[k] = lanes_load (p.x, at_row + (n + k) * LOCAL_Y * CVECS);
           [[unroll]] for (uint k = 0; k < 4; k++)
-            [[unroll]] for (uint j = 0; j < QUADS; j++)
-              {
-                vec4 d = x[k].q[j] - shift.q[j];
-                sum.q[j] += d;
-                square.q[j] += d * d;
-              }
+            take (x[k], shift, sum, square);
         }
+      for (; n < own_rows; n++)
+        take (lanes_load (p.x, at_row + n * LOCAL_Y * CVECS), shift, sum, square);
     }
   const float share = own_rows > 0 ? 1.0 / float (own_rows) : 0.0;
   const uint place = (lane * LOCAL_X + gl_LocalInvocationID.x) * QUADS;

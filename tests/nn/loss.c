@@ -84,6 +84,21 @@ test_cross_entropy_ties (void)
   g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
 }
 
+/* Equal logits that different invocations see. */
+static void
+test_cross_entropy_far_ties (void)
+{
+  double x[2 * 300] = { 0 };
+  const double targets[2] = { 3, 120 };
+  x[3] = x[200] = x[299] = 7;
+  x[300 + 120] = x[300 + 126] = x[300 + 7 * 33] = 2;
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
+  DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 300, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
+  harness_run (h);
+  g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
+}
+
 /* Targets that are no class must not be read with. */
 static void
 test_cross_entropy_ids (void)
@@ -201,6 +216,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/crossentropy/matches-reference", test_cross_entropy);
   g_test_add_func ("/nn/crossentropy/large-logits", test_cross_entropy_large);
   g_test_add_func ("/nn/crossentropy/first-of-equal-logits-counts", test_cross_entropy_ties);
+  g_test_add_func ("/nn/crossentropy/equal-logits-far-apart", test_cross_entropy_far_ties);
   g_test_add_func ("/nn/crossentropy/targets-out-of-range", test_cross_entropy_ids);
   g_test_add_func ("/nn/crossentropy/random-targets", test_cross_entropy_random);
   g_test_add_func ("/nn/crossentropy/nan-and-inf-are-told", test_nonfinite);

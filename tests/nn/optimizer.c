@@ -138,7 +138,7 @@ check_output (Harness *h, const Truth *t, double tolerance)
 static void
 run (Truth *t, gboolean amp, const double *divisors, guint n_steps)
 {
-  double tolerance = amp ? 5e-6 : 1e-10;
+  double tolerance = amp ? 5e-6 : 1e-13;
   g_autoptr (Harness) h = make (t, amp);
   for (guint i = 0; i < n_steps; i++)
     {
