@@ -43,8 +43,8 @@ int dyno_verb_tune (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);
 
-/* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL: none allowed) takes arguments that
- * are no options, at most max_rest.  Returns TRUE to go on; FALSE: leave with *code. */
+/* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL: none allowed) takes
+ * arguments that are no options, at most max_rest.  Returns TRUE to go on; FALSE: leave with *code. */
 gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary, const GOptionEntry *entries,
                          const char *after, char ***rest, guint max_rest, int *code);
 

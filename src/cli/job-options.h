@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that say what to train: shared by plan, train and tune.
  *
- * Order of settings, the later wins: defaults, the resumed run's, the preset, the settings file, --set in turn, then --epochs and
- * --seed. */
+ * Order of settings, the later wins: defaults, the resumed run's, the preset, the settings file, --set in turn, then
+ * --epochs and --seed. */
 #pragma once
 #include "cli.h"
 #include "exporter.h"

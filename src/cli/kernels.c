@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl kernels: which kernel variants the ops of a model have on this device, which is chosen for what, and whether each computes
- * what it must. */
+/* dynoctl kernels: which kernel variants the ops of a model have on this device, which is chosen for what, and whether
+ * each computes what it must. */
 #include "bench.h"
 #include "output.h"
 #include <string.h>

@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 /* Ignores SIGPIPE from now on: for every verb. */
 void dyno_signals_ignore_pipe (void);
 
-/* Catches SIGINT, SIGTERM and SIGHUP (this one not under nohup).  A second signal ends the process at once, with its exit code;
- * files are written atomically, so nothing is left in half. */
+/* Catches SIGINT, SIGTERM and SIGHUP (this one not under nohup).  A second signal ends the process at once, with its exit
+ * code; files are written atomically, so nothing is left in half. */
 void dyno_signals_catch (void);
 
 /* The signal that came, or 0; any thread. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl train: a session, its events as lines, its files in a folder. */
 #include "job-options.h"
-#include "log.h"
 #include "output.h"
 #include "progress.h"
 #include "run-folder.h"
@@ -326,14 +325,8 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   g_autoptr (GError) error = NULL;
   int code;
 
-  if (job->out_dir)
-    {
-      g_autofree char *log_path = g_build_filename (job->out_dir, "log", NULL);
-
-      dyno_log_set_file (log_path);
-      if (!dyno_run_folder_write_settings (job->out_dir, job, cli_job->device.name, &error))
-        return dyno_cli_fail (g_steal_pointer (&error), options->options.json);
-    }
+  if (job->out_dir && !dyno_run_folder_write_settings (job->out_dir, job, cli_job->device.name, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), options->options.json);
   if (cli_job->preset_note && !options->quiet)
     dyno_error_line ("%s: %s", command, cli_job->preset_note);
   dyno_progress_init (&run.progress, options->quiet || options->options.json);
@@ -347,7 +340,6 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   g_clear_error (&run.error);
   g_free (run.checkpoint);
   dyno_out_flush ();
-  dyno_log_set_file (NULL);
   return code;
 }
 

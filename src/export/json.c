@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...}, "settings": {...}}, each value in its
- * own type.  What is not known is null. */
+/* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...}, "settings": {...}}, each
+ * value in its own type.  What is not known is null. */
 #include "formats.h"
 #include <glib/gi18n.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a settings file.  A bad value never stops anyone: the key keeps what it had and a warning says so.  The file itself
- * is never changed. */
+/* Reading a settings file.  A bad value never stops anyone: the key keeps what it had and a warning says so.  The file
+ * itself is never changed. */
 #include "formats.h"
 #include <glib/gstdio.h>
 #include <string.h>
