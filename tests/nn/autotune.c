@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* The autotuner: it fills the table, a variant that computes something else never wins, cancelling keeps what was found. */
+#include "autotune.h"
+#include "elementwise.h"
+#include "graph-private.h"
+#include "network.h"
+#include "ops.h"
+
+static DynoDevice *device;
+
+/* Two variants of y = a + b: one that does it twice, and one that is faster and computes a + a. */
+static void
+two_ways_lower (DynoLowering *lowering, DynoNode *node)
+{
+  const char *const labels[] = { "slow", "wrong" };
+  gboolean wrong = dyno_lowering_choose (lowering, node, "two-ways", labels, 2) == 1;
+  for (guint i = 0; i < (wrong ? 1 : 6); i++)
+    dyno_elementwise_lower (lowering, node, "forward", "add/add_forward.comp", node->inputs[0], node->inputs[wrong ? 0 : 1],
+                            node->outputs[0], FALSE, NULL, 0, FALSE);
+}
+
+static void
+test_wrong_never_wins (void)
+{
+  static const DynoOpClass op = { .name = "two_ways", .lower = two_ways_lower };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 64 });
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  DynoTensor *inputs[] = { dyno_graph_activation (graph, "a", 64, 32, 32, 8),
+                           dyno_graph_activation (graph, "b", 64, 32, 32, 8) };
+  DynoTensor *y = dyno_graph_activation (graph, "y", 64, 32, 32, 8);
+  dyno_graph_node (graph, &op, "node", inputs, 2, &y, 1, NULL, 0);
+  g_test_expect_message ("dyno-nn", G_LOG_LEVEL_WARNING, "*two-ways with wrong is wrong*");
+  g_assert_true (dyno_autotune (device, graph, choices, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_test_assert_expected_messages ();
+  g_autofree char *label = dyno_choices_get (choices, "two-ways");
+  g_assert_cmpstr (label, ==, "slow");
+}
+
+static void
+count_progress (guint done, guint count, gpointer data)
+{
+  guint *last = data;
+  g_assert_cmpuint (done, ==, *last + 1);
+  g_assert_cmpuint (done, <=, count);
+  *last = done;
+}
+
+static DynoGraph *
+small_net (gboolean amp)
+{
+  DynoNetworkParams params = { .model = "mlp",
+                               .model_width = 0.125,
+                               .batch = 8,
+                               .height = 4,
+                               .width = 4,
+                               .channels = 3,
+                               .n_outputs = 10,
+                               .amp = amp,
+                               .training = TRUE };
+  return dyno_network_build (&params, NULL);
+}
+
+static void
+test_fills_the_table (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = small_net (amp);
+      g_autoptr (DynoChoices) choices = dyno_choices_new ();
+      guint64 allocated = dyno_device_get_allocated_total (device);
+      guint count = dyno_autotune_count (device, graph, choices), done = 0;
+      g_assert_cmpuint (count, >, 8);
+      g_assert_true (dyno_autotune (device, graph, choices, count_progress, &done, NULL, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (done, ==, count);
+      g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, 0);
+      g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, allocated);
+      g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, dyno_device_get_info (device), choices, &error);
+      GPtrArray *points = dyno_lowering_get_choice_points (lowering);
+      for (guint i = 0; i < points->len; i++)
+        {
+          const DynoChoicePoint *point = g_ptr_array_index (points, i);
+          g_autofree char *label = dyno_choices_get (choices, point->key);
+          g_assert_cmpstr (label, ==, point->labels[point->chosen]);
+        }
+    }
+}
+
+static void
+cancel_at_three (guint done, guint count, gpointer data)
+{
+  if (done == 3)
+    g_cancellable_cancel (data);
+}
+
+static void
+test_cancelling (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = small_net (FALSE);
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_assert_false (dyno_autotune (device, graph, choices, cancel_at_three, cancellable, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_test_init (&argc, &argv, NULL);
+  device = dyno_device_open (NULL, &error);
+  g_assert_no_error (error);
+  g_test_add_func ("/nn/autotune/wrong-variant-never-wins", test_wrong_never_wins);
+  g_test_add_func ("/nn/autotune/fills-the-table", test_fills_the_table);
+  g_test_add_func ("/nn/autotune/cancelling", test_cancelling);
+  int result = g_test_run ();
+  dyno_device_unref (device);
+  return result;
+}
