@@ -6,6 +6,10 @@
 #include "kernel.h"
 #include "reference/conv2d.h"
 #include "reference/finite.h"
+#include "shader.h"
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
 
 /* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that leave rows and taps out,
  * pads wider than the kernel reaches, products that are whole tiles and such that are not. */
@@ -282,6 +286,64 @@ test_guesses_for_a_card (void)
     }
 }
 
+/* Runs spirv-val, where it is installed, over a module. */
+static void
+validate (GBytes *spirv, const char *what)
+{
+  g_autofree char *tool = g_find_program_in_path ("spirv-val");
+  if (!tool)
+    return;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *said = NULL;
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "dyno-conv2d-XXXXXX", NULL);
+  int file = g_mkstemp (path);
+  g_assert_cmpint (file, >=, 0);
+  g_close (file, NULL);
+  g_file_set_contents (path, g_bytes_get_data (spirv, NULL), (gssize) g_bytes_get_size (spirv), &error);
+  g_assert_no_error (error);
+  const char *argv[] = { tool, "--target-env", "vulkan1.2", "--scalar-block-layout", path, NULL };
+  int status;
+  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &said, &status, &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  if (status != 0)
+    g_error ("%s: %s", what, said);
+}
+
+/* Matrix-unit kernels, by the extension that this build's shader compiler knows, with bounds checks and without. */
+static void
+test_matrix_kernels_compile (void)
+{
+  static const ReferenceConv2d shapes[] = { { 128, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
+                                            { 3, 9, 7, 10, 20, 3, 3, 2, 2, 1, 1 } };
+  DynoDeviceInfo info = { .shared_bytes = 1 << 20,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .subgroup_size = 32,
+                          .fp16 = TRUE,
+                          .matrix = dyno_shader_compiler_matrix () };
+  DynoShaderCompiler *compiler = dyno_shader_compiler_new ((1 << 22) | (2 << 12));
+  g_assert_cmpint (info.matrix, !=, DYNO_MATRIX_NONE);
+  for (guint t = 0; t < dyno_n_tiles; t++)
+    for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tiles[t].kind == DYNO_TILE_MATRIX; pass++)
+      for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+        {
+          DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
+          DynoConv2dVariant variant = { .tile = &dyno_tiles[t], .splits = 1, .split_len = 32 };
+          DynoKernelSpec spec;
+          guint32 groups[3];
+          g_autoptr (GError) error = NULL;
+          dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups);
+          g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL) == (i == 0));
+          g_autoptr (GBytes) spirv = dyno_shader_compiler_get (compiler, spec.shader, spec.macros, spec.local_size, &error);
+          g_assert_no_error (error);
+          validate (spirv, spec.macros);
+        }
+  dyno_shader_compiler_free (compiler);
+}
+
 /* The reference itself: its gradients against central differences of its forward pass. */
 typedef struct {
   const ReferenceConv2d *s;
@@ -342,6 +404,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/rejects-bad-shapes", test_rejects);
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
+  g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);
   return g_test_run ();
 }
