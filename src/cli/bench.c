@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench: training steps on data that lies on the device, measured as bench/pytorch_reference.py does: 8 steps to warm up, then
- * the median of three runs of N steps, submitted back to back with two in flight and waited for at the end. */
+/* dynoctl bench: training steps on data that lies on the device, measured as bench/pytorch_reference.py does: 8 steps to
+ * warm up, then the median of three runs of N steps, submitted back to back with two in flight and waited for at the end. */
 #include "bench.h"
+#include "autotune.h"
 #include "base-error.h"
 #include "output.h"
 #include "rng.h"
@@ -17,6 +18,7 @@ static const DynoBenchWorkload workloads[] = {
   { "simplecnn32", "simplecnn", 32, 10, { 32, 128, 512 } },
   { "simplecnn224", "simplecnn", 224, 10, { 32, 64, 256 } },
   { "resnet18", "resnet18", 224, 1000, { 32, 128, 256 } },
+  { "resnet50", "resnet50", 224, 1000, { 32, 128, 0 } },
 };
 
 const DynoBenchWorkload *
@@ -125,6 +127,33 @@ upload_weights (DynoBench *bench, GError **error)
   return dyno_program_write_parameters (bench->program, DYNO_SPACE_MASTER, (const float *const *) values->pdata, error);
 }
 
+static void
+on_tuning (guint done, guint count, gpointer data)
+{
+  gint64 *last_us = data, now = g_get_monotonic_time ();
+
+  if (now - *last_us < 5 * G_USEC_PER_SEC)
+    return;
+  *last_us = now;
+  dyno_error_line ("dynoctl bench: timing kernel variants, %u of %u", done, count);
+}
+
+/* Times what the table of choices does not know yet, and keeps it for the next time. */
+static gboolean
+tune_kernels (DynoBench *bench, DynoChoices *choices, const char *key, GError **error)
+{
+  gint64 last_us = g_get_monotonic_time ();
+  g_autoptr (GError) problem = NULL;
+
+  if (dyno_autotune_count (bench->device, bench->graph, choices) == 0)
+    return TRUE;
+  if (!dyno_autotune (bench->device, bench->graph, choices, on_tuning, &last_us, NULL, error))
+    return FALSE;
+  if (!dyno_choices_save (choices, key, &problem))
+    g_info ("Timings of kernels are not kept: %s", problem->message);
+  return TRUE;
+}
+
 void
 dyno_bench_clear (DynoBench *bench)
 {
@@ -167,6 +196,8 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
     }
   bench->graph = dyno_network_build (&params, error);
   if (bench->graph == NULL)
+    return FALSE;
+  if (autotune && !tune_kernels (bench, choices, key, error))
     return FALSE;
   bench->lowering = dyno_lowering_new (bench->graph, info, choices, error);
   if (bench->lowering == NULL
@@ -363,7 +394,8 @@ bench_table (const char *command, const BenchOptions *o)
         for (guint b = 0; b < n; b++)
           {
             guint32 batch = batches->len ? g_array_index (batches, guint32, b) : workload->batches[b];
-            DynoExitCode row = bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
+            DynoExitCode row =
+                batch == 0 ? DYNO_EXIT_OK : bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
             code = code == DYNO_EXIT_OK ? row : code;
           }
       }
@@ -376,8 +408,8 @@ dyno_verb_bench (int argc, char **argv)
   BenchOptions o = { .steps = 30, .rows = 0, .device = -1 };
   int code;
   const GOptionEntry entries[] = {
-    { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads, "simplecnn32, simplecnn224 or resnet18; or several, by commas",
-      "W" },
+    { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads,
+      "simplecnn32, simplecnn224, resnet18 or resnet50; or several, by commas", "W" },
     { "workloads", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.workloads, "As --workload", "W,W" },
     { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batches, "Batch size; or several, by commas (default: each workload's own)",
       "N" },

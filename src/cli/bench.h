@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *name, *model;
   guint32 size, classes;
-  guint32 batches[3];
+  guint32 batches[3]; /* when none is named; 0: none */
 } DynoBenchWorkload;
 
 const DynoBenchWorkload *dyno_bench_find_workload (const char *name);

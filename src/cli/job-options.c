@@ -32,7 +32,7 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
     { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o->data, "Path, builtin:shapes[?size=64&samples=2000], or synthetic:HxWxC",
       "DATA" },
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets, "Targets of an X.npy (default: found beside it)", "FILE" },
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model, "simplecnn, resnet18 or mlp", "MODEL" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model, "simplecnn, resnet18, resnet34, resnet50 or mlp", "MODEL" },
     { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset, "GPU preset by name or file; its memory becomes the budget",
       "PRESET" },
     { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level, "The preset's level: safe, recommended (default) or max", "LEVEL" },
