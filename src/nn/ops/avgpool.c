@@ -16,13 +16,13 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   const AvgPoolBackward *attributes = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *dy = node->inputs[0], *dx = node->outputs[0];
-  guint64 count = dx->size_bytes / 16;
+  guint32 count = dyno_elementwise_count (lowering, dx);
   DynoKernelSpec spec = { .shader = "pool/avgpool_backward.comp", .push_bytes = sizeof (DynoAvgPoolPush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, dx->dtype);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  dyno_kernel_spec_constant (&spec, (guint32) count);
+  dyno_kernel_spec_constant (&spec, count);
   dyno_kernel_spec_constant (&spec, dx->cp / dyno_dtype_lanes (dx->dtype));
   dyno_kernel_spec_constant (&spec, dx->h * dx->w);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "backward", &spec,
@@ -60,6 +60,7 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
   spec.local_size[0] = width;
   spec.local_size[1] = CLAMP (pixels / 4, 1, invocations / width);
   dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_count (lowering, x);
   dyno_kernel_spec_constant (&spec, cvecs);
   dyno_kernel_spec_constant (&spec, pixels);
   dyno_kernel_spec_constant (&spec, x->n);

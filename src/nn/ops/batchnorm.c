@@ -84,18 +84,19 @@ reduction_partials (DynoLowering *lowering, const Reduction *r, const DynoTensor
 /* Constants 0 to 2 of a kernel that applies, and its workgroups: an invocation stays with its channels, so as many are at work as
  * are a multiple of cvecs; several accesses each, so that the channels' values are loaded seldom. */
 static guint32
-apply_geometry (const DynoDeviceInfo *info, DynoKernelSpec *spec, const DynoTensor *x)
+apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x)
 {
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype);
-  guint64 count = x->size_bytes / 16;
+  guint32 count = dyno_elementwise_count (lowering, x);
   guint32 local = dyno_elementwise_local (info);
   guint64 few = dyno_info_is_software (info) ? 16 : 1024;
-  guint64 groups = (count + local - 1) / local;
+  guint64 groups = ((guint64) count + local - 1) / local;
   groups = MIN (groups, MAX (few, groups / 8));
   groups = MAX (groups, (cvecs + local - 1) / local);
   groups = MIN (groups, info->max_groups_x);
   spec->local_size[0] = local;
-  dyno_kernel_spec_constant (spec, (guint32) count);
+  dyno_kernel_spec_constant (spec, count);
   dyno_kernel_spec_constant (spec, cvecs);
   dyno_kernel_spec_constant (spec, (guint32) (groups * local / cvecs * cvecs));
   return (guint32) groups;
@@ -142,7 +143,6 @@ static void
 batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 {
   const DynoBatchNormAttributes *attributes = node->attributes;
-  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp", .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
@@ -152,7 +152,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
-  guint32 groups = apply_geometry (info, &spec, x);
+  guint32 groups = apply_geometry (lowering, &spec, x);
   dyno_kernel_spec_constant_float (&spec, EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
@@ -249,7 +249,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
-  guint32 groups = apply_geometry (dyno_lowering_get_info (lowering), &spec, x);
+  guint32 groups = apply_geometry (lowering, &spec, x);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);

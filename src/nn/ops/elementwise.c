@@ -26,6 +26,17 @@ dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 loca
   return (guint32) CLAMP (groups, 1, MIN (limit, info->max_groups_x));
 }
 
+guint32
+dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor)
+{
+  guint64 count = tensor->size_bytes / 16;
+  if (count > G_MAXINT32)
+    dyno_graph_fail (dyno_lowering_get_graph (lowering), DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s takes %" G_GUINT64_FORMAT " MiB, more than a kernel reaches; lower the batch", tensor->name,
+                     tensor->size_bytes >> 20);
+  return (guint32) MIN (count, G_MAXINT32);
+}
+
 void
 dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype)
 {
@@ -39,13 +50,13 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
                         gboolean step)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
-  guint64 count = target->size_bytes / 16;
+  guint32 count = dyno_elementwise_count (lowering, target);
   DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoElementwisePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, target->dtype);
   if (accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  dyno_kernel_spec_constant (&spec, (guint32) count);
+  dyno_kernel_spec_constant (&spec, count);
   for (guint i = 0; i < n_constants; i++)
     dyno_kernel_spec_constant (&spec, constants[i]);
 

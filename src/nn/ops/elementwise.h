@@ -31,11 +31,14 @@ guint32 dyno_elementwise_local (const DynoDeviceInfo *info);
 /* Workgroups for count pieces of work; past a limit (which fills any device) the kernel's loop takes the rest. */
 guint32 dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local);
 
+/* Accesses of 16 bytes in a tensor.  Kernels count them in 31 bits: a larger tensor (32 GiB) fails the graph (UNSUPPORTED). */
+guint32 dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor);
+
 /* HALF=1 for F16. */
 void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
 
-/* One dispatch over all of target: a, b may be NULL, step says whether the step's input is read.  spec names shader and macros;
- * constant 0 (accesses) must not be in it yet if n_constants is 0, it is set here; further constants come behind. */
+/* One dispatch over all of target; a and b may be NULL, accumulate gives ACCUMULATE=1.  Constant 0 is the count of accesses, the given
+ * ones come behind it.  step: the kernel reads the step's input. */
 void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
                              DynoTensor *b, DynoTensor *target, gboolean accumulate, const guint32 *constants,
                              guint n_constants, gboolean step);

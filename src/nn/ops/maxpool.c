@@ -14,8 +14,9 @@ typedef struct {
 
 static void
 max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attributes, const DynoTensor *x,
-               const DynoTensor *y, guint64 count)
+               const DynoTensor *y, guint32 count)
 {
+  dyno_elementwise_count (lowering, x); /* y is the smaller one mostly */
   spec->local_size[0] = dyno_elementwise_local (dyno_lowering_get_info (lowering));
   dyno_elementwise_type (spec, x->dtype);
   const guint32 constants[] = {
@@ -31,7 +32,7 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
 {
   const MaxPool *attributes = node->attributes;
   DynoTensor *dy = node->inputs[0], *argmax = node->inputs[1], *dx = node->outputs[0];
-  guint64 count = dx->size_bytes / 16;
+  guint32 count = dyno_elementwise_count (lowering, dx);
   DynoKernelSpec spec = { .shader = "pool/maxpool_backward.comp", .push_bytes = sizeof (DynoMaxPoolBackwardPush) };
   max_pool_spec (lowering, &spec, attributes, dx, dy, count);
   if (attributes->accumulate)
@@ -74,7 +75,7 @@ static void
 max_pool_lower (DynoLowering *lowering, DynoNode *node)
 {
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *argmax = node->outputs[1];
-  guint64 count = y->size_bytes / 16;
+  guint32 count = dyno_elementwise_count (lowering, y);
   DynoKernelSpec spec = { .shader = "pool/maxpool_forward.comp", .push_bytes = sizeof (DynoMaxPoolPush) };
   max_pool_spec (lowering, &spec, node->attributes, x, y, count);
   if (argmax)

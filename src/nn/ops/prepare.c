@@ -17,7 +17,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   const Prepare *attributes = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *raw = node->inputs[0], *seeds = node->inputs[1], *x = node->outputs[0];
-  guint64 count = x->size_bytes / 16;
+  guint32 count = dyno_elementwise_count (lowering, x);
   DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp", .push_bytes = sizeof (DynoPreparePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, x->dtype);
@@ -25,7 +25,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
   if (attributes->flip)
     dyno_kernel_spec_macro (&spec, "FLIP=1");
-  const guint32 constants[] = { (guint32) count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, x->c };
+  const guint32 constants[] = { count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, x->c };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_constant (&spec, constants[i]);
   for (guint i = 0; i < 4; i++)
