@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The curves of a run, drawn by the module dyno-curves: loss, accuracy, throughput and VRAM over steps.
  *
- * The module is searched in $DYNO_MODULE_DIR, then where it was installed, then in the build tree beside this program.  It
- * is opened lazily and kept: Cairo and X do not like to be unloaded. */
+ * The module is searched in $DYNO_MODULE_DIR alone when that is set, else where it was installed, then in the build tree
+ * beside this program.  It is kept: Cairo and X do not like to be unloaded. */
 #include "curves-module.h"
 #include "run-folder.h"
 #include <gmodule.h>
@@ -92,6 +92,22 @@ build_folder (void)
   return g_build_filename (folder, "..", "plot", NULL);
 }
 
+static GModule *
+find_module (void)
+{
+  const char *named = g_getenv ("DYNO_MODULE_DIR");
+  g_autofree char *folder = NULL;
+  GModule *module;
+
+  if (named && *named)
+    return open_at (named);
+  module = open_at (DYNO_MODULE_DIR);
+  if (module)
+    return module;
+  folder = build_folder ();
+  return open_at (folder);
+}
+
 static DynoCurvesWrite
 load (GError **error)
 {
@@ -99,14 +115,7 @@ load (GError **error)
   gpointer symbol = NULL;
 
   if (module == NULL)
-    module = open_at (g_getenv ("DYNO_MODULE_DIR"));
-  if (module == NULL)
-    module = open_at (DYNO_MODULE_DIR);
-  if (module == NULL)
-    {
-      g_autofree char *folder = build_folder ();
-      module = open_at (folder);
-    }
+    module = find_module ();
   if (module == NULL || !g_module_symbol (module, DYNO_CURVES_SYMBOL, &symbol) || symbol == NULL)
     {
       const char *cause = g_module_error ();

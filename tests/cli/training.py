@@ -41,6 +41,12 @@ class Train(Case):
         self.assertIn(b'<svg', self.read('run', 'curves.svg')[:1000])
         self.assertEqual(self.read('run', 'curves.png')[:4], b'\x89PNG')
 
+    def test_without_the_module_there_is_a_note(self):
+        done = self.run_it('train', '--data', TINY, *SMALL, '--steps', '2', '--out', self.path('run'),
+                           environment=dict(self.environment, DYNO_MODULE_DIR='/nonexistent'))
+        self.assertIn('curves were not drawn', done.stderr.decode())
+        self.assertTrue(os.path.isfile(self.path('run/metrics.csv')))
+
     def test_steps_end_the_run(self):
         lines = self.train('--steps', '3', '--epochs', '50')
         self.assertEqual(len(self.events(lines, 'step')), 3)
