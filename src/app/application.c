@@ -117,6 +117,8 @@ static void
 dyno_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
 {
   g_autofree char *path = n_files > 0 ? g_file_get_path (files[0]) : NULL;
+  if (!path && n_files > 0)
+    path = g_file_get_uri (files[0]); /* builtin:shapes */
   show_window (DYNO_APPLICATION (application), path);
 }
 

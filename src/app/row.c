@@ -87,6 +87,8 @@ dyno_row_add_control (DynoRow *self, GtkWidget *control)
     {
       self->control = control;
       gtk_label_set_mnemonic_widget (GTK_LABEL (self->title), control);
+      if (!GTK_IS_BUTTON (control) && !GTK_IS_LABEL (control) && !atk_object_get_name (gtk_widget_get_accessible (control)))
+        dyno_widget_set_accessible_name (control, gtk_label_get_text (GTK_LABEL (self->title)));
     }
   if (GTK_IS_SPIN_BUTTON (control) || GTK_IS_COMBO_BOX (control))
     dyno_widget_leave_wheel (control);

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Drives the real window through AT-SPI, as a screen reader would: choose the built-in Shapes, train, pause, stop, export the
+settings and read them back, see errors, close in mid-run.
+
+Usage: window.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
+Starts its own X server (Xvfb), session bus and accessibility bus; nothing of the user's session is touched.  Exit status 77: a tool that
+it needs is not installed."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT_S = 60  # for one step that waits; never reached when things work
+
+
+def start_inside():
+    """Runs this script again with an X server and buses of its own."""
+    for tool in ('Xvfb', 'dbus-run-session'):
+        if not shutil.which(tool):
+            print(f'{tool} is not installed')
+            sys.exit(77)
+    home = tempfile.mkdtemp(prefix='dyno-ui-')
+    read_end, write_end = os.pipe()
+    server = subprocess.Popen(['Xvfb', '-displayfd', str(write_end), '-screen', '0', '1280x900x24', '-nolisten', 'tcp'],
+                              pass_fds=[write_end], stderr=subprocess.DEVNULL)
+    os.close(write_end)
+    try:
+        display = os.read(read_end, 16).decode().strip()
+        environment = dict(os.environ, DYNO_UI_HOME=home, DISPLAY=':' + display, GDK_BACKEND='x11', LC_ALL='C.UTF-8', LANGUAGE='',
+                           XDG_DATA_HOME=home + '/data', XDG_CONFIG_HOME=home + '/config', XDG_RUNTIME_DIR=home,
+                           GSETTINGS_BACKEND='memory', GTK_MODULES='', NO_AT_BRIDGE='0', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
+        environment.pop('WAYLAND_DISPLAY', None)
+        environment.setdefault('XDG_CACHE_HOME', home + '/cache')
+        return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment).returncode
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == '__main__' and 'DYNO_UI_HOME' not in os.environ:
+    try:
+        import gi
+        gi.require_version('Atspi', '2.0')
+    except (ImportError, ValueError) as problem:
+        print(f'AT-SPI for Python is not installed: {problem}')
+        sys.exit(77)
+    sys.exit(start_inside())
+
+import gi  # noqa: E402
+gi.require_version('Atspi', '2.0')
+from gi.repository import Atspi, GLib  # noqa: E402
+
+HOME = os.environ['DYNO_UI_HOME']
+RUNS = os.path.join(HOME, 'data', 'dyno', 'runs')
+
+
+def walk(node, depth=0):
+    yield node
+    if depth > 40:
+        return
+    for i in range(node.get_child_count()):
+        child = node.get_child_at_index(i)
+        if child is not None:
+            yield from walk(child, depth + 1)
+
+
+def showing(node):
+    states = node.get_state_set()
+    return states.contains(Atspi.StateType.SHOWING) and states.contains(Atspi.StateType.VISIBLE)
+
+
+def sensitive(node):
+    return node.get_state_set().contains(Atspi.StateType.SENSITIVE)
+
+
+class Window:
+    def __init__(self, program, *arguments):
+        self.program = program
+        self.process = subprocess.Popen([program, *arguments])
+        self.application = self.wait_for('the application', self.find_application)
+
+    def wait_for(self, what, question, limit_s=LIMIT_S):
+        end = time.monotonic() + limit_s
+        while True:
+            try:
+                answer = question()
+            except GLib.Error:  # a widget vanished between two questions
+                answer = None
+            if answer:
+                return answer
+            if self.process.poll() is not None and what != 'the end':
+                raise AssertionError(f'dyno ended with {self.process.returncode} while waiting for {what}')
+            if time.monotonic() > end:
+                raise AssertionError(f'waited {limit_s} s for {what}; shown: {self.shown()}')
+            time.sleep(0.1)
+
+    def find_application(self):
+        desktop = Atspi.get_desktop(0)
+        desktop.clear_cache()
+        for i in range(desktop.get_child_count()):
+            child = desktop.get_child_at_index(i)
+            if child is not None and child.get_process_id() == self.process.pid:
+                return child
+        return None
+
+    def nodes(self):
+        self.application.clear_cache()
+        return walk(self.application)
+
+    def shown(self):
+        try:
+            return [n.get_name() for n in self.nodes() if n.get_role() == Atspi.Role.LABEL and showing(n) and n.get_name()]
+        except GLib.Error:
+            return []
+
+    def find(self, role, name, limit_s=LIMIT_S):
+        def question():
+            for node in self.nodes():
+                if node.get_role() == role and node.get_name() == name and showing(node):
+                    return node
+            return None
+        return self.wait_for(f'{role.value_nick} "{name}"', question, limit_s)
+
+    def text(self, start, limit_s=LIMIT_S):
+        """A label that begins so."""
+        def question():
+            for node in self.nodes():
+                if node.get_role() == Atspi.Role.LABEL and node.get_name().startswith(start) and showing(node):
+                    return node.get_name()
+            return None
+        return self.wait_for(f'a text "{start}…"', question, limit_s)
+
+    def has_text(self, part):
+        return any(part in text for text in self.shown())
+
+    def press(self, name, role=Atspi.Role.PUSH_BUTTON):
+        def question():
+            node = self.find(role, name)
+            return node if sensitive(node) else None
+        node = self.wait_for(f'"{name}" to be sensitive', question)
+        Atspi.Action.do_action(node, 0)
+
+    def set_number(self, name, value):
+        node = self.wait_for(f'"{name}" to be sensitive',
+                             lambda: (lambda n: n if sensitive(n) else None)(self.find(Atspi.Role.SPIN_BUTTON, name)))
+        Atspi.Value.set_current_value(node, value)
+
+    def get_number(self, name):
+        return Atspi.Value.get_current_value(self.find(Atspi.Role.SPIN_BUTTON, name))
+
+    def save_as(self, dialog, path, button):
+        """Types a path into the name field of a save dialog."""
+        self.find(Atspi.Role.FILE_CHOOSER, dialog)
+
+        def question():
+            for node in self.nodes():
+                if node.get_role() == Atspi.Role.TEXT and showing(node) and '.' in Atspi.Text.get_text(node, 0, -1):
+                    return node
+            return None
+        field = self.wait_for('the name field', question)
+        Atspi.EditableText.set_text_contents(field, path)
+        self.press(button)
+        self.wait_for(f'"{path}"', lambda: os.path.exists(path))
+
+    def small_shapes(self):
+        """The least work that is still training."""
+        self.set_number('Size', 32)
+        self.set_number('Samples', 200)
+        self.set_number('Batch size', 16)
+        self.wait_for('the data set of 200 samples', lambda: self.get_number('Samples') == 200 and self.get_number('Size') == 32)
+
+    def ready(self):
+        self.wait_for('Start to be sensitive', lambda: sensitive(self.find(Atspi.Role.PUSH_BUTTON, 'Start')))
+
+    def close(self):
+        self.press('Close')
+
+    def end(self):
+        self.wait_for('the end', lambda: self.process.poll() is not None)
+        assert self.process.returncode == 0, f'dyno ended with {self.process.returncode}'
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def newest_run():
+    return os.path.join(RUNS, sorted(os.listdir(RUNS))[-1])
+
+
+def test_trains_to_the_end(window):
+    window.ready()
+    window.small_shapes()
+    window.set_number('Epochs', 2)
+    window.ready()
+    window.press('Start')
+    window.find(Atspi.Role.PUSH_BUTTON, 'Stop')
+    text = window.text('Finished, step')
+    steps = [int(word.replace(',', '')) for word in text.split() if word.replace(',', '').isdigit()]
+    assert len(steps) == 2 and steps[0] == steps[1] and steps[0] > 0, text
+    window.ready()
+    kept = os.listdir(newest_run())
+    assert 'metrics.csv' in kept and 'weights.safetensors' in kept, kept
+
+
+def test_pauses_and_stops(window):
+    window.set_number('Epochs', 5000)
+    window.ready()
+    window.press('Start')
+    window.text('Training, step')
+    assert not sensitive(window.find(Atspi.Role.SPIN_BUTTON, 'Batch size')), 'the batch size can be changed in mid-run'
+    window.press('Pause')
+    before = window.text('Paused, step')
+    time.sleep(1)
+    assert window.text('Paused, step') == before, 'steps were taken while paused'
+    window.press('Resume')
+    window.text('Training, step')
+    window.press('Stop')
+    window.text('Stopped, step')
+    window.ready()
+    assert sensitive(window.find(Atspi.Role.SPIN_BUTTON, 'Batch size'))
+
+
+def test_exports_settings_that_read_back(window):
+    window.set_number('Epochs', 7)
+    window.set_number('Batch size', 24)
+    first, second = os.path.join(HOME, 'first.ini'), os.path.join(HOME, 'second.ini')
+    window.press('Export settings')
+    window.save_as('Export Settings', first, 'Export')
+    keys = GLib.KeyFile()
+    keys.load_from_file(first, GLib.KeyFileFlags.NONE)
+    assert keys.get_string('settings', 'batch_size') == '24'
+    assert keys.get_string('settings', 'epochs') == '7'
+    assert keys.get_string('run', 'model') == 'simplecnn'
+    window.set_number('Epochs', 9)
+    window.set_number('Batch size', 8)
+    subprocess.run([window.program, first], check=True)  # goes to the window that is open
+    window.wait_for('the settings of the file', lambda: window.get_number('Epochs') == 7 and window.get_number('Batch size') == 24)
+    window.ready()
+    window.press('Export settings')
+    window.save_as('Export Settings', second, 'Export')
+    with open(first, 'rb') as a, open(second, 'rb') as b:
+        assert a.read() == b.read(), 'the settings file does not read back exactly'
+
+
+def test_says_what_is_wrong(window):
+    window.ready()
+    missing = os.path.join(HOME, 'no such folder')
+    subprocess.run([window.program, missing], check=True)
+    window.wait_for('the error', lambda: window.has_text('no such folder'))
+    assert window.has_text('The data set cannot be used')
+    window.ready()  # the data set before it is still there
+    window.set_number('Epochs', 1)
+    window.press('Start')
+    window.text('Finished, step')
+    window.wait_for('the error to go', lambda: not window.has_text('The data set cannot be used'))
+    window.ready()
+
+
+def test_closes_in_mid_run(window):
+    window.set_number('Epochs', 5000)
+    window.ready()
+    window.press('Start')
+    window.text('Training, step')
+    window.close()
+    window.text('Stop the run and close?')
+    window.press('Cancel')
+    window.wait_for('the question to go', lambda: not window.has_text('Stop the run and close?'))
+    window.text('Training, step')
+    window.close()
+    window.press('Stop and Keep')
+    window.end()
+    kept = os.listdir(newest_run())
+    assert 'metrics.csv' in kept and 'weights.safetensors' in kept, kept
+
+
+TESTS = [test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
+         test_closes_in_mid_run]
+
+
+def main():
+    program, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    chosen = [t for t in TESTS if not names or t.__name__.removeprefix('test_') in names]
+    print(f'1..{len(chosen)}', flush=True)
+    window = Window(program)
+    failed = 0
+    for number, test in enumerate(chosen, 1):
+        name = '/ui/window/' + test.__name__.removeprefix('test_').replace('_', '-')
+        start = time.monotonic()
+        try:
+            test(window)
+            print(f'ok {number} {name} # {time.monotonic() - start:.1f} s', flush=True)
+        except (AssertionError, GLib.Error, OSError, subprocess.CalledProcessError) as problem:
+            failed += 1
+            print(f'not ok {number} {name}\n# {problem}', flush=True)
+            window.kill()
+            if number < len(chosen):
+                window = Window(program)
+    window.kill()
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
