@@ -245,6 +245,9 @@ test_gradients_accumulate (void)
   g_autofree float *cleared = (float *) (void *) read_space (&net, DYNO_SPACE_GRADIENT, &size);
   for (gsize i = 0; i < size / sizeof (float); i++)
     g_assert_cmpfloat (cleared[i], ==, 0);
+  g_assert_cmpfloat (dyno_program_step_output (net.program, 0)->grad_norm, >, 0);
+  struct DynoStepOutput output = run_step (&net, DYNO_COMMAND_ACCUMULATE, step_input (1, 1, 1));
+  g_assert_cmpfloat (output.grad_norm, ==, 0); /* nothing of the last step is left over */
   net_clear (&net);
 }
 
