@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* The self-test: small convolutions by every variant, compared with a plain double convolution on the host.
+ *
+ * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with the tile forced at every
+ * choice.  The three shapes have products that are whole tiles and such that are not, strides, and channels to be padded.
+ * Outputs are poisoned with NaN before, so that an element never written does not pass. */
+#include "selftest.h"
+#include "conv2d-private.h"
+#include "half.h"
+#include "network.h"
+#include "ops.h"
+#include "program.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  guint32 n, h, w, c, k, kernel, stride, pad;
+} Case;
+
+static const Case cases[] = {
+  { 2, 16, 16, 64, 256, 1, 1, 0 },
+  { 2, 9, 11, 24, 40, 3, 1, 1 },
+  { 1, 13, 10, 10, 33, 3, 2, 1 },
+};
+
+/* One case on host and device. */
+typedef struct {
+  Case s;
+  guint32 oh, ow;
+  gsize n_x, n_y, n_weight;
+  float *x, *dy, *weight; /* dense; weight in torchvision's order */
+  double *y_want, *dx_want, *dw_want;
+  gboolean half;
+  DynoGraph *graph;
+  DynoTensor *input, *output, *seed; /* x, y, dy */
+} Trial;
+
+/* Values in (-1, 1), exact in fp16. */
+static float *
+fill (gsize n, guint32 seed)
+{
+  float *values = g_new (float, n);
+  guint32 state = seed * 2654435769u + 1;
+  for (gsize i = 0; i < n; i++)
+    {
+      state = state * 1664525u + 1013904223u;
+      values[i] = (float) ((int) (state >> 21) - 1024) / 1024.0f;
+    }
+  return values;
+}
+
+/* Every product of the convolution once, into all three sums. */
+static void
+reference (Trial *t)
+{
+  const Case *s = &t->s;
+  gsize taps = (gsize) s->kernel * s->kernel;
+
+  for (gsize i = 0; i < (gsize) s->n * t->oh * t->ow * taps; i++)
+    {
+      gsize pixel = i / taps, tap = i % taps, image = pixel / (t->oh * t->ow);
+      gint64 y = (gint64) (pixel / t->ow % t->oh * s->stride + tap / s->kernel) - s->pad;
+      gint64 x = (gint64) (pixel % t->ow * s->stride + tap % s->kernel) - s->pad;
+      if (y < 0 || x < 0 || y >= s->h || x >= s->w)
+        continue;
+      gsize x_at = ((image * s->h + (gsize) y) * s->w + (gsize) x) * s->c;
+      for (guint32 k = 0; k < s->k; k++)
+        for (guint32 c = 0; c < s->c; c++)
+          {
+            gsize w_at = ((gsize) k * s->c + c) * taps + tap;
+            double in = t->x[x_at + c], weight = t->weight[w_at], dy = t->dy[pixel * s->k + k];
+            t->y_want[pixel * s->k + k] += in * weight;
+            t->dx_want[x_at + c] += dy * weight;
+            t->dw_want[w_at] += dy * in;
+          }
+    }
+}
+
+static void
+trial_clear (Trial *t)
+{
+  g_free (t->x);
+  g_free (t->dy);
+  g_free (t->weight);
+  g_free (t->y_want);
+  g_free (t->dx_want);
+  g_free (t->dw_want);
+  dyno_graph_free (t->graph);
+}
+
+static gboolean
+trial_init (Trial *t, const Case *s, gboolean half, GError **error)
+{
+  gboolean accumulate;
+  *t = (Trial){ .s = *s, .half = half };
+  t->graph = dyno_graph_new (&(DynoGraphParams){ .batch = s->n, .amp = half, .training = TRUE });
+  t->input = dyno_graph_activation (t->graph, "x", s->n, s->h, s->w, s->c);
+  if (t->input)
+    t->input->needs_gradient = TRUE;
+  t->output = dyno_conv2d (t->graph, t->input, "conv",
+                           &(DynoConv2dParams){ .out_channels = s->k,
+                                                .kernel_h = s->kernel,
+                                                .kernel_w = s->kernel,
+                                                .stride_h = s->stride,
+                                                .stride_w = s->stride,
+                                                .pad_h = s->pad,
+                                                .pad_w = s->pad });
+  if (!dyno_graph_check (t->graph, error))
+    return FALSE;
+  t->seed = dyno_graph_gradient_target (t->graph, t->output, &accumulate);
+  dyno_graph_backward (t->graph);
+  if (!dyno_graph_check (t->graph, error))
+    return FALSE;
+  t->oh = t->output->h;
+  t->ow = t->output->w;
+  t->n_x = (gsize) s->n * s->h * s->w * s->c;
+  t->n_y = (gsize) s->n * t->oh * t->ow * s->k;
+  t->n_weight = (gsize) s->k * s->c * s->kernel * s->kernel;
+  t->x = fill (t->n_x, 1);
+  t->dy = fill (t->n_y, 2);
+  t->weight = fill (t->n_weight, 3);
+  t->y_want = g_new0 (double, t->n_y);
+  t->dx_want = g_new0 (double, t->n_x);
+  t->dw_want = g_new0 (double, t->n_weight);
+  reference (t);
+  return TRUE;
+}
+
+/* The tile at every choice point; of several splits the one that `turn` points at. */
+static DynoChoices *
+force_tile (Trial *t, const DynoDeviceInfo *info, const char *label, guint turn, GError **error)
+{
+  g_autoptr (DynoLowering) lowering = dyno_lowering_new (t->graph, info, NULL, error);
+  if (!lowering)
+    return NULL;
+  GPtrArray *points = dyno_lowering_get_choice_points (lowering);
+  DynoChoices *choices = dyno_choices_new ();
+  for (guint i = 0; i < points->len; i++)
+    {
+      const DynoChoicePoint *point = g_ptr_array_index (points, i);
+      g_autoptr (GPtrArray) fitting = g_ptr_array_new ();
+      gsize length = strlen (label);
+      for (guint l = 0; point->labels[l]; l++)
+        if (g_str_has_prefix (point->labels[l], label)
+            && (point->labels[l][length] == '\0' || point->labels[l][length] == ' '))
+          g_ptr_array_add (fitting, point->labels[l]);
+      if (fitting->len > 0)
+        dyno_choices_set (choices, point->key, g_ptr_array_index (fitting, turn % fitting->len), 0);
+    }
+  return choices;
+}
+
+static gboolean
+write_activation (DynoProgram *program, const DynoTensor *tensor, const float *values, GError **error)
+{
+  g_autofree guint8 *bytes = g_malloc0 (tensor->size_bytes);
+  gsize rows = (gsize) tensor->n * tensor->h * tensor->w;
+  for (gsize i = 0; i < rows * tensor->c; i++)
+    {
+      gsize at = i / tensor->c * tensor->cp + i % tensor->c;
+      if (tensor->dtype == DYNO_DTYPE_F16)
+        ((guint16 *) (gpointer) bytes)[at] = dyno_half_from_float (values[i]);
+      else
+        ((float *) (gpointer) bytes)[at] = values[i];
+    }
+  return dyno_program_write_tensor (program, tensor, 0, bytes, tensor->size_bytes, error);
+}
+
+/* Sum of squared differences over sum of squares; a pad lane that is not zero counts as infinite. */
+static gboolean
+activation_error (DynoProgram *program, const DynoTensor *tensor, const double *want, double *nmse, GError **error)
+{
+  g_autofree guint8 *bytes = g_malloc (tensor->size_bytes);
+  gsize rows = (gsize) tensor->n * tensor->h * tensor->w;
+  double difference = 0, size = 0;
+  if (!dyno_program_read_tensor (program, tensor, 0, bytes, tensor->size_bytes, error))
+    return FALSE;
+  for (gsize i = 0; i < rows * tensor->cp; i++)
+    {
+      gsize c = i % tensor->cp;
+      double got = tensor->dtype == DYNO_DTYPE_F16 ? dyno_half_to_float (((guint16 *) (gpointer) bytes)[i])
+                                                   : ((float *) (gpointer) bytes)[i];
+      double right = c < tensor->c ? want[i / tensor->cp * tensor->c + c] : 0;
+      if (c >= tensor->c && got != 0)
+        difference = INFINITY;
+      difference += (got - right) * (got - right);
+      size += right * right;
+    }
+  *nmse = difference / size;
+  return TRUE;
+}
+
+static gboolean
+weight_error (DynoProgram *program, const Trial *t, double *nmse, GError **error)
+{
+  g_autofree float *got = g_new (float, t->n_weight);
+  double difference = 0, size = 0;
+  if (!dyno_program_read_parameters (program, DYNO_SPACE_GRADIENT, &got, error))
+    return FALSE;
+  for (gsize i = 0; i < t->n_weight; i++)
+    {
+      difference += (got[i] - t->dw_want[i]) * (got[i] - t->dw_want[i]);
+      size += t->dw_want[i] * t->dw_want[i];
+    }
+  *nmse = difference / size;
+  return TRUE;
+}
+
+/* Runs a trial and gives the errors of the three passes. */
+static gboolean
+run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CONV2D_N_PASSES], GError **error)
+{
+  DynoPlan plan;
+  guint64 ticket;
+  const float *weight = t->weight;
+  g_autoptr (DynoMemory) memory = NULL;
+  g_autoptr (DynoProgram) program = NULL;
+
+  if (!dyno_plan_compute (lowering, 1, DYNO_PLAN_NO_ALIAS, &plan, error)
+      || !(memory = dyno_memory_new (device, &plan, error))
+      || !(program = dyno_program_new (device, lowering, memory, NULL, NULL, NULL, error)))
+    return FALSE;
+  DynoBuffer *arena = dyno_memory_get_buffer (memory, DYNO_SPACE_ARENA, 0);
+  return dyno_buffer_fill (arena, 0, dyno_buffer_get_size (arena), 0xffffffffu, error)
+         && dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
+         && write_activation (program, t->input, t->x, error) && write_activation (program, t->seed, t->dy, error)
+         && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
+         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, error)
+         && activation_error (program, t->output, t->y_want, &errors[DYNO_CONV2D_FORWARD], error)
+         && activation_error (program, t->input->gradient, t->dx_want, &errors[DYNO_CONV2D_DGRAD], error)
+         && weight_error (program, t, &errors[DYNO_CONV2D_WGRAD], error);
+}
+
+static void
+report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSES], DynoVariantFunc func, gpointer data,
+               guint *n_failed)
+{
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    {
+      report.pass = dyno_conv2d_pass_name (pass);
+      report.error = errors[pass];
+      report.passed = report.fault == NULL && errors[pass] <= report.tolerance; /* NaN does not pass */
+      if (!report.passed)
+        (*n_failed)++;
+      if (func)
+        func (&report, data);
+    }
+}
+
+/* One tile over all cases.  A kernel that does not compile is the variant's fault, any other error is returned. */
+static gboolean
+test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean half, DynoVariantFunc func, gpointer data,
+           guint *n_failed, GError **error)
+{
+  const DynoDeviceInfo *info = dyno_device_get_info (device);
+  double errors[DYNO_CONV2D_N_PASSES] = { 0 };
+  g_autofree char *fault = NULL;
+  char label[48];
+
+  dyno_tile_label (tile, info, half, label);
+  for (guint i = 0; i < G_N_ELEMENTS (cases) && !fault; i++)
+    {
+      double these[DYNO_CONV2D_N_PASSES] = { 0 };
+      g_autoptr (GError) local = NULL;
+      g_autoptr (DynoChoices) choices = force_tile (&trials[i], info, label, i, error);
+      g_autoptr (DynoLowering) lowering = choices ? dyno_lowering_new (trials[i].graph, info, choices, error) : NULL;
+      if (!lowering)
+        return FALSE;
+      if (!run (device, &trials[i], lowering, these, &local))
+        {
+          if (!g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
+            {
+              g_propagate_error (error, g_steal_pointer (&local));
+              return FALSE;
+            }
+          fault = g_strdup (local->message);
+        }
+      for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+        if (!(these[pass] <= errors[pass])) /* NaN stays */
+          errors[pass] = these[pass];
+    }
+  report_passes (
+      (DynoVariantReport){ .name = label, .half = half, .usable = TRUE, .tolerance = half ? 5e-6 : 1e-7, .fault = fault },
+      errors, func, data, n_failed);
+  return TRUE;
+}
+
+static gboolean
+test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+{
+  Trial trials[G_N_ELEMENTS (cases)];
+  guint made = 0;
+  gboolean good = TRUE;
+
+  memset (trials, 0, sizeof trials);
+  for (; made < G_N_ELEMENTS (cases) && good; made++)
+    good = trial_init (&trials[made], &cases[made], half, error);
+  for (guint i = 0; i < dyno_n_tiles && good; i++)
+    if (!dyno_tile_unusable (&dyno_tiles[i], dyno_device_get_info (device), half))
+      good = test_tile (device, &dyno_tiles[i], trials, half, func, data, n_failed, error);
+  for (guint i = 0; i < made; i++)
+    trial_clear (&trials[i]);
+  return good;
+}
+
+void
+dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer data)
+{
+  for (guint i = 0; i < dyno_n_tiles * 2; i++)
+    {
+      const DynoTile *tile = &dyno_tiles[i / 2];
+      gboolean half = i % 2;
+      char label[48];
+      DynoVariantReport report = { .name = label, .half = half, .why = dyno_tile_unusable (tile, info, half) };
+
+      /* A tile that is made for the other precision alone is no variant of this one. */
+      if ((tile->kind == DYNO_TILE_MATRIX && !half) || (half ? tile->k : tile->k_single) == 0)
+        continue;
+      dyno_tile_label (tile, info, half, label);
+      report.usable = report.why == NULL;
+      for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+        {
+          report.pass = dyno_conv2d_pass_name (pass);
+          func (&report, data);
+        }
+    }
+}
+
+gboolean
+dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+{
+  guint failed = 0;
+  gboolean good = test_precision (device, FALSE, func, data, &failed, error)
+                  && (!dyno_device_get_info (device)->fp16 || test_precision (device, TRUE, func, data, &failed, error));
+  if (n_failed)
+    *n_failed = failed;
+  return good;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The list and the self-test of kernel variants. */
+#include "selftest.h"
+#include <string.h>
+
+typedef struct {
+  guint usable, unusable, half, passed;
+  gboolean with_results;
+} Count;
+
+static void
+count (const DynoVariantReport *report, gpointer data)
+{
+  Count *c = data;
+  c->usable += report->usable;
+  c->unusable += !report->usable;
+  c->half += report->half;
+  g_assert_nonnull (report->name);
+  g_assert_nonnull (report->pass);
+  g_assert_true (report->usable == (report->why == NULL));
+  if (!c->with_results)
+    return;
+  if (!report->passed)
+    g_test_message ("%s %s: %g, %s", report->name, report->pass, report->error, report->fault ? report->fault : "wrong");
+  g_assert_cmpfloat (report->error, <, report->tolerance);
+  c->passed += report->passed;
+}
+
+static void
+test_list (void)
+{
+  DynoDeviceInfo poor = {
+    .shared_bytes = 16384, .max_invocations = 128, .max_groups_x = 65535, .subgroup_min = 8, .subgroup_max = 8
+  };
+  DynoDeviceInfo rich = { .shared_bytes = 65536,
+                          .max_invocations = 1024,
+                          .max_groups_x = 65535,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  Count on_poor = { 0 }, on_rich = { 0 };
+  dyno_selftest_list (&poor, count, &on_poor);
+  dyno_selftest_list (&rich, count, &on_rich);
+  g_assert_cmpuint (on_poor.usable, >=, 3);
+  g_assert_cmpuint (on_poor.unusable, >, on_poor.usable);
+  g_assert_cmpuint (on_rich.usable, >, on_poor.usable);
+  g_assert_cmpuint (on_rich.usable + on_rich.unusable, ==, on_poor.usable + on_poor.unusable);
+}
+
+static void
+test_device (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDevice) device = dyno_device_open (NULL, &error);
+  g_assert_no_error (error);
+  Count listed = { 0 }, run = { .with_results = TRUE };
+  guint failed = 1;
+  dyno_selftest_list (dyno_device_get_info (device), count, &listed);
+  g_assert_true (dyno_selftest_variants (device, count, &run, &failed, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (failed, ==, 0);
+  g_assert_cmpuint (run.passed, ==, listed.usable);
+  g_assert_cmpuint (dyno_device_get_validation_messages (device), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/selftest/lists-variants", test_list);
+  g_test_add_func ("/nn/selftest/all-variants-pass", test_device);
+  return g_test_run ();
+}
