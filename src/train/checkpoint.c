@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints, written and read.  Laws:
+ * - The file is whole or not there; it is believed only when its hash is right.
+ * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was written. */
+#include "checkpoint.h"
+#include "base-error.h"
+#include "hash.h"
+#include "weightsfile.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION "1"
+
+static DynoGraph *
+graph_of (DynoProgram *program)
+{
+  return dyno_lowering_get_graph (dyno_program_get_lowering (program));
+}
+
+static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT, text);
+  return FALSE;
+}
+
+char *
+dyno_checkpoint_find (const char *resume, GError **error)
+{
+  gboolean folder = g_file_test (resume, G_FILE_TEST_IS_DIR);
+  g_autofree char *path = folder ? g_build_filename (resume, DYNO_CHECKPOINT_NAME, NULL) : g_strdup (resume);
+  g_autofree char *shown = g_filename_display_name (resume);
+
+  if (g_file_test (path, G_FILE_TEST_EXISTS))
+    return g_steal_pointer (&path);
+  if (folder)
+    fail (error, "There is no " DYNO_CHECKPOINT_NAME " in “%s”; nothing to go on from", shown);
+  else
+    fail (error, "There is no checkpoint “%s”", shown);
+  return NULL;
+}
+
+/* --- position in metadata ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  const char *key;
+  gboolean real; /* double, else guint64 */
+  gsize offset;
+} Member;
+
+static const Member members[] = {
+  { "step", FALSE, G_STRUCT_OFFSET (DynoPosition, step) },
+  { "epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, epoch) },
+  { "epoch_step", FALSE, G_STRUCT_OFFSET (DynoPosition, epoch_step) },
+  { "seconds", TRUE, G_STRUCT_OFFSET (DynoPosition, seconds) },
+  { "epoch_seconds", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_seconds) },
+  { "best_val_accuracy", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_accuracy) },
+  { "epoch_samples", FALSE, G_STRUCT_OFFSET (DynoPosition, epoch_samples) },
+  { "epoch_loss_sum", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_loss_sum) },
+  { "epoch_metric_sum", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_metric_sum) },
+  { "batches_tracked", FALSE, G_STRUCT_OFFSET (DynoPosition, batches_tracked) },
+};
+
+static char *
+member_to_text (const DynoPosition *position, const Member *member)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  double value;
+
+  if (!member->real)
+    return g_strdup_printf ("%" G_GUINT64_FORMAT, G_STRUCT_MEMBER (guint64, position, member->offset));
+  value = G_STRUCT_MEMBER (double, position, member->offset);
+  return g_strdup (isnan (value) ? "nan" : g_ascii_dtostr (text, sizeof text, value));
+}
+
+static gboolean
+read_position (DynoSafetensors *file, const char *shown, DynoPosition *position, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    {
+      const char *text = dyno_safetensors_get_metadata (file, members[i].key);
+      if (!text)
+        return fail (error, "“%s” is no checkpoint: it does not say its %s", shown, members[i].key);
+      if (members[i].real)
+        G_STRUCT_MEMBER (double, position, members[i].offset) =
+            strcmp (text, "nan") == 0 ? (double) NAN : g_ascii_strtod (text, NULL);
+      else
+        G_STRUCT_MEMBER (guint64, position, members[i].offset) = g_ascii_strtoull (text, NULL, 10);
+    }
+  return TRUE;
+}
+
+/* --- hash ---------------------------------------------------------------------------------------------------------- */
+
+static guint64
+hash_tensor (guint64 hash, const DynoSafetensor *tensor)
+{
+  hash = dyno_hash_string (hash, tensor->name);
+  return dyno_hash_bytes (hash, tensor->data, tensor->size_bytes);
+}
+
+/* Of key, value pairs, whatever their order. */
+static guint64
+hash_pair (const char *key, const char *value)
+{
+  return dyno_hash_string (dyno_hash_string (DYNO_HASH_START, key), value);
+}
+
+static guint64
+hash_file (DynoSafetensors *file)
+{
+  guint64 hash = DYNO_HASH_START, pairs = 0;
+  GHashTableIter iter;
+  gpointer key, value;
+
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    hash = hash_tensor (hash, dyno_safetensors_get (file, i));
+  g_hash_table_iter_init (&iter, dyno_safetensors_get_metadata_table (file));
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    if (strcmp (key, "hash") != 0)
+      pairs += hash_pair (key, value);
+  return hash ^ pairs;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------- */
+
+static void
+add_pair (GPtrArray *metadata, const char *key, char *value)
+{
+  g_ptr_array_add (metadata, g_strdup (key));
+  g_ptr_array_add (metadata, value);
+}
+
+static GPtrArray *
+make_metadata (const DynoJob *job, guint64 content_hash, const DynoPosition *position)
+{
+  GPtrArray *metadata = g_ptr_array_new_with_free_func (g_free);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  add_pair (metadata, "dyno_checkpoint", g_strdup (VERSION));
+  add_pair (metadata, "model", g_utf8_make_valid (job->model, -1));
+  add_pair (metadata, "data", g_utf8_make_valid (job->data ? job->data : "", -1));
+  add_pair (metadata, "data_hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", content_hash));
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    add_pair (metadata, members[i].key, member_to_text (position, &members[i]));
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *key = g_strconcat ("settings.", table[i].key, NULL);
+      add_pair (metadata, key, dyno_settings_get (&job->settings, table[i].key));
+    }
+  return metadata;
+}
+
+static void
+add_hash (GPtrArray *metadata, const GArray *tensors)
+{
+  guint64 hash = DYNO_HASH_START, pairs = 0;
+
+  for (guint i = 0; i < tensors->len; i++)
+    hash = hash_tensor (hash, &g_array_index (tensors, DynoSafetensor, i));
+  for (guint i = 0; i + 1 < metadata->len; i += 2)
+    pairs += hash_pair (g_ptr_array_index (metadata, i), g_ptr_array_index (metadata, i + 1));
+  add_pair (metadata, "hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", hash ^ pairs));
+}
+
+/* The file that is about to be replaced gets a second name; where that cannot be done there is just no previous one. */
+static void
+keep_previous (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (path);
+  g_autofree char *previous = g_build_filename (folder, DYNO_CHECKPOINT_NAME_PREVIOUS, NULL);
+  g_autofree char *temporary = g_strconcat (previous, ".link", NULL);
+
+  if (strcmp (base, DYNO_CHECKPOINT_NAME) != 0 || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return;
+  g_unlink (temporary);
+  if (link (path, temporary) == 0)
+    g_rename (temporary, previous);
+  g_unlink (temporary);
+}
+
+gboolean
+dyno_checkpoint_save (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
+                      const DynoPosition *position, GError **error)
+{
+  DynoGraph *graph = graph_of (program);
+  gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  g_autoptr (DynoWeights) model = dyno_weights_new (graph, error);
+  g_autoptr (DynoWeights) moment1 = model ? dyno_weights_new (graph, error) : NULL;
+  g_autoptr (DynoWeights) moment2 = moment1 && adamw ? dyno_weights_new (graph, error) : NULL;
+  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free), metadata = NULL;
+  struct DynoScalerState scaler;
+  DynoSafetensor row = { .name = "scaler", .type = DYNO_TENSOR_U32, .n_dims = 1, .shape = { sizeof scaler / 4 } };
+
+  if (!moment1 || (adamw && !moment2) || !dyno_program_read_parameters (program, DYNO_SPACE_MASTER, model->values, error)
+      || !dyno_program_read_parameters (program, DYNO_SPACE_MOMENT1, moment1->values, error)
+      || (adamw && !dyno_program_read_parameters (program, DYNO_SPACE_MOMENT2, moment2->values, error))
+      || !dyno_program_read_tensor (program, dyno_graph_scaler (graph), 0, &scaler, sizeof scaler, error))
+    return FALSE;
+  model->batches_tracked = position->batches_tracked;
+  dyno_weights_list (model, graph, "model.", FALSE, TRUE, tensors, names);
+  dyno_weights_list (moment1, graph, "moment1.", TRUE, FALSE, tensors, names);
+  if (moment2)
+    dyno_weights_list (moment2, graph, "moment2.", TRUE, FALSE, tensors, names);
+  row.data = &scaler;
+  row.size_bytes = sizeof scaler;
+  g_array_append_val (tensors, row);
+  metadata = make_metadata (job, content_hash, position);
+  add_hash (metadata, tensors);
+  g_ptr_array_add (metadata, NULL);
+  keep_previous (path);
+  return dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len,
+                                 (const char *const *) metadata->pdata, error);
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------- */
+
+static DynoSafetensors *
+open_checked (const char *path, const char *shown, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &problem);
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *previous = g_build_filename (folder, DYNO_CHECKPOINT_NAME_PREVIOUS, NULL);
+  const char *version = file ? dyno_safetensors_get_metadata (file, "dyno_checkpoint") : NULL;
+  const char *hash = file ? dyno_safetensors_get_metadata (file, "hash") : NULL;
+
+  if (file && !version)
+    fail (error, "“%s” holds weights but is no checkpoint; start from it with --weights instead", shown);
+  else if (file && strcmp (version, VERSION) != 0)
+    fail (error, "“%s” was written by a newer Dyno (checkpoint version %s)", shown, version);
+  else if (file && hash && g_ascii_strtoull (hash, NULL, 16) == hash_file (file))
+    return g_steal_pointer (&file);
+  else if (g_file_test (previous, G_FILE_TEST_EXISTS) && strcmp (previous, path) != 0)
+    fail (error, "“%s” is damaged (%s); the checkpoint before it is there: resume from “%s”", shown,
+          problem ? problem->message : "its hash is wrong", previous);
+  else
+    fail (error, "“%s” is damaged (%s)", shown, problem ? problem->message : "its hash is wrong");
+  return NULL;
+}
+
+static void G_GNUC_PRINTF (2, 3) warn (GPtrArray *warnings, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_ptr_array_add (warnings, g_strdup_vprintf (format, arguments));
+  va_end (arguments);
+}
+
+/* Settings of the checkpoint's run.  Keys it does not know, or that a newer one wrote, keep their default. */
+static void
+read_settings (DynoSafetensors *file, DynoSettings *settings)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  dyno_settings_init (settings);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *key = g_strconcat ("settings.", table[i].key, NULL);
+      const char *text = dyno_safetensors_get_metadata (file, key);
+      if (text)
+        dyno_settings_set (settings, table[i].key, text, NULL);
+    }
+}
+
+static gboolean
+compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 content_hash, const DynoSettings *was,
+         GPtrArray *warnings, GError **error)
+{
+  static const char *const telling[] = { "batch_size", "accumulate",     "seed",         "amp",
+                                         "image_size", "data.val_split", "data.shuffle", "augment.flip" };
+  const char *model = dyno_safetensors_get_metadata (file, "model");
+  const char *data = dyno_safetensors_get_metadata (file, "data_hash");
+
+  if (g_strcmp0 (model, job->model) != 0)
+    return fail (error, "“%s” is of model %s, not of %s", shown, model ? model : "?", job->model);
+  if (was->optimizer != job->settings.optimizer)
+    {
+      g_autofree char *optimizer = dyno_settings_get (was, "optimizer");
+      return fail (error, "“%s” was written with optimizer %s; resume with the same", shown, optimizer);
+    }
+  if (data && g_ascii_strtoull (data, NULL, 16) != content_hash)
+    warn (warnings, "The data set is not the one that “%s” was trained on, or it has changed since", shown);
+  for (guint i = 0; i < G_N_ELEMENTS (telling); i++)
+    {
+      g_autofree char *old = dyno_settings_get (was, telling[i]), *new = dyno_settings_get (&job->settings, telling[i]);
+      if (strcmp (old, new) != 0)
+        warn (warnings, "%s was %s and is %s now: the run goes on, but not as it would have", telling[i], old, new);
+    }
+  return TRUE;
+}
+
+static gboolean
+load_space (DynoSafetensors *file, const char *shown, DynoProgram *program, DynoSpace space, const char *prefix,
+            DynoWeights *weights, GError **error)
+{
+  DynoWeightsSource source = { shown, prefix, TRUE, space != DYNO_SPACE_MASTER };
+
+  return dyno_weights_read (weights, graph_of (program), file, &source, error)
+         && dyno_program_write_parameters (program, space, (const float *const *) weights->values, error);
+}
+
+static gboolean
+load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gboolean amp, gboolean was_amp, GError **error)
+{
+  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, "scaler");
+  struct DynoScalerState scaler, fresh;
+  DynoTensor *target = dyno_graph_scaler (graph_of (program));
+
+  if (!tensor || tensor->size_bytes != sizeof scaler)
+    return fail (error, "“%s” is no checkpoint: it has no tensor “scaler”", shown);
+  memcpy (&scaler, tensor->data, sizeof scaler);
+  if (amp != was_amp)
+    {
+      if (!dyno_program_read_tensor (program, target, 0, &fresh, sizeof fresh, error))
+        return FALSE;
+      scaler.scale = fresh.scale;
+      scaler.good_steps = 0;
+    }
+  return dyno_program_write_tensor (program, target, 0, &scaler, sizeof scaler, error);
+}
+
+gboolean
+dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
+                      DynoPosition *position, GPtrArray *warnings, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (DynoSafetensors) file = open_checked (path, shown, error);
+  g_autoptr (DynoWeights) weights = NULL;
+  gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  DynoSettings was;
+  guint64 old_batch, new_batch;
+
+  if (!file || !read_position (file, shown, position, error))
+    return FALSE;
+  read_settings (file, &was);
+  if (!compare (file, shown, job, content_hash, &was, warnings, error))
+    return FALSE;
+  weights = dyno_weights_new (graph_of (program), error);
+  if (!weights || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", weights, error)
+      || !load_space (file, shown, program, DYNO_SPACE_MOMENT1, "moment1.", weights, error)
+      || (adamw && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", weights, error))
+      || !load_scaler (file, shown, program, job->settings.amp, was.amp, error))
+    return FALSE;
+  old_batch = (guint64) (was.batch_size * was.accumulate);
+  new_batch = (guint64) (job->settings.batch_size * job->settings.accumulate);
+  if (old_batch != new_batch)
+    position->epoch_step = position->epoch_step * old_batch / new_batch;
+  return TRUE;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints: all that a run needs to go on to the same bits.  Private to the train floor.
+ *
+ * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and num_batches_tracked included), moment1.*
+ * (momentum), moment2.* (AdamW), scaler; metadata: position, settings, model, hash of the data set, and a hash over
+ * everything else.  The file is replaced atomically, and the one before is kept beside it. */
+#pragma once
+#include "job.h"
+#include "program.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_CHECKPOINT_NAME          "checkpoint.safetensors"
+#define DYNO_CHECKPOINT_NAME_PREVIOUS "checkpoint.previous.safetensors"
+
+/* Where a run stands, between two steps. */
+typedef struct {
+  guint64 step;       /* updates done */
+  guint64 epoch;      /* from 0 */
+  guint64 epoch_step; /* updates done in it */
+  double seconds;     /* of training so far, pauses left out */
+  double epoch_seconds;
+  double best_val_accuracy; /* NaN: none yet */
+  guint64 epoch_samples;    /* sums of the epoch so far */
+  double epoch_loss_sum, epoch_metric_sum;
+  guint64 batches_tracked; /* of batch norms */
+} DynoPosition;
+
+/* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT (there is none). */
+char *dyno_checkpoint_find (const char *resume, GError **error);
+
+/* Reads the state of program from the device and writes it.  Errors: those of reading, DYNO_BASE_ERROR_DISK and _IO. */
+gboolean dyno_checkpoint_save (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
+                               const DynoPosition *position, GError **error);
+
+/* Puts the state into program.  Sentences about what differs from the checkpoint's run go to warnings (char*).
+ * Errors: CHECKPOINT (damaged, or of another model, names the first mismatch), data's, those of writing to the device. */
+gboolean dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
+                               DynoPosition *position, GPtrArray *warnings, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine of a session: from a job and a data set to programs that can be submitted.
+ *
+ * Law: what is allocated is what the plan says; nothing is allocated, compiled or recorded after dyno_engine_build. */
+#include "engine.h"
+#include "autotune.h"
+#include "weightsfile.h"
+#include <string.h>
+
+/* The first loss scale with AMP: lower than PyTorch's 65536, which costs the first steps of most nets an overflow. */
+#define FIRST_LOSS_SCALE 4096.0f
+
+static void G_GNUC_PRINTF (2, 3) warn (const DynoEngineWatch *watch, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  watch->warning (text, watch->data);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------------- */
+
+static DynoDevice *
+open_device (const DynoJob *job, GError **error)
+{
+  DynoDeviceParams params = { .index = job->device, .budget_bytes = (guint64) job->settings.vram_budget };
+
+  return dyno_device_open (&params, error);
+}
+
+static void
+split (DynoEngine *engine, const DynoJob *job)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (engine->dataset);
+
+  if (info->device_noise)
+    {
+      engine->n_train = info->n_samples;
+      return;
+    }
+  dyno_dataset_split (engine->dataset, job->settings.data_val_split, (guint64) job->settings.seed, &engine->train,
+                      &engine->validation);
+  engine->n_train = engine->train->len;
+  engine->n_validation = engine->validation->len;
+}
+
+static void
+warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngineWatch *watch)
+{
+  const DynoSettings *now = &engine->job->settings;
+
+  if (now->amp != asked->settings.amp)
+    warn (watch, "%s has no fp16: training in fp32 instead of AMP", dyno_device_get_info (engine->device)->name);
+  if (now->batch_size != asked->settings.batch_size)
+    warn (watch, "The training part has only %" G_GUINT64_FORMAT " samples: batch_size is %" G_GINT64_FORMAT,
+          engine->n_train, now->batch_size);
+  if (now->optimizer == DYNO_OPTIMIZER_NAME_ADAMW && now->lr > 0.01)
+    warn (watch, "A learning rate of %g is high for AdamW; 0.001 is usual", now->lr);
+}
+
+static gboolean
+plan (DynoEngine *engine, GError **error)
+{
+  return dyno_job_plan_parts (engine->job, dyno_dataset_get_info (engine->dataset), dyno_device_get_info (engine->device),
+                              engine->choices, engine->n_train, engine->n_validation, &engine->plan, error);
+}
+
+DynoEngine *
+dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch, GError **error)
+{
+  g_autoptr (DynoEngine) engine = g_new0 (DynoEngine, 1);
+
+  engine->dataset = dyno_dataset_ref (dataset);
+  engine->device = open_device (job, error);
+  if (!engine->device)
+    return NULL;
+  split (engine, job);
+  if (engine->n_train < 1)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, "“%s” has no samples to train on",
+                   dyno_dataset_get_info (dataset)->name);
+      return NULL;
+    }
+  engine->job = dyno_job_adapt (job, dyno_device_get_info (engine->device), engine->n_train);
+  warn_of_changes (engine, job, watch);
+  if (!plan (engine, error))
+    return NULL;
+  return g_steal_pointer (&engine);
+}
+
+typedef struct {
+  const DynoEngineWatch *watch;
+  const char *what;
+} Progress;
+
+static void
+on_progress (guint done, guint total, gpointer data)
+{
+  const Progress *progress = data;
+
+  progress->watch->progress (progress->what, done, total, progress->watch->data);
+}
+
+/* Measures what one network still needs. */
+static gboolean
+tune_network (DynoEngine *engine, gboolean training, Progress *progress, GCancellable *cancellable, GError **error)
+{
+  DynoNetworkParams params;
+  g_autoptr (DynoGraph) graph = NULL;
+
+  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training, &params, error))
+    return FALSE;
+  graph = dyno_network_build (&params, error);
+  if (!graph)
+    return FALSE;
+  return dyno_autotune_count (engine->device, graph, engine->choices) == 0
+         || dyno_autotune (engine->device, graph, engine->choices, on_progress, progress, cancellable, error);
+}
+
+gboolean
+dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error)
+{
+  const DynoSettings *s = &engine->job->settings;
+  const char *key = dyno_device_get_key (engine->device);
+  g_autoptr (GError) problem = NULL;
+  Progress progress = { watch, "autotune" };
+
+  if (!s->autotune || s->deterministic)
+    return TRUE;
+  engine->choices = dyno_choices_load (key);
+  if (!tune_network (engine, TRUE, &progress, cancellable, &problem)
+      || (engine->n_validation > 0 && !tune_network (engine, FALSE, &progress, cancellable, &problem)))
+    {
+      dyno_choices_save (engine->choices, key, NULL);
+      if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)
+          && !g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY))
+        {
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return FALSE;
+        }
+      warn (watch, "Kernels were not all measured, for lack of device memory: %s", problem->message);
+      g_clear_error (&problem);
+    }
+  if (!dyno_choices_save (engine->choices, key, &problem))
+    warn (watch, "The measured kernels are not remembered: %s", problem->message);
+  return plan (engine, error);
+}
+
+/* --- building ------------------------------------------------------------------------------------------------------ */
+
+static gboolean
+lower (DynoEngine *engine, gboolean training, DynoGraph **graph, DynoLowering **lowering, DynoPlan *memory_plan,
+       GError **error)
+{
+  DynoNetworkParams params;
+
+  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training, &params, error))
+    return FALSE;
+  *graph = dyno_network_build (&params, error);
+  if (!*graph)
+    return FALSE;
+  *lowering = dyno_lowering_new (*graph, dyno_device_get_info (engine->device), engine->choices, error);
+  return *lowering && dyno_plan_compute (*lowering, DYNO_PIPE_SLOTS, DYNO_PLAN_DEFAULT, memory_plan, error);
+}
+
+static gboolean
+build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error)
+{
+  Progress progress = { watch, "compile" };
+  DynoPlan memory_plan, other;
+
+  if (!lower (engine, TRUE, &engine->graph, &engine->lowering, &memory_plan, error))
+    return FALSE;
+  if (engine->n_validation > 0)
+    {
+      if (!lower (engine, FALSE, &engine->eval_graph, &engine->eval_lowering, &other, error))
+        return FALSE;
+      dyno_plan_merge (&memory_plan, &other);
+    }
+  engine->memory = dyno_memory_new (engine->device, &memory_plan, error);
+  if (!engine->memory)
+    return FALSE;
+  engine->program =
+      dyno_program_new (engine->device, engine->lowering, engine->memory, on_progress, &progress, cancellable, error);
+  if (engine->program && engine->eval_lowering)
+    engine->eval_program =
+        dyno_program_new (engine->device, engine->eval_lowering, engine->memory, on_progress, &progress, cancellable, error);
+  return engine->program && (engine->eval_program || !engine->eval_lowering);
+}
+
+static DynoUploader *
+make_uploader (DynoEngine *engine, gboolean training, GError **error)
+{
+  const DynoSettings *s = &engine->job->settings;
+  DynoLoaderParams params = {
+    .batch = (guint32) s->batch_size,
+    .seed = (guint64) s->seed,
+    .shuffle = training && s->data_shuffle,
+    .drop_last = training,
+    .workers = (guint) s->workers,
+    .prefetch = (guint) s->prefetch,
+    .persistent = s->persistent_workers,
+    .cache = s->cache,
+  };
+
+  if (!dyno_job_get_size (engine->job, dyno_dataset_get_info (engine->dataset), &params.width, &params.height, error))
+    return NULL;
+  return dyno_uploader_new (engine->device, engine->memory, training ? engine->graph : engine->eval_graph, engine->dataset,
+                            training ? engine->train : engine->validation, &params, DYNO_PIPE_SLOTS, s->pinned, error);
+}
+
+static gboolean
+build_pipes (DynoEngine *engine, GError **error)
+{
+  guint32 batch = (guint32) engine->job->settings.batch_size;
+
+  if (!dyno_dataset_get_info (engine->dataset)->device_noise)
+    {
+      engine->uploader = make_uploader (engine, TRUE, error);
+      if (!engine->uploader)
+        return FALSE;
+      if (engine->eval_program && !(engine->eval_uploader = make_uploader (engine, FALSE, error)))
+        return FALSE;
+    }
+  engine->pipe = dyno_pipe_new (engine->device, engine->program, engine->uploader, batch);
+  if (engine->eval_program)
+    engine->eval_pipe = dyno_pipe_new (engine->device, engine->eval_program, engine->eval_uploader, batch);
+  engine->stepper = dyno_stepper_new (engine->pipe);
+  return TRUE;
+}
+
+/* What would have fitted, when the device refused memory that the plan counted on. */
+static void
+explain_memory (DynoEngine *engine, GError **error)
+{
+  guint64 used, available;
+  g_autoptr (DynoJob) smaller = NULL;
+  DynoJobPlan fitting;
+
+  if (!error
+      || !(g_error_matches (*error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+           || g_error_matches (*error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)))
+    return;
+  smaller = dyno_job_copy (engine->job);
+  if (!dyno_device_query_memory (engine->device, &used, &available) || available == 0)
+    available = engine->plan.plan.total_bytes / 2;
+  smaller->settings.vram_budget = (gint64) (available + dyno_device_get_allocated_total (engine->device));
+  if (!dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset), dyno_device_get_info (engine->device),
+                            engine->choices, engine->n_train, engine->n_validation, &fitting, NULL)
+      || fitting.fitting_batch < 1 || fitting.fitting_batch >= engine->job->settings.batch_size)
+    return;
+  gint64 parts = (engine->job->settings.batch_size + fitting.fitting_batch - 1) / fitting.fitting_batch;
+  g_autofree char *advice =
+      g_strdup_printf (" (other programs may hold device memory; batch_size %" G_GINT64_FORMAT
+                       " with accumulate %" G_GINT64_FORMAT " should fit and keeps the effective batch)",
+                       fitting.fitting_batch, parts * engine->job->settings.accumulate);
+  g_autofree char *whole = g_strconcat ((*error)->message, advice, NULL);
+  g_free ((*error)->message);
+  (*error)->message = g_steal_pointer (&whole);
+}
+
+gboolean
+dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (!engine->plan.fits)
+    {
+      g_autofree char *advice = dyno_job_plan_advice (engine->job, &engine->plan);
+      g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, advice);
+      return FALSE;
+    }
+  if (build_programs (engine, watch, cancellable, &problem) && build_pipes (engine, &problem))
+    return TRUE;
+  explain_memory (engine, &problem);
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+/* --- start values -------------------------------------------------------------------------------------------------- */
+
+static gboolean
+load_weights (DynoEngine *engine, guint64 *batches_tracked, GError **error)
+{
+  const char *path = engine->job->weights_in;
+  g_autofree char *shown = g_filename_display_name (path);
+  DynoWeightsSource source = { shown, "", TRUE, FALSE };
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, error);
+  g_autoptr (DynoWeights) weights = file ? dyno_weights_new (engine->graph, error) : NULL;
+
+  if (!weights || !dyno_weights_read (weights, engine->graph, file, &source, error))
+    return FALSE;
+  *batches_tracked = weights->batches_tracked;
+  return dyno_program_write_parameters (engine->program, DYNO_SPACE_MASTER, (const float *const *) weights->values, error);
+}
+
+gboolean
+dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error)
+{
+  gboolean amp = engine->job->settings.amp;
+  struct DynoScalerState scaler = { .scale = amp ? FIRST_LOSS_SCALE : 1.0f };
+
+  *batches_tracked = 0;
+  if (!dyno_program_write_tensor (engine->program, dyno_graph_scaler (engine->graph), 0, &scaler, sizeof scaler, error))
+    return FALSE;
+  if (engine->job->weights_in)
+    return load_weights (engine, batches_tracked, error);
+  return dyno_program_initialise (engine->program, (guint64) engine->job->settings.seed, error);
+}
+
+/* --- live changes, end --------------------------------------------------------------------------------------------- */
+
+void
+dyno_engine_set_workers (DynoEngine *engine, guint workers)
+{
+  engine->job->settings.workers = workers;
+  if (engine->uploader)
+    dyno_loader_set_workers (dyno_uploader_get_loader (engine->uploader), workers);
+  if (engine->eval_uploader)
+    dyno_loader_set_workers (dyno_uploader_get_loader (engine->eval_uploader), workers);
+}
+
+guint
+dyno_engine_set_prefetch (DynoEngine *engine, guint prefetch)
+{
+  if (!engine->uploader)
+    return prefetch;
+  prefetch = MIN (prefetch, dyno_uploader_get_max_prefetch (engine->uploader));
+  engine->job->settings.prefetch = prefetch;
+  dyno_loader_set_prefetch (dyno_uploader_get_loader (engine->uploader), prefetch);
+  if (engine->eval_uploader)
+    dyno_loader_set_prefetch (dyno_uploader_get_loader (engine->eval_uploader), prefetch);
+  return prefetch;
+}
+
+void
+dyno_engine_free (DynoEngine *engine)
+{
+  if (!engine)
+    return;
+  dyno_stepper_free (engine->stepper);
+  dyno_pipe_free (engine->pipe);
+  dyno_pipe_free (engine->eval_pipe);
+  dyno_uploader_free (engine->uploader);
+  dyno_uploader_free (engine->eval_uploader);
+  dyno_program_free (engine->program);
+  dyno_program_free (engine->eval_program);
+  dyno_memory_free (engine->memory);
+  dyno_lowering_free (engine->lowering);
+  dyno_lowering_free (engine->eval_lowering);
+  dyno_graph_free (engine->graph);
+  dyno_graph_free (engine->eval_graph);
+  dyno_choices_free (engine->choices);
+  if (engine->train)
+    g_array_unref (engine->train);
+  if (engine->validation)
+    g_array_unref (engine->validation);
+  dyno_job_free (engine->job);
+  dyno_device_unref (engine->device);
+  dyno_dataset_unref (engine->dataset);
+  g_free (engine);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that a session holds on a device for a job: programs, memory, loaders; made in three acts and freed in one.
+ * One thread, the session's.  Private to the train floor. */
+#pragma once
+#include "evaluate.h"
+#include "planjob.h"
+#include "stepper.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoEngine DynoEngine;
+
+struct _DynoEngine {
+  DynoDataset *dataset;
+  DynoDevice *device;
+  DynoJob *job; /* as it can run here: AMP and batch may differ from what was asked */
+  GArray *train, *validation;
+  guint64 n_train, n_validation;
+  DynoChoices *choices; /* NULL: kernels by rule */
+  DynoJobPlan plan;
+  DynoGraph *graph, *eval_graph; /* eval_*: NULL without validation */
+  DynoLowering *lowering, *eval_lowering;
+  DynoMemory *memory;
+  DynoProgram *program, *eval_program;
+  DynoUploader *uploader, *eval_uploader; /* NULL where the device makes its own input */
+  DynoPipe *pipe, *eval_pipe;
+  DynoStepper *stepper;
+};
+
+/* Told what goes on while an engine is built; the session's thread. */
+typedef struct {
+  void (*progress) (const char *what, guint done, guint total, gpointer data);
+  void (*warning) (const char *text, gpointer data);
+  gpointer data;
+} DynoEngineWatch;
+
+/* Device, parts of the data set, the plan.  Errors: gpu's of opening; DATA; those of dyno_job_plan.  Not fitting is no error. */
+DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch, GError **error);
+
+/* Measures kernels that are not known yet, when the job asks for it; plans again with them. */
+gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error);
+
+/* Memory, programs and loaders; parameters are undefined still.
+ * Errors: DOES_NOT_FIT, those of dyno_memory_new, dyno_program_new, dyno_uploader_new. */
+gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error);
+
+/* Start values by the job's seed, or from a weights file.  *batches_tracked as the file says. */
+gboolean dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error);
+
+/* Waits for what is in flight. */
+void dyno_engine_free (DynoEngine *engine);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEngine, dyno_engine_free)
+
+/* Live changes. */
+void dyno_engine_set_workers (DynoEngine *engine, guint workers);
+guint dyno_engine_set_prefetch (DynoEngine *engine, guint prefetch); /* what it could be set to */
+
+G_END_DECLS

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Validation: forward alone, in file order, without augmentation; sums in double, so that batch size does not tell. */
+#include "evaluate.h"
+#include <math.h>
+
+static gboolean
+retire (DynoPipe *pipe, DynoEvaluation *sum, GError **error)
+{
+  DynoPipeResult done;
+
+  if (!dyno_pipe_retire (pipe, &done, error))
+    return FALSE;
+  sum->n_samples += done.output.n_valid;
+  sum->loss += done.output.loss_sum;
+  sum->metric += done.output.metric_sum;
+  return TRUE;
+}
+
+gboolean
+dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, GCancellable *cancellable, DynoEvaluation *evaluation,
+               GError **error)
+{
+  struct DynoStepInput input = { .seed_low = (guint32) seed, .seed_high = (guint32) (seed >> 32), .loss_divisor = 1 };
+  DynoEvaluation sum = { 0 };
+  guint32 n_valid = 1;
+  gint64 wait_us = 0;
+
+  dyno_loader_start_epoch (loader, 0, 0);
+  while (n_valid > 0)
+    {
+      if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid, &wait_us, error))
+        return FALSE;
+      while (dyno_pipe_get_pending (pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
+        if (!retire (pipe, &sum, error))
+          return FALSE;
+    }
+  evaluation->n_samples = sum.n_samples;
+  evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples : NAN;
+  evaluation->metric = sum.n_samples ? sum.metric / (double) sum.n_samples : NAN;
+  return TRUE;
+}

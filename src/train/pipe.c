@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The pipe: submission n uses slot n modulo DYNO_PIPE_SLOTS, and is retired before that slot is used again. */
+#include "pipe.h"
+#include <string.h>
+
+struct _DynoPipe {
+  DynoDevice *device;
+  DynoProgram *program;
+  DynoUploader *uploader;
+  guint32 batch;
+  guint64 submitted, retired;
+  guint64 tickets[DYNO_PIPE_SLOTS]; /* of the last computing in each slot */
+};
+
+DynoPipe *
+dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch)
+{
+  DynoPipe *pipe = g_new0 (DynoPipe, 1);
+
+  pipe->device = dyno_device_ref (device);
+  pipe->program = program;
+  pipe->uploader = uploader;
+  pipe->batch = batch;
+  return pipe;
+}
+
+void
+dyno_pipe_free (DynoPipe *pipe)
+{
+  DynoPipeResult result;
+
+  if (!pipe)
+    return;
+  while (dyno_pipe_get_pending (pipe) > 0 && dyno_pipe_retire (pipe, &result, NULL))
+    ;
+  dyno_device_unref (pipe->device);
+  g_free (pipe);
+}
+
+guint
+dyno_pipe_get_pending (DynoPipe *pipe)
+{
+  return (guint) (pipe->submitted - pipe->retired);
+}
+
+gboolean
+dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input, GCancellable *cancellable,
+                  guint32 *n_valid, gint64 *wait_us, GError **error)
+{
+  guint slot = (guint) (pipe->submitted % DYNO_PIPE_SLOTS);
+  DynoWait upload = { DYNO_QUEUE_TRANSFER, 0 };
+  struct DynoStepInput *target = dyno_program_step_input (pipe->program, slot);
+
+  g_return_val_if_fail (dyno_pipe_get_pending (pipe) < DYNO_PIPE_SLOTS, FALSE);
+  *n_valid = pipe->batch;
+  if (pipe->uploader
+      && !dyno_uploader_next (pipe->uploader, slot, pipe->tickets[slot], cancellable, n_valid, wait_us, &upload.ticket,
+                              error))
+    return FALSE;
+  if (*n_valid == 0)
+    return TRUE;
+  *target = *input;
+  target->n_valid = *n_valid;
+  target->loss_divisor = input->loss_divisor * (float) *n_valid;
+  if (!dyno_program_submit (pipe->program, kind, slot, &upload, 1, &pipe->tickets[slot], error))
+    {
+      if (pipe->uploader)
+        dyno_uploader_reclaim (pipe->uploader, slot);
+      return FALSE;
+    }
+  pipe->submitted++;
+  return TRUE;
+}
+
+gboolean
+dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error)
+{
+  guint slot = (guint) (pipe->retired % DYNO_PIPE_SLOTS);
+
+  g_return_val_if_fail (dyno_pipe_get_pending (pipe) > 0, FALSE);
+  if (!dyno_queue_wait (pipe->device, DYNO_QUEUE_COMPUTE, pipe->tickets[slot], 0, error))
+    return FALSE;
+  pipe->retired++;
+  result->end_us = g_get_monotonic_time ();
+  result->output = *dyno_program_step_output (pipe->program, slot);
+  result->upload_ms = pipe->uploader ? dyno_uploader_reclaim (pipe->uploader, slot) : 0;
+  dyno_program_read_stages (pipe->program, slot, result->stage_us);
+  return TRUE;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Batches through a program, two in flight: each is uploaded, submitted, and its output read when it is over.
+ *
+ * A submit waits for the loader and for nothing else; retiring waits for the oldest submission.  One thread, the session's.
+ * Private to the train floor. */
+#pragma once
+#include "uploader.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoPipe DynoPipe;
+
+#define DYNO_PIPE_SLOTS 2
+
+/* What a retired submission gave. */
+typedef struct {
+  struct DynoStepOutput output;
+  double stage_us[3]; /* device time of forward, backward, optimizer; zeros where not measured */
+  double upload_ms;
+  gint64 end_us; /* monotonic time at which it was seen to be over */
+} DynoPipeResult;
+
+/* uploader NULL: the network makes its own input.  All outlive the pipe. */
+DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch);
+/* Waits for what is in flight. */
+void dyno_pipe_free (DynoPipe *pipe);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)
+
+/* Takes a batch and submits it; the caller keeps fewer than DYNO_PIPE_SLOTS in flight.  input's n_valid is filled in and its
+ * loss_divisor, the number of batches of the step, multiplied by it.  *n_valid 0: the epoch is over, nothing was submitted.
+ * wait_us is added to.  Errors: those of the loader, G_IO_ERROR_CANCELLED, those of submitting. */
+gboolean dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input, GCancellable *cancellable,
+                           guint32 *n_valid, gint64 *wait_us, GError **error);
+
+guint dyno_pipe_get_pending (DynoPipe *pipe);
+
+/* Waits for the oldest submission.  Errors: DEVICE_LOST, TIMEOUT. */
+gboolean dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Throughput: from the youngest entry that is a second old, or the one before the last where steps take longer. */
+#include "rate.h"
+
+double
+dyno_rate_add (DynoRate *rate, gint64 time_us, guint64 samples)
+{
+  guint64 last = rate->n;
+  guint64 total = samples + (last > 0 ? rate->samples[(last - 1) % DYNO_RATE_ENTRIES] : 0), from;
+
+  rate->times_us[last % DYNO_RATE_ENTRIES] = time_us;
+  rate->samples[last % DYNO_RATE_ENTRIES] = total;
+  rate->n++;
+  if (last == 0)
+    return 0;
+  from = last - 1;
+  while (from > 0 && last - from < DYNO_RATE_ENTRIES - 1
+         && time_us - rate->times_us[from % DYNO_RATE_ENTRIES] < G_USEC_PER_SEC)
+    from--;
+  return (double) (total - rate->samples[from % DYNO_RATE_ENTRIES]) * 1e6
+         / (double) MAX (1, time_us - rate->times_us[from % DYNO_RATE_ENTRIES]);
+}

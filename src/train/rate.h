@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Throughput over about the last second.  Private to the train floor. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_RATE_ENTRIES 512
+
+typedef struct {
+  gint64 times_us[DYNO_RATE_ENTRIES];
+  guint64 samples[DYNO_RATE_ENTRIES]; /* in all, at that time */
+  guint64 n;                          /* entries ever */
+} DynoRate;
+
+/* samples more were done at time_us, a clock that stands still in pauses; gives samples a second.  The first call, with 0
+ * samples, sets the start. */
+double dyno_rate_add (DynoRate *rate, gint64 time_us, guint64 samples);
+
+G_END_DECLS

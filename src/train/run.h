@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a run, for the files of the session's thread: sessionrun.c (its life), runloop.c (epochs and steps), runreport.c
+ * (what it tells and writes).  Private to the train floor. */
+#pragma once
+#include "checkpoint.h"
+#include "engine.h"
+#include "rate.h"
+#include "rundir.h"
+#include "session-private.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_RUN_GOES_ON,
+  DYNO_RUN_FINISHED,
+  DYNO_RUN_STOPPED, /* asked to save and end */
+  DYNO_RUN_ENDED,   /* asked to end at once */
+  DYNO_RUN_FAILED,  /* error set */
+} DynoRunOutcome;
+
+typedef struct {
+  DynoSession *session;
+  DynoDataset *dataset;
+  guint64 content_hash;
+  DynoEngine *engine;
+  DynoRunDir *dir;       /* NULL: nothing is written */
+  DynoPosition position; /* after the last step whose result is known */
+  DynoRate rate;
+  char *checkpoint;      /* the last that this run saved, or began with; NULL: none yet */
+  gboolean plan_told;
+  guint64 told_plan_bytes;
+  guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */
+  guint bad_row;                     /* steps in a row without a finite loss */
+  gboolean disk_warned;              /* metrics.csv could not be appended to */
+  gint64 last_end_us;                /* of the last step, on the run's clock */
+  gint64 paused_us, base_us;         /* the clock: monotonic time less pauses, from base */
+  double base_seconds;               /* of earlier parts */
+  guint64 vram_all_bytes;
+  gint64 vram_asked_us;
+} DynoRun;
+
+/* runloop.c: from the run's position to its end. */
+DynoRunOutcome dyno_run_loop (DynoRun *run, GError **error);
+
+/* runreport.c.  The clock of a run, in microseconds, which stands still in pauses. */
+gint64 dyno_run_clock (const DynoRun *run, gint64 monotonic_us);
+double dyno_run_seconds (const DynoRun *run, gint64 clock_us);
+
+void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void dyno_run_tell_plan (DynoRun *run);
+/* Log, file and event of a step and of an epoch. */
+void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
+void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
+
+/* Saves the checkpoint of the run's folder.  A disk that is full is a warning, and *saved FALSE; errors are the device's. */
+gboolean dyno_run_save (DynoRun *run, gboolean *saved, GError **error);
+/* weights.safetensors, and where else they were asked for.  Errors: OUTPUT, the device's. */
+gboolean dyno_run_save_weights (DynoRun *run, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more, atomically, at the end.
+ * A step's row waits for the next step, because the row of an epoch's last step also holds the epoch's values. */
+#include "rundir.h"
+#include "base-error.h"
+#include "checkpoint.h"
+#include "file.h"
+#include "log.h"
+#include "metricscsv.h"
+#include "train-error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_US    G_USEC_PER_SEC
+#define FLUSH_BYTES 65536
+
+struct _DynoRunDir {
+  char *path, *checkpoint, *weights, *metrics;
+  int fd;        /* metrics.csv; -1: not open */
+  GString *text; /* not written yet */
+  gint64 flushed_us;
+  gboolean has_step;
+  DynoStepMetrics step; /* whose row waits */
+};
+
+/* "checkpoint.safetensors.Ab3dE9" and the like. */
+static gboolean
+is_leftover (const char *name)
+{
+  static const char *const finals[] = { DYNO_CHECKPOINT_NAME, "weights.safetensors", "metrics.csv", "settings.ini" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (finals); i++)
+    {
+      gsize n = strlen (finals[i]);
+      if (strncmp (name, finals[i], n) == 0 && name[n] == '.' && strlen (name) == n + 7)
+        return TRUE;
+    }
+  return strcmp (name, DYNO_CHECKPOINT_NAME_PREVIOUS ".link") == 0;
+}
+
+static void
+remove_leftovers (const char *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (folder && (name = g_dir_read_name (folder)))
+    if (is_leftover (name))
+      {
+        g_autofree char *whole = g_build_filename (path, name, NULL);
+        g_info ("Removing “%s”, which an interrupted run left", whole);
+        g_unlink (whole);
+      }
+}
+
+DynoRunDir *
+dyno_run_dir_open (const char *path, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path), *log = g_build_filename (path, "log", NULL);
+  DynoRunDir *dir;
+
+  if (g_mkdir_with_parents (path, 0755) != 0 || g_access (path, R_OK | W_OK | X_OK) != 0)
+    {
+      int code = errno;
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
+                   "Cannot write into the folder “%s”: %s; choose another one", shown, g_strerror (code));
+      return NULL;
+    }
+  remove_leftovers (path);
+  dyno_log_set_file (log);
+  dir = g_new0 (DynoRunDir, 1);
+  dir->path = g_strdup (path);
+  dir->checkpoint = g_build_filename (path, DYNO_CHECKPOINT_NAME, NULL);
+  dir->weights = g_build_filename (path, "weights.safetensors", NULL);
+  dir->metrics = g_build_filename (path, "metrics.csv", NULL);
+  dir->fd = -1;
+  dir->text = g_string_new (NULL);
+  return dir;
+}
+
+void
+dyno_run_dir_free (DynoRunDir *dir)
+{
+  if (!dir)
+    return;
+  if (dir->fd >= 0)
+    close (dir->fd);
+  g_string_free (dir->text, TRUE);
+  g_free (dir->path);
+  g_free (dir->checkpoint);
+  g_free (dir->weights);
+  g_free (dir->metrics);
+  g_free (dir);
+}
+
+const char *
+dyno_run_dir_get_checkpoint (DynoRunDir *dir)
+{
+  return dir->checkpoint;
+}
+
+const char *
+dyno_run_dir_get_weights (DynoRunDir *dir)
+{
+  return dir->weights;
+}
+
+void
+dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics)
+{
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  if (!g_file_get_contents (path, &text, NULL, NULL) || !g_str_has_prefix (text, DYNO_METRICS_CSV_HEAD))
+    return;
+  lines = g_strsplit (text, "\n", -1);
+  for (guint i = 1; lines[i]; i++)
+    {
+      DynoStepMetrics step;
+      DynoEpochMetrics epoch;
+      gboolean has_epoch;
+
+      if (!dyno_metrics_csv_parse (lines[i], &step, &epoch, &has_epoch) || step.step > last_step)
+        break;
+      dyno_metrics_add_step (metrics, &step);
+      if (has_epoch)
+        dyno_metrics_add_epoch (metrics, &epoch);
+    }
+}
+
+/* What is not written yet, when it is enough or due.  What cannot be written stays for the next time. */
+static gboolean
+flush (DynoRunDir *dir, gboolean now, GError **error)
+{
+  gint64 time = g_get_monotonic_time ();
+
+  if (dir->fd < 0 || dir->text->len == 0 || (!now && dir->text->len < FLUSH_BYTES && time - dir->flushed_us < FLUSH_US))
+    return TRUE;
+  dir->flushed_us = time;
+  while (dir->text->len > 0)
+    {
+      gssize n = write (dir->fd, dir->text->str, dir->text->len);
+      int code = errno;
+
+      if (n < 0 && code == EINTR)
+        continue;
+      if (n <= 0)
+        {
+          gboolean disk = code == ENOSPC || code == EDQUOT || code == EFBIG;
+          g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO, "Cannot write “%s”: %s",
+                       dir->metrics, g_strerror (code));
+          return FALSE;
+        }
+      g_string_erase (dir->text, 0, n);
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
+{
+  g_autofree char *text = dyno_metrics_to_csv (metrics);
+
+  if (dir->fd >= 0)
+    close (dir->fd);
+  dir->fd = -1;
+  dir->has_step = FALSE;
+  g_string_truncate (dir->text, 0);
+  dir->flushed_us = g_get_monotonic_time ();
+  if (!dyno_file_write_atomic (dir->metrics, text, strlen (text), error))
+    return FALSE;
+  dir->fd = g_open (dir->metrics, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
+  return TRUE;
+}
+
+gboolean
+dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error)
+{
+  if (dir->has_step && dir->fd >= 0)
+    dyno_metrics_csv_append (dir->text, &dir->step, NULL);
+  dir->step = *step;
+  dir->has_step = TRUE;
+  return flush (dir, FALSE, error);
+}
+
+gboolean
+dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error)
+{
+  if (dir->has_step && dir->fd >= 0)
+    dyno_metrics_csv_append (dir->text, &dir->step, dir->step.step == epoch->step ? epoch : NULL);
+  dir->has_step = FALSE;
+  return flush (dir, TRUE, error);
+}
+
+gboolean
+dyno_run_dir_finish (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
+{
+  g_autofree char *text = dyno_metrics_to_csv (metrics);
+
+  if (dir->fd >= 0)
+    close (dir->fd);
+  dir->fd = -1;
+  return dyno_file_write_atomic (dir->metrics, text, strlen (text), error);
+}

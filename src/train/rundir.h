@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of a run: metrics.csv as it grows, the names of its files, leftovers of an earlier end.  Private to the train floor. */
+#pragma once
+#include "metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoRunDir DynoRunDir;
+
+/* Makes the folder, removes temporary files that a killed run left in it, and sends the log to its file "log".
+ * Errors: OUTPUT. */
+DynoRunDir *dyno_run_dir_open (const char *path, GError **error);
+void dyno_run_dir_free (DynoRunDir *dir);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunDir, dyno_run_dir_free)
+
+const char *dyno_run_dir_get_checkpoint (DynoRunDir *dir);
+const char *dyno_run_dir_get_weights (DynoRunDir *dir);
+
+/* Rows of the metrics.csv in `folder` up to a step go into metrics: a run that is resumed has its whole log.  None is no error. */
+void dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics);
+
+/* Starts metrics.csv with what metrics holds; rows are then appended, at most a second late.
+ * Errors: DYNO_BASE_ERROR_DISK and _IO; adding rows goes on none the less, and _finish tries again. */
+gboolean dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error);
+gboolean dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error);
+gboolean dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error);
+
+/* The whole metrics.csv anew. */
+gboolean dyno_run_dir_finish (DynoRunDir *dir, DynoMetrics *metrics, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* Epochs and steps of a run.  Laws:
+ * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains first.
+ * - The position moves when a step's result is known; a checkpoint is taken only with nothing in flight. */
+#include "run.h"
+#include "schedule.h"
+#include <math.h>
+
+#define BAD_STEPS_AMP  10 /* without a finite loss, in a row: the run has diverged */
+#define BAD_STEPS_FP32 5  /* where no loss scale can help */
+
+typedef struct {
+  DynoRun *run;
+  guint64 steps_per_epoch;
+  guint64 step, epoch_step; /* submitted, ahead of the position by what is in flight */
+} Loop;
+
+/* --- results ------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+take_result (Loop *loop, const DynoStepResult *r, GError **error)
+{
+  DynoRun *run = loop->run;
+  DynoPosition *p = &run->position;
+  guint limit = run->engine->job->settings.amp ? BAD_STEPS_AMP : BAD_STEPS_FP32;
+
+  p->step = r->order.step + 1;
+  p->epoch_step++;
+  p->batches_tracked += r->order.batches;
+  p->epoch_samples += r->n_samples;
+  p->epoch_loss_sum += r->loss_sum;
+  p->epoch_metric_sum += r->metric_sum;
+  p->epoch_seconds += MAX (0.0, (double) (dyno_run_clock (run, r->end_us) - run->last_end_us) / 1e6);
+  run->bad_row = r->nonfinite_loss || !isfinite (r->loss_sum) ? run->bad_row + 1 : 0;
+  dyno_run_report_step (run, r);
+  p->seconds = dyno_run_seconds (run, run->last_end_us);
+  if (run->bad_row < limit)
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+               "The loss was not finite for %u steps in a row, up to step %" G_GUINT64_FORMAT
+               "; %stake a lower lr, a longer warm-up or clip_norm",
+               limit, p->step, run->dir ? "the last good checkpoint is kept; " : "");
+  return FALSE;
+}
+
+static gboolean
+drain (Loop *loop, GError **error)
+{
+  DynoStepResult result;
+  gboolean has_result;
+
+  return dyno_stepper_drain (loop->run->engine->stepper, &result, &has_result, error)
+         && (!has_result || take_result (loop, &result, error));
+}
+
+/* --- commands ------------------------------------------------------------------------------------------------------ */
+
+static void
+apply_live (DynoRun *run, const DynoSettings *live)
+{
+  DynoSettings *s = &run->engine->job->settings;
+
+  if (live->workers != s->workers)
+    dyno_engine_set_workers (run->engine, (guint) live->workers);
+  if (live->prefetch != s->prefetch)
+    {
+      guint got = dyno_engine_set_prefetch (run->engine, (guint) live->prefetch);
+      if (got < live->prefetch)
+        dyno_run_warn (run, "Prefetch is %u: this run's page-locked memory has no room for more", got);
+    }
+  s->lr = live->lr;
+  s->weight_decay = live->weight_decay;
+  s->clip_norm = live->clip_norm;
+  s->momentum = live->momentum;
+  s->epochs = live->epochs;
+}
+
+static void
+wait_in_pause (DynoRun *run)
+{
+  DynoSession *session = run->session;
+  gint64 began = g_get_monotonic_time ();
+
+  dyno_session_set_state (session, DYNO_SESSION_PAUSED);
+  g_mutex_lock (&session->lock);
+  while (session->pause && !session->stop && !session->checkpoint)
+    g_cond_wait (&session->wake, &session->lock);
+  g_mutex_unlock (&session->lock);
+  run->paused_us += g_get_monotonic_time () - began;
+}
+
+/* Obeys what has come; a stop is an outcome. */
+static DynoRunOutcome
+obey (Loop *loop, GError **error)
+{
+  DynoRun *run = loop->run;
+  DynoSession *session = run->session;
+  gboolean paused = FALSE, saved;
+
+  for (;;)
+    {
+      DynoSettings live;
+      gboolean changed, pause, checkpoint;
+      DynoStop stop;
+
+      g_mutex_lock (&session->lock);
+      live = session->live;
+      changed = session->live_changed;
+      pause = session->pause;
+      checkpoint = session->checkpoint;
+      stop = session->stop;
+      session->live_changed = session->checkpoint = FALSE;
+      g_mutex_unlock (&session->lock);
+
+      if (changed)
+        apply_live (run, &live);
+      if (stop)
+        return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
+      if ((checkpoint || pause) && !drain (loop, error))
+        return DYNO_RUN_FAILED;
+      if (checkpoint && !run->dir)
+        dyno_run_warn (run, "The run has no folder to save a checkpoint in");
+      if (checkpoint && !dyno_run_save (run, &saved, error))
+        return DYNO_RUN_FAILED;
+      if (!pause)
+        break;
+      wait_in_pause (run);
+      paused = TRUE;
+    }
+  if (paused)
+    dyno_session_set_state (session, DYNO_SESSION_RUNNING);
+  return DYNO_RUN_GOES_ON;
+}
+
+static DynoRunOutcome
+stop_asked (DynoRun *run)
+{
+  DynoStop stop;
+
+  g_mutex_lock (&run->session->lock);
+  stop = run->session->stop;
+  g_mutex_unlock (&run->session->lock);
+  return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : stop ? DYNO_RUN_STOPPED : DYNO_RUN_GOES_ON;
+}
+
+/* --- steps --------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_last_step (const Loop *loop)
+{
+  gint64 most = loop->run->session->job->max_steps;
+
+  return most > 0 && loop->step >= (guint64) most;
+}
+
+static DynoStepOrder
+next_order (const Loop *loop)
+{
+  const DynoEngine *engine = loop->run->engine;
+  const DynoSettings *s = &engine->job->settings;
+  guint64 total = MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->session->job->max_steps);
+  guint64 batches = engine->n_train / (guint64) s->batch_size;
+  guint64 done = loop->epoch_step * (guint64) s->accumulate;
+
+  return (DynoStepOrder){ .step = loop->step,
+                          .epoch = loop->run->position.epoch,
+                          .batches = (guint) MIN ((guint64) s->accumulate, batches - done),
+                          .lr = dyno_schedule_lr (s, loop->step, loop->steps_per_epoch, total) };
+}
+
+/* Steps up to the end of the epoch. */
+static DynoRunOutcome
+run_steps (Loop *loop, GError **error)
+{
+  DynoRun *run = loop->run;
+  DynoSession *session = run->session;
+
+  while (loop->epoch_step < loop->steps_per_epoch && !is_last_step (loop))
+    {
+      DynoRunOutcome outcome = obey (loop, error);
+      g_autoptr (GError) problem = NULL;
+      DynoStepResult result;
+      gboolean has_result, ran;
+
+      if (outcome == DYNO_RUN_STOPPED && !drain (loop, error))
+        return DYNO_RUN_FAILED;
+      if (outcome != DYNO_RUN_GOES_ON)
+        return outcome;
+      DynoStepOrder order = next_order (loop);
+      ran = dyno_stepper_run (run->engine->stepper, &order, &run->engine->job->settings, session->soft, session->hard,
+                              &result, &has_result, &problem);
+      if (has_result && !take_result (loop, &result, error))
+        return DYNO_RUN_FAILED;
+      if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        continue; /* a stop, which obey sees */
+      if (!ran)
+        {
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return DYNO_RUN_FAILED;
+        }
+      loop->step++;
+      loop->epoch_step++;
+    }
+  return drain (loop, error) ? DYNO_RUN_GOES_ON : DYNO_RUN_FAILED;
+}
+
+/* --- epochs -------------------------------------------------------------------------------------------------------- */
+
+static void
+start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
+{
+  DynoEngine *engine = loop->run->engine;
+
+  if (engine->uploader)
+    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), epoch,
+                             epoch_step * (guint64) engine->job->settings.accumulate);
+}
+
+static gboolean
+evaluate (DynoRun *run, DynoEpochMetrics *metrics, GError **error)
+{
+  DynoEngine *engine = run->engine;
+  DynoEvaluation evaluation;
+  DynoLoader *loader = engine->eval_uploader ? dyno_uploader_get_loader (engine->eval_uploader) : NULL;
+
+  metrics->val_loss = metrics->val_accuracy = (double) NAN;
+  if (!engine->eval_pipe || !loader)
+    return TRUE;
+  if (!dyno_evaluate (engine->eval_pipe, loader, (guint64) engine->job->settings.seed, run->session->soft, &evaluation,
+                      error))
+    return FALSE;
+  metrics->val_loss = evaluation.loss;
+  metrics->val_accuracy = evaluation.metric;
+  return TRUE;
+}
+
+/* After an epoch's last step: validation, log, checkpoint; the position moves to the next epoch. */
+static DynoRunOutcome
+end_epoch (Loop *loop, GError **error)
+{
+  DynoRun *run = loop->run;
+  DynoPosition *p = &run->position;
+  double n = (double) MAX (p->epoch_samples, 1);
+  gboolean is_error = dyno_dataset_get_info (run->dataset)->target_kind == DYNO_TARGET_VALUES, saved;
+  g_autoptr (GError) problem = NULL;
+  DynoEpochMetrics metrics = {
+    .epoch = p->epoch + 1,
+    .step = p->step,
+    .train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN,
+    .train_accuracy = p->epoch_samples ? p->epoch_metric_sum / n : (double) NAN,
+    .is_error = is_error,
+    .samples_per_s = p->epoch_seconds > 0 ? (double) p->epoch_samples / p->epoch_seconds : 0,
+  };
+  gint64 clock;
+
+  if (!evaluate (run, &metrics, &problem))
+    {
+      if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        return stop_asked (run);
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return DYNO_RUN_FAILED;
+    }
+  clock = dyno_run_clock (run, g_get_monotonic_time ());
+  metrics.seconds = p->epoch_seconds + (double) (clock - run->last_end_us) / 1e6;
+  run->last_end_us = clock;
+  p->seconds = dyno_run_seconds (run, clock);
+  if (!is_error && metrics.val_accuracy > (isnan (p->best_val_accuracy) ? -1.0 : p->best_val_accuracy))
+    p->best_val_accuracy = metrics.val_accuracy;
+  dyno_run_report_epoch (run, &metrics);
+  p->epoch++;
+  p->epoch_step = p->epoch_samples = 0;
+  p->epoch_loss_sum = p->epoch_metric_sum = p->epoch_seconds = 0;
+  loop->epoch_step = 0;
+  return dyno_run_save (run, &saved, error) ? DYNO_RUN_GOES_ON : DYNO_RUN_FAILED;
+}
+
+DynoRunOutcome
+dyno_run_loop (DynoRun *run, GError **error)
+{
+  Loop loop = { .run = run, .step = run->position.step, .epoch_step = run->position.epoch_step };
+  DynoEngine *engine = run->engine;
+  gboolean started = FALSE, saved;
+
+  loop.steps_per_epoch = dyno_job_count_steps (&engine->job->settings, engine->n_train);
+  run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
+  dyno_rate_add (&run->rate, run->last_end_us, 0);
+  while (run->position.epoch < (guint64) engine->job->settings.epochs || run->session->job->max_steps > 0)
+    {
+      DynoRunOutcome outcome;
+
+      if (is_last_step (&loop))
+        break;
+      if (!started)
+        start_loader (&loop, run->position.epoch, loop.epoch_step);
+      started = FALSE;
+      outcome = run_steps (&loop, error);
+      if (outcome == DYNO_RUN_GOES_ON && loop.epoch_step >= loop.steps_per_epoch)
+        {
+          /* Workers decode for the next epoch while this one is validated. */
+          start_loader (&loop, run->position.epoch + 1, 0);
+          started = TRUE;
+          outcome = end_epoch (&loop, error);
+        }
+      if (outcome == DYNO_RUN_STOPPED && !dyno_run_save (run, &saved, error))
+        return DYNO_RUN_FAILED;
+      if (outcome != DYNO_RUN_GOES_ON)
+        return outcome;
+    }
+  if (run->position.epoch_step > 0 && !dyno_run_save (run, &saved, error))
+    return DYNO_RUN_FAILED;
+  return DYNO_RUN_FINISHED;
+}

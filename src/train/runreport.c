@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run tells and writes: events, the log, checkpoint, weights. */
+#include "base-error.h"
+#include "run.h"
+#include "weightsfile.h"
+#include <math.h>
+
+#define VRAM_ASK_US (G_USEC_PER_SEC / 4) /* the driver is asked for all programs' memory this seldom */
+
+gint64
+dyno_run_clock (const DynoRun *run, gint64 monotonic_us)
+{
+  return monotonic_us - run->base_us - run->paused_us;
+}
+
+double
+dyno_run_seconds (const DynoRun *run, gint64 clock_us)
+{
+  return run->base_seconds + (double) clock_us / 1e6;
+}
+
+void
+dyno_run_warn (DynoRun *run, const char *format, ...)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_WARNING);
+  va_list arguments;
+
+  va_start (arguments, format);
+  event->text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_info ("%s", event->text);
+  dyno_event_queue_push (run->session->events, event);
+}
+
+void
+dyno_run_tell_plan (DynoRun *run)
+{
+  const DynoEngine *engine = run->engine;
+  const DynoDeviceInfo *info = dyno_device_get_info (engine->device);
+  DynoEvent *event;
+
+  if (run->plan_told && run->told_plan_bytes == engine->plan.plan.total_bytes)
+    return;
+  run->plan_told = TRUE;
+  run->told_plan_bytes = engine->plan.plan.total_bytes;
+  event = dyno_event_new (DYNO_EVENT_PLAN);
+  event->plan.plan = engine->plan;
+  event->plan.device = g_strdup (info->name);
+  event->plan.software_device = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  event->plan.n_train = engine->n_train;
+  event->plan.n_validation = engine->n_validation;
+  dyno_event_queue_push (run->session->events, event);
+}
+
+/* One warning for as long as it goes on failing. */
+static void
+check_disk (DynoRun *run, gboolean written, GError *problem)
+{
+  if (!written && !run->disk_warned)
+    dyno_run_warn (run, "%s; training goes on, the log is kept in memory and written at the end", problem->message);
+  run->disk_warned = !written;
+}
+
+static guint64
+all_programs_bytes (DynoRun *run)
+{
+  gint64 now = g_get_monotonic_time ();
+  guint64 used, available;
+
+  if (run->vram_asked_us == 0 || now - run->vram_asked_us >= VRAM_ASK_US)
+    {
+      run->vram_asked_us = now;
+      run->vram_all_bytes = dyno_device_query_memory (run->engine->device, &used, &available) ? used : 0;
+    }
+  return run->vram_all_bytes;
+}
+
+void
+dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
+{
+  gint64 clock = dyno_run_clock (run, r->end_us);
+  double n = (double) MAX (r->n_samples, 1);
+  g_autoptr (GError) problem = NULL;
+  DynoStepMetrics metrics = {
+    .step = r->order.step + 1,
+    .epoch = r->order.epoch + 1,
+    .loss = r->nonfinite_loss && isfinite (r->loss_sum) ? (double) NAN : r->loss_sum / n,
+    .accuracy = r->metric_sum / n,
+    .lr = r->order.lr,
+    .samples_per_s = dyno_rate_add (&run->rate, clock, r->n_samples),
+    .step_ms = (double) (clock - run->last_end_us) / 1000.0,
+    .wait_data_ms = r->wait_ms,
+    .upload_ms = r->upload_ms,
+    .forward_ms = r->stage_ms[0],
+    .backward_ms = r->stage_ms[1],
+    .optimizer_ms = r->stage_ms[2],
+    .grad_norm = r->grad_norm,
+    .loss_scale = r->loss_scale,
+    .skipped = r->overflow,
+    .vram_bytes = dyno_device_get_allocated_total (run->engine->device),
+    .vram_all_bytes = all_programs_bytes (run),
+    .seconds = dyno_run_seconds (run, clock),
+  };
+  DynoEvent *event;
+
+  run->last_end_us = clock;
+  if (metrics.step <= run->logged_step)
+    return;
+  run->logged_step = metrics.step;
+  dyno_metrics_add_step (run->session->metrics, &metrics);
+  if (run->dir)
+    check_disk (run, dyno_run_dir_add_step (run->dir, &metrics, &problem), problem);
+  event = dyno_event_new (DYNO_EVENT_STEP);
+  event->step = metrics;
+  dyno_event_queue_push (run->session->events, event);
+}
+
+void
+dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
+{
+  g_autoptr (GError) problem = NULL;
+  DynoEvent *event;
+
+  if (epoch->epoch <= run->logged_epoch)
+    return;
+  run->logged_epoch = epoch->epoch;
+  dyno_metrics_add_epoch (run->session->metrics, epoch);
+  if (run->dir)
+    check_disk (run, dyno_run_dir_add_epoch (run->dir, epoch, &problem), problem);
+  event = dyno_event_new (DYNO_EVENT_EPOCH);
+  event->epoch = *epoch;
+  dyno_event_queue_push (run->session->events, event);
+}
+
+gboolean
+dyno_run_save (DynoRun *run, gboolean *saved, GError **error)
+{
+  const char *path = run->dir ? dyno_run_dir_get_checkpoint (run->dir) : NULL;
+  g_autoptr (GError) problem = NULL;
+  DynoEvent *event;
+
+  *saved = FALSE;
+  /* A state that gives no finite loss is no good one: the last good checkpoint stays. */
+  if (!path || run->bad_row > 0)
+    return TRUE;
+  if (!dyno_checkpoint_save (path, run->engine->program, run->engine->job, run->content_hash, &run->position, &problem))
+    {
+      if (problem->domain != DYNO_BASE_ERROR)
+        {
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return FALSE;
+        }
+      dyno_run_warn (run, "The checkpoint was not saved: %s; the one before is kept, and the run goes on", problem->message);
+      return TRUE;
+    }
+  *saved = TRUE;
+  g_free (run->checkpoint);
+  run->checkpoint = g_strdup (path);
+  event = dyno_event_new (DYNO_EVENT_CHECKPOINT);
+  event->text = g_strdup (path);
+  dyno_event_queue_push (run->session->events, event);
+  return TRUE;
+}
+
+static gboolean
+save_to (DynoWeights *weights, DynoRun *run, const char *path, GError **error)
+{
+  const char *metadata[] = { "format", "pt", "model", run->engine->job->model, NULL };
+  g_autoptr (GError) problem = NULL;
+
+  if (!path || dyno_weights_save (weights, run->engine->graph, path, metadata, &problem))
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The weights were not saved: %s%s", problem->message,
+               run->dir ? "; make room and resume from the checkpoint" : "");
+  return FALSE;
+}
+
+gboolean
+dyno_run_save_weights (DynoRun *run, GError **error)
+{
+  const char *own = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL;
+  const char *other = run->session->job->weights_out;
+  g_autoptr (DynoWeights) weights = NULL;
+
+  if (!own && !other)
+    return TRUE;
+  weights = dyno_weights_new (run->engine->graph, error);
+  if (!weights || !dyno_program_read_parameters (run->engine->program, DYNO_SPACE_MASTER, weights->values, error))
+    return FALSE;
+  weights->batches_tracked = run->position.batches_tracked;
+  return save_to (weights, run, other, error) && save_to (weights, run, own, error);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What session.c (commands, any thread) and sessionrun.c (the session's thread) share.
+ *
+ * Law: lock guards the commands; all else in a run belongs to its thread. */
+#pragma once
+#include "eventqueue.h"
+
+G_BEGIN_DECLS
+
+typedef enum { DYNO_STOP_NONE, DYNO_STOP_SAVE, DYNO_STOP_NOW } DynoStop;
+
+struct _DynoSession {
+  DynoJob *job; /* as it was started */
+  DynoDataset *dataset;
+  DynoMetrics *metrics;
+  DynoEventQueue *events;
+  GThread *thread;
+  int state; /* atomic, DynoSessionState */
+
+  GMutex lock;
+  GCond wake; /* a command came */
+  gboolean pause, checkpoint;
+  DynoStop stop;
+  DynoSettings live; /* with all live changes */
+  gboolean live_changed;
+
+  GCancellable *soft; /* a stop that saves: ends waiting where a step has not begun */
+  GCancellable *hard; /* a stop at once */
+};
+
+/* The thread's function. */
+gpointer dyno_session_run (gpointer session);
+
+void dyno_session_set_state (DynoSession *session, DynoSessionState state);
+
+G_END_DECLS

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* A session from outside: commands in, events out.  The thread is in sessionrun.c. */
+#include "session-private.h"
+
+#define EVENT_CAPACITY 4096
+
+DynoSession *
+dyno_session_new (const DynoJob *job)
+{
+  DynoSession *session = g_new0 (DynoSession, 1);
+
+  session->job = dyno_job_copy (job);
+  session->live = job->settings;
+  session->metrics = dyno_metrics_new ();
+  session->events = dyno_event_queue_new (EVENT_CAPACITY, job->every_event);
+  session->soft = g_cancellable_new ();
+  session->hard = g_cancellable_new ();
+  g_mutex_init (&session->lock);
+  g_cond_init (&session->wake);
+  return session;
+}
+
+void
+dyno_session_free (DynoSession *session)
+{
+  if (!session)
+    return;
+  if (session->thread)
+    {
+      dyno_session_stop (session, TRUE);
+      dyno_session_join (session);
+    }
+  dyno_event_queue_free (session->events);
+  dyno_metrics_free (session->metrics);
+  dyno_dataset_unref (session->dataset);
+  dyno_job_free (session->job);
+  g_object_unref (session->soft);
+  g_object_unref (session->hard);
+  g_mutex_clear (&session->lock);
+  g_cond_clear (&session->wake);
+  g_free (session);
+}
+
+void
+dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset)
+{
+  g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW);
+  dyno_dataset_ref (dataset);
+  dyno_dataset_unref (session->dataset);
+  session->dataset = dataset;
+}
+
+void
+dyno_session_start (DynoSession *session)
+{
+  g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW);
+  dyno_session_set_state (session, DYNO_SESSION_PREPARING);
+  session->thread = g_thread_new ("dyno-session", dyno_session_run, session);
+}
+
+void
+dyno_session_set_state (DynoSession *session, DynoSessionState state)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_STATE);
+
+  event->state = state;
+  g_atomic_int_set (&session->state, (int) state);
+  dyno_event_queue_push (session->events, event);
+}
+
+static void
+set_pause (DynoSession *session, gboolean pause)
+{
+  g_mutex_lock (&session->lock);
+  session->pause = pause;
+  g_cond_broadcast (&session->wake);
+  g_mutex_unlock (&session->lock);
+}
+
+void
+dyno_session_pause (DynoSession *session)
+{
+  set_pause (session, TRUE);
+}
+
+void
+dyno_session_resume (DynoSession *session)
+{
+  set_pause (session, FALSE);
+}
+
+void
+dyno_session_stop (DynoSession *session, gboolean now)
+{
+  gboolean again;
+
+  g_mutex_lock (&session->lock);
+  again = session->stop != DYNO_STOP_NONE;
+  session->stop = now || again ? DYNO_STOP_NOW : DYNO_STOP_SAVE;
+  now = session->stop == DYNO_STOP_NOW;
+  g_cond_broadcast (&session->wake);
+  g_mutex_unlock (&session->lock);
+  if (now)
+    {
+      g_cancellable_cancel (session->hard);
+      dyno_event_queue_abandon (session->events);
+    }
+  g_cancellable_cancel (session->soft);
+}
+
+void
+dyno_session_checkpoint (DynoSession *session)
+{
+  g_mutex_lock (&session->lock);
+  session->checkpoint = TRUE;
+  g_cond_broadcast (&session->wake);
+  g_mutex_unlock (&session->lock);
+}
+
+gboolean
+dyno_session_set (DynoSession *session, const char *key, const char *value, GError **error)
+{
+  const DynoSettingInfo *info = dyno_setting_find (key);
+  gboolean good;
+
+  if (info && !info->live)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+                   "%s cannot change while a run is going; it counts from the next run on", key);
+      return FALSE;
+    }
+  g_mutex_lock (&session->lock);
+  good = dyno_settings_set (&session->live, key, value, error);
+  session->live_changed = session->live_changed || good;
+  g_mutex_unlock (&session->lock);
+  return good;
+}
+
+void
+dyno_session_join (DynoSession *session)
+{
+  if (!session->thread)
+    return;
+  /* Who waits here takes no events: a session that waits for room would never end. */
+  dyno_event_queue_abandon (session->events);
+  g_thread_join (g_steal_pointer (&session->thread));
+}
+
+DynoSessionState
+dyno_session_get_state (DynoSession *session)
+{
+  return (DynoSessionState) g_atomic_int_get (&session->state);
+}
+
+const DynoJob *
+dyno_session_get_job (DynoSession *session)
+{
+  return session->job;
+}
+
+DynoMetrics *
+dyno_session_get_metrics (DynoSession *session)
+{
+  return session->metrics;
+}
+
+DynoEvent *
+dyno_session_try_pop (DynoSession *session)
+{
+  return dyno_event_queue_pop (session->events, 0);
+}
+
+DynoEvent *
+dyno_session_pop (DynoSession *session, gint64 timeout_us)
+{
+  return dyno_event_queue_pop (session->events, timeout_us);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way out ends with DONE. */
+#include "run.h"
+#include <math.h>
+#include <string.h>
+
+static void
+tell_progress (const char *what, guint done, guint total, gpointer data)
+{
+  DynoRun *run = data;
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_PROGRESS);
+
+  event->progress.what = g_strdup (what);
+  event->progress.done = done;
+  event->progress.total = total;
+  dyno_event_queue_push (run->session->events, event);
+}
+
+static void
+tell_warning (const char *text, gpointer data)
+{
+  dyno_run_warn (data, "%s", text);
+}
+
+static void
+on_scanned (guint64 found, gpointer data)
+{
+  tell_progress ("scan", (guint) MIN (found, G_MAXUINT), 0, data);
+}
+
+static gboolean
+open_dataset (DynoRun *run, GError **error)
+{
+  DynoSession *session = run->session;
+  DynoDatasetParams params = { .targets = session->job->targets };
+
+  if (session->dataset)
+    run->dataset = dyno_dataset_ref (session->dataset);
+  else if (session->job->data)
+    run->dataset = dyno_dataset_open (session->job->data, &params, on_scanned, run, session->soft, error);
+  else
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, "The job names no data set");
+  if (!run->dataset)
+    return FALSE;
+  run->content_hash = dyno_dataset_get_info (run->dataset)->content_hash;
+  return TRUE;
+}
+
+/* --- state: from a checkpoint, a weights file, or the seed --------------------------------------------------------- */
+
+/* The log of the run that is resumed, so that it stays whole; epochs after the checkpoint's are not there. */
+static void
+recall_log (DynoRun *run, const char *checkpoint)
+{
+  g_autofree char *folder = g_path_get_dirname (checkpoint);
+  DynoMetrics *metrics = run->session->metrics;
+
+  if (dyno_metrics_get_steps (metrics) == 0)
+    dyno_run_dir_recall (folder, run->position.step, metrics);
+  run->logged_step = MAX (run->logged_step, run->position.step);
+  run->logged_epoch = MAX (run->logged_epoch, run->position.epoch);
+}
+
+static gboolean
+load_state (DynoRun *run, const char *checkpoint, GError **error)
+{
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+
+  tell_progress ("weights", 0, 0, run);
+  memset (&run->position, 0, sizeof run->position);
+  run->position.best_val_accuracy = (double) NAN;
+  if (!checkpoint)
+    return dyno_engine_initialise (run->engine, &run->position.batches_tracked, error);
+  if (!dyno_checkpoint_load (checkpoint, run->engine->program, run->engine->job, run->content_hash, &run->position, warnings,
+                             error))
+    return FALSE;
+  for (guint i = 0; i < warnings->len; i++)
+    dyno_run_warn (run, "%s", (char *) g_ptr_array_index (warnings, i));
+  recall_log (run, checkpoint);
+  g_free (run->checkpoint);
+  run->checkpoint = g_strdup (checkpoint);
+  return TRUE;
+}
+
+/* Everything on the device, up to the state that checkpoint (may be NULL) holds. */
+static gboolean
+build (DynoRun *run, const char *checkpoint, GError **error)
+{
+  DynoSession *session = run->session;
+  DynoEngineWatch watch = { tell_progress, tell_warning, run };
+
+  run->engine = dyno_engine_open (session->job, run->dataset, &watch, error);
+  if (!run->engine)
+    return FALSE;
+  dyno_run_tell_plan (run);
+  if (run->engine->plan.fits && !dyno_engine_autotune (run->engine, &watch, session->soft, error))
+    return FALSE;
+  dyno_run_tell_plan (run);
+  return dyno_engine_build (run->engine, &watch, session->soft, error) && load_state (run, checkpoint, error);
+}
+
+static gboolean
+prepare (DynoRun *run, GError **error)
+{
+  const DynoJob *job = run->session->job;
+  g_autofree char *checkpoint = NULL;
+  g_autoptr (GError) problem = NULL;
+
+  if (job->out_dir && !(run->dir = dyno_run_dir_open (job->out_dir, error)))
+    return FALSE;
+  if (job->resume && !(checkpoint = dyno_checkpoint_find (job->resume, error)))
+    return FALSE;
+  if (!open_dataset (run, error) || !build (run, checkpoint, error))
+    return FALSE;
+  if (run->dir && !dyno_run_dir_begin (run->dir, run->session->metrics, &problem))
+    {
+      dyno_run_warn (run, "%s; training goes on, the log is kept in memory and written at the end", problem->message);
+      run->disk_warned = TRUE;
+    }
+  return TRUE;
+}
+
+/* --- a lost device ------------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_loss (const GError *error)
+{
+  return g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
+         || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
+}
+
+/* All is destroyed and made anew, in the state of the last checkpoint that this run saved or began with, else of its start. */
+static gboolean
+rebuild (DynoRun *run, GError **error)
+{
+  g_autofree char *checkpoint = g_strdup (run->checkpoint);
+
+  g_clear_pointer (&run->engine, dyno_engine_free);
+  run->bad_row = 0;
+  if (!build (run, checkpoint, error))
+    return FALSE;
+  g_mutex_lock (&run->session->lock);
+  run->session->live_changed = TRUE; /* the new engine knows none of the changes */
+  g_mutex_unlock (&run->session->lock);
+  return TRUE;
+}
+
+static DynoRunOutcome
+train (DynoRun *run, GError **error)
+{
+  DynoRunOutcome outcome;
+  g_autoptr (GError) problem = NULL;
+
+  dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
+  run->base_us = g_get_monotonic_time ();
+  run->base_seconds = run->position.seconds;
+  outcome = dyno_run_loop (run, &problem);
+  if (outcome == DYNO_RUN_FAILED && is_loss (problem))
+    {
+      dyno_run_warn (run, "%s; everything is made anew, and the run goes on from its last checkpoint", problem->message);
+      g_clear_error (&problem);
+      dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
+      if (!rebuild (run, error))
+        return DYNO_RUN_FAILED;
+      dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
+      outcome = dyno_run_loop (run, &problem);
+    }
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return outcome;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------- */
+
+static DynoSessionState
+end_state (DynoRun *run, DynoRunOutcome outcome, GError **problem)
+{
+  if (outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED)
+    {
+      dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
+      if (!dyno_run_save_weights (run, problem))
+        outcome = DYNO_RUN_FAILED;
+    }
+  return outcome == DYNO_RUN_FINISHED ? DYNO_SESSION_FINISHED
+         : outcome == DYNO_RUN_FAILED ? DYNO_SESSION_FAILED
+                                      : DYNO_SESSION_STOPPED;
+}
+
+static void
+finish_log (DynoRun *run)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (run->dir && dyno_metrics_get_steps (run->session->metrics) > 0
+      && !dyno_run_dir_finish (run->dir, run->session->metrics, &problem))
+    dyno_run_warn (run, "metrics.csv is not whole: %s", problem->message);
+}
+
+static void
+tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
+{
+  DynoSession *session = run->session;
+  DynoEvent *event;
+
+  if (problem)
+    {
+      g_warning ("%s", problem->message);
+      event = dyno_event_new (DYNO_EVENT_ERROR);
+      event->error = g_error_copy (problem);
+      dyno_event_queue_push (session->events, event);
+    }
+  dyno_session_set_state (session, state);
+  event = dyno_event_new (DYNO_EVENT_DONE);
+  event->done.state = state;
+  event->done.seconds = run->position.seconds;
+  event->done.steps = run->position.step;
+  event->done.best_val_accuracy = run->position.best_val_accuracy;
+  event->done.out_dir = g_strdup (session->job->out_dir);
+  dyno_event_queue_push (session->events, event);
+  dyno_event_queue_close (session->events);
+}
+
+gpointer
+dyno_session_run (gpointer data)
+{
+  DynoRun run = { .session = data, .position = { .best_val_accuracy = (double) NAN } };
+  DynoRunOutcome outcome = DYNO_RUN_FAILED;
+  g_autoptr (GError) problem = NULL;
+  DynoSessionState state;
+
+  dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
+  if (prepare (&run, &problem))
+    outcome = train (&run, &problem);
+  /* A stop while preparing is no failure. */
+  if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_clear_error (&problem);
+      outcome = DYNO_RUN_ENDED;
+    }
+  state = end_state (&run, outcome, &problem);
+  finish_log (&run);
+  dyno_engine_free (run.engine);
+  dyno_dataset_unref (run.dataset);
+  dyno_run_dir_free (run.dir);
+  g_free (run.checkpoint);
+  tell_end (&run, state, problem);
+  return NULL;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps.  Laws: a submission is followed by the retirement of the one before, so that the device always has the next one
+ * queued while the host waits; batches of a step give one result, with its last batch. */
+#include "stepper.h"
+#include "data-error.h"
+
+/* Loss scaling.  PyTorch waits 2000 steps before it doubles the scale; the first steps begin lower here, so that none is lost to an
+ * overflow, and climb faster. */
+#define SCALE_CLIMB_STEPS  2000
+#define SCALE_CLIMB_GROWTH 100
+#define SCALE_GROWTH       2000
+#define SCALE_LEAST        (1.0f / 1024)
+#define SCALE_MOST         16777216.0f
+
+struct _DynoStepper {
+  DynoPipe *pipe;
+  gint64 wait_us;                        /* since the last result */
+  DynoStepOrder orders[DYNO_PIPE_SLOTS]; /* of the submissions in flight, oldest first */
+  gboolean last[DYNO_PIPE_SLOTS];        /* the last batch of its step */
+  DynoStepResult sum;                    /* of the step that is being retired */
+};
+
+DynoStepper *
+dyno_stepper_new (DynoPipe *pipe)
+{
+  DynoStepper *stepper = g_new0 (DynoStepper, 1);
+
+  stepper->pipe = pipe;
+  return stepper;
+}
+
+void
+dyno_stepper_free (DynoStepper *stepper)
+{
+  g_free (stepper);
+}
+
+void
+dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order, const DynoSettings *settings)
+{
+  gboolean adamw = settings->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  guint64 seed = (guint64) settings->seed;
+
+  *input = (struct DynoStepInput){
+    .step = (guint32) order->step,
+    .seed_low = (guint32) seed,
+    .seed_high = (guint32) (seed >> 32),
+    .loss_divisor = (float) order->batches,
+    .lr = (float) order->lr,
+    .momentum = adamw ? 0.9f : (float) settings->momentum,
+    .beta2 = 0.999f,
+    .weight_decay = (float) settings->weight_decay,
+    .epsilon = 1e-8f,
+    .clip_norm = (float) settings->clip_norm,
+    .first_update = order->step == 0,
+    .flip_probability = settings->augment_flip ? 0.5f : 0.0f,
+    .loss_scale_min = SCALE_LEAST,
+    .loss_scale_max = SCALE_MOST,
+    .scale_growth_interval = order->step < SCALE_CLIMB_STEPS ? SCALE_CLIMB_GROWTH : SCALE_GROWTH,
+  };
+}
+
+/* Adds the oldest submission to its step's sums; *has_result when that was the step's last. */
+static gboolean
+retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **error)
+{
+  DynoStepResult *sum = &s->sum;
+  DynoPipeResult done;
+  gboolean last = s->last[0];
+
+  if (!dyno_pipe_retire (s->pipe, &done, error))
+    return FALSE;
+  sum->order = s->orders[0];
+  for (guint i = 1; i < DYNO_PIPE_SLOTS; i++)
+    {
+      s->orders[i - 1] = s->orders[i];
+      s->last[i - 1] = s->last[i];
+    }
+  sum->n_samples += done.output.n_valid;
+  sum->loss_sum += done.output.loss_sum;
+  sum->metric_sum += done.output.metric_sum;
+  sum->nonfinite_loss |= done.output.nonfinite_loss != 0;
+  sum->upload_ms += done.upload_ms;
+  for (guint i = 0; i < 3; i++)
+    sum->stage_ms[i] += done.stage_us[i] / 1000.0;
+  if (!last)
+    return TRUE;
+  sum->grad_norm = done.output.grad_norm;
+  sum->overflow = done.output.overflow != 0;
+  sum->loss_scale = done.output.loss_scale;
+  sum->end_us = done.end_us;
+  sum->wait_ms = (double) s->wait_us / 1000.0;
+  s->wait_us = 0;
+  *result = *sum;
+  *has_result = TRUE;
+  *sum = (DynoStepResult){ 0 };
+  return TRUE;
+}
+
+gboolean
+dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings *settings, GCancellable *soft,
+                  GCancellable *hard, DynoStepResult *result, gboolean *has_result, GError **error)
+{
+  struct DynoStepInput input;
+
+  *has_result = FALSE;
+  dyno_step_fill_input (&input, order, settings);
+  for (guint batch = 0; batch < order->batches; batch++)
+    {
+      gboolean last = batch + 1 == order->batches;
+      guint pending = dyno_pipe_get_pending (s->pipe);
+      guint32 n_valid;
+
+      input.micro_step = batch;
+      if (!dyno_pipe_submit (s->pipe, last ? DYNO_COMMAND_FULL : DYNO_COMMAND_ACCUMULATE, &input, batch == 0 ? soft : hard,
+                             &n_valid, &s->wait_us, error))
+        return FALSE;
+      if (n_valid == 0)
+        {
+          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                       "The epoch ended before its last step; the data set changed while it was read");
+          return FALSE;
+        }
+      s->orders[pending] = *order;
+      s->last[pending] = last;
+      while (dyno_pipe_get_pending (s->pipe) >= DYNO_PIPE_SLOTS)
+        if (!retire (s, result, has_result, error))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_stepper_drain (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **error)
+{
+  *has_result = FALSE;
+  while (dyno_pipe_get_pending (s->pipe) > 0)
+    if (!retire (s, result, has_result, error))
+      return FALSE;
+  return TRUE;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Optimizer steps, each of one or more batches; a step's result comes while the next one runs.  Private to the train floor. */
+#pragma once
+#include "pipe.h"
+#include "settings.h"
+
+G_BEGIN_DECLS
+
+/* What a step is to do. */
+typedef struct {
+  guint64 step;  /* updates before it */
+  guint64 epoch; /* from 0 */
+  guint batches; /* whose gradients it adds up */
+  double lr;
+} DynoStepOrder;
+
+typedef struct {
+  DynoStepOrder order;
+  guint64 n_samples;
+  double loss_sum, metric_sum; /* over the samples */
+  double grad_norm, loss_scale;
+  gboolean overflow, nonfinite_loss;
+  double upload_ms, stage_ms[3];
+  double wait_ms; /* for the loader, since the result before */
+  gint64 end_us;
+} DynoStepResult;
+
+typedef struct _DynoStepper DynoStepper;
+
+DynoStepper *dyno_stepper_new (DynoPipe *pipe);
+void dyno_stepper_free (DynoStepper *stepper);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStepper, dyno_stepper_free)
+
+/* Submits a step, then waits until the one before is over; *has_result tells whether one was.  soft cancels waiting for the first
+ * batch only, when nothing of the step has run: G_IO_ERROR_CANCELLED leaves everything as it was, but for the result that
+ * drain then gives.  hard cancels any wait for the loader. */
+gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order, const DynoSettings *settings, GCancellable *soft,
+                           GCancellable *hard, DynoStepResult *result, gboolean *has_result, GError **error);
+
+/* Waits for the last step. */
+gboolean dyno_stepper_drain (DynoStepper *stepper, DynoStepResult *result, gboolean *has_result, GError **error);
+
+/* The input of a step's batches but for the fields that differ from batch to batch. */
+void dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order, const DynoSettings *settings);
+
+G_END_DECLS

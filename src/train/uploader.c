@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* The uploader: loader slots, page-locked staging, and the recorded copies between them and the program's INPUT slots.
+ *
+ * Laws:
+ * - A slot of the program is written only after the computing that read it last (its ticket); the computing waits for the copy's.
+ * - A batch of the loader is held until its copy is over; at most one a program slot.
+ * - Targets and flip seeds of a slot travel with its pixels, from staging memory of the slot. */
+#include "uploader.h"
+#include "checked.h"
+#include <string.h>
+
+#define MAX_PROGRAM_SLOTS 4
+#define SPARE_SLOTS       8                                /* batches ahead that a live change may ask for, where cheap */
+#define SPARE_BYTES       (G_GUINT64_CONSTANT (128) << 20) /* cheap: all slots together stay below this */
+
+/* A tensor of the slot that the host fills. */
+typedef struct {
+  DynoTensor *tensor; /* NULL: the network has none */
+  guint64 size_bytes; /* of the host's data */
+  guint64 staging_offset;
+} Piece;
+
+typedef enum { PIXELS, TARGETS, FLIP_SEEDS, N_PIECES } PieceRole;
+
+struct _DynoUploader {
+  DynoDevice *device;
+  DynoLoader *loader;
+  gboolean pinned;
+  guint n_loader_slots; /* with page-locked memory of their own; 0 when not pinned */
+  guint n_program_slots;
+  Piece pieces[N_PIECES];
+  DynoBuffer **slot_buffers;              /* n_loader_slots */
+  DynoBuffer *staging[MAX_PROGRAM_SLOTS]; /* what does not lie in the loader's slots */
+  GPtrArray *commands;                    /* [loader slot * n_program_slots + program slot] */
+  DynoTimer *timers[MAX_PROGRAM_SLOTS];   /* NULL where copies cannot be timed */
+  DynoBatch *held[MAX_PROGRAM_SLOTS];
+  gboolean busy[MAX_PROGRAM_SLOTS];
+  guint64 tickets[MAX_PROGRAM_SLOTS];
+};
+
+static void
+describe_pieces (DynoUploader *u, DynoGraph *graph, const DynoDatasetInfo *info, guint32 batch, guint64 pixel_bytes)
+{
+  guint64 end = 0;
+
+  u->pieces[PIXELS] = (Piece){ dyno_network_get_pixels (graph), pixel_bytes, 0 };
+  u->pieces[TARGETS] = (Piece){ dyno_network_get_targets (graph),
+                                (guint64) batch * 4 * (info->target_kind == DYNO_TARGET_CLASS ? 1 : info->n_targets), 0 };
+  u->pieces[FLIP_SEEDS] = (Piece){ dyno_network_get_flip_seeds (graph), (guint64) batch * 4, 0 };
+  for (guint role = u->pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
+    {
+      u->pieces[role].staging_offset = end;
+      end += dyno_align_up (u->pieces[role].size_bytes, 256);
+    }
+}
+
+static guint64
+staging_bytes (const DynoUploader *u)
+{
+  const Piece *last = &u->pieces[N_PIECES - 1];
+
+  return last->staging_offset + dyno_align_up (last->size_bytes, 256);
+}
+
+static gboolean
+make_buffers (DynoUploader *u, guint64 pixel_bytes, GError **error)
+{
+  u->slot_buffers = g_new0 (DynoBuffer *, MAX (1, u->n_loader_slots));
+  for (guint i = 0; i < u->n_loader_slots; i++)
+    {
+      u->slot_buffers[i] =
+          dyno_buffer_new (u->device, dyno_align_up (pixel_bytes, 4), DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+      if (!u->slot_buffers[i])
+        return FALSE;
+    }
+  for (guint s = 0; s < u->n_program_slots; s++)
+    {
+      u->staging[s] = dyno_buffer_new (u->device, staging_bytes (u), DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+      if (!u->staging[s])
+        return FALSE;
+      memset (dyno_buffer_get_mapped (u->staging[s]), 0, staging_bytes (u));
+      /* A queue for transfers alone cannot write timestamps. */
+      if (!dyno_device_get_info (u->device)->transfer_queue)
+        u->timers[s] = dyno_timer_new (u->device, 2, error);
+      if (!u->timers[s] && !dyno_device_get_info (u->device)->transfer_queue)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static DynoCommand *
+record_copy (DynoUploader *u, DynoMemory *memory, guint loader_slot, guint slot, GError **error)
+{
+  g_autoptr (DynoCommand) command = dyno_command_new (u->device, DYNO_QUEUE_TRANSFER, error);
+  DynoBuffer *input = dyno_memory_get_buffer (memory, DYNO_SPACE_INPUT, slot);
+
+  if (!command)
+    return NULL;
+  if (u->timers[slot])
+    dyno_command_timestamp (command, u->timers[slot], 0);
+  for (guint role = 0; role < N_PIECES; role++)
+    {
+      const Piece *piece = &u->pieces[role];
+      gboolean own = role == PIXELS && u->pinned;
+      if (piece->tensor)
+        dyno_command_copy (command, own ? u->slot_buffers[loader_slot] : u->staging[slot], own ? 0 : piece->staging_offset,
+                           input, piece->tensor->offset, dyno_align_up (piece->size_bytes, 4));
+    }
+  if (u->timers[slot])
+    dyno_command_timestamp (command, u->timers[slot], 1);
+  if (!dyno_command_end (command, error))
+    return NULL;
+  return g_steal_pointer (&command);
+}
+
+static gboolean
+record_all (DynoUploader *u, DynoMemory *memory, GError **error)
+{
+  u->commands = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
+  for (guint k = 0; k < MAX (1, u->n_loader_slots); k++)
+    for (guint s = 0; s < u->n_program_slots; s++)
+      {
+        DynoCommand *command = record_copy (u, memory, k, s, error);
+        if (!command)
+          return FALSE;
+        g_ptr_array_add (u->commands, command);
+      }
+  return TRUE;
+}
+
+static gboolean
+make_loader (DynoUploader *u, DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params, GError **error)
+{
+  DynoLoaderParams own = *params;
+  g_autofree gpointer *slots = g_new0 (gpointer, MAX (1, u->n_loader_slots));
+
+  for (guint i = 0; i < u->n_loader_slots; i++)
+    slots[i] = dyno_buffer_get_mapped (u->slot_buffers[i]);
+  own.slots = u->pinned ? slots : NULL;
+  own.n_slots = u->n_loader_slots;
+  u->loader = dyno_loader_new (dataset, indices, &own, error);
+  return u->loader != NULL;
+}
+
+DynoUploader *
+dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, DynoDataset *dataset, const GArray *indices,
+                   const DynoLoaderParams *params, guint n_program_slots, gboolean pinned, GError **error)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (DynoUploader) u = g_new0 (DynoUploader, 1);
+  guint spare = MAX (params->prefetch, SPARE_SLOTS);
+  guint64 pixel_bytes;
+
+  g_return_val_if_fail (n_program_slots <= MAX_PROGRAM_SLOTS, NULL);
+  u->device = dyno_device_ref (device);
+  u->pinned = pinned;
+  u->n_program_slots = n_program_slots;
+  if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &pixel_bytes))
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "A batch of %u samples of %u x %u is too large; take a smaller batch or smaller images", params->batch,
+                   params->width, params->height);
+      return NULL;
+    }
+  if (pinned)
+    u->n_loader_slots =
+        n_program_slots + (pixel_bytes * (spare + n_program_slots) <= SPARE_BYTES ? spare : MAX (1, params->prefetch));
+  describe_pieces (u, graph, info, params->batch, pixel_bytes);
+  if (!make_buffers (u, pixel_bytes, error) || !record_all (u, memory, error)
+      || !make_loader (u, dataset, indices, params, error))
+    return NULL;
+  return g_steal_pointer (&u);
+}
+
+void
+dyno_uploader_free (DynoUploader *u)
+{
+  if (!u)
+    return;
+  for (guint s = 0; s < u->n_program_slots; s++)
+    if (u->tickets[s])
+      dyno_queue_wait (u->device, DYNO_QUEUE_TRANSFER, u->tickets[s], 0, NULL);
+  dyno_loader_free (u->loader);
+  if (u->commands)
+    g_ptr_array_unref (u->commands);
+  for (guint s = 0; s < MAX_PROGRAM_SLOTS; s++)
+    {
+      dyno_timer_free (u->timers[s]);
+      dyno_buffer_free (u->staging[s]);
+    }
+  for (guint i = 0; u->slot_buffers && i < u->n_loader_slots; i++)
+    dyno_buffer_free (u->slot_buffers[i]);
+  g_free (u->slot_buffers);
+  dyno_device_unref (u->device);
+  g_free (u);
+}
+
+DynoLoader *
+dyno_uploader_get_loader (DynoUploader *u)
+{
+  return u->loader;
+}
+
+guint
+dyno_uploader_get_max_prefetch (DynoUploader *u)
+{
+  return u->pinned ? u->n_loader_slots - u->n_program_slots : 64;
+}
+
+static void
+stage (DynoUploader *u, guint slot, const DynoBatch *batch)
+{
+  const void *sources[N_PIECES] = { batch->pixels, batch->classes ? (const void *) batch->classes : batch->values,
+                                    batch->flip_seeds };
+  guint8 *staging = dyno_buffer_get_mapped (u->staging[slot]);
+
+  for (guint role = u->pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
+    if (u->pieces[role].tensor)
+      memcpy (staging + u->pieces[role].staging_offset, sources[role], u->pieces[role].size_bytes);
+}
+
+gboolean
+dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
+                    guint64 *ticket, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  DynoWait wait = { DYNO_QUEUE_COMPUTE, after };
+  gint64 waited = 0;
+  DynoBatch *batch;
+
+  g_return_val_if_fail (slot < u->n_program_slots && !u->busy[slot], FALSE);
+  *n_valid = 0;
+  batch = dyno_loader_next (u->loader, &waited, cancellable, &problem);
+  *wait_us += waited;
+  if (problem)
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  if (!batch)
+    return TRUE;
+  stage (u, slot, batch);
+  u->busy[slot] = TRUE;
+  *n_valid = batch->n_valid;
+  guint command = (u->pinned ? batch->slot : 0) * u->n_program_slots + slot;
+  if (u->pinned)
+    u->held[slot] = batch;
+  else
+    dyno_loader_release (u->loader, batch);
+  if (!dyno_command_submit (g_ptr_array_index (u->commands, command), &wait, 1, ticket, error))
+    {
+      dyno_uploader_reclaim (u, slot);
+      return FALSE;
+    }
+  u->tickets[slot] = *ticket;
+  return TRUE;
+}
+
+double
+dyno_uploader_reclaim (DynoUploader *u, guint slot)
+{
+  double times[2] = { 0, 0 };
+
+  if (!u->busy[slot])
+    return 0;
+  u->busy[slot] = FALSE;
+  if (u->held[slot])
+    dyno_loader_release (u->loader, g_steal_pointer (&u->held[slot]));
+  if (u->timers[slot])
+    dyno_timer_read (u->timers[slot], times, 2, NULL);
+  return (times[1] - times[0]) / 1000.0;
+}

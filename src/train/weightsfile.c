@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights files: what torchvision's state_dict holds under the same names, so that weights go both ways.
+ *
+ * A batch norm's num_batches_tracked is no parameter here: it is one number for all of them, written with each and read from
+ * the first. */
+#include "weightsfile.h"
+#include "gpu-error.h"
+#include "half.h"
+#include "network.h"
+#include "train-error.h"
+#include <string.h>
+
+#define MEAN_SUFFIX    ".running_mean"
+#define TRACKED_SUFFIX ".num_batches_tracked"
+
+DynoWeights *
+dyno_weights_new (DynoGraph *graph, GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autoptr (DynoWeights) weights = g_new0 (DynoWeights, 1);
+
+  weights->n = parameters->len;
+  weights->values = g_new0 (float *, parameters->len + 1);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      weights->values[i] = g_try_new0 (float, dyno_parameter_count (g_ptr_array_index (parameters, i)));
+      if (!weights->values[i])
+        {
+          g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY, "No memory for a copy of the weights");
+          return NULL;
+        }
+    }
+  return g_steal_pointer (&weights);
+}
+
+void
+dyno_weights_free (DynoWeights *weights)
+{
+  if (!weights)
+    return;
+  for (guint i = 0; i < weights->n; i++)
+    g_free (weights->values[i]);
+  g_free (weights->values);
+  g_free (weights);
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------- */
+
+static char *
+shape_in_words (guint n, const guint64 *shape)
+{
+  GString *text = g_string_new ("(");
+
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i ? ", " : "", shape[i]);
+  g_string_append_c (text, ')');
+  return g_string_free (text, FALSE);
+}
+
+static gboolean G_GNUC_PRINTF (3, 4) mismatch (const DynoWeightsSource *source, GError **error, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT, "“%s” does not fit the model: %s", source->shown, text);
+  return FALSE;
+}
+
+static gboolean
+convert (const DynoSafetensor *tensor, guint64 count, float *out)
+{
+  const guint8 *data = tensor->data;
+
+  switch (tensor->type)
+    {
+    case DYNO_TENSOR_F32:
+      memcpy (out, data, count * sizeof (float));
+      return TRUE;
+    case DYNO_TENSOR_F16:
+    case DYNO_TENSOR_BF16:
+      for (guint64 i = 0; i < count; i++)
+        {
+          guint16 half;
+          memcpy (&half, data + 2 * i, 2);
+          guint32 bits = (guint32) half << 16;
+          if (tensor->type == DYNO_TENSOR_F16)
+            out[i] = dyno_half_to_float (half);
+          else
+            memcpy (&out[i], &bits, 4);
+        }
+      return TRUE;
+    case DYNO_TENSOR_F64:
+      for (guint64 i = 0; i < count; i++)
+        {
+          double value;
+          memcpy (&value, data + 8 * i, 8);
+          out[i] = (float) value;
+        }
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+static gboolean
+read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeightsSource *source, float *out, GError **error)
+{
+  g_autofree char *name = g_strconcat (source->prefix, parameter->name, NULL), *wanted = NULL, *got = NULL;
+  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, name);
+  guint64 dims[4];
+  gboolean same;
+
+  if (!tensor)
+    return mismatch (source, error, "it has no tensor “%s”", name);
+  same = tensor->n_dims == parameter->n_dims;
+  for (guint i = 0; i < parameter->n_dims; i++)
+    {
+      dims[i] = parameter->dims[i];
+      same = same && tensor->shape[i] == dims[i];
+    }
+  wanted = shape_in_words (parameter->n_dims, dims);
+  got = shape_in_words (tensor->n_dims, tensor->shape);
+  if (!same)
+    return mismatch (source, error, "tensor “%s” is %s there and %s in the model", name, got, wanted);
+  if (!convert (tensor, dyno_parameter_count (parameter), out))
+    return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one", name,
+                     dyno_tensor_type_get_name (tensor->type));
+  return TRUE;
+}
+
+static void
+read_tracked (const DynoSafetensor *tensor, guint64 *tracked)
+{
+  gint64 value;
+
+  if (tensor->type != DYNO_TENSOR_I64 || tensor->size_bytes != sizeof value)
+    return;
+  memcpy (&value, tensor->data, sizeof value);
+  *tracked = value > 0 ? (guint64) value : 0;
+}
+
+/* Everything in the file that has the prefix must be known. */
+static gboolean
+check_rest (DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source, GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < parameters->len; i++)
+    g_hash_table_add (known, ((DynoParameter *) g_ptr_array_index (parameters, i))->name);
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const char *name = dyno_safetensors_get (file, i)->name;
+      if (!g_str_has_suffix (name, TRACKED_SUFFIX) && g_str_has_prefix (name, source->prefix)
+          && !g_hash_table_contains (known, name + strlen (source->prefix)))
+        return mismatch (source, error, "the model has no “%s”", name);
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
+                   GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  gboolean found = FALSE;
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      if (parameter->is_state && source->without_states)
+        continue;
+      if (!read_one (parameter, file, source, weights->values[i], error))
+        return FALSE;
+    }
+  for (guint i = 0; i < dyno_safetensors_get_count (file) && !found; i++)
+    {
+      const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
+      found = g_str_has_suffix (tensor->name, TRACKED_SUFFIX);
+      if (found)
+        read_tracked (tensor, &weights->batches_tracked);
+    }
+  return !source->strict || check_rest (graph, file, source, error);
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------- */
+
+void
+dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix, gboolean without_states,
+                   gboolean tracked, GArray *tensors, GPtrArray *names)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  const char *tracked_norm = NULL; /* the batch norm whose states are being listed */
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      DynoSafetensor tensor = { .type = DYNO_TENSOR_F32, .n_dims = parameter->n_dims, .data = weights->values[i] };
+      if (parameter->is_state && without_states)
+        continue;
+      tensor.name = g_strconcat (prefix, parameter->name, NULL);
+      g_ptr_array_add (names, (gpointer) tensor.name);
+      tensor.size_bytes = dyno_parameter_count (parameter) * sizeof (float);
+      for (guint d = 0; d < parameter->n_dims; d++)
+        tensor.shape[d] = parameter->dims[d];
+      g_array_append_val (tensors, tensor);
+      if (parameter->is_state && g_str_has_suffix (parameter->name, MEAN_SUFFIX))
+        tracked_norm = parameter->name;
+      else if (parameter->is_state && tracked_norm && tracked)
+        {
+          gssize stem = (gssize) (strlen (tracked_norm) - strlen (MEAN_SUFFIX));
+          DynoSafetensor count = { .type = DYNO_TENSOR_I64, .size_bytes = 8, .data = &weights->batches_tracked };
+          count.name = g_strdup_printf ("%s%.*s%s", prefix, (int) stem, tracked_norm, TRACKED_SUFFIX);
+          g_ptr_array_add (names, (gpointer) count.name);
+          g_array_append_val (tensors, count);
+          tracked_norm = NULL;
+        }
+    }
+}
+
+gboolean
+dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path, const char *const *metadata,
+                   GError **error)
+{
+  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  dyno_weights_list (weights, graph, "", FALSE, TRUE, tensors, names);
+  return dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len, metadata, error);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private to the train floor. */
+#pragma once
+#include "graph.h"
+#include "safetensors.h"
+
+G_BEGIN_DECLS
+
+/* A float array for each parameter of the graph, in its order and torchvision's layout; states too. */
+typedef struct {
+  guint n;
+  float **values;
+  guint64 batches_tracked; /* num_batches_tracked of the batch norms */
+} DynoWeights;
+
+/* Zeros.  NULL: no memory (DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY). */
+DynoWeights *dyno_weights_new (DynoGraph *graph, GError **error);
+void dyno_weights_free (DynoWeights *weights);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeights, dyno_weights_free)
+
+/* From a file, whose tensors have prefix before their names ("" for a plain weights file).  F16, BF16 and F64 are converted.  Every
+ * parameter must be there in its shape, and with strict nothing else; without_states: running statistics are not looked for.
+ * Errors: CHECKPOINT, naming shown and the first tensor that does not match. */
+typedef struct {
+  const char *shown; /* the file, for messages */
+  const char *prefix;
+  gboolean strict;
+  gboolean without_states;
+} DynoWeightsSource;
+gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
+                            GError **error);
+
+/* Appends DynoSafetensor rows that point into weights; names (char*) are added to names and live as long as it.
+ * tracked: num_batches_tracked are written as well, and point to weights->batches_tracked. */
+void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix, gboolean without_states,
+                        gboolean tracked, GArray *tensors, GPtrArray *names);
+
+/* A plain weights file.  Errors: those of dyno_safetensors_write. */
+gboolean dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path, const char *const *metadata,
+                            GError **error);
+
+G_END_DECLS

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions on the device: that they learn, that the same seed gives the same bits whatever the pipeline does, commands. */
+#include "train-test.h"
+#include <math.h>
+#include <string.h>
+
+#define SHAPES "builtin:shapes?size=16&samples=200&classes=4"
+
+static double
+mean_loss (const TestRun *run, guint from, guint count)
+{
+  double sum = 0;
+
+  g_assert_cmpuint (from + count, <=, run->losses->len);
+  for (guint i = 0; i < count; i++)
+    sum += g_array_index (run->losses, double, from + i);
+  return sum / count;
+}
+
+static void
+assert_same_losses (const TestRun *a, const TestRun *b)
+{
+  g_assert_cmpuint (a->losses->len, ==, b->losses->len);
+  g_assert_true (memcmp (a->losses->data, b->losses->data, a->losses->len * sizeof (double)) == 0);
+}
+
+static void
+test_losses_fall (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=8", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.losses->len, ==, 8 * (180 / 16));
+  g_assert_cmpuint (run.done_steps, ==, run.losses->len);
+  g_assert_cmpuint (run.epochs, ==, 8);
+  g_assert_cmpfloat (mean_loss (&run, 0, 5), >, 1.0);
+  g_assert_cmpfloat (mean_loss (&run, run.losses->len - 5, 5), <, 0.6 * mean_loss (&run, 0, 5));
+  g_assert_cmpfloat (run.best_val_accuracy, >, 0.5);
+  g_assert_cmpfloat (run.last_rate, >, 0);
+}
+
+static void
+test_planned_is_allocated (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  job->max_steps = 2;
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.plans, ==, 1);
+  g_assert_true (run.plan.fits);
+  g_assert_cmpuint (run.vram_bytes, ==, run.plan.plan.total_bytes);
+}
+
+/* Workers, prefetch and the kind of staging memory change nothing but the time. */
+static void
+test_pipeline_changes_no_bit (void)
+{
+  static const char *const changes[][2] = { { "workers=0", "prefetch=1" },
+                                            { "workers=4", "prefetch=4" },
+                                            { "pinned=false", "workers=1" },
+                                            { "cache=true", "persistent_workers=false" } };
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) first = { 0 };
+
+  test_job_set (job, "workers=1", "augment.flip=true", "deterministic=true", NULL);
+  test_run_good (&first, job);
+  g_assert_cmpuint (first.losses->len, ==, 22);
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      g_autoptr (DynoJob) other = dyno_job_copy (job);
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (other, changes[i][0], changes[i][1], NULL);
+      test_run_good (&run, other);
+      assert_same_losses (&first, &run);
+      g_assert_cmpfloat (first.epoch.val_loss, ==, run.epoch.val_loss);
+    }
+}
+
+static void
+test_seed_changes_run (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) a = { 0 };
+  g_auto (TestRun) b = { 0 };
+
+  job->max_steps = 3;
+  test_run_good (&a, job);
+  test_job_set (job, "seed=2", NULL);
+  test_run_good (&b, job);
+  g_assert_true (memcmp (a.losses->data, b.losses->data, 3 * sizeof (double)) != 0);
+}
+
+/* Two batches of 8 whose gradients are added up make the step of one batch of 16; only rounding tells them apart. */
+static void
+test_accumulation_is_a_larger_batch (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) whole = { 0 };
+  g_auto (TestRun) parts = { 0 };
+
+  job->max_steps = 20;
+  test_job_set (job, "lr=0.02", "data.val_split=0", NULL);
+  test_run_good (&whole, job);
+  test_job_set (job, "batch_size=8", "accumulate=2", NULL);
+  test_run_good (&parts, job);
+  g_assert_cmpuint (parts.losses->len, ==, 20);
+  for (guint i = 0; i < 12; i++)
+    g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, i) / g_array_index (whole.losses, double, i), 1.0,
+                                    1e-3);
+}
+
+/* The last step of an epoch adds up what is left. */
+static void
+test_short_accumulation (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "accumulate=4", "data.val_split=0", "epochs=2", NULL);
+  test_run_good (&run, job); /* 12 batches of 16: 3 steps */
+  g_assert_cmpuint (run.losses->len, ==, 6);
+  test_run_clear (&run);
+  test_job_set (job, "accumulate=5", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.losses->len, ==, 6);
+}
+
+static void
+test_small_data_lowers_batch (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=16&samples=20&classes=2");
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "batch_size=64", NULL);
+  test_run_good (&run, job);
+  g_assert_true (test_has_warning (&run, "batch_size"));
+  g_assert_cmpuint (run.losses->len, ==, 2);
+  g_assert_cmpuint (run.plan.steps_per_epoch, ==, 1);
+}
+
+static void
+test_noise_needs_no_loader (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "synthetic:16x16x3?classes=10&samples=64");
+  g_auto (TestRun) run = { 0 };
+
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.losses->len, ==, 8);
+  g_assert_true (isnan (run.best_val_accuracy));
+  g_assert_true (isfinite (mean_loss (&run, 0, 8)));
+}
+
+static void
+test_over_budget_is_refused (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "vram_budget=1MB", "batch_size=64", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
+  g_assert_cmpuint (run.plans, ==, 1);
+  g_assert_cmpuint (run.losses->len, ==, 0);
+  g_assert_nonnull (strstr (run.error->message, "budget"));
+}
+
+/* A loss that is not finite for long ends the run. */
+static void
+test_divergence_ends_run (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "lr=100", "momentum=0.99", "warmup_epochs=0", "schedule=constant", "epochs=40", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
+}
+
+/* --- commands ------------------------------------------------------------------------------------------------------ */
+
+static void
+pause_at_three (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 3)
+    dyno_session_pause (session);
+}
+
+static void
+test_pause_and_resume (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) plain = { 0 };
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  g_autoptr (GArray) losses = g_array_new (FALSE, FALSE, sizeof (double));
+  gboolean done = FALSE;
+  guint pauses = 0;
+
+  test_run_good (&plain, job);
+  dyno_session_start (session);
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_session_pop (session, 60 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event);
+      if (event->type == DYNO_EVENT_STEP)
+        {
+          g_array_append_val (losses, event->step.loss);
+          pause_at_three (session, &event->step, NULL);
+        }
+      else if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED)
+        {
+          g_autoptr (DynoEvent) silence = dyno_session_pop (session, 300 * 1000);
+
+          g_assert_null (silence); /* nothing moves in a pause */
+          pauses++;
+          dyno_session_resume (session);
+        }
+      done = event->type == DYNO_EVENT_DONE;
+    }
+  g_assert_cmpuint (pauses, ==, 1);
+  g_assert_cmpuint (losses->len, ==, plain.losses->len);
+  g_assert_true (memcmp (losses->data, plain.losses->data, losses->len * sizeof (double)) == 0);
+}
+
+static void
+change_workers (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  static const char *const workers[] = { "0", "3", "1", "4" };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (dyno_session_set (session, "workers", workers[step->step % 4], &error));
+  g_assert_true (dyno_session_set (session, "prefetch", workers[1 + step->step % 3], &error));
+  g_assert_no_error (error);
+  g_assert_false (dyno_session_set (session, "batch_size", "8", NULL));
+  g_assert_false (dyno_session_set (session, "workers", "-1", NULL));
+}
+
+static void
+test_live_workers (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) plain = { 0 };
+  g_auto (TestRun) run = { 0 };
+
+  test_run_good (&plain, job);
+  test_run (&run, job, change_workers, NULL);
+  g_assert_no_error (run.error);
+  assert_same_losses (&plain, &run);
+}
+
+static void
+lower_epochs (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  dyno_session_set (session, "epochs", "1", NULL);
+}
+
+static void
+test_live_epochs (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=100", NULL);
+  test_run (&run, job, lower_epochs, NULL);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (run.epochs, <, 20);
+}
+
+static void
+stop_now (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 2)
+    dyno_session_stop (session, TRUE);
+}
+
+static void
+test_stop_now (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=100000", NULL);
+  test_run (&run, job, stop_now, NULL);
+  g_assert_no_error (run.error);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_STOPPED);
+}
+
+/* Freed in the middle, with a full ring and nobody listening. */
+static void
+test_free_in_mid_run (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+
+  test_job_set (job, "epochs=100000", NULL);
+  for (guint wait_ms = 0; wait_ms < 400; wait_ms += 100)
+    {
+      DynoSession *session = dyno_session_new (job);
+
+      dyno_session_start (session);
+      g_usleep (wait_ms * 1000);
+      dyno_session_free (session);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/session/losses-fall", test_losses_fall);
+  g_test_add_func ("/train/session/planned-is-allocated", test_planned_is_allocated);
+  g_test_add_func ("/train/session/pipeline-changes-no-bit", test_pipeline_changes_no_bit);
+  g_test_add_func ("/train/session/seed-changes-run", test_seed_changes_run);
+  g_test_add_func ("/train/session/accumulation-is-a-larger-batch", test_accumulation_is_a_larger_batch);
+  g_test_add_func ("/train/session/short-accumulation", test_short_accumulation);
+  g_test_add_func ("/train/session/small-data-lowers-batch", test_small_data_lowers_batch);
+  g_test_add_func ("/train/session/noise-needs-no-loader", test_noise_needs_no_loader);
+  g_test_add_func ("/train/session/over-budget-is-refused", test_over_budget_is_refused);
+  g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
+  g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
+  g_test_add_func ("/train/session/live-workers", test_live_workers);
+  g_test_add_func ("/train/session/live-epochs", test_live_epochs);
+  g_test_add_func ("/train/session/stop-now", test_stop_now);
+  g_test_add_func ("/train/session/free-in-mid-run", test_free_in_mid_run);
+  return g_test_run ();
+}

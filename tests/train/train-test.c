@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "train-test.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+DynoJob *
+test_job (const char *model, const char *data)
+{
+  DynoJob *job = dyno_job_new ();
+
+  g_free (job->model);
+  job->model = g_strdup (model);
+  job->data = g_strdup (data);
+  job->every_event = TRUE;
+  test_job_set (job, "amp=false", "batch_size=16", "model.width=0.25", "workers=2", "epochs=2", "lr=0.05", NULL);
+  return job;
+}
+
+void
+test_job_set (DynoJob *job, ...)
+{
+  va_list pairs;
+  const char *pair;
+
+  va_start (pairs, job);
+  while ((pair = va_arg (pairs, const char *)))
+    {
+      g_auto (GStrv) parts = g_strsplit (pair, "=", 2);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (dyno_settings_set (&job->settings, parts[0], parts[1], &error));
+      g_assert_no_error (error);
+    }
+  va_end (pairs);
+}
+
+void
+test_run_clear (TestRun *run)
+{
+  g_clear_error (&run->error);
+  g_clear_pointer (&run->warnings, g_ptr_array_unref);
+  g_clear_pointer (&run->losses, g_array_unref);
+}
+
+static void
+check_log (DynoSession *session, const TestRun *run)
+{
+  DynoMetrics *metrics = dyno_session_get_metrics (session);
+  guint64 n = dyno_metrics_get_steps (metrics);
+
+  g_assert_cmpuint (n, >=, run->losses->len);
+  for (guint i = 0; i < run->losses->len; i++)
+    {
+      DynoStepMetrics row;
+      double loss = g_array_index (run->losses, double, i);
+
+      g_assert_cmpuint (dyno_metrics_copy_steps (metrics, n - run->losses->len + i, 1, &row), ==, 1);
+      g_assert_true (row.loss == loss || (isnan (row.loss) && isnan (loss)));
+    }
+}
+
+static void
+take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook, gpointer data)
+{
+  switch (event->type)
+    {
+    case DYNO_EVENT_PLAN:
+      run->plans++;
+      run->plan = event->plan.plan;
+      break;
+    case DYNO_EVENT_STEP:
+      g_array_append_val (run->losses, event->step.loss);
+      run->vram_bytes = event->step.vram_bytes;
+      run->last_rate = event->step.samples_per_s;
+      if (hook)
+        hook (session, &event->step, data);
+      break;
+    case DYNO_EVENT_EPOCH:
+      run->epochs++;
+      run->epoch = event->epoch;
+      break;
+    case DYNO_EVENT_CHECKPOINT:
+      run->checkpoints++;
+      break;
+    case DYNO_EVENT_WARNING:
+      g_test_message ("warning: %s", event->text);
+      g_ptr_array_add (run->warnings, g_strdup (event->text));
+      break;
+    case DYNO_EVENT_ERROR:
+      g_test_message ("error: %s", event->error->message);
+      g_assert_null (run->error);
+      run->error = g_error_copy (event->error);
+      break;
+    case DYNO_EVENT_DONE:
+      run->state = event->done.state;
+      run->done_steps = event->done.steps;
+      run->best_val_accuracy = event->done.best_val_accuracy;
+      break;
+    case DYNO_EVENT_STATE:
+    case DYNO_EVENT_PROGRESS:
+    default:
+      break;
+    }
+}
+
+void
+test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
+{
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  gboolean done = FALSE;
+  guint64 last_step = 0;
+
+  memset (run, 0, sizeof *run);
+  run->warnings = g_ptr_array_new_with_free_func (g_free);
+  run->losses = g_array_new (FALSE, FALSE, sizeof (double));
+  g_assert_cmpint (dyno_session_get_state (session), ==, DYNO_SESSION_NEW);
+  dyno_session_start (session);
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_session_pop (session, 60 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event); /* a minute without a word is a hang */
+      if (event->type == DYNO_EVENT_STEP)
+        {
+          g_assert_true (last_step == 0 || event->step.step == last_step + 1);
+          last_step = event->step.step;
+        }
+      take_event (run, session, event, hook, data);
+      done = event->type == DYNO_EVENT_DONE;
+    }
+  g_assert_null (dyno_session_try_pop (session));
+  g_assert_cmpint (dyno_session_get_state (session), ==, run->state);
+  check_log (session, run);
+}
+
+void
+test_run_good (TestRun *run, const DynoJob *job)
+{
+  test_run (run, job, NULL, NULL);
+  g_assert_no_error (run->error);
+  g_assert_cmpint (run->state, ==, DYNO_SESSION_FINISHED);
+}
+
+char *
+test_folder (void)
+{
+  g_autoptr (GError) error = NULL;
+  char *path = g_dir_make_tmp ("dyno-train-XXXXXX", &error);
+
+  g_assert_no_error (error);
+  return path;
+}
+
+void
+test_remove_tree (const char *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (folder && (name = g_dir_read_name (folder)))
+    {
+      g_autofree char *whole = g_build_filename (path, name, NULL);
+      if (g_file_test (whole, G_FILE_TEST_IS_DIR) && !g_file_test (whole, G_FILE_TEST_IS_SYMLINK))
+        test_remove_tree (whole);
+      else
+        g_unlink (whole);
+    }
+  g_rmdir (path);
+}
+
+void
+test_assert_same_file (const char *a, const char *b)
+{
+  g_autofree char *text_a = NULL, *text_b = NULL;
+  gsize size_a, size_b;
+  g_autoptr (GError) error = NULL;
+
+  g_file_get_contents (a, &text_a, &size_a, &error);
+  g_assert_no_error (error);
+  g_file_get_contents (b, &text_b, &size_b, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (size_a, ==, size_b);
+  g_assert_true (memcmp (text_a, text_b, size_a) == 0);
+}
+
+gboolean
+test_has_warning (const TestRun *run, const char *word)
+{
+  for (guint i = 0; i < run->warnings->len; i++)
+    if (strstr (g_ptr_array_index (run->warnings, i), word))
+      return TRUE;
+  return FALSE;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the train floor share: small jobs, and runs of them to the end. */
+#pragma once
+#include "session.h"
+
+G_BEGIN_DECLS
+
+/* A job on the built-in shapes that trains in a second or two on a CPU: 16 pixels, width 0.25, fp32, batch 16, every event. */
+DynoJob *test_job (const char *model, const char *data);
+
+/* Sets "key=value" pairs; NULL ends them. */
+void test_job_set (DynoJob *job, ...) G_GNUC_NULL_TERMINATED;
+
+/* What a run left. */
+typedef struct {
+  DynoSessionState state;
+  GError *error;       /* of its ERROR event */
+  GPtrArray *warnings; /* char* */
+  GArray *losses;      /* double, a step */
+  guint plans, checkpoints;
+  DynoJobPlan plan;
+  guint64 vram_bytes; /* of the last step */
+  guint64 done_steps;
+  double best_val_accuracy;
+  DynoEpochMetrics epoch; /* the last */
+  guint epochs;
+  double last_rate;
+} TestRun;
+
+void test_run_clear (TestRun *run);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TestRun, test_run_clear)
+
+/* Called after each STEP event; may command the session. */
+typedef void (*TestHook) (DynoSession *session, const DynoStepMetrics *step, gpointer data);
+
+/* Runs the job to its end and checks what always holds: DONE is last and once, steps count up, the log agrees with the events. */
+void test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data);
+/* The same, and it must finish without an error. */
+void test_run_good (TestRun *run, const DynoJob *job);
+
+/* A fresh folder below the temporary directory; test_remove_tree removes it with what is in it. */
+char *test_folder (void);
+void test_remove_tree (const char *path);
+
+/* Files are equal byte for byte (tensors: of two weights files). */
+void test_assert_same_file (const char *a, const char *b);
+gboolean test_has_warning (const TestRun *run, const char *word);
+
+G_END_DECLS
