@@ -3,6 +3,7 @@
  * each computes what it must. */
 #include "bench.h"
 #include "output.h"
+#include "selftest.h"
 #include <string.h>
 
 typedef struct {
@@ -82,6 +83,84 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
   return TRUE;
 }
 
+typedef struct {
+  DynoTable *table;
+  gboolean tested, json;
+  guint usable, passed;
+} Variants;
+
+/* What a test says, for people. */
+static char *
+verdict (const DynoVariantReport *report, gboolean tested)
+{
+  if (!report->usable)
+    return g_strdup_printf ("not usable: %s", report->why);
+  if (!tested)
+    return g_strdup ("usable");
+  if (report->fault)
+    return g_strdup_printf ("FAILED: %s", report->fault);
+  return g_strdup (report->passed ? "passed" : "FAILED");
+}
+
+static void
+on_variant (const DynoVariantReport *report, gpointer data)
+{
+  Variants *variants = data;
+  DynoJson json;
+
+  variants->usable += report->usable != FALSE;
+  variants->passed += report->usable && report->passed;
+  if (!variants->json)
+    {
+      dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
+                      g_strdup (report->name),
+                      variants->tested && report->usable ? g_strdup_printf ("%.2g", report->error) : g_strdup ("-"),
+                      verdict (report, variants->tested), NULL);
+      return;
+    }
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "variant");
+  dyno_json_string (&json, "name", report->name);
+  dyno_json_string (&json, "pass", report->pass);
+  dyno_json_string (&json, "mode", report->half ? "amp" : "fp32");
+  dyno_json_bool (&json, "usable", report->usable);
+  dyno_json_string (&json, "why", report->why);
+  if (variants->tested && report->usable)
+    {
+      dyno_json_bool (&json, "passed", report->passed);
+      dyno_json_double (&json, "error", report->error);
+      dyno_json_double (&json, "tolerance", report->tolerance);
+      dyno_json_string (&json, "fault", report->fault);
+    }
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+  dyno_out_flush ();
+}
+
+/* The list of variants, tested where that is asked; a failed one is a failure of the verb. */
+static gboolean
+list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
+{
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("pass", "mode", "variant", "error", o->self_test ? "self-test" : "state", NULL);
+  Variants variants = { .table = table, .tested = o->self_test, .json = o->json };
+
+  if (!o->self_test)
+    dyno_selftest_list (dyno_device_get_info (device), on_variant, &variants);
+  else if (!dyno_selftest_variants (device, on_variant, &variants, n_failed, error))
+    return FALSE;
+  if (o->json)
+    return TRUE;
+  dyno_table_print (table);
+  if (o->self_test)
+    dyno_out_line ("\n%u of %u usable variants passed\n", variants.passed, variants.usable);
+  else
+    dyno_out_line ("%s", "");
+  return TRUE;
+}
+
 static int
 kernels (const char *command, const KernelOptions *o)
 {
@@ -90,6 +169,7 @@ kernels (const char *command, const KernelOptions *o)
   g_autoptr (DynoDevice) device = NULL;
   const DynoDeviceInfo *info;
   guint64 batch = 32;
+  guint n_failed = 0;
 
   if (dyno_model_find (o->model) == NULL)
     return dyno_cli_usage (command, "--model %s: there is no such model", o->model);
@@ -104,10 +184,12 @@ kernels (const char *command, const KernelOptions *o)
                    info->matrix == DYNO_MATRIX_KHR  ? "VK_KHR_cooperative_matrix"
                    : info->matrix == DYNO_MATRIX_NV ? "VK_NV_cooperative_matrix"
                                                     : "not used");
+  if (!list_variants (device, o, &n_failed, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), o->json);
   for (guint amp = 0; amp <= (info->fp16 ? 1 : 0); amp++)
     if (!list_choices (device, o, (guint32) batch, amp == 1, &error))
       return dyno_cli_fail (g_steal_pointer (&error), o->json);
-  return DYNO_EXIT_OK;
+  return n_failed ? DYNO_EXIT_FAILURE : DYNO_EXIT_OK;
 }
 
 int

@@ -106,6 +106,16 @@ class Lists(Case):
         for choice in choices:
             self.assertIn(choice['chosen'], choice['variants'])
 
+    def test_every_usable_variant_passes_the_self_test(self):
+        variants = self.events(self.lines('kernels', '--batch', '2', '--self-test', '--json'), 'variant')
+        usable = [v for v in variants if v['usable']]
+        self.assertGreater(len(usable), 0)
+        for variant in usable:
+            self.assertTrue(variant['passed'], variant)
+            self.assertLess(variant['error'], variant['tolerance'])
+        for variant in variants:
+            self.assertTrue(variant['usable'] or variant['why'])
+
 
 class Data(Case):
     def test_inspect(self):
