@@ -134,11 +134,17 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent 
 void
 dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
 {
+  static const char *const words[][2] = {
+    { "scan", "scanning" }, { "compile", "compiling" }, { "autotune", "timing kernels" }, { "weights", "reading weights" }
+  };
   const char *what = event->progress.what;
   g_autofree char *tail = NULL;
 
   if (!progress->terminal || !is_due (progress))
     return;
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_strcmp0 (what, words[i][0]) == 0)
+      what = words[i][1];
   tail = event->progress.total ? g_strdup_printf ("%u of %u", event->progress.done, event->progress.total)
                                : g_strdup_printf ("%u", event->progress.done);
   show_bar (progress, what, event->progress.total ? (double) event->progress.done / event->progress.total : 0, tail);
@@ -168,8 +174,9 @@ dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
   if (progress->terminal)
     {
       head = g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT, step->epoch, progress->epochs);
-      tail = g_strdup_printf ("%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s of %s  ETA %s", fraction * 100,
-                              step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram, budget, eta);
+      tail = g_strdup_printf ("%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s%s%s  ETA %s", fraction * 100,
+                              step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram,
+                              terminal_width () < 110 ? "" : " of ", terminal_width () < 110 ? "" : budget, eta);
       show_bar (progress, head, fraction, tail);
     }
   else
