@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* The handler does only what a handler may: an atomic store, write and _exit. */
+/* The handler does only what a handler may: clock_gettime, a store, write and _exit.  The signals block each other. */
 #include "signals.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+/* One request may arrive twice: timeout(1) signals the process and then its group. */
+#define SAME_REQUEST_NS 100000000
+
 static volatile sig_atomic_t caught;
+static struct timespec caught_at;
 static int wake[2] = { -1, -1 };
 
 static void
 handle (int number)
 {
   static const char text[] = "\ndynoctl: ended at once\n";
+  struct timespec now;
   int code = errno;
 
+  clock_gettime (CLOCK_MONOTONIC, &now);
   if (caught)
     {
+      gint64 since_ns = (gint64) (now.tv_sec - caught_at.tv_sec) * 1000000000 + (now.tv_nsec - caught_at.tv_nsec);
+
+      if (since_ns < SAME_REQUEST_NS)
+        return;
       ssize_t ignored = write (STDERR_FILENO, text, sizeof text - 1);
       (void) ignored;
       _exit (number == SIGINT ? DYNO_EXIT_INTERRUPTED : DYNO_EXIT_TERMINATED);
     }
+  caught_at = now;
   caught = number;
   if (wake[1] >= 0)
     {
@@ -46,6 +58,8 @@ dyno_signals_catch (void)
   struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART }, old;
 
   sigemptyset (&action.sa_mask);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    sigaddset (&action.sa_mask, numbers[i]);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
       if (numbers[i] == SIGHUP && sigaction (SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)

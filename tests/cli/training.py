@@ -147,10 +147,20 @@ class Signals(Case):
             self.assertEqual(process.returncode, 143, words.decode())
             self.assertIn('saved', words.decode())
 
+    def test_the_same_request_twice_is_one(self):
+        """timeout(1) signals the process and its group: that is not a second Ctrl-C."""
+        process = self.start()
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.001)
+        process.send_signal(signal.SIGTERM)
+        _, words = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143)
+        self.assertIn('saved', words.decode())
+
     def test_second_interrupt_ends_at_once(self):
         process = self.start()
         process.send_signal(signal.SIGINT)
-        time.sleep(0.001)
+        time.sleep(0.15)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
