@@ -2,6 +2,7 @@
 /* The balance of classes.  With more classes than pixels a column stands for several, and shows their mean. */
 #include "balancebar.h"
 #include "row.h"
+#include "plot/theme.h"
 #include <glib/gi18n.h>
 
 #define MAX_NAMED 12
@@ -43,12 +44,11 @@ dyno_balance_bar_draw (GtkWidget *widget, cairo_t *cr)
 {
   DynoBalanceBar *self = DYNO_BALANCE_BAR (widget);
   int width = gtk_widget_get_allocated_width (widget), height = gtk_widget_get_allocated_height (widget);
-  GdkRGBA colour;
+  DynoColour colour;
   if (self->n == 0 || self->most == 0)
     return GDK_EVENT_PROPAGATE;
-  if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (widget), "theme_selected_bg_color", &colour))
-    colour = (GdkRGBA){ 0.2, 0.5, 0.9, 1 };
-  gdk_cairo_set_source_rgba (cr, &colour);
+  colour = dyno_plot_theme_for_widget (widget)->lines[0];
+  cairo_set_source_rgb (cr, colour.red, colour.green, colour.blue);
   guint columns = MIN (self->n, (guint) MAX (width / 3, 1));
   double step = (double) width / columns, gap = step >= 5 ? 2 : 1;
   for (guint i = 0; i < columns; i++)

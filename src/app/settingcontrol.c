@@ -122,6 +122,7 @@ new_spin (const DynoSettingInfo *info, Control *c)
 {
   double unit = get_unit (info);
   GtkWidget *spin = gtk_spin_button_new_with_range (info->minimum / unit, info->maximum / unit, 1);
+  gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), FALSE); /* words and units may stand in it */
   gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), info->type == DYNO_SETTING_INT ? 0 : 12);
   gtk_entry_set_width_chars (GTK_ENTRY (spin), zero_words (info) ? 10 : 6);
   gtk_entry_set_max_width_chars (GTK_ENTRY (spin), 10);

@@ -31,6 +31,28 @@ set_tile (DynoStatsBar *self, guint tile, char *value, const char *unit)
   g_free (value);
 }
 
+/* The number large, its unit with the budget below: "2.69", "MiB of 2.00 GiB". */
+static void
+show_memory (DynoStatsBar *self, const DynoRunStatus *s)
+{
+  if (s->n_steps == 0)
+    {
+      set_tile (self, MEMORY, g_strdup ("\342\200\223"), "");
+      return;
+    }
+  g_autofree char *bytes = dyno_format_bytes (s->step.vram_bytes);
+  g_auto (GStrv) parts = g_strsplit (bytes, "\302\240", 2);
+  g_autofree char *below = g_strdup (parts[1]);
+  if (s->has_plan && s->plan.budget_bytes > 0)
+    {
+      g_autofree char *budget = dyno_format_bytes (s->plan.budget_bytes);
+      g_free (below);
+      /* Translators: unit of the number above, memory there is: "MiB of 2.00 GiB" */
+      below = g_strdup_printf (_ ("%s of %s"), parts[1], budget);
+    }
+  set_tile (self, MEMORY, g_strdup (parts[0]), below);
+}
+
 void
 dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
@@ -64,13 +86,7 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
       val_loss = g_strdup_printf (_ ("val. %s"), number);
     }
   set_tile (self, LOSS, dyno_format_value (steps ? s->step.loss : NAN), val_loss ? val_loss : "");
-  g_autofree char *budget = NULL;
-  if (s->has_plan && s->plan.budget_bytes > 0)
-    {
-      g_autofree char *bytes = dyno_format_bytes (s->plan.budget_bytes);
-      budget = g_strdup_printf (_ ("of %s"), bytes);
-    }
-  set_tile (self, MEMORY, steps ? dyno_format_bytes (s->step.vram_bytes) : g_strdup (none), budget ? budget : "");
+  show_memory (self, s);
 }
 
 static gboolean

@@ -144,7 +144,7 @@ show_plan (DynoVramBar *self)
   gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0 && !dyno_setup_is_locked (self->setup));
   if (over && plan->fitting_batch > 0)
     {
-      g_autofree char *batch = dyno_format_count ((guint64) plan->fitting_batch);
+      g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
       g_autofree char *label = g_strdup_printf (_ ("_Use Batch Size %s"), batch);
       gtk_button_set_label (GTK_BUTTON (self->fix), label);
     }
@@ -158,7 +158,7 @@ use_fitting_batch (GtkButton *button, DynoVramBar *self)
 {
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   if (plan && plan->fitting_batch > 0)
-    dyno_setup_set_number (self->setup, "batch_size", (double) plan->fitting_batch, NULL);
+    dyno_setup_set_number (self->setup, "batch_size", (double) dyno_words_fitting_batch (plan), NULL);
 }
 
 static void

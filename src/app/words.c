@@ -144,6 +144,12 @@ dyno_words_choice (const char *value)
   return find_word (words, G_N_ELEMENTS (words), value);
 }
 
+gint64
+dyno_words_fitting_batch (const DynoJobPlan *plan)
+{
+  return plan->fitting_batch >= 16 ? plan->fitting_batch / 8 * 8 : plan->fitting_batch;
+}
+
 char *
 dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
 {
@@ -151,7 +157,7 @@ dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
     return NULL;
   guint64 over = plan->plan.total_bytes > plan->budget_bytes ? plan->plan.total_bytes - plan->budget_bytes : 0;
   g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->budget_bytes);
-  g_autofree char *batch = dyno_format_count ((guint64) plan->fitting_batch);
+  g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
   if (plan->fits_checkpointed && !settings->checkpointing && plan->fitting_batch > 0)
     return g_strdup_printf (
         _ ("%s more than the %s there are. A batch size of %s fits; so does this one with activation checkpointing."), by,
@@ -231,6 +237,8 @@ dyno_words_error_title (const GError *error)
 const char *
 dyno_words_error_step (const GError *error)
 {
+  if (error->domain == DYNO_DATA_ERROR && (error->code == DYNO_DATA_ERROR_NOT_FOUND || error->code == DYNO_DATA_ERROR_READ))
+    return _ ("Choose a folder or a file that is there and may be read.");
   if (error->domain == DYNO_GPU_ERROR)
     {
       switch (error->code)
