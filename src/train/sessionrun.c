@@ -204,7 +204,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
 
   if (problem)
     {
-      g_warning ("%s", problem->message);
+      g_info ("Failed: %s", problem->message);
       event = dyno_event_new (DYNO_EVENT_ERROR);
       event->error = g_error_copy (problem);
       dyno_event_queue_push (session->events, event);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole nets against PyTorch: losses of 20 steps and the weights after them, from fixtures that make_fixtures.py writes.
+ * Inputs, labels and start weights are made here by the hash that the script has, and go in through files, as a user's would. */
+#include "npyfile.h"
+#include "train-test.h"
+#include "weightsfile.h"
+#include <math.h>
+#include <string.h>
+
+#define STEPS 20
+
+static double *
+hash_uniform (guint64 stream, guint64 count)
+{
+  double *values = g_new (double, count);
+
+  for (guint64 i = 0; i < count; i++)
+    {
+      guint64 z = i + stream * G_GUINT64_CONSTANT (0x9E3779B97F4A7C15);
+      z = (z ^ (z >> 30)) * G_GUINT64_CONSTANT (0xBF58476D1CE4E5B9);
+      z = (z ^ (z >> 27)) * G_GUINT64_CONSTANT (0x94D049BB133111EB);
+      z = z ^ (z >> 31);
+      values[i] = (double) (z >> 40) / 8388608.0 - 1.0;
+    }
+  return values;
+}
+
+typedef struct {
+  GKeyFile *file;
+  DynoJob *job;
+  guint size, classes, samples;
+  char *folder;
+} Case;
+
+static double
+get_number (const Case *c, const char *key)
+{
+  g_autoptr (GError) error = NULL;
+  double value = g_key_file_get_double (c->file, "run", key, &error);
+
+  g_assert_no_error (error);
+  return value;
+}
+
+static void
+set_setting (const Case *c, const char *key, const char *from)
+{
+  g_autofree char *value = g_key_file_get_string (c->file, "run", from, NULL);
+
+  g_assert_true (dyno_settings_set (&c->job->settings, key, value, NULL));
+}
+
+static void
+write_data (Case *c)
+{
+  guint64 n = c->samples, shape[] = { n, c->size, c->size, 3 }, count = n * c->size * c->size * 3;
+  g_autofree double *x = hash_uniform (1, count), *y = hash_uniform (2, n);
+  g_autofree float *pixels = g_new (float, count);
+  g_autofree gint64 *labels = g_new (gint64, n);
+  g_autoptr (GError) error = NULL;
+
+  for (guint64 i = 0; i < count; i++)
+    pixels[i] = (float) x[i];
+  for (guint64 i = 0; i < n; i++)
+    labels[i] = (gint64) ((y[i] + 1.0) / 2.0 * c->classes);
+  c->job->data = g_build_filename (c->folder, "X.npy", NULL);
+  c->job->targets = g_build_filename (c->folder, "y.npy", NULL);
+  dyno_npy_write (c->job->data, "f4", 4, shape, pixels, &error);
+  g_assert_no_error (error);
+  dyno_npy_write (c->job->targets, "i8", 1, shape, labels, &error);
+  g_assert_no_error (error);
+}
+
+static DynoGraph *
+make_graph (const Case *c)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = { .model = c->job->model,
+                               .model_width = c->job->settings.model_width,
+                               .batch = 1,
+                               .height = c->size,
+                               .width = c->size,
+                               .channels = 3,
+                               .n_outputs = c->classes,
+                               .raw = DYNO_RAW_F32 };
+  DynoGraph *graph = dyno_network_build (&params, &error);
+
+  g_assert_no_error (error);
+  return graph;
+}
+
+static void
+write_weights (Case *c)
+{
+  g_autoptr (DynoGraph) graph = make_graph (c);
+  g_autoptr (DynoWeights) weights = dyno_weights_new (graph, NULL);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autoptr (GError) error = NULL;
+  guint64 stream = 16;
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *p = g_ptr_array_index (parameters, i);
+      guint64 count = dyno_parameter_count (p);
+      if (p->is_state)
+        {
+          dyno_parameter_initialise (p, 1, weights->values[i]);
+          continue;
+        }
+      g_autofree double *u = hash_uniform (stream++, count);
+      double fan_in = (double) count / p->dims[0];
+      double scale = p->n_dims > 1 ? sqrt (6.0 / fan_in) : 0.1;
+      double offset = p->n_dims == 1 && g_str_has_suffix (p->name, "weight") ? 1.0 : 0.0;
+      for (guint64 e = 0; e < count; e++)
+        weights->values[i][e] = (float) (u[e] * scale + offset);
+    }
+  c->job->weights_in = g_build_filename (c->folder, "init.safetensors", NULL);
+  c->job->weights_out = g_build_filename (c->folder, "out.safetensors", NULL);
+  dyno_weights_save (weights, graph, c->job->weights_in, NULL, &error);
+  g_assert_no_error (error);
+}
+
+static void
+case_init (Case *c, const char *name)
+{
+  g_autofree char *path = g_strconcat (g_test_get_dir (G_TEST_DIST), "/fixtures/", name, ".ini", NULL), *model = NULL;
+  g_autoptr (GError) error = NULL;
+
+  c->file = g_key_file_new ();
+  g_key_file_load_from_file (c->file, path, G_KEY_FILE_NONE, &error);
+  g_assert_no_error (error);
+  model = g_key_file_get_string (c->file, "run", "model", NULL);
+  c->job = test_job (model, NULL);
+  c->size = (guint) get_number (c, "size");
+  c->classes = (guint) get_number (c, "classes");
+  c->samples = (guint) get_number (c, "samples");
+  c->folder = test_folder ();
+  set_setting (c, "model.width", "width");
+  set_setting (c, "batch_size", "batch");
+  set_setting (c, "optimizer", "optimizer");
+  set_setting (c, "lr", "lr");
+  set_setting (c, "weight_decay", "weight_decay");
+  set_setting (c, "label_smoothing", "smoothing");
+  set_setting (c, "clip_norm", "clip_norm");
+  test_job_set (c->job, "momentum=0.9", "schedule=constant", "warmup_epochs=0", "data.shuffle=false", "data.val_split=0",
+                "augment.flip=false", NULL);
+  c->job->max_steps = STEPS;
+  write_data (c);
+  write_weights (c);
+}
+
+static void
+case_clear (Case *c)
+{
+  g_key_file_unref (c->file);
+  dyno_job_free (c->job);
+  test_remove_tree (c->folder);
+  g_free (c->folder);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Case, case_clear)
+
+static void
+check_losses (const Case *c, const TestRun *run, double tolerance)
+{
+  gsize n;
+  g_autofree double *expected = g_key_file_get_double_list (c->file, "losses", "fp32", &n, NULL);
+  double worst = 0;
+
+  g_assert_cmpuint (n, ==, STEPS);
+  g_assert_cmpuint (run->losses->len, ==, STEPS);
+  for (guint i = 0; i < n; i++)
+    {
+      double got = g_array_index (run->losses, double, i), relative = fabs (got - expected[i]) / fabs (expected[i]);
+
+      worst = MAX (worst, relative);
+      if (!(relative <= tolerance))
+        g_error ("step %u: loss %.7f, PyTorch has %.7f", i + 1, got, expected[i]);
+    }
+  g_test_message ("largest relative difference of a loss: %.2e", worst);
+}
+
+/* Elements are compared on the scale of their tensor. */
+static void
+check_weights (const Case *c, double tolerance, double sum_tolerance)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (c->job->weights_out, 0, &error);
+  g_auto (GStrv) names = g_key_file_get_keys (c->file, "weights", NULL, NULL);
+  double worst = 0;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length (names), ==, dyno_safetensors_get_count (file));
+  for (guint i = 0; names[i]; i++)
+    {
+      const DynoSafetensor *tensor = dyno_safetensors_lookup (file, names[i]);
+      g_autofree double *expected = g_key_file_get_double_list (c->file, "weights", names[i], NULL, NULL);
+      gint64 tracked;
+      float value;
+
+      g_assert_nonnull (tensor);
+      if (tensor->type == DYNO_TENSOR_I64)
+        {
+          memcpy (&tracked, tensor->data, 8);
+          g_assert_cmpint (tracked, ==, STEPS);
+          continue;
+        }
+      guint64 n = tensor->size_bytes / 4, places[] = { 0, n / 3, 2 * n / 3, n - 1 };
+      double sum = 0, scale = expected[0] / (double) n;
+      for (guint64 e = 0; e < n; e++)
+        {
+          memcpy (&value, (const guint8 *) tensor->data + 4 * e, 4);
+          sum += fabsf (value);
+        }
+      for (guint k = 0; k < G_N_ELEMENTS (places); k++)
+        {
+          memcpy (&value, (const guint8 *) tensor->data + 4 * places[k], 4);
+          double difference = fabs (value - expected[k + 1]) / scale;
+          if (!(difference <= tolerance))
+            g_error ("%s[%" G_GUINT64_FORMAT "] is %g, PyTorch has %g", names[i], places[k], value, expected[k + 1]);
+          worst = MAX (worst, difference);
+        }
+      g_assert_cmpfloat_with_epsilon (sum / expected[0], 1.0, sum_tolerance);
+    }
+  g_test_message ("largest difference of a weight, on its tensor's scale: %.2e", worst);
+}
+
+static void
+run_case (gconstpointer data)
+{
+  const char *const *parts = data; /* fixture, "amp" or "fp32" */
+  gboolean amp = strcmp (parts[1], "amp") == 0;
+  g_auto (Case) c = { 0 };
+  g_auto (TestRun) run = { 0 };
+
+  case_init (&c, parts[0]);
+  test_job_set (c.job, amp ? "amp=true" : "amp=false", NULL);
+  test_run_good (&run, c.job);
+  check_losses (&c, &run, amp ? 2e-2 : 1e-3);
+  /* AdamW moves by the sign of small gradients too, so that single elements part more than their tensor. */
+  check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const char *const cases[][2] = {
+    { "simplecnn", "fp32" }, { "simplecnn", "amp" }, { "simplecnn-smoothed", "fp32" }, { "simplecnn-smoothed", "amp" },
+    { "mlp", "fp32" },       { "mlp", "amp" },       { "resnet18", "fp32" },           { "resnet18", "amp" }
+  };
+
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = g_strconcat ("/train/pytorch/", cases[i][0], "-", cases[i][1], NULL);
+      g_test_add_data_func (path, cases[i], run_case);
+    }
+  return g_test_run ();
+}

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of settings: defaults, text both ways, refusals, locales; schedule; metrics as CSV; plans of jobs. */
+#include "metricscsv.h"
+#include "planjob.h"
+#include "rate.h"
+#include "schedule.h"
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+/* --- settings ------------------------------------------------------------------------------------------------------ */
+
+static void
+test_keys (void)
+{
+  static const char *const keys[] = { "batch_size",
+                                      "amp",
+                                      "workers",
+                                      "prefetch",
+                                      "pinned",
+                                      "persistent_workers",
+                                      "cache",
+                                      "accumulate",
+                                      "clip_norm",
+                                      "checkpointing",
+                                      "autotune",
+                                      "deterministic",
+                                      "optimizer",
+                                      "lr",
+                                      "momentum",
+                                      "weight_decay",
+                                      "schedule",
+                                      "warmup_epochs",
+                                      "label_smoothing",
+                                      "epochs",
+                                      "seed",
+                                      "vram_budget",
+                                      "image_size",
+                                      "augment.flip",
+                                      "data.shuffle",
+                                      "data.val_split",
+                                      "model.width" };
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  g_assert_cmpuint (n, ==, G_N_ELEMENTS (keys));
+  for (guint i = 0; i < n; i++)
+    {
+      const DynoSettingInfo *info = dyno_setting_find (keys[i]);
+
+      g_assert_nonnull (info);
+      g_assert_true (info->title && *info->title && info->help && g_str_has_suffix (info->help, "."));
+      g_assert_cmpint (table[i].type == DYNO_SETTING_ENUM, ==, table[i].values != NULL);
+    }
+  g_assert_null (dyno_setting_find ("nothing"));
+}
+
+/* A value in the middle of a setting's range, as text. */
+static char *
+other_value (const DynoSettingInfo *info)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  switch (info->type)
+    {
+    case DYNO_SETTING_BOOL:
+      return g_strdup (strcmp (info->standard, "true") == 0 ? "false" : "true");
+    case DYNO_SETTING_ENUM:
+      return g_strdup (info->values[strcmp (info->values[0], info->standard) == 0]);
+    case DYNO_SETTING_BYTES:
+      return g_strdup ("12345678901");
+    case DYNO_SETTING_INT:
+      return g_strdup_printf ("%.0f", info->maximum);
+    case DYNO_SETTING_DOUBLE:
+    default:
+      return g_strdup (g_ascii_dtostr (text, sizeof text, info->minimum + (info->maximum - info->minimum) / 3));
+    }
+}
+
+static void
+check_roundtrips (void)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = other_value (&table[i]), *text = NULL, *standard = NULL;
+      DynoSettings a, b;
+
+      dyno_settings_init (&a);
+      dyno_settings_init (&b);
+      standard = dyno_settings_get (&a, table[i].key);
+      g_assert_cmpstr (standard, ==, table[i].standard);
+      g_assert_true (dyno_settings_set (&a, table[i].key, value, NULL));
+      g_assert_false (dyno_settings_equal (&a, &b));
+      text = dyno_settings_get (&a, table[i].key);
+      g_assert_null (strchr (text, ','));
+      g_assert_true (dyno_settings_set (&b, table[i].key, text, NULL));
+      g_assert_true (dyno_settings_equal (&a, &b));
+      dyno_settings_init (&b);
+      g_assert_true (dyno_settings_set_number (&b, table[i].key, dyno_settings_get_number (&a, table[i].key), NULL));
+      g_assert_true (dyno_settings_equal (&a, &b));
+    }
+}
+
+static void
+test_roundtrip (void)
+{
+  check_roundtrips ();
+}
+
+static void
+test_locale (void)
+{
+  if (!setlocale (LC_ALL, "de_DE.UTF-8") && !setlocale (LC_ALL, "de_DE.utf8") && !setlocale (LC_ALL, "de_DE"))
+    {
+      g_test_skip ("no German locale on this machine");
+      return;
+    }
+  check_roundtrips ();
+  setlocale (LC_ALL, "C");
+}
+
+static void
+test_refusals (void)
+{
+  static const char *const bad[] = {
+    "nan",     "inf", "-inf", "-1", "1e99", "", " ", "abc", "0x10", "1,5", "12 monkeys", "1e", "99999999999999999999999999",
+    "\xff\xfe"
+  };
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    for (guint k = 0; k < G_N_ELEMENTS (bad); k++)
+      {
+        g_autoptr (GError) error = NULL;
+        DynoSettings before, settings;
+
+        dyno_settings_init (&before);
+        settings = before;
+        g_assert_false (dyno_settings_set (&settings, table[i].key, bad[k], &error));
+        g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+        g_assert_nonnull (strstr (error->message, table[i].key));
+        g_assert_true (g_utf8_validate (error->message, -1, NULL));
+        g_assert_true (dyno_settings_equal (&settings, &before));
+        g_assert_false (dyno_settings_set_number (&settings, table[i].key, (double) NAN, NULL));
+        g_assert_false (dyno_settings_set_number (&settings, table[i].key, table[i].maximum + 1, NULL));
+      }
+}
+
+static void
+test_bytes (void)
+{
+  static const struct {
+    const char *text;
+    gint64 bytes;
+  } cases[] = { { "12GB", G_GINT64_CONSTANT (12) << 30 },
+                { "8 GiB", G_GINT64_CONSTANT (8) << 30 },
+                { "512MiB", 512 << 20 },
+                { "1.5gb", G_GINT64_CONSTANT (3) << 29 },
+                { "1024", 1024 },
+                { "64k", 65536 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoSettings settings;
+
+      dyno_settings_init (&settings);
+      g_assert_true (dyno_settings_set (&settings, "vram_budget", cases[i].text, NULL));
+      g_assert_cmpint (settings.vram_budget, ==, cases[i].bytes);
+    }
+}
+
+static void
+test_guess (void)
+{
+  static const char *const cases[][2] = { { "batchsize", "batch_size" },
+                                          { "flip", "augment.flip" },
+                                          { "learning_rate", "lr" },
+                                          { "momentun", "momentum" },
+                                          { "worker", "workers" } };
+  DynoSettings settings;
+
+  dyno_settings_init (&settings);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *wanted = g_strdup_printf ("“%s”?", cases[i][1]);
+
+      g_assert_false (dyno_settings_set (&settings, cases[i][0], "1", &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+      g_assert_nonnull (strstr (error->message, wanted));
+    }
+}
+
+/* --- schedule, rate ------------------------------------------------------------------------------------------------ */
+
+static void
+test_schedule (void)
+{
+  DynoSettings s;
+  double last = 0;
+
+  dyno_settings_init (&s);
+  s.lr = 0.1;
+  s.warmup_epochs = 1;
+  for (guint step = 0; step < 10; step++) /* warm-up rises, and never passes the height */
+    {
+      double lr = dyno_schedule_lr (&s, step, 10, 100);
+      g_assert_cmpfloat (lr, >, last);
+      g_assert_cmpfloat (lr, <, 0.1);
+      last = lr;
+    }
+  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 10, 10, 100), 0.1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 55, 10, 100), 0.05, 1e-12);
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), >, 0);
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), <, 1e-3);
+  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 1000, 10, 100), 0, 1e-12);
+  s.schedule = DYNO_SCHEDULE_STEP;
+  s.warmup_epochs = 0;
+  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 33, 10, 100), 0.1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 34, 10, 100), 0.01, 1e-12);
+  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 500, 10, 100), 0.001, 1e-12);
+  s.schedule = DYNO_SCHEDULE_CONSTANT;
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 0, 10, 100), ==, 0.1);
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 12345, 10, 100), ==, 0.1);
+}
+
+static void
+test_rate (void)
+{
+  DynoRate rate = { .n = 0 };
+  double got = 0;
+
+  dyno_rate_add (&rate, 0, 0);
+  for (gint64 t = 1; t <= 3000; t++) /* 16 samples a millisecond */
+    got = dyno_rate_add (&rate, t * 1000, 16);
+  g_assert_cmpfloat_with_epsilon (got, 16000, 1);
+  got = dyno_rate_add (&rate, 3000 * 1000 + 4 * G_USEC_PER_SEC, 16); /* a slow step counts at once */
+  g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
+}
+
+/* --- metrics ------------------------------------------------------------------------------------------------------- */
+
+static void
+test_metrics_csv (void)
+{
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+  DynoStepMetrics step = { .epoch = 1, .loss = 0.123456789, .lr = 0.05, .vram_bytes = 123456789012, .loss_scale = 4096 };
+  DynoEpochMetrics epoch = { .epoch = 1, .step = 2, .train_loss = 1.5, .val_loss = 2.25, .val_accuracy = (double) NAN };
+  DynoStepMetrics rows[5];
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  gboolean has_epoch;
+
+  setlocale (LC_ALL, "de_DE.UTF-8");
+  for (step.step = 1; step.step <= 3; step.step++)
+    dyno_metrics_add_step (metrics, &step);
+  dyno_metrics_add_epoch (metrics, &epoch);
+  step.loss = (double) INFINITY;
+  dyno_metrics_add_step (metrics, &step);
+  text = dyno_metrics_to_csv (metrics);
+  lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 6);
+  g_assert_true (g_str_has_prefix (lines[0], "step,epoch,loss,"));
+  g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0,0.05,"));
+  g_assert_true (g_str_has_suffix (lines[1], ",,,,,,,"));
+  g_assert_nonnull (strstr (lines[2], ",1.5,0,2.25,nan,0,"));
+  g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,"));
+  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
+  g_assert_cmpuint (rows[0].step, ==, 3);
+  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
+  /* And back. */
+  g_assert_true (dyno_metrics_csv_parse (lines[2], &step, &epoch, &has_epoch));
+  g_assert_true (has_epoch && epoch.val_loss == 2.25 && step.vram_bytes == 123456789012 && isnan (epoch.val_accuracy));
+  g_assert_true (dyno_metrics_csv_parse (lines[1], &step, &epoch, &has_epoch));
+  g_assert_false (has_epoch);
+  lines[1][20] = '\0'; /* a line that was cut */
+  g_assert_false (dyno_metrics_csv_parse (lines[1], &step, &epoch, &has_epoch));
+  setlocale (LC_ALL, "C");
+}
+
+/* --- plans --------------------------------------------------------------------------------------------------------- */
+
+static const DynoDeviceInfo card = { .name = "card",
+                                     .type = DYNO_DEVICE_TYPE_DISCRETE,
+                                     .vram_bytes = G_GUINT64_CONSTANT (12) << 30,
+                                     .fp16 = TRUE,
+                                     .subgroup_size = 32,
+                                     .subgroup_min = 32,
+                                     .subgroup_max = 32,
+                                     .shared_bytes = 49152,
+                                     .max_invocations = 1024,
+                                     .max_groups_x = 2147483647,
+                                     .max_allocation_bytes = G_GUINT64_CONSTANT (4) << 30,
+                                     .timestamp_ns = 1 };
+
+static guint64 counts[10] = { 100, 100, 100, 100, 100, 100, 100, 100, 100, 100 };
+static const DynoDatasetInfo images = { .kind = "image-folder",
+                                        .name = (char *) "images",
+                                        .n_samples = 1000,
+                                        .channels = 3,
+                                        .min_width = 100,
+                                        .max_width = 640,
+                                        .min_height = 80,
+                                        .max_height = 480,
+                                        .resizable = TRUE,
+                                        .n_classes = 10,
+                                        .class_counts = counts };
+
+static DynoJob *
+resnet_job (void)
+{
+  DynoJob *job = dyno_job_new ();
+
+  g_free (job->model);
+  job->model = g_strdup ("resnet18");
+  return job;
+}
+
+static void
+test_plan (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *advice = NULL;
+  DynoJobPlan plan, larger;
+  guint64 sum = 0;
+
+  g_assert_true (dyno_job_plan (job, &images, &card, &plan, &error));
+  g_assert_no_error (error);
+  for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
+    sum += plan.plan.kind_bytes[i];
+  g_assert_cmpuint (sum, ==, plan.plan.total_bytes);
+  g_assert_cmpuint (plan.plan.n_slots, ==, 2);
+  g_assert_cmpuint (plan.n_parameters, ==, 11181642); /* torchvision's resnet18 with 10 classes */
+  g_assert_cmpfloat (plan.flops_per_sample, >, 9e9);  /* 3 x 2 x 1.8 G multiply-adds, the first layer less */
+  g_assert_cmpfloat (plan.flops_per_sample, <, 12e9);
+  g_assert_cmpuint (plan.steps_per_epoch, ==, 900 / 32);
+  g_assert_true (plan.fits && plan.fits_checkpointed);
+  g_assert_cmpuint (plan.budget_bytes, ==, card.vram_bytes);
+  advice = dyno_job_plan_advice (job, &plan);
+  g_assert_null (advice);
+
+  /* The largest batch that fits does, and the next does not. */
+  g_assert_cmpint (plan.fitting_batch, >, 32);
+  g_autoptr (DynoJob) full = dyno_job_copy (job);
+  full->settings.data_val_split = 0.1;
+  DynoDatasetInfo many = images;
+  guint64 many_counts[10];
+  many.n_samples = 1000000;
+  for (guint i = 0; i < 10; i++)
+    many_counts[i] = 100000;
+  many.class_counts = many_counts;
+  full->settings.batch_size = plan.fitting_batch;
+  g_assert_true (dyno_job_plan (full, &many, &card, &larger, &error));
+  g_assert_true (larger.fits);
+  full->settings.batch_size = plan.fitting_batch + 1;
+  g_assert_true (dyno_job_plan (full, &many, &card, &larger, &error));
+  g_assert_false (larger.fits);
+  g_assert_cmpint (larger.fitting_batch, ==, plan.fitting_batch);
+}
+
+static void
+test_plan_over_budget (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *advice = NULL;
+  DynoJobPlan plan;
+
+  job->settings.vram_budget = G_GINT64_CONSTANT (1) << 30;
+  job->settings.batch_size = 256;
+  g_assert_true (dyno_job_plan (job, &images, &card, &plan, &error));
+  g_assert_no_error (error);
+  g_assert_false (plan.fits);
+  g_assert_cmpint (plan.fitting_batch, >, 0);
+  g_assert_cmpint (plan.fitting_batch, <, 256);
+  advice = dyno_job_plan_advice (job, &plan);
+  g_assert_nonnull (strstr (advice, "1.00 GiB"));
+  g_assert_nonnull (strstr (advice, "accumulate"));
+  job->settings.vram_budget = 1 << 20;
+  g_assert_true (dyno_job_plan (job, &images, &card, &plan, &error));
+  g_assert_cmpint (plan.fitting_batch, ==, 0);
+}
+
+/* fp32 where the device has no fp16; checkpointing takes less. */
+static void
+test_plan_variants (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  DynoDeviceInfo plain = card;
+  DynoJobPlan amp, fp32, no_fp16, checkpointed;
+
+  plain.fp16 = FALSE;
+  g_assert_true (dyno_job_plan (job, &images, &card, &amp, NULL));
+  g_assert_true (dyno_job_plan (job, &images, &plain, &no_fp16, NULL));
+  job->settings.amp = FALSE;
+  g_assert_true (dyno_job_plan (job, &images, &card, &fp32, NULL));
+  job->settings.checkpointing = TRUE;
+  g_assert_true (dyno_job_plan (job, &images, &card, &checkpointed, NULL));
+  g_assert_cmpuint (amp.plan.total_bytes, <, fp32.plan.total_bytes);
+  g_assert_cmpuint (no_fp16.plan.kind_bytes[DYNO_MEMORY_WEIGHTS], ==, fp32.plan.kind_bytes[DYNO_MEMORY_WEIGHTS]);
+  g_assert_cmpuint (checkpointed.plan.total_bytes, <=, fp32.plan.total_bytes);
+}
+
+static void
+test_sizes (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  DynoDatasetInfo info = images;
+  guint32 width, height;
+
+  g_assert_true (dyno_job_get_size (job, &info, &width, &height, NULL));
+  g_assert_cmpuint (width, ==, 224); /* different sizes: at most 224 */
+  job->settings.image_size = 320;
+  g_assert_true (dyno_job_get_size (job, &info, &width, &height, NULL));
+  g_assert_cmpuint (height, ==, 320);
+  info.resizable = FALSE;
+  g_assert_false (dyno_job_get_size (job, &info, &width, &height, NULL));
+  info.min_width = info.max_width = info.min_height = info.max_height = 28;
+  g_assert_false (dyno_job_get_size (job, &info, &width, &height, NULL));
+  job->settings.image_size = 0;
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  g_assert_true (dyno_job_get_size (job, &info, &width, &height, NULL));
+  g_assert_cmpuint (width, ==, 28);
+}
+
+static void
+test_one_class_is_refused (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autoptr (GError) error = NULL;
+  DynoDatasetInfo info = images;
+  DynoJobPlan plan;
+
+  info.n_classes = 1;
+  g_assert_false (dyno_job_plan (job, &info, &card, &plan, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_clear_error (&error);
+  g_free (job->model);
+  job->model = g_strdup ("resnet-18");
+  g_assert_false (dyno_job_plan (job, &images, &card, &plan, &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL);
+  g_assert_nonnull (strstr (error->message, "resnet18"));
+}
+
+/* The parts that are counted from the facts are those that the data set is divided into. */
+static void
+test_parts (void)
+{
+  static const double fractions[] = { 0, 0.001, 0.1, 0.25, 0.9 };
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=16&samples=211&classes=7", NULL, NULL, NULL, NULL, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fractions); i++)
+    {
+      g_autoptr (GArray) train = NULL, validation = NULL;
+      guint64 n_train, n_validation;
+
+      job->settings.data_val_split = fractions[i];
+      dyno_job_count_parts (job, dyno_dataset_get_info (dataset), &n_train, &n_validation);
+      dyno_dataset_split (dataset, fractions[i], 1, &train, &validation);
+      g_assert_cmpuint (n_train, ==, train->len);
+      g_assert_cmpuint (n_validation, ==, validation->len);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/settings/keys", test_keys);
+  g_test_add_func ("/train/settings/roundtrip", test_roundtrip);
+  g_test_add_func ("/train/settings/roundtrip-in-a-comma-locale", test_locale);
+  g_test_add_func ("/train/settings/refusals", test_refusals);
+  g_test_add_func ("/train/settings/bytes", test_bytes);
+  g_test_add_func ("/train/settings/did-you-mean", test_guess);
+  g_test_add_func ("/train/schedule/values", test_schedule);
+  g_test_add_func ("/train/rate/last-second", test_rate);
+  g_test_add_func ("/train/metrics/csv", test_metrics_csv);
+  g_test_add_func ("/train/job/plan", test_plan);
+  g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
+  g_test_add_func ("/train/job/plan-variants", test_plan_variants);
+  g_test_add_func ("/train/job/sizes", test_sizes);
+  g_test_add_func ("/train/job/one-class-is-refused", test_one_class_is_refused);
+  g_test_add_func ("/train/job/parts", test_parts);
+  return g_test_run ();
+}
