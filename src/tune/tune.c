@@ -241,34 +241,46 @@ compare_rate (gconstpointer a, gconstpointer b)
   return (x->samples_per_s < y->samples_per_s) - (x->samples_per_s > y->samples_per_s);
 }
 
-/* Runs the choice again, longer; falls back on the next fastest settings when it fails. */
-static const DynoTrial *
-prove (DynoTune *tune, const DynoTrial *choice)
+/* All trials that worked, the choice first and then by rate. */
+static GPtrArray *
+candidates (DynoTune *tune, const DynoTrial *choice)
 {
-  g_autoptr (GPtrArray) order = g_ptr_array_new ();
-  guint tries = 0;
+  GPtrArray *order = g_ptr_array_new ();
 
-  g_ptr_array_add (order, (gpointer) choice);
-  {
-    g_autoptr (GPtrArray) rest = g_ptr_array_new ();
-    for (guint i = 0; i < tune->trials->len; i++)
-      {
-        const DynoTrial *t = tune->trials->pdata[i];
-        if (t->outcome == DYNO_TRIAL_OK && t != choice)
-          g_ptr_array_add (rest, (gpointer) t);
-      }
-    g_ptr_array_sort (rest, compare_rate);
-    for (guint i = 0; i < rest->len; i++)
-      g_ptr_array_add (order, rest->pdata[i]);
-  }
-  for (guint i = 0; i < order->len && tries < 3 && !stopped (tune); i++, tries++)
+  for (guint i = 0; i < tune->trials->len; i++)
+    {
+      const DynoTrial *t = tune->trials->pdata[i];
+      if (t->outcome == DYNO_TRIAL_OK && t != choice)
+        g_ptr_array_add (order, (gpointer) t);
+    }
+  g_ptr_array_sort (order, compare_rate);
+  g_ptr_array_insert (order, 0, (gpointer) choice);
+  return order;
+}
+
+/* Runs the choice again, longer; falls back on the next fastest settings when it fails.  A choice that proves slower than
+ * the base line was a lucky trial: then the base line is proven too and the faster of the two is it. */
+static const DynoTrial *
+prove (DynoTune *tune, const DynoTrial *choice, const DynoTrial *baseline)
+{
+  g_autoptr (GPtrArray) order = candidates (tune, choice);
+  const DynoTrial *proven = NULL;
+
+  for (guint i = 0; i < order->len && i < 3 && !proven && !stopped (tune); i++)
     {
       const DynoTrial *candidate = order->pdata[i];
       const DynoTrial *proof = try_settings (tune, "proof", &candidate->settings, MAX (trial_seconds (tune), 2.0));
       if (proof->outcome == DYNO_TRIAL_OK)
-        return proof;
+        proven = proof;
     }
-  return stopped (tune) ? choice : NULL;
+  if (proven && choice != baseline && baseline->outcome == DYNO_TRIAL_OK && proven->samples_per_s < baseline->samples_per_s
+      && !stopped (tune))
+    {
+      const DynoTrial *proof = try_settings (tune, "proof", &baseline->settings, MAX (trial_seconds (tune), 2.0));
+      if (proof->outcome == DYNO_TRIAL_OK && proof->samples_per_s > proven->samples_per_s)
+        proven = proof;
+    }
+  return proven || !stopped (tune) ? proven : choice;
 }
 
 static char *
@@ -351,7 +363,7 @@ search (DynoTune *tune, GError **error)
   if (!choice || choice->outcome != DYNO_TRIAL_OK)
     choice = baseline->outcome == DYNO_TRIAL_OK ? baseline : NULL;
 
-  best = choice ? prove (tune, choice) : NULL;
+  best = choice ? prove (tune, choice, baseline) : NULL;
   if (!best)
     {
       const DynoTrial *last = tune->trials->pdata[tune->trials->len - 1];
