@@ -151,7 +151,7 @@ layout_y_axis (Layout *l, double y0, double y1, double x0, double x1)
       y0 = least_positive (plot, x0, x1);
       log = isfinite (y0) && y1 > 0.0;
     }
-  if (!log && isfinite (plot->y_limit) && plot->y_limit <= y1 * 3.0)
+  if (!log && isfinite (plot->y_limit) && plot->y_limit <= y1 * 6.0)
     y1 = MAX (y1, plot->y_limit * 1.02);
   if (!log && plot->y_from_zero)
     y0 = MIN (y0, 0.0);

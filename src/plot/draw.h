@@ -49,7 +49,7 @@ void dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *the
 /* Data x at a pixel x of the last layout of that size; NaN outside of the axes. */
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height, double pixel_x);
 
-/* Files: several plots below each other; format by the name's ending: .png, .svg, .pdf.  scale: pixels a unit for PNG.
+/* Files: several plots below each other, each width x height; format by the name's ending: .png, .svg, .pdf.  scale: pixels a unit for PNG.
  * Errors: G_FILE_ERROR; the message names the path. */
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme, double width, double height,
                           double scale, const char *path, GError **error);
