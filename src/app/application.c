@@ -4,6 +4,7 @@
 #include "config.h"
 #include "state.h"
 #include "window.h"
+#include <glib-unix.h>
 #include <glib/gi18n.h>
 
 struct _DynoApplication {
@@ -56,6 +57,19 @@ quit_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
     gtk_window_close (l->data);
 }
 
+/* A logout or Ctrl-C in a terminal: the run is saved, then the window goes. */
+static gboolean
+end_by_signal (gpointer data)
+{
+  g_autoptr (GList) windows = g_list_copy (gtk_application_get_windows (data));
+  for (GList *l = windows; l; l = l->next)
+    {
+      if (DYNO_IS_WINDOW (l->data))
+        dyno_window_stop_and_close (l->data);
+    }
+  return G_SOURCE_CONTINUE;
+}
+
 static const GActionEntry entries[] = {
   { "about", about_activated },
   { "quit", quit_activated },
@@ -86,6 +100,8 @@ dyno_application_startup (GApplication *application)
   gtk_css_provider_load_from_resource (css, "/io/github/gpudyno/Dyno/style.css");
   gtk_style_context_add_provider_for_screen (gdk_screen_get_default (), GTK_STYLE_PROVIDER (css),
                                              GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+  g_unix_signal_add (SIGTERM, end_by_signal, self);
+  g_unix_signal_add (SIGINT, end_by_signal, self);
   self->state = dyno_state_new ();
   if (self->state)
     {

@@ -441,17 +441,22 @@ drag_received (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSele
     dyno_window_open (self, path);
 }
 
-static void
-close_answered (GtkDialog *dialog, int response, DynoWindow *self)
+void
+dyno_window_stop_and_close (DynoWindow *self)
 {
-  gtk_widget_destroy (GTK_WIDGET (dialog));
-  if (response != GTK_RESPONSE_ACCEPT)
-    return;
   self->closing = TRUE;
   dyno_runner_stop (self->runner);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
   update_actions (self);
   finish_closing (self);
+}
+
+static void
+close_answered (GtkDialog *dialog, int response, DynoWindow *self)
+{
+  gtk_widget_destroy (GTK_WIDGET (dialog));
+  if (response == GTK_RESPONSE_ACCEPT)
+    dyno_window_stop_and_close (self);
 }
 
 static void

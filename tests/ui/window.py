@@ -35,7 +35,7 @@ def start_inside():
             return 1
         environment = dict(os.environ, DYNO_UI_HOME=home, DISPLAY=':' + display, GDK_BACKEND='x11', LC_ALL='C.UTF-8', LANGUAGE='',
                            XDG_DATA_HOME=home + '/data', XDG_CONFIG_HOME=home + '/config', XDG_RUNTIME_DIR=home,
-                           GSETTINGS_BACKEND='keyfile', GTK_MODULES='', NO_AT_BRIDGE='0', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
+                           GSETTINGS_BACKEND='keyfile', GTK_MODULES='', NO_AT_BRIDGE='0', G_DEBUG='fatal-criticals', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
         environment.pop('WAYLAND_DISPLAY', None)
         environment.setdefault('XDG_CACHE_HOME', home + '/cache')
         return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment).returncode

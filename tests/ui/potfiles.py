@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every file with strings for people is in po/POTFILES.in, every file there exists, and no translation is missing or broken.
+
+Usage: potfiles.py SOURCE_ROOT"""
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+root = Path(sys.argv[1])
+listed = {line.strip() for line in (root / 'po/POTFILES.in').read_text().splitlines() if line.strip() and line[0] != '#'}
+marked = re.compile(r'\b(?:N?_|N?C_|ngettext) ?\("')
+wrong = []
+for path in sorted([*root.glob('src/**/*.c'), *root.glob('ui/*.ui')]):
+    name = str(path.relative_to(root))
+    text = path.read_text()
+    strings = 'translatable="yes"' in text if path.suffix == '.ui' else marked.search(text)
+    if strings and name not in listed:
+        wrong.append(f'{name} has strings for people and is not in po/POTFILES.in')
+wrong += [f'{name} is in po/POTFILES.in and does not exist' for name in sorted(listed) if not (root / name).exists()]
+
+with tempfile.TemporaryDirectory() as folder:
+    template = Path(folder) / 'dyno.pot'
+    subprocess.run(['xgettext', '--from-code=UTF-8', '-k_', '-kN_', '-kC_:1c,2', '-f', 'po/POTFILES.in', '-o', template], cwd=root,
+                   check=True, stderr=subprocess.DEVNULL)
+    for language in (root / 'po/LINGUAS').read_text().split():
+        merged = Path(folder) / f'{language}.po'
+        subprocess.run(['msgmerge', '-q', '-N', '-o', merged, root / f'po/{language}.po', template], check=True)
+        subprocess.run(['msgfmt', '-c', '-o', '/dev/null', merged], check=True)
+        for flag in ('--untranslated', '--only-fuzzy'):
+            left = subprocess.run(['msgattrib', flag, '--no-obsolete', merged], capture_output=True, text=True, check=True).stdout
+            wrong += [f'po/{language}.po: {line}' for line in left.splitlines()[1:] if line.startswith('msgid "') and line != 'msgid ""']
+
+print('\n'.join(wrong))
+sys.exit(1 if wrong else 0)
