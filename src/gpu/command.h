@@ -34,7 +34,8 @@ void dyno_command_copy (DynoCommand *command, DynoBuffer *source, guint64 source
                         guint64 target_offset, guint64 size_bytes);
 void dyno_command_fill (DynoCommand *command, DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word);
 void dyno_command_barrier (DynoCommand *command);
-void dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot); /* after all before has finished */
+void dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot); /* after all before has finished; slot 0 is
+                                                                                          * recorded first: it clears all */
 
 /* Makes what was written visible to the host (for mapped buffers), and closes the command. */
 gboolean dyno_command_end (DynoCommand *command, GError **error);
