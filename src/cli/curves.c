@@ -15,6 +15,7 @@ typedef struct {
   guint64 n_steps, n_epochs;
   double *step, *loss, *rate, *vram;
   double *epoch_step, *train_loss, *val_loss, *train_accuracy, *val_accuracy;
+  double memory_bytes; /* a unit of vram: MiB or GiB */
   gboolean is_error;
 } Points;
 
@@ -44,12 +45,13 @@ collect (DynoMetrics *metrics)
   points->loss = g_new (double, n + 1);
   points->rate = g_new (double, n + 1);
   points->vram = g_new (double, n + 1);
+  points->memory_bytes = n && steps[n - 1].vram_bytes < (guint64) 1 << 30 ? (double) (1 << 20) : (double) (1 << 30);
   for (guint64 i = 0; i < n; i++)
     {
       points->step[i] = (double) steps[i].step;
       points->loss[i] = steps[i].loss;
       points->rate[i] = steps[i].samples_per_s;
-      points->vram[i] = (double) steps[i].vram_bytes / (double) (1 << 30);
+      points->vram[i] = (double) steps[i].vram_bytes / points->memory_bytes;
     }
   points->epoch_step = g_new (double, m + 1);
   points->train_loss = g_new (double, m + 1);
@@ -137,6 +139,7 @@ dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 
     return FALSE;
   p = collect (metrics);
   {
+    const char *memory_unit = p->memory_bytes < (double) (1 << 30) ? "MiB" : "GiB";
     const DynoCurve loss[] = {
       { .name = "training", .x = p->step, .y = p->loss, .n = p->n_steps, .colour = 0 },
       { .name = "validation", .x = p->epoch_step, .y = p->val_loss, .n = p->n_epochs, .colour = 1, .points = TRUE },
@@ -148,8 +151,10 @@ dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 
     const DynoCurve rate[] = {
       { .name = "throughput", .unit = "samples/s", .x = p->step, .y = p->rate, .n = p->n_steps, .colour = 2 }
     };
-    const DynoCurve vram[] = { { .name = "VRAM", .unit = "GiB", .x = p->step, .y = p->vram, .n = p->n_steps, .colour = 3 } };
-    double limit = budget_bytes ? (double) budget_bytes / (double) (1 << 30) : (double) NAN;
+    const DynoCurve vram[] = {
+      { .name = "VRAM", .unit = memory_unit, .x = p->step, .y = p->vram, .n = p->n_steps, .colour = 3 }
+    };
+    double limit = budget_bytes ? (double) budget_bytes / p->memory_bytes : (double) NAN;
     double x0 = p->n_steps ? p->step[0] : 0, x1 = p->n_steps ? p->step[p->n_steps - 1] : 0;
     const DynoCurvePlot plots[] = {
       { .title = "Loss",
@@ -165,7 +170,7 @@ dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 
         .x_label = "step",
         .x0 = x0,
         .x1 = x1,
-        .y_label = p->is_error ? "error" : "accuracy (%)",
+        .y_label = p->is_error ? "" : "%",
         .curves = accuracy,
         .n_curves = 2,
         .y_limit = (double) NAN },
@@ -182,7 +187,7 @@ dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 
         .x_label = "step",
         .x0 = x0,
         .x1 = x1,
-        .y_label = "VRAM (GiB)",
+        .y_label = memory_unit,
         .curves = vram,
         .n_curves = 1,
         .y_from_zero = TRUE,
