@@ -4,8 +4,9 @@
  *                     dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
  * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same taps, so that no
- * multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a * STRIDE) with oy = i + shift - a.  The product is
- * the gathered dy, (N * pixels) x (taps * K), and the taps' weights, transposed. A phase without taps writes zeros. */
+ * multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a * STRIDE) with oy = i + shift - a.  The
+ * product is the gathered dy, (N * pixels) x (taps * K), and the taps' weights, transposed. A phase without taps writes
+ * zeros. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -21,52 +22,52 @@ uint taps_h, taps_w;
 uint rows;
 Walk walk; /* of this invocation's chunk column */
 #ifdef LANES
-Walk walk_a[A_COLUMNS]; /* of every chunk column */
-#define WALK_A(i) walk_a[(i) % A_COLUMNS]
-#define ROW_A(i)  ((i) / A_COLUMNS)
+Walk walk_a; /* all rows are at one chunk */
 #else
-#define WALK_A(i) walk
-#define ROW_A(i)  (i)
+#define walk_a walk
 #endif
 int base[A_LOADS];
 ivec2 window[A_LOADS]; /* oy and ox at tap 0 */
 
-u32vec4
+GemmChunk
 gemm_a (uint i)
 {
-  Walk walk = WALK_A (i);
-  ivec2 at = window[ROW_A (i)] - ivec2 (walk.y, walk.x);
+  ivec2 at = window[i] - ivec2 (walk_a.y, walk_a.x);
   bool valid = uint (at.x) < OH && uint (at.y) < OW;
   if (KH == 1 && KW == 1 && STRIDE_H == 1 && STRIDE_W == 1 && PAD_H == 0 && PAD_W == 0)
     valid = CHECK_M == 0 || at.x >= 0;
   if (CHECK_K != 0)
-    valid = valid && walk.y < taps_h;
-  u32vec4 chunk = u32vec4 (0);
+    valid = valid && walk_a.y < taps_h;
+  GemmChunk chunk = GemmChunk (0);
   if (valid)
-    chunk = GEMM_CHUNK (p.a, uint (base[ROW_A (i)] - int ((walk.y * OW + walk.x) * CHUNKS) + int (walk.c)));
+    chunk = GemmChunks (p.a).v[uint (base[i] - int ((walk_a.y * OW + walk_a.x) * CHUNKS) + int (walk_a.c))];
   return chunk;
 }
 
-u32vec4
+GemmChunk
 gemm_b (uint i)
 {
   uint column = tile_column + b_row (i);
   uint tap = (first_y + walk.y * STRIDE_H) * KW + first_x + walk.x * STRIDE_W;
-  u32vec4 chunk = u32vec4 (0);
+  GemmChunk chunk = GemmChunk (0);
   if ((CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C))
-    chunk = GEMM_CHUNK (p.b, (tap * C + column) * CHUNKS + walk.c);
+    chunk = GemmChunks (p.b).v[(tap * C + column) * CHUNKS + walk.c];
   return chunk;
 }
 
 void
 gemm_next ()
 {
-  walk_next (walk, CHUNKS, taps_w);
-#ifdef LANES
-  [[unroll]] for (uint i = 0; i < A_COLUMNS; i++)
-    walk_next (walk_a[i], CHUNKS, taps_w);
-#endif
+  walk_next (walk, BK / CHUNK, CHUNKS, taps_w);
 }
+
+#ifdef LANES
+void
+gemm_next_group ()
+{
+  walk_next (walk_a, 1, CHUNKS, taps_w);
+}
+#endif
 
 bool
 gemm_row (uint row)
@@ -131,17 +132,12 @@ main ()
     {
       walk = walk_start (b_column (0), CHUNKS, taps_w);
 #ifdef LANES
-      [[unroll]] for (uint i = 0; i < A_COLUMNS; i++)
-        walk_a[i] = walk_start (i, CHUNKS, taps_w);
+      walk_a = walk_start (0, CHUNKS, taps_w);
 #endif
     }
-  [[unroll]] for (uint i = 0; i <= ROW_A (A_LOADS - 1); i++)
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
-#ifdef LANES
-      uint row = tile_row + a_row (i * A_COLUMNS);
-#else
       uint row = tile_row + a_row (i);
-#endif
       uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
       window[i] = ivec2 (rest / pixels_w + (phase_y + PAD_H) / STRIDE_H, rest % pixels_w + (phase_x + PAD_W) / STRIDE_W);
       base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (CHUNKS);

@@ -3,7 +3,8 @@
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *                   x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
  *
- * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which lies in memory as it is needed. */
+ * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which lies in memory as it is
+ * needed. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0
@@ -22,7 +23,7 @@ int base[A_LOADS];     /* chunk of x at tap (0, 0) of a row's window, may lie be
 ivec2 window[A_LOADS]; /* that tap's y and x */
 uint depth;            /* first row of the weight's tile */
 
-u32vec4
+GemmChunk
 gemm_a (uint i)
 {
   ivec2 at = window[i] + ivec2 (walk.y, walk.x);
@@ -33,28 +34,38 @@ gemm_a (uint i)
     valid = uint (at.x) < H && uint (at.y) < W;
   if (CHECK_K != 0)
     valid = valid && walk.y < KH;
-  u32vec4 chunk = u32vec4 (0);
+  GemmChunk chunk = GemmChunk (0);
   if (valid)
-    chunk = GEMM_CHUNK (p.a, uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c)));
+    chunk = GemmChunks (p.a).v[uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c))];
   return chunk;
 }
 
-u32vec4
+GemmChunk
 gemm_b (uint i)
 {
   uint row = depth + b_row (i), column = tile_column + b_column (i) * CHUNK;
-  u32vec4 chunk = u32vec4 (0);
+  GemmChunk chunk = GemmChunk (0);
   if ((CHECK_K == 0 || row < DEPTH) && (CHECK_N == 0 || column < K))
-    chunk = GEMM_CHUNK (p.b, row * (K / CHUNK) + column / CHUNK);
+    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
   return chunk;
 }
 
 void
 gemm_next ()
 {
-  walk_next (walk, CHUNKS, KW);
+  walk_next (walk, BK / CHUNK, CHUNKS, KW);
+#ifndef LANES
   depth += BK;
+#endif
 }
+
+#ifdef LANES
+void
+gemm_next_group ()
+{
+  depth += 4;
+}
+#endif
 
 bool
 gemm_row (uint row)

@@ -30,8 +30,8 @@ DYNO_PUSH (DynoConv2dPush, p);
 /* A row that is in no matrix: far outside of every image. */
 #define NOWHERE (-0x40000000)
 
-/* First row and column of the workgroup's tile; FALSE when the grid was folded and there is none.  Tiles of the same rows run
- * side by side: the gathered side is read from memory once and from the cache after that. */
+/* First row and column of the workgroup's tile; FALSE when the grid was folded and there is none.  Tiles of the same rows
+ * run side by side: the gathered side is read from memory once and from the cache after that. */
 bool
 tile_find (out uint row, out uint column)
 {
@@ -54,11 +54,10 @@ walk_start (uint index, uint chunks, uint width)
   return Walk (tap / width, tap % width, index % chunks);
 }
 
-/* On by BK elements: no divisions, since the steps in each digit are known. */
+/* On by `step` chunks, a constant: no divisions, since the steps in each digit are known. */
 void
-walk_next (inout Walk walk, uint chunks, uint width)
+walk_next (inout Walk walk, uint step, uint chunks, uint width)
 {
-  const uint step = BK / CHUNK;
   uint taps = step / chunks;
   walk.c += step % chunks;
   walk.x += taps % width;

@@ -3,9 +3,9 @@
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
  *                          x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
  *
- * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The long side is cut into splits of
- * K_SPLIT pixels, z counts them; each writes its fp32 partial sums, which reduce.comp adds up in order.  With one split
- * (ACCUMULATE) the sums are added to the gradient here. */
+ * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The long side is cut into
+ * splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums, which reduce.comp adds up in order.  With
+ * one split (ACCUMULATE) the sums are added to the gradient here. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -23,7 +23,7 @@ int tap_at;             /* chunk of x of this invocation's tap and channels in t
 ivec2 tap;              /* its y and x there; NOWHERE: no such row */
 uvec3 walk[A_LOADS];    /* n, oy, ox of a row of A's tile */
 
-u32vec4
+GemmChunk
 gemm_a (uint i)
 {
   ivec2 at = ivec2 (walk[i].y * STRIDE_H, walk[i].z * STRIDE_W) + tap;
@@ -34,19 +34,22 @@ gemm_a (uint i)
     valid = uint (at.x) < H && uint (at.y) < W;
   if (CHECK_K != 0)
     valid = valid && pixel + a_row (i) < pixel_end;
-  u32vec4 chunk = u32vec4 (0);
+  GemmChunk chunk = GemmChunk (0);
   if (valid)
-    chunk = GEMM_CHUNK (p.a, uint (tap_at + int (((walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W) * (C / CHUNK))));
+    {
+      uint first = (walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W;
+      chunk = GemmChunks (p.a).v[uint (tap_at + int (first * (C / CHUNK)))];
+    }
   return chunk;
 }
 
-u32vec4
+GemmChunk
 gemm_b (uint i)
 {
   uint row = pixel + b_row (i), column = tile_column + b_column (i) * CHUNK;
-  u32vec4 chunk = u32vec4 (0);
+  GemmChunk chunk = GemmChunk (0);
   if ((CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K))
-    chunk = GEMM_CHUNK (p.b, row * (K / CHUNK) + column / CHUNK);
+    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
   return chunk;
 }
 
@@ -70,6 +73,13 @@ gemm_next ()
         }
     }
 }
+
+#ifdef LANES
+void
+gemm_next_group ()
+{
+}
+#endif
 
 bool
 gemm_row (uint row)

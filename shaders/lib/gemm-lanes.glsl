@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, without shared memory and barriers.
+/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, no shared memory, no barriers.
  *
- * There a load costs about a hundred cycles, whatever its pattern, a broadcast a dozen, and an arithmetic instruction on 8 lanes
- * one: each lane loads chunks of 16 bytes, as two words of 64 bits, and what the others need is broadcast.  Lanes lie along N
- * where B's chunks do, and A is broadcast; else (both along K) they lie along M and B is broadcast. fp32 only. */
+ * There a load costs about a hundred cycles whatever its pattern, a broadcast a dozen, and arithmetic on 8 lanes one: lanes
+ * load chunks, as two words of 64 bits, and what the others need of them is broadcast, two elements at once.  Lanes lie
+ * along N where B's chunks do, and A is broadcast; where both lie along K, lanes are rows of A and B is broadcast.  What is
+ * broadcast is loaded once a K tile, the other operand four K at a time, in a loop that is not unrolled: the code must stay
+ * small, since compiling takes time too.  fp32 only; BK is 32, but 4 where A lies along M.  gemm_next_group () is on by
+ * four K. */
 #ifndef DYNO_GEMM_LANES_GLSL
 #define DYNO_GEMM_LANES_GLSL
+#extension GL_EXT_shader_subgroup_extended_types_int64 : require
 
-#define SHARE(chunk, k) subgroupBroadcast (uintBitsToFloat (chunk[(k) % CHUNK]), (k) / CHUNK)
-
-#if A_ALONG_K && B_ALONG_K
-#define LINES BN           /* broadcast */
-#define WIDE  (BM / 8)     /* vectors of lanes */
-#else
-#define LINES BM
-#define WIDE  (BN / 8)
-#endif
-
-/* The element of the broadcast operand at (line, k), and of the other at (k, vector). */
-float
-narrow (uint line, uint k)
-{
 #if B_ALONG_K
-  return SHARE (next_b[line], k);
-#elif A_ALONG_K
-  return SHARE (next_a[line], k);
+#define LINES  BN       /* of the operand that is broadcast */
+#define NARROW next_b
+#define WIDE   (BM / 8) /* vectors of lanes of the other */
 #else
-  return SHARE (next_a[k], line);
+#define LINES  BM
+#define NARROW next_a
+#define WIDE   (BN / 8)
 #endif
+
+GemmChunk next_a[A_LOADS];
+GemmChunk next_b[B_LOADS];
+
+/* Two elements of the operand that is broadcast, as they lie in a chunk; and one of the other at (vector, k). */
+vec2
+narrow (u64vec2 chunk, uint pair, uint lane)
+{
+  return uintBitsToFloat (unpack32 (subgroupBroadcast (chunk[pair], lane)));
+}
+
+float
+element (u64vec2 chunk, uint e)
+{
+  return uintBitsToFloat (unpack32 (chunk[e / 2])[e % 2]);
 }
 
 float
 wide (uint vector, uint k)
 {
 #if B_ALONG_K
-  return uintBitsToFloat (next_a[vector * A_COLUMNS + k / CHUNK][k % CHUNK]);
+  return element (next_a[vector], k);
 #else
-  return uintBitsToFloat (next_b[k * (B_COLUMNS / 8) + vector / CHUNK][vector % CHUNK]);
+  return element (next_b[k * (BN / 32) + vector / 4], vector % 4);
 #endif
 }
 
@@ -51,14 +58,45 @@ gemm_run (uint trips)
 
   for (uint trip = 0; trip < trips; trip++)
     {
-      fetch ();
-      [[unroll]] for (uint line = 0; line < LINES; line++)
-        [[unroll]] for (uint k = 0; k < BK; k++)
-          {
-            float shared_value = narrow (line, k);
-            [[unroll]] for (uint v = 0; v < WIDE; v++)
-              sum[line][v] += shared_value * wide (v, k);
-          }
+#if B_ALONG_K
+      [[unroll]] for (uint i = 0; i < B_LOADS; i++)
+        next_b[i] = gemm_b (i);
+#else
+      [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+        next_a[i] = gemm_a (i);
+#endif
+      [[dont_unroll]] for (uint group = 0; group < BK / 4; group++)
+        {
+#if B_ALONG_K
+          [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+            next_a[i] = gemm_a (i);
+#else
+          [[unroll]] for (uint i = 0; i < B_LOADS; i++)
+            next_b[i] = gemm_b (i);
+#endif
+#if A_ALONG_K
+          [[unroll]] for (uint line = 0; line < LINES; line++)
+            [[unroll]] for (uint k = 0; k < 4; k += 2)
+              {
+                vec2 other = narrow (NARROW[line], k / 2, group);
+                [[unroll]] for (uint v = 0; v < WIDE; v++)
+                  sum[line][v] += other.x * wide (v, k);
+                [[unroll]] for (uint v = 0; v < WIDE; v++)
+                  sum[line][v] += other.y * wide (v, k + 1);
+              }
+#else
+          [[unroll]] for (uint line = 0; line < LINES; line += 2)
+            [[unroll]] for (uint k = 0; k < 4; k++)
+              {
+                vec2 other = narrow (next_a[k * (BM / 32) + line / 32], line / 2 % 2, line / 4 % 8);
+                [[unroll]] for (uint v = 0; v < WIDE; v++)
+                  sum[line][v] += other.x * wide (v, k);
+                [[unroll]] for (uint v = 0; v < WIDE; v++)
+                  sum[line + 1][v] += other.y * wide (v, k);
+              }
+#endif
+          gemm_next_group ();
+        }
       gemm_next ();
     }
 
@@ -70,8 +108,8 @@ gemm_run (uint trips)
 #else
   [[unroll]] for (uint m = 0; m < LINES; m++)
     if (gemm_row (m))
-      [[unroll]] for (uint v = 0; v < WIDE; v += CHUNK)
-        gemm_store (b_column (v / CHUNK) * CHUNK, vec4 (sum[m][v], sum[m][v + 1], sum[m][v + 2], sum[m][v + 3]));
+      [[unroll]] for (uint v = 0; v < WIDE; v += 4)
+        gemm_store (b_column (v / 4) * 4, vec4 (sum[m][v], sum[m][v + 1], sum[m][v + 2], sum[m][v + 3]));
 #endif
 }
 

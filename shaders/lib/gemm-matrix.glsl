@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop with matrix units: shared memory holds both tiles in fp16 as they lie in memory, rows 16 bytes longer than
- * needed (else the rows of a fragment fall on the same banks); a subgroup keeps SM x SN sums as 16 x 16 fragments.
+/* The product loop with matrix units: shared memory holds both tiles in fp16 as they lie in memory, rows 16 bytes longer
+ * than needed (else the rows of a fragment fall on the same banks); a subgroup keeps SM x SN sums as 16 x 16 fragments.
  *
  * Stores go through shared memory too, 16 rows of EDGE columns of a subgroup at a time: sums come out as fp32 rows there, so
  * that adding, converting and bounds are plain code and memory is written in 16-byte pieces. */
@@ -90,8 +90,9 @@ gemm_run (uint trips)
           MATRIX_STORE_ROWS (sum[i][j + e], tile, edge + e * 4, EDGE_STRIDE);
         subgroupMemoryBarrierShared ();
         subgroupBarrier ();
-        [[unroll]] for (uint piece = gl_SubgroupInvocationID; piece < 16 * EDGE / 8; piece += 32)
+        [[unroll]] for (uint turn = 0; turn < EDGE / 16; turn++)
           {
+            uint piece = turn * 32 + gl_SubgroupInvocationID;
             uint row = piece / (EDGE / 8), column = piece % (EDGE / 8);
             vec4 v = uintBitsToFloat (tile[edge + row * EDGE_STRIDE + column * 2]);
             vec4 w = uintBitsToFloat (tile[edge + row * EDGE_STRIDE + column * 2 + 1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop over the tile of gemm.glsl.  The file that includes this has defined before
- *   u32vec4 gemm_a (uint i), gemm_b (uint i)   the chunks of the current K tile, zero outside of the matrices
- *   void gemm_next ()                          on to the next K tile
+ *   GemmChunk gemm_a (uint i), gemm_b (uint i)   the chunks of the current K tile, zero outside of the matrices
+ *   void gemm_next ()                          on to the next K tile (and with LANES gemm_next_group)
  *   bool gemm_row (uint row)                   row of the tile: TRUE when it is to be stored; remembers where
  *   void gemm_store (uint column, vec4 v)      four columns of the remembered row, column of the tile a multiple of 4
  *   void gemm_store2 (uint column, vec4 v, vec4 w)   eight columns
@@ -11,8 +11,11 @@
 #ifndef DYNO_GEMM_RUN_GLSL
 #define DYNO_GEMM_RUN_GLSL
 
-u32vec4 next_a[A_LOADS];
-u32vec4 next_b[B_LOADS];
+#ifdef LANES
+#include "gemm-lanes.glsl"
+#else
+GemmChunk next_a[A_LOADS];
+GemmChunk next_b[B_LOADS];
 
 void
 fetch ()
@@ -25,12 +28,11 @@ fetch ()
       next_b[i] = gemm_b (i);
 }
 
-#if defined (LANES)
-#include "gemm-lanes.glsl"
-#elif USE_MATRIX
+#if USE_MATRIX
 #include "gemm-matrix.glsl"
 #else
 #include "gemm-fma.glsl"
+#endif
 #endif
 
 #endif

@@ -6,7 +6,7 @@
  *   BM, BN, BK     the tile
  *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN / TN)
  *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 * (BM / SM) * (BN / SN)
- *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; chunk columns are multiples of 8
+ *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; loads are those of four K
  *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
@@ -45,8 +45,18 @@
 #endif
 
 #ifdef LANES
-#define A_LOADS (A_ROWS * A_COLUMNS / 8)
-#define B_LOADS (B_ROWS * B_COLUMNS / 8)
+#if A_ALONG_K && B_ALONG_K
+#define A_LOADS (BM / 8)
+#elif A_ALONG_K
+#define A_LOADS BM
+#else
+#define A_LOADS (4 * BM / 32)
+#endif
+#if B_ALONG_K
+#define B_LOADS BN
+#else
+#define B_LOADS (4 * BN / 32)
+#endif
 #define A_PARTIAL false
 #define B_PARTIAL false
 #else
@@ -61,57 +71,55 @@
 
 #ifdef LANES
 DYNO_BUFFER_IN (GemmChunks, u64vec2, 16);
-#define GEMM_CHUNK(address, at) gemm_unpack (GemmChunks (address).v[at])
-
-u32vec4
-gemm_unpack (u64vec2 c)
-{
-  return u32vec4 (unpack32 (c.x), unpack32 (c.y));
-}
+#define GemmChunk u64vec2
 #else
 DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
-#define GEMM_CHUNK(address, at) GemmChunks (address).v[at]
+#define GemmChunk u32vec4
 #endif
 
 /* Chunk column and row of load i. */
 #ifdef LANES
-#if A_ALONG_K && B_ALONG_K
-/* Lanes are rows of A. */
 uint
 a_column (uint i)
 {
-  return i % A_COLUMNS;
-}
-
-uint
-a_row (uint i)
-{
-  return i / A_COLUMNS * 8 + gl_LocalInvocationIndex;
-}
+#if A_ALONG_K
+  return gl_LocalInvocationIndex;
 #else
-uint
-a_column (uint i)
-{
-  return i % (A_COLUMNS / 8) * 8 + gl_LocalInvocationIndex;
+  return i % (BM / 32) * 8 + gl_LocalInvocationIndex;
+#endif
 }
 
+/* Where lanes are rows, i counts vectors of 8 rows, and all of them are at one K. */
 uint
 a_row (uint i)
 {
-  return i / (A_COLUMNS / 8);
-}
+#if A_ALONG_K && B_ALONG_K
+  return i * 8 + gl_LocalInvocationIndex;
+#elif A_ALONG_K
+  return i;
+#else
+  return i / (BM / 32);
 #endif
+}
 
 uint
 b_column (uint i)
 {
-  return i % (B_COLUMNS / 8) * 8 + gl_LocalInvocationIndex;
+#if B_ALONG_K
+  return gl_LocalInvocationIndex;
+#else
+  return i % (BN / 32) * 8 + gl_LocalInvocationIndex;
+#endif
 }
 
 uint
 b_row (uint i)
 {
-  return i / (B_COLUMNS / 8);
+#if B_ALONG_K
+  return i;
+#else
+  return i / (BN / 32);
+#endif
 }
 #else
 uint

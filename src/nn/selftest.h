@@ -26,8 +26,8 @@ void dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpoin
 
 /* Computes small convolutions with every usable variant, forward and both gradients, and compares them with a plain double
  * one.  func (may be NULL) gets a report for each; n_failed (may be NULL) counts those that did not pass.
- * FALSE only when the test itself could not be made.  Errors: those of dyno_memory_new and dyno_program_new but SHADER, which is
- * a failed variant. */
+ * FALSE only when the test itself could not be made.  Errors: those of dyno_memory_new and dyno_program_new but SHADER,
+ * which is a failed variant. */
 gboolean dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error);
 
 G_END_DECLS

@@ -24,7 +24,7 @@ const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", 
 typedef enum {
   DYNO_TILE_FMA,    /* shared memory, fused multiply-adds */
   DYNO_TILE_MATRIX, /* shared memory, matrix units */
-  DYNO_TILE_LANES,  /* one subgroup of 8, broadcasts: for CPUs */
+  DYNO_TILE_LANES,  /* one subgroup of 8 without shared memory: for CPUs */
 } DynoTileKind;
 
 /* A tile of the product; see shaders/lib/gemm.glsl. */

@@ -2,8 +2,8 @@
 /* The variants of the convolution's kernels: which tiles there are, which of them a device can run, which are likely the
  * fastest for a shape, and the kernel of each.
  *
- * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is useful) * (share of the last
- * round of workgroups that is busy).  What was measured stands in the rates: 64 x 64 sums a subgroup are best with fp32
+ * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is useful) * (share of the
+ * last round of workgroups that is busy).  What was measured stands in the rates: 64 x 64 sums a subgroup are best with fp32
  * accumulation, more spill, fewer wait on shared memory. */
 #include "conv2d-private.h"
 #include "conv2d.h"
@@ -14,9 +14,9 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 0.93 }, { DYNO_TILE_MATRIX, 256, 64, 32, 0, 64, 64, 0.85 },
   { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 0.75 },  { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 0.75 },
   { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 0.60 },  { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 0.60 },
-  { DYNO_TILE_FMA, 128, 128, 16, 8, 8, 8, 0.15 },
-  { DYNO_TILE_FMA, 128, 64, 16, 8, 8, 4, 0.13 },       { DYNO_TILE_FMA, 64, 64, 16, 16, 4, 4, 0.10 },
-  { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 0.05 },
+  { DYNO_TILE_FMA, 128, 128, 16, 8, 8, 8, 0.15 },      { DYNO_TILE_FMA, 128, 64, 16, 8, 8, 4, 0.13 },
+  { DYNO_TILE_FMA, 64, 64, 16, 16, 4, 4, 0.10 },       { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 0.05 },
+  { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 0.30 },      { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 0.25 },
 };
 const guint dyno_n_tiles = G_N_ELEMENTS (dyno_tiles);
 
@@ -45,11 +45,33 @@ tile_depth (const DynoTile *tile, gboolean half)
   return half ? tile->k : tile->k_single;
 }
 
+/* BK of a pass: where lanes lie along M there is no K to load at once. */
+static guint32
+pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, half);
+}
+
+/* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has its lanes along M. */
+static guint32
+pass_m (const DynoTile *tile, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_DGRAD ? tile->n : tile->m;
+}
+
+static guint32
+pass_n (const DynoTile *tile, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_DGRAD ? tile->m : tile->n;
+}
+
 static guint32
 tile_invocations (const DynoTile *tile)
 {
+  if (tile->kind == DYNO_TILE_LANES)
+    return 8;
   guint32 parts = (tile->m / tile->part_m) * (tile->n / tile->part_n);
-  return tile->kind == DYNO_TILE_MATRIX ? 32 * parts : tile->kind == DYNO_TILE_LANES ? 8 : parts;
+  return tile->kind == DYNO_TILE_MATRIX ? 32 * parts : parts;
 }
 
 /* Workgroup memory, the larger of what the passes take; see gemm-matrix.glsl and gemm-fma.glsl. */
@@ -57,6 +79,8 @@ static guint32
 tile_shared_bytes (const DynoTile *tile, gboolean half)
 {
   guint32 k = tile_depth (tile, half);
+  if (tile->kind == DYNO_TILE_LANES)
+    return 0;
   if (tile->kind == DYNO_TILE_FMA)
     return 4 * k * (tile->m + 4 + tile->n + 4);
   guint32 along_k = (tile->m + tile->n) * (k + 8) * 2;
@@ -79,6 +103,8 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
       if (info->subgroup_min > 32 || info->subgroup_max < 32)
         return "the device has no subgroups of 32";
     }
+  if (tile->kind == DYNO_TILE_LANES && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
+    return "made for devices that are a CPU with subgroups of 8";
   if (half && !info->fp16)
     return "the device has no fp16";
   if (tile_depth (tile, half) == 0)
@@ -93,7 +119,11 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
 void
 dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label)
 {
-  const char *path = tile->kind == DYNO_TILE_LANES ? "lanes" : tile->kind == DYNO_TILE_MATRIX ? (info->matrix == DYNO_MATRIX_NV ? "nv" : "khr") : half ? "f16" : "f32";
+  const char *path = half ? "f16" : "f32";
+  if (tile->kind == DYNO_TILE_MATRIX)
+    path = info->matrix == DYNO_MATRIX_NV ? "nv" : "khr";
+  else if (tile->kind == DYNO_TILE_LANES)
+    path = "lanes";
   g_snprintf (label, 48, "%s %ux%ux%u", path, tile->m, tile->n, tile_depth (tile, half));
 }
 
@@ -156,11 +186,13 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass)
 }
 
 static double
-score_of (const DynoTile *tile, const Product *product, guint32 depth, guint32 splits, gboolean software)
+score_of (const DynoTile *tile, const Product *product, DynoConv2dPass pass, guint32 depth, guint32 splits,
+          gboolean software)
 {
-  double groups =
-      (double) ceil_div (product->rows, tile->m) * ceil_div (product->columns, tile->n) * product->phases * splits;
-  double padded = groups / splits * tile->m * tile->n * (double) ceil_div (product->depth, depth) * depth;
+  double groups = (double) ceil_div (product->rows, pass_m (tile, pass)) * ceil_div (product->columns, pass_n (tile, pass))
+                  * product->phases * splits;
+  double padded =
+      groups / splits * pass_m (tile, pass) * pass_n (tile, pass) * (double) ceil_div (product->depth, depth) * depth;
   double useful = padded > 0 ? product->useful / padded : 1.0;
   /* Small workgroups share a processor. */
   double at_once = CARD_GROUPS * (256.0 / tile_invocations (tile));
@@ -211,12 +243,12 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
         {
           DynoConv2dVariant *variant = &variants[n++];
           *variant = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
-          variant->score = score_of (tile, &product, depth, 1, software);
+          variant->score = score_of (tile, &product, pass, depth, 1, software);
           g_strlcpy (variant->label, name, sizeof variant->label);
           continue;
         }
       /* Two workgroups a processor, and half and twice as many. */
-      guint32 tiles = ceil_div (product.rows, tile->m) * ceil_div (product.columns, tile->n);
+      guint32 tiles = ceil_div (product.rows, pass_m (tile, pass)) * ceil_div (product.columns, pass_n (tile, pass));
       guint32 wanted = software ? 1 : MAX (1, (2 * CARD_GROUPS + tiles / 2) / MAX (tiles, 1));
       static const double factors[] = { 1.0, 0.5, 2.0 };
       for (guint f = 0; f < G_N_ELEMENTS (factors) && n < DYNO_CONV2D_MAX_VARIANTS; f++)
@@ -228,7 +260,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
             continue;
           if (f == 0)
             last = variant->splits;
-          variant->score = score_of (tile, &product, depth, variant->splits, software) * (f == 0 ? 1.0 : 0.8);
+          variant->score = score_of (tile, &product, pass, depth, variant->splits, software) * (f == 0 ? 1.0 : 0.8);
           g_snprintf (variant->label, sizeof variant->label, "%s k%u", name, variant->splits);
           n++;
         }
@@ -242,16 +274,16 @@ static void
 needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, const Product *product,
               gboolean *check_m, gboolean *check_n, gboolean *check_k)
 {
-  guint32 depth = tile_depth (tile, shape->half);
-  *check_n = product->columns % tile->n != 0;
-  *check_m = product->rows % tile->m != 0;
+  guint32 depth = pass_depth (tile, shape->half, pass);
+  *check_n = product->columns % pass_n (tile, pass) != 0;
+  *check_m = product->rows % pass_m (tile, pass) != 0;
   *check_k = product->depth % depth != 0;
   if (pass == DYNO_CONV2D_DGRAD)
     for (guint32 phase = 0; phase < product->phases; phase++)
       {
         guint64 rows, deep;
         phase_size (shape, phase, &rows, &deep);
-        *check_m |= rows % tile->m != 0;
+        *check_m |= rows % pass_m (tile, pass) != 0;
         *check_k |= deep % depth != 0;
       }
 }
@@ -292,17 +324,26 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                                                              "conv2d/wgrad.comp" };
   const DynoTile *tile = variant->tile;
   Product product = product_of (shape, pass);
-  guint32 tiles_n = ceil_div (product.columns, tile->n), tiles = ceil_div (product.rows, tile->m) * tiles_n;
+  guint32 tiles_n = ceil_div (product.columns, pass_n (tile, pass)),
+          tiles = ceil_div (product.rows, pass_m (tile, pass)) * tiles_n;
   guint32 accumulate = pass == DYNO_CONV2D_DGRAD ? shape->accumulate : pass == DYNO_CONV2D_WGRAD ? variant->splits == 1 : 0;
   gboolean check_m, check_n, check_k, matrix = tile->kind == DYNO_TILE_MATRIX;
 
   needs_checks (shape, pass, tile, &product, &check_m, &check_n, &check_k);
   *spec = (DynoKernelSpec){ .shader = shaders[pass],
                             .local_size = { tile_invocations (tile), 1, 1 },
-                            .subgroup_size = matrix ? 32 : 0,
+                            .subgroup_size = matrix                          ? 32
+                                             : tile->kind == DYNO_TILE_LANES ? 8
+                                                                             : 0,
                             .push_bytes = sizeof (DynoConv2dPush) };
-  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half, tile->m, tile->n, tile_depth (tile, shape->half));
-  dyno_kernel_spec_macro (spec, matrix ? "SM=%u SN=%u" : tile->kind == DYNO_TILE_LANES ? "LANES=1 TM=%u TN=%u" : "TM=%u TN=%u", tile->part_m, tile->part_n);
+  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half, pass_m (tile, pass), pass_n (tile, pass),
+                          pass_depth (tile, shape->half, pass));
+  if (matrix)
+    dyno_kernel_spec_macro (spec, "SM=%u SN=%u", tile->part_m, tile->part_n);
+  else if (tile->kind == DYNO_TILE_FMA)
+    dyno_kernel_spec_macro (spec, "TM=%u TN=%u", tile->part_m, tile->part_n);
+  else
+    dyno_kernel_spec_macro (spec, "LANES=1");
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
