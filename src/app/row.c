@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a card. */
+/* A row of a card.  A plain box and no list row: Tab goes from control to control, which a GtkListBox would not let it. */
 #include "row.h"
 
 struct _DynoRow {
-  GtkListBoxRow parent_instance;
+  GtkBox parent_instance;
   GtkWidget *box, *title, *subtitle, *end;
   GtkWidget *control;
 };
@@ -11,7 +11,7 @@ struct _DynoRow {
 enum { PROP_0, PROP_TITLE, PROP_SUBTITLE, N_PROPS };
 static GParamSpec *props[N_PROPS];
 
-G_DEFINE_FINAL_TYPE (DynoRow, dyno_row, GTK_TYPE_LIST_BOX_ROW)
+G_DEFINE_FINAL_TYPE (DynoRow, dyno_row, GTK_TYPE_BOX)
 
 void
 dyno_widget_set_accessible_name (GtkWidget *widget, const char *name)
@@ -146,6 +146,7 @@ dyno_row_class_init (DynoRowClass *class)
   props[PROP_TITLE] = g_param_spec_string ("title", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   props[PROP_SUBTITLE] = g_param_spec_string ("subtitle", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, props);
+  gtk_widget_class_set_css_name (widget_class, "row");
   gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/row.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoRow, box);
   gtk_widget_class_bind_template_child (widget_class, DynoRow, title);

@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_TYPE_ROW (dyno_row_get_type ())
-G_DECLARE_FINAL_TYPE (DynoRow, dyno_row, DYNO, ROW, GtkListBoxRow)
+G_DECLARE_FINAL_TYPE (DynoRow, dyno_row, DYNO, ROW, GtkBox)
 
 GtkWidget *dyno_row_new (const char *title, const char *subtitle);
 void dyno_row_set_title (DynoRow *self, const char *title);

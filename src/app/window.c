@@ -23,7 +23,7 @@
 struct _DynoWindow {
   GtkApplicationWindow parent_instance;
   GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *export_button;
-  GtkWidget *error_bar, *side, *data_panel, *preset_panel, *settings_panel, *vram_bar;
+  GtkWidget *error_bar, *side, *side_scroll, *data_panel, *preset_panel, *settings_panel, *vram_bar;
   GtkWidget *pages, *train_stack, *welcome, *run_page, *tune_page;
   DynoState *state;
   DynoSetup *setup;
@@ -576,6 +576,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (export_button);
   BIND (error_bar);
   BIND (side);
+  BIND (side_scroll);
   BIND (data_panel);
   BIND (preset_panel);
   BIND (settings_panel);
@@ -611,6 +612,10 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
   g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);
+  /* Tab brings what it reaches into view. */
+  GtkWidget *panel = gtk_bin_get_child (GTK_BIN (gtk_bin_get_child (GTK_BIN (self->side_scroll))));
+  gtk_container_set_focus_vadjustment (GTK_CONTAINER (panel),
+                                       gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->side_scroll)));
   gtk_drag_dest_set (GTK_WIDGET (self), GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
   gtk_drag_dest_add_uri_targets (GTK_WIDGET (self));
   g_signal_connect (self, "drag-motion", G_CALLBACK (drag_motion), self);
