@@ -4,7 +4,13 @@
  * Laws:
  * - Inputs are small random values with zero pads, the same for every label; gradients of parameters start from zero.
  * - A label wins only if its outputs agree with those of the first label that gave finite ones.
- * - A variant that fails to compile or to agree costs a warning, never the run. */
+ * - A variant that fails to compile or to agree costs a warning, never the run.
+ *
+ * Not every label is tried: compiling them all takes longer than a short training.  Labels come best guess first, and a label is a
+ * tile and maybe a split ("khr 128x64x32 k8").  The first few tiles are timed, further ones as long as the best is among the last
+ * tried, and then the other splits of the winner.  The nodes with most work come first, and what the time allowed does not
+ * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the timing; on a device that is the
+ * CPU itself the timing waits for them. */
 #include "autotune.h"
 #include "graph-private.h"
 #include "half.h"
@@ -16,29 +22,17 @@
 
 #define PATTERN_BYTES (1u << 20)
 #define SAMPLE        16384 /* elements at each of three places of an output */
-#define MAX_RUNS      7
-#define TUNE_US       30000.0 /* a label's runs together, about */
+#define MAX_RUNS      5
+#define TUNE_US       20000.0 /* a label's runs together, about */
+#define HOPELESS      1.5     /* times the best: one run is enough to know */
+#define FIRST_TILES   4
+#define MORE_TILES    2
+#define MAX_THREADS   16
+#define SAVE_US       (2 * G_USEC_PER_SEC)
 
 /* What two kernels may differ by: order of sums, and rounding to F16 at the end. */
 #define TOLERANCE_F16 1e-5
 #define TOLERANCE_F32 1e-8
-
-typedef struct {
-  DynoNode *node;
-  const char *key;
-  char **labels;
-} Point;
-
-typedef struct {
-  DynoDevice *device;
-  DynoGraph *graph;
-  DynoChoices *choices;
-  DynoLowering *base; /* owns the points' texts */
-  GArray *points;     /* Point, keys unique and unknown */
-  guint n_labels;
-  DynoMemory *memory;
-  DynoBuffer *pattern;
-} Tuner;
 
 /* The lowering of one label, and what it gave. */
 typedef struct {
@@ -49,12 +43,74 @@ typedef struct {
   gsize n_samples;
 } Trial;
 
+typedef struct {
+  DynoNode *node;
+  const char *key;
+  char **labels;
+  guint64 work;     /* of the node, to know what matters most */
+  GArray *tried;    /* guint: indices of labels, in the order of trying */
+  guint n_timed;    /* of those; the rest is being compiled */
+  Trial reference;  /* the first that gave something */
+  int best;         /* index of a label; -1: none */
+  guint best_place; /* in tried */
+  double best_us;
+} Point;
+
+typedef struct {
+  DynoDevice *device;
+  DynoGraph *graph;
+  DynoChoices *choices;
+  DynoLowering *base; /* owns the points' texts */
+  GPtrArray *points;  /* Point, keys unique and unknown */
+  guint n_labels, n_done;
+  gint64 deadline_us;
+  DynoMemory *memory;
+  DynoBuffer *pattern;
+  GHashTable *contents; /* tensor of the graph -> GBytes */
+  GThreadPool *compilers;
+  GPtrArray *specs;  /* DynoKernelSpec that compilers have or had */
+  GHashTable *known; /* set of those */
+  GMutex lock;
+  GCond idle;
+  guint n_compiling; /* under lock */
+} Tuner;
+
 static void
 trial_clear (Trial *trial)
 {
   dyno_program_free (trial->program);
   dyno_lowering_free (trial->lowering);
   g_free (trial->sample);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Trial, trial_clear)
+
+static void
+point_free (gpointer data)
+{
+  Point *point = data;
+  g_array_unref (point->tried);
+  trial_clear (&point->reference);
+  g_free (point);
+}
+
+static guint64
+node_work (const DynoLowering *lowering, const DynoNode *node)
+{
+  guint64 work = 0;
+  for (guint i = 0; i < lowering->dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (lowering->dispatches, i);
+      work += dispatch->node == node ? dispatch->flops : 0;
+    }
+  return work;
+}
+
+static gint
+more_work_first (gconstpointer a, gconstpointer b)
+{
+  const Point *x = *(const Point *const *) a, *y = *(const Point *const *) b;
+  return x->work < y->work ? 1 : x->work > y->work ? -1 : strcmp (x->key, y->key);
 }
 
 static gboolean
@@ -67,14 +123,23 @@ find_points (Tuner *t, GError **error)
   GPtrArray *points = dyno_lowering_get_choice_points (t->base);
   for (guint i = 0; i < points->len; i++)
     {
-      const DynoChoicePoint *point = g_ptr_array_index (points, i);
-      g_autofree char *known = dyno_choices_get (t->choices, point->key);
+      const DynoChoicePoint *found = g_ptr_array_index (points, i);
+      g_autofree char *known = dyno_choices_get (t->choices, found->key);
       /* A known label that is not among the variants (of another version) is measured anew. */
-      if ((known && g_strv_contains ((const char *const *) point->labels, known)) || !g_hash_table_add (seen, point->key))
+      if ((known && g_strv_contains ((const char *const *) found->labels, known)) || !g_hash_table_add (seen, found->key))
         continue;
-      g_array_append_val (t->points, ((Point){ point->node, point->key, point->labels }));
+      Point *point = g_new0 (Point, 1);
+      point->node = found->node;
+      point->key = found->key;
+      point->labels = found->labels;
+      point->work = node_work (t->base, found->node);
+      point->tried = g_array_new (FALSE, FALSE, sizeof (guint));
+      point->best = -1;
+      point->best_us = INFINITY;
+      g_ptr_array_add (t->points, point);
       t->n_labels += g_strv_length (point->labels);
     }
+  g_ptr_array_sort (t->points, more_work_first);
   return TRUE;
 }
 
@@ -100,42 +165,134 @@ lower_label (Tuner *t, const Point *point, const char *label, DynoPlan *plan, GE
   return g_steal_pointer (&lowering);
 }
 
-/* All kernels at once, several at a time; one that does not compile shows itself again when its label's turn comes. */
-static gboolean
-warm_up (Tuner *t, GPtrArray *specs, GCancellable *cancellable, GError **error)
+/* Which labels ---------------------------------------------------------------------------------------------------- */
+
+/* How much of a label names its tile: all before " k8". */
+static gsize
+tile_length (const char *label)
 {
-  g_autoptr (GError) local = NULL;
-  if (specs->len > 0
-      && !dyno_kernel_get_many (t->device, (const DynoKernelSpec *const *) specs->pdata, specs->len, NULL, NULL, NULL,
-                                cancellable, &local))
-    g_debug ("not all variants compile: %s", local->message);
-  return !g_cancellable_set_error_if_cancelled (cancellable, error);
+  const char *split = g_strrstr (label, " k");
+  return split && g_ascii_isdigit (split[2]) ? (gsize) (split - label) : strlen (label);
+}
+
+static gboolean
+same_tile (const char *a, const char *b)
+{
+  gsize length = tile_length (a);
+  return length == tile_length (b) && strncmp (a, b, length) == 0;
+}
+
+static gboolean
+is_tried (const Point *point, guint label, gboolean any_split)
+{
+  for (guint i = 0; i < point->tried->len; i++)
+    {
+      guint other = g_array_index (point->tried, guint, i);
+      if (other == label || (any_split && same_tile (point->labels[other], point->labels[label])))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Appends the first label of each of the next n tiles. */
+static void
+add_tiles (Point *point, guint n)
+{
+  for (guint i = 0; point->labels[i] && n > 0; i++)
+    if (!is_tried (point, i, TRUE))
+      {
+        g_array_append_val (point->tried, i);
+        n--;
+      }
+}
+
+/* Appends to tried what is worth a try now; nothing where the point is settled. */
+static void
+choose_next (Point *point)
+{
+  if (point->tried->len == 0 || point->best < 0)
+    {
+      add_tiles (point, FIRST_TILES);
+      return;
+    }
+  guint before = point->tried->len;
+  if (point->best_place + MORE_TILES >= before)
+    add_tiles (point, MORE_TILES);
+  if (point->tried->len > before)
+    return;
+  for (guint i = 0; point->labels[i]; i++)
+    if (!is_tried (point, i, FALSE) && same_tile (point->labels[i], point->labels[point->best]))
+      g_array_append_val (point->tried, i);
+}
+
+/* Compiling ------------------------------------------------------------------------------------------------------- */
+
+/* One that does not compile shows itself again when its label's turn comes. */
+static void
+compile (gpointer data, gpointer user_data)
+{
+  Tuner *t = user_data;
+  g_autoptr (GError) error = NULL;
+  if (!dyno_kernel_get (t->device, data, &error))
+    g_debug ("a variant does not compile: %s", error->message);
+  g_mutex_lock (&t->lock);
+  if (--t->n_compiling == 0)
+    g_cond_signal (&t->idle);
+  g_mutex_unlock (&t->lock);
 }
 
 static void
-collect_specs (const DynoLowering *lowering, GHashTable *known, GPtrArray *specs)
+compile_lowering (Tuner *t, const DynoLowering *lowering)
 {
   for (guint i = 0; i < lowering->dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (lowering->dispatches, i);
-      if (g_hash_table_contains (known, &dispatch->spec))
+      if (g_hash_table_contains (t->known, &dispatch->spec))
         continue;
       DynoKernelSpec *spec = g_memdup2 (&dispatch->spec, sizeof dispatch->spec);
-      g_ptr_array_add (specs, spec);
-      g_hash_table_add (known, spec);
+      g_ptr_array_add (t->specs, spec);
+      g_hash_table_add (t->known, spec);
+      g_mutex_lock (&t->lock);
+      t->n_compiling++;
+      g_mutex_unlock (&t->lock);
+      g_thread_pool_push (t->compilers, spec, NULL);
     }
 }
 
-/* Memory that holds every label of every point, one at a time; and their kernels. */
+/* Chooses labels and hands their kernels to the compilers.  FALSE with no error: the point is settled. */
 static gboolean
-allocate (Tuner *t, GCancellable *cancellable, GError **error)
+advance (Tuner *t, Point *point, GError **error)
+{
+  choose_next (point);
+  for (guint i = point->n_timed; i < point->tried->len; i++)
+    {
+      DynoPlan plan;
+      g_autoptr (DynoLowering) lowering =
+          lower_label (t, point, point->labels[g_array_index (point->tried, guint, i)], &plan, error);
+      if (!lowering)
+        return FALSE;
+      compile_lowering (t, lowering);
+    }
+  return point->tried->len > point->n_timed;
+}
+
+static void
+wait_for_compilers (Tuner *t)
+{
+  g_mutex_lock (&t->lock);
+  while (t->n_compiling > 0)
+    g_cond_wait (&t->idle, &t->lock);
+  g_mutex_unlock (&t->lock);
+}
+
+/* Memory that holds every label of every point, one at a time. */
+static gboolean
+allocate (Tuner *t, GError **error)
 {
   DynoPlan all = { .n_slots = 1 };
-  g_autoptr (GPtrArray) specs = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GHashTable) known = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
   for (guint i = 0; i < t->points->len; i++)
     {
-      const Point *point = &g_array_index (t->points, Point, i);
+      const Point *point = g_ptr_array_index (t->points, i);
       for (guint k = 0; point->labels[k]; k++)
         {
           DynoPlan plan;
@@ -143,11 +300,10 @@ allocate (Tuner *t, GCancellable *cancellable, GError **error)
           if (!lowering)
             return FALSE;
           dyno_plan_merge (&all, &plan);
-          collect_specs (lowering, known, specs);
         }
     }
   t->memory = dyno_memory_new (t->device, &all, error);
-  if (!t->memory || !warm_up (t, specs, cancellable, error))
+  if (!t->memory)
     return FALSE;
   t->pattern = dyno_buffer_new (t->device, PATTERN_BYTES, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, error);
   return t->pattern != NULL;
@@ -164,22 +320,62 @@ put_value (guint8 *bytes, DynoDtype dtype, guint64 index, float value)
     ((float *) (void *) bytes)[index] = value;
 }
 
-/* Whole rows of random values, pads zero, put into the pattern buffer and copied over the tensor. */
-static gboolean
-fill_activation (Tuner *t, const DynoTensor *tensor, GError **error)
+/* Whole rows of random values, pads zero; NULL where the tensor is no rows of numbers. */
+static GBytes *
+activation_bytes (const DynoTensor *tensor)
 {
-  DynoBuffer *arena = dyno_memory_get_buffer (t->memory, tensor->space, 0);
   guint64 row = (guint64) tensor->cp * dyno_dtype_size (tensor->dtype);
   gboolean is_rows = tensor->size_bytes % row == 0 && row <= PATTERN_BYTES && row % 4 == 0;
   if (!is_rows || tensor->dtype == DYNO_DTYPE_U8 || tensor->dtype == DYNO_DTYPE_I32)
-    return dyno_buffer_fill (arena, tensor->offset, tensor->size_bytes & ~G_GUINT64_CONSTANT (3), 0, error);
-  guint64 n_rows = MIN (PATTERN_BYTES, tensor->size_bytes) / row, chunk = n_rows * row;
-  g_autofree guint8 *bytes = g_malloc0 (chunk);
+    return NULL;
+  guint64 n_rows = MIN (PATTERN_BYTES, tensor->size_bytes) / row;
+  guint8 *bytes = g_malloc0 (n_rows * row);
   DynoRng rng = dyno_rng_init (11, tensor->id);
   for (guint64 i = 0; i < n_rows; i++)
     for (guint32 c = 0; c < tensor->c; c++)
       put_value (bytes, tensor->dtype, i * tensor->cp + c, (float) (dyno_rng_uniform (&rng) - 0.5));
-  if (!dyno_buffer_write (t->pattern, 0, bytes, chunk, error))
+  return g_bytes_new_take (bytes, n_rows * row);
+}
+
+/* A parameter as it would start, in the type that the node reads. */
+static GBytes *
+parameter_bytes (const DynoTensor *tensor)
+{
+  const DynoParameter *parameter = tensor->parameter;
+  guint64 count = dyno_parameter_count (parameter), n = parameter->n_elements;
+  g_autofree float *torch = g_new (float, count), *packed = g_new (float, n);
+  guint8 *bytes = g_malloc0 (tensor->size_bytes);
+  dyno_parameter_initialise (parameter, 1, torch);
+  dyno_parameter_pack (parameter, torch, packed);
+  for (guint64 i = 0; i < n; i++)
+    put_value (bytes, tensor->dtype, i, packed[i]);
+  return g_bytes_new_take (bytes, tensor->size_bytes);
+}
+
+/* Made once: a tensor is filled for each label of its nodes. */
+static GBytes *
+tensor_bytes (Tuner *t, const DynoTensor *tensor)
+{
+  GBytes *bytes = g_hash_table_lookup (t->contents, tensor);
+  if (bytes)
+    return bytes;
+  bytes = tensor->space == DYNO_SPACE_ARENA ? activation_bytes (tensor) : parameter_bytes (tensor);
+  if (bytes)
+    g_hash_table_insert (t->contents, (gpointer) tensor, bytes);
+  return bytes;
+}
+
+/* The bytes, again and again over the tensor. */
+static gboolean
+fill_activation (Tuner *t, const DynoTensor *tensor, gboolean is_workspace, GError **error)
+{
+  DynoBuffer *arena = dyno_memory_get_buffer (t->memory, tensor->space, 0);
+  GBytes *bytes = is_workspace ? NULL : tensor_bytes (t, tensor);
+  if (!bytes)
+    return dyno_buffer_fill (arena, tensor->offset, tensor->size_bytes & ~G_GUINT64_CONSTANT (3), 0, error);
+  gsize chunk;
+  const void *data = g_bytes_get_data (bytes, &chunk);
+  if (!dyno_buffer_write (t->pattern, 0, data, chunk, error))
     return FALSE;
   g_autoptr (DynoCommand) command = dyno_command_new (t->device, DYNO_QUEUE_COMPUTE, error);
   if (!command)
@@ -191,31 +387,18 @@ fill_activation (Tuner *t, const DynoTensor *tensor, GError **error)
          && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
 }
 
-/* A parameter as it would start, in the space and type that the node reads. */
 static gboolean
-fill_parameter (Tuner *t, const DynoTensor *tensor, GError **error)
-{
-  const DynoParameter *parameter = tensor->parameter;
-  guint64 count = dyno_parameter_count (parameter), n = parameter->n_elements;
-  g_autofree float *torch = g_new (float, count), *packed = g_new (float, n);
-  g_autofree guint8 *bytes = g_malloc0 (tensor->size_bytes);
-  dyno_parameter_initialise (parameter, 1, torch);
-  dyno_parameter_pack (parameter, torch, packed);
-  for (guint64 i = 0; i < n; i++)
-    put_value (bytes, tensor->dtype, i, packed[i]);
-  DynoBuffer *buffer = dyno_memory_get_buffer (t->memory, tensor->space, 0);
-  return dyno_buffer_write (buffer, tensor->offset, bytes, tensor->size_bytes, error);
-}
-
-static gboolean
-fill_tensor (Tuner *t, const DynoTensor *tensor, GError **error)
+fill_tensor (Tuner *t, const Trial *trial, const DynoTensor *tensor, GError **error)
 {
   DynoBuffer *buffer = dyno_memory_get_buffer (t->memory, tensor->space, 0);
   if (tensor->space == DYNO_SPACE_ARENA)
-    return fill_activation (t, tensor, error);
+    return fill_activation (t, tensor, g_ptr_array_find (trial->lowering->tensors, tensor, NULL), error);
   if (tensor->space == DYNO_SPACE_GRADIENT)
     return dyno_buffer_fill (buffer, tensor->offset, tensor->size_bytes, 0, error);
-  return !tensor->parameter || fill_parameter (t, tensor, error);
+  if (!tensor->parameter)
+    return TRUE;
+  return dyno_buffer_write (buffer, tensor->offset, g_bytes_get_data (tensor_bytes (t, tensor), NULL), tensor->size_bytes,
+                            error);
 }
 
 /* Everything that the dispatches read or add to, once each. */
@@ -228,7 +411,8 @@ fill_inputs (Tuner *t, const Trial *trial, GError **error)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
       for (guint b = 0; b < dispatch->n_bindings; b++)
-        if (g_hash_table_add (seen, dispatch->bindings[b].tensor) && !fill_tensor (t, dispatch->bindings[b].tensor, error))
+        if (g_hash_table_add (seen, dispatch->bindings[b].tensor)
+            && !fill_tensor (t, trial, dispatch->bindings[b].tensor, error))
           return FALSE;
     }
   return TRUE;
@@ -323,7 +507,7 @@ time_trial (Tuner *t, Trial *trial, double best_us, GError **error)
   if (!run_once (t, trial, &times[0], error))
     return FALSE;
   trial->time_us = times[0];
-  if (times[0] > 3 * best_us)
+  if (times[0] > HOPELESS * best_us)
     return TRUE;
   guint runs = (guint) CLAMP (TUNE_US / MAX (times[0], 1.0), 1.0, (double) MAX_RUNS);
   for (guint i = 0; i < runs; i++)
@@ -380,74 +564,137 @@ agrees (Tuner *t, const Point *point, const char *label, const Trial *trial, con
   return FALSE;
 }
 
+/* Times the labels that were chosen.  FALSE with an error when the device is in trouble or the user wants no more. */
 static gboolean
-tune_point (Tuner *t, const Point *point, guint *done, DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
-            GError **error)
+time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
 {
-  Trial reference = { 0 };
-  gboolean has_reference = FALSE, ok = TRUE;
-  const char *best = NULL;
-  double best_us = INFINITY;
-  for (guint i = 0; point->labels[i] && ok; i++)
+  for (; point->n_timed < point->tried->len; point->n_timed++)
     {
-      Trial trial = { 0 };
-      ok = !g_cancellable_set_error_if_cancelled (cancellable, error)
-           && try_label (t, point, point->labels[i], best_us, &trial, error);
-      if (ok && agrees (t, point, point->labels[i], &trial, has_reference ? &reference : &trial))
+      guint label = g_array_index (point->tried, guint, point->n_timed);
+      g_auto (Trial) trial = { 0 };
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !try_label (t, point, point->labels[label], point->best_us, &trial, error))
+        return FALSE;
+      gboolean is_first = !point->reference.sample;
+      if (agrees (t, point, point->labels[label], &trial, is_first ? &trial : &point->reference))
         {
-          g_debug ("%s: %s %.1f us", point->key, point->labels[i], trial.time_us);
-          if (trial.time_us < best_us)
+          g_debug ("%s: %s %.1f us", point->key, point->labels[label], trial.time_us);
+          if (trial.time_us < point->best_us)
             {
-              best_us = trial.time_us;
-              best = point->labels[i];
+              point->best_us = trial.time_us;
+              point->best = (int) label;
+              point->best_place = point->n_timed;
             }
-          if (!has_reference)
+          if (is_first)
             {
-              has_reference = TRUE;
-              reference = trial;
-              trial = (Trial){ 0 };
+              point->reference.n_samples = trial.n_samples;
+              point->reference.sample = g_steal_pointer (&trial.sample);
             }
         }
-      trial_clear (&trial);
-      if (ok && progress)
-        progress (++*done, t->n_labels, data);
+      if (progress)
+        progress (++t->n_done, t->n_labels, data);
     }
-  trial_clear (&reference);
-  if (ok && best)
-    dyno_choices_set (t->choices, point->key, best, best_us);
-  return ok;
+  return TRUE;
+}
+
+/* Points take turns: while some are timed, the next labels of others are compiled. */
+static gboolean
+tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+{
+  gboolean is_software = dyno_device_get_info (t->device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  gint64 saved_us = g_get_monotonic_time ();
+  g_autoptr (GPtrArray) queue = g_ptr_array_new ();
+  GError *local = NULL;
+  for (guint i = 0; i < t->points->len && !local; i++)
+    if (advance (t, g_ptr_array_index (t->points, i), &local))
+      g_ptr_array_add (queue, g_ptr_array_index (t->points, i));
+  for (guint i = 0; i < queue->len && !local; i++)
+    {
+      Point *point = g_ptr_array_index (queue, i);
+      gint64 now = g_get_monotonic_time ();
+      if (now > t->deadline_us)
+        {
+          g_info ("%s and others keep their likely kernels: the time for measuring is over", point->key);
+          break;
+        }
+      if (is_software)
+        wait_for_compilers (t);
+      if (!time_point (t, point, progress, data, cancellable, &local))
+        break;
+      if (point->best >= 0)
+        dyno_choices_set (t->choices, point->key, point->labels[point->best], point->best_us);
+      if (point->best >= 0 && advance (t, point, &local))
+        g_ptr_array_add (queue, point);
+      if (now - saved_us > SAVE_US)
+        {
+          dyno_choices_keep (t->choices);
+          saved_us = now;
+        }
+    }
+  dyno_choices_keep (t->choices);
+  if (local)
+    g_propagate_error (error, local);
+  return !local;
+}
+
+static void
+tuner_init (Tuner *t, DynoDevice *device, DynoGraph *graph, DynoChoices *choices)
+{
+  *t = (Tuner){ .device = device, .graph = graph, .choices = choices };
+  t->points = g_ptr_array_new_with_free_func (point_free);
+  t->specs = g_ptr_array_new_with_free_func (g_free);
+  t->known = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
+  t->contents = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_bytes_unref);
+  g_mutex_init (&t->lock);
+  g_cond_init (&t->idle);
 }
 
 static void
 tuner_clear (Tuner *t)
 {
+  if (t->compilers)
+    g_thread_pool_free (t->compilers, TRUE, TRUE);
   dyno_buffer_free (t->pattern);
   dyno_memory_free (t->memory);
-  g_array_unref (t->points);
+  g_ptr_array_unref (t->points);
+  g_hash_table_unref (t->contents);
+  g_hash_table_unref (t->known);
+  g_ptr_array_unref (t->specs);
   dyno_lowering_free (t->base);
+  g_cond_clear (&t->idle);
+  g_mutex_clear (&t->lock);
+}
+
+gboolean
+dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, double seconds,
+                      DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+{
+  Tuner t;
+  tuner_init (&t, device, graph, choices);
+  t.deadline_us = seconds > 0 ? g_get_monotonic_time () + (gint64) (seconds * G_USEC_PER_SEC) : G_MAXINT64;
+  gboolean ok = find_points (&t, error);
+  if (ok && t.points->len > 0)
+    {
+      guint threads = MIN (g_get_num_processors (), MAX_THREADS);
+      t.compilers = g_thread_pool_new (compile, &t, (int) threads, FALSE, NULL);
+      ok = allocate (&t, error) && tune_points (&t, progress, data, cancellable, error);
+    }
+  tuner_clear (&t);
+  return ok;
 }
 
 gboolean
 dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, DynoKernelProgress progress, gpointer data,
                GCancellable *cancellable, GError **error)
 {
-  Tuner t = { .device = device, .graph = graph, .choices = choices };
-  t.points = g_array_new (FALSE, FALSE, sizeof (Point));
-  gboolean ok = find_points (&t, error);
-  if (ok && t.points->len > 0)
-    ok = allocate (&t, cancellable, error);
-  guint done = 0;
-  for (guint i = 0; ok && i < t.points->len; i++)
-    ok = tune_point (&t, &g_array_index (t.points, Point, i), &done, progress, data, cancellable, error);
-  tuner_clear (&t);
-  return ok;
+  return dyno_autotune_within (device, graph, choices, DYNO_AUTOTUNE_SECONDS, progress, data, cancellable, error);
 }
 
 guint
 dyno_autotune_count (DynoDevice *device, DynoGraph *graph, DynoChoices *choices)
 {
-  Tuner t = { .device = device, .graph = graph, .choices = choices };
-  t.points = g_array_new (FALSE, FALSE, sizeof (Point));
+  Tuner t;
+  tuner_init (&t, device, graph, choices);
   guint count = find_points (&t, NULL) ? t.n_labels : 0;
   tuner_clear (&t);
   return count;

@@ -18,6 +18,7 @@ typedef struct {
 struct _DynoChoices {
   GMutex lock;
   GHashTable *table; /* key -> Choice */
+  char *device_key;  /* NULL: not from the disk */
 };
 
 static void
@@ -44,6 +45,7 @@ dyno_choices_free (DynoChoices *choices)
     return;
   g_hash_table_unref (choices->table);
   g_mutex_clear (&choices->lock);
+  g_free (choices->device_key);
   g_free (choices);
 }
 
@@ -118,6 +120,7 @@ DynoChoices *
 dyno_choices_load (const char *device_key)
 {
   DynoChoices *choices = dyno_choices_new ();
+  choices->device_key = g_strdup (device_key);
   g_autofree char *path = choices_path (device_key);
   g_autofree char *text = NULL;
   gsize length;
@@ -150,4 +153,12 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   g_autofree char *text = g_strdup_printf (HEAD "%016" G_GINT64_MODIFIER "x\n%s",
                                            dyno_hash_bytes (DYNO_HASH_START, body->str, body->len), body->str);
   return dyno_file_write_atomic (path, text, strlen (text), error);
+}
+
+void
+dyno_choices_keep (DynoChoices *choices)
+{
+  g_autoptr (GError) error = NULL;
+  if (choices->device_key && !dyno_choices_save (choices, choices->device_key, &error))
+    g_info ("timings of kernels are not kept: %s", error->message);
 }

@@ -106,6 +106,8 @@ DynoChoices *dyno_choices_new (void);
 DynoChoices *dyno_choices_load (
     const char *device_key); /* from the cache folder; empty when there is none or it is corrupt */
 gboolean dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error);
+/* Saves choices that were loaded, for the same device; others it leaves alone.  Failing is no harm and only logged. */
+void dyno_choices_keep (DynoChoices *choices);
 void dyno_choices_free (DynoChoices *choices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoChoices, dyno_choices_free)
 void dyno_choices_set (DynoChoices *choices, const char *key, const char *label, double time_us);
