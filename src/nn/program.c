@@ -188,7 +188,7 @@ record_kinds (DynoProgram *program, GError **error)
         continue;
       program->kinds[kind] = kind;
       Recording *recording = &program->recordings[kind];
-      recording->script = dyno_script_new (dispatches, stage_masks[kind], program->lowering->info.type);
+      recording->script = dyno_script_new (dispatches, stage_masks[kind], &program->lowering->info);
       char *conflict;
       if (hazards_wanted () && !dyno_script_check (recording->script, dispatches, &conflict))
         g_error ("hazard: %s", conflict);

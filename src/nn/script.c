@@ -2,18 +2,30 @@
 /* Scripts: where barriers, cuts and marks go.
  *
  * Cuts keep a submit well under the time after which drivers reset a slow card (2 s on Windows, some 10 s elsewhere, less on
- * embedded ones): 50 ms by a guess that is low for any GPU that would train.  A CPU needs none. */
+ * embedded ones), and short enough that a desktop on the same card stays usable: 0.1 s by a guess that is low for the slowest
+ * card of its kind that would train.  A CPU needs none.  A cut costs some 5 us, so guesses are not lower than need be. */
 #include "script.h"
+#include <string.h>
 
-#define SUBMIT_LIMIT_S      0.05
-#define SLOW_FLOPS          1e12
-#define SLOW_BYTES_PER_S    1e11
+#define SUBMIT_LIMIT_S      0.1
 #define DISPATCH_OVERHEAD_S 5e-6
 
+/* What kernels reach, not what cards could: any GPU; one with matrix units; and those units. */
+#define SLOW_FLOPS        1e12
+#define SLOW_BYTES_PER_S  1e11
+#define CARD_FLOPS        2e12
+#define CARD_BYTES_PER_S  2e11
+#define CARD_MATRIX_FLOPS 1e13
+
 static double
-dispatch_seconds (const DynoDispatch *dispatch)
+dispatch_seconds (const DynoDispatch *dispatch, const DynoDeviceInfo *info)
 {
-  return MAX ((double) dispatch->flops / SLOW_FLOPS, (double) dispatch->bytes / SLOW_BYTES_PER_S) + DISPATCH_OVERHEAD_S;
+  gboolean is_card = info->matrix != DYNO_MATRIX_NONE;
+  double flops = is_card ? CARD_FLOPS : SLOW_FLOPS;
+  if (is_card && strstr (dispatch->spec.macros, "MATRIX_"))
+    flops = CARD_MATRIX_FLOPS;
+  return MAX ((double) dispatch->flops / flops, (double) dispatch->bytes / (is_card ? CARD_BYTES_PER_S : SLOW_BYTES_PER_S))
+         + DISPATCH_OVERHEAD_S;
 }
 
 static void
@@ -24,7 +36,7 @@ script_add (GArray *script, DynoScriptStep step, guint index)
 }
 
 GArray *
-dyno_script_new (GPtrArray *dispatches, guint stage_mask, DynoDeviceType type)
+dyno_script_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info)
 {
   GArray *script = g_array_new (FALSE, FALSE, sizeof (DynoScriptItem));
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
@@ -40,8 +52,8 @@ dyno_script_new (GPtrArray *dispatches, guint stage_mask, DynoDeviceType type)
         continue;
       for (; mark <= dispatch->stage; mark++)
         script_add (script, DYNO_SCRIPT_MARK, mark);
-      double more = dispatch_seconds (dispatch);
-      if (type != DYNO_DEVICE_TYPE_SOFTWARE && seconds > 0 && seconds + more > SUBMIT_LIMIT_S)
+      double more = dispatch_seconds (dispatch, info);
+      if (info->type != DYNO_DEVICE_TYPE_SOFTWARE && seconds > 0 && seconds + more > SUBMIT_LIMIT_S)
         {
           script_add (script, DYNO_SCRIPT_CUT, 0);
           seconds = 0;

@@ -20,8 +20,8 @@ typedef struct {
 #define DYNO_SCRIPT_MARKS 4 /* start, end of forward, of backward, of optimizer */
 
 /* The items (DynoScriptItem) for the dispatches of the stages in the mask (1 << DynoStage).  Cuts are made where the estimated
- * time of a submit passes some tens of milliseconds on a device that is not a CPU. */
-GArray *dyno_script_new (GPtrArray *dispatches, guint stage_mask, DynoDeviceType type);
+ * time of a submit passes a tenth of a second on a device that is not a CPU. */
+GArray *dyno_script_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info);
 
 /* The hazard check: walks the script with no regard to how it was made, pair by pair.  FALSE with a text that
  * names the first pair of dispatches that conflict without a barrier between. */

@@ -245,7 +245,7 @@ test_every_barrier_is_needed (void)
   DynoNetworkParams params = params_of ("resnet18", TRUE);
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
-  g_autoptr (GArray) script = dyno_script_new (dispatches, 7, DYNO_DEVICE_TYPE_SOFTWARE);
+  g_autoptr (GArray) script = dyno_script_new (dispatches, 7, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
   char *conflict;
   g_assert_true (dyno_script_check (script, dispatches, &conflict));
   guint removed = 0;
@@ -273,10 +273,13 @@ test_long_steps_are_cut (void)
   params.height = params.width = 224;
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
-  for (guint software = 0; software < 2; software++)
+  enum { ANY, CARD, SOFTWARE, N };
+  guint cuts[N];
+  for (guint kind = 0; kind < N; kind++)
     {
-      g_autoptr (GArray) script =
-          dyno_script_new (dispatches, 7, software ? DYNO_DEVICE_TYPE_SOFTWARE : DYNO_DEVICE_TYPE_DISCRETE);
+      const DynoDeviceInfo info = { .type = kind == SOFTWARE ? DYNO_DEVICE_TYPE_SOFTWARE : DYNO_DEVICE_TYPE_DISCRETE,
+                                    .matrix = kind == CARD ? DYNO_MATRIX_KHR : DYNO_MATRIX_NONE };
+      g_autoptr (GArray) script = dyno_script_new (dispatches, 7, &info);
       guint count[4] = { 0 };
       for (guint i = 0; i < script->len; i++)
         {
@@ -289,8 +292,11 @@ test_long_steps_are_cut (void)
       g_assert_true (dyno_script_check (script, dispatches, &conflict));
       g_assert_cmpuint (count[DYNO_SCRIPT_DISPATCH], ==, dispatches->len);
       g_assert_cmpuint (count[DYNO_SCRIPT_MARK], ==, DYNO_SCRIPT_MARKS);
-      g_assert_true (software ? count[DYNO_SCRIPT_CUT] == 0 : count[DYNO_SCRIPT_CUT] > 5);
+      cuts[kind] = count[DYNO_SCRIPT_CUT];
     }
+  g_assert_cmpuint (cuts[ANY], >, 5);
+  g_assert_cmpuint (cuts[CARD], <, cuts[ANY]);
+  g_assert_cmpuint (cuts[SOFTWARE], ==, 0);
   planned_clear (&p);
 }
 
