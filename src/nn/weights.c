@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* All parameters of a program at once: packed on the host, one copy a space.
  *
- * Law: MASTER and its fp16 copy are written together; a program never runs with the two apart. */
+ * Laws:
+ * - MASTER and its fp16 copy are written together; a program never runs with the two apart.
+ * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result does not depend on how many. */
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
 #include "network.h"
+#include "parallel.h"
 #include "program.h"
 
 /* The whole of a space as one tensor on the stack. */
@@ -17,6 +20,39 @@ whole_space (DynoSpace space, const char *name, guint64 n_elements, DynoDtype dt
   };
 }
 
+#define HALF_CHUNK (1u << 16)
+
+typedef struct {
+  const float *values;
+  guint16 *half;
+  guint64 n_elements;
+} Rounding;
+
+static void
+round_chunk (guint index, gpointer data)
+{
+  Rounding *r = data;
+  guint64 first = (guint64) index * HALF_CHUNK, end = MIN (first + HALF_CHUNK, r->n_elements);
+  for (guint64 i = first; i < end; i++)
+    r->half[i] = dyno_half_from_float (r->values[i]);
+}
+
+typedef struct {
+  GPtrArray *parameters;
+  gboolean states;
+  const float *const *values;
+  float *flat;
+} Packing;
+
+static void
+pack_one (guint index, gpointer data)
+{
+  Packing *p = data;
+  const DynoParameter *parameter = g_ptr_array_index (p->parameters, index);
+  if (!parameter->is_state == !p->states)
+    dyno_parameter_pack (parameter, p->values[index], p->flat + parameter->element_offset);
+}
+
 static gboolean
 write_half (DynoProgram *program, const float *values, guint64 n_elements, GError **error)
 {
@@ -26,8 +62,8 @@ write_half (DynoProgram *program, const float *values, guint64 n_elements, GErro
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS, "no host memory for the fp16 copy of the weights");
       return FALSE;
     }
-  for (guint64 i = 0; i < n_elements; i++)
-    half[i] = dyno_half_from_float (values[i]);
+  Rounding rounding = { values, half, n_elements };
+  dyno_parallel_for ((guint) ((n_elements + HALF_CHUNK - 1) / HALF_CHUNK), round_chunk, &rounding);
   DynoTensor whole = whole_space (DYNO_SPACE_HALF, "fp16 weights", n_elements, DYNO_DTYPE_F16);
   return dyno_program_write_tensor (program, &whole, 0, half, whole.size_bytes, error);
 }
@@ -46,12 +82,8 @@ write_space (DynoProgram *program, DynoSpace space, gboolean states, const float
                    n_elements);
       return FALSE;
     }
-  for (guint i = 0; i < graph->parameters->len; i++)
-    {
-      const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
-      if (!parameter->is_state == !states)
-        dyno_parameter_pack (parameter, values[i], flat + parameter->element_offset);
-    }
+  Packing packing = { graph->parameters, states, values, flat };
+  dyno_parallel_for (graph->parameters->len, pack_one, &packing);
   DynoTensor whole = whole_space (states ? DYNO_SPACE_STATE : space, "weights", n_elements, DYNO_DTYPE_F32);
   if (!dyno_program_write_tensor (program, &whole, 0, flat, whole.size_bytes, error))
     return FALSE;
@@ -100,17 +132,43 @@ dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *cons
          && (space != DYNO_SPACE_MASTER || read_space (program, space, TRUE, values, error));
 }
 
+typedef struct {
+  GPtrArray *parameters;
+  guint *order; /* the largest first */
+  float **values;
+  guint64 seed;
+} Start;
+
+static gint
+compare_counts (gconstpointer a, gconstpointer b, gpointer data)
+{
+  GPtrArray *parameters = data;
+  guint64 x = dyno_parameter_count (g_ptr_array_index (parameters, *(const guint *) a));
+  guint64 y = dyno_parameter_count (g_ptr_array_index (parameters, *(const guint *) b));
+  return x > y ? -1 : x < y;
+}
+
+static void
+start_one (guint index, gpointer data)
+{
+  Start *start = data;
+  guint i = start->order[index];
+  dyno_parameter_initialise (g_ptr_array_index (start->parameters, i), start->seed, start->values[i]);
+}
+
 gboolean
 dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (dyno_lowering_get_graph (dyno_program_get_lowering (program)));
   g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
+  g_autofree guint *order = g_new (guint, parameters->len + 1);
   for (guint i = 0; i < parameters->len; i++)
     {
-      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
-      float *torch = g_new (float, dyno_parameter_count (parameter));
-      dyno_parameter_initialise (parameter, seed, torch);
-      g_ptr_array_add (values, torch);
+      g_ptr_array_add (values, g_new (float, dyno_parameter_count (g_ptr_array_index (parameters, i))));
+      order[i] = i;
     }
+  g_qsort_with_data (order, (gint) parameters->len, sizeof *order, compare_counts, parameters);
+  Start start = { parameters, order, (float **) values->pdata, seed };
+  dyno_parallel_for (parameters->len, start_one, &start);
   return dyno_program_write_parameters (program, DYNO_SPACE_MASTER, (const float *const *) values->pdata, error);
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Parallel loops: threads that take the next index from a shared counter until there is none. */
+#include "parallel.h"
+
+#define MAX_THREADS 16
+
+typedef struct {
+  guint count;
+  guint next; /* atomic */
+  DynoParallelFunc func;
+  gpointer data;
+} Loop;
+
+static gpointer
+work (gpointer data)
+{
+  Loop *loop = data;
+  guint index;
+
+  while ((index = (guint) g_atomic_int_add (&loop->next, 1)) < loop->count)
+    loop->func (index, loop->data);
+  return NULL;
+}
+
+void
+dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
+{
+  Loop loop = { .count = count, .func = func, .data = data };
+  GThread *threads[MAX_THREADS];
+  guint n_threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count), started = 0;
+
+  /* This thread is one of them, and does all where the system has no more threads to give. */
+  while (started + 1 < n_threads && (threads[started] = g_thread_try_new ("parallel", work, &loop, NULL)) != NULL)
+    started++;
+  work (&loop);
+  for (guint i = 0; i < started; i++)
+    g_thread_join (threads[i]);
+}

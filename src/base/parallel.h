@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* A loop whose turns do not depend on each other, over the machine's cores. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef void (*DynoParallelFunc) (guint index, gpointer data);
+
+/* Calls func once for each index below count, several at a time, low indices begun first; returns when all are done.
+ * Callable from any thread; threads live as long as the call. */
+void dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data);
+
+G_END_DECLS
