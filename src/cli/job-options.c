@@ -201,7 +201,12 @@ apply_preset (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GEr
   guint32 width = 0, height = 0;
 
   if (o->preset == NULL)
-    return apply_over_preset (o, job, error);
+    {
+      /* Mixed precision gains nothing without a GPU: fp32 is the start there, unless something above says otherwise. */
+      if (cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE)
+        job->settings.amp = FALSE;
+      return apply_over_preset (o, job, error);
+    }
   preset = dyno_preset_find (o->preset, &cli_job->device, error);
   if (preset == NULL || !apply_over_preset (o, job, error))
     return FALSE;

@@ -155,6 +155,11 @@ class Plan(Case):
         self.assertFalse(plan['fits'])
         self.assertTrue(plan['advice'])
 
+    def test_a_software_device_starts_with_fp32(self):
+        plan, = self.lines('plan', '--data', TINY, *SMALL, '--json')
+        asked, = self.lines('plan', '--data', TINY, *SMALL, '--set', 'amp=true', '--json')
+        self.assertEqual((plan['amp'], asked['amp']), (not plan['software'], True))
+
     def test_settings_have_their_order(self):
         """Defaults, preset, settings file, --set: the later wins."""
         with open(self.path('mine.ini'), 'w') as file:
