@@ -73,6 +73,7 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
     case DYNO_EVENT_STEP:
       g_array_append_val (run->losses, event->step.loss);
       run->vram_bytes = event->step.vram_bytes;
+      run->skipped += event->step.skipped;
       run->last_rate = event->step.samples_per_s;
       if (hook)
         hook (session, &event->step, data);

@@ -23,7 +23,7 @@ typedef struct {
   guint64 done_steps;
   double best_val_accuracy;
   DynoEpochMetrics epoch; /* the last */
-  guint epochs;
+  guint epochs, skipped;
   double last_rate;
 } TestRun;
 

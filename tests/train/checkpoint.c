@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* Stopping and going on to the same bits; damaged and foreign files; full disks; leftovers. */
+#include "checkpoint.h"
+#include "safetensors.h"
+#include "train-test.h"
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define SHAPES "builtin:shapes?size=16&samples=100&classes=4"
+
+static char *
+in_folder (const char *folder, const char *name)
+{
+  return g_build_filename (folder, name, NULL);
+}
+
+static DynoJob *
+job_in (const char *model, const char *folder)
+{
+  DynoJob *job = test_job (model, SHAPES);
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, "epochs=3", NULL); /* of 5 steps each */
+  return job;
+}
+
+static void
+stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == GPOINTER_TO_UINT (data))
+    dyno_session_stop (session, FALSE);
+}
+
+/* Stopped at a step and resumed, a run ends in the weights, losses and log of one that was left alone. */
+static void
+check_resume (const char *model, const char *change)
+{
+  g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
+  g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
+  g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
+  g_autoptr (DynoJob) whole = job_in (model, whole_dir), part = job_in (model, part_dir);
+  g_auto (TestRun) first = { 0 };
+  guint at = 0;
+
+  test_job_set (whole, change, "augment.flip=true", "lr=0.01", NULL);
+  test_job_set (part, change, "augment.flip=true", "lr=0.01", NULL);
+  test_run_good (&first, whole);
+  g_assert_cmpuint (first.losses->len, ==, 15);
+  g_assert_cmpuint (first.checkpoints, ==, 3);
+  for (guint stop = 2; at < 15; stop += 5)
+    {
+      g_auto (TestRun) run = { 0 };
+
+      test_run (&run, part, stop_at, GUINT_TO_POINTER (stop));
+      g_assert_no_error (run.error);
+      g_assert_cmpuint (at + run.losses->len, <=, 15);
+      g_assert_true (memcmp (&g_array_index (first.losses, double, at), run.losses->data, run.losses->len * sizeof (double))
+                     == 0);
+      at += run.losses->len;
+      g_assert_cmpint (run.state, ==, at < 15 ? DYNO_SESSION_STOPPED : DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (run.warnings->len, ==, 0);
+      g_free (part->resume);
+      part->resume = g_strdup (part_dir);
+    }
+  test_assert_same_file (whole_weights, part_weights);
+
+  g_autofree char *log = in_folder (part_dir, "metrics.csv"), *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  g_file_get_contents (log, &text, NULL, NULL);
+  lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 1 + 15 + 1);
+  for (guint i = 1; i <= 15; i++)
+    g_assert_cmpuint (g_ascii_strtoull (lines[i], NULL, 10), ==, i);
+  test_remove_tree (whole_dir);
+  test_remove_tree (part_dir);
+}
+
+static void
+test_resume_sgd (void)
+{
+  check_resume ("simplecnn", "optimizer=sgd");
+}
+
+static void
+test_resume_adamw (void)
+{
+  check_resume ("mlp", "optimizer=adamw");
+}
+
+static void
+test_resume_amp (void)
+{
+  check_resume ("simplecnn", "amp=true");
+}
+
+/* --- damage -------------------------------------------------------------------------------------------------------- */
+
+static void
+run_once (DynoJob *job)
+{
+  g_auto (TestRun) run = { 0 };
+
+  test_run_good (&run, job);
+}
+
+static void
+flip_bit (const char *path, gssize from_end)
+{
+  g_autofree char *text = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+  text[(gssize) size - from_end] ^= 0x10;
+  g_assert_true (g_file_set_contents (path, text, (gssize) size, NULL));
+}
+
+static void
+expect_error (DynoJob *job, const char *word)
+{
+  g_auto (TestRun) run = { 0 };
+
+  test_run (&run, job, NULL, NULL);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
+  g_assert_nonnull (strstr (run.error->message, word));
+}
+
+static void
+test_one_bit_is_seen (void)
+{
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, DYNO_CHECKPOINT_NAME);
+  g_autofree char *previous = in_folder (folder, DYNO_CHECKPOINT_NAME_PREVIOUS);
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+
+  run_once (job);
+  flip_bit (path, 1000);
+  job->resume = g_strdup (folder);
+  expect_error (job, "previous");
+  g_free (job->resume);
+  job->resume = g_strdup (previous);
+  run_once (job); /* the one before is whole */
+  test_remove_tree (folder);
+}
+
+static void
+test_other_model_is_named (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+
+  run_once (job);
+  job->resume = g_strdup (folder);
+  test_job_set (job, "model.width=0.5", NULL);
+  expect_error (job, "model.1.weight");
+  test_job_set (job, "model.width=0.25", "optimizer=adamw", NULL);
+  expect_error (job, "optimizer sgd");
+  g_free (job->model);
+  job->model = g_strdup ("simplecnn");
+  expect_error (job, "mlp");
+  g_free (job->resume);
+  job->resume = g_strdup ("/nonexistent");
+  expect_error (job, "/nonexistent");
+  test_remove_tree (folder);
+}
+
+static void
+test_other_data_is_warned_of (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_auto (TestRun) run = { 0 };
+
+  run_once (job);
+  job->resume = g_strdup (folder);
+  g_free (job->data);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=100&classes=4&seed=9");
+  test_job_set (job, "epochs=4", "seed=3", NULL);
+  test_run_good (&run, job);
+  g_assert_true (test_has_warning (&run, "data set"));
+  g_assert_true (test_has_warning (&run, "seed was 1"));
+  test_remove_tree (folder);
+}
+
+/* --- weights ------------------------------------------------------------------------------------------------------- */
+
+static void
+test_weights_roundtrip (void)
+{
+  g_autofree char *a = test_folder (), *b = test_folder ();
+  g_autofree char *weights_a = in_folder (a, "weights.safetensors"), *weights_b = in_folder (b, "weights.safetensors");
+  g_autoptr (DynoJob) job = job_in ("simplecnn", a), again = job_in ("simplecnn", b);
+  g_autoptr (DynoSafetensors) file = NULL;
+  const DynoSafetensor *tensor;
+  gint64 tracked;
+
+  run_once (job);
+  again->weights_in = g_strdup (weights_a);
+  again->max_steps = 1;
+  test_job_set (again, "lr=0", "weight_decay=0", NULL); /* a step that moves nothing but the running statistics */
+  run_once (again);
+  file = dyno_safetensors_open (weights_b, 0, NULL);
+  tensor = dyno_safetensors_lookup (file, "1.num_batches_tracked");
+  g_assert_cmpint (tensor->type, ==, DYNO_TENSOR_I64);
+  memcpy (&tracked, tensor->data, 8);
+  g_assert_cmpint (tracked, ==, 16);
+  g_assert_cmpstr (dyno_safetensors_get_metadata (file, "format"), ==, "pt");
+
+  g_autoptr (DynoSafetensors) before = dyno_safetensors_open (weights_a, 0, NULL);
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const DynoSafetensor *now = dyno_safetensors_get (file, i);
+      const DynoSafetensor *then = dyno_safetensors_lookup (before, now->name);
+      g_assert_nonnull (then);
+      if (!strstr (now->name, "running_") && !strstr (now->name, "tracked"))
+        g_assert_cmpmem (now->data, now->size_bytes, then->data, then->size_bytes);
+      else
+        g_assert_false (memcmp (now->data, then->data, now->size_bytes) == 0);
+    }
+  test_remove_tree (a);
+  test_remove_tree (b);
+}
+
+static void
+test_other_weights_are_named (void)
+{
+  g_autofree char *a = test_folder (), *weights = in_folder (a, "weights.safetensors");
+  g_autoptr (DynoJob) job = job_in ("simplecnn", a);
+
+  run_once (job);
+  job->weights_in = g_strdup (weights);
+  g_free (job->data);
+  job->data = g_strdup ("builtin:shapes?size=16&samples=100&classes=5");
+  expect_error (job, "18.weight");
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  expect_error (job, "1.weight");
+  test_remove_tree (a);
+}
+
+/* --- the disk ------------------------------------------------------------------------------------------------------ */
+
+static guint64
+file_size (const char *path)
+{
+  GStatBuf status;
+
+  return g_stat (path, &status) == 0 ? (guint64) status.st_size : 0;
+}
+
+static guint
+count_files (const char *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (dir))
+    n++;
+  return n;
+}
+
+static void
+limit_files (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  struct rlimit limit;
+
+  getrlimit (RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = step->step >= 7 && step->step < 14 ? 20000 : limit.rlim_max;
+  setrlimit (RLIMIT_FSIZE, &limit);
+}
+
+/* The disk is full in the second epoch: the run goes on, the checkpoint of the first stays, and a later one is saved again. */
+static void
+test_full_disk (void)
+{
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoJob) job = job_in ("simplecnn", folder);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=4", NULL);
+  test_run (&run, job, limit_files, NULL);
+  g_assert_no_error (run.error);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (run.losses->len, ==, 20);
+  g_assert_true (test_has_warning (&run, "checkpoint was not saved"));
+  g_assert_cmpuint (run.checkpoints, >=, 2);
+  g_assert_cmpuint (run.checkpoints, <, 4);
+  g_assert_cmpuint (file_size (path), >, 20000);
+  g_assert_cmpuint (count_files (folder), ==, 5); /* two checkpoints, weights, metrics, log: no leftovers */
+  job->resume = g_strdup (folder);
+  test_job_set (job, "epochs=5", NULL);
+  run_once (job);
+  test_remove_tree (folder);
+}
+
+static void
+test_folder_that_cannot_be_written (void)
+{
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "file"), *below = in_folder (path, "run");
+  g_autoptr (DynoJob) job = job_in ("mlp", below);
+  g_auto (TestRun) run = { 0 };
+
+  g_assert_true (g_file_set_contents (path, "x", 1, NULL));
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT);
+  g_assert_nonnull (strstr (run.error->message, below));
+  test_remove_tree (folder);
+}
+
+/* What a killed run left is removed; what others put there stays. */
+static void
+test_leftovers (void)
+{
+  static const char *const names[] = { "checkpoint.safetensors.a1B2c3", "metrics.csv.ZZZZZZ", "notes.txt",
+                                       "checkpoint.safetensors.backup1" };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+
+  job->max_steps = 1;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = in_folder (folder, names[i]);
+      g_assert_true (g_file_set_contents (path, "x", 1, NULL));
+    }
+  run_once (job);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = in_folder (folder, names[i]);
+      g_assert_cmpint (g_file_test (path, G_FILE_TEST_EXISTS), ==, i >= 2);
+    }
+  test_remove_tree (folder);
+}
+
+static void
+ask_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 2)
+    dyno_session_checkpoint (session);
+}
+
+static void
+test_asked_for (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_auto (TestRun) run = { 0 };
+
+  test_run (&run, job, ask_checkpoint, NULL);
+  g_assert_no_error (run.error);
+  g_assert_cmpuint (run.checkpoints, ==, 4);
+  test_remove_tree (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  signal (SIGXFSZ, SIG_IGN);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/checkpoint/resume-sgd-to-the-bit", test_resume_sgd);
+  g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
+  g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
+  g_test_add_func ("/train/checkpoint/asked-for", test_asked_for);
+  g_test_add_func ("/train/checkpoint/one-bit-is-seen", test_one_bit_is_seen);
+  g_test_add_func ("/train/checkpoint/other-model-is-named", test_other_model_is_named);
+  g_test_add_func ("/train/checkpoint/other-data-is-warned-of", test_other_data_is_warned_of);
+  g_test_add_func ("/train/weights/roundtrip", test_weights_roundtrip);
+  g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
+  g_test_add_func ("/train/disk/full", test_full_disk);
+  g_test_add_func ("/train/disk/folder-that-cannot-be-written", test_folder_that_cannot_be_written);
+  g_test_add_func ("/train/disk/leftovers", test_leftovers);
+  return g_test_run ();
+}
