@@ -100,4 +100,16 @@ relu (vec4 x)
   return uintBitsToFloat (mix (bits, uvec4 (0u), lessThanEqual (bits - 0x80000000u, uvec4 (0x7f800000u))));
 }
 
+/* parts[0] becomes the sum of parts[LOCAL_X], in one order; every invocation of the workgroup must come here. */
+#define LANES_SUM(parts)                                             \
+  for (uint n_parts = LOCAL_X; n_parts > 1;)                         \
+    {                                                                \
+      const uint half_parts = (n_parts + 1) / 2;                     \
+      barrier ();                                                    \
+      if (gl_LocalInvocationIndex < n_parts - half_parts)            \
+        parts[gl_LocalInvocationIndex] += parts[gl_LocalInvocationIndex + half_parts]; \
+      n_parts = half_parts;                                          \
+    }                                                                \
+  barrier ();
+
 #endif

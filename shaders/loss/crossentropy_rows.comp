@@ -33,16 +33,15 @@ uint
 row_target (uint row)
 {
   StepIn step_input = StepIn (p.step_input);
-  if (row >= step_input.v[0].n_valid)
-    return NO_CLASS;
+  const uint n_valid = step_input.v[0].n_valid;
 #ifdef RANDOM_TARGETS
   const uint key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
                                     step_input.v[0].micro_step, DYNO_RANDOM_STREAM_TARGET);
-  return dyno_random_at (key, row) % C;
+  const uint target = dyno_random_at (key, row) % C;
 #else
   const uint target = Targets (p.targets).v[row];
-  return target < C ? target : NO_CLASS;
 #endif
+  return row < n_valid && target < C ? target : NO_CLASS;
 }
 
 /* Joins two parts; of equal largest values the one with the lower place stays. */
@@ -84,14 +83,25 @@ main ()
   const uint lane = gl_LocalInvocationID.x;
   for (uint row = gl_WorkGroupID.x; row < ROWS; row += gl_NumWorkGroups.x)
     {
+      /* What has to be waited for is asked for before the sums. */
       const uint target = row_target (row);
+#ifdef GRADIENT
+      const float factor = Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
+#endif
       vec4 own = vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0);
       for (uint i = lane; i < CVECS; i += LOCAL_X)
         own = take (own, lanes_load (p.logits, row * CVECS + i), i * LANES);
+      float at_target = 0.0;
+      if (lane == 0 && target != NO_CLASS)
+#ifdef HALF
+        at_target = float (HalfLogits (p.logits).v[row * CVECS * LANES + target]);
+#else
+        at_target = Logits (p.logits).v[row * CVECS * LANES + target];
+#endif
       parts[lane] = own;
       barrier ();
       vec4 all = parts[0];
-      for (uint i = 1; i < LOCAL_X; i++)
+      for (uint i = 1; i < min (LOCAL_X, CVECS); i++)
         all = join (all, parts[i]);
       const float log_sum = all.x + log (all.z);
 
@@ -100,18 +110,12 @@ main ()
           vec2 result = vec2 (0.0);
           if (target != NO_CLASS)
             {
-#ifdef HALF
-              const float at_target = float (HalfLogits (p.logits).v[row * CVECS * LANES + target]);
-#else
-              const float at_target = Logits (p.logits).v[row * CVECS * LANES + target];
-#endif
               result.x = log_sum - (1.0 - SMOOTHING) * at_target - SMOOTHING / float (C) * all.w;
               result.y = uint (all.y) == target ? 1.0 : 0.0;
             }
           Results (p.rows).v[row] = result;
         }
 #ifdef GRADIENT
-      const float factor = Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
       for (uint i = lane; i < CVECS; i += LOCAL_X)
         {
           Lanes g = lanes_fill (0.0);

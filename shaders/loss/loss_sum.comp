@@ -20,22 +20,23 @@ void
 main ()
 {
   const uint lane = gl_LocalInvocationID.x;
+  const DynoScalerState scaler = Scaler (p.scaler).v[0];
+  const uint n_valid = StepIn (p.step_input).v[0].n_valid;
   vec2 sum = vec2 (0.0);
   for (uint row = lane; row < ROWS; row += LOCAL_X)
     sum += Results (p.rows).v[row];
   parts[lane] = sum;
-  barrier ();
+  LANES_SUM (parts)
   if (lane != 0)
     return;
-  for (uint i = 1; i < LOCAL_X; i++)
-    sum += parts[i];
+  sum = parts[0];
   StepOut step_output = StepOut (p.step_output);
   step_output.v[0].loss_sum = sum.x;
   step_output.v[0].metric_sum = sum.y;
-  step_output.v[0].n_valid = min (StepIn (p.step_input).v[0].n_valid, ROWS);
+  step_output.v[0].n_valid = min (n_valid, ROWS);
   step_output.v[0].grad_norm = 0.0;
   step_output.v[0].overflow = 0;
-  step_output.v[0].loss_scale = Scaler (p.scaler).v[0].scale;
-  step_output.v[0].skipped = Scaler (p.scaler).v[0].skipped;
+  step_output.v[0].loss_scale = scaler.scale;
+  step_output.v[0].skipped = scaler.skipped;
   step_output.v[0].nonfinite_loss = is_nonfinite (sum.x) ? 1 : 0;
 }

@@ -49,13 +49,11 @@ correction (float beta, uint t)
 }
 
 float
-next_scale (bool overflow)
+next_scale (bool overflow, DynoScalerState old, DynoStepInput step_input)
 {
-  Scaler scaler = Scaler (p.scaler);
-  StepIn step_input = StepIn (p.step_input);
-  float scale = scaler.v[0].scale;
-  uint good_steps = overflow ? 0 : scaler.v[0].good_steps + 1;
-  const uint interval = step_input.v[0].scale_growth_interval;
+  float scale = old.scale;
+  uint good_steps = overflow ? 0 : old.good_steps + 1;
+  const uint interval = step_input.scale_growth_interval;
 #ifdef DYNAMIC_SCALE
   if (interval > 0)
     {
@@ -67,12 +65,12 @@ next_scale (bool overflow)
             scale *= 2.0;
           good_steps = 0;
         }
-      if (step_input.v[0].loss_scale_max > 0.0)
-        scale = min (scale, step_input.v[0].loss_scale_max);
-      scale = max (scale, step_input.v[0].loss_scale_min);
+      if (step_input.loss_scale_max > 0.0)
+        scale = min (scale, step_input.loss_scale_max);
+      scale = max (scale, step_input.loss_scale_min);
     }
 #endif
-  scaler.v[0].good_steps = good_steps;
+  Scaler (p.scaler).v[0].good_steps = good_steps;
   return scale;
 }
 
@@ -80,34 +78,35 @@ void
 main ()
 {
   const uint lane = gl_LocalInvocationID.x;
+  /* Read at once and early: one after the other these waits would take longer than the sum. */
+  const DynoScalerState old = Scaler (p.scaler).v[0];
+  const DynoStepInput step_input = StepIn (p.step_input).v[0];
   vec2 sum = vec2 (0.0);
   for (uint i = lane; i < GROUPS; i += LOCAL_X)
     sum += Partials (p.partials).v[i];
   parts[lane] = sum;
-  barrier ();
+  LANES_SUM (parts)
   if (lane != 0)
     return;
-  for (uint i = 1; i < LOCAL_X; i++)
-    sum += parts[i];
+  sum = parts[0];
 
   Scaler scaler = Scaler (p.scaler);
-  StepIn step_input = StepIn (p.step_input);
   const bool overflow = sum.y > 0.0;
   const float norm = sqrt (sum.x);
-  const float clip = step_input.v[0].clip_norm;
+  const float clip = step_input.clip_norm;
   const float factor = clip > 0.0 ? min (1.0, clip / (norm + 1e-6)) : 1.0;
-  const uint applied = scaler.v[0].applied + (overflow ? 0 : 1);
-  const uint skipped = scaler.v[0].skipped + (overflow ? 1 : 0);
-  scaler.v[0].update_scale = factor / scaler.v[0].scale;
+  const uint applied = old.applied + (overflow ? 0 : 1);
+  const uint skipped = old.skipped + (overflow ? 1 : 0);
+  scaler.v[0].update_scale = factor / old.scale;
   scaler.v[0].overflow = overflow ? 1 : 0;
   scaler.v[0].grad_norm = norm;
   scaler.v[0].applied = applied;
   scaler.v[0].skipped = skipped;
-  const float scale = next_scale (overflow);
+  const float scale = next_scale (overflow, old, step_input);
   scaler.v[0].scale = scale;
 #ifdef ADAMW
-  Corrections (p.corrections).v[0] = correction (step_input.v[0].momentum, applied);
-  Corrections (p.corrections).v[1] = correction (step_input.v[0].beta2, applied);
+  Corrections (p.corrections).v[0] = correction (step_input.momentum, applied);
+  Corrections (p.corrections).v[1] = correction (step_input.beta2, applied);
 #endif
   StepOut step_output = StepOut (p.step_output);
   step_output.v[0].grad_norm = norm;

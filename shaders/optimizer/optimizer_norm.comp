@@ -28,10 +28,7 @@ main ()
       sum.y += any (equal (bits, uvec4 (0x7f800000u))) ? 1.0 : 0.0;
     }
   parts[lane] = sum;
-  barrier ();
-  if (lane != 0)
-    return;
-  for (uint i = 1; i < LOCAL_X; i++)
-    sum += parts[i];
-  Partials (p.partials).v[gl_WorkGroupID.x] = sum;
+  LANES_SUM (parts)
+  if (lane == 0)
+    Partials (p.partials).v[gl_WorkGroupID.x] = parts[0];
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 
 #define REDUCE_INVOCATIONS 256
+#define REDUCE_SPLIT_LANES 8
+#define REDUCE_FEW         65536 /* vectors of 4 */
 #define REDUCE_MAX_GROUPS  1024
 #define BIAS_INVOCATIONS   128
 #define BIAS_LANES         16 /* LANES of bias.comp */
@@ -81,8 +83,14 @@ static void
 reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor *target, guint32 count, guint32 splits)
 {
   DynoKernelSpec spec = { .shader = "conv2d/reduce.comp", .push_bytes = sizeof (DynoConv2dReducePush) };
-  spec.local_size[0] = MIN (REDUCE_INVOCATIONS, dyno_lowering_get_info (lowering)->max_invocations);
-  guint32 groups = (count / 4 + spec.local_size[0] - 1) / spec.local_size[0];
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  spec.local_size[0] = MIN (REDUCE_INVOCATIONS, info->max_invocations);
+  /* Few elements with many splits each: one invocation an element would leave most of a card idle, and wait split after split. */
+  gboolean shared = info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * REDUCE_SPLIT_LANES && count / 4 <= REDUCE_FEW
+                    && spec.local_size[0] % REDUCE_SPLIT_LANES == 0;
+  guint32 lanes = shared ? REDUCE_SPLIT_LANES : 1, elements = spec.local_size[0] / lanes;
+  guint32 groups = (count / 4 + elements - 1) / elements;
+  dyno_kernel_spec_macro (&spec, "SPLIT_LANES=%u", lanes);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec, MIN (groups, REDUCE_MAX_GROUPS), 1, 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, source), partial, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, target), target, DYNO_ACCESS_READ_WRITE);

@@ -43,7 +43,7 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   gboolean software = dyno_info_is_software (dyno_lowering_get_info (lowering));
   DynoKernelSpec spec = { .shader = "optimizer/optimizer_decide.comp", .push_bytes = sizeof (DynoOptimizerDecidePush) };
-  spec.local_size[0] = software ? 8 : 64;
+  spec.local_size[0] = software ? 8 : 256;
   if (attributes->amp)
     dyno_kernel_spec_macro (&spec, "DYNAMIC_SCALE=1");
   if (corrections)
