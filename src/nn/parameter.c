@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters between torchvision's layout and the one in memory, and their start values.
  *
+ * Large parameters are made and packed by all cores: the values hang on their place alone.
  * In memory the output channel is the fastest index and channels are padded to 8, which is what the matrix kernels load;
  * pads are zero and stay zero, since their gradients are. */
 #include "network.h"
 #include "checked.h"
 #include "hash.h"
+#include "parallel.h"
 #include "rng.h"
 #include <math.h>
 #include <string.h>
@@ -48,15 +50,46 @@ packed_index (const Shape *s, guint64 o, guint64 i, guint64 r)
   return (r * s->in_padded + i) * s->out_padded + o;
 }
 
+/* Elements from which more than one thread is worth its start; and inputs, values that a turn takes. */
+#define LARGE       (1u << 16)
+#define PACK_INPUTS 8
+#define VALUES      (1u << 15)
+
+static void
+run_turns (guint64 n_elements, guint64 n_turns, DynoParallelFunc func, gpointer data)
+{
+  if (n_elements >= LARGE)
+    dyno_parallel_for ((guint) n_turns, func, data);
+  else
+    for (guint i = 0; i < n_turns; i++)
+      func (i, data);
+}
+
+typedef struct {
+  Shape shape;
+  const float *torch;
+  float *packed;
+} Packing;
+
+/* Some inputs of every output: few enough that what one output's row brought into the cache is used before it leaves. */
+static void
+pack_inputs (guint index, gpointer data)
+{
+  const Packing *p = data;
+  const Shape *s = &p->shape;
+  guint64 first = (guint64) index * PACK_INPUTS, end = MIN (first + PACK_INPUTS, s->in);
+  for (guint64 o = 0; o < s->out; o++)
+    for (guint64 i = first; i < end; i++)
+      for (guint64 r = 0; r < s->receptive; r++)
+        p->packed[packed_index (s, o, i, r)] = p->torch[torch_index (s, o, i, r)];
+}
+
 void
 dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *packed)
 {
-  Shape s = shape_of (parameter);
+  Packing packing = { shape_of (parameter), torch, packed };
   memset (packed, 0, parameter->n_elements * sizeof (float));
-  for (guint64 r = 0; r < s.receptive; r++)
-    for (guint64 i = 0; i < s.in; i++)
-      for (guint64 o = 0; o < s.out; o++)
-        packed[packed_index (&s, o, i, r)] = torch[torch_index (&s, o, i, r)];
+  run_turns (parameter->n_elements, (packing.shape.in + PACK_INPUTS - 1) / PACK_INPUTS, pack_inputs, &packing);
 }
 
 void
@@ -78,30 +111,49 @@ dyno_parameter_count (const DynoParameter *parameter)
   return count;
 }
 
-void
-dyno_parameter_initialise (const DynoParameter *parameter, guint64 seed, float *torch)
+typedef struct {
+  const DynoParameter *parameter;
+  guint64 seed, stream, count;
+  float *torch;
+} Start;
+
+/* Each normal value takes two random numbers, each uniform one takes one. */
+static void
+start_values (guint index, gpointer data)
 {
-  guint64 count = dyno_parameter_count (parameter);
-  DynoRng rng = dyno_rng_init (seed, dyno_hash_string (DYNO_HASH_START, parameter->name));
+  const Start *start = data;
+  const DynoParameter *parameter = start->parameter;
+  guint64 first = (guint64) index * VALUES, end = MIN (first + VALUES, start->count);
   double bound = 1.0 / sqrt (MAX (parameter->fan_in, 1));
-  double deviation = sqrt (2.0 / MAX (parameter->fan_out, 1));
-  for (guint64 i = 0; i < count; i++)
+  double deviation = parameter->init == DYNO_INIT_NORMAL_001 ? 0.01 : sqrt (2.0 / MAX (parameter->fan_out, 1));
+  DynoRng rng = dyno_rng_init (start->seed, start->stream);
+  rng.counter = parameter->init == DYNO_INIT_KAIMING_UNIFORM ? first : 2 * first;
+  for (guint64 i = first; i < end; i++)
     switch (parameter->init)
       {
       case DYNO_INIT_ZERO:
-        torch[i] = 0.0f;
+        start->torch[i] = 0.0f;
         break;
       case DYNO_INIT_ONE:
-        torch[i] = 1.0f;
+        start->torch[i] = 1.0f;
         break;
       case DYNO_INIT_KAIMING_UNIFORM:
-        torch[i] = (float) ((2.0 * dyno_rng_uniform (&rng) - 1.0) * bound);
+        start->torch[i] = (float) ((2.0 * dyno_rng_uniform (&rng) - 1.0) * bound);
         break;
       case DYNO_INIT_KAIMING_NORMAL_OUT:
-        torch[i] = (float) (dyno_rng_normal (&rng) * deviation);
-        break;
       case DYNO_INIT_NORMAL_001:
-        torch[i] = (float) (dyno_rng_normal (&rng) * 0.01);
+        start->torch[i] = (float) (dyno_rng_normal (&rng) * deviation);
         break;
       }
+}
+
+void
+dyno_parameter_initialise (const DynoParameter *parameter, guint64 seed, float *torch)
+{
+  Start start = { .parameter = parameter,
+                  .seed = seed,
+                  .stream = dyno_hash_string (DYNO_HASH_START, parameter->name),
+                  .count = dyno_parameter_count (parameter),
+                  .torch = torch };
+  run_turns (start.count, (start.count + VALUES - 1) / VALUES, start_values, &start);
 }

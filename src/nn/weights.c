@@ -37,22 +37,6 @@ round_chunk (guint index, gpointer data)
     r->half[i] = dyno_half_from_float (r->values[i]);
 }
 
-typedef struct {
-  GPtrArray *parameters;
-  gboolean states;
-  const float *const *values;
-  float *flat;
-} Packing;
-
-static void
-pack_one (guint index, gpointer data)
-{
-  Packing *p = data;
-  const DynoParameter *parameter = g_ptr_array_index (p->parameters, index);
-  if (!parameter->is_state == !p->states)
-    dyno_parameter_pack (parameter, p->values[index], p->flat + parameter->element_offset);
-}
-
 static gboolean
 write_half (DynoProgram *program, const float *values, guint64 n_elements, GError **error)
 {
@@ -82,8 +66,12 @@ write_space (DynoProgram *program, DynoSpace space, gboolean states, const float
                    n_elements);
       return FALSE;
     }
-  Packing packing = { graph->parameters, states, values, flat };
-  dyno_parallel_for (graph->parameters->len, pack_one, &packing);
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
+      if (!parameter->is_state == !states)
+        dyno_parameter_pack (parameter, values[i], flat + parameter->element_offset);
+    }
   DynoTensor whole = whole_space (states ? DYNO_SPACE_STATE : space, "weights", n_elements, DYNO_DTYPE_F32);
   if (!dyno_program_write_tensor (program, &whole, 0, flat, whole.size_bytes, error))
     return FALSE;
@@ -132,43 +120,17 @@ dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *cons
          && (space != DYNO_SPACE_MASTER || read_space (program, space, TRUE, values, error));
 }
 
-typedef struct {
-  GPtrArray *parameters;
-  guint *order; /* the largest first */
-  float **values;
-  guint64 seed;
-} Start;
-
-static gint
-compare_counts (gconstpointer a, gconstpointer b, gpointer data)
-{
-  GPtrArray *parameters = data;
-  guint64 x = dyno_parameter_count (g_ptr_array_index (parameters, *(const guint *) a));
-  guint64 y = dyno_parameter_count (g_ptr_array_index (parameters, *(const guint *) b));
-  return x > y ? -1 : x < y;
-}
-
-static void
-start_one (guint index, gpointer data)
-{
-  Start *start = data;
-  guint i = start->order[index];
-  dyno_parameter_initialise (g_ptr_array_index (start->parameters, i), start->seed, start->values[i]);
-}
-
 gboolean
 dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (dyno_lowering_get_graph (dyno_program_get_lowering (program)));
   g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
-  g_autofree guint *order = g_new (guint, parameters->len + 1);
   for (guint i = 0; i < parameters->len; i++)
     {
-      g_ptr_array_add (values, g_new (float, dyno_parameter_count (g_ptr_array_index (parameters, i))));
-      order[i] = i;
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      float *torch = g_new (float, dyno_parameter_count (parameter));
+      dyno_parameter_initialise (parameter, seed, torch);
+      g_ptr_array_add (values, torch);
     }
-  g_qsort_with_data (order, (gint) parameters->len, sizeof *order, compare_counts, parameters);
-  Start start = { parameters, order, (float **) values->pdata, seed };
-  dyno_parallel_for (parameters->len, start_one, &start);
   return dyno_program_write_parameters (program, DYNO_SPACE_MASTER, (const float *const *) values->pdata, error);
 }

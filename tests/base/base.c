@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "file.h"
 #include "hash.h"
+#include "parallel.h"
 #include "ring.h"
 #include "rng.h"
 #include <glib/gstdio.h>
@@ -189,10 +190,28 @@ test_full_disk_keeps_the_old_file (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0); /* no leftover */
 }
 
+static void
+count_visit (guint index, gpointer data)
+{
+  g_atomic_int_inc (&((gint *) data)[index]);
+}
+
+static void
+test_parallel (void)
+{
+  gint visits[1000] = { 0 };
+  dyno_parallel_for (0, count_visit, visits);
+  dyno_parallel_for (999, count_visit, visits);
+  dyno_parallel_for (1, count_visit, visits);
+  for (guint i = 0; i < 1000; i++)
+    g_assert_cmpint (visits[i], ==, i == 0 ? 2 : i < 999);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/base/parallel/every-index-once", test_parallel);
   g_test_add_func ("/base/checked/sizes-refuse-overflow", test_sizes_refuse_overflow);
   g_test_add_func ("/base/rng/depends-on-place-alone", test_rng_depends_on_place_alone);
   g_test_add_func ("/base/rng/is-uniform-and-normal", test_rng_is_uniform_and_normal);

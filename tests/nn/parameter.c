@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters: layout in memory, start values, fp16 on the host. */
 #include "half.h"
+#include "hash.h"
 #include "network.h"
+#include "rng.h"
 #include <math.h>
 
 static DynoParameter *
@@ -85,6 +87,33 @@ test_initial_values (void)
   g_assert_cmpfloat (fabs (square / count / (2.0 / (64 * 9)) - 1), <, 0.05);
 }
 
+/* A parameter that several threads make and pack holds what one after the other gives. */
+static void
+test_large (void)
+{
+  static const DynoInit inits[] = { DYNO_INIT_KAIMING_UNIFORM, DYNO_INIT_KAIMING_NORMAL_OUT, DYNO_INIT_NORMAL_001 };
+  for (guint k = 0; k < G_N_ELEMENTS (inits); k++)
+    {
+      g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
+      const guint32 dims[] = { 130, 141, 3, 3 };
+      DynoParameter *parameter = dyno_graph_parameter (graph, "w", DYNO_LAYOUT_CONV, dims, inits[k], FALSE);
+      guint64 count = dyno_parameter_count (parameter);
+      g_autofree float *torch = g_new (float, count), *packed = g_new (float, parameter->n_elements);
+      g_autofree float *back = g_new (float, count);
+      double scale = k == 0 ? 1 / sqrt (141 * 9) : k == 1 ? sqrt (2.0 / (130 * 9)) : 0.01;
+      DynoRng rng = dyno_rng_init (3, dyno_hash_string (DYNO_HASH_START, "w"));
+      dyno_parameter_initialise (parameter, 3, torch);
+      for (guint64 i = 0; i < count; i++)
+        {
+          double value = k == 0 ? 2 * dyno_rng_uniform (&rng) - 1 : dyno_rng_normal (&rng);
+          g_assert_cmpfloat (torch[i], ==, (float) (value * scale));
+        }
+      dyno_parameter_pack (parameter, torch, packed);
+      dyno_parameter_unpack (parameter, packed, back);
+      g_assert_cmpmem (torch, count * sizeof (float), back, count * sizeof (float));
+    }
+}
+
 static void
 test_half (void)
 {
@@ -113,6 +142,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/parameter/pack-unpack-round-trip", test_round_trip);
   g_test_add_func ("/nn/parameter/layout-is-as-documented", test_layout);
   g_test_add_func ("/nn/parameter/initial-values", test_initial_values);
+  g_test_add_func ("/nn/parameter/large-ones-by-many-threads", test_large);
   g_test_add_func ("/nn/half/all-values-and-ties", test_half);
   return g_test_run ();
 }
