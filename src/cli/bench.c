@@ -151,7 +151,7 @@ tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
 
   if (dyno_autotune_count (bench->device, bench->graph, choices) == 0)
     return TRUE;
-  return dyno_autotune (bench->device, bench->graph, choices, on_tuning, &last_us, NULL, error);
+  return dyno_autotune_within (bench->device, bench->graph, choices, bench->tune_seconds, on_tuning, &last_us, NULL, error);
 }
 
 void
@@ -275,6 +275,7 @@ end_line (DynoJson *json)
 typedef struct {
   char *workloads, *batches, *modes;
   gint64 steps, rows;
+  double tune_seconds;
   int device;
   gboolean kernels, json, no_autotune, first_step;
 } BenchOptions;
@@ -380,7 +381,7 @@ bench_table (const char *command, const BenchOptions *o)
   g_autoptr (DynoDevice) device = NULL;
   g_autoptr (GError) error = NULL;
   DynoDeviceParams params = { .index = o->device };
-  DynoBench bench = { 0 };
+  DynoBench bench = { .tune_seconds = o->tune_seconds };
   DynoExitCode code = DYNO_EXIT_OK;
 
   if (!check_names (command, names, modes) || (o->batches && !parse_batches (command, o->batches, batches)))
@@ -408,7 +409,7 @@ bench_table (const char *command, const BenchOptions *o)
 int
 dyno_verb_bench (int argc, char **argv)
 {
-  BenchOptions o = { .steps = 30, .rows = 0, .device = -1 };
+  BenchOptions o = { .steps = 30, .rows = 0, .device = -1, .tune_seconds = DYNO_AUTOTUNE_SECONDS };
   int code;
   const GOptionEntry entries[] = {
     { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads,
@@ -426,6 +427,8 @@ dyno_verb_bench (int argc, char **argv)
     { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step, "Also seconds from process start to the first step done", NULL },
     { "no-autotune", 0, 0, G_OPTION_ARG_NONE, &o.no_autotune, "Take known or likely kernel variants without timing them",
       NULL },
+    { "tune-seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.tune_seconds,
+      "Time kernel variants for N seconds a row at most (default: 20; 0: no limit)", "N" },
     { "device", 0, 0, G_OPTION_ARG_INT, &o.device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { NULL },
   };
@@ -436,6 +439,8 @@ dyno_verb_bench (int argc, char **argv)
     return code;
   if (o.steps < 1 || o.steps > 1000000 || o.rows < 0 || o.rows > 100000)
     code = dyno_cli_usage (argv[0], "--steps is 1 or more, --rows not negative");
+  else if (!(o.tune_seconds >= 0))
+    code = dyno_cli_usage (argv[0], "--tune-seconds is not negative");
   else
     code = bench_table (argv[0], &o);
   g_free (o.workloads);

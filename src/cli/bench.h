@@ -23,6 +23,7 @@ typedef struct {
   const DynoBenchWorkload *workload;
   guint32 batch;
   gboolean amp;
+  double tune_seconds; /* for timing kernel variants; 0: no limit */
   DynoGraph *graph;
   DynoLowering *lowering;
   DynoPlan plan;

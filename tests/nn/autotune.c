@@ -31,7 +31,7 @@ test_wrong_never_wins (void)
   DynoTensor *y = dyno_graph_activation (graph, "y", 64, 32, 32, 8);
   dyno_graph_node (graph, &op, "node", inputs, 2, &y, 1, NULL, 0);
   g_test_expect_message ("dyno-nn", G_LOG_LEVEL_WARNING, "*two-ways with wrong is wrong*");
-  g_assert_true (dyno_autotune (device, graph, choices, NULL, NULL, NULL, &error));
+  g_assert_true (dyno_autotune_within (device, graph, choices, 0, NULL, NULL, NULL, &error));
   g_assert_no_error (error);
   g_test_assert_expected_messages ();
   g_autofree char *label = dyno_choices_get (choices, "two-ways");
@@ -73,7 +73,7 @@ test_fills_the_table (void)
       guint64 allocated = dyno_device_get_allocated_total (device);
       guint count = dyno_autotune_count (device, graph, choices), done = 0;
       g_assert_cmpuint (count, >, 8);
-      g_assert_true (dyno_autotune (device, graph, choices, count_progress, &done, NULL, &error));
+      g_assert_true (dyno_autotune_within (device, graph, choices, 0, count_progress, &done, NULL, &error));
       g_assert_no_error (error);
       g_assert_cmpuint (done, >, 0);
       g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, 0);
@@ -87,6 +87,19 @@ test_fills_the_table (void)
           g_assert_cmpstr (label, ==, point->labels[point->chosen]);
         }
     }
+}
+
+/* Without time nothing is measured and nothing fails; what was not reached is not taken for known. */
+static void
+test_no_time (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = small_net (FALSE);
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  guint count = dyno_autotune_count (device, graph, choices);
+  g_assert_true (dyno_autotune_within (device, graph, choices, 1e-9, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, count);
 }
 
 static void
@@ -116,6 +129,7 @@ main (int argc, char **argv)
   g_assert_no_error (error);
   g_test_add_func ("/nn/autotune/wrong-variant-never-wins", test_wrong_never_wins);
   g_test_add_func ("/nn/autotune/fills-the-table", test_fills_the_table);
+  g_test_add_func ("/nn/autotune/no-time", test_no_time);
   g_test_add_func ("/nn/autotune/cancelling", test_cancelling);
   int result = g_test_run ();
   dyno_device_unref (device);
