@@ -191,18 +191,18 @@ typedef struct {
 
 /* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all. */
 static guint64
-bytes_at (const Search *s, guint32 batch)
+bytes_at (const Search *s, guint32 batch, gboolean evaluation)
 {
   Need need;
 
-  if (!need_of_job (s->job, s->info, s->device, s->choices, s->evaluation, batch, s->job->settings.checkpointing, &need,
-                    NULL))
+  if (!need_of_job (s->job, s->info, s->device, s->choices, evaluation, batch, s->job->settings.checkpointing, &need, NULL))
     return G_MAXUINT64;
   return need.plan.total_bytes;
 }
 
 /* The largest batch that fits.  Memory is nearly a straight line over the batch, so a line through two known points guesses well;
- * when guesses go on missing, the range is halved. */
+ * when guesses go on missing, the range is halved.  The evaluation program, which hardly ever needs more of anything, is looked at
+ * last. */
 static gint64
 find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 {
@@ -230,7 +230,7 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
       guint64 bytes;
 
       guess = CLAMP (guess, low + 1, high - 1);
-      bytes = bytes_at (s, (guint32) guess);
+      bytes = bytes_at (s, (guint32) guess, FALSE);
       if (bytes <= s->limit_bytes)
         {
           low = guess;
@@ -242,6 +242,8 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
           high_bytes = bytes;
         }
     }
+  while (s->evaluation && low > 0 && bytes_at (s, (guint32) low, TRUE) > s->limit_bytes)
+    low--;
   return (gint64) low;
 }
 
