@@ -44,7 +44,7 @@ main ()
           x.q[j] += residual.q[j];
 #endif
 #ifdef RELU
-          x.q[j] = mix (x.q[j], vec4 (0.0), lessThan (x.q[j], vec4 (0.0)));
+          x.q[j] = relu (x.q[j]);
 #endif
         }
       lanes_store (p.y, i, x);

@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Adds up the groups' sums of every channel: dbeta += sum dy, dgamma += sum dy * xhat; and their means over ROWS for the gradient
- * of x.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group; the order of the sums is fixed. */
+ * of x.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group, ROUNDS of them, which it loads at once.  The order of the sums
+ * is fixed. */
 #include "types.glsl"
 #include "batchnorm-push.h"
 
@@ -23,16 +24,25 @@ main ()
   const uint place = gl_LocalInvocationID.x;
   const uint channel = gl_WorkGroupID.x * LOCAL_X + place;
   Partials partials = Partials (p.partials);
-  vec2 sum = vec2 (0.0);
-  for (uint g = lane; g < GROUPS; g += LOCAL_Y)
-    sum += vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
+  vec2 part[ROUNDS], sum = vec2 (0.0);
+  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
+    {
+      const uint g = min (lane + k * LOCAL_Y, GROUPS - 1);
+      part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
+    }
+  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
+    sum += lane + k * LOCAL_Y < GROUPS ? part[k] : vec2 (0.0);
   parts[lane * LOCAL_X + place] = sum;
   barrier ();
+  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
+    {
+      if (lane < n / 2)
+        parts[lane * LOCAL_X + place] += parts[(lane + (n + 1) / 2) * LOCAL_X + place];
+      barrier ();
+    }
   if (lane != 0)
     return;
-  sum = vec2 (0.0);
-  for (uint j = 0; j < LOCAL_Y; j++)
-    sum += parts[j * LOCAL_X + place];
+  sum = parts[place];
   Sums (p.sums).v[channel] = sum.x / float (ROWS);
   Sums (p.sums).v[CHANNELS + channel] = sum.y / float (ROWS);
   Gradient (p.dbeta).v[channel] += sum.x;

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and moves the running statistics:
  * running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance unbiased.  Invocation (i, j): channel i of 8, every
- * LOCAL_Y-th group; the order of the sums is fixed. */
+ * LOCAL_Y-th group, ROUNDS of them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
+ * fixed. */
 #include "types.glsl"
 #include "batchnorm-push.h"
 
@@ -24,7 +25,7 @@ shared float squares[LOCAL_X * LOCAL_Y];
 float
 rows_of (uint group)
 {
-  return float (min (ROWS_PER_GROUP, ROWS - group * ROWS_PER_GROUP));
+  return group < GROUPS ? float (min (ROWS_PER_GROUP, ROWS - group * ROWS_PER_GROUP)) : 0.0;
 }
 
 void
@@ -35,31 +36,43 @@ main ()
   const uint channel = gl_WorkGroupID.x * LOCAL_X + place;
   Partials partials = Partials (p.partials);
 
+  vec2 part[ROUNDS];
+  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
+    {
+      const uint g = min (lane + k * LOCAL_Y, GROUPS - 1);
+      part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
+    }
   const float base = partials.v[channel];
   float sum = 0.0;
-  for (uint g = lane; g < GROUPS; g += LOCAL_Y)
-    sum += rows_of (g) * (partials.v[g * 2 * CHANNELS + channel] - base);
+  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
+    sum += rows_of (lane + k * LOCAL_Y) * (part[k].x - base);
   sums[lane * LOCAL_X + place] = sum;
   barrier ();
-  sum = 0.0;
-  for (uint j = 0; j < LOCAL_Y; j++)
-    sum += sums[j * LOCAL_X + place];
-  const float mean = base + sum / float (ROWS);
+  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
+    {
+      if (lane < n / 2)
+        sums[lane * LOCAL_X + place] += sums[(lane + (n + 1) / 2) * LOCAL_X + place];
+      barrier ();
+    }
+  const float mean = base + sums[place] / float (ROWS);
 
   float m2 = 0.0;
-  for (uint g = lane; g < GROUPS; g += LOCAL_Y)
+  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     {
-      float d = partials.v[g * 2 * CHANNELS + channel] - mean;
-      m2 += partials.v[(g * 2 + 1) * CHANNELS + channel] + rows_of (g) * d * d;
+      const float d = part[k].x - mean, rows = rows_of (lane + k * LOCAL_Y);
+      m2 += rows > 0.0 ? part[k].y + rows * d * d : 0.0;
     }
   squares[lane * LOCAL_X + place] = m2;
   barrier ();
+  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
+    {
+      if (lane < n / 2)
+        squares[lane * LOCAL_X + place] += squares[(lane + (n + 1) / 2) * LOCAL_X + place];
+      barrier ();
+    }
   if (lane != 0)
     return;
-  m2 = 0.0;
-  for (uint j = 0; j < LOCAL_Y; j++)
-    m2 += squares[j * LOCAL_X + place];
-  const float variance = m2 / float (ROWS);
+  const float variance = squares[place] / float (ROWS);
   Statistics (p.mean).v[channel] = mean;
   Statistics (p.invstd).v[channel] = inversesqrt (variance + EPSILON);
   Running running_mean = Running (p.running_mean);

@@ -67,4 +67,30 @@ DYNO_STRUCT (DynoBatchNormGradientPush) {
   uint64_t dresidual;
 };
 DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 80)
+
+/* With max pooling in one pass: constants 0 to 2 as of those that apply, then H, W, OH, OW; macros WINDOW, STEP, PAD.
+ * winners and argmax have y's shape: x at the window's largest value, and its place, row * WINDOW + column, a byte each. */
+DYNO_STRUCT (DynoBatchNormPoolPush) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t mean;
+  uint64_t spread;
+  uint64_t y;
+  uint64_t argmax;
+  uint64_t winners;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormPoolPush, 64)
+
+DYNO_STRUCT (DynoBatchNormUnpoolPush) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t dy;
+  uint64_t argmax;
+  uint64_t sums;
+  uint64_t dx;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormUnpoolPush, 64)
 #endif

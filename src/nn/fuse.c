@@ -42,7 +42,8 @@ plain_batch_norm (const DynoTensor *tensor)
   DynoNode *node = tensor ? tensor->producer : NULL;
   if (!is_op (node, DYNO_OP_BATCH_NORM) || node->outputs[0] != tensor || node->inputs[DYNO_BATCH_NORM_RESIDUAL])
     return NULL;
-  return ((const DynoBatchNormAttributes *) node->attributes)->relu ? NULL : node;
+  const DynoBatchNormAttributes *attributes = node->attributes;
+  return attributes->relu || attributes->pool.kernel ? NULL : node;
 }
 
 /* The node writes `output` from now on, in the place of `last`; what it wrote before is gone, and `last` with it. */
@@ -96,9 +97,39 @@ fuse_add_relu (DynoGraph *graph, DynoNode *relu)
   return FALSE;
 }
 
-/* Tries a rule at every relu; the list shrinks as it applies. */
+/* The batch norm, with its relu or without, writes what the pool wrote; the unpooled activation and its gradient are never in
+ * memory.  Where a backward pass follows it keeps x at the largest values too, a tensor of the pooled size, so that the
+ * backward pass reduces over that instead of all of x. */
+static gboolean
+fuse_max_pool (DynoGraph *graph, DynoNode *pool)
+{
+  DynoTensor *x = pool->inputs[0], *y = pool->outputs[DYNO_MAX_POOL_Y], *argmax = pool->outputs[DYNO_MAX_POOL_ARGMAX];
+  DynoNode *norm = x->producer;
+  if (!is_op (norm, DYNO_OP_BATCH_NORM) || norm->outputs[0] != x || norm->inputs[DYNO_BATCH_NORM_RESIDUAL]
+      || only_reader (graph, x) != pool)
+    return FALSE;
+  DynoBatchNormAttributes *attributes = norm->attributes;
+  if (attributes->pool.kernel || !dyno_batch_norm_can_pool (pool->attributes) || (graph->params.training && !argmax))
+    return FALSE;
+  attributes->pool = *(const DynoMaxPoolAttributes *) pool->attributes;
+  if (argmax)
+    {
+      g_autofree char *name = g_strconcat (y->name, ".winners", NULL);
+      DynoTensor *winners = dyno_graph_activation (graph, name, y->n, y->h, y->w, y->c);
+      if (!winners)
+        return FALSE;
+      norm->outputs[DYNO_BATCH_NORM_ARGMAX] = argmax;
+      norm->outputs[DYNO_BATCH_NORM_WINNERS] = winners;
+      norm->n_outputs = DYNO_BATCH_NORM_N_OUTPUTS;
+      argmax->producer = winners->producer = norm;
+    }
+  take_over (graph, norm, pool, y);
+  return TRUE;
+}
+
+/* Tries a rule at every node of an op; the list shrinks as it applies. */
 static guint
-apply_at_relus (DynoGraph *graph, gboolean (*rule) (DynoGraph *graph, DynoNode *relu))
+apply_at (DynoGraph *graph, const char *op, gboolean (*rule) (DynoGraph *graph, DynoNode *node))
 {
   guint applied = 0;
   if (graph->error)
@@ -106,7 +137,7 @@ apply_at_relus (DynoGraph *graph, gboolean (*rule) (DynoGraph *graph, DynoNode *
   for (guint i = 0; i < graph->nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (graph->nodes, i);
-      if (!is_op (node, DYNO_OP_RELU) || !rule (graph, node))
+      if (!is_op (node, op) || !rule (graph, node))
         continue;
       applied++;
       i = 0; /* places have moved */
@@ -117,13 +148,19 @@ apply_at_relus (DynoGraph *graph, gboolean (*rule) (DynoGraph *graph, DynoNode *
 guint
 dyno_fuse_batch_norm_relu (DynoGraph *graph)
 {
-  return apply_at_relus (graph, fuse_relu);
+  return apply_at (graph, DYNO_OP_RELU, fuse_relu);
 }
 
 guint
 dyno_fuse_batch_norm_add_relu (DynoGraph *graph)
 {
-  return apply_at_relus (graph, fuse_add_relu);
+  return apply_at (graph, DYNO_OP_RELU, fuse_add_relu);
+}
+
+guint
+dyno_fuse_batch_norm_max_pool (DynoGraph *graph)
+{
+  return apply_at (graph, DYNO_OP_MAX_POOL, fuse_max_pool);
 }
 
 void
@@ -131,4 +168,5 @@ dyno_fuse_all (DynoGraph *graph)
 {
   dyno_fuse_batch_norm_add_relu (graph);
   dyno_fuse_batch_norm_relu (graph);
+  dyno_fuse_batch_norm_max_pool (graph);
 }

@@ -3,6 +3,8 @@
  *
  * batch_norm_stats: input x, running mean, running variance (STATE, moved); outputs mean, invstd.
  * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where not wanted.
+ * With max pooling batch_norm writes the pooled y, the places of the largest values and x there (winners); dy is then zero but at
+ * the winners, so the backward pass reduces over those alone, and gathers dy for dx.
  * Laws:
  * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the groups; equal inputs give equal bits.
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
@@ -19,13 +21,25 @@
 #define MOMENTUM        0.1f
 #define FINISH_CHANNELS 8
 
-enum { BACKWARD_X, BACKWARD_GAMMA, BACKWARD_BETA, BACKWARD_MEAN, BACKWARD_INVSTD, BACKWARD_Y, BACKWARD_DY, BACKWARD_N };
+enum {
+  BACKWARD_X,
+  BACKWARD_GAMMA,
+  BACKWARD_BETA,
+  BACKWARD_MEAN,
+  BACKWARD_INVSTD,
+  BACKWARD_Y,
+  BACKWARD_DY,
+  BACKWARD_ARGMAX,
+  BACKWARD_N,
+  BACKWARD_WINNERS = BACKWARD_Y
+};
 enum { BACKWARD_DX, BACKWARD_DRESIDUAL, BACKWARD_DGAMMA, BACKWARD_DBETA, BACKWARD_N_OUTPUTS };
 
 typedef struct {
   gboolean relu, residual;
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
+  DynoMaxPoolAttributes pool; /* kernel 0: none */
 } BatchNormBackward;
 
 /* How a reduction over rows is cut: workgroups of width x lanes invocations, groups x blocks of them. */
@@ -65,13 +79,14 @@ reduction_spec (const Reduction *r, const char *shader, DynoDtype dtype, guint32
 static DynoKernelSpec
 finish_spec (const Reduction *r, const DynoDeviceInfo *info, const char *shader, guint32 channels, guint32 push_bytes)
 {
-  guint32 lanes = MIN (dyno_info_is_software (info) ? 8 : 32, r->groups);
+  guint32 lanes = MIN (dyno_info_is_software (info) ? 8 : 128, r->groups);
   lanes = MIN (lanes, info->max_invocations / FINISH_CHANNELS);
   DynoKernelSpec spec = { .shader = shader, .local_size = { FINISH_CHANNELS, lanes, 1 }, .push_bytes = push_bytes };
   dyno_kernel_spec_constant (&spec, r->rows);
   dyno_kernel_spec_constant (&spec, channels);
   dyno_kernel_spec_constant (&spec, r->rows_per_group);
   dyno_kernel_spec_constant (&spec, r->groups);
+  dyno_kernel_spec_macro (&spec, "ROUNDS=%u", (r->groups + lanes - 1) / lanes);
   return spec;
 }
 
@@ -81,14 +96,14 @@ reduction_partials (DynoLowering *lowering, const Reduction *r, const DynoTensor
   return dyno_lowering_workspace (lowering, "partials", (guint64) r->groups * 2 * x->cp * sizeof (float));
 }
 
-/* Constants 0 to 2 of a kernel that applies, and its workgroups: an invocation stays with its channels, so as many are at work as
- * are a multiple of cvecs; several accesses each, so that the channels' values are loaded seldom. */
+/* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its workgroups: an invocation stays with
+ * its channels, so as many are at work as are a multiple of cvecs; several accesses each, so that the channels' values are
+ * loaded seldom. */
 static guint32
-apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x)
+apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x, guint32 count)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype);
-  guint32 count = dyno_elementwise_count (lowering, x);
   guint32 local = dyno_elementwise_local (info);
   guint64 few = dyno_info_is_software (info) ? 16 : 1024;
   guint64 groups = ((guint64) count + local - 1) / local;
@@ -139,10 +154,63 @@ static const DynoOpClass stats_class = { .name = "batch_norm_stats", .lower = st
 
 /* Forward -------------------------------------------------------------------------------------------------------- */
 
+/* What a kernel with max pooling is compiled for: the window in macros, so that its loops unroll; constants 3 to 6. */
+static void
+pool_geometry (DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool, const DynoTensor *x, const DynoTensor *y)
+{
+  dyno_kernel_spec_macro (spec, "WINDOW=%u", pool->kernel);
+  dyno_kernel_spec_macro (spec, "STEP=%u", pool->stride);
+  dyno_kernel_spec_macro (spec, "PAD=%u", pool->pad);
+  const guint32 constants[] = { x->h, x->w, y->h, y->w };
+  for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
+    dyno_kernel_spec_constant (spec, constants[i]);
+}
+
+static void
+batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoBatchNormAttributes *attributes = node->attributes;
+  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *y = node->outputs[DYNO_BATCH_NORM_Y];
+  DynoTensor *argmax = node->outputs[DYNO_BATCH_NORM_ARGMAX], *winners = node->outputs[DYNO_BATCH_NORM_WINNERS];
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pool.comp", .push_bytes = sizeof (DynoBatchNormPoolPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  if (attributes->relu)
+    dyno_kernel_spec_macro (&spec, "RELU=1");
+  if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
+    dyno_kernel_spec_macro (&spec, "VARIANCE=1");
+  if (argmax)
+    dyno_kernel_spec_macro (&spec, "KEEP=1");
+  dyno_elementwise_count (lowering, x); /* the kernel's places in x fit 31 bits too */
+  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, y));
+  pool_geometry (&spec, &attributes->pool, x, y);
+  dyno_kernel_spec_constant_float (&spec, EPSILON);
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "pool", &spec, groups, 1, 1);
+  dispatch->flops = 3 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes + y->size_bytes + (argmax ? argmax->size_bytes + winners->size_bytes : 0);
+  static const guint16 offsets[] = { [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormPoolPush, x),
+                                     [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormPoolPush, gamma),
+                                     [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormPoolPush, beta),
+                                     [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormPoolPush, mean),
+                                     [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormPoolPush, spread) };
+  for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
+    dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, y), y, DYNO_ACCESS_WRITE);
+  if (!argmax)
+    return;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, argmax), argmax, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, winners), winners, DYNO_ACCESS_WRITE);
+}
+
 static void
 batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 {
   const DynoBatchNormAttributes *attributes = node->attributes;
+  if (attributes->pool.kernel)
+    {
+      batch_norm_lower_pool (lowering, node);
+      return;
+    }
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp", .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
@@ -152,7 +220,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
-  guint32 groups = apply_geometry (lowering, &spec, x);
+  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x));
   dyno_kernel_spec_constant_float (&spec, EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
@@ -180,7 +248,10 @@ static char *
 batch_norm_print (const DynoNode *node)
 {
   const DynoBatchNormAttributes *attributes = node->attributes;
-  return g_strdup_printf ("%s%s", node->inputs[DYNO_BATCH_NORM_RESIDUAL] ? "+add" : "", attributes->relu ? "+relu" : "");
+  const DynoMaxPoolAttributes *pool = &attributes->pool;
+  g_autofree char *pooled =
+      pool->kernel ? g_strdup_printf ("+maxpool %ux%u s%u p%u", pool->kernel, pool->kernel, pool->stride, pool->pad) : NULL;
+  return g_strconcat (node->inputs[DYNO_BATCH_NORM_RESIDUAL] ? "+add" : "", attributes->relu ? "+relu" : "", pooled, NULL);
 }
 
 /* Backward ------------------------------------------------------------------------------------------------------- */
@@ -194,10 +265,10 @@ backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
 }
 
 static void
-backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *partials)
+backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *x, DynoTensor *partials)
 {
   const BatchNormBackward *attributes = node->attributes;
-  DynoTensor *x = node->inputs[BACKWARD_X], *y = node->inputs[BACKWARD_Y];
+  DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y];
   DynoKernelSpec spec = reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
   if (attributes->mask_store)
@@ -249,7 +320,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
-  guint32 groups = apply_geometry (lowering, &spec, x);
+  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x));
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
@@ -273,16 +344,62 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                         attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
 
+/* floor (a / b) for b > 0 */
+static int
+divide_down (int a, int b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+static void
+backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  const DynoMaxPoolAttributes *pool = &attributes->pool;
+  DynoTensor *x = node->inputs[BACKWARD_X], *dy = node->inputs[BACKWARD_DY], *argmax = node->inputs[BACKWARD_ARGMAX];
+  DynoTensor *dx = node->outputs[BACKWARD_DX];
+  int kernel = (int) pool->kernel, stride = (int) pool->stride, pad = (int) pool->pad;
+  int first = divide_down (pad - kernel, stride) + 1, last = divide_down (stride - 1 + pad, stride);
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp", .push_bytes = sizeof (DynoBatchNormUnpoolPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_kernel_spec_macro (&spec, "FIRST=(%d)", first);
+  dyno_kernel_spec_macro (&spec, "WINDOWS=%d", last - first + 1);
+  if (attributes->accumulate)
+    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  dyno_elementwise_count (lowering, x);
+  guint32 cells = x->n * ((x->h + pool->stride - 1) / pool->stride) * ((x->w + pool->stride - 1) / pool->stride);
+  guint32 groups = apply_geometry (lowering, &spec, x, cells * (x->cp / dyno_dtype_lanes (x->dtype)));
+  pool_geometry (&spec, pool, x, dy);
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "unpool", &spec, groups, 1, 1);
+  dispatch->flops = 5 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes * (attributes->accumulate ? 3 : 2) + dy->size_bytes + argmax->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, mean), node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, invstd), node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dy), dy, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, argmax), argmax, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, sums), sums, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dx), dx,
+                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+}
+
 static void
 backward_lower (DynoLowering *lowering, DynoNode *node)
 {
-  DynoTensor *x = node->inputs[BACKWARD_X];
+  gboolean pooled = ((const BatchNormBackward *) node->attributes)->pool.kernel != 0;
+  DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
   Reduction r = reduction_plan (dyno_lowering_get_info (lowering), x);
   DynoTensor *partials = reduction_partials (lowering, &r, x);
   DynoTensor *sums = dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
-  backward_lower_reduce (lowering, node, &r, partials);
+  backward_lower_reduce (lowering, node, &r, x, partials);
+  x = node->inputs[BACKWARD_X];
+  r.rows = x->n * x->h * x->w; /* what the means are over */
   backward_lower_collect (lowering, node, &r, partials, sums);
-  if (node->outputs[BACKWARD_DX])
+  if (node->outputs[BACKWARD_DX] && pooled)
+    backward_lower_unpool (lowering, node, sums);
+  else if (node->outputs[BACKWARD_DX])
     backward_lower_gradient (lowering, node, sums);
 }
 
@@ -310,14 +427,15 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
 {
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
-  BatchNormBackward attributes = { .relu = ((const DynoBatchNormAttributes *) node->attributes)->relu,
-                                   .residual = residual != NULL };
+  const DynoBatchNormAttributes *forward = node->attributes;
+  BatchNormBackward attributes = { .relu = forward->relu, .residual = residual != NULL, .pool = forward->pool };
+  gboolean pooled = forward->pool.kernel != 0;
   DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
   if (residual && residual->needs_gradient)
     outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
   if (x->needs_gradient)
     outputs[BACKWARD_DX] =
-        dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+        !pooled && dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
   outputs[BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
 
@@ -328,6 +446,11 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                      [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
                                      [BACKWARD_Y] = attributes.relu && residual ? y : NULL,
                                      [BACKWARD_DY] = dy };
+  if (pooled)
+    {
+      inputs[BACKWARD_WINNERS] = node->outputs[DYNO_BATCH_NORM_WINNERS];
+      inputs[BACKWARD_ARGMAX] = node->outputs[DYNO_BATCH_NORM_ARGMAX];
+    }
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
   dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N, outputs, BACKWARD_N_OUTPUTS, &attributes,
                    sizeof attributes);
@@ -390,6 +513,6 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
     return NULL;
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
   dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, &y, 1,
-                   &(DynoBatchNormAttributes){ FALSE }, sizeof (DynoBatchNormAttributes));
+                   &(DynoBatchNormAttributes){ .relu = FALSE }, sizeof (DynoBatchNormAttributes));
   return y;
 }

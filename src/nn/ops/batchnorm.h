@@ -8,10 +8,10 @@
  *     reads is kept or may be computed again too.
  * In an evaluation graph there is the second node alone, and it reads the running mean and variance.
  *
- * A fusion rule changes the batch_norm node in place: it sets inputs[DYNO_BATCH_NORM_RESIDUAL], relu and outputs[0], and moves the
- * node to the place of the last node it replaces. */
+ * A fusion rule changes the batch_norm node in place: it sets inputs[DYNO_BATCH_NORM_RESIDUAL], relu, pool and the outputs, and moves
+ * the node to the place of the last node it replaces. */
 #pragma once
-#include "graph.h"
+#include "maxpool.h"
 
 G_BEGIN_DECLS
 
@@ -26,9 +26,25 @@ enum {
   DYNO_BATCH_NORM_N_INPUTS
 };
 
+/* outputs; the last two only with max pooling and where a backward pass follows */
+enum {
+  DYNO_BATCH_NORM_Y,
+  DYNO_BATCH_NORM_ARGMAX, /* the largest value's place in the window, 255 where the relu stops the gradient; U8, y's shape */
+  DYNO_BATCH_NORM_WINNERS, /* x at that place: what the backward pass reduces over; y's shape */
+  DYNO_BATCH_NORM_N_OUTPUTS
+};
+
 typedef struct {
   gboolean relu;
+  DynoMaxPoolAttributes pool; /* kernel 0: none; never with a residual */
 } DynoBatchNormAttributes;
+
+/* Windows whose kernels there are: their loops are unrolled, and below a stride of 2 there is less to gain than to keep. */
+static inline gboolean
+dyno_batch_norm_can_pool (const DynoMaxPoolAttributes *pool)
+{
+  return pool->kernel >= 2 && pool->kernel <= 3 && pool->stride >= 2 && pool->stride <= 3;
+}
 
 /* Fusion finds nodes by their op's class name. */
 #define DYNO_OP_BATCH_NORM "batch_norm"

@@ -2,18 +2,14 @@
 /* max_pool: x (N, H, W, C) -> y (N, OH, OW, C), OH = (H + 2 pad - kernel) / stride + 1.  Input x; outputs y and, in training, argmax:
  * a byte an element, the place of the largest value in its window.
  * max_pool_backward: inputs dy, argmax; output dx.  It gathers, so it needs no atomics and its sums have one order. */
+#include "maxpool.h"
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
 #include <stddef.h>
 
-typedef struct {
-  guint32 kernel, stride, pad;
-  gboolean accumulate; /* backward */
-} MaxPool;
-
 static void
-max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attributes, const DynoTensor *x,
+max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *attributes, const DynoTensor *x,
                const DynoTensor *y, guint32 count)
 {
   dyno_elementwise_count (lowering, x); /* y is the smaller one mostly */
@@ -30,7 +26,7 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attr
 static void
 max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
 {
-  const MaxPool *attributes = node->attributes;
+  const DynoMaxPoolAttributes *attributes = node->attributes;
   DynoTensor *dy = node->inputs[0], *argmax = node->inputs[1], *dx = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, dx);
   DynoKernelSpec spec = { .shader = "pool/maxpool_backward.comp", .push_bytes = sizeof (DynoMaxPoolBackwardPush) };
@@ -50,7 +46,7 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
 static char *
 max_pool_print (const DynoNode *node)
 {
-  const MaxPool *attributes = node->attributes;
+  const DynoMaxPoolAttributes *attributes = node->attributes;
   return g_strdup_printf ("%ux%u s%u p%u", attributes->kernel, attributes->kernel, attributes->stride, attributes->pad);
 }
 
@@ -61,7 +57,7 @@ static const DynoOpClass max_pool_backward_class = { .name = "max_pool_backward"
 static void
 max_pool_backward (DynoGraph *graph, DynoNode *node)
 {
-  MaxPool attributes = *(const MaxPool *) node->attributes;
+  DynoMaxPoolAttributes attributes = *(const DynoMaxPoolAttributes *) node->attributes;
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
   DynoTensor *dx = dyno_graph_gradient_target (graph, node->inputs[0], &attributes.accumulate);
   if (!dx)
@@ -96,7 +92,7 @@ max_pool_recomputable (const DynoNode *node)
   return TRUE;
 }
 
-static const DynoOpClass max_pool_class = { .name = "max_pool",
+static const DynoOpClass max_pool_class = { .name = DYNO_OP_MAX_POOL,
                                             .backward = max_pool_backward,
                                             .lower = max_pool_lower,
                                             .recomputable = max_pool_recomputable,
@@ -129,7 +125,7 @@ dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel
       if (!outputs[1])
         return NULL;
     }
-  MaxPool attributes = { kernel, stride, pad, FALSE };
+  DynoMaxPoolAttributes attributes = { kernel, stride, pad, FALSE };
   dyno_graph_node (graph, &max_pool_class, name, &x, 1, outputs, 2, &attributes, sizeof attributes);
   return outputs[0];
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Fused nodes against the nodes they replace: the same inputs through both graphs. */
+#include "harness.h"
+#include <string.h>
+
+typedef struct {
+  guint32 n, h, w, c;
+  guint32 kernel, stride, pad;
+} PoolCase;
+
+static const PoolCase pool_cases[] = {
+  { 2, 8, 8, 16, 2, 2, 0 },   { 3, 7, 9, 10, 2, 2, 0 },   { 2, 8, 8, 33, 3, 2, 1 }, { 2, 9, 7, 8, 3, 2, 1 },
+  { 2, 9, 7, 24, 3, 2, 0 },   { 1, 7, 8, 12, 3, 3, 1 },   { 2, 6, 9, 64, 3, 3, 0 }, { 2, 10, 11, 5, 2, 3, 0 },
+  { 2, 5, 6, 9, 2, 2, 1 },    { 2, 10, 8, 7, 2, 3, 1 },   { 1, 2, 2, 3, 3, 2, 1 },  { 1, 3, 2, 520, 2, 2, 0 },
+  { 4, 61, 67, 12, 3, 2, 1 }, { 5, 48, 50, 40, 2, 2, 0 },
+};
+
+typedef struct {
+  gboolean relu, amp, training, accumulate, checkpointing, levels;
+} PoolForm;
+
+/* What a graph of batch norm, relu and max pool gives. */
+typedef struct {
+  gsize y_count, x_count;
+  double *y, *dx, *dgamma, *dbeta, *running;
+  double tolerance;
+} PoolResult;
+
+static void
+pool_result_clear (PoolResult *r)
+{
+  g_free (r->y);
+  g_free (r->dx);
+  g_free (r->dgamma);
+  g_free (r->dbeta);
+  g_free (r->running);
+}
+
+static PoolResult
+pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
+{
+  PoolResult result = { .x_count = (gsize) s->n * s->h * s->w * s->c };
+  g_autofree double *x = harness_random (1, result.x_count, 2);
+  for (gsize i = 0; form->levels && i < result.x_count; i++)
+    x[i] = x[i] > 0.3 ? 1 : x[i] > -1 ? 0 : -1; /* many equal ones, so that the first must win */
+  g_autofree double *gamma = harness_random (2, s->c, 1), *beta = harness_random (3, s->c, 0.5);
+  g_autofree double *mean = harness_random (6, s->c, 1), *variance = harness_random (7, s->c, 0.5);
+  for (guint i = 0; i < s->c; i++)
+    variance[i] += 1; /* gamma stays of both signs and may be small */
+  gamma[0] = 0;
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = form->amp,
+                                     .training = form->training,
+                                     .batch = s->n,
+                                     .checkpointing = form->checkpointing,
+                                     .kind = form->training ? DYNO_COMMAND_FULL : DYNO_COMMAND_FORWARD });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+  DynoTensor *y = dyno_batch_norm (graph, input, "bn");
+  y = form->relu ? dyno_relu (graph, y, "relu") : y;
+  y = dyno_max_pool (graph, y, "pool", s->kernel, s->stride, s->pad);
+  DynoTensor *other = form->accumulate ? dyno_relu (graph, input, "other") : NULL;
+  if (fuse)
+    {
+      dyno_fuse_batch_norm_relu (graph);
+      g_assert_cmpuint (dyno_fuse_batch_norm_max_pool (graph), ==, 1);
+      g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, (form->training ? 2 : 1) + (other != NULL));
+    }
+  harness_set_parameter (h, "bn.weight", gamma);
+  harness_set_parameter (h, "bn.bias", beta);
+  harness_set_parameter (h, "bn.running_mean", mean);
+  harness_set_parameter (h, "bn.running_var", variance);
+  result.y_count = (gsize) y->n * y->h * y->w * y->c;
+  g_autofree double *dy = harness_random (4, result.y_count, 1), *dother = harness_random (5, result.x_count, 1);
+  if (form->training)
+    harness_set_gradient (h, y, dy);
+  if (form->training && other)
+    harness_set_gradient (h, other, dother);
+  harness_run (h);
+  result.tolerance = harness_tolerance (h);
+  result.y = harness_read (h, y);
+  result.running = harness_read_parameter (h, "bn.running_var");
+  if (form->training)
+    {
+      result.dx = harness_read_gradient (h, input);
+      result.dgamma = harness_read_parameter_gradient (h, "bn.weight");
+      result.dbeta = harness_read_parameter_gradient (h, "bn.bias");
+    }
+  return result;
+}
+
+/* The pooled values are the same to the bit: the arithmetic is.  Gradients are summed over the winners instead of all of x. */
+static void
+check_pool (const PoolCase *s, const PoolForm *form)
+{
+  PoolResult fused = pool_run (s, form, TRUE), plain = pool_run (s, form, FALSE);
+  g_assert_cmpmem (fused.y, fused.y_count * sizeof (double), plain.y, plain.y_count * sizeof (double));
+  g_assert_cmpmem (fused.running, s->c * sizeof (double), plain.running, s->c * sizeof (double));
+  if (form->training)
+    {
+      harness_assert_close (fused.dx, plain.dx, fused.x_count, plain.tolerance, "dx");
+      harness_assert_close (fused.dgamma, plain.dgamma, s->c, plain.tolerance, "dgamma");
+      harness_assert_close (fused.dbeta, plain.dbeta, s->c, plain.tolerance, "dbeta");
+    }
+  pool_result_clear (&fused);
+  pool_result_clear (&plain);
+}
+
+static void
+check_pools (PoolForm form, guint step)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (pool_cases); i += step)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        form.amp = amp;
+        check_pool (&pool_cases[i], &form);
+      }
+}
+
+static void
+test_pool_relu (void)
+{
+  check_pools ((PoolForm){ .relu = TRUE, .training = TRUE }, 1);
+}
+
+static void
+test_pool_plain (void)
+{
+  check_pools ((PoolForm){ .training = TRUE }, 1);
+}
+
+static void
+test_pool_evaluation (void)
+{
+  check_pools ((PoolForm){ .relu = TRUE }, 3);
+}
+
+static void
+test_pool_ties (void)
+{
+  check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .levels = TRUE }, 3);
+  check_pools ((PoolForm){ .training = TRUE, .levels = TRUE }, 3);
+}
+
+static void
+test_pool_accumulates (void)
+{
+  check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .accumulate = TRUE }, 3);
+}
+
+static void
+test_pool_checkpointing (void)
+{
+  check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .checkpointing = TRUE }, 3);
+}
+
+static guint
+pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual, gboolean second_reader)
+{
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2, .training = TRUE });
+  DynoTensor *x = dyno_graph_activation (graph, "x", 2, 20, 20, 8);
+  DynoTensor *y = dyno_batch_norm (graph, x, "bn");
+  y = residual ? dyno_add (graph, y, x, "add") : y;
+  y = dyno_relu (graph, y, "relu");
+  dyno_max_pool (graph, y, "pool", kernel, stride, pad);
+  if (second_reader)
+    dyno_global_avg_pool (graph, y, "gap");
+  dyno_fuse_batch_norm_add_relu (graph);
+  dyno_fuse_batch_norm_relu (graph);
+  return dyno_fuse_batch_norm_max_pool (graph);
+}
+
+/* Large windows, windows that leave nothing to gain, residuals and activations that others read are left alone. */
+static void
+test_pool_falls_back (void)
+{
+  g_assert_cmpuint (pool_applies (2, 2, 0, FALSE, FALSE), ==, 1);
+  g_assert_cmpuint (pool_applies (3, 2, 1, FALSE, FALSE), ==, 1);
+  g_assert_cmpuint (pool_applies (5, 2, 2, FALSE, FALSE), ==, 0);
+  g_assert_cmpuint (pool_applies (3, 1, 1, FALSE, FALSE), ==, 0);
+  g_assert_cmpuint (pool_applies (3, 5, 0, FALSE, FALSE), ==, 0);
+  g_assert_cmpuint (pool_applies (2, 2, 0, TRUE, FALSE), ==, 0);
+  g_assert_cmpuint (pool_applies (2, 2, 0, FALSE, TRUE), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/fuse/batch-norm-relu-max-pool-equals-unfused", test_pool_relu);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-equals-unfused", test_pool_plain);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-evaluates-as-unfused", test_pool_evaluation);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-takes-the-first-of-equals", test_pool_ties);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-accumulates", test_pool_accumulates);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-is-computed-again", test_pool_checkpointing);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-falls-back", test_pool_falls_back);
+  return g_test_run ();
+}
