@@ -2,6 +2,7 @@
 /* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way out ends with DONE. */
 #include "run.h"
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 static void
@@ -220,6 +221,17 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   dyno_event_queue_close (session->events);
 }
 
+/* A file that passes the process' size limit is an error of write (EFBIG) in this thread, as a full disk is, and no signal. */
+static void
+block_size_signal (void)
+{
+  sigset_t signals;
+
+  sigemptyset (&signals);
+  sigaddset (&signals, SIGXFSZ);
+  pthread_sigmask (SIG_BLOCK, &signals, NULL);
+}
+
 gpointer
 dyno_session_run (gpointer data)
 {
@@ -228,6 +240,7 @@ dyno_session_run (gpointer data)
   g_autoptr (GError) problem = NULL;
   DynoSessionState state;
 
+  block_size_signal ();
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   if (prepare (&run, &problem))
     outcome = train (&run, &problem);

@@ -4,7 +4,6 @@
 #include "safetensors.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -355,7 +354,6 @@ test_asked_for (void)
 int
 main (int argc, char **argv)
 {
-  signal (SIGXFSZ, SIG_IGN);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/checkpoint/resume-sgd-to-the-bit", test_resume_sgd);
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
