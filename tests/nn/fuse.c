@@ -154,6 +154,48 @@ test_pool_checkpointing (void)
   check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .checkpointing = TRUE }, 3);
 }
 
+/* Behind a convolution the gradient of its output is written over that output; second_reader: not if another op reads it too. */
+static double *
+convolution_run (gboolean amp, gboolean fuse, gboolean second_reader, gsize *count)
+{
+  const guint32 n = 3, side = 13, c = 5, out = 12;
+  g_autofree double *x = harness_random (1, n * side * side * c, 2);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *input = harness_input (h, "x", n, side, side, c, x);
+  DynoConv2dParams params = { .out_channels = out, .kernel_h = 3, .kernel_w = 3, .pad_h = 1, .pad_w = 1 };
+  DynoTensor *z = dyno_conv2d (graph, input, "conv", &params);
+  DynoTensor *other = second_reader ? dyno_relu (graph, z, "other") : NULL;
+  DynoTensor *y = dyno_max_pool (graph, dyno_relu (graph, dyno_batch_norm (graph, z, "bn"), "relu"), "pool", 3, 2, 1);
+  if (fuse)
+    dyno_fuse_all (graph);
+  g_autofree double *dy = harness_random (2, n * side * side * out, 1);
+  harness_set_gradient (h, y, dy);
+  if (other)
+    harness_set_gradient (h, other, dy);
+  harness_run (h);
+  g_assert_cmpint (z->gradient == z, ==, fuse && !second_reader);
+  g_autofree double *dx = harness_read_gradient (h, input), *dw = harness_read_parameter_gradient (h, "conv.weight");
+  gsize n_x = n * side * side * c, n_w = 9 * c * out;
+  double *all = g_new (double, n_x + n_w);
+  memcpy (all, dx, n_x * sizeof (double));
+  memcpy (all + n_x, dw, n_w * sizeof (double));
+  *count = n_x + n_w;
+  return all;
+}
+
+static void
+test_pool_over_x (void)
+{
+  for (guint variant = 0; variant < 4; variant++)
+    {
+      gsize count;
+      g_autofree double *fused = convolution_run (variant & 1, TRUE, variant & 2, &count);
+      g_autofree double *plain = convolution_run (variant & 1, FALSE, variant & 2, &count);
+      harness_assert_close (fused, plain, count, variant & 1 ? 1e-5 : 1e-7, "gradients of the convolution");
+    }
+}
+
 static guint
 pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual, gboolean second_reader)
 {
@@ -193,6 +235,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-takes-the-first-of-equals", test_pool_ties);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-accumulates", test_pool_accumulates);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-is-computed-again", test_pool_checkpointing);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-gradient-over-its-input", test_pool_over_x);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-falls-back", test_pool_falls_back);
   return g_test_run ();
 }

@@ -10,7 +10,8 @@
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
  * - The mask of a fused relu is found again from x, or from y where a residual was added.
  * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and shared; and dx, where there
- *   is no residual, is written over dy: the backward pass then needs no memory of its own. */
+ *   is no residual, is written over dy: the backward pass then needs no memory of its own.  With max pooling, where dy is smaller,
+ *   dx is written over x instead, if nobody reads that any more. */
 #include "batchnorm.h"
 #include "elementwise.h"
 #include "ops.h"
@@ -422,6 +423,24 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y, BatchN
   return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
 }
 
+/* May dx be written over x?  Where a convolution made x its own backward pass does not read it, and the nodes of this batch norm are
+ * x's only readers: the gradient of the largest activation then needs no memory of its own. */
+static gboolean
+backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
+{
+  if (!x->producer || !g_str_equal (x->producer->op->name, DYNO_OP_CONV2D) || x->keep || x->gradient)
+    return FALSE;
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *other = g_ptr_array_index (nodes, i);
+      for (guint k = 0; k < other->n_inputs; k++)
+        if (other->inputs[k] == x && other != node && other->op != &stats_class)
+          return FALSE;
+    }
+  return dyno_graph_gradient_alias (graph, x, x);
+}
+
 static void
 batch_norm_backward (DynoGraph *graph, DynoNode *node)
 {
@@ -433,7 +452,9 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
   if (residual && residual->needs_gradient)
     outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
-  if (x->needs_gradient)
+  if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
+    outputs[BACKWARD_DX] = x;
+  else if (x->needs_gradient)
     outputs[BACKWARD_DX] =
         !pooled && dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;

@@ -50,5 +50,6 @@ dyno_batch_norm_can_pool (const DynoMaxPoolAttributes *pool)
 #define DYNO_OP_BATCH_NORM "batch_norm"
 #define DYNO_OP_RELU       "relu"
 #define DYNO_OP_ADD        "add"
+#define DYNO_OP_CONV2D     "conv2d"
 
 G_END_DECLS
