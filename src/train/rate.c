@@ -20,3 +20,10 @@ dyno_rate_add (DynoRate *rate, gint64 time_us, guint64 samples)
   return (double) (total - rate->samples[from % DYNO_RATE_ENTRIES]) * 1e6
          / (double) MAX (1, time_us - rate->times_us[from % DYNO_RATE_ENTRIES]);
 }
+
+void
+dyno_rate_skip (DynoRate *rate, gint64 gap_us)
+{
+  for (guint i = 0; i < DYNO_RATE_ENTRIES; i++)
+    rate->times_us[i] += gap_us;
+}

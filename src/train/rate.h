@@ -17,4 +17,7 @@ typedef struct {
  * samples, sets the start. */
 double dyno_rate_add (DynoRate *rate, gint64 time_us, guint64 samples);
 
+/* Leaves gap_us out: validation and saving between epochs are no training time. */
+void dyno_rate_skip (DynoRate *rate, gint64 gap_us);
+
 G_END_DECLS

@@ -251,7 +251,7 @@ end_epoch (Loop *loop, GError **error)
     .is_error = is_error,
     .samples_per_s = p->epoch_seconds > 0 ? (double) p->epoch_samples / p->epoch_seconds : 0,
   };
-  gint64 clock;
+  gint64 clock, last_step_us = run->last_end_us;
 
   if (!evaluate (run, &metrics, &problem))
     {
@@ -271,7 +271,12 @@ end_epoch (Loop *loop, GError **error)
   p->epoch_step = p->epoch_samples = 0;
   p->epoch_loss_sum = p->epoch_metric_sum = p->epoch_seconds = 0;
   loop->epoch_step = 0;
-  return dyno_run_save (run, &saved, error) ? DYNO_RUN_GOES_ON : DYNO_RUN_FAILED;
+  if (!dyno_run_save (run, &saved, error))
+    return DYNO_RUN_FAILED;
+  clock = dyno_run_clock (run, g_get_monotonic_time ());
+  dyno_rate_skip (&run->rate, clock - last_step_us);
+  run->last_end_us = clock;
+  return DYNO_RUN_GOES_ON;
 }
 
 DynoRunOutcome

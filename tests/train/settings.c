@@ -242,6 +242,21 @@ test_rate (void)
   g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
 }
 
+/* Validation between two epochs leaves no dent. */
+static void
+test_rate_skips_gaps (void)
+{
+  DynoRate rate = { .n = 0 };
+  gint64 t = 0;
+
+  dyno_rate_add (&rate, t, 0);
+  for (guint i = 0; i < 100; i++)
+    dyno_rate_add (&rate, t += 10000, 16);
+  t += 5 * G_USEC_PER_SEC;
+  dyno_rate_skip (&rate, 5 * G_USEC_PER_SEC);
+  g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
+}
+
 /* --- metrics ------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -482,6 +497,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);
   g_test_add_func ("/train/rate/last-second", test_rate);
+  g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
   g_test_add_func ("/train/metrics/csv", test_metrics_csv);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
