@@ -29,8 +29,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)
 /* Takes a batch and submits it; the caller keeps fewer than DYNO_PIPE_SLOTS in flight.  input's n_valid is filled in and its
  * loss_divisor, the number of batches of the step, multiplied by it.  *n_valid 0: the epoch is over, nothing was submitted.
  * wait_us is added to.  Errors: those of the loader, G_IO_ERROR_CANCELLED, those of submitting. */
-gboolean dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input, GCancellable *cancellable,
-                           guint32 *n_valid, gint64 *wait_us, GError **error);
+gboolean dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input,
+                           GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us, GError **error);
 
 guint dyno_pipe_get_pending (DynoPipe *pipe);
 

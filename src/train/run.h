@@ -26,7 +26,7 @@ typedef struct {
   DynoRunDir *dir;       /* NULL: nothing is written */
   DynoPosition position; /* after the last step whose result is known */
   DynoRate rate;
-  char *checkpoint;      /* the last that this run saved, or began with; NULL: none yet */
+  char *checkpoint; /* the last that this run saved, or began with; NULL: none yet */
   gboolean plan_told;
   guint64 told_plan_bytes;
   guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */

@@ -34,8 +34,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStepper, dyno_stepper_free)
 /* Submits a step, then waits until the one before is over; *has_result tells whether one was.  soft cancels waiting for the first
  * batch only, when nothing of the step has run: G_IO_ERROR_CANCELLED leaves everything as it was, but for the result that
  * drain then gives.  hard cancels any wait for the loader. */
-gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order, const DynoSettings *settings, GCancellable *soft,
-                           GCancellable *hard, DynoStepResult *result, gboolean *has_result, GError **error);
+gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order, const DynoSettings *settings,
+                           GCancellable *soft, GCancellable *hard, DynoStepResult *result, gboolean *has_result,
+                           GError **error);
 
 /* Waits for the last step. */
 gboolean dyno_stepper_drain (DynoStepper *stepper, DynoStepResult *result, gboolean *has_result, GError **error);
