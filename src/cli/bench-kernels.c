@@ -96,21 +96,28 @@ print_json (const Row *row)
   dyno_json_clear (&json);
 }
 
+typedef struct {
+  const char *name;
+  guint count;
+  double time_us, flops, bytes;
+} Sum;
+
+static int
+slower_sum_first (gconstpointer a, gconstpointer b)
+{
+  const Sum *x = *(Sum *const *) a, *y = *(Sum *const *) b;
+  return (x->time_us < y->time_us) - (x->time_us > y->time_us);
+}
+
 /* Sums over stage, op and pass, so that "all weight gradients" is one line. */
 static void
 print_groups (const Row *rows, guint n, double total_us)
 {
   g_autoptr (GHashTable) sums = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (Row));
-  g_autoptr (GPtrArray) fakes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) list = g_ptr_array_new ();
   g_autoptr (DynoTable) table = dyno_table_new ("op", "count", "us", "share", "GFLOP", "MB", "TFLOP/s", "GB/s", NULL);
   GHashTableIter iter;
-  gpointer key, value;
-  typedef struct {
-    const char *name;
-    guint count;
-    double time_us, flops, bytes;
-  } Sum;
+  gpointer value;
 
   for (guint i = 0; i < n; i++)
     {
@@ -132,15 +139,12 @@ print_groups (const Row *rows, guint n, double total_us)
       sum->bytes += (double) d->bytes;
     }
   g_hash_table_iter_init (&iter, sums);
-  while (g_hash_table_iter_next (&iter, &key, &value))
-    {
-      Row row = { value, ((Sum *) value)->time_us };
-      g_array_append_val (list, row);
-    }
-  g_array_sort (list, slower_first);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    g_ptr_array_add (list, value);
+  g_ptr_array_sort (list, slower_sum_first);
   for (guint i = 0; i < list->len; i++)
     {
-      const Sum *sum = (const Sum *) (gconstpointer) g_array_index (list, Row, i).dispatch;
+      const Sum *sum = g_ptr_array_index (list, i);
       dyno_table_add (table, g_strdup (sum->name), g_strdup_printf ("%u", sum->count),
                       g_strdup_printf ("%.1f", sum->time_us), g_strdup_printf ("%.1f %%", 100 * sum->time_us / total_us),
                       g_strdup_printf ("%.2f", sum->flops / 1e9), g_strdup_printf ("%.1f", sum->bytes / 1e6),
