@@ -77,6 +77,77 @@ tsan_ref_count_dec (gatomicrefcount *count)
   return last;
 }
 
+typedef struct {
+  GOnce *once;
+  GThreadFunc func;
+  gpointer arg;
+} TsanOnce;
+
+static inline gpointer
+tsan_once_call (gpointer data)
+{
+  TsanOnce *call = data;
+  gpointer result = call->func (call->arg);
+  __tsan_release (call->once);
+  return result;
+}
+
+static inline gpointer
+tsan_once (GOnce *once, GThreadFunc func, gpointer arg)
+{
+  TsanOnce call = { once, func, arg };
+  gpointer result = g_once_impl (once, tsan_once_call, &call);
+  __tsan_acquire (once);
+  return result;
+}
+
+/* A pool's function gets its data wrapped, and what a task wrote is seen by the one who waits for the pool's end. */
+typedef struct {
+  GFunc func;
+  gpointer data;
+} TsanPool;
+
+static inline void
+tsan_pool_call (gpointer item, gpointer data)
+{
+  TsanPool *pool = data;
+  __tsan_acquire (pool);
+  pool->func (item, pool->data);
+  __tsan_release (pool);
+}
+
+static inline GThreadPool *
+tsan_pool_new (GFunc func, gpointer data, gint max_threads, gboolean exclusive, GError **error)
+{
+  TsanPool *pool = g_new0 (TsanPool, 1);
+  pool->func = func;
+  pool->data = data;
+  return g_thread_pool_new (tsan_pool_call, pool, max_threads, exclusive, error);
+}
+
+static inline gboolean
+tsan_pool_push (GThreadPool *pool, gpointer item, GError **error)
+{
+  __tsan_release (pool->user_data);
+  return g_thread_pool_push (pool, item, error);
+}
+
+static inline void
+tsan_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
+{
+  TsanPool *wrapped = pool->user_data;
+  g_thread_pool_free (pool, immediate, wait);
+  if (!wait)
+    return;
+  __tsan_acquire (wrapped);
+  g_free (wrapped);
+}
+
+#undef g_once
+#define g_once(once, func, arg)                            tsan_once (once, func, arg)
+#define g_thread_pool_new(func, data, n, exclusive, error) tsan_pool_new (func, data, n, exclusive, error)
+#define g_thread_pool_push(pool, item, error)              tsan_pool_push (pool, item, error)
+#define g_thread_pool_free(pool, immediate, wait)          tsan_pool_free (pool, immediate, wait)
 #undef g_async_queue_push
 #undef g_async_queue_pop
 #undef g_atomic_ref_count_dec
