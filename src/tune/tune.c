@@ -290,7 +290,9 @@ explain (const DynoTrial *best, const DynoTrial *baseline, const GPtrArray *tria
   const DynoSettings *s = &best->settings;
   double larger = 0.0;
 
-  if (baseline->outcome == DYNO_TRIAL_OK)
+  if (baseline == best)
+    g_string_append (text, "The base line (batch 16, 0 workers, fp32) is the fastest that was found. ");
+  else if (baseline->outcome == DYNO_TRIAL_OK)
     g_string_append_printf (text, "%.1f times the base line (batch 16, 0 workers, fp32). ",
                             best->samples_per_s / baseline->samples_per_s);
   for (guint i = 0; i < trials->len; i++)
@@ -371,6 +373,9 @@ search (DynoTune *tune, GError **error)
                    tune->trials->len, last->text ? last->text : "nothing");
       return FALSE;
     }
+  /* Two measurements of the same settings differ by noise alone: the later, longer one stands for both. */
+  if (dyno_settings_equal (&best->settings, &baseline->settings))
+    baseline = best;
   tell_best (tune, best, baseline);
   return TRUE;
 }
