@@ -51,4 +51,7 @@ void dyno_kernel_cache_save (DynoDevice *device);
 const char *dyno_shader_compiler_version (void);
 DynoMatrix dyno_shader_compiler_matrix (void);
 
+/* A hash of all shaders of this build: what was timed with others says nothing about these. */
+guint64 dyno_shader_sources_hash (void);
+
 G_END_DECLS

@@ -430,3 +430,41 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
   g_mutex_unlock (&compiler->lock);
   return spirv;
 }
+
+static guint64
+hash_below (guint64 hash, const char *folder)
+{
+  g_auto (GStrv) names =
+      g_resource_enumerate_children (dyno_shaders_get_resource (), folder, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+
+  for (guint i = 0; names && names[i]; i++)
+    {
+      g_autofree char *path = g_strconcat (folder, names[i], NULL);
+      g_autoptr (GBytes) bytes = NULL;
+
+      hash = dyno_hash_string (hash, names[i]);
+      if (g_str_has_suffix (names[i], "/"))
+        {
+          hash = hash_below (hash, path);
+          continue;
+        }
+      bytes = g_resource_lookup_data (dyno_shaders_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+      if (bytes)
+        hash = dyno_hash_bytes (hash, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+    }
+  return hash;
+}
+
+guint64
+dyno_shader_sources_hash (void)
+{
+  static gsize once;
+  static guint64 hash;
+
+  if (g_once_init_enter (&once))
+    {
+      hash = hash_below (DYNO_HASH_START, "/io/github/gpudyno/Dyno/shaders/");
+      g_once_init_leave (&once, 1);
+    }
+  return hash;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Choices: which kernel variant is the fastest for a shape, as measured on this device; kept on disk.
  *
- * File: a head line "dyno-choices 1 <hash of the rest, hex>", a line with the device key, then a line a choice:
+ * File: a head line "dyno-choices 1 <hash of the rest, hex>", a line with the device key and the kernels' hash, then a line a choice:
  * key, label and microseconds, tab-separated.  A file that is not whole, or of another device or version, reads as empty:
  * the choices are only a cache. */
 #include "lowering.h"
@@ -97,6 +97,13 @@ parse_line (DynoChoices *choices, const char *line)
   return TRUE;
 }
 
+/* The line that says for what the choices hold: the device and its driver, and the kernels that were timed. */
+static char *
+key_line (const char *device_key)
+{
+  return g_strdup_printf ("%s; kernels %016" G_GINT64_MODIFIER "x", device_key, dyno_shader_sources_hash ());
+}
+
 static gboolean
 parse_text (DynoChoices *choices, const char *text, gsize length, const char *device_key)
 {
@@ -108,7 +115,8 @@ parse_text (DynoChoices *choices, const char *text, gsize length, const char *de
   if (hash != dyno_hash_bytes (DYNO_HASH_START, body, length - (gsize) (body - text)))
     return FALSE;
   g_auto (GStrv) lines = g_strsplit (body, "\n", -1);
-  if (!lines[0] || !g_str_equal (lines[0], device_key))
+  g_autofree char *line = key_line (device_key);
+  if (!lines[0] || !g_str_equal (lines[0], line))
     return FALSE;
   for (guint i = 1; lines[i]; i++)
     if (*lines[i] && !parse_line (choices, lines[i]))
@@ -138,7 +146,8 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   g_autofree char *path = choices_path (device_key);
   if (!path)
     return TRUE; /* no cache folder: nothing is kept */
-  g_autoptr (GString) body = g_string_new (device_key);
+  g_autofree char *line = key_line (device_key);
+  g_autoptr (GString) body = g_string_new (line);
   g_string_append_c (body, '\n');
   g_mutex_lock (&choices->lock);
   g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (choices->table), (GCompareFunc) strcmp);

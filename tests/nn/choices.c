@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of choices on disk, and how a lowering uses it. */
+#include "hash.h"
 #include "infos.h"
 #include "lowering.h"
 #include "file.h"
@@ -61,6 +62,34 @@ test_corrupt_reads_as_empty (void)
     }
 }
 
+/* A whole file of this device, of another build's kernels. */
+static void
+test_other_kernels_read_as_empty (void)
+{
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  dyno_choices_set (choices, "key", "label", 3);
+  g_assert_true (dyno_choices_save (choices, "device one", NULL));
+  g_autofree char *path = only_file (), *text = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  char *body = strchr (text, '\n') + 1, *kernels = strstr (body, "kernels ") + strlen ("kernels ");
+  for (guint same = 0; same < 2; same++)
+    {
+      if (!same)
+        kernels[0] = kernels[0] == '0' ? '1' : '0';
+      else
+        {
+          g_autofree char *ours = g_strdup_printf ("%016" G_GINT64_MODIFIER "x", dyno_shader_sources_hash ());
+          memcpy (kernels, ours, 16);
+        }
+      g_autofree char *whole = g_strdup_printf ("dyno-choices 1 %016" G_GINT64_MODIFIER "x\n%s",
+                                                dyno_hash_bytes (DYNO_HASH_START, body, strlen (body)), body);
+      g_assert_true (g_file_set_contents (path, whole, -1, NULL));
+      g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
+      g_autofree char *label = dyno_choices_get (loaded, "key");
+      g_assert_cmpstr (label, ==, same ? "label" : NULL);
+    }
+}
+
 static void
 nothing (DynoLowering *lowering, DynoNode *node)
 {
@@ -98,6 +127,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/choices/round-trip-by-device", test_round_trip);
   g_test_add_func ("/nn/choices/lowering-takes-known-label-else-first", test_lowering_chooses);
+  g_test_add_func ("/nn/choices/other-kernels-read-as-empty", test_other_kernels_read_as_empty);
   g_test_add_func ("/nn/choices/corrupt-file-reads-as-empty", test_corrupt_reads_as_empty);
   return g_test_run ();
 }
