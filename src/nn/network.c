@@ -54,7 +54,8 @@ static DynoTensor *
 build_input (DynoGraph *graph, const DynoNetworkParams *params)
 {
   guint32 n = params->batch, h = params->height, w = params->width, c = params->channels;
-  DynoPrepareParams prepare = { .scale_255 = params->raw == DYNO_RAW_U8, .normalise = params->normalise };
+  DynoPrepareParams prepare = { .scale_255 = params->raw == DYNO_RAW_U8 && params->normalise,
+                                .normalise = params->normalise };
   memcpy (prepare.mean, params->mean, sizeof prepare.mean);
   memcpy (prepare.deviation, params->deviation, sizeof prepare.deviation);
   if (params->raw != DYNO_RAW_NOISE)

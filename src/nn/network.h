@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  DYNO_RAW_U8,    /* (N, H, W, C) bytes, C not padded; scaled by 1/255, then normalised */
+  DYNO_RAW_U8,    /* (N, H, W, C) bytes, C not padded; with normalise scaled by 1/255, then normalised; else as they are */
   DYNO_RAW_F32,   /* (N, H, W, C) floats, C not padded */
   DYNO_RAW_NOISE, /* nothing is fed: the device makes normal noise from the step's seed, and random class ids */
 } DynoRaw;

@@ -117,6 +117,7 @@ test_values_and_bytes (void)
   y = put_array (folder, "faces_y.npy", "f8", 2, (guint64[]){ 4, 2 }, targets);
   dataset = test_open (x);
   g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_U8);
+  g_assert_false (dyno_dataset_get_info (dataset)->normalise);
   g_assert_cmpint (dyno_dataset_get_info (dataset)->target_kind, ==, DYNO_TARGET_VALUES);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_targets, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 1);

@@ -6,7 +6,7 @@
  *   or (N) or (N, T) floats: values.
  * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is an error of the
  *   sample, where a mapping would be a signal.  y is read at once and checked.
- * - 8-bit X with at most 4 channels is images, scaled like those; everything else is fed as it is, in float32. */
+ * - X is fed as it is: 8-bit with at most 4 channels as bytes, everything else in float32. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "datafile.h"
@@ -226,11 +226,12 @@ take_shape (Npy *npy, DynoDatasetInfo *info, const char *name, GError **error)
   info->min_width = info->max_width = (guint32) shape[1];
   info->channels = (guint32) shape[2];
   info->element = header->kind == 'u' && header->item_bytes == 1 && shape[2] <= 4 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
-  info->normalise = info->element == DYNO_ELEMENT_U8;
+  /* Arrays are fed as they are: whoever made them chose their scale. */
+  info->normalise = FALSE;
   for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
     {
-      info->mean[c] = info->normalise ? 0.5f : 0.0f;
-      info->deviation[c] = info->normalise ? 0.25f : 1.0f;
+      info->mean[c] = 0.0f;
+      info->deviation[c] = 1.0f;
     }
   return TRUE;
 }
