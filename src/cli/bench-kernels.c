@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl bench --kernels: where a step's time goes, dispatch by dispatch.
  *
- * Profiling serialises the dispatches, so the sum is above the time of a step in which neighbours overlap. */
+ * Beside each stands the least time that the device's measured ceilings allow for its bytes and FLOPs; a kernel whose data
+ * lies in the caches may stay below it.  Profiling serialises the dispatches, so the sum is above the time of a step in which
+ * neighbours overlap. */
 #include "bench.h"
 #include "output.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
   const DynoDispatch *dispatch;
-  double time_us;
+  double time_us, floor_us; /* measured; by the ceilings */
 } Row;
 
 static int
@@ -67,10 +70,51 @@ collect (DynoBench *bench, guint repeats, Row *rows, guint n, GError **error)
   return TRUE;
 }
 
+gboolean
+dyno_bench_ceilings (DynoBench *bench, GError **error)
+{
+  const DynoDeviceInfo *info = dyno_device_get_info (bench->device);
+
+  if (dyno_ceilings_load (info, &bench->ceilings))
+    return TRUE;
+  dyno_error_line ("dynoctl bench: measuring what %s can do at best; it is kept for the next time", info->name);
+  if (!dyno_ceilings_measure (bench->device, &bench->ceilings, error))
+    return FALSE;
+  dyno_ceilings_keep (info, &bench->ceilings);
+  return TRUE;
+}
+
+/* What a kernel's FLOPs are held against. */
+static double
+flops_ceiling (const DynoCeilings *ceilings, const DynoDispatch *dispatch)
+{
+  return dyno_ceilings_on_matrix (&dispatch->spec) ? ceilings->matrix_flops_per_s : ceilings->fma_flops_per_s;
+}
+
+/* a / b for people and for JSON; what cannot be said is "-" and null. */
+static char *
+ratio_text (double a, double b)
+{
+  return a > 0 && b > 0 ? dyno_text_rate (a / b) : g_strdup ("-");
+}
+
+static char *
+percent_text (double a, double b)
+{
+  return a > 0 && b > 0 ? g_strdup_printf ("%.1f %%", 100 * a / b) : g_strdup ("-");
+}
+
+static double
+ratio_value (double a, double b)
+{
+  return a > 0 && b > 0 ? a / b : NAN;
+}
+
 static void
-print_json (const Row *row)
+print_json (const Row *row, const DynoCeilings *ceilings)
 {
   const DynoDispatch *d = row->dispatch;
+  double bytes_per_s = rate ((double) d->bytes, row->time_us), flops_per_s = rate ((double) d->flops, row->time_us);
   g_autofree char *kernel = variant (d);
   DynoJson json;
 
@@ -85,8 +129,12 @@ print_json (const Row *row)
   dyno_json_double (&json, "us", row->time_us);
   dyno_json_double (&json, "gflop", (double) d->flops / 1e9);
   dyno_json_double (&json, "mb", (double) d->bytes / 1e6);
-  dyno_json_double (&json, "gb_per_s", rate ((double) d->bytes, row->time_us) / 1e9);
-  dyno_json_double (&json, "tflop_per_s", rate ((double) d->flops, row->time_us) / 1e12);
+  dyno_json_double (&json, "gb_per_s", bytes_per_s / 1e9);
+  dyno_json_double (&json, "tflop_per_s", flops_per_s / 1e12);
+  dyno_json_double (&json, "of_bandwidth", ratio_value (bytes_per_s, ceilings->copy_bytes_per_s));
+  dyno_json_double (&json, "of_flops", ratio_value (flops_per_s, flops_ceiling (ceilings, d)));
+  dyno_json_double (&json, "floor_us", row->floor_us);
+  dyno_json_double (&json, "over_floor", ratio_value (row->time_us, row->floor_us));
   dyno_json_begin_array (&json, "groups");
   for (guint i = 0; i < 3; i++)
     dyno_json_uint (&json, NULL, d->groups[i]);
@@ -97,10 +145,28 @@ print_json (const Row *row)
 }
 
 typedef struct {
-  const char *name;
+  char *name; /* "conv2d.wgrad reduce"; owned */
   guint count;
-  double time_us, flops, bytes;
+  double time_us, floor_us, flops, bytes;
 } Sum;
+
+static void
+sum_free (gpointer data)
+{
+  Sum *sum = data;
+  g_free (sum->name);
+  g_free (sum);
+}
+
+static void
+sum_add (Sum *sum, const Row *row)
+{
+  sum->count++;
+  sum->time_us += row->time_us;
+  sum->floor_us += row->floor_us;
+  sum->flops += (double) row->dispatch->flops;
+  sum->bytes += (double) row->dispatch->bytes;
+}
 
 static int
 slower_sum_first (gconstpointer a, gconstpointer b)
@@ -109,68 +175,136 @@ slower_sum_first (gconstpointer a, gconstpointer b)
   return (x->time_us < y->time_us) - (x->time_us > y->time_us);
 }
 
-/* Sums over stage, op and pass, so that "all weight gradients" is one line. */
-static void
-print_groups (const Row *rows, guint n, double total_us)
+/* Sums over op and pass, so that "all weight gradients" is one. */
+static GPtrArray *
+sum_up (const Row *rows, guint n)
 {
-  g_autoptr (GHashTable) sums = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  g_autoptr (GPtrArray) list = g_ptr_array_new ();
-  g_autoptr (DynoTable) table = dyno_table_new ("op", "count", "us", "share", "GFLOP", "MB", "TFLOP/s", "GB/s", NULL);
-  GHashTableIter iter;
-  gpointer value;
+  g_autoptr (GHashTable) sums = g_hash_table_new (g_str_hash, g_str_equal);
+  GPtrArray *list = g_ptr_array_new_with_free_func (sum_free);
 
   for (guint i = 0; i < n; i++)
     {
       const DynoDispatch *d = rows[i].dispatch;
-      char *name = g_strdup_printf ("%s %s", d->node->op->name, d->pass);
+      g_autofree char *name = g_strdup_printf ("%s %s", d->node->op->name, d->pass);
       Sum *sum = g_hash_table_lookup (sums, name);
 
       if (sum == NULL)
         {
           sum = g_new0 (Sum, 1);
-          sum->name = name;
-          g_hash_table_insert (sums, name, sum);
+          sum->name = g_steal_pointer (&name);
+          g_hash_table_insert (sums, sum->name, sum);
+          g_ptr_array_add (list, sum);
         }
-      else
-        g_free (name);
-      sum->count++;
-      sum->time_us += rows[i].time_us;
-      sum->flops += (double) d->flops;
-      sum->bytes += (double) d->bytes;
+      sum_add (sum, &rows[i]);
     }
-  g_hash_table_iter_init (&iter, sums);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    g_ptr_array_add (list, value);
   g_ptr_array_sort (list, slower_sum_first);
-  for (guint i = 0; i < list->len; i++)
-    {
-      const Sum *sum = g_ptr_array_index (list, i);
-      dyno_table_add (table, g_strdup (sum->name), g_strdup_printf ("%u", sum->count),
-                      g_strdup_printf ("%.1f", sum->time_us), g_strdup_printf ("%.1f %%", 100 * sum->time_us / total_us),
-                      g_strdup_printf ("%.2f", sum->flops / 1e9), g_strdup_printf ("%.1f", sum->bytes / 1e6),
-                      g_strdup_printf ("%.3g", rate (sum->flops, sum->time_us) / 1e12),
-                      g_strdup_printf ("%.3g", rate (sum->bytes, sum->time_us) / 1e9), NULL);
-    }
+  return list;
+}
+
+static void
+add_sum (DynoTable *table, const Sum *sum, double total_us)
+{
+  dyno_table_add (table, g_strdup (sum->name), g_strdup_printf ("%u", sum->count), g_strdup_printf ("%.1f", sum->time_us),
+                  percent_text (sum->time_us, total_us), g_strdup_printf ("%.2f", sum->flops / 1e9),
+                  g_strdup_printf ("%.1f", sum->bytes / 1e6), dyno_text_rate (rate (sum->flops, sum->time_us) / 1e12),
+                  dyno_text_rate (rate (sum->bytes, sum->time_us) / 1e9), g_strdup_printf ("%.1f", sum->floor_us),
+                  ratio_text (sum->time_us, sum->floor_us), NULL);
+}
+
+static void
+print_sums (const GPtrArray *sums, const Sum *total)
+{
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("op", "count", "us", "share", "GFLOP", "MB", "TFLOP/s", "GB/s", "floor us", "us/floor", NULL);
+
+  for (guint i = 0; i < sums->len; i++)
+    add_sum (table, sums->pdata[i], total->time_us);
+  add_sum (table, total, total->time_us);
   dyno_out_line ("%s", "");
   dyno_table_print (table);
 }
 
 static void
-print_rows (const Row *rows, guint n, double total_us)
+print_sum_json (const Sum *sum)
 {
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("name", "pass", "us", "share", "GFLOP", "MB", "TFLOP/s", "GB/s", "kernel", NULL);
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "sum");
+  dyno_json_string (&json, "kind", sum->name);
+  dyno_json_uint (&json, "count", sum->count);
+  dyno_json_double (&json, "us", sum->time_us);
+  dyno_json_double (&json, "gflop", sum->flops / 1e9);
+  dyno_json_double (&json, "mb", sum->bytes / 1e6);
+  dyno_json_double (&json, "floor_us", sum->floor_us);
+  dyno_json_double (&json, "over_floor", ratio_value (sum->time_us, sum->floor_us));
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+print_rows (const Row *rows, guint n, double total_us, const DynoCeilings *ceilings)
+{
+  g_autoptr (DynoTable) table = dyno_table_new ("name", "pass", "us", "share", "GFLOP", "MB", "TFLOP/s", "of max", "GB/s",
+                                                "of max", "floor us", "us/floor", "kernel", NULL);
 
   for (guint i = 0; i < n; i++)
     {
       const DynoDispatch *d = rows[i].dispatch;
+      double bytes_per_s = rate ((double) d->bytes, rows[i].time_us),
+             flops_per_s = rate ((double) d->flops, rows[i].time_us);
       dyno_table_add (table, g_strdup (d->node->name), g_strdup (d->pass), g_strdup_printf ("%.1f", rows[i].time_us),
-                      g_strdup_printf ("%.1f %%", 100 * rows[i].time_us / total_us),
-                      g_strdup_printf ("%.2f", (double) d->flops / 1e9), g_strdup_printf ("%.1f", (double) d->bytes / 1e6),
-                      g_strdup_printf ("%.3g", rate ((double) d->flops, rows[i].time_us) / 1e12),
-                      g_strdup_printf ("%.3g", rate ((double) d->bytes, rows[i].time_us) / 1e9), variant (d), NULL);
+                      percent_text (rows[i].time_us, total_us), g_strdup_printf ("%.2f", (double) d->flops / 1e9),
+                      g_strdup_printf ("%.1f", (double) d->bytes / 1e6), dyno_text_rate (flops_per_s / 1e12),
+                      percent_text (flops_per_s, flops_ceiling (ceilings, d)), dyno_text_rate (bytes_per_s / 1e9),
+                      percent_text (bytes_per_s, ceilings->copy_bytes_per_s), g_strdup_printf ("%.1f", rows[i].floor_us),
+                      ratio_text (rows[i].time_us, rows[i].floor_us), variant (d), NULL);
     }
   dyno_table_print (table);
+}
+
+static void
+print_text (const DynoBench *bench, const Row *rows, guint shown, const GPtrArray *sums, const Sum *total)
+{
+  const DynoCeilings *c = &bench->ceilings;
+  g_autofree char *copy = dyno_text_rate (c->copy_bytes_per_s / 1e9), *fma = dyno_text_rate (c->fma_flops_per_s / 1e12),
+                  *matrix = dyno_text_rate (c->matrix_flops_per_s / 1e12);
+
+  dyno_out_line ("%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f GFLOP, %.1f MB",
+                 bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", total->count,
+                 dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL), total->time_us, total->flops / 1e9,
+                 total->bytes / 1e6);
+  dyno_out_line ("at most: %s GB/s, %s TFLOP/s in fp32%s%s%s", copy, fma, c->matrix_flops_per_s > 0 ? ", " : "",
+                 c->matrix_flops_per_s > 0 ? matrix : "", c->matrix_flops_per_s > 0 ? " on matrix units" : "");
+  if (total->time_us <= 0)
+    dyno_out_line ("this device has no timestamps: times read 0");
+  print_rows (rows, shown, total->time_us, c);
+  print_sums (sums, total);
+}
+
+static void
+print_total_json (const DynoBench *bench, const Sum *total)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "total");
+  dyno_json_string (&json, "workload", bench->workload->name);
+  dyno_json_uint (&json, "batch", bench->batch);
+  dyno_json_string (&json, "mode", bench->amp ? "amp" : "fp32");
+  dyno_json_uint (&json, "dispatches", total->count);
+  dyno_json_uint (&json, "barriers", dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL));
+  dyno_json_double (&json, "us", total->time_us);
+  dyno_json_double (&json, "gflop", total->flops / 1e9);
+  dyno_json_double (&json, "mb", total->bytes / 1e6);
+  dyno_json_double (&json, "floor_us", total->floor_us);
+  dyno_json_double (&json, "over_floor", ratio_value (total->time_us, total->floor_us));
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
 }
 
 gboolean
@@ -179,50 +313,30 @@ dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows_shown, gboolean 
   GPtrArray *dispatches = dyno_lowering_get_dispatches (bench->lowering);
   guint n = dispatches->len, shown = rows_shown ? MIN (rows_shown, n) : n;
   g_autofree Row *rows = g_new0 (Row, n + 1);
-  double total_us = 0, flops = 0, bytes = 0;
+  g_autoptr (GPtrArray) sums = NULL;
+  Sum total = { .name = (char *) "sum" };
 
   for (guint i = 0; i < n; i++)
     {
       rows[i].dispatch = dispatches->pdata[i];
-      flops += (double) rows[i].dispatch->flops;
-      bytes += (double) rows[i].dispatch->bytes;
+      rows[i].floor_us = dyno_ceilings_floor_us (&bench->ceilings, rows[i].dispatch);
     }
   /* One step before, so that the step input is in place and pages are touched. */
   if (!dyno_bench_steps (bench, 2, error) || !collect (bench, CLAMP (repeats, 1, 101), rows, n, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
-    total_us += rows[i].time_us;
+    sum_add (&total, &rows[i]);
   qsort (rows, n, sizeof *rows, slower_first);
+  sums = sum_up (rows, n);
   if (!as_json)
-    {
-      dyno_out_line ("%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f GFLOP, %.1f MB",
-                     bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", n,
-                     dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL), total_us, flops / 1e9, bytes / 1e6);
-      if (total_us <= 0)
-        dyno_out_line ("this device has no timestamps: times read 0");
-      print_rows (rows, shown, MAX (total_us, 1e-9));
-      print_groups (rows, n, MAX (total_us, 1e-9));
-    }
+    print_text (bench, rows, shown, sums, &total);
   else
     {
-      DynoJson json;
-
       for (guint i = 0; i < shown; i++)
-        print_json (&rows[i]);
-      dyno_json_init (&json, 0);
-      dyno_json_begin_object (&json, NULL);
-      dyno_json_string (&json, "event", "total");
-      dyno_json_string (&json, "workload", bench->workload->name);
-      dyno_json_uint (&json, "batch", bench->batch);
-      dyno_json_string (&json, "mode", bench->amp ? "amp" : "fp32");
-      dyno_json_uint (&json, "dispatches", n);
-      dyno_json_uint (&json, "barriers", dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL));
-      dyno_json_double (&json, "us", total_us);
-      dyno_json_double (&json, "gflop", flops / 1e9);
-      dyno_json_double (&json, "mb", bytes / 1e6);
-      dyno_json_end_object (&json);
-      dyno_out_json (&json);
-      dyno_json_clear (&json);
+        print_json (&rows[i], &bench->ceilings);
+      for (guint i = 0; i < sums->len; i++)
+        print_sum_json (sums->pdata[i]);
+      print_total_json (bench, &total);
     }
   dyno_out_flush ();
   return TRUE;

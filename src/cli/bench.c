@@ -389,6 +389,8 @@ bench_table (const char *command, const BenchOptions *o)
   bench.device = device = dyno_device_open (&params, &error);
   if (device == NULL)
     return dyno_cli_fail (g_steal_pointer (&error), TRUE);
+  if (o->kernels && !dyno_bench_ceilings (&bench, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), TRUE);
   for (guint m = 0; modes[m]; m++)
     for (guint w = 0; names[w]; w++)
       {
@@ -423,7 +425,8 @@ dyno_verb_bench (int argc, char **argv)
     { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Steps of each of the three runs (default: 30)", "N" },
     { "kernels", 0, 0, G_OPTION_ARG_NONE, &o.kernels, "Time every dispatch of a step instead", NULL },
     { "rows", 0, 0, G_OPTION_ARG_INT64, &o.rows, "With --kernels: the slowest N dispatches only", "N" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "With --kernels: one JSON object a dispatch and line", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "With --kernels: one JSON object a dispatch, and then a sum, and line",
+      NULL },
     { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step, "Also seconds from process start to the first step done", NULL },
     { "no-autotune", 0, 0, G_OPTION_ARG_NONE, &o.no_autotune, "Take known or likely kernel variants without timing them",
       NULL },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A network ready to be stepped on resident data, for bench and its table of kernels. */
 #pragma once
+#include "ceilings.h"
 #include "cli.h"
 #include "network.h"
 #include "program.h"
@@ -23,7 +24,8 @@ typedef struct {
   const DynoBenchWorkload *workload;
   guint32 batch;
   gboolean amp;
-  double tune_seconds; /* for timing kernel variants; 0: no limit */
+  double tune_seconds;   /* for timing kernel variants; 0: no limit */
+  DynoCeilings ceilings; /* for dyno_bench_kernels */
   DynoGraph *graph;
   DynoLowering *lowering;
   DynoPlan plan;
@@ -41,7 +43,11 @@ void dyno_bench_clear (DynoBench *bench);
 /* Submits n steps back to back and waits for the last. */
 gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
 
-/* The time of every dispatch of a step, medians of `repeats` profiles, slowest first; rows 0: all. */
+/* Fills ceilings with what is kept for the device, or measures and keeps it; before a network takes the memory. */
+gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
+
+/* The time of every dispatch of a step, medians of `repeats` profiles, slowest first, against what the
+ * device could do at best; then their sums by kind.  rows 0: all. */
 gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json, GError **error);
 
 G_END_DECLS

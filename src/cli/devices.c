@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl devices: what Vulkan offers, best first, and what Dyno makes of it. */
+/* dynoctl devices: what Vulkan offers, best first, and what Dyno makes of it; measured, when asked. */
+#include "ceilings.h"
 #include "cli.h"
 #include "kernel.h"
 #include "output.h"
@@ -27,6 +28,29 @@ static const char *
 matrix_name (DynoMatrix matrix)
 {
   return matrix == DYNO_MATRIX_KHR ? "khr" : matrix == DYNO_MATRIX_NV ? "nv" : "none";
+}
+
+static void
+add_ceilings (DynoJson *json, const DynoDeviceInfo *info)
+{
+  DynoCeilings c;
+
+  if (!dyno_ceilings_load (info, &c))
+    {
+      dyno_json_null (json, "ceilings");
+      return;
+    }
+  dyno_json_begin_object (json, "ceilings");
+  dyno_json_double (json, "copy_gb_per_s", c.copy_bytes_per_s / 1e9);
+  dyno_json_double (json, "fma_tflop_per_s", c.fma_flops_per_s / 1e12);
+  dyno_json_double (json, "fp32_tflop_per_s", c.single_flops_per_s / 1e12);
+  dyno_json_string (json, "fp32_kernel", c.single_kernel);
+  if (c.matrix_flops_per_s > 0)
+    dyno_json_double (json, "matrix_tflop_per_s", c.matrix_flops_per_s / 1e12);
+  else
+    dyno_json_null (json, "matrix_tflop_per_s");
+  dyno_json_string (json, "matrix_kernel", *c.matrix_kernel ? c.matrix_kernel : NULL);
+  dyno_json_end_object (json);
 }
 
 static void
@@ -63,9 +87,30 @@ print_json (const DynoDeviceInfo *info)
   dyno_json_bool (&json, "memory_budget", info->memory_budget);
   dyno_json_bool (&json, "transfer_queue", info->transfer_queue);
   dyno_json_double (&json, "timestamp_ns", info->timestamp_ns);
+  add_ceilings (&json, info);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
+}
+
+static void
+print_ceilings (const DynoDeviceInfo *info)
+{
+  g_autofree char *copy = NULL, *fma = NULL, *single = NULL, *matrix = NULL;
+  DynoCeilings c;
+
+  if (!dyno_ceilings_load (info, &c))
+    return;
+  copy = dyno_text_rate (c.copy_bytes_per_s / 1e9);
+  fma = dyno_text_rate (c.fma_flops_per_s / 1e12);
+  single = dyno_text_rate (c.single_flops_per_s / 1e12);
+  matrix = dyno_text_rate (c.matrix_flops_per_s / 1e12);
+  dyno_out_line ("   measured    copy %s GB/s, fp32 in registers %s TFLOP/s", copy, fma);
+  dyno_out_line ("               fp32 product %s TFLOP/s (%s)", single, c.single_kernel);
+  if (c.matrix_flops_per_s > 0)
+    dyno_out_line ("               fp16 product on matrix units %s TFLOP/s (%s)", matrix, c.matrix_kernel);
+  else
+    dyno_out_line ("               fp16 product on matrix units: none");
 }
 
 static void
@@ -92,6 +137,20 @@ print_text (const DynoDeviceInfo *info)
   dyno_out_line ("   subgroup    %u, workgroup memory %s, %u invocations", info->subgroup_size, shared,
                  info->max_invocations);
   dyno_out_line ("   transfers   %s", info->transfer_queue ? "on a queue of their own" : "on the compute queue");
+  print_ceilings (info);
+}
+
+static gboolean
+measure (guint index, GError **error)
+{
+  DynoDeviceParams params = { .index = (int) index };
+  DynoCeilings ceilings;
+  g_autoptr (DynoDevice) device = dyno_device_open (&params, error);
+
+  if (device == NULL || !dyno_ceilings_measure (device, &ceilings, error))
+    return FALSE;
+  dyno_ceilings_keep (dyno_device_get_info (device), &ceilings);
+  return TRUE;
 }
 
 int
@@ -99,9 +158,12 @@ dyno_verb_devices (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) devices = NULL;
-  gboolean as_json = FALSE;
-  int code;
+  gboolean as_json = FALSE, measured = FALSE;
+  int code, only = -1;
   const GOptionEntry entries[] = {
+    { "measure", 0, 0, G_OPTION_ARG_NONE, &measured, "Measure copying and multiplying, some seconds a device; kept on disk",
+      NULL },
+    { "device", 0, 0, G_OPTION_ARG_INT, &only, "This device alone, by its number (default: all)", "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object a device and line", NULL },
     { NULL },
   };
@@ -111,12 +173,25 @@ dyno_verb_devices (int argc, char **argv)
   devices = dyno_device_list (&error);
   if (devices == NULL)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  if (only < -1 || only >= (int) devices->len)
+    return dyno_cli_fail (g_error_new (DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+                                       "There is no device %d; there are %u, from 0", only, devices->len),
+                          as_json);
+  code = DYNO_EXIT_OK;
   for (guint i = 0; i < devices->len; i++)
-    if (as_json)
-      print_json (devices->pdata[i]);
-    else
-      print_text (devices->pdata[i]);
+    {
+      if (only >= 0 && i != (guint) only)
+        continue;
+      /* One that cannot be measured is listed all the same. */
+      if (measured && !measure (i, &error))
+        code = dyno_cli_fail (g_steal_pointer (&error), as_json);
+      if (as_json)
+        print_json (devices->pdata[i]);
+      else
+        print_text (devices->pdata[i]);
+      dyno_out_flush ();
+    }
   if (!as_json)
     dyno_out_line ("\nshader compiler: %s", dyno_shader_compiler_version ());
-  return DYNO_EXIT_OK;
+  return code;
 }

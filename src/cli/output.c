@@ -131,6 +131,12 @@ dyno_text_duration (double seconds)
   return g_strdup_printf ("%u:%02u:%02u", (guint) (whole / 3600), (guint) (whole / 60 % 60), (guint) (whole % 60));
 }
 
+char *
+dyno_text_rate (double rate)
+{
+  return g_strdup_printf (rate >= 99.95 ? "%.0f" : rate >= 9.995 ? "%.1f" : "%.3g", rate);
+}
+
 #define MAX_COLUMNS 16
 
 struct _DynoTable {

@@ -19,6 +19,7 @@ gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_C
 char *dyno_text_bytes (guint64 bytes);
 char *dyno_text_count (double count);
 char *dyno_text_duration (double seconds);
+char *dyno_text_rate (double rate); /* three digits, and never an exponent above: "4311", "61.3", "0.0204" */
 
 /* A table: the first row is the heading.  Cells that look like numbers are aligned to the right. */
 typedef struct _DynoTable DynoTable;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Verbs that do not train: their JSON, their words and their exit codes."""
-import os, subprocess, sys
+import json, os, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -64,6 +64,28 @@ class Lists(Case):
                 self.assertEqual(device['note'], 'software, slow')
         if devices[0]['software']:
             self.assertIn('(software, slow)', self.run_it('devices').stdout.decode())
+
+    def test_devices_measured(self):
+        environment = self.without_ceilings()
+        plain = self.lines('devices', '--json', environment=environment)
+        self.assertEqual([device['ceilings'] for device in plain], [None] * len(plain))
+        self.assertNotIn('measured', self.run_it('devices', environment=environment).stdout.decode())
+        measured, = self.lines('devices', '--measure', '--device', '0', '--json', environment=environment)
+        ceilings = measured['ceilings']
+        for name in ('copy_gb_per_s', 'fma_tflop_per_s', 'fp32_tflop_per_s'):
+            self.assertGreater(ceilings[name], 0)
+        self.assertTrue(ceilings['fp32_kernel'])
+        self.assertEqual(ceilings['matrix_tflop_per_s'] is None, measured['matrix'] == 'none')
+        self.assertEqual(ceilings['matrix_kernel'] is None, measured['matrix'] == 'none')
+        kept, = self.lines('devices', '--device', '0', '--json', environment=environment)
+        self.assertEqual(kept, measured)
+        text = self.run_it('devices', '--device', '0', environment=environment).stdout.decode()
+        self.assertRegex(text, r'   measured    copy [0-9.]+ GB/s, fp32 in registers [0-9.e-]+ TFLOP/s\n')
+        self.assertIn(f"TFLOP/s ({ceilings['fp32_kernel']})", text)
+
+    def test_devices_has_no_such_device(self):
+        self.run_it('devices', '--device', '99', expect=4)
+        self.run_it('devices', '--device', '-2', expect=4)
 
     def test_no_driver_is_exit_4(self):
         environment = dict(self.environment, VK_ICD_FILENAMES='/nonexistent.json', VK_DRIVER_FILES='/nonexistent.json')
@@ -201,12 +223,49 @@ class Bench(Case):
         self.assertAlmostEqual(line['images_per_s'], 2e3 / line['step_ms'], delta=line['images_per_s'] * 0.01 + 0.1)
 
     def test_kernels_name_every_dispatch(self):
-        lines = self.lines('bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1', '--no-autotune',
-                           '--kernels', '--json')
+        arguments = ['bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1', '--no-autotune',
+                     '--kernels', '--json']
+        environment = self.without_ceilings()
+        done = self.run_it(*arguments, environment=environment)
+        self.assertIn('measuring what', done.stderr.decode())
+        done = self.run_it(*arguments, environment=environment)
+        self.assertNotIn('measuring what', done.stderr.decode())
+        lines = [json.loads(line) for line in done.stdout.decode().splitlines()]
         total, = self.events(lines, 'total')
         kernels = self.events(lines, 'kernel')
         self.assertEqual(len(kernels), total['dispatches'])
         self.assertEqual([k['us'] for k in kernels], sorted((k['us'] for k in kernels), reverse=True))
+        device, = self.lines('devices', '--device', '0', '--json', environment=environment)
+        for kernel in kernels:
+            self.check_against(device['ceilings'], kernel)
+        sums = self.events(lines, 'sum')
+        self.assertEqual([s['us'] for s in sums], sorted((s['us'] for s in sums), reverse=True))
+        self.assertEqual(sum(s['count'] for s in sums), total['dispatches'])
+        for rows in (kernels, sums):
+            for name in ('us', 'floor_us', 'gflop', 'mb'):
+                self.assertAlmostEqual(sum(r[name] for r in rows), total[name], delta=1e-6 * total[name])
+        self.assertAlmostEqual(total['over_floor'], total['us'] / total['floor_us'], delta=1e-6 * total['over_floor'])
+
+    def check_against(self, ceilings, kernel):
+        """Shares and floor follow from the kernel's own figures and the kept ceilings."""
+        flops = ceilings['matrix_tflop_per_s' if 'MATRIX' in kernel['variant'] else 'fma_tflop_per_s']
+        floor = max(kernel['mb'] * 1e3 / ceilings['copy_gb_per_s'], kernel['gflop'] * 1e3 / flops)
+        self.assertAlmostEqual(kernel['floor_us'], floor, delta=1e-6 * floor)
+        for name, value, ceiling in (('of_bandwidth', kernel['gb_per_s'], ceilings['copy_gb_per_s']),
+                                     ('of_flops', kernel['tflop_per_s'], flops)):
+            if value > 0:
+                self.assertAlmostEqual(kernel[name], value / ceiling, delta=1e-6 * kernel[name])
+            else:
+                self.assertIsNone(kernel[name])
+        if kernel['us'] > 0:
+            self.assertAlmostEqual(kernel['over_floor'], kernel['us'] / floor, delta=1e-6 * kernel['over_floor'])
+
+    def test_kernels_in_words_end_with_a_sum(self):
+        text = self.run_it('bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1', '--no-autotune',
+                           '--kernels', '--rows', '3').stdout.decode()
+        self.assertRegex(text, r'\nat most: [0-9.]+ GB/s, [0-9.e-]+ TFLOP/s in fp32')
+        self.assertRegex(text.splitlines()[2], r'us +share +GFLOP +MB +TFLOP/s +of max +GB/s +of max +floor us +us/floor +kernel$')
+        self.assertTrue(text.splitlines()[-1].startswith('sum '))
 
     def test_usage(self):
         self.run_it('bench', '--workload', 'nothing', expect=2)
