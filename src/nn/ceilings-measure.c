@@ -363,6 +363,20 @@ record_product (Meter *m, DynoLowering *lowering, GError **error)
   return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
 }
 
+/* Infinity where it cannot be recorded. */
+static gboolean
+time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, double *time_us, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  g_autoptr (DynoCommand) command = record_product (m, lowering, &local);
+  *time_us = INFINITY;
+  if (local)
+    g_propagate_error (error, g_steal_pointer (&local));
+  else if (!command || time_command (m, command, max_runs, best_us, time_us, error))
+    return TRUE;
+  return FALSE;
+}
+
 /* All at once, by threads: then the device does not cool down between two kernels.  One that fails is found when it is
  * recorded. */
 static void
@@ -381,33 +395,37 @@ compile (Meter *m, const Product *p)
     g_info ("not all kernels of the ceilings compile: %s", error->message);
 }
 
-/* The largest side whose run is not too long, judged by the first kernel at a small one; at least that. */
+/* The time of the first kernel that runs; infinity: none does. */
+static gboolean
+try_side (Meter *m, gboolean half, guint32 side, double *time_us, GError **error)
+{
+  g_auto (Product) p = { 0 };
+  *time_us = INFINITY;
+  if (!product_init (&p, dyno_device_get_info (m->device), half, side, error))
+    return FALSE;
+  for (guint i = 0; i < p.lowerings->len && isinf (*time_us); i++)
+    if (!time_product (m, p.lowerings->pdata[i], 1, INFINITY, time_us, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* The largest side whose run is not too long: from try to try by the time of the last, since small ones are mostly launch. */
 static gboolean
 find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 {
   guint64 element = half ? 2 : 4, size = dyno_buffer_get_size (m->target);
-  double time_us;
-  g_auto (Product) p = { 0 };
-  *side = SIDE_FIRST;
-  if (!product_init (&p, dyno_device_get_info (m->device), half, *side, error))
-    return FALSE;
-  for (guint i = 0; i < p.lowerings->len; i++)
+  guint32 tried = 0;
+  for (*side = SIDE_FIRST; tried != *side;)
     {
-      g_autoptr (GError) local = NULL;
-      g_autoptr (DynoCommand) command = record_product (m, g_ptr_array_index (p.lowerings, i), &local);
-      if (local || (command && !time_command (m, command, 1, INFINITY, &time_us, &local)))
-        {
-          g_propagate_error (error, g_steal_pointer (&local));
-          return FALSE;
-        }
-      if (!command)
-        continue;
+      double time_us;
+      tried = *side;
+      if (!try_side (m, half, tried, &time_us, error))
+        return FALSE;
       /* Twice the side is eight times the work. */
       for (; *side < SIDE_MOST && 4 * element * *side * *side <= size && 8 * time_us <= m->longest_us; time_us *= 8)
         *side *= 2;
-      g_debug ("products are of side %u", *side);
-      return TRUE;
     }
+  g_debug ("products are of side %u", *side);
   return TRUE;
 }
 
@@ -428,15 +446,8 @@ measure_product (Meter *m, gboolean half, double *flops_per_s, char label[DYNO_C
   gint64 deadline_us = g_get_monotonic_time () + (m->software ? PRODUCTS_SOFTWARE_US : PRODUCTS_US);
   for (guint i = 0; i < p.lowerings->len && (isinf (best_us) || g_get_monotonic_time () < deadline_us); i++)
     {
-      g_autoptr (GError) local = NULL;
-      g_autoptr (DynoCommand) command = record_product (m, g_ptr_array_index (p.lowerings, i), &local);
-      if (local || (command && !time_command (m, command, MAX_RUNS, best_us, &time_us, &local)))
-        {
-          g_propagate_error (error, g_steal_pointer (&local));
-          return FALSE;
-        }
-      if (!command)
-        continue;
+      if (!time_product (m, p.lowerings->pdata[i], MAX_RUNS, best_us, &time_us, error))
+        return FALSE;
       g_debug ("product of %u, %s: %.1f us", side, (const char *) p.labels->pdata[i], time_us);
       if (time_us >= best_us)
         continue;

@@ -266,6 +266,7 @@ class Bench(Case):
         self.assertRegex(text, r'\nat most: [0-9.]+ GB/s, [0-9.e-]+ TFLOP/s in fp32')
         self.assertRegex(text.splitlines()[2], r'us +share +GFLOP +MB +TFLOP/s +of max +GB/s +of max +floor us +us/floor +kernel$')
         self.assertTrue(text.splitlines()[-1].startswith('sum '))
+        self.assertNotIn('e+', text)
 
     def test_usage(self):
         self.run_it('bench', '--workload', 'nothing', expect=2)
