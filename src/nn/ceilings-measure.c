@@ -409,7 +409,8 @@ try_side (Meter *m, gboolean half, guint32 side, double *time_us, GError **error
   return TRUE;
 }
 
-/* The largest side whose run is not too long: from try to try by the time of the last, since small ones are mostly launch. */
+/* The largest side whose run is not too long: by the last try's time, and anew,
+ * since small ones are mostly launch. */
 static gboolean
 find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 {
