@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole nets against PyTorch: losses of 20 steps and the weights after them, from fixtures that make_fixtures.py writes.
+/* Whole nets against PyTorch: losses of some steps and the weights after them, from fixtures that make_fixtures.py writes.
  * Inputs, labels and start weights are made here by the hash that the script has, and go in through files, as a user's would. */
 #include "npyfile.h"
 #include "train-test.h"
@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS 20
+/* As in make_fixtures.py. */
+#define PROJECTIONS             4
+#define FIRST_PROJECTION_STREAM 4096
 
 static double *
 hash_uniform (guint64 stream, guint64 count)
@@ -29,6 +31,7 @@ typedef struct {
   GKeyFile *file;
   DynoJob *job;
   guint size, classes, samples;
+  gsize steps;
   char *folder;
 } Case;
 
@@ -128,6 +131,7 @@ static void
 case_init (Case *c, const char *name)
 {
   g_autofree char *path = g_strconcat (g_test_get_dir (G_TEST_DIST), "/fixtures/", name, ".ini", NULL), *model = NULL;
+  g_autofree double *losses = NULL;
   g_autoptr (GError) error = NULL;
 
   c->file = g_key_file_new ();
@@ -148,7 +152,9 @@ case_init (Case *c, const char *name)
   set_setting (c, "clip_norm", "clip_norm");
   test_job_set (c->job, "momentum=0.9", "schedule=constant", "warmup_epochs=0", "data.shuffle=false", "data.val_split=0",
                 "augment.flip=false", NULL);
-  c->job->max_steps = STEPS;
+  losses = g_key_file_get_double_list (c->file, "losses", "fp32", &c->steps, &error);
+  g_assert_no_error (error);
+  c->job->max_steps = c->steps;
   write_data (c);
   write_weights (c);
 }
@@ -166,13 +172,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Case, case_clear)
 static void
 check_losses (const Case *c, const TestRun *run, double tolerance)
 {
-  gsize n;
-  g_autofree double *expected = g_key_file_get_double_list (c->file, "losses", "fp32", &n, NULL);
+  g_autofree double *expected = g_key_file_get_double_list (c->file, "losses", "fp32", NULL, NULL);
   double worst = 0;
 
-  g_assert_cmpuint (n, ==, STEPS);
-  g_assert_cmpuint (run->losses->len, ==, STEPS);
-  for (guint i = 0; i < n; i++)
+  g_assert_cmpuint (run->losses->len, ==, c->steps);
+  for (guint i = 0; i < c->steps; i++)
     {
       double got = g_array_index (run->losses, double, i), relative = fabs (got - expected[i]) / fabs (expected[i]);
 
@@ -181,6 +185,15 @@ check_losses (const Case *c, const TestRun *run, double tolerance)
         g_error ("step %u: loss %.7f, PyTorch has %.7f", i + 1, got, expected[i]);
     }
   g_test_message ("largest relative difference of a loss: %.2e", worst);
+}
+
+static float
+element (const DynoSafetensor *tensor, guint64 at)
+{
+  float value;
+
+  memcpy (&value, (const guint8 *) tensor->data + sizeof value * at, sizeof value);
+  return value;
 }
 
 /* Elements are compared on the scale of their tensor. */
@@ -199,25 +212,21 @@ check_weights (const Case *c, double tolerance, double sum_tolerance)
       const DynoSafetensor *tensor = dyno_safetensors_lookup (file, names[i]);
       g_autofree double *expected = g_key_file_get_double_list (c->file, "weights", names[i], NULL, NULL);
       gint64 tracked;
-      float value;
 
       g_assert_nonnull (tensor);
       if (tensor->type == DYNO_TENSOR_I64)
         {
           memcpy (&tracked, tensor->data, 8);
-          g_assert_cmpint (tracked, ==, STEPS);
+          g_assert_cmpint (tracked, ==, (gint64) c->steps);
           continue;
         }
       guint64 n = tensor->size_bytes / 4, places[] = { 0, n / 3, 2 * n / 3, n - 1 };
       double sum = 0, scale = expected[0] / (double) n;
       for (guint64 e = 0; e < n; e++)
-        {
-          memcpy (&value, (const guint8 *) tensor->data + 4 * e, 4);
-          sum += fabsf (value);
-        }
+        sum += fabsf (element (tensor, e));
       for (guint k = 0; k < G_N_ELEMENTS (places); k++)
         {
-          memcpy (&value, (const guint8 *) tensor->data + 4 * places[k], 4);
+          float value = element (tensor, places[k]);
           double difference = fabs (value - expected[k + 1]) / scale;
           if (!(difference <= tolerance))
             g_error ("%s[%" G_GUINT64_FORMAT "] is %g, PyTorch has %g", names[i], places[k], value, expected[k + 1]);
@@ -226,6 +235,46 @@ check_weights (const Case *c, double tolerance, double sum_tolerance)
       g_assert_cmpfloat_with_epsilon (sum / expected[0], 1.0, sum_tolerance);
     }
   g_test_message ("largest difference of a weight, on its tensor's scale: %.2e", worst);
+}
+
+/* How far every tensor moved, each on the scale of its own movement: the gradients of all steps, momentum, decay and running
+ * statistics, where weights themselves hardly differ from those they started from. */
+static void
+check_movement (const Case *c, double tolerance)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSafetensors) before = dyno_safetensors_open (c->job->weights_in, 0, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoSafetensors) after = dyno_safetensors_open (c->job->weights_out, 0, &error);
+  g_assert_no_error (error);
+  g_auto (GStrv) names = g_key_file_get_keys (c->file, "movement", NULL, NULL);
+  double worst = 0;
+
+  g_assert_nonnull (names);
+  for (guint i = 0; names[i]; i++)
+    {
+      const DynoSafetensor *from = dyno_safetensors_lookup (before, names[i]),
+                           *to = dyno_safetensors_lookup (after, names[i]);
+      g_autofree double *expected = g_key_file_get_double_list (c->file, "movement", names[i], NULL, NULL);
+
+      g_assert_nonnull (from);
+      g_assert_nonnull (to);
+      guint64 n = to->size_bytes / sizeof (float);
+      g_assert_cmpuint (from->size_bytes, ==, to->size_bytes);
+      for (guint k = 0; k < PROJECTIONS; k++)
+        {
+          g_autofree double *vector = hash_uniform (FIRST_PROJECTION_STREAM + i * PROJECTIONS + k, n);
+          double product = 0;
+          for (guint64 e = 0; e < n; e++)
+            product += vector[e] * ((double) element (to, e) - (double) element (from, e));
+          double difference = fabs (product - expected[k + 1]) / expected[0];
+          if (!(difference <= tolerance))
+            g_error ("%s moved by %g along vector %u, PyTorch's by %g (by %g in all)", names[i], product, k, expected[k + 1],
+                     expected[0]);
+          worst = MAX (worst, difference);
+        }
+    }
+  g_test_message ("largest difference of a movement, on its tensor's scale: %.2e", worst);
 }
 
 static void
@@ -243,14 +292,17 @@ run_case (gconstpointer data)
   check_losses (&c, &run, amp ? 2e-2 : 1e-3);
   /* AdamW moves by the sign of small gradients too, so that single elements part more than their tensor. */
   check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
+  if (!amp && g_str_has_suffix (parts[0], "-movement"))
+    check_movement (&c, 5e-4);
 }
 
 int
 main (int argc, char **argv)
 {
   static const char *const cases[][2] = {
-    { "simplecnn", "fp32" }, { "simplecnn", "amp" }, { "simplecnn-smoothed", "fp32" }, { "simplecnn-smoothed", "amp" },
-    { "mlp", "fp32" },       { "mlp", "amp" },       { "resnet18", "fp32" },           { "resnet18", "amp" }
+    { "simplecnn", "fp32" },         { "simplecnn", "amp" }, { "simplecnn-smoothed", "fp32" },
+    { "simplecnn-smoothed", "amp" }, { "mlp", "fp32" },      { "mlp", "amp" },
+    { "resnet18", "fp32" },          { "resnet18", "amp" },  { "resnet18-movement", "fp32" }
   };
 
   g_test_init (&argc, &argv, NULL);
