@@ -10,6 +10,7 @@
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
+#define SUMS_OUT  0
 #include "geometry.glsl"
 
 #define CHUNKS (K / CHUNK)
@@ -38,10 +39,7 @@ gemm_a (uint i)
     valid = CHECK_M == 0 || at.x >= 0;
   if (CHECK_K != 0)
     valid = valid && walk_a.y < taps_h;
-  GemmChunk chunk = GemmChunk (0);
-  if (valid)
-    chunk = GemmChunks (p.a).v[uint (base[i] - int ((walk_a.y * OW + walk_a.x) * CHUNKS) + int (walk_a.c))];
-  return chunk;
+  return gather (p.a, uint (base[i] - int ((walk_a.y * OW + walk_a.x) * CHUNKS) + int (walk_a.c)), valid);
 }
 
 GemmChunk
@@ -49,10 +47,8 @@ gemm_b (uint i)
 {
   uint column = tile_column + b_row (i);
   uint tap = (first_y + walk.y * STRIDE_H) * KW + first_x + walk.x * STRIDE_W;
-  GemmChunk chunk = GemmChunk (0);
-  if ((CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C))
-    chunk = GemmChunks (p.b).v[(tap * C + column) * CHUNKS + walk.c];
-  return chunk;
+  return gather (p.b, (tap * C + column) * CHUNKS + walk.c,
+                 (CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C));
 }
 
 void
@@ -99,6 +95,16 @@ gemm_store2 (uint column, vec4 v, vec4 w)
   if (CHECK_N == 0 || column < C)
     store_activation8 (store_row + column / 4, v, w);
 }
+
+#if HALF
+void
+gemm_store_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < C)
+    store_halves (store_row + column / 4, chunk, false, vec4 (0.0), vec4 (0.0));
+}
+#endif
 
 #include "gemm-run.glsl"
 

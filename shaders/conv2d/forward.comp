@@ -8,11 +8,19 @@
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0
+#define SUMS_OUT  0
 #include "geometry.glsl"
 
 #define ROWS    (N * OH * OW)
+#if FEW
+#define DEPTH   FEW_DEPTH
+#define CHUNKS  1             /* a step in x of the walk */
+#define WIDTH   FEW_CHUNKS
+#else
 #define DEPTH   (KH * KW * C)
 #define CHUNKS  (C / CHUNK)
+#define WIDTH   KW
+#endif
 #define INSIDE  (PAD_H == 0 && PAD_W == 0)
 
 DYNO_BUFFER_IN (Bias4, vec4, 16);
@@ -26,6 +34,11 @@ uint depth;            /* first row of the weight's tile */
 GemmChunk
 gemm_a (uint i)
 {
+#if FEW
+  uint x_tap = walk.x * FEW_TAPS;
+  return few_chunk (p.a, window[i] + ivec2 (walk.y, x_tap), base[i] + int (walk.y * W + x_tap), x_tap,
+                       CHECK_K == 0 || walk.y < KH);
+#else
   ivec2 at = window[i] + ivec2 (walk.y, walk.x);
   bool valid;
   if (INSIDE)
@@ -34,26 +47,25 @@ gemm_a (uint i)
     valid = uint (at.x) < H && uint (at.y) < W;
   if (CHECK_K != 0)
     valid = valid && walk.y < KH;
-  GemmChunk chunk = GemmChunk (0);
-  if (valid)
-    chunk = GemmChunks (p.a).v[uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c))];
-  return chunk;
+  return gather (p.a, uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c)), valid);
+#endif
 }
 
 GemmChunk
 gemm_b (uint i)
 {
   uint row = depth + b_row (i), column = tile_column + b_column (i) * CHUNK;
-  GemmChunk chunk = GemmChunk (0);
-  if ((CHECK_K == 0 || row < DEPTH) && (CHECK_N == 0 || column < K))
-    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
-  return chunk;
+  bool valid = CHECK_K == 0 || row < DEPTH;
+#if FEW
+  valid = few_row (row, row) && valid;
+#endif
+  return gather (p.b, row * (K / CHUNK) + column / CHUNK, valid && (CHECK_N == 0 || column < K));
 }
 
 void
 gemm_next ()
 {
-  walk_next (walk, BK / CHUNK, CHUNKS, KW);
+  walk_next (walk, BK / CHUNK, CHUNKS, WIDTH);
 #ifndef LANES
   depth += BK;
 #endif
@@ -96,6 +108,16 @@ gemm_store2 (uint column, vec4 v, vec4 w)
     store_activation8 (store_row + column / 4, v + bias_at (column), w + bias_at (column + 4));
 }
 
+#if HALF
+void
+gemm_store_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    store_halves (store_row + column / 4, chunk, HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
+}
+#endif
+
 #include "gemm-run.glsl"
 
 void
@@ -103,14 +125,14 @@ main ()
 {
   if (!tile_find (tile_row, tile_column))
     return;
-  walk = walk_start (a_column (0), CHUNKS, KW);
+  walk = walk_start (a_column (0), CHUNKS, WIDTH);
   depth = 0;
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
       uint row = tile_row + a_row (i);
       uint image = row / (OH * OW), rest = row % (OH * OW);
       window[i] = ivec2 (rest / OW * STRIDE_H, rest % OW * STRIDE_W) - ivec2 (PAD_H, PAD_W);
-      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (CHUNKS);
+      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (CHUNKS); /* FEW: the pixel */
       if (CHECK_M != 0 && row >= ROWS)
         window[i] = ivec2 (NOWHERE);
     }

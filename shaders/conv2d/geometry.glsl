@@ -4,6 +4,10 @@
 #ifndef DYNO_CONV2D_GEOMETRY_GLSL
 #define DYNO_CONV2D_GEOMETRY_GLSL
 #include "conv2d.h"
+#ifndef FEW
+#define FEW 0
+#endif
+#define HALVES_APART (FEW && HALF)
 #include "gemm.glsl"
 
 layout (constant_id = DYNO_CONV2D_N) const uint N = 1;
@@ -26,6 +30,46 @@ layout (constant_id = DYNO_CONV2D_TILES) const uint TILES = 1;
 layout (constant_id = DYNO_CONV2D_TILES_N) const uint TILES_N = 1;
 
 DYNO_PUSH (DynoConv2dPush, p);
+
+/* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as ever.  The K axis (for wgrad
+ * the M axis) then counts four channels a tap: half of the product would be multiplication by pad lanes.  In fp16 a chunk is two
+ * taps side by side, so a row of taps is as long as an even number of them; the odd one's weight is zero. */
+#if FEW
+#define FEW_TAPS   (CHUNK / 4)                                /* a chunk */
+#define FEW_CHUNKS ((KW + FEW_TAPS - 1) / FEW_TAPS)     /* a row of taps */
+#define FEW_DEPTH  (KH * FEW_CHUNKS * CHUNK)
+
+/* The row of the weight, of KH * KW * C, for an index on that axis; FALSE where there is none. */
+bool
+few_row (uint index, out uint row)
+{
+  uint y = index / (FEW_CHUNKS * CHUNK), rest = index % (FEW_CHUNKS * CHUNK), x = rest / 4;
+  row = (y * KW + x) * C + rest % 4;
+  return FEW_TAPS == 1 || x < KW;
+}
+
+#if HALF
+DYNO_BUFFER_IN (FewTaps, u32vec2, 8);
+#endif
+
+/* The chunk of taps (y, x) and the next in x, `at` being the input position of the first; x_tap tells whether there is a next. */
+GemmChunk
+few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
+{
+#if HALF
+#if STRAIGHT
+  valid = valid && gemm_more;
+#endif
+  bool valid_y = valid && uint (at.x) < H;
+  bool has_first = valid_y && uint (at.y) < W, has_second = valid_y && uint (at.y + 1) < W && x_tap + 1 < KW;
+  gathered = bvec2 (has_first, has_second);
+  return GemmChunk (FewTaps (address).v[has_first ? uint (pixel * int (C / 4)) : 0],
+                    FewTaps (address).v[has_second ? uint ((pixel + 1) * int (C / 4)) : 0]);
+#else
+  return gather (address, uint (pixel * int (C / CHUNK)), valid && uint (at.x) < H && uint (at.y) < W);
+#endif
+}
+#endif
 
 /* A row that is in no matrix: far outside of every image. */
 #define NOWHERE (-0x40000000)
@@ -105,6 +149,17 @@ store_activation8 (uint at, vec4 v, vec4 w)
     }
   target.v[at / 2]
       = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy), packHalf2x16 (w.zw));
+}
+
+/* Eight columns that are rounded already; `add` (vec4, vec4) is added to them. */
+void
+store_halves (uint at, u32vec4 chunk, bool has_more, vec4 more, vec4 more2)
+{
+  if (has_more || ACCUMULATE != 0)
+    store_activation8 (at, vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y)) + more,
+                       vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)) + more2);
+  else
+    Target8 (p.target).v[at / 2] = chunk;
 }
 #else
 DYNO_BUFFER_INOUT (Target4, vec4, 16);

@@ -9,9 +9,15 @@
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
+#define SUMS_OUT  1
 #include "geometry.glsl"
 
 #define ROWS   (KH * KW * C)
+#if FEW
+#define TILE_ROWS FEW_DEPTH
+#else
+#define TILE_ROWS ROWS
+#endif
 #define PIXELS (N * OH * OW)
 #define INSIDE (PAD_H == 0 && PAD_W == 0)
 
@@ -34,23 +40,22 @@ gemm_a (uint i)
     valid = uint (at.x) < H && uint (at.y) < W;
   if (CHECK_K != 0)
     valid = valid && pixel + a_row (i) < pixel_end;
-  GemmChunk chunk = GemmChunk (0);
-  if (valid)
-    {
-      uint first = (walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W;
-      chunk = GemmChunks (p.a).v[uint (tap_at + int (first * (C / CHUNK)))];
-    }
-  return chunk;
+#if FEW
+  valid = (CHECK_K == 0 || pixel + a_row (i) < pixel_end) && (CHECK_M == 0 || tap.x != NOWHERE);
+  uint origin = (walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W;
+  return few_chunk (p.a, at, tap_at + int (origin), uint (tap.y + int (PAD_W)), valid);
+#else
+  uint first = (walk[i].x * H + walk[i].y * STRIDE_H) * W + walk[i].z * STRIDE_W;
+  return gather (p.a, uint (tap_at + int (first * (C / CHUNK))), valid);
+#endif
 }
 
 GemmChunk
 gemm_b (uint i)
 {
   uint row = pixel + b_row (i), column = tile_column + b_column (i) * CHUNK;
-  GemmChunk chunk = GemmChunk (0);
-  if ((CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K))
-    chunk = GemmChunks (p.b).v[row * (K / CHUNK) + column / CHUNK];
-  return chunk;
+  return gather (p.b, row * (K / CHUNK) + column / CHUNK,
+                 (CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K));
 }
 
 /* On by BK pixels: the digits of the step are known, one carry each is enough. */
@@ -84,8 +89,13 @@ gemm_next_group ()
 bool
 gemm_row (uint row)
 {
-  store_row = (gl_WorkGroupID.z * ROWS + tile_row + row) * (K / 4);
-  return CHECK_M == 0 || tile_row + row < ROWS;
+  row += tile_row;
+  bool valid = CHECK_M == 0 || row < TILE_ROWS;
+#if FEW
+  valid = few_row (row, row) && valid;
+#endif
+  store_row = (gl_WorkGroupID.z * ROWS + row) * (K / 4);
+  return valid;
 }
 
 void
@@ -99,6 +109,11 @@ gemm_store (uint column, vec4 v)
       if (ACCUMULATE != 0)
         v += sums.v[at];
       sums.v[at] = v;
+#if FEW
+      /* The rows of pad lanes: partial sums are added up whole. */
+      if (ACCUMULATE == 0)
+        sums.v[at + 4 * (K / 4)] = vec4 (0.0);
+#endif
     }
 }
 
@@ -120,10 +135,16 @@ main ()
   pixel_end = min (pixel + K_SPLIT, PIXELS);
 
   uint row = tile_row + a_column (0) * CHUNK;
+#if FEW
+  Walk position = walk_start (row / CHUNK, 1, FEW_CHUNKS);
+  tap = ivec2 (position.y, position.x * FEW_TAPS) - ivec2 (PAD_H, PAD_W);
+  tap_at = tap.x * int (W) + tap.y;
+#else
   Walk position = walk_start (row / CHUNK, C / CHUNK, KW);
   tap = ivec2 (position.y, position.x) - ivec2 (PAD_H, PAD_W);
   tap_at = (tap.x * int (W) + tap.y) * int (C / CHUNK) + int (position.c);
-  if (CHECK_M != 0 && row >= ROWS)
+#endif
+  if (CHECK_M != 0 && row >= TILE_ROWS)
     tap = ivec2 (NOWHERE);
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {

@@ -12,8 +12,13 @@
 #define BLOCKS_N (TN / 4)
 #define GROUPS_N (BN / TN)
 
-shared vec4 tile_a[BK * A_STRIDE];
-shared vec4 tile_b[BK * B_STRIDE];
+shared vec4 tile_a[STAGES * BK * A_STRIDE];
+shared vec4 tile_b[STAGES * BK * B_STRIDE];
+#if STAGES == 1
+const uint stage = 0;
+#else
+uint stage = 0; /* first K of the tile that is put or multiplied */
+#endif
 
 /* Puts a chunk that lies along K (TRANSPOSE) or along the row into a tile. */
 #if HALF
@@ -53,19 +58,21 @@ put ()
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     if (!A_PARTIAL || a_row (i) < A_ROWS)
       {
+        GemmChunk chunk = GEMM_ZERO (next_a[i], valid_a[i]);
 #if A_ALONG_K
-        PUT_ALONG_K (tile_a, A_STRIDE, next_a[i], a_column (i) * CHUNK, a_row (i))
+        PUT_ALONG_K (tile_a, A_STRIDE, chunk, stage + a_column (i) * CHUNK, a_row (i))
 #else
-        PUT_ALONG_LINE (tile_a, A_STRIDE, next_a[i], a_row (i), a_column (i) * CHUNK)
+        PUT_ALONG_LINE (tile_a, A_STRIDE, chunk, stage + a_row (i), a_column (i) * CHUNK)
 #endif
       }
   [[unroll]] for (uint i = 0; i < B_LOADS; i++)
     if (!B_PARTIAL || b_row (i) < B_ROWS)
       {
+        GemmChunk chunk = GEMM_ZERO (next_b[i], valid_b[i]);
 #if B_ALONG_K
-        PUT_ALONG_K (tile_b, B_STRIDE, next_b[i], b_column (i) * CHUNK, b_row (i))
+        PUT_ALONG_K (tile_b, B_STRIDE, chunk, stage + b_column (i) * CHUNK, b_row (i))
 #else
-        PUT_ALONG_LINE (tile_b, B_STRIDE, next_b[i], b_row (i), b_column (i) * CHUNK)
+        PUT_ALONG_LINE (tile_b, B_STRIDE, chunk, stage + b_row (i), b_column (i) * CHUNK)
 #endif
       }
 }
@@ -82,26 +89,34 @@ gemm_run (uint trips)
 
   if (trips > 0)
     fetch ();
+#if STAGES == 2
+  if (trips > 0)
+    put ();
+  barrier ();
+#endif
   for (uint trip = 0; trip < trips; trip++)
     {
+#if STAGES == 1
       put ();
       barrier ();
-      if (trip + 1 < trips)
-        {
-          gemm_next ();
-          fetch ();
-        }
+#endif
+      fetch_next (trip + 1 < trips);
       [[unroll]] for (uint k = 0; k < BK; k++)
         {
           vec4 a[BLOCKS_M], b[BLOCKS_N];
           [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-            a[i] = tile_a[k * A_STRIDE + i * (BM / TM) + down];
+            a[i] = tile_a[(stage + k) * A_STRIDE + i * (BM / TM) + down];
           [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-            b[j] = tile_b[k * B_STRIDE + j * GROUPS_N + across];
+            b[j] = tile_b[(stage + k) * B_STRIDE + j * GROUPS_N + across];
           [[unroll]] for (uint i = 0; i < TM; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
               sum[i][j] = fma (vec4 (a[i / 4][i % 4]), b[j], sum[i][j]);
         }
+#if STAGES == 2
+      stage = BK - stage;
+      if (trip + 1 < trips)
+        put ();
+#endif
       barrier ();
     }
 

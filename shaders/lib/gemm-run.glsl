@@ -5,33 +5,79 @@
  *   bool gemm_row (uint row)                   row of the tile: TRUE when it is to be stored; remembers where
  *   void gemm_store (uint column, vec4 v)      four columns of the remembered row, column of the tile a multiple of 4
  *   void gemm_store2 (uint column, vec4 v, vec4 w)   eight columns
+ *   void gemm_store_halves (uint column, u32vec4 chunk)   eight columns, rounded to fp16 (matrix units without SUMS_OUT)
  * and calls gemm_run (number of K tiles).
  *
  * Law of the loop: while one K tile is multiplied out of shared memory the next one is on its way into registers. */
 #ifndef DYNO_GEMM_RUN_GLSL
 #define DYNO_GEMM_RUN_GLSL
 
+#ifndef STAGES
+#define STAGES 1
+#endif
+
 #ifdef LANES
 #include "gemm-lanes.glsl"
 #else
 GemmChunk next_a[A_LOADS];
 GemmChunk next_b[B_LOADS];
+GemmValid valid_a[A_LOADS];
+GemmValid valid_b[B_LOADS];
 
 void
-fetch ()
+fetch_a ()
 {
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     if (!A_PARTIAL || a_row (i) < A_ROWS)
-      next_a[i] = gemm_a (i);
+      {
+        next_a[i] = gemm_a (i);
+        valid_a[i] = gathered;
+      }
+}
+
+void
+fetch_b ()
+{
   [[unroll]] for (uint i = 0; i < B_LOADS; i++)
     if (!B_PARTIAL || b_row (i) < B_ROWS)
-      next_b[i] = gemm_b (i);
+      {
+        next_b[i] = gemm_b (i);
+        valid_b[i] = gathered;
+      }
+}
+
+#ifdef PATCH
+#include "gemm-patch.glsl"
+#else
+void
+fetch ()
+{
+  fetch_a ();
+  fetch_b ();
+}
+
+/* Sends for the next K tile, if there is one. */
+void
+fetch_next (bool more)
+{
+#if STRAIGHT
+  gemm_more = more;
+  gemm_next ();
+  fetch ();
+#else
+  if (more)
+    {
+      gemm_next ();
+      fetch ();
+    }
+#endif
 }
 
 #if USE_MATRIX
 #include "gemm-matrix.glsl"
 #else
 #include "gemm-fma.glsl"
+#endif
 #endif
 #endif
 

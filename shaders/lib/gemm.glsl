@@ -6,11 +6,16 @@
  *   BM, BN, BK     the tile
  *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN / TN)
  *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 * (BM / SM) * (BN / SN)
+ *   STAGES         without matrix units: K tiles in shared memory at a time, 1 or 2; with two there is one barrier a tile
+ *   STRAIGHT       1: loads are issued after the last K tile too, from the start of memory and for nothing; so there is no branch
+ *                  between loads and multiplications, and the compiler mixes them.  Not for wgrad, which has registers to lose
+ *   PATCH, TAPS    with matrix units: gemm-patch.glsl, see there
  *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; loads are those of four K
  *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
  *   B_ALONG_K      1: 16 bytes of B in memory lie along K, 0: along N
+ *   HALVES_APART   1: the two halves of a chunk of A are valid each by itself
  *
  * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column (i) of the row a_row (i)
  * of A's tile, i < A_LOADS; the same for B.  A row is along K where chunks lie along M or N, and the other way round. */
@@ -23,12 +28,27 @@
 #define USE_MATRIX 0
 #endif
 
+#ifndef STRAIGHT
+#define STRAIGHT 0
+#endif
+
 #if HALF
 #define CHUNK 8
 #else
 #define CHUNK 4
 #endif
 
+#ifdef PATCH
+#define A_ROWS    PATCH
+#define A_COLUMNS (BK / CHUNK)
+#if B_ALONG_K
+#define B_ROWS    (TAPS * BN)
+#define B_COLUMNS (BK / CHUNK)
+#else
+#define B_ROWS    (TAPS * BK)
+#define B_COLUMNS (BN / CHUNK)
+#endif
+#else
 #if A_ALONG_K
 #define A_ROWS    BM
 #define A_COLUMNS (BK / CHUNK)
@@ -42,6 +62,7 @@
 #else
 #define B_ROWS    BK
 #define B_COLUMNS (BN / CHUNK)
+#endif
 #endif
 
 #ifdef LANES
@@ -75,6 +96,43 @@ DYNO_BUFFER_IN (GemmChunks, u64vec2, 16);
 #else
 DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 #define GemmChunk u32vec4
+#endif
+
+/* Chunk `index` of memory, zero where not `valid`.  Without LANES the load is made in any case, of the first chunk where not valid,
+ * and the zero is put in its place on the way to shared memory: a branch around each load would keep the compiler from mixing loads
+ * with the multiplications. */
+#ifdef LANES
+GemmChunk
+gather (uint64_t address, uint index, bool valid)
+{
+  GemmChunk chunk = GemmChunk (0);
+  if (valid)
+    chunk = GemmChunks (address).v[index];
+  return chunk;
+}
+#else
+#if HALVES_APART
+#define GemmValid bvec2
+#define GEMM_ZERO(chunk, valid) GemmChunk ((valid).x ? (chunk).xy : u32vec2 (0), (valid).y ? (chunk).zw : u32vec2 (0))
+#else
+#define GemmValid bool
+#define GEMM_ZERO(chunk, valid) ((valid) ? (chunk) : GemmChunk (0))
+#endif
+
+#if STRAIGHT
+bool gemm_more = true; /* whether there is a K tile to load */
+#endif
+GemmValid gathered; /* whether the last one was valid */
+
+GemmChunk
+gather (uint64_t address, uint index, bool valid)
+{
+#if STRAIGHT
+  valid = valid && gemm_more;
+#endif
+  gathered = GemmValid (valid);
+  return GemmChunks (address).v[valid ? index : 0];
+}
 #endif
 
 /* Chunk column and row of load i. */

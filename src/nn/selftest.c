@@ -2,7 +2,7 @@
 /* The self-test: small convolutions by every variant, compared with a plain double convolution on the host.
  *
  * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with the tile forced at every
- * choice.  The three shapes have products that are whole tiles and such that are not, strides, and channels to be padded.
+ * choice.  The shapes have products that are whole tiles and such that are not, strides, channels to be padded, and few channels.
  * Outputs are poisoned with NaN before, so that an element never written does not pass. */
 #include "selftest.h"
 #include "conv2d-private.h"
@@ -18,9 +18,8 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-  { 2, 16, 16, 64, 256, 1, 1, 0 },
-  { 2, 9, 11, 24, 40, 3, 1, 1 },
-  { 1, 13, 10, 10, 33, 3, 2, 1 },
+  { 2, 16, 16, 64, 256, 1, 1, 0 }, { 2, 9, 11, 24, 40, 3, 1, 1 }, { 1, 13, 10, 10, 33, 3, 2, 1 },
+  { 2, 17, 40, 3, 40, 3, 1, 1 },   { 1, 30, 33, 3, 24, 7, 2, 3 },
 };
 
 /* One case on host and device. */
@@ -255,7 +254,7 @@ test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean hal
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   double errors[DYNO_CONV2D_N_PASSES] = { 0 };
   g_autofree char *fault = NULL;
-  char label[48];
+  char label[DYNO_TILE_LABEL];
 
   dyno_tile_label (tile, info, half, label);
   for (guint i = 0; i < G_N_ELEMENTS (cases) && !fault; i++)
@@ -310,7 +309,7 @@ dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer d
     {
       const DynoTile *tile = &dyno_tiles[i / 2];
       gboolean half = i % 2;
-      char label[48];
+      char label[DYNO_TILE_LABEL];
       DynoVariantReport report = { .name = label, .half = half, .why = dyno_tile_unusable (tile, info, half) };
 
       /* A tile that is made for the other precision alone is no variant of this one. */

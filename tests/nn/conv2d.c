@@ -18,9 +18,11 @@ static const ReferenceConv2d cases[] = {
   { 1, 13, 14, 33, 10, 7, 7, 2, 2, 3, 3 }, { 2, 12, 12, 16, 24, 1, 1, 1, 1, 0, 0 }, { 2, 9, 9, 16, 40, 1, 1, 2, 2, 0, 0 },
   { 1, 1, 1, 72, 33, 1, 1, 1, 1, 0, 0 },   { 3, 6, 5, 8, 16, 3, 3, 1, 1, 0, 0 },    { 2, 11, 7, 40, 20, 3, 3, 2, 2, 0, 0 },
   { 2, 6, 6, 20, 10, 5, 5, 1, 1, 3, 3 },   { 1, 7, 9, 5, 9, 1, 5, 1, 2, 0, 2 },     { 1, 9, 6, 9, 5, 3, 1, 3, 1, 1, 0 },
+  { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },
 };
 /* Large enough for several tiles of every variant, some of them whole: for each variant in turn. */
 static const ReferenceConv2d variant_cases[] = {
+  { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },
   { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 },
   { 2, 16, 16, 64, 256, 1, 1, 1, 1, 0, 0 },
 };
@@ -271,7 +273,8 @@ test_guesses_for_a_card (void)
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
       g_assert_cmpuint (n, >, 4);
-      g_assert_true (g_str_has_prefix (variants[0].label, "khr "));
+      /* 3 x 3 taps out of a patch, where they can be. */
+      g_assert_true (g_str_has_prefix (variants[0].label, pass == DYNO_CONV2D_WGRAD ? "khr " : "khr-patch"));
       for (guint i = 0; i < n; i++)
         {
           guint64 pixels = (guint64) s.n * s.h * s.w, each = variants[i].split_len;
@@ -282,6 +285,41 @@ test_guesses_for_a_card (void)
         }
       if (pass == DYNO_CONV2D_WGRAD)
         g_assert_cmpuint (variants[0].splits, >, 1);
+    }
+}
+
+/* Which shapes a tile cannot make, and that what it can fits into shared memory. */
+static void
+test_tiles_serve (void)
+{
+  static const struct {
+    ReferenceConv2d s;
+    gboolean patch, first;
+  } wanted[] = {
+    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE },   { { 8, 56, 56, 64, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE },
+    { { 8, 56, 56, 64, 64, 1, 1, 1, 1, 0, 0 }, FALSE, FALSE },  { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
+    { { 8, 999, 999, 8, 64, 3, 3, 1, 1, 1, 1 }, FALSE, FALSE }, { { 8, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3 }, FALSE, TRUE },
+    { { 8, 224, 224, 4, 32, 3, 3, 1, 1, 0, 0 }, FALSE, TRUE },  { { 8, 224, 224, 5, 32, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
+    { { 8, 224, 224, 3, 64, 9, 9, 4, 4, 3, 3 }, FALSE, FALSE },
+  };
+  const DynoDeviceInfo info = { .shared_bytes = 49152, .max_invocations = 1024 };
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      DynoConv2dShape shape = shape_of (&wanted[i].s, TRUE);
+      gboolean patch = FALSE, first = FALSE;
+      for (guint t = 0; t < dyno_n_tiles; t++)
+        {
+          patch |=
+              dyno_tiles[t].kind == DYNO_TILE_PATCH && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
+          first |=
+              dyno_tiles[t].kind == DYNO_TILE_FIRST && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
+          if (dyno_tiles[t].kind == DYNO_TILE_PATCH)
+            g_assert_false (dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_WGRAD));
+          if (dyno_tiles[t].kind == DYNO_TILE_FIRST)
+            g_assert_false (dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_DGRAD));
+        }
+      g_assert_true (patch == wanted[i].patch || wanted[i].first);
+      g_assert_true (first == wanted[i].first);
     }
 }
 
@@ -313,8 +351,9 @@ validate (GBytes *spirv, const char *what)
 static void
 test_matrix_kernels_compile (void)
 {
-  static const ReferenceConv2d shapes[] = { { 128, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
-                                            { 3, 9, 7, 10, 20, 3, 3, 2, 2, 1, 1 } };
+  static const ReferenceConv2d shapes[] = { { 144, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
+                                            { 3, 9, 7, 10, 20, 3, 3, 2, 2, 1, 1 },
+                                            { 3, 9, 7, 3, 20, 5, 5, 1, 1, 2, 2 } };
   DynoDeviceInfo info = { .shared_bytes = 1 << 20,
                           .max_invocations = 1024,
                           .max_groups_x = 1 << 30,
@@ -326,7 +365,7 @@ test_matrix_kernels_compile (void)
   DynoShaderCompiler *compiler = dyno_shader_compiler_new ((1 << 22) | (2 << 12));
   g_assert_cmpint (info.matrix, !=, DYNO_MATRIX_NONE);
   for (guint t = 0; t < dyno_n_tiles; t++)
-    for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tiles[t].kind == DYNO_TILE_MATRIX; pass++)
+    for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tiles[t].part_m >= 32; pass++)
       for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
         {
           DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
@@ -334,8 +373,11 @@ test_matrix_kernels_compile (void)
           DynoKernelSpec spec;
           guint32 groups[3];
           g_autoptr (GError) error = NULL;
+          if (!dyno_tile_serves (&dyno_tiles[t], &info, &shape, pass))
+            continue;
           dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups);
-          g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL) == (i == 0));
+          if (dyno_tiles[t].kind == DYNO_TILE_MATRIX)
+            g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL) == (i == 0));
           g_autoptr (GBytes) spirv = dyno_shader_compiler_get (compiler, spec.shader, spec.macros, spec.local_size, &error);
           g_assert_no_error (error);
           validate (spirv, spec.macros);
@@ -403,6 +445,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/rejects-bad-shapes", test_rejects);
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
+  g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);
   return g_test_run ();

@@ -24,6 +24,8 @@ const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", 
 typedef enum {
   DYNO_TILE_FMA,    /* shared memory, fused multiply-adds */
   DYNO_TILE_MATRIX, /* shared memory, matrix units */
+  DYNO_TILE_PATCH,  /* matrix units, taps out of one patch in shared memory: stride 1, output as large as input, no wgrad */
+  DYNO_TILE_FIRST,  /* matrix units, at most four channels, windows that overlap in shared memory; no dgrad */
   DYNO_TILE_LANES,  /* one subgroup of 8 without shared memory: for CPUs */
 } DynoTileKind;
 
@@ -32,9 +34,12 @@ typedef struct {
   DynoTileKind kind;
   guint32 m, n, k;        /* of a workgroup; k counts for fp16, fp32 takes `k_single` */
   guint32 k_single;       /* 0: not for fp32 */
-  guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX) */
+  guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX, PATCH) */
+  guint32 stages;         /* 2: FMA has two tiles in shared memory, PATCH loads the next patch ahead into registers */
   double rate;            /* how fast it runs where it fits, against the best */
 } DynoTile;
+
+#define DYNO_TILE_LABEL 48
 
 extern const DynoTile dyno_tiles[];
 extern const guint dyno_n_tiles;
@@ -45,15 +50,39 @@ typedef struct {
   guint32 splits;    /* wgrad: parts of the sum over pixels */
   guint32 split_len; /* their pixels */
   double score;
-  char label[48]; /* "khr 128x128x32 k4" */
+  char label[DYNO_TILE_LABEL + 8]; /* "khr 128x128x32/64x64 k4" */
 } DynoConv2dVariant;
 
 #define DYNO_CONV2D_MAX_VARIANTS 64
 
 /* Why a device cannot run a tile with this precision, or NULL: it can.  Static text. */
 const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);
-/* "khr 128x128x32"; buffer of 48. */
+/* Whether a pass of this shape can be made by a tile at all. */
+gboolean dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                           DynoConv2dPass pass);
+/* "khr 128x128x32/64x64"; a buffer of DYNO_TILE_LABEL. */
 void dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label);
+
+/* What a tile is in a pass: BK, BM and BN of its kernel (FIRST in wgrad: all taps are one BM). */
+gboolean dyno_tile_uses_matrix (const DynoTile *tile);
+guint32 dyno_tile_pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass);
+guint32 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass);
+guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);
+guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass);
+
+/* PATCH: positions from one row of pixels to the next on the line of conv2d/patch.comp, and rows of the patch. */
+guint32 dyno_patch_pitch (const DynoConv2dShape *shape);
+guint32 dyno_patch_rows (const DynoTile *tile, const DynoConv2dShape *shape);
+
+/* FIRST: the macros of conv2d/first.glsl, and what follows from them. */
+typedef struct {
+  guint32 channels, slices, tile_h, tile_w;
+  guint32 part_m;    /* of a subgroup */
+  guint32 subgroups; /* of a workgroup */
+  guint64 patch_chunks, shared_bytes;
+} DynoFirstTile;
+
+DynoFirstTile dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass);
 
 /* Fills variants, best guess first; returns how many (at least one on any device). */
 guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The variants of the convolution's kernels: which tiles there are, which of them a device can run, which are likely the
- * fastest for a shape, and the kernel of each.
+/* The variants of the convolution's kernels: which are likely the fastest for a shape, and the kernel of each.
  *
  * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is useful) * (share of the
  * last round of workgroups that is busy).  What was measured stands in the rates: 64 x 64 sums a subgroup are best with fp32
@@ -9,19 +8,10 @@
 #include "conv2d.h"
 #include <string.h>
 
-const DynoTile dyno_tiles[] = {
-  { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1.00 }, { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 0.94 },
-  { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 0.93 }, { DYNO_TILE_MATRIX, 256, 64, 32, 0, 64, 64, 0.85 },
-  { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 0.75 },  { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 0.75 },
-  { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 0.60 },  { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 0.60 },
-  { DYNO_TILE_FMA, 128, 128, 16, 8, 8, 8, 0.15 },      { DYNO_TILE_FMA, 128, 64, 16, 8, 8, 4, 0.13 },
-  { DYNO_TILE_FMA, 64, 64, 16, 16, 4, 4, 0.10 },       { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 0.05 },
-  { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 0.30 },      { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 0.25 },
-};
-const guint dyno_n_tiles = G_N_ELEMENTS (dyno_tiles);
-
 /* Workgroups that a large card runs at once; enough tiles for that is what splitting aims at. */
 #define CARD_GROUPS 132
+/* Chunks of a patch that an invocation can hold ahead. */
+#define PATCH_AHEAD 9
 /* Fewest K tiles in a split, and most bytes of partial sums. */
 #define SPLIT_MIN_TILES 8
 #define SPLIT_MAX_BYTES (64u << 20)
@@ -37,94 +27,6 @@ static guint32
 ceil_div (guint64 a, guint32 b)
 {
   return (guint32) ((a + b - 1) / b);
-}
-
-static guint32
-tile_depth (const DynoTile *tile, gboolean half)
-{
-  return half ? tile->k : tile->k_single;
-}
-
-/* BK of a pass: where lanes lie along M there is no K to load at once. */
-static guint32
-pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
-{
-  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, half);
-}
-
-/* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has its lanes along M. */
-static guint32
-pass_m (const DynoTile *tile, DynoConv2dPass pass)
-{
-  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_DGRAD ? tile->n : tile->m;
-}
-
-static guint32
-pass_n (const DynoTile *tile, DynoConv2dPass pass)
-{
-  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_DGRAD ? tile->m : tile->n;
-}
-
-static guint32
-tile_invocations (const DynoTile *tile)
-{
-  if (tile->kind == DYNO_TILE_LANES)
-    return 8;
-  guint32 parts = (tile->m / tile->part_m) * (tile->n / tile->part_n);
-  return tile->kind == DYNO_TILE_MATRIX ? 32 * parts : parts;
-}
-
-/* Workgroup memory, the larger of what the passes take; see gemm-matrix.glsl and gemm-fma.glsl. */
-static guint32
-tile_shared_bytes (const DynoTile *tile, gboolean half)
-{
-  guint32 k = tile_depth (tile, half);
-  if (tile->kind == DYNO_TILE_LANES)
-    return 0;
-  if (tile->kind == DYNO_TILE_FMA)
-    return 4 * k * (tile->m + 4 + tile->n + 4);
-  guint32 along_k = (tile->m + tile->n) * (k + 8) * 2;
-  guint32 mixed = tile->m * (k + 8) * 2 + k * (tile->n + 8) * 2;
-  guint32 edge = 16 * (MIN (tile->part_n, 32) + 4) * 4 * (tile_invocations (tile) / 32);
-  return MAX (MAX (along_k, mixed), edge);
-}
-
-const char *
-dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half)
-{
-  if (tile->kind == DYNO_TILE_MATRIX)
-    {
-      if (!half)
-        return "matrix units are used with fp16 only";
-      if (info->matrix == DYNO_MATRIX_NONE)
-        return info->matrix_khr_device || info->matrix_nv_device
-                   ? "this build's shader compiler does not know the device's matrix units"
-                   : "the device has no matrix units";
-      if (info->subgroup_min > 32 || info->subgroup_max < 32)
-        return "the device has no subgroups of 32";
-    }
-  if (tile->kind == DYNO_TILE_LANES && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
-    return "made for devices that are a CPU with subgroups of 8";
-  if (half && !info->fp16)
-    return "the device has no fp16";
-  if (tile_depth (tile, half) == 0)
-    return "not made for fp32";
-  if (tile_invocations (tile) > info->max_invocations)
-    return "the device's workgroups are too small";
-  if (tile_shared_bytes (tile, half) > info->shared_bytes)
-    return "the device has too little workgroup memory";
-  return NULL;
-}
-
-void
-dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label)
-{
-  const char *path = half ? "f16" : "f32";
-  if (tile->kind == DYNO_TILE_MATRIX)
-    path = info->matrix == DYNO_MATRIX_NV ? "nv" : "khr";
-  else if (tile->kind == DYNO_TILE_LANES)
-    path = "lanes";
-  g_snprintf (label, 48, "%s %ux%ux%u", path, tile->m, tile->n, tile_depth (tile, half));
 }
 
 /* The product that a pass is.  With strides dgrad has a product a phase: rows and depth are those of the largest. */
@@ -150,10 +52,28 @@ phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *dep
            * count_steps ((x + s->pad_w) % s->stride_w, s->kernel_w, s->stride_w) * s->kp;
 }
 
-static Product
-product_of (const DynoConv2dShape *s, DynoConv2dPass pass)
+/* Few channels: the first four of the eight in memory are multiplied only; see FEW in geometry.glsl.  (In fp16 wgrad the loads in two
+ * halves cost more than the multiplications they save: 695 against 785 us for 7x7 taps, 1187 against 687 for 3x3.) */
+static gboolean
+has_few_channels (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  guint64 pixels = (guint64) s->n * s->oh * s->ow, taps = (guint64) s->kernel_h * s->kernel_w;
+  return s->c <= 4 && s->cp == 8 && (pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_WGRAD && !s->half));
+}
+
+/* Channels and taps of x in a product: KH * KW * C. */
+static guint64
+taps_of (const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  if (!has_few_channels (s, pass))
+    return (guint64) s->kernel_h * s->kernel_w * s->cp;
+  guint32 chunk_taps = s->half ? 2 : 1;
+  return (guint64) s->kernel_h * (ceil_div (s->kernel_w, chunk_taps) * chunk_taps) * 4;
+}
+
+static Product
+product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
+{
+  guint64 pixels = (guint64) s->n * s->oh * s->ow;
   Product product = { .phases = 1 };
 
   switch (pass)
@@ -161,10 +81,10 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass)
     case DYNO_CONV2D_FORWARD:
       product.rows = pixels;
       product.columns = s->kp;
-      product.depth = taps * s->cp;
+      product.depth = taps_of (s, pass);
       break;
     case DYNO_CONV2D_WGRAD:
-      product.rows = taps * s->cp;
+      product.rows = taps_of (s, pass);
       product.columns = s->kp;
       product.depth = pixels;
       break;
@@ -179,25 +99,47 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass)
           product.depth = MAX (product.depth, depth);
           product.useful += (double) rows * (double) depth * (double) product.columns;
         }
-      return product;
+      break;
     }
-  product.useful = (double) product.rows * (double) product.columns * (double) product.depth;
+  if (product.useful == 0)
+    product.useful = (double) product.rows * (double) product.columns * (double) product.depth;
+  if (tile->kind == DYNO_TILE_PATCH)
+    product.rows = (guint64) s->n * (s->h + s->pad_h) * dyno_patch_pitch (s);
+  else if (tile->kind == DYNO_TILE_FIRST)
+    {
+      DynoFirstTile first = dyno_first_tile (tile, s, pass);
+      guint64 padded = (guint64) s->n * ceil_div (s->oh, first.tile_h) * ceil_div (s->ow, first.tile_w) * tile->m;
+      product.rows = pass == DYNO_CONV2D_WGRAD ? tile->m : padded;
+      product.depth = pass == DYNO_CONV2D_WGRAD ? padded : (guint64) s->kernel_h * first.slices * 16;
+    }
   return product;
 }
 
-static double
-score_of (const DynoTile *tile, const Product *product, DynoConv2dPass pass, guint32 depth, guint32 splits,
-          gboolean software)
+/* What the sum is cut into: K tiles, or of FIRST in wgrad the pixels of a tile. */
+static guint32
+split_unit (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
 {
-  double groups = (double) ceil_div (product->rows, pass_m (tile, pass)) * ceil_div (product->columns, pass_n (tile, pass))
-                  * product->phases * splits;
-  double padded =
-      groups / splits * pass_m (tile, pass) * pass_n (tile, pass) * (double) ceil_div (product->depth, depth) * depth;
-  double useful = padded > 0 ? product->useful / padded : 1.0;
+  return tile->kind == DYNO_TILE_FIRST && pass == DYNO_CONV2D_WGRAD ? tile->m : dyno_tile_pass_depth (tile, half, pass);
+}
+
+static double
+score_of (const DynoTile *tile, const DynoConv2dShape *shape, const Product *product, DynoConv2dPass pass, guint32 depth,
+          guint32 splits, gboolean software)
+{
+  double groups = (double) ceil_div (product->rows, dyno_tile_pass_m (tile, pass))
+                  * ceil_div (product->columns, dyno_tile_pass_n (tile, pass)) * product->phases * splits;
+  double padded = groups / splits * dyno_tile_pass_m (tile, pass) * dyno_tile_pass_n (tile, pass)
+                  * (double) ceil_div (product->depth, depth) * depth;
+  double useful = padded > 0 ? MIN (product->useful / padded, 1.0) : 1.0;
   /* Small workgroups share a processor. */
-  double at_once = CARD_GROUPS * (256.0 / tile_invocations (tile));
+  double at_once = CARD_GROUPS * (256.0 / dyno_tile_invocations (tile, shape, pass));
   double rounds = groups / at_once, last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
-  return tile->rate * useful * (software ? 1.0 : last);
+  double rate = tile->rate;
+  /* A patch that does not fit into the registers beside the sums. */
+  if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
+      && dyno_patch_rows (tile, shape) * (tile->k / 8) > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
+    rate *= 0.7;
+  return rate * useful * (software ? 1.0 : last);
 }
 
 /* A split count near `wanted` and the pixels of each, whole K tiles; no split is empty. */
@@ -226,30 +168,33 @@ guint
 dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                       DynoConv2dVariant *variants)
 {
-  Product product = product_of (shape, pass);
   gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   guint n = 0;
 
   for (guint i = 0; i < dyno_n_tiles; i++)
     {
       const DynoTile *tile = &dyno_tiles[i];
-      guint32 depth = tile_depth (tile, shape->half), last = 0;
-      char name[48];
+      guint32 depth = split_unit (tile, shape->half, pass), last = 0;
+      char name[DYNO_TILE_LABEL];
 
-      if (dyno_tile_unusable (tile, info, shape->half))
+      if (dyno_tile_unusable (tile, info, shape->half) || !dyno_tile_serves (tile, info, shape, pass))
         continue;
+      Product product = product_of (shape, pass, tile);
       dyno_tile_label (tile, info, shape->half, name);
       if (pass != DYNO_CONV2D_WGRAD)
         {
           DynoConv2dVariant *variant = &variants[n++];
           *variant = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
-          variant->score = score_of (tile, &product, pass, depth, 1, software);
+          variant->score = score_of (tile, shape, &product, pass, depth, 1, software);
           g_strlcpy (variant->label, name, sizeof variant->label);
           continue;
         }
       /* Two workgroups a processor, and half and twice as many. */
-      guint32 tiles = ceil_div (product.rows, pass_m (tile, pass)) * ceil_div (product.columns, pass_n (tile, pass));
+      guint32 tiles =
+          ceil_div (product.rows, dyno_tile_pass_m (tile, pass)) * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
       guint32 wanted = software ? 1 : MAX (1, (2 * CARD_GROUPS + tiles / 2) / MAX (tiles, 1));
+      if (tile->kind == DYNO_TILE_FIRST)
+        wanted = MAX (wanted, 2 * CARD_GROUPS * 256 / dyno_tile_invocations (tile, shape, pass));
       static const double factors[] = { 1.0, 0.5, 2.0 };
       for (guint f = 0; f < G_N_ELEMENTS (factors) && n < DYNO_CONV2D_MAX_VARIANTS; f++)
         {
@@ -260,7 +205,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
             continue;
           if (f == 0)
             last = variant->splits;
-          variant->score = score_of (tile, &product, pass, depth, variant->splits, software) * (f == 0 ? 1.0 : 0.8);
+          variant->score = score_of (tile, shape, &product, pass, depth, variant->splits, software) * (f == 0 ? 1.0 : 0.8);
           g_snprintf (variant->label, sizeof variant->label, "%s k%u", name, variant->splits);
           n++;
         }
@@ -274,23 +219,25 @@ static void
 needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, const Product *product,
               gboolean *check_m, gboolean *check_n, gboolean *check_k)
 {
-  guint32 depth = pass_depth (tile, shape->half, pass);
-  *check_n = product->columns % pass_n (tile, pass) != 0;
-  *check_m = product->rows % pass_m (tile, pass) != 0;
+  guint32 depth = dyno_tile_pass_depth (tile, shape->half, pass);
+  *check_n = product->columns % dyno_tile_pass_n (tile, pass) != 0;
+  *check_m = product->rows % dyno_tile_pass_m (tile, pass) != 0;
   *check_k = product->depth % depth != 0;
-  if (pass == DYNO_CONV2D_DGRAD)
+  if (tile->kind == DYNO_TILE_PATCH)
+    *check_k = (pass == DYNO_CONV2D_DGRAD ? shape->kp : shape->cp) % depth != 0;
+  else if (pass == DYNO_CONV2D_DGRAD)
     for (guint32 phase = 0; phase < product->phases; phase++)
       {
         guint64 rows, deep;
         phase_size (shape, phase, &rows, &deep);
-        *check_m |= rows % pass_m (tile, pass) != 0;
+        *check_m |= rows % dyno_tile_pass_m (tile, pass) != 0;
         *check_k |= deep % depth != 0;
       }
 }
 
 static void
-add_constants (const DynoConv2dShape *s, const DynoConv2dVariant *variant, guint32 accumulate, guint32 tiles,
-               guint32 tiles_n, DynoKernelSpec *spec)
+add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guint32 tiles, guint32 tiles_n,
+               DynoKernelSpec *spec)
 {
   const guint32 values[DYNO_CONV2D_N_CONSTANTS] = {
     [DYNO_CONV2D_N] = s->n,
@@ -308,7 +255,7 @@ add_constants (const DynoConv2dShape *s, const DynoConv2dVariant *variant, guint
     [DYNO_CONV2D_PAD_W] = s->pad_w,
     [DYNO_CONV2D_ACCUMULATE] = accumulate,
     [DYNO_CONV2D_HAS_BIAS] = s->has_bias,
-    [DYNO_CONV2D_K_SPLIT] = MAX (variant->split_len, 1),
+    [DYNO_CONV2D_K_SPLIT] = MAX (split, 1),
     [DYNO_CONV2D_TILES] = tiles,
     [DYNO_CONV2D_TILES_N] = tiles_n,
   };
@@ -316,40 +263,98 @@ add_constants (const DynoConv2dShape *s, const DynoConv2dVariant *variant, guint
     dyno_kernel_spec_constant (spec, values[i]);
 }
 
+/* Tiles that a workgroup of FIRST makes one after the other, where there are enough for that: it loads the weights once. */
+#define FIRST_TILES 8
+
+static const char *
+shader_of (const DynoTile *tile, DynoConv2dPass pass)
+{
+  static const char *const shaders[DYNO_CONV2D_N_PASSES] = { "conv2d/forward.comp", "conv2d/dgrad.comp",
+                                                             "conv2d/wgrad.comp" };
+  if (tile->kind == DYNO_TILE_PATCH)
+    return "conv2d/patch.comp";
+  if (tile->kind == DYNO_TILE_FIRST)
+    return pass == DYNO_CONV2D_WGRAD ? "conv2d/first_wgrad.comp" : "conv2d/first_forward.comp";
+  return shaders[pass];
+}
+
+/* The macros that are a kind's own. */
+static void
+add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, DynoKernelSpec *spec)
+{
+  DynoFirstTile first;
+  switch (tile->kind)
+    {
+    case DYNO_TILE_FMA:
+      dyno_kernel_spec_macro (spec, "TM=%u TN=%u STAGES=%u STRAIGHT=%d", tile->part_m, tile->part_n, tile->stages,
+                              pass != DYNO_CONV2D_WGRAD && tile->stages == 1);
+      break;
+    case DYNO_TILE_MATRIX:
+      dyno_kernel_spec_macro (spec, "SM=%u SN=%u STRAIGHT=%d", tile->part_m, tile->part_n, pass == DYNO_CONV2D_FORWARD);
+      break;
+    case DYNO_TILE_PATCH:
+      dyno_kernel_spec_macro (spec, "SM=%u SN=%u STAGES=%u PATCH=%u TAPS=%u FLIP=%d", tile->part_m, tile->part_n,
+                              tile->stages, dyno_patch_rows (tile, shape), shape->kernel_w, pass == DYNO_CONV2D_DGRAD);
+      break;
+    case DYNO_TILE_FIRST:
+      first = dyno_first_tile (tile, shape, pass);
+      dyno_kernel_spec_macro (spec, "SM=%u SN=%u CHANNELS=%u SLICES=%u TAPS_H=%u TAPS_W=%u STEP_H=%u STEP_W=%u",
+                              first.part_m, tile->part_n, first.channels, first.slices, shape->kernel_h, shape->kernel_w,
+                              shape->stride_h, shape->stride_w);
+      dyno_kernel_spec_macro (spec, "TILE_H=%u TILE_W=%u", first.tile_h, first.tile_w);
+      break;
+    case DYNO_TILE_LANES:
+    default:
+      dyno_kernel_spec_macro (spec, "LANES=1");
+      break;
+    }
+  if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST && tile->kind != DYNO_TILE_PATCH)
+    dyno_kernel_spec_macro (spec, "FEW=1");
+}
+
+static void
+set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass, guint32 tiles_m, guint32 tiles_n,
+          guint32 deep, guint32 groups[3])
+{
+  groups[2] = deep;
+  if (tile->kind == DYNO_TILE_FIRST)
+    {
+      guint32 each = CLAMP (tiles_m / (4 * CARD_GROUPS), 1, FIRST_TILES);
+      groups[0] = pass == DYNO_CONV2D_WGRAD ? tiles_n : MIN (ceil_div (tiles_m, each), MAX (info->max_groups_x, 1));
+      groups[1] = pass == DYNO_CONV2D_WGRAD ? 1 : tiles_n;
+      return;
+    }
+  groups[1] = ceil_div ((guint64) tiles_m * tiles_n, MAX (info->max_groups_x, 1));
+  groups[0] = ceil_div ((guint64) tiles_m * tiles_n, groups[1]);
+}
+
 void
 dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                   const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3])
 {
-  static const char *const shaders[DYNO_CONV2D_N_PASSES] = { "conv2d/forward.comp", "conv2d/dgrad.comp",
-                                                             "conv2d/wgrad.comp" };
   const DynoTile *tile = variant->tile;
-  Product product = product_of (shape, pass);
-  guint32 tiles_n = ceil_div (product.columns, pass_n (tile, pass)),
-          tiles = ceil_div (product.rows, pass_m (tile, pass)) * tiles_n;
+  Product product = product_of (shape, pass, tile);
+  guint32 tiles_n = ceil_div (product.columns, dyno_tile_pass_n (tile, pass)),
+          tiles_m = ceil_div (product.rows, dyno_tile_pass_m (tile, pass));
   guint32 accumulate = pass == DYNO_CONV2D_DGRAD ? shape->accumulate : pass == DYNO_CONV2D_WGRAD ? variant->splits == 1 : 0;
-  gboolean check_m, check_n, check_k, matrix = tile->kind == DYNO_TILE_MATRIX;
+  guint32 split = variant->split_len;
+  gboolean check_m, check_n, check_k, matrix = dyno_tile_uses_matrix (tile);
 
   needs_checks (shape, pass, tile, &product, &check_m, &check_n, &check_k);
-  *spec = (DynoKernelSpec){ .shader = shaders[pass],
-                            .local_size = { tile_invocations (tile), 1, 1 },
+  if (tile->kind == DYNO_TILE_FIRST)
+    split /= tile->m;
+  *spec = (DynoKernelSpec){ .shader = shader_of (tile, pass),
+                            .local_size = { dyno_tile_invocations (tile, shape, pass), 1, 1 },
                             .subgroup_size = matrix                          ? 32
                                              : tile->kind == DYNO_TILE_LANES ? 8
                                                                              : 0,
                             .push_bytes = sizeof (DynoConv2dPush) };
-  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half, pass_m (tile, pass), pass_n (tile, pass),
-                          pass_depth (tile, shape->half, pass));
-  if (matrix)
-    dyno_kernel_spec_macro (spec, "SM=%u SN=%u", tile->part_m, tile->part_n);
-  else if (tile->kind == DYNO_TILE_FMA)
-    dyno_kernel_spec_macro (spec, "TM=%u TN=%u", tile->part_m, tile->part_n);
-  else
-    dyno_kernel_spec_macro (spec, "LANES=1");
+  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half, dyno_tile_pass_m (tile, pass),
+                          dyno_tile_pass_n (tile, pass), dyno_tile_pass_depth (tile, shape->half, pass));
+  add_kind (shape, pass, tile, spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
-  add_constants (shape, variant, accumulate, tiles, tiles_n, spec);
-
-  groups[1] = ceil_div (tiles, MAX (info->max_groups_x, 1));
-  groups[0] = ceil_div (tiles, groups[1]);
-  groups[2] = pass == DYNO_CONV2D_WGRAD ? variant->splits : product.phases;
+  add_constants (shape, split, accumulate, tiles_m * tiles_n, tiles_n, spec);
+  set_grid (info, tile, pass, tiles_m, tiles_n, pass == DYNO_CONV2D_WGRAD ? variant->splits : product.phases, groups);
 }

@@ -1,0 +1,125 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* Forward and data gradient of a convolution with stride 1 whose output is as large as its input (KH = 2 PAD_H + 1, KW likewise),
+ * by patches in shared memory (gemm-patch.glsl).
+ *
+ * Rows of the product are positions on a line: image after image, row after row, W pixels and PAD_W zeros, H rows and PAD_H rows
+ * of zeros.  On this line every tap is a fixed step away, since what lies left of a row is the end of the one before.  The
+ * positions that are no pixels are computed in vain, 1 / W + 1 / H of all with 3 x 3 taps.
+ *
+ * FLIP 0: target = y, the product of x and the weight.  FLIP 1: target = dx (+)=, of dy and the weight with its taps turned round. */
+#include "types.glsl"
+#define A_ALONG_K 1
+#define B_ALONG_K FLIP
+#define SUMS_OUT  0
+#include "geometry.glsl"
+
+#if FLIP
+#define IN_C  K
+#define OUT_C C
+#else
+#define IN_C  C
+#define OUT_C K
+#endif
+#define PITCH    (W + PAD_W)
+#define TAP_ROWS KH
+#define REACH    (PAD_H * PITCH + PAD_W) /* of the taps, to both sides */
+#define IMAGE    ((H + PAD_H) * PITCH)   /* positions of an image */
+
+DYNO_BUFFER_IN (Bias4, vec4, 16);
+
+uint tile_row, tile_column;
+uint slab_chunk;       /* first chunk of channels of the slab whose weights are fetched next */
+uint patch_chunk;      /* likewise, of the patch */
+uint tap_y;            /* row of taps of those weights */
+int patch_at[A_LOADS]; /* first chunk of a row of the patch; negative: zeros */
+
+/* The pixel at a position on the line; FALSE where there is none. */
+bool
+pixel_at (int position, out uint pixel)
+{
+  uint at = uint (position), image = at / IMAGE, rest = at % IMAGE, y = rest / PITCH, x = rest % PITCH;
+  pixel = (image * H + y) * W + x;
+  return position >= 0 && x < W && y < H && image < N;
+}
+
+GemmChunk
+gemm_a (uint i)
+{
+  bool valid = patch_at[i] >= 0 && (CHECK_K == 0 || patch_chunk + a_column (i) < IN_C / CHUNK);
+  return gather (p.a, uint (patch_at[i]) + patch_chunk, valid);
+}
+
+GemmChunk
+gemm_b (uint i)
+{
+#if FLIP
+  uint x = b_row (i) / BN, column = tile_column + b_row (i) % BN, chunk = slab_chunk + b_column (i);
+  uint tap = (KH - 1 - tap_y) * KW + KW - 1 - x;
+  return gather (p.b, (tap * C + column) * (K / CHUNK) + chunk,
+                 (CHECK_N == 0 || column < C) && (CHECK_K == 0 || chunk < K / CHUNK));
+#else
+  uint x = b_row (i) / BK, c = slab_chunk * CHUNK + b_row (i) % BK, column = tile_column + b_column (i) * CHUNK;
+  return gather (p.b, ((tap_y * KW + x) * C + c) * (K / CHUNK) + column / CHUNK,
+                 (CHECK_N == 0 || column < K) && (CHECK_K == 0 || c < C));
+#endif
+}
+
+void
+gemm_next_taps ()
+{
+  tap_y++;
+  if (tap_y == KH)
+    {
+      tap_y = 0;
+      slab_chunk += BK / CHUNK;
+    }
+}
+
+void
+gemm_next_slab ()
+{
+  patch_chunk += BK / CHUNK;
+}
+
+bool
+gemm_row (uint row)
+{
+  uint pixel;
+  bool valid = pixel_at (int (tile_row + row), pixel);
+  store_row = pixel * (OUT_C / 4);
+  return valid;
+}
+
+vec4
+bias_at (uint column)
+{
+  return FLIP == 0 && HAS_BIAS != 0 ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
+}
+
+void
+gemm_store_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < OUT_C)
+    store_halves (store_row + column / 4, chunk, FLIP == 0 && HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
+}
+
+#include "gemm-run.glsl"
+
+void
+main ()
+{
+  if (!tile_find (tile_row, tile_column))
+    return;
+  slab_chunk = 0;
+  patch_chunk = 0;
+  tap_y = 0;
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    {
+      uint pixel;
+      bool valid = pixel_at (int (tile_row + a_row (i)) - int (REACH), pixel);
+      patch_at[i] = valid ? int (pixel * (IN_C / CHUNK) + a_column (i)) : -1;
+    }
+  gemm_run ((IN_C + BK - 1) / BK);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The tiles of the convolution's kernels: which there are, what a device and a shape must have for each, and what they are called. */
+#include "conv2d-private.h"
+#include "conv2d.h"
+
+/* Rates are measured on one card, against the fastest; see score_of() in conv2d-variants.c for what else is guessed. */
+const DynoTile dyno_tiles[] = {
+  { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 1.00 }, { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 0.93 },
+  { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 1, 0.90 }, { DYNO_TILE_MATRIX, 256, 64, 32, 0, 64, 64, 1, 0.62 },
+  { DYNO_TILE_MATRIX, 192, 64, 32, 0, 64, 32, 1, 0.72 },  { DYNO_TILE_MATRIX, 288, 64, 32, 0, 32, 64, 1, 0.60 },
+  { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 1, 0.66 },  { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 1, 0.66 },
+  { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 1, 0.42 },  { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 1, 0.55 },
+  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 2, 1.15 },   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 1, 1.02 },
+  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 32, 1, 1.00 },   { DYNO_TILE_PATCH, 256, 32, 32, 0, 64, 32, 1, 0.65 },
+  { DYNO_TILE_FIRST, 128, 64, 16, 0, 32, 64, 1, 1.20 },   { DYNO_TILE_FIRST, 256, 64, 16, 0, 64, 64, 1, 1.15 },
+  { DYNO_TILE_FIRST, 256, 32, 16, 0, 64, 32, 1, 1.10 },   { DYNO_TILE_FIRST, 128, 32, 16, 0, 32, 32, 1, 1.10 },
+  { DYNO_TILE_FMA, 128, 128, 16, 16, 8, 8, 2, 0.160 },    { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.155 },
+  { DYNO_TILE_FMA, 256, 64, 16, 16, 8, 8, 2, 0.140 },     { DYNO_TILE_FMA, 64, 64, 16, 16, 8, 8, 1, 0.145 },
+  { DYNO_TILE_FMA, 64, 64, 16, 16, 8, 4, 1, 0.130 },      { DYNO_TILE_FMA, 128, 32, 16, 16, 8, 4, 1, 0.110 },
+  { DYNO_TILE_FMA, 64, 32, 16, 16, 4, 4, 1, 0.100 },      { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050 },
+  { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 1, 0.30 },      { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 1, 0.25 },
+};
+const guint dyno_n_tiles = G_N_ELEMENTS (dyno_tiles);
+
+static guint32
+ceil_div (guint64 a, guint32 b)
+{
+  return (guint32) ((a + b - 1) / b);
+}
+
+gboolean
+dyno_tile_uses_matrix (const DynoTile *tile)
+{
+  return tile->kind == DYNO_TILE_MATRIX || tile->kind == DYNO_TILE_PATCH || tile->kind == DYNO_TILE_FIRST;
+}
+
+static guint32
+tile_depth (const DynoTile *tile, gboolean half)
+{
+  return half ? tile->k : tile->k_single;
+}
+
+/* BK of a pass: where lanes lie along M there is no K to load at once. */
+guint32
+dyno_tile_pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, half);
+}
+
+/* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has its lanes along M. */
+guint32
+dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_DGRAD ? tile->n : tile->m;
+}
+
+guint32
+dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_DGRAD ? tile->m : tile->n;
+}
+
+static guint32
+tile_invocations (const DynoTile *tile)
+{
+  if (tile->kind == DYNO_TILE_LANES)
+    return 8;
+  guint32 parts = (tile->m / tile->part_m) * (tile->n / tile->part_n);
+  return dyno_tile_uses_matrix (tile) ? 32 * parts : parts;
+}
+
+/* Workgroup memory, the larger of what the passes take; see gemm-matrix.glsl and gemm-fma.glsl. */
+static guint32
+tile_shared_bytes (const DynoTile *tile, gboolean half)
+{
+  guint32 k = tile_depth (tile, half);
+  if (tile->kind == DYNO_TILE_LANES)
+    return 0;
+  if (tile->kind == DYNO_TILE_FMA)
+    return 4 * k * (tile->m + 4 + tile->n + 4) * tile->stages;
+  guint32 along_k = (tile->m + tile->n) * (k + 8) * 2;
+  guint32 mixed = tile->m * (k + 8) * 2 + k * (tile->n + 8) * 2;
+  guint32 edge = 16 * (MIN (tile->part_n, 32) + 4) * 4 * (tile_invocations (tile) / 32);
+  return MAX (MAX (along_k, mixed), edge);
+}
+
+/* Positions of an image on the line of conv2d/patch.comp, and how far the taps reach to both sides. */
+guint32
+dyno_patch_pitch (const DynoConv2dShape *s)
+{
+  return s->w + s->pad_w;
+}
+
+guint32
+dyno_patch_rows (const DynoTile *tile, const DynoConv2dShape *s)
+{
+  return tile->m + 2 * (s->pad_h * dyno_patch_pitch (s) + s->pad_w);
+}
+
+static guint64
+patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
+{
+  guint64 row = 2 * (tile->k + 8), weights = MAX (tile->n * row, tile->k * 2 * (tile->n + 8)) * s->kernel_w;
+  guint64 edge = 16 * 2 * (tile->part_n + 8) * (tile_invocations (tile) / 32);
+  return MAX (dyno_patch_rows (tile, s) * row + weights, edge);
+}
+
+DynoFirstTile
+dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  DynoFirstTile f = { .channels = 8 / MAX (s->stride_w, 1) };
+  f.slices = ceil_div ((guint64) s->kernel_w * f.channels, 16);
+  /* As wide as wastes least. */
+  f.tile_w = ceil_div (s->ow, 32) * 32 <= ceil_div (s->ow, 16) * 16 ? 32 : 16;
+  f.tile_h = tile->m / f.tile_w;
+  f.patch_chunks = (guint64) ((f.tile_h - 1) * s->stride_h + s->kernel_h)
+                   * ((f.tile_w - 1) * s->stride_w + f.slices * 16 / f.channels) * f.channels / 8;
+  f.part_m = pass == DYNO_CONV2D_WGRAD ? f.slices * 16 : tile->part_m;
+  guint64 row = tile->n / 8 + 1, taps = (guint64) s->kernel_h * f.slices * 16;
+  if (pass == DYNO_CONV2D_WGRAD)
+    {
+      f.subgroups = s->kernel_h * (tile->n / tile->part_n);
+      f.shared_bytes = 16 * MAX (f.patch_chunks + tile->m * row, 16 * 9 * (guint64) f.subgroups);
+    }
+  else
+    {
+      f.subgroups = (tile->m / tile->part_m) * (tile->n / tile->part_n);
+      f.shared_bytes = 16 * (taps * row + f.patch_chunks + 16 * (tile->part_n / 8 + 1) * f.subgroups);
+    }
+  return f;
+}
+
+static gboolean
+first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  if (s->c > 4 || s->cp != 8 || pass == DYNO_CONV2D_DGRAD || s->stride_w > 2 || s->stride_w == 0 || s->kernel_w > 64
+      || s->kernel_h > 64 || (guint64) s->n * s->h * s->w >= 1u << 30)
+    return FALSE;
+  DynoFirstTile f = dyno_first_tile (tile, s, pass);
+  return f.shared_bytes <= info->shared_bytes && 32 * f.subgroups <= info->max_invocations && f.slices <= 4;
+}
+
+guint32
+dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass)
+{
+  return tile->kind == DYNO_TILE_FIRST ? 32 * dyno_first_tile (tile, shape, pass).subgroups : tile_invocations (tile);
+}
+
+gboolean
+dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  if (tile->kind == DYNO_TILE_FIRST)
+    return first_serves (tile, info, s, pass);
+  if (tile->kind != DYNO_TILE_PATCH)
+    return TRUE;
+  return pass != DYNO_CONV2D_WGRAD && s->stride_h == 1 && s->stride_w == 1 && s->kernel_h == 2 * s->pad_h + 1
+         && s->kernel_w == 2 * s->pad_w + 1 && s->kernel_h * s->kernel_w > 1 && (guint64) s->h * s->w < 1u << 24
+         && (guint64) (s->n + 1) * (s->h + s->pad_h) * dyno_patch_pitch (s) < 1u << 31
+         && patch_shared_bytes (tile, s) <= info->shared_bytes;
+}
+
+const char *
+dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half)
+{
+  if (dyno_tile_uses_matrix (tile))
+    {
+      if (!half)
+        return "matrix units are used with fp16 only";
+      if (info->matrix == DYNO_MATRIX_NONE)
+        return info->matrix_khr_device || info->matrix_nv_device
+                   ? "this build's shader compiler does not know the device's matrix units"
+                   : "the device has no matrix units";
+      if (info->subgroup_min > 32 || info->subgroup_max < 32)
+        return "the device has no subgroups of 32";
+    }
+  if (tile->kind == DYNO_TILE_LANES && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
+    return "made for devices that are a CPU with subgroups of 8";
+  if (half && !info->fp16)
+    return "the device has no fp16";
+  if (tile_depth (tile, half) == 0)
+    return "not made for fp32";
+  if (tile_invocations (tile) > info->max_invocations)
+    return "the device's workgroups are too small";
+  if (tile_shared_bytes (tile, half) > info->shared_bytes)
+    return "the device has too little workgroup memory";
+  return NULL;
+}
+
+void
+dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label)
+{
+  const char *path = half ? "f16" : "f32";
+  if (dyno_tile_uses_matrix (tile))
+    path = info->matrix == DYNO_MATRIX_NV ? "nv" : "khr";
+  else if (tile->kind == DYNO_TILE_LANES)
+    path = "lanes";
+  const char *kind = tile->kind == DYNO_TILE_PATCH   ? (tile->stages == 2 ? "-patch2" : "-patch")
+                     : tile->kind == DYNO_TILE_FIRST ? "-first"
+                                                     : "";
+  /* Tiles of one size differ in their parts. */
+  if (tile->kind == DYNO_TILE_LANES)
+    g_snprintf (label, DYNO_TILE_LABEL, "%s %ux%ux%u", path, tile->m, tile->n, tile_depth (tile, half));
+  else
+    g_snprintf (label, DYNO_TILE_LABEL, "%s%s %ux%ux%u/%ux%u", path, kind, tile->m, tile->n, tile_depth (tile, half),
+                tile->part_m, tile->part_n);
+}
