@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Placing lives in an arena: greedy, largest first, a few orders tried, the smallest result kept.
  *
+ * Lives that are a tiny share of the whole are put into what the large ones leave, so that orders are tried of the large ones alone.
+ * Where no order comes near the bound the best place for a life is not found by its size or length: the orders are then changed
+ * by what came to lie too high, a few times each.
  * Each life is put into the lowest gap (or the tightest) that is free over all its levels, as in Pisarchyk and Lee,
  * "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by size. */
 #include "plan-private.h"
 #include "checked.h"
 #include <string.h>
 
+/* A life below this share of the bound is tiny. */
+#define TINY_FRACTION 1024
+/* A result this near the bound is not searched on for; and how often each order is changed at most. */
+#define NEAR_FRACTION 256
+#define ROUNDS        48
+
 typedef enum { ORDER_SIZE, ORDER_AREA, ORDER_LENGTH, ORDER_TIME, ORDER_N } Order;
 
 typedef struct {
   Order order;
   gboolean tight; /* the smallest gap that fits instead of the lowest */
-  guint n;
+  guint n;        /* large lives */
   DynoLife *lives;
-  guint *sequence; /* indices in the order of placing */
-  guint *placed;   /* indices by offset */
-  guint64 *offsets;
+  guint *sequence;  /* indices in the order of placing: of the large lives, then of the tiny ones */
+  guint *placed;    /* indices by offset */
+  guint64 *offsets; /* a life */
 } Placement;
 
 static guint64
@@ -78,31 +87,79 @@ find_gap (const Placement *p, const DynoLife *life, guint n_placed)
   return best == G_MAXUINT64 ? end : best;
 }
 
+static void
+sort_sequence (Placement *p)
+{
+  g_qsort_with_data (p->sequence, (gint) p->n, sizeof (guint), compare_lives, p);
+}
+
+static void
+insert_placed (Placement *p, guint index, guint64 offset, guint n_placed)
+{
+  guint at = n_placed;
+  while (at > 0 && p->offsets[p->placed[at - 1]] > offset)
+    at--;
+  memmove (p->placed + at + 1, p->placed + at, (n_placed - at) * sizeof (guint));
+  p->placed[at] = index;
+  p->offsets[index] = offset;
+}
+
 static guint64
-place_in_order (Placement *p)
+place_sequence (Placement *p)
 {
   guint64 total = 0;
-  for (guint i = 0; i < p->n; i++)
-    p->sequence[i] = i;
-  g_qsort_with_data (p->sequence, (gint) p->n, sizeof (guint), compare_lives, p);
   for (guint i = 0; i < p->n; i++)
     {
       guint index = p->sequence[i];
       guint64 offset = find_gap (p, &p->lives[index], i);
-      guint at = i;
-      while (at > 0 && p->offsets[p->placed[at - 1]] > offset)
-        at--;
-      memmove (p->placed + at + 1, p->placed + at, (i - at) * sizeof (guint));
-      p->placed[at] = index;
-      p->offsets[index] = offset;
+      insert_placed (p, index, offset, i);
       total = MAX (total, offset + p->lives[index].size_bytes);
     }
   return total;
 }
 
-/* No placement is smaller than what lives at one level. */
+/* Adds the tiny lives to the best result. */
 static guint64
-lower_bound (const DynoLife *lives, guint n_lives)
+place_tiny (Placement *p, guint n_lives, guint64 total)
+{
+  for (guint i = 0; i < n_lives; i++)
+    {
+      guint index = p->sequence[i];
+      DynoLife *life = &p->lives[index];
+      if (i >= p->n)
+        life->offset = find_gap (p, life, i);
+      insert_placed (p, index, life->offset, i);
+      total = MAX (total, life->offset + life->size_bytes);
+    }
+  return total;
+}
+
+/* Those that came to lie above the bound go before the others half as far from the start of the sequence. */
+static void
+advance_high (Placement *p, guint64 bound)
+{
+  for (guint i = 0; i < p->n; i++)
+    {
+      guint index = p->sequence[i];
+      if (p->offsets[index] + p->lives[index].size_bytes <= bound)
+        continue;
+      memmove (p->sequence + i / 2 + 1, p->sequence + i / 2, (i - i / 2) * sizeof (guint));
+      p->sequence[i / 2] = index;
+    }
+}
+
+static void
+keep_offsets (const Placement *p, guint64 total, guint64 *best)
+{
+  if (total >= *best)
+    return;
+  *best = total;
+  for (guint i = 0; i < p->n; i++)
+    p->lives[p->sequence[i]].offset = p->offsets[p->sequence[i]];
+}
+
+guint64
+dyno_lives_bound (const DynoLife *lives, guint n_lives)
 {
   guint n_levels = 0;
   for (guint i = 0; i < n_lives; i++)
@@ -132,18 +189,27 @@ dyno_lives_place (DynoLife *lives, guint n_lives)
   g_autofree guint *sequence = g_new (guint, n_lives);
   g_autofree guint *placed = g_new (guint, n_lives + 1);
   g_autofree guint64 *offsets = g_new (guint64, n_lives);
-  Placement p = { .n = n_lives, .lives = lives, .sequence = sequence, .placed = placed, .offsets = offsets };
-  guint64 best = G_MAXUINT64, bound = lower_bound (lives, n_lives);
-  for (guint attempt = 0; attempt < 2 * ORDER_N && best > bound; attempt++)
-    {
-      p.order = (Order) (attempt / 2);
-      p.tight = attempt % 2;
-      guint64 total = place_in_order (&p);
-      if (total >= best)
-        continue;
-      best = total;
-      for (guint i = 0; i < n_lives; i++)
-        lives[i].offset = offsets[i];
-    }
-  return best;
+  Placement p = { .lives = lives, .sequence = sequence, .placed = placed, .offsets = offsets };
+  guint64 best = G_MAXUINT64, bound = dyno_lives_bound (lives, n_lives);
+  guint n_tiny = 0;
+  for (guint i = 0; i < n_lives; i++)
+    if (lives[i].size_bytes < bound / TINY_FRACTION)
+      sequence[n_lives - ++n_tiny] = i;
+    else
+      sequence[p.n++] = i;
+  for (guint rounds = 0; rounds <= ROUNDS; rounds += ROUNDS)
+    for (guint attempt = 0; attempt < 2 * ORDER_N && best > bound + (rounds ? bound / NEAR_FRACTION : 0); attempt++)
+      {
+        p.order = (Order) (attempt / 2);
+        p.tight = attempt % 2;
+        sort_sequence (&p);
+        keep_offsets (&p, place_sequence (&p), &best);
+        for (guint round = 0; round < rounds && best > bound + bound / NEAR_FRACTION; round++)
+          {
+            advance_high (&p, bound);
+            keep_offsets (&p, place_sequence (&p), &best);
+          }
+      }
+  p.tight = TRUE;
+  return place_tiny (&p, n_lives, best);
 }

@@ -24,6 +24,9 @@ typedef struct {
  * Deterministic; some tens of milliseconds for thousands of lives. */
 guint64 dyno_lives_place (DynoLife *lives, guint n_lives);
 
+/* The most bytes that live at one level: no placement is smaller.  Sizes are taken as they are. */
+guint64 dyno_lives_bound (const DynoLife *lives, guint n_lives);
+
 /* The kind of memory that a space counts as. */
 DynoMemoryKind dyno_space_kind (DynoSpace space);
 gboolean dyno_space_is_slotted (DynoSpace space);
