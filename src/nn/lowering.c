@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering: drives the ops' `lower` over the nodes and keeps what they append.
  *
- * Laws: dispatches are in node order; what an op appends for one node is one stretch of the list.  A mistake of an op (groups
- * past the limits, too many bindings) fails the graph, so that it is an error of a build and not of a run. */
+ * Laws: dispatches are in node order, but for what recompute.c and reorder.c move in the backward pass; what an op appends for
+ * one node is one stretch of the list.  A mistake of an op (groups past the limits, too many bindings) fails the graph, so that
+ * it is an error of a build and not of a run. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include <stdio.h>
@@ -49,7 +50,10 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
     for (guint i = 0; i < nodes->len && !graph->error; i++)
       dyno_lowering_node (lowering, g_ptr_array_index (nodes, i));
   if (!node && graph->params.training && !graph->error)
-    dyno_lowering_recompute (lowering);
+    {
+      dyno_lowering_recompute (lowering);
+      dyno_lowering_reorder (lowering, FALSE);
+    }
   if (!dyno_graph_check (graph, error))
     return NULL;
   return g_steal_pointer (&lowering);
@@ -106,6 +110,12 @@ gboolean
 dyno_lowering_is_recompute (DynoLowering *lowering)
 {
   return lowering->recompute;
+}
+
+DynoTensor *
+dyno_lowering_get_restored (DynoLowering *lowering)
+{
+  return lowering->restored;
 }
 
 DynoDispatch *
@@ -176,6 +186,20 @@ dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_
   tensor->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
   g_ptr_array_add (lowering->tensors, tensor);
   return tensor;
+}
+
+DynoTensor *
+dyno_lowering_twin (DynoLowering *lowering, const DynoTensor *tensor)
+{
+  g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
+  DynoTensor *twin = dyno_tensor_new (lowering->graph, name, tensor->dtype, tensor->space, tensor->n, tensor->h, tensor->w,
+                                      tensor->c, tensor->cp);
+  if (!twin)
+    return NULL;
+  twin->size_bytes = tensor->size_bytes;
+  twin->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
+  g_ptr_array_add (lowering->tensors, twin);
+  return twin;
 }
 
 guint

@@ -56,6 +56,10 @@ struct _DynoOpClass {
    * dyno_lowering_is_recompute TRUE: side effects (running statistics) are left out, and an output that is cheap to keep
    * (saved mean) may be bound READ instead of WRITE: it keeps its first value. */
   gboolean (*recomputable) (const DynoNode *node);
+  /* Of a backward node: the activation that it can write again while it reads what that was made of, for no more than the
+   * write: it is dropped after the forward pass then, if its readers can wait.  NULL: none.  The node is then lowered a second
+   * time with dyno_lowering_get_restored giving the tensor to write. */
+  DynoTensor *(*restores) (const DynoNode *node);
   /* Attributes for people: "3x3 s1 p1"; g_free.  NULL: none. */
   char *(*print) (const DynoNode *node);
 };
@@ -86,6 +90,9 @@ void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpoin
 
 /* TRUE while a forward node is lowered for recomputation in the backward stage. */
 gboolean dyno_lowering_is_recompute (DynoLowering *lowering);
+
+/* The tensor into which this node shall restore its activation; NULL: it shall not. */
+DynoTensor *dyno_lowering_get_restored (DynoLowering *lowering);
 
 /* Scratch that lives from the first to the last dispatch of this node that binds it. */
 DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);

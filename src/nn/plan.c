@@ -20,7 +20,7 @@ typedef struct {
 } Use;
 
 typedef struct {
-  DynoLowering *lowering;
+  GPtrArray *dispatches;
   DynoPlanFlags flags;
   GArray *uses;                 /* Use, of the arena's tensors, by first dispatch */
   gboolean bound[DYNO_SPACE_N]; /* spaces that some dispatch touches */
@@ -49,7 +49,7 @@ dyno_space_is_slotted (DynoSpace space)
 static void
 collect_uses (Planner *p)
 {
-  GPtrArray *dispatches = p->lowering->dispatches;
+  GPtrArray *dispatches = p->dispatches;
   g_autoptr (GHashTable) places = g_hash_table_new (NULL, NULL); /* tensor -> 1 + index in uses */
   for (guint i = 0; i < dispatches->len; i++)
     {
@@ -89,15 +89,15 @@ place_apart (Planner *p, guint64 *end)
   return TRUE;
 }
 
-/* Replaces the offsets by shared ones; gives the bytes needed. */
-static guint64
-place_shared (Planner *p)
+/* Lives in levels, of memory apart; g_free. */
+static DynoLife *
+find_lives (const Planner *p)
 {
-  GPtrArray *dispatches = p->lowering->dispatches;
+  GPtrArray *dispatches = p->dispatches;
   guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   g_autofree guint *levels = g_new (guint, dispatches->len + 1);
-  g_autofree DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
+  DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
   guint level = 0;
   for (guint i = 0; i < dispatches->len; i++)
     levels[i] = level += before[i];
@@ -108,10 +108,32 @@ place_shared (Planner *p)
       lives[i].first = use->from_start ? 0 : levels[use->first_dispatch];
       lives[i].last = use->tensor->keep ? level : levels[use->last_dispatch];
     }
+  return lives;
+}
+
+/* Replaces the offsets by shared ones; gives the bytes needed. */
+static guint64
+place_shared (Planner *p)
+{
+  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
+  g_autofree DynoLife *lives = find_lives (p);
   guint64 total = dyno_lives_place (lives, p->uses->len);
   for (guint i = 0; i < p->uses->len; i++)
     g_array_index (p->uses, Use, i).tensor->offset = lives[i].offset + guard;
   return total;
+}
+
+guint64
+dyno_dispatches_peak (GPtrArray *dispatches)
+{
+  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (Use));
+  Planner p = { .dispatches = dispatches, .uses = uses };
+  guint64 end = 0;
+  collect_uses (&p);
+  if (!place_apart (&p, &end)) /* the plan will say so */
+    return G_MAXUINT64;
+  g_autofree DynoLife *lives = find_lives (&p);
+  return dyno_lives_bound (lives, uses->len);
 }
 
 static void
@@ -163,7 +185,7 @@ dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, D
 {
   g_return_val_if_fail (n_slots >= 1, FALSE);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (Use));
-  Planner p = { .lowering = lowering, .flags = flags, .uses = uses };
+  Planner p = { .dispatches = lowering->dispatches, .flags = flags, .uses = uses };
   *plan = (DynoPlan){ .n_slots = n_slots };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);

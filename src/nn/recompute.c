@@ -11,13 +11,17 @@
  * Law: a recomputed value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"
-#include "checked.h"
+#include "script.h"
 
 #define MAX_CHAIN 4
 
-/* What dropping the prepared input must save when nobody asked for it. */
+/* What dropping the prepared input must save when nobody asked for it: so much, and this share of the peak. */
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (64) << 20)
-#define WORTH_FRACTION 25 /* a 25th of the peak */
+#define WORTH_FRACTION 25
+/* Less will do where preparing it again takes a small share of the step's estimated time. */
+#define CHEAP_FRACTION       128
+#define CHEAP_WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
+#define CHEAP_WORTH_FRACTION 64
 
 typedef struct {
   DynoNode *node;
@@ -103,14 +107,9 @@ make_fresh (Recompute *r, Candidate *candidate, DynoTensor *tensor)
 {
   if (g_hash_table_contains (r->fresh, tensor))
     return;
-  g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
-  DynoTensor *fresh = dyno_tensor_new (r->lowering->graph, name, tensor->dtype, tensor->space, tensor->n, tensor->h,
-                                       tensor->w, tensor->c, tensor->cp);
+  DynoTensor *fresh = dyno_lowering_twin (r->lowering, tensor);
   if (!fresh)
     return;
-  fresh->size_bytes = tensor->size_bytes;
-  fresh->id = dyno_graph_get_tensors (r->lowering->graph)->len + r->lowering->tensors->len;
-  g_ptr_array_add (r->lowering->tensors, fresh);
   g_hash_table_insert (r->fresh, tensor, fresh);
   g_hash_table_insert (r->dropped, tensor, candidate);
 }
@@ -201,43 +200,6 @@ append_rebound (Recompute *r, const DynoDispatch *dispatch)
   g_ptr_array_add (r->list, copy);
 }
 
-/* The most bytes that live at once in the arena under this list. */
-static guint64
-list_peak (GPtrArray *list)
-{
-  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) alive = g_hash_table_new (NULL, NULL);
-  for (guint i = 0; i < list->len; i++)
-    {
-      const DynoDispatch *dispatch = g_ptr_array_index (list, i);
-      for (guint b = 0; b < dispatch->n_bindings; b++)
-        g_hash_table_insert (last, dispatch->bindings[b].tensor, GUINT_TO_POINTER (i + 1));
-    }
-  guint64 live = 0, peak = 0;
-  for (guint i = 0; i < list->len; i++)
-    {
-      const DynoDispatch *dispatch = g_ptr_array_index (list, i);
-      for (guint b = 0; b < dispatch->n_bindings; b++)
-        {
-          DynoTensor *tensor = dispatch->bindings[b].tensor;
-          if (tensor->space == DYNO_SPACE_ARENA && g_hash_table_add (alive, tensor))
-            live += dyno_align_up (tensor->size_bytes, 256);
-        }
-      peak = MAX (peak, live);
-      for (guint b = 0; b < dispatch->n_bindings; b++)
-        {
-          DynoTensor *tensor = dispatch->bindings[b].tensor;
-          gboolean dies = GPOINTER_TO_UINT (g_hash_table_lookup (last, tensor)) == i + 1;
-          if (tensor->space == DYNO_SPACE_ARENA && dies && g_hash_table_lookup (alive, tensor) != GINT_TO_POINTER (-1))
-            {
-              live -= dyno_align_up (tensor->size_bytes, 256);
-              g_hash_table_insert (alive, tensor, GINT_TO_POINTER (-1));
-            }
-        }
-    }
-  return peak;
-}
-
 static GPtrArray *
 make_list (Recompute *r, guint limit)
 {
@@ -254,6 +216,22 @@ make_list (Recompute *r, guint limit)
   return g_steal_pointer (&r->list);
 }
 
+/* Bytes that dropping must save, of this peak. */
+static guint64
+worth_bytes (const Recompute *r, guint64 peak)
+{
+  double again = 0, step = dyno_dispatches_seconds (r->lowering->dispatches, &r->lowering->info);
+  if (r->lowering->graph->params.checkpointing)
+    return 0;
+  for (guint i = 0; i < r->candidates->len; i++)
+    {
+      const Candidate *candidate = g_ptr_array_index (r->candidates, i);
+      again += dyno_dispatches_seconds (candidate->dispatches, &r->lowering->info);
+    }
+  return again * CHEAP_FRACTION <= step ? MAX (CHEAP_WORTH_BYTES, peak / CHEAP_WORTH_FRACTION)
+                                        : MAX (WORTH_BYTES, peak / WORTH_FRACTION);
+}
+
 void
 dyno_lowering_recompute (DynoLowering *lowering)
 {
@@ -265,13 +243,16 @@ dyno_lowering_recompute (DynoLowering *lowering)
   find_writers (&r);
   find_candidates (&r);
   GPtrArray *best = NULL;
-  guint64 best_peak = list_peak (lowering->dispatches);
-  if (!lowering->graph->params.checkpointing)
-    best_peak -= MIN (best_peak, MAX (WORTH_BYTES, best_peak / WORTH_FRACTION));
+  guint64 best_peak = dyno_dispatches_peak (lowering->dispatches);
+  best_peak -= MIN (best_peak, worth_bytes (&r, best_peak));
   for (guint limit = 1; limit <= MAX_CHAIN && r.candidates->len > 0; limit++)
     {
       GPtrArray *list = make_list (&r, limit);
-      guint64 peak = list_peak (list);
+      guint64 peak;
+      if (lowering->graph->params.checkpointing) /* chains differ in what may wait, too */
+        list = dyno_dispatches_order (list, &peak);
+      else
+        peak = dyno_dispatches_peak (list);
       if (peak < best_peak)
         {
           best_peak = peak;

@@ -28,6 +28,15 @@ dispatch_seconds (const DynoDispatch *dispatch, const DynoDeviceInfo *info)
          + DISPATCH_OVERHEAD_S;
 }
 
+double
+dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info)
+{
+  double seconds = 0;
+  for (guint i = 0; i < dispatches->len; i++)
+    seconds += dispatch_seconds (g_ptr_array_index (dispatches, i), info);
+  return seconds;
+}
+
 static void
 script_add (GArray *script, DynoScriptStep step, guint index)
 {

@@ -19,6 +19,9 @@ typedef struct {
 
 #define DYNO_SCRIPT_MARKS 4 /* start, end of forward, of backward, of optimizer */
 
+/* A guess at the time of the dispatches, for a slow device of its kind. */
+double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info);
+
 /* The items (DynoScriptItem) for the dispatches of the stages in the mask (1 << DynoStage).  Cuts are made where the estimated
  * time of a submit passes a tenth of a second on a device that is not a CPU. */
 GArray *dyno_script_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info);

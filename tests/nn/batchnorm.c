@@ -304,6 +304,63 @@ test_deterministic (void)
   case_clear (&c);
 }
 
+/* What stands before the convolution whose weight gradient reads what is restored. */
+typedef enum { RESTORE_PLAIN, RESTORE_RELU, RESTORE_POOL, RESTORE_N } Restore;
+
+static void
+check_restored (const Shape *shape, Restore form, gboolean amp)
+{
+  Case c;
+  case_init (&c, shape, 0);
+  g_autofree double *dz = harness_random (9, c.count, 1), *kept = NULL;
+  gsize n_weights = (gsize) shape->c * shape->c;
+  for (guint restoring = 0; restoring < 2; restoring++)
+    {
+      g_autoptr (Harness) h =
+          harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n, .restoring = restoring != 0 });
+      DynoGraph *graph = harness_graph (h);
+      DynoTensor *x, *residual, *y = build (h, &c, PLAIN, FALSE, &x, &residual);
+      if (form != RESTORE_PLAIN)
+        y = dyno_relu (graph, y, "relu");
+      if (form == RESTORE_POOL)
+        y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
+      dyno_fuse_all (graph);
+      DynoTensor *z =
+          dyno_conv2d (graph, y, "conv", &(DynoConv2dParams){ .out_channels = shape->c, .kernel_h = 1, .kernel_w = 1 });
+      harness_set_gradient (h, z, dz);
+      harness_run (h);
+      g_autofree double *y_got = harness_read (h, y), *dx = harness_read_gradient (h, x);
+      g_autofree double *dw = harness_read_parameter_gradient (h, "conv.weight");
+      gsize n_y = (gsize) y->n * y->h * y->w * y->c;
+      if (restoring)
+        {
+          g_autofree double *again = harness_read_again (h, y);
+          g_assert_cmpmem (again, n_y * sizeof (double), y_got, n_y * sizeof (double));
+        }
+      double *all = g_new (double, c.count + n_weights);
+      memcpy (all, dx, c.count * sizeof (double));
+      memcpy (all + c.count, dw, n_weights * sizeof (double));
+      if (kept)
+        g_assert_cmpmem (all, (c.count + n_weights) * sizeof (double), kept, (c.count + n_weights) * sizeof (double));
+      g_free (kept);
+      kept = all;
+    }
+  case_clear (&c);
+}
+
+/* An activation that was dropped and is written again by the backward pass is the same to the bit, and so is what is made of it. */
+static void
+test_restored (void)
+{
+  static const Shape uneven = { 2, 8, 6, 10 };
+  for (guint form = 0; form < RESTORE_N; form++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        check_restored (&uneven, form, amp);
+        check_restored (&shapes[6], form, amp);
+      }
+}
+
 static void
 test_one_value (void)
 {
@@ -331,6 +388,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/evaluation-uses-running-statistics", test_evaluation);
   g_test_add_func ("/nn/batchnorm/gradients-accumulate", test_accumulate);
   g_test_add_func ("/nn/batchnorm/same-bits-again", test_deterministic);
+  g_test_add_func ("/nn/batchnorm/what-is-restored-has-the-same-bits", test_restored);
   g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);
   return g_test_run ();
 }

@@ -365,6 +365,8 @@ build (Harness *h)
   prepare (h);
   apply_forces (h);
   h->lowering = lower (h);
+  if (h->params.restoring)
+    dyno_lowering_reorder (h->lowering, TRUE);
   DynoPlan plan;
   dyno_plan_compute (h->lowering, 1, DYNO_PLAN_NO_ALIAS | DYNO_PLAN_GUARD, &plan, &error);
   g_assert_no_error (error);
@@ -529,6 +531,20 @@ double *
 harness_read_gradient (Harness *h, DynoTensor *tensor)
 {
   return harness_read (h, tensor->gradient);
+}
+
+double *
+harness_read_again (Harness *h, DynoTensor *tensor)
+{
+  g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
+  for (guint i = 0; i < h->lowering->dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (h->lowering->dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        if (g_str_equal (dispatch->bindings[b].tensor->name, name))
+          return harness_read (h, dispatch->bindings[b].tensor);
+    }
+  g_error ("%s was not written again", tensor->name);
 }
 
 /* A parameter's values in one of the flat spaces, by its place there. */

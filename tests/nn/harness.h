@@ -30,6 +30,7 @@ typedef struct {
   gboolean optimizer_on; /* TRUE: dyno_optimizer_update is appended */
   DynoOptimizer optimizer;
   gboolean checkpointing;
+  gboolean restoring;             /* weight gradients wait, and all that the backward pass can restore is restored */
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
 } HarnessParams;
@@ -73,6 +74,7 @@ void harness_run_again (Harness *h);
 /* After a run; dense, g_free. */
 double *harness_read (Harness *h, DynoTensor *tensor); /* any space; compute or F32, I32, U8 */
 double *harness_read_gradient (Harness *h, DynoTensor *tensor);
+double *harness_read_again (Harness *h, DynoTensor *tensor);   /* what was restored or computed again in its place */
 double *harness_read_parameter (Harness *h, const char *name); /* master value or state, torchvision's order */
 double *harness_read_parameter_half (Harness *h, const char *name);
 double *harness_read_parameter_gradient (Harness *h, const char *name);

@@ -8,6 +8,7 @@
  * Laws:
  * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the groups; equal inputs give equal bits.
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
+ * - y without a residual may be dropped after the forward pass: the reducing pass then writes it again, by the same expression.
  * - The mask of a fused relu is found again from x, or from y where a residual was added.
  * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and shared; and dx, where there
  *   is no residual, is written over dy: the backward pass then needs no memory of its own.  With max pooling, where dy is smaller,
@@ -41,6 +42,7 @@ typedef struct {
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
   DynoMaxPoolAttributes pool; /* kernel 0: none */
+  DynoTensor *y;              /* what the reducing pass can restore; NULL with a residual */
 } BatchNormBackward;
 
 /* How a reduction over rows is cut: workgroups of width x lanes invocations, groups x blocks of them. */
@@ -269,14 +271,17 @@ static void
 backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *x, DynoTensor *partials)
 {
   const BatchNormBackward *attributes = node->attributes;
-  DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y];
+  DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y],
+             *restored = dyno_lowering_get_restored (lowering);
   DynoKernelSpec spec = reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
   if (attributes->mask_store)
     dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
+  if (restored)
+    dyno_kernel_spec_macro (&spec, "RESTORE=1");
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
   dispatch->flops = 4 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes * (2 + (y != NULL) + (attributes->mask_store != FALSE));
+  dispatch->bytes = x->size_bytes * (2 + (y != NULL) + (restored != NULL) + (attributes->mask_store != FALSE));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, beta), node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
@@ -284,6 +289,8 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd), node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
   if (y)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), y, DYNO_ACCESS_READ);
+  if (restored)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), restored, DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
                       attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials, DYNO_ACCESS_WRITE);
@@ -404,7 +411,16 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
     backward_lower_gradient (lowering, node, sums);
 }
 
-static const DynoOpClass backward_class = { .name = "batch_norm_backward", .lower = backward_lower };
+/* y without a residual: the reducing pass reads all that it is made of, with max pooling from the winners. */
+static DynoTensor *
+backward_restores (const DynoNode *node)
+{
+  return ((const BatchNormBackward *) node->attributes)->y;
+}
+
+static const DynoOpClass backward_class = { .name = "batch_norm_backward",
+                                            .lower = backward_lower,
+                                            .restores = backward_restores };
 
 /* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory that the last kernel fills. */
 static DynoTensor *
@@ -447,7 +463,9 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
   const DynoBatchNormAttributes *forward = node->attributes;
-  BatchNormBackward attributes = { .relu = forward->relu, .residual = residual != NULL, .pool = forward->pool };
+  BatchNormBackward attributes = {
+    .relu = forward->relu, .residual = residual != NULL, .pool = forward->pool, .y = residual ? NULL : y
+  };
   gboolean pooled = forward->pool.kernel != 0;
   DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
   if (residual && residual->needs_gradient)
