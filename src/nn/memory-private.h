@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 
 struct _DynoMemory {
   guint n_slots;
+  guint n_buffers[DYNO_SPACE_N];                            /* 1: all slots share it; else n_slots */
   DynoBuffer *buffers[DYNO_SPACE_N][DYNO_MEMORY_MAX_SLOTS]; /* NULL where the plan has no bytes */
 };
 

@@ -16,7 +16,7 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
   memory->n_slots = plan->n_slots;
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     {
-      guint n = dyno_space_is_slotted (space) ? plan->n_slots : 1;
+      guint n = memory->n_buffers[space] = dyno_plan_slots (plan, space);
       for (guint slot = 0; slot < n && plan->space_bytes[space] > 0; slot++)
         {
           DynoBuffer *buffer =
@@ -50,5 +50,5 @@ DynoBuffer *
 dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot)
 {
   g_return_val_if_fail (space < DYNO_SPACE_N && slot < memory->n_slots, NULL);
-  return memory->buffers[space][dyno_space_is_slotted (space) ? slot : 0];
+  return memory->buffers[space][memory->n_buffers[space] > 1 ? slot : 0];
 }

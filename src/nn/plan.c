@@ -46,6 +46,12 @@ dyno_space_is_slotted (DynoSpace space)
   return space == DYNO_SPACE_INPUT || space == DYNO_SPACE_STEP_IN || space == DYNO_SPACE_STEP_OUT;
 }
 
+guint
+dyno_plan_slots (const DynoPlan *plan, DynoSpace space)
+{
+  return space == DYNO_SPACE_INPUT ? plan->n_input_slots : dyno_space_is_slotted (space) ? plan->n_slots : 1;
+}
+
 static void
 collect_uses (Planner *p)
 {
@@ -159,7 +165,7 @@ count_kinds (DynoPlan *plan)
   plan->total_bytes = 0;
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     {
-      guint64 bytes = plan->space_bytes[space] * (dyno_space_is_slotted (space) ? plan->n_slots : 1);
+      guint64 bytes = plan->space_bytes[space] * dyno_plan_slots (plan, space);
       plan->kind_bytes[dyno_space_kind (space)] += bytes;
       plan->total_bytes += bytes;
     }
@@ -186,7 +192,7 @@ dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, D
   g_return_val_if_fail (n_slots >= 1, FALSE);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (Use));
   Planner p = { .dispatches = lowering->dispatches, .flags = flags, .uses = uses };
-  *plan = (DynoPlan){ .n_slots = n_slots };
+  *plan = (DynoPlan){ .n_slots = n_slots, .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);
   guint64 *arena = &plan->space_bytes[DYNO_SPACE_ARENA];
@@ -213,5 +219,6 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
     plan->space_bytes[space] = MAX (plan->space_bytes[space], other->space_bytes[space]);
   plan->naive_arena_bytes = MAX (plan->naive_arena_bytes, other->naive_arena_bytes);
   plan->n_slots = MAX (plan->n_slots, other->n_slots);
+  plan->n_input_slots = MAX (plan->n_input_slots, other->n_input_slots);
   count_kinds (plan);
 }

@@ -17,12 +17,15 @@ typedef struct {
   guint64 total_bytes;                     /* the sum of kind_bytes */
   guint64 naive_arena_bytes;               /* what the arena would be without aliasing */
   guint n_slots;
+  guint n_input_slots; /* of INPUT: 1 where the input stays the same, else n_slots */
 } DynoPlan;
 
 typedef enum {
   DYNO_PLAN_DEFAULT = 0,
   DYNO_PLAN_NO_ALIAS = 1 << 0, /* every tensor has memory of its own (tests that look at intermediate values) */
   DYNO_PLAN_GUARD = 1 << 1,    /* with 256 guard bytes before and after each tensor of ARENA */
+  /* The input stays the same from step to step: the slots share one.  It is written while no step is in flight. */
+  DYNO_PLAN_ONE_INPUT = 1 << 2,
 } DynoPlanFlags;
 
 /* Sets the tensors' offsets.  n_slots: steps in flight (>= 1).  Errors: SHAPE (overflow). */

@@ -133,7 +133,6 @@ test_random_lives (void)
       g_assert_cmpuint (total, >=, bound);
       worst = MAX (worst, (double) total / (double) bound);
     }
-
   g_assert_cmpfloat (worst, <, 1.01);
 }
 

@@ -234,6 +234,42 @@ test_slots (void)
   net_clear (&two);
 }
 
+/* Where the input stays the same the slots share it, and what is allocated is what was planned. */
+static void
+test_one_input (void)
+{
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  params.raw = DYNO_RAW_F32;
+  Net many = net_new (&params, DYNO_PLAN_DEFAULT), one = net_new (&params, DYNO_PLAN_ONE_INPUT);
+  guint64 input = many.plan.space_bytes[DYNO_SPACE_INPUT];
+  g_assert_cmpuint (input, >, 0);
+  g_assert_cmpuint (one.plan.total_bytes + input, ==, many.plan.total_bytes);
+  g_assert_cmpuint (one.plan.kind_bytes[DYNO_MEMORY_STAGING] + input, ==, many.plan.kind_bytes[DYNO_MEMORY_STAGING]);
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    {
+      gboolean shared = dyno_memory_get_buffer (one.memory, space, 0) == dyno_memory_get_buffer (one.memory, space, 1);
+      gboolean alike = dyno_memory_get_buffer (many.memory, space, 0) == dyno_memory_get_buffer (many.memory, space, 1);
+      g_assert_cmpint (shared, ==, alike || space == DYNO_SPACE_INPUT);
+    }
+  Net *nets[] = { &many, &one };
+  for (guint k = 0; k < G_N_ELEMENTS (nets); k++)
+    {
+      g_autoptr (GError) error = NULL;
+      DynoTensor *pixels = dyno_network_get_pixels (nets[k]->graph);
+      g_autofree float *values = g_new (float, pixels->size_bytes / sizeof (float));
+      for (guint64 i = 0; i < pixels->size_bytes / sizeof (float); i++)
+        values[i] = (float) (i % 17) / 16;
+      for (guint slot = 0; slot < 2; slot++)
+        dyno_program_write_tensor (nets[k]->program, pixels, slot, values, pixels->size_bytes, &error);
+      g_assert_no_error (error);
+      submit (nets[k], DYNO_COMMAND_FULL, 0, step_input (0, 0, 1));
+      wait_for (submit (nets[k], DYNO_COMMAND_FULL, 1, step_input (1, 1, 1)));
+    }
+  assert_space_equal (&many, &one, DYNO_SPACE_MASTER);
+  net_clear (&many);
+  net_clear (&one);
+}
+
 static void
 test_gradients_accumulate (void)
 {
@@ -409,6 +445,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/allocates-what-was-planned", test_allocates_what_was_planned);
   g_test_add_func ("/nn/program/over-budget-fails-before-anything-runs", test_over_budget);
   g_test_add_func ("/nn/program/loss-falls-on-one-batch", test_learns);
+  g_test_add_func ("/nn/program/slots-share-an-input-that-stays", test_one_input);
   g_test_add_func ("/nn/program/sharing-and-recomputing-change-no-bit", test_memory_changes_no_bit);
   g_test_add_func ("/nn/program/two-slots-in-flight", test_slots);
   g_test_add_func ("/nn/program/parameter-gradients-accumulate", test_gradients_accumulate);
