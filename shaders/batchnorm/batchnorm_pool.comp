@@ -1,15 +1,20 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, OH, OW, C) = the largest, in a window of WINDOW x WINDOW, of (x - mean) * gamma * invstd + beta [max (., 0) with RELU=1]; x
- * is (N, H, W, C).  Places outside x count as -inf (PAD > 0 only); of equal values the first in scan order, and NaN wins.  Values
+ * is (N, H, W, C).  Places outside x never win; of equal values the first in scan order, and NaN wins (whichever).  Values
  * are compared as y holds them, rounded to half with HALF=1.
  * KEEP=1 keeps for the backward pass the place in the window, a byte an element, NOWHERE where the relu stops the gradient; and
- * x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply. */
+ * x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply.
+ *
+ * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is loaded and normalised once, and
+ * reduced to the largest value of each window's columns; the row that the next windows share stays in registers as such.  A place
+ * outside x is loaded from the edge, which is a place of the same window: it counts as that place and so needs no test. */
 #include "types.glsl"
 #include "lanes.glsl"
+#include "batchnorm-words.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* accesses in y */
+layout (constant_id = 0) const uint COUNT = 1; /* strips x CVECS */
 layout (constant_id = 1) const uint CVECS = 1;
 layout (constant_id = 2) const uint STRIDE = 1;
 layout (constant_id = 3) const uint H = 1;
@@ -20,13 +25,40 @@ layout (constant_id = 7) const float EPSILON = 1e-5;
 DYNO_PUSH (DynoBatchNormPoolPush, p);
 DYNO_BUFFER_OUT (Bytes, uint, 4);
 
+#define STRIPS_W (OW / COLUMNS)
+#define STRIPS_H ((OH + ROWS - 1) / ROWS)
+#define ACROSS   ((COLUMNS - 1) * STEP + WINDOW) /* columns of x in a strip */
+#if WINDOW > STEP
+#define SHARED 1 /* rows of x that a window shares with the next one below */
+#else
+#define SHARED 0
+#endif
+#if WINDOW < 2 || WINDOW > 3 || WINDOW - SHARED > STEP
+#error "windows of 2 or 3 that share a row at most"
+#endif
 #define NOWHERE 0xffu
-#define FIRST   int (0x80000000u)
-#define NAN     0x7fffffff
+#define LOW     0xffffu
 
-Lanes mean, factor, beta, winner;
-ivec4 best[QUADS];
-uvec4 place[QUADS];
+/* The largest value so far: its order, and the word of x that holds it.  A place is row * WINDOW + column from the first window of the
+ * strip's row.  Orders of halves are 16 bits, and below them lies LOW - place: one comparison finds the first of equals too. */
+struct Peak {
+  ivec4 order[QUADS];
+  uvec4 x[QUADS];
+#ifndef HALF
+  uvec4 place[QUADS];
+#endif
+};
+struct Row {
+  Peak peaks[COLUMNS];
+};
+struct Access {
+  uvec4 words[ACROSS];
+};
+struct Places {
+  uint v[ACROSS];
+};
+
+Lanes mean, factor, beta;
 
 vec4
 value_of (Lanes x, uint j) /* before the relu */
@@ -34,53 +66,192 @@ value_of (Lanes x, uint j) /* before the relu */
   return (x.q[j] - mean.q[j]) * factor.q[j] + beta.q[j];
 }
 
-vec4
-activation (vec4 value)
+/* The bits of the values of quad j, a half's in the upper 16. */
+uvec4
+quad_bits (uvec4 words, uint j)
 {
-#ifdef RELU
-  return relu (value);
+#ifdef HALF
+  return uvec4 (words[2 * j] << 16, words[2 * j] & 0xffff0000u, words[2 * j + 1] << 16, words[2 * j + 1] & 0xffff0000u);
 #else
-  return value;
+  return words;
 #endif
 }
 
-/* Integers in the order of the values as y will hold them; by their bits, since compilers leave out a rounding to half and back. */
-ivec4
-order_of (vec4 value)
+/* Makes every NaN a positive one. */
+uvec4
+nan_positive (uvec4 words)
 {
 #ifdef HALF
-  const uvec2 words = uvec2 (packFloat2x16 (f16vec2 (value.xy)), packFloat2x16 (f16vec2 (value.zw)));
-  const uvec4 bits = uvec4 (words.x & 0xffffu, words.x >> 16, words.y & 0xffffu, words.y >> 16);
-  const ivec4 size = ivec4 (bits & 0x7fffu);
-  const ivec4 order = mix (size, -size, greaterThan (bits, uvec4 (0x7fffu)));
-  return mix (order, ivec4 (NAN), greaterThan (size, ivec4 (0x7c00)));
+  const uvec4 nan = (((words & 0x7fff7fffu) + 0x03ff03ffu) >> 15 & 0x00010001u) * 0xffffu; /* ones where 0x7c00 is exceeded */
+  return words & ~nan | nan & 0x7fff7fffu;
 #else
-  const uvec4 bits = floatBitsToUint (value);
-  const ivec4 size = ivec4 (bits & 0x7fffffffu);
-  const ivec4 order = mix (size, -size, greaterThan (bits, uvec4 (0x7fffffffu)));
-  return mix (order, ivec4 (NAN), greaterThan (size, ivec4 (0x7f800000)));
+  return mix (words, uvec4 (0x7fffffffu), greaterThan (words & 0x7fffffffu, uvec4 (0x7f800000u)));
+#endif
+}
+
+/* Integers in the order of the activations as y will hold them; by their bits, since compilers leave out a rounding to half and
+ * back. */
+ivec4
+order_of (uvec4 bits, uint low)
+{
+#ifdef RELU
+  return max (ivec4 (bits | low), ivec4 (low));
+#else
+  return ivec4 (mix (bits, 0x80000000u - bits, greaterThan (bits, uvec4 (0x7fffffffu))) | low);
 #endif
 }
 
 void
-take (Lanes x, uint here)
+take (inout Peak best, Peak other)
 {
   [[unroll]] for (uint j = 0; j < QUADS; j++)
     {
-      const vec4 value = value_of (x, j);
-      const ivec4 order = order_of (activation (value));
-      [[unroll]] for (uint k = 0; k < 4; k++)
-        if (order[k] > best[j][k] || order[k] == NAN)
-          {
-            best[j][k] = order[k];
-            winner.q[j][k] = x.q[j][k];
-#ifdef RELU
-            place[j][k] = value[k] > 0.0 ? here : NOWHERE;
-#else
-            place[j][k] = here;
+      const bvec4 larger = greaterThan (other.order[j], best.order[j]);
+      best.order[j] = mix (best.order[j], other.order[j], larger);
+      best.x[j] = mix (best.x[j], other.x[j], larger);
+#ifndef HALF
+      best.place[j] = mix (best.place[j], other.place[j], larger);
 #endif
-          }
     }
+}
+
+void
+row_take (inout Row best, Row other)
+{
+  [[unroll]] for (uint t = 0; t < COLUMNS; t++)
+    take (best.peaks[t], other.peaks[t]);
+}
+
+Peak
+peak_of (uvec4 x, uvec4 y, uint place)
+{
+  Peak peak;
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    {
+#ifdef HALF
+      peak.order[j] = order_of (quad_bits (y, j), LOW - place);
+      peak.x[j] = uvec4 (x[2 * j], x[2 * j], x[2 * j + 1], x[2 * j + 1]);
+#else
+      peak.order[j] = order_of (y, 0);
+      peak.x[j] = x;
+      peak.place[j] = uvec4 (place);
+#endif
+    }
+  return peak;
+}
+
+/* The row of x at h, which counts from the pad. */
+uint
+row_inside (uint h)
+{
+#if PAD > 0
+  return min (max (h, PAD) - PAD, H - 1);
+#else
+  return h;
+#endif
+}
+
+Access
+row_load (uint image, uint h, uint across[ACROSS])
+{
+  Access x;
+  const uint start = (image + row_inside (h)) * W * CVECS;
+  [[unroll]] for (uint k = 0; k < ACROSS; k++)
+    x.words[k] = words_load (p.x, start + across[k]);
+  return x;
+}
+
+/* Of what row_load gives for row r of the windows from h on. */
+Places
+row_places (uint shift[ACROSS], uint h, uint r)
+{
+  Places places;
+#if PAD > 0
+  const uint above = (row_inside (h + r) + PAD - h) * WINDOW;
+#else
+  const uint above = r * WINDOW;
+#endif
+  [[unroll]] for (uint k = 0; k < ACROSS; k++)
+    places.v[k] = above + shift[k];
+  return places;
+}
+
+/* What a row of x adds to each of the windows. */
+Row
+row_reduce (Access x, Places places)
+{
+  uvec4 y[ACROSS];
+  vec4 sum = vec4 (0.0);
+  [[unroll]] for (uint k = 0; k < ACROSS; k++)
+    {
+      const Lanes lanes = words_unpack (x.words[k]);
+      Lanes values;
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        {
+          values.q[j] = value_of (lanes, j);
+          sum += values.q[j];
+        }
+      y[k] = words_pack (values);
+    }
+  if (is_nonfinite (sum.x + sum.y + sum.z + sum.w)) /* as it is if any is NaN */
+    [[unroll]] for (uint k = 0; k < ACROSS; k++)
+      y[k] = nan_positive (y[k]);
+  Row row;
+  [[unroll]] for (uint k = 0; k < ACROSS; k++)
+    {
+      const Peak peak = peak_of (x.words[k], y[k], places.v[k]);
+      [[unroll]] for (uint t = 0; t < COLUMNS; t++)
+        if (k == t * STEP)
+          row.peaks[t] = peak;
+        else if (k > t * STEP && k < t * STEP + WINDOW)
+          take (row.peaks[t], peak);
+    }
+  return row;
+}
+
+/* The row as the windows below see it. */
+Row
+row_raise (Row row)
+{
+  [[unroll]] for (uint t = 0; t < COLUMNS; t++)
+    [[unroll]] for (uint j = 0; j < QUADS; j++)
+#ifdef HALF
+      row.peaks[t].order[j] += STEP * WINDOW;
+#else
+      row.peaks[t].place[j] -= STEP * WINDOW;
+#endif
+  return row;
+}
+
+void
+window_store (uint at, Peak best, uint start)
+{
+  uvec4 words, place[QUADS];
+#ifdef HALF
+  [[unroll]] for (uint k = 0; k < 4; k++)
+    words[k] = best.x[k / 2][k % 2 * 2] & 0xffffu | best.x[k / 2][k % 2 * 2 + 1] & 0xffff0000u;
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    place[j] = (LOW - start) - (uvec4 (best.order[j]) & LOW);
+#else
+  words = best.x[0];
+  place[0] = best.place[0] - start;
+#endif
+  const Lanes winner = words_unpack (words);
+  Lanes y;
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    {
+      y.q[j] = value_of (winner, j);
+#ifdef RELU
+      place[j] = mix (uvec4 (NOWHERE), place[j], greaterThan (y.q[j], vec4 (0.0)));
+      y.q[j] = relu (y.q[j]);
+#endif
+    }
+  lanes_store (p.y, at, y);
+#ifdef KEEP
+  words_store (p.winners, at, words);
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    Bytes (p.argmax).v[at * QUADS + j] = place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
+#endif
 }
 
 void
@@ -103,39 +274,49 @@ main ()
 
   for (uint i = first; i < COUNT; i += STRIDE)
     {
-      const uint pixel = i / CVECS;
-      const uint w = pixel % OW * STEP, h = pixel / OW % OH * STEP, n = pixel / (OW * OH);
-      winner = lanes_fill (0.0);
-      [[unroll]] for (uint j = 0; j < QUADS; j++)
+      const uint strip = i / CVECS;
+      const uint ow = strip % STRIPS_W * COLUMNS, n = strip / (STRIPS_W * STRIPS_H);
+      uint oh = strip / STRIPS_W % STRIPS_H * ROWS;
+      const uint end = min (oh + ROWS, OH);
+      uint across[ACROSS], shift[ACROSS]; /* columns of x: accesses from the row's start, and from the strip's start */
+      [[unroll]] for (uint k = 0; k < ACROSS; k++)
         {
-          best[j] = ivec4 (FIRST);
-          place[j] = uvec4 (NOWHERE);
-        }
-      [[unroll]] for (uint r = 0; r < WINDOW; r++)
-        {
-          /* with a pad a place outside is loaded from the edge, so that loads wait for nothing, and left out; h + r - PAD wraps */
-          Lanes x[WINDOW];
-          [[unroll]] for (uint s = 0; s < WINDOW; s++)
 #if PAD > 0
-            x[s] = lanes_load (p.x, ((n * H + min (max (h + r, PAD) - PAD, H - 1)) * W
-                                     + min (max (w + s, PAD) - PAD, W - 1)) * CVECS + column);
+          const uint w = min (max (ow * STEP + k, PAD) - PAD, W - 1);
+          shift[k] = w + PAD - ow * STEP;
 #else
-            x[s] = lanes_load (p.x, ((n * H + h + r) * W + w + s) * CVECS + column);
+          const uint w = ow * STEP + k;
+          shift[k] = k;
 #endif
-          [[unroll]] for (uint s = 0; s < WINDOW; s++)
-#if PAD > 0
-            if (h + r - PAD < H && w + s - PAD < W)
-#endif
-              take (x[s], r * WINDOW + s);
+          across[k] = w * CVECS + column;
         }
-      Lanes y;
-      [[unroll]] for (uint j = 0; j < QUADS; j++)
-        y.q[j] = activation (value_of (winner, j));
-      lanes_store (p.y, i, y);
-#ifdef KEEP
-      lanes_store (p.winners, i, winner);
-      [[unroll]] for (uint j = 0; j < QUADS; j++)
-        Bytes (p.argmax).v[i * QUADS + j] = place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
+      const uint image = n * H;
+      Row best;
+#if SHARED > 0
+      Row last = row_reduce (row_load (image, oh * STEP, across), row_places (shift, oh * STEP, 0));
 #endif
+      [[dont_unroll]] for (; oh < end; oh++)
+        {
+          const uint h = oh * STEP;
+          const Access x = row_load (image, h + SHARED, across), x1 = row_load (image, h + SHARED + 1, across);
+#if SHARED > 0
+          best = last;
+          row_take (best, row_reduce (x, row_places (shift, h, SHARED)));
+          last = row_reduce (x1, row_places (shift, h, SHARED + 1));
+          row_take (best, last);
+          last = row_raise (last);
+#else
+#if WINDOW > 2
+          const Access x2 = row_load (image, h + 2, across);
+#endif
+          best = row_reduce (x, row_places (shift, h, 0));
+          row_take (best, row_reduce (x1, row_places (shift, h, 1)));
+#if WINDOW > 2
+          row_take (best, row_reduce (x2, row_places (shift, h, 2)));
+#endif
+#endif
+          [[unroll]] for (uint t = 0; t < COLUMNS; t++)
+            window_store (((n * OH + oh) * OW + ow + t) * CVECS + column, best.peaks[t], t * STEP);
+        }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused nodes against the nodes they replace: the same inputs through both graphs. */
 #include "harness.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -9,14 +10,18 @@ typedef struct {
 } PoolCase;
 
 static const PoolCase pool_cases[] = {
-  { 2, 8, 8, 16, 2, 2, 0 },   { 3, 7, 9, 10, 2, 2, 0 },   { 2, 8, 8, 33, 3, 2, 1 }, { 2, 9, 7, 8, 3, 2, 1 },
-  { 2, 9, 7, 24, 3, 2, 0 },   { 1, 7, 8, 12, 3, 3, 1 },   { 2, 6, 9, 64, 3, 3, 0 }, { 2, 10, 11, 5, 2, 3, 0 },
-  { 2, 5, 6, 9, 2, 2, 1 },    { 2, 10, 8, 7, 2, 3, 1 },   { 1, 2, 2, 3, 3, 2, 1 },  { 1, 3, 2, 520, 2, 2, 0 },
-  { 4, 61, 67, 12, 3, 2, 1 }, { 5, 48, 50, 40, 2, 2, 0 },
+  { 2, 8, 8, 16, 2, 2, 0 },   { 3, 7, 9, 10, 2, 2, 0 },   { 2, 8, 8, 33, 3, 2, 1 },  { 2, 9, 7, 8, 3, 2, 1 },
+  { 2, 9, 7, 24, 3, 2, 0 },   { 1, 7, 8, 12, 3, 3, 1 },   { 2, 6, 9, 64, 3, 3, 0 },  { 2, 10, 11, 5, 2, 3, 0 },
+  { 2, 5, 6, 9, 2, 2, 1 },    { 2, 10, 8, 7, 2, 3, 1 },   { 1, 2, 2, 3, 3, 2, 1 },   { 1, 3, 2, 520, 2, 2, 0 },
+  { 4, 61, 67, 12, 3, 2, 1 }, { 5, 48, 50, 40, 2, 2, 0 }, { 2, 27, 21, 9, 3, 2, 1 }, { 1, 16, 10, 20, 3, 2, 1 },
+  { 2, 15, 11, 9, 3, 2, 0 },  { 1, 21, 14, 10, 2, 2, 0 }, { 1, 40, 1, 8, 3, 2, 1 },  { 1, 1, 19, 8, 3, 2, 1 },
 };
 
 typedef struct {
-  gboolean relu, amp, training, accumulate, checkpointing, levels;
+  gboolean relu, amp, training, accumulate, checkpointing;
+  gboolean levels;    /* x takes three values */
+  gboolean rounds;    /* different x become one activation in half */
+  gboolean nonfinite; /* x holds NaN of both signs and infinities */
 } PoolForm;
 
 /* What a graph of batch norm, relu and max pool gives. */
@@ -43,10 +48,16 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
   g_autofree double *x = harness_random (1, result.x_count, 2);
   for (gsize i = 0; form->levels && i < result.x_count; i++)
     x[i] = x[i] > 0.3 ? 1 : x[i] > -1 ? 0 : -1; /* many equal ones, so that the first must win */
+  static const double odd[] = { NAN, -NAN, INFINITY, -INFINITY };
+  for (gsize i = 0; form->nonfinite && i < result.x_count; i += 5 + i % 7)
+    x[i] = odd[i / 3 % G_N_ELEMENTS (odd)];
   g_autofree double *gamma = harness_random (2, s->c, 1), *beta = harness_random (3, s->c, 0.5);
   g_autofree double *mean = harness_random (6, s->c, 1), *variance = harness_random (7, s->c, 0.5);
   for (guint i = 0; i < s->c; i++)
-    variance[i] += 1; /* gamma stays of both signs and may be small */
+    {
+      variance[i] += 1; /* gamma stays of both signs and may be small */
+      beta[i] += form->rounds ? 300 : 0;
+    }
   gamma[0] = 0;
   g_autoptr (Harness) h =
       harness_new (&(HarnessParams){ .amp = form->amp,
@@ -140,6 +151,26 @@ test_pool_ties (void)
 {
   check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .levels = TRUE }, 3);
   check_pools ((PoolForm){ .training = TRUE, .levels = TRUE }, 3);
+  check_pools ((PoolForm){ .training = TRUE, .rounds = TRUE }, 3);
+}
+
+/* y of an evaluation: the same bits, or NaN in both. */
+static void
+test_pool_nonfinite (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (pool_cases); i += 2)
+    for (guint variant = 0; variant < 4; variant++)
+      {
+        const PoolForm form = { .amp = variant & 1, .relu = variant & 2, .nonfinite = TRUE };
+        PoolResult fused = pool_run (&pool_cases[i], &form, TRUE), plain = pool_run (&pool_cases[i], &form, FALSE);
+        for (gsize k = 0; k < plain.y_count; k++)
+          if (isnan (plain.y[k]))
+            g_assert_true (isnan (fused.y[k]));
+          else
+            g_assert_cmpmem (&fused.y[k], sizeof (double), &plain.y[k], sizeof (double));
+        pool_result_clear (&fused);
+        pool_result_clear (&plain);
+      }
 }
 
 static void
@@ -233,6 +264,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-equals-unfused", test_pool_plain);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-evaluates-as-unfused", test_pool_evaluation);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-takes-the-first-of-equals", test_pool_ties);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-of-nan-and-infinity", test_pool_nonfinite);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-accumulates", test_pool_accumulates);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-is-computed-again", test_pool_checkpointing);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-gradient-over-its-input", test_pool_over_x);

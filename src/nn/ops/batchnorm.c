@@ -22,6 +22,18 @@
 #define EPSILON         1e-5f
 #define MOMENTUM        0.1f
 #define FINISH_CHANNELS 8
+#define APPLY_ROUNDS    8 /* accesses that an invocation takes where there are plenty */
+
+/* Windows, or cells of the gradient, that an invocation of the kernels with max pooling takes where windows overlap (across and
+ * down), and where they do not (across): more share more loads and arithmetic, and want more registers. */
+#define POOL_COLUMNS         2
+#define POOL_ROWS            8
+#define POOL_COLUMNS_APART   2
+#define UNPOOL_COLUMNS       2
+#define UNPOOL_ROWS          8
+#define UNPOOL_COLUMNS_APART 1
+#define ROWS_SOFTWARE        3
+#define STRIPS               (1 << 17) /* invocations that keep any device busy: strips get shorter where there are fewer */
 
 enum {
   BACKWARD_X,
@@ -100,17 +112,17 @@ reduction_partials (DynoLowering *lowering, const Reduction *r, const DynoTensor
 }
 
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its workgroups: an invocation stays with
- * its channels, so as many are at work as are a multiple of cvecs; several accesses each, so that the channels' values are
+ * its channels, so as many are at work as are a multiple of cvecs; several rounds each, so that the channels' values are
  * loaded seldom. */
 static guint32
-apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x, guint32 count)
+apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x, guint32 count, guint32 rounds)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype);
   guint32 local = dyno_elementwise_local (info);
   guint64 few = dyno_info_is_software (info) ? 16 : 1024;
   guint64 groups = ((guint64) count + local - 1) / local;
-  groups = MIN (groups, MAX (few, groups / 8));
+  groups = MIN (groups, MAX (few, groups / rounds));
   groups = MAX (groups, (cvecs + local - 1) / local);
   groups = MIN (groups, info->max_groups_x);
   spec->local_size[0] = local;
@@ -157,16 +169,32 @@ static const DynoOpClass stats_class = { .name = "batch_norm_stats", .lower = st
 
 /* Forward -------------------------------------------------------------------------------------------------------- */
 
-/* What a kernel with max pooling is compiled for: the window in macros, so that its loops unroll; constants 3 to 6. */
-static void
-pool_geometry (DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool, const DynoTensor *x, const DynoTensor *y)
+/* What a kernel with max pooling is compiled for, and its workgroups: the window and the strips of h x w windows or cells that its
+ * invocations take, at most columns x rows, in macros, so that loops unroll; constants 0 to 6. */
+static guint32
+pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool, const DynoTensor *x,
+               const DynoTensor *y, guint32 h, guint32 w, guint32 columns, guint32 rows)
 {
+  gboolean software = dyno_info_is_software (dyno_lowering_get_info (lowering));
+  while (w % columns != 0)
+    columns--;
+  rows = MIN (software ? MIN (rows, ROWS_SOFTWARE) : rows, h);
+  guint32 across = x->n * (w / columns) * (x->cp / dyno_dtype_lanes (x->dtype));
+  guint32 down = (h + rows - 1) / rows;
+  while (!software && down < h && (guint64) across * down < STRIPS)
+    down = MIN (2 * down, h);
+  rows = (h + down - 1) / down;
+  down = (h + rows - 1) / rows;
+  dyno_kernel_spec_macro (spec, "COLUMNS=%u", columns);
+  dyno_kernel_spec_macro (spec, "ROWS=%u", rows);
+  guint32 groups = apply_geometry (lowering, spec, x, across * down, MAX (1, APPLY_ROUNDS / (columns * rows)));
   dyno_kernel_spec_macro (spec, "WINDOW=%u", pool->kernel);
   dyno_kernel_spec_macro (spec, "STEP=%u", pool->stride);
   dyno_kernel_spec_macro (spec, "PAD=%u", pool->pad);
   const guint32 constants[] = { x->h, x->w, y->h, y->w };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_constant (spec, constants[i]);
+  return groups;
 }
 
 static void
@@ -183,9 +211,10 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   if (argmax)
     dyno_kernel_spec_macro (&spec, "KEEP=1");
-  dyno_elementwise_count (lowering, x); /* the kernel's places in x fit 31 bits too */
-  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, y));
-  pool_geometry (&spec, &attributes->pool, x, y);
+  dyno_elementwise_count (lowering, x); /* the kernel's places fit 31 bits */
+  gboolean overlap = attributes->pool.kernel > attributes->pool.stride;
+  guint32 groups = pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h, y->w,
+                                  overlap ? POOL_COLUMNS : POOL_COLUMNS_APART, overlap ? POOL_ROWS : 1);
   dyno_kernel_spec_constant_float (&spec, EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "pool", &spec, groups, 1, 1);
@@ -223,7 +252,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
-  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x));
+  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
   dyno_kernel_spec_constant_float (&spec, EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
@@ -328,7 +357,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
-  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x));
+  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
@@ -374,10 +403,13 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   dyno_kernel_spec_macro (&spec, "WINDOWS=%d", last - first + 1);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  if (x->h % pool->stride == 0 && x->w % pool->stride == 0)
+    dyno_kernel_spec_macro (&spec, "WHOLE=1");
   dyno_elementwise_count (lowering, x);
-  guint32 cells = x->n * ((x->h + pool->stride - 1) / pool->stride) * ((x->w + pool->stride - 1) / pool->stride);
-  guint32 groups = apply_geometry (lowering, &spec, x, cells * (x->cp / dyno_dtype_lanes (x->dtype)));
-  pool_geometry (&spec, pool, x, dy);
+  gboolean overlap = last > first;
+  guint32 groups = pool_geometry (lowering, &spec, pool, x, dy, (x->h + pool->stride - 1) / pool->stride,
+                                  (x->w + pool->stride - 1) / pool->stride, overlap ? UNPOOL_COLUMNS : UNPOOL_COLUMNS_APART,
+                                  overlap ? UNPOOL_ROWS : 1);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "unpool", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
