@@ -3,7 +3,7 @@
 /* Sums of dy and dy * xhat of a channel over a group's rows, xhat = (x - mean) * invstd; (ROWS, CVECS * LANES) all.
  * dy is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1 from y > 0.  MASK_STORE=1 writes the masked dy back
  * into dy, where it is the residual's gradient from then on.  RESTORE=1 writes y, which was dropped, from x again: max (y, 0) where
- * MASK_X says that a relu made it. */
+ * MASK_X says that a relu made it.  UNROLL rows are loaded at once. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -14,8 +14,7 @@ layout (constant_id = 2) const uint ROWS_PER_GROUP = 1;
 DYNO_PUSH (DynoBatchNormReducePush, p);
 DYNO_BUFFER_OUT (Partials, float, 4);
 
-#define WIDTH  (LOCAL_X * LANES)
-#define UNROLL 2
+#define WIDTH (LOCAL_X * LANES)
 shared vec4 sums[LOCAL_Y * LOCAL_X * QUADS];
 shared vec4 products[LOCAL_Y * LOCAL_X * QUADS];
 

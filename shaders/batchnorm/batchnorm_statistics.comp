@@ -13,7 +13,8 @@ layout (constant_id = 2) const uint ROWS_PER_GROUP = 1;
 DYNO_PUSH (DynoBatchNormStatisticsPush, p);
 DYNO_BUFFER_OUT (Partials, float, 4);
 
-#define WIDTH (LOCAL_X * LANES)
+#define WIDTH  (LOCAL_X * LANES)
+#define UNROLL 4
 shared vec4 means[LOCAL_Y * LOCAL_X * QUADS];
 shared vec4 squares[LOCAL_Y * LOCAL_X * QUADS];
 
@@ -49,13 +50,13 @@ main ()
     {
       uint at_row = (first + lane) * CVECS + column;
       shift = lanes_load (p.x, at_row);
-      uint n = 1;
-      for (; n + 4 <= own_rows; n += 4)
+      uint n = 0; /* the first value once more, at a distance of 0: whole batches wait for memory less often */
+      for (; n + UNROLL <= own_rows; n += UNROLL)
         {
-          Lanes x[4];
-          [[unroll]] for (uint k = 0; k < 4; k++)
+          Lanes x[UNROLL];
+          [[unroll]] for (uint k = 0; k < UNROLL; k++)
             x[k] = lanes_load (p.x, at_row + (n + k) * LOCAL_Y * CVECS);
-          [[unroll]] for (uint k = 0; k < 4; k++)
+          [[unroll]] for (uint k = 0; k < UNROLL; k++)
             take (x[k], shift, sum, square);
         }
       for (; n < own_rows; n++)

@@ -22,6 +22,7 @@
 #define EPSILON         1e-5f
 #define MOMENTUM        0.1f
 #define FINISH_CHANNELS 8
+#define REDUCTION_ROWS  4 /* rows that an invocation of a reduction loads at once, where there are few */
 #define APPLY_ROUNDS    8 /* accesses that an invocation takes where there are plenty */
 
 /* Windows, or cells of the gradient, that an invocation of the kernels with max pooling takes where windows overlap (across and
@@ -74,8 +75,9 @@ reduction_plan (const DynoDeviceInfo *info, const DynoTensor *x)
   r.blocks = (r.cvecs + widest - 1) / widest;
   r.width = (r.cvecs + r.blocks - 1) / r.blocks;
   r.lanes = invocations / r.width;
-  guint32 groups = MAX (1, wanted / r.blocks);
-  r.rows_per_group = MAX (r.lanes * (software ? 8 : 4), (r.rows + groups - 1) / groups);
+  guint32 groups = MAX (1, wanted / r.blocks), batch = r.lanes * (software ? 8 : REDUCTION_ROWS);
+  guint32 batches = (r.rows + batch - 1) / batch;
+  r.rows_per_group = (batches + groups - 1) / groups * batch; /* whole batches, so that only the last group has odd rows */
   r.groups = (r.rows + r.rows_per_group - 1) / r.rows_per_group;
   return r;
 }
@@ -304,6 +306,8 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *
              *restored = dyno_lowering_get_restored (lowering);
   DynoKernelSpec spec = reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
+  /* of many rows fewer at once, so that more invocations fit */
+  dyno_kernel_spec_macro (&spec, "UNROLL=%u", r->rows_per_group / r->lanes <= 2 * REDUCTION_ROWS ? REDUCTION_ROWS : 2);
   if (attributes->mask_store)
     dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
   if (restored)
