@@ -3,7 +3,10 @@
 /* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and moves the running statistics:
  * running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance unbiased.  Invocation (i, j): channel i of 8, every
  * LOCAL_Y-th group, ROUNDS of them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
- * fixed. */
+ * fixed.
+ *
+ * With SUMS the groups are those of a convolution's epilogue instead: sums of the distances to the running mean, and of their
+ * squares (gemm-statistics.glsl). */
 #include "types.glsl"
 #include "batchnorm-push.h"
 
@@ -14,6 +17,9 @@ layout (constant_id = 3) const uint GROUPS = 1;
 layout (constant_id = 4) const float EPSILON = 1e-5;
 layout (constant_id = 5) const float MOMENTUM = 0.1;
 layout (constant_id = 6) const float UNBIASED = 1.0; /* ROWS / (ROWS - 1) */
+#ifndef SUMS
+#define SUMS 0
+#endif
 DYNO_PUSH (DynoBatchNormFinishPush, p);
 DYNO_BUFFER_IN (Partials, float, 4);
 DYNO_BUFFER_OUT (Statistics, float, 4);
@@ -26,6 +32,33 @@ float
 rows_of (uint group)
 {
   return group < GROUPS ? float (min (ROWS_PER_GROUP, ROWS - group * ROWS_PER_GROUP)) : 0.0;
+}
+
+/* Over the lanes of a channel, as a tree. */
+float
+add_up_sums (float sum, uint lane, uint place)
+{
+  sums[lane * LOCAL_X + place] = sum;
+  barrier ();
+  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
+    {
+      if (lane < n / 2)
+        sums[lane * LOCAL_X + place] += sums[(lane + (n + 1) / 2) * LOCAL_X + place];
+      barrier ();
+    }
+  return sums[place];
+}
+
+void
+add_up_squares (uint lane, uint place)
+{
+  barrier ();
+  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
+    {
+      if (lane < n / 2)
+        squares[lane * LOCAL_X + place] += squares[(lane + (n + 1) / 2) * LOCAL_X + place];
+      barrier ();
+    }
 }
 
 void
@@ -42,19 +75,26 @@ main ()
       const uint g = min (lane + k * LOCAL_Y, GROUPS - 1);
       part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
     }
+#if SUMS
+  const float pivot = Running (p.running_mean).v[channel];
+  float sum = 0.0, square = 0.0;
+  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
+    {
+      sum += lane + k * LOCAL_Y < GROUPS ? part[k].x : 0.0;
+      square += lane + k * LOCAL_Y < GROUPS ? part[k].y : 0.0;
+    }
+  squares[lane * LOCAL_X + place] = square;
+  const float total = add_up_sums (sum, lane, place);
+  const float mean = pivot + total / float (ROWS);
+  add_up_squares (lane, place);
+  if (lane == 0)
+    squares[place] = max (squares[place] - total * total / float (ROWS), 0.0);
+#else
   const float base = partials.v[channel];
   float sum = 0.0;
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     sum += rows_of (lane + k * LOCAL_Y) * (part[k].x - base);
-  sums[lane * LOCAL_X + place] = sum;
-  barrier ();
-  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
-    {
-      if (lane < n / 2)
-        sums[lane * LOCAL_X + place] += sums[(lane + (n + 1) / 2) * LOCAL_X + place];
-      barrier ();
-    }
-  const float mean = base + sums[place] / float (ROWS);
+  const float mean = base + add_up_sums (sum, lane, place) / float (ROWS);
 
   float m2 = 0.0;
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
@@ -63,13 +103,8 @@ main ()
       m2 += rows > 0.0 ? part[k].y + rows * d * d : 0.0;
     }
   squares[lane * LOCAL_X + place] = m2;
-  barrier ();
-  for (uint n = LOCAL_Y; n > 1; n = (n + 1) / 2)
-    {
-      if (lane < n / 2)
-        squares[lane * LOCAL_X + place] += squares[(lane + (n + 1) / 2) * LOCAL_X + place];
-      barrier ();
-    }
+  add_up_squares (lane, place);
+#endif
   if (lane != 0)
     return;
   const float variance = squares[place] / float (ROWS);

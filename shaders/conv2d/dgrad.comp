@@ -11,6 +11,7 @@
 #define A_ALONG_K 1
 #define B_ALONG_K 1
 #define SUMS_OUT  0
+#define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
 #define CHUNKS (K / CHUNK)
@@ -97,12 +98,19 @@ gemm_store2 (uint column, vec4 v, vec4 w)
 }
 
 #if HALF
+u32vec4
+gemm_old (uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < C ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+}
+
 void
-gemm_store_halves (uint column, u32vec4 chunk)
+gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < C)
-    store_halves (store_row + column / 4, chunk, false, vec4 (0.0), vec4 (0.0));
+    store_halves (store_row + column / 4, chunk, old, false, vec4 (0.0), vec4 (0.0));
 }
 #endif
 

@@ -6,6 +6,7 @@
 #define A_ALONG_K 1
 #define B_ALONG_K 0
 #define SUMS_OUT  0
+#define GATHER_BRANCHES 0
 #include "first.glsl"
 
 #define B_STRIDE   (BN / 8 + 1)
@@ -40,8 +41,15 @@ gemm_row (uint row)
   return y < OH && x < OW;
 }
 
+u32vec4
+gemm_old (uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < K ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+}
+
 void
-gemm_store_halves (uint column, u32vec4 chunk)
+gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   vec4 bias = vec4 (0.0), bias2 = vec4 (0.0);
   column += tile_column;
@@ -52,7 +60,7 @@ gemm_store_halves (uint column, u32vec4 chunk)
       bias = Bias4 (p.bias).v[column / 4];
       bias2 = Bias4 (p.bias).v[column / 4 + 1];
     }
-  store_halves (store_row + column / 4, chunk, HAS_BIAS != 0, bias, bias2);
+  store_halves (store_row + column / 4, chunk, old, HAS_BIAS != 0, bias, bias2);
 }
 
 void
@@ -86,6 +94,9 @@ main ()
   tile_column = gl_WorkGroupID.y * BN;
   patch_fetch (gl_WorkGroupID.x);
   put_weights ();
+#if STATISTICS
+  statistics_clear (tile_column);
+#endif
   for (uint at = gl_WorkGroupID.x; at < TILES_ALL; at += gl_NumWorkGroups.x)
     {
       [[unroll]] for (uint i = 0; i < PATCH_LOADS; i++)
@@ -98,4 +109,7 @@ main ()
       sums_store ();
       barrier ();
     }
+#if STATISTICS
+  statistics_store (gl_WorkGroupID.x);
+#endif
 }

@@ -7,6 +7,7 @@
 #define A_ALONG_K 0
 #define B_ALONG_K 0
 #define SUMS_OUT  1
+#define GATHER_BRANCHES 1
 #include "first.glsl"
 
 #define DY_STRIDE (BN / 8 + 1)

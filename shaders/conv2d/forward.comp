@@ -9,6 +9,7 @@
 #define A_ALONG_K 1
 #define B_ALONG_K 0
 #define SUMS_OUT  0
+#define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
 #define ROWS    (N * OH * OW)
@@ -109,12 +110,19 @@ gemm_store2 (uint column, vec4 v, vec4 w)
 }
 
 #if HALF
+u32vec4
+gemm_old (uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < K ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+}
+
 void
-gemm_store_halves (uint column, u32vec4 chunk)
+gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < K)
-    store_halves (store_row + column / 4, chunk, HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
+    store_halves (store_row + column / 4, chunk, old, HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
 }
 #endif
 
@@ -136,5 +144,13 @@ main ()
       if (CHECK_M != 0 && row >= ROWS)
         window[i] = ivec2 (NOWHERE);
     }
+#if STATISTICS && USE_MATRIX
+  statistics_clear (tile_column);
+#endif
   gemm_run ((DEPTH + BK - 1) / BK);
+#if STATISTICS && USE_MATRIX
+  statistics_store (tile_row / BM);
+#elif STATISTICS
+  statistics_store (tile_column, tile_row / BM);
+#endif
 }

@@ -31,6 +31,11 @@ layout (constant_id = DYNO_CONV2D_TILES_N) const uint TILES_N = 1;
 
 DYNO_PUSH (DynoConv2dPush, p);
 
+#ifndef STATISTICS
+#define STATISTICS 0
+#endif
+#include "gemm-statistics.glsl"
+
 /* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as ever.  The K axis (for wgrad
  * the M axis) then counts four channels a tap: half of the product would be multiplication by pad lanes.  In fp16 a chunk is two
  * taps side by side, so a row of taps is as long as an even number of them; the odd one's weight is zero. */
@@ -151,15 +156,19 @@ store_activation8 (uint at, vec4 v, vec4 w)
       = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy), packHalf2x16 (w.zw));
 }
 
-/* Eight columns that are rounded already; `add` (vec4, vec4) is added to them. */
+/* Eight columns that are rounded already: with what was there before, or with a bias, added in fp32. */
 void
-store_halves (uint at, u32vec4 chunk, bool has_more, vec4 more, vec4 more2)
+store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
 {
-  if (has_more || ACCUMULATE != 0)
-    store_activation8 (at, vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y)) + more,
-                       vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)) + more2);
-  else
-    Target8 (p.target).v[at / 2] = chunk;
+  if (ACCUMULATE != 0 || add)
+    {
+      vec4 v = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y)) + bias;
+      vec4 w = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)) + bias2;
+      v += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
+      w += vec4 (unpackHalf2x16 (old.z), unpackHalf2x16 (old.w));
+      chunk = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy), packHalf2x16 (w.zw));
+    }
+  Target8 (p.target).v[at / 2] = chunk;
 }
 #else
 DYNO_BUFFER_INOUT (Target4, vec4, 16);

@@ -12,6 +12,7 @@
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
 #define SUMS_OUT  0
+#define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
 #if FLIP
@@ -97,12 +98,19 @@ bias_at (uint column)
   return FLIP == 0 && HAS_BIAS != 0 ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
 }
 
+u32vec4
+gemm_old (uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < OUT_C ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+}
+
 void
-gemm_store_halves (uint column, u32vec4 chunk)
+gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < OUT_C)
-    store_halves (store_row + column / 4, chunk, FLIP == 0 && HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
+    store_halves (store_row + column / 4, chunk, old, FLIP == 0 && HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
 }
 
 #include "gemm-run.glsl"
@@ -121,5 +129,11 @@ main ()
       bool valid = pixel_at (int (tile_row + a_row (i)) - int (REACH), pixel);
       patch_at[i] = valid ? int (pixel * (IN_C / CHUNK) + a_column (i)) : -1;
     }
+#if STATISTICS
+  statistics_clear (tile_column);
+#endif
   gemm_run ((IN_C + BK - 1) / BK);
+#if STATISTICS
+  statistics_store (tile_row / BM);
+#endif
 }

@@ -10,6 +10,9 @@
 #define A_ALONG_K 0
 #define B_ALONG_K 0
 #define SUMS_OUT  1
+#ifndef GATHER_BRANCHES
+#define GATHER_BRANCHES 0
+#endif
 #include "geometry.glsl"
 
 #define ROWS   (KH * KW * C)

@@ -77,6 +77,30 @@ put ()
       }
 }
 
+#if STATISTICS
+/* Of the columns and rows that this invocation stored. */
+vec4 column_sum[BLOCKS_N], column_square[BLOCKS_N];
+
+void
+statistics_store (uint tile_column, uint group)
+{
+  uint across = gl_LocalInvocationIndex % GROUPS_N, down = gl_LocalInvocationIndex / GROUPS_N;
+  [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+    {
+      tile_a[down * 2 * (BN / 4) + j * GROUPS_N + across] = column_sum[j];
+      tile_a[(down * 2 + 1) * (BN / 4) + j * GROUPS_N + across] = column_square[j];
+    }
+  barrier ();
+  for (uint i = gl_LocalInvocationIndex; i < 2 * (BN / 4); i += LOCAL_X)
+    {
+      vec4 total = vec4 (0.0);
+      for (uint part = 0; part < BM / TM; part++)
+        total += tile_a[part * 2 * (BN / 4) + i];
+      statistics_put (group, i / (BN / 4), tile_column, i % (BN / 4) * 4, total);
+    }
+}
+#endif
+
 void
 gemm_run (uint trips)
 {
@@ -120,10 +144,30 @@ gemm_run (uint trips)
       barrier ();
     }
 
+#if STATISTICS
+  vec4 pivot[BLOCKS_N];
+  [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+    {
+      pivot[j] = statistics_pivot (tile_column, j * (BN / BLOCKS_N) + across * 4);
+      column_sum[j] = vec4 (0.0);
+      column_square[j] = vec4 (0.0);
+    }
+#endif
   [[unroll]] for (uint i = 0; i < TM; i++)
     if (gemm_row ((i / 4) * (BM / BLOCKS_M) + down * 4 + i % 4))
       [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-        gemm_store (j * (BN / BLOCKS_N) + across * 4, sum[i][j]);
+        {
+          gemm_store (j * (BN / BLOCKS_N) + across * 4, sum[i][j]);
+#if STATISTICS
+          vec4 stored = sum[i][j];
+#if HALF
+          stored = vec4 (unpackHalf2x16 (packHalf2x16 (stored.xy)), unpackHalf2x16 (packHalf2x16 (stored.zw)));
+#endif
+          vec4 d = stored - pivot[j];
+          column_sum[j] += d;
+          column_square[j] += d * d;
+#endif
+        }
 }
 
 #endif

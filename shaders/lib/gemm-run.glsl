@@ -5,7 +5,8 @@
  *   bool gemm_row (uint row)                   row of the tile: TRUE when it is to be stored; remembers where
  *   void gemm_store (uint column, vec4 v)      four columns of the remembered row, column of the tile a multiple of 4
  *   void gemm_store2 (uint column, vec4 v, vec4 w)   eight columns
- *   void gemm_store_halves (uint column, u32vec4 chunk)   eight columns, rounded to fp16 (matrix units without SUMS_OUT)
+ *   u32vec4 gemm_old (uint column)             with matrix units, without SUMS_OUT: eight columns that are in memory, to be added to
+ *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)   likewise: eight columns, rounded to fp16
  * and calls gemm_run (number of K tiles).
  *
  * Law of the loop: while one K tile is multiplied out of shared memory the next one is on its way into registers. */

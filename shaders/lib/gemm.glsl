@@ -15,6 +15,7 @@
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
  *   B_ALONG_K      1: 16 bytes of B in memory lie along K, 0: along N
+ *   GATHER_BRANCHES   1: see gather ()
  *   HALVES_APART   1: the two halves of a chunk of A are valid each by itself
  *
  * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column (i) of the row a_row (i)
@@ -98,10 +99,15 @@ DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 #define GemmChunk u32vec4
 #endif
 
-/* Chunk `index` of memory, zero where not `valid`.  Without LANES the load is made in any case, of the first chunk where not valid,
- * and the zero is put in its place on the way to shared memory: a branch around each load would keep the compiler from mixing loads
- * with the multiplications. */
-#ifdef LANES
+/* Chunk `index` of memory, zero where not `valid`: by a branch around the load with LANES and GATHER_BRANCHES, else the load is made
+ * in any case, of the first chunk where not valid, and the zero is put in its place on the way to shared memory.  Which is faster
+ * was measured; it is a matter of registers.  wgrad, us on an H200 with branches and without: tiles of 64x64 a subgroup 193, 228;
+ * of 64x32 290, 260. */
+#if defined (LANES) || GATHER_BRANCHES
+#define GEMM_ZERO(chunk, valid) (chunk)
+#define GemmValid bool
+const bool gathered = true;
+
 GemmChunk
 gather (uint64_t address, uint index, bool valid)
 {

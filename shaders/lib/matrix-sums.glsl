@@ -5,7 +5,7 @@
  * pieces.  Activations are rounded before (what is added to them is added in fp32 and rounded again); with SUMS_OUT the fp32 sums
  * themselves come out, EDGE columns at a time.
  *
- * The file that includes this defines gemm_row and gemm_store2 or gemm_store_halves (gemm-run.glsl says what they are), and TILE_SIZE, what the loop needs of shared memory in 16 bytes; the edges of stores lie over
+ * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves (gemm-run.glsl says what they are), and TILE_SIZE, what the loop needs of shared memory in 16 bytes; the edges of stores lie over
  * it, or from EDGE_AT on if that is defined. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
@@ -31,13 +31,15 @@
 #define EDGE_FIT    (SHARED_SIZE / EDGE_SIZE)
 #endif
 /* Fragments, one below the other, that a subgroup stores at a time. */
+#define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
 #define EDGE_FRAGMENTS (EDGE_FIT >= FRAGMENTS_M ? FRAGMENTS_M : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
 
 bool gemm_row (uint row);
 #if SUMS_OUT
 void gemm_store2 (uint column, vec4 v, vec4 w);
 #else
-void gemm_store_halves (uint column, u32vec4 chunk);
+u32vec4 gemm_old (uint column);
+void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old);
 #endif
 
 shared u32vec4 tile[SHARED_SIZE];
@@ -64,6 +66,69 @@ sums_clear ()
     [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
       sum[i][j] = MATRIX_C (0.0);
 }
+
+#if STATISTICS
+/* Of the eight columns that this invocation stores, with every eighth or fourth row of its subgroup. */
+vec4 column_pivot[2], column_sum[2], column_square[2];
+uint statistics_tile_column;
+
+uint
+statistics_column ()
+{
+  return sums_column () + gl_SubgroupInvocationID % (SN / 8) * 8;
+}
+
+void
+statistics_clear (uint tile_column)
+{
+  statistics_tile_column = tile_column;
+  [[unroll]] for (uint i = 0; i < 2; i++)
+    {
+      column_pivot[i] = statistics_pivot (tile_column, statistics_column () + i * 4);
+      column_sum[i] = vec4 (0.0);
+      column_square[i] = vec4 (0.0);
+    }
+}
+
+void
+statistics_take (u32vec4 chunk)
+{
+  vec4 d = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y)) - column_pivot[0];
+  vec4 e = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)) - column_pivot[1];
+  column_sum[0] += d;
+  column_sum[1] += e;
+  column_square[0] += d * d;
+  column_square[1] += e * e;
+}
+
+/* Shared memory is this function's from here on. */
+void
+statistics_store (uint group)
+{
+  [[unroll]] for (uint i = 0; i < 2; i++)
+    [[unroll]] for (uint d = SN / 8; d < 32; d *= 2)
+      {
+        column_sum[i] += subgroupShuffleXor (column_sum[i], d);
+        column_square[i] += subgroupShuffleXor (column_square[i], d);
+      }
+  barrier ();
+  uint row = gl_SubgroupID / SUBGROUPS_N;
+  if (gl_SubgroupInvocationID < SN / 8)
+    [[unroll]] for (uint i = 0; i < 2; i++)
+      {
+        tile[row * 2 * (BN / 4) + statistics_column () / 4 + i] = floatBitsToUint (column_sum[i]);
+        tile[(row * 2 + 1) * (BN / 4) + statistics_column () / 4 + i] = floatBitsToUint (column_square[i]);
+      }
+  barrier ();
+  for (uint i = gl_LocalInvocationIndex; i < 2 * (BN / 4); i += LOCAL_X)
+    {
+      vec4 total = vec4 (0.0);
+      for (uint part = 0; part < BM / SM; part++)
+        total += uintBitsToFloat (tile[part * 2 * (BN / 4) + i]);
+      statistics_put (group, i / (BN / 4), statistics_tile_column, i % (BN / 4) * 4, total);
+    }
+}
+#endif
 
 /* Every subgroup has read its last fragment. */
 void
@@ -95,6 +160,15 @@ sums_store ()
   uint edge = EDGE_AT + gl_SubgroupID * 16 * EDGE_FRAGMENTS * EDGE_STRIDE;
   [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i += EDGE_FRAGMENTS)
     {
+      /* What the sums are added to is sent for before the fragments take their way. */
+      u32vec4 old[EDGE_TURNS];
+      [[unroll]] for (uint turn = 0; turn < EDGE_TURNS; turn++)
+        {
+          uint piece = turn * 32 + gl_SubgroupInvocationID;
+          old[turn] = u32vec4 (0);
+          if (ACCUMULATE != 0 && gemm_row (row0 + i * 16 + piece / (SN / 8)))
+            old[turn] = gemm_old (column0 + piece % (SN / 8) * 8);
+        }
       [[unroll]] for (uint e = 0; e < EDGE_FRAGMENTS; e++)
         [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
           {
@@ -103,12 +177,18 @@ sums_store ()
           }
       subgroupMemoryBarrierShared ();
       subgroupBarrier ();
-      [[unroll]] for (uint turn = 0; turn < EDGE_FRAGMENTS * SN / 16; turn++)
+      [[unroll]] for (uint turn = 0; turn < EDGE_TURNS; turn++)
         {
           uint piece = turn * 32 + gl_SubgroupInvocationID;
           uint row = piece / (SN / 8), column = piece % (SN / 8);
           if (gemm_row (row0 + i * 16 + row))
-            gemm_store_halves (column0 + column * 8, tile[edge + row * EDGE_STRIDE + column]);
+            {
+              u32vec4 chunk = tile[edge + row * EDGE_STRIDE + column];
+              gemm_store_halves (column0 + column * 8, chunk, old[turn]);
+#if STATISTICS
+              statistics_take (chunk);
+#endif
+            }
         }
       subgroupMemoryBarrierShared ();
       subgroupBarrier ();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Push constants of the batch norm kernels.  ROWS is N * H * W, CVECS the 16-byte accesses of a pixel.
- * Partials are [group][2][cp] floats: (mean, M2) in the forward pass, (sum dy, sum dy * xhat) in the backward pass. */
+ * Partials are [group][2][cp] floats: (mean, M2) in the forward pass (or what
+ * batchnorm_finish.comp says of SUMS), (sum dy, sum dy * xhat) in the backward pass. */
 #ifndef DYNO_SHARED_BATCHNORM_PUSH_H
 #define DYNO_SHARED_BATCHNORM_PUSH_H
 #include "compat.h"
@@ -22,6 +23,13 @@ DYNO_STRUCT (DynoBatchNormFinishPush) {
   uint64_t running_variance;
 };
 DYNO_STRUCT_SIZE (DynoBatchNormFinishPush, 40)
+
+/* Constants: 0 groups, 1 vectors of four floats in a group, 2 groups to be joined into one. */
+DYNO_STRUCT (DynoBatchNormJoinPush) {
+  uint64_t partials;
+  uint64_t joined;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormJoinPush, 16)
 
 DYNO_STRUCT (DynoBatchNormApplyPush) {
   uint64_t x;

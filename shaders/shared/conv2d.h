@@ -32,8 +32,10 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t b;      /* forward and dgrad: weight; wgrad: dy */
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
   uint64_t bias;   /* forward, fp32 [K]; else 0 */
+  uint64_t pivot;    /* forward with STATISTICS, fp32 [K]: what distances are summed of */
+  uint64_t partials; /* likewise, fp32 [groups][2][K] */
 };
-DYNO_STRUCT_SIZE (DynoConv2dPush, 32)
+DYNO_STRUCT_SIZE (DynoConv2dPush, 48)
 
 /* bias: partial[g][k] = sum over the rows of group g of dy[row][k] */
 DYNO_STRUCT (DynoConv2dBiasPush)

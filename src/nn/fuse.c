@@ -5,6 +5,7 @@
  * that a rule removes had one reader.  A fused node takes the last place of those it replaces, since everything it reads
  * has been written by then. */
 #include "batchnorm.h"
+#include "conv2d-private.h"
 #include "graph-private.h"
 #include "lowering.h"
 #include "ops.h"
@@ -127,6 +128,16 @@ fuse_max_pool (DynoGraph *graph, DynoNode *pool)
   return TRUE;
 }
 
+/* The convolution sums up its columns while it stores them; the statistics then need not read x.  Whether they do is up to the
+ * kernel: one that cannot makes no sums, and the statistics are as before. */
+static gboolean
+fuse_statistics (DynoGraph *graph, DynoNode *stats)
+{
+  (void) graph;
+  DynoNode *conv = stats->inputs[0]->producer;
+  return is_op (conv, DYNO_OP_CONV2D) && dyno_conv2d_want_statistics (conv, stats->inputs[1]);
+}
+
 /* Tries a rule at every node of an op; the list shrinks as it applies. */
 static guint
 apply_at (DynoGraph *graph, const char *op, gboolean (*rule) (DynoGraph *graph, DynoNode *node))
@@ -163,9 +174,16 @@ dyno_fuse_batch_norm_max_pool (DynoGraph *graph)
   return apply_at (graph, DYNO_OP_MAX_POOL, fuse_max_pool);
 }
 
+guint
+dyno_fuse_statistics (DynoGraph *graph)
+{
+  return apply_at (graph, DYNO_OP_BATCH_NORM_STATS, fuse_statistics);
+}
+
 void
 dyno_fuse_all (DynoGraph *graph)
 {
+  dyno_fuse_statistics (graph);
   dyno_fuse_batch_norm_add_relu (graph);
   dyno_fuse_batch_norm_relu (graph);
   dyno_fuse_batch_norm_max_pool (graph);

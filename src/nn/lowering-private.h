@@ -12,6 +12,7 @@ struct _DynoLowering {
   GPtrArray *dispatches;    /* DynoDispatch* */
   GPtrArray *tensors;       /* DynoTensor*: workspaces and recomputed outputs, owned */
   GPtrArray *choice_points; /* DynoChoicePoint* */
+  GHashTable *column_sums;  /* DynoTensor* -> DynoColumnSums*, owned */
   DynoStage stage;          /* of the dispatches being appended */
   gboolean recompute;
   DynoTensor *restored; /* what the node that is lowered shall write on its way; NULL: nothing */

@@ -37,6 +37,7 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
   lowering->dispatches = g_ptr_array_new_with_free_func (g_free);
   lowering->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tensor_free);
   lowering->choice_points = g_ptr_array_new_with_free_func (choice_point_free);
+  lowering->column_sums = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   if (graph->params.amp && !info->fp16)
     {
       dyno_graph_fail (graph, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16; train without AMP", info->name);
@@ -79,6 +80,7 @@ dyno_lowering_free (DynoLowering *lowering)
   g_ptr_array_unref (lowering->dispatches);
   g_ptr_array_unref (lowering->tensors);
   g_ptr_array_unref (lowering->choice_points);
+  g_hash_table_unref (lowering->column_sums);
   g_free (lowering);
 }
 
@@ -186,6 +188,23 @@ dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_
   tensor->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
   g_ptr_array_add (lowering->tensors, tensor);
   return tensor;
+}
+
+void
+dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y, const DynoColumnSums *sums)
+{
+  DynoColumnSums *kept = g_new (DynoColumnSums, 1);
+  *kept = *sums;
+  g_hash_table_insert (lowering->column_sums, (gpointer) y, kept);
+}
+
+gboolean
+dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y, DynoColumnSums *sums)
+{
+  const DynoColumnSums *kept = g_hash_table_lookup (lowering->column_sums, y);
+  if (kept)
+    *sums = *kept;
+  return kept != NULL;
 }
 
 DynoTensor *

@@ -94,8 +94,18 @@ gboolean dyno_lowering_is_recompute (DynoLowering *lowering);
 /* The tensor into which this node shall restore its activation; NULL: it shall not. */
 DynoTensor *dyno_lowering_get_restored (DynoLowering *lowering);
 
-/* Scratch that lives from the first to the last dispatch of this node that binds it. */
+/* Scratch that lives from the first to the last dispatch that binds it. */
 DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);
+
+/* Sums that a kernel has made of the columns of what it wrote, for a later node of the same lowering: groups of
+ * (sum of y - pivot, sum of its square), F32 [groups][2][cp]; FALSE: the node that wrote y made none. */
+typedef struct {
+  DynoTensor *partials; /* a workspace */
+  guint32 groups;
+} DynoColumnSums;
+
+void dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y, const DynoColumnSums *sums);
+gboolean dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y, DynoColumnSums *sums);
 
 /* Which of n_variants to use: labels[i] names variant i ("khr 128x128x32 k4"); a NULL label is one the device cannot run.
  * Returns an index of a non-NULL label; fails the graph and returns 0 when there is none. */

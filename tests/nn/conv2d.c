@@ -370,6 +370,8 @@ test_matrix_kernels_compile (void)
         {
           DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
           DynoConv2dVariant variant = { .tile = &dyno_tiles[t], .splits = 1, .split_len = 32 };
+          shape.statistics = i > 0;
+          shape.accumulate = i > 1;
           DynoKernelSpec spec;
           guint32 groups[3];
           g_autoptr (GError) error = NULL;

@@ -227,6 +227,97 @@ test_pool_over_x (void)
     }
 }
 
+/* Convolutions whose kernels sum up their columns: all kinds of tiles, edges of tiles, and more groups than are read at once. */
+typedef struct {
+  guint32 n, side, c, out, kernel, stride, pad;
+} SumsCase;
+
+static const SumsCase sums_cases[] = {
+  { 3, 13, 5, 12, 3, 1, 1 },  { 2, 19, 3, 40, 7, 2, 3 },  { 2, 12, 24, 72, 1, 1, 0 },
+  { 2, 17, 40, 24, 3, 1, 1 }, { 4, 103, 3, 10, 3, 1, 1 },
+};
+
+static Harness *
+sums_graph (const SumsCase *s, gboolean amp, DynoTensor **z)
+{
+  g_autofree double *x = harness_random (1, (gsize) s->n * s->side * s->side * s->c, 2);
+  g_autofree double *mean = harness_random (3, s->out, 1), *variance = g_new (double, s->out);
+  Harness *h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *input = harness_input (h, "x", s->n, s->side, s->side, s->c, x);
+  DynoConv2dParams params = { .out_channels = s->out,
+                              .kernel_h = s->kernel,
+                              .kernel_w = s->kernel,
+                              .stride_h = s->stride,
+                              .stride_w = s->stride,
+                              .pad_h = s->pad,
+                              .pad_w = s->pad };
+  for (guint i = 0; i < s->out; i++)
+    variance[i] = 1 + i % 3;
+  *z = dyno_conv2d (graph, input, "conv", &params);
+  (*z)->keep = TRUE;
+  dyno_batch_norm (graph, *z, "bn");
+  harness_set_parameter (h, "bn.running_mean", mean);
+  harness_set_parameter (h, "bn.running_var", variance);
+  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 1);
+  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 0);
+  return h;
+}
+
+/* The running statistics, which hold those of the batch, against those of the convolution's output as it was written. */
+static void
+check_sums (const SumsCase *s, gboolean amp, const char *label)
+{
+  DynoTensor *z;
+  g_autoptr (Harness) h = sums_graph (s, amp, &z);
+  harness_force (h, "conv2d.forward", label);
+  harness_run (h);
+  g_autofree double *values = harness_read (h, z), *old = harness_random (3, s->out, 1);
+  g_autofree double *mean = harness_read_parameter (h, "bn.running_mean");
+  g_autofree double *variance = harness_read_parameter (h, "bn.running_var");
+  gsize rows = (gsize) z->n * z->h * z->w;
+  g_test_message ("%s %s", amp ? "amp" : "fp32", label);
+  for (guint c = 0; c < s->out; c++)
+    {
+      double sum = 0, square = 0;
+      for (gsize row = 0; row < rows; row++)
+        sum += values[row * s->out + c];
+      for (gsize row = 0; row < rows; row++)
+        square += (values[row * s->out + c] - sum / rows) * (values[row * s->out + c] - sum / rows);
+      double want = 0.9 * old[c] + 0.1 * sum / rows, want_variance = 0.9 * (1 + c % 3) + 0.1 * square / (rows - 1);
+      g_assert_cmpfloat_with_epsilon (mean[c], want, 2e-6 * (1 + fabs (want)));
+      g_assert_cmpfloat_with_epsilon (variance[c], want_variance, 1e-5 * want_variance);
+    }
+}
+
+static void
+test_statistics (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (sums_cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        DynoTensor *z;
+        g_autoptr (Harness) first = sums_graph (&sums_cases[i], amp, &z);
+        g_auto (GStrv) labels = harness_labels (first, "conv2d.forward");
+        for (guint l = 0; labels[l]; l++)
+          check_sums (&sums_cases[i], amp, labels[l]);
+      }
+}
+
+/* A convolution with a bias, and one that no batch norm follows, make no sums. */
+static void
+test_statistics_conditions (void)
+{
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2, .training = TRUE });
+  DynoTensor *x = dyno_graph_activation (graph, "x", 2, 20, 20, 8);
+  DynoConv2dParams params = { .out_channels = 8, .kernel_h = 1, .kernel_w = 1, .bias = TRUE };
+  dyno_batch_norm (graph, dyno_conv2d (graph, x, "biased", &params), "bn");
+  params.bias = FALSE;
+  dyno_relu (graph, dyno_conv2d (graph, x, "other", &params), "relu");
+  dyno_batch_norm (graph, x, "bn2");
+  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 0);
+}
+
 static guint
 pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual, gboolean second_reader)
 {
@@ -260,6 +351,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
+  g_test_add_func ("/nn/fuse/statistics-conditions", test_statistics_conditions);
   g_test_add_func ("/nn/fuse/batch-norm-relu-max-pool-equals-unfused", test_pool_relu);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-equals-unfused", test_pool_plain);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-evaluates-as-unfused", test_pool_evaluation);

@@ -136,27 +136,75 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
 
 /* Statistics ----------------------------------------------------------------------------------------------------- */
 
+/* Groups of sums that batchnorm_finish reads by itself; more are joined before. */
+#define JOIN_MORE_THAN 1024
+#define JOINED         256
+
+/* Many groups of a convolution's sums become few. */
+static void
+join_sums (DynoLowering *lowering, DynoNode *node, guint32 channels, DynoColumnSums *sums)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  guint32 vectors = 2 * channels / 4, width = MIN (vectors, 32), each = (sums->groups + JOINED - 1) / JOINED;
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_join.comp",
+                          .local_size = { width, MAX (1, MIN (256, info->max_invocations) / width), 1 },
+                          .push_bytes = sizeof (DynoBatchNormJoinPush) };
+  dyno_kernel_spec_constant (&spec, sums->groups);
+  dyno_kernel_spec_constant (&spec, vectors);
+  dyno_kernel_spec_constant (&spec, each);
+  guint32 groups = (sums->groups + each - 1) / each;
+  DynoTensor *joined = dyno_lowering_workspace (lowering, "joined", (guint64) groups * 2 * channels * sizeof (float));
+  if (!joined)
+    return;
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "join", &spec, groups, (vectors + width - 1) / width, 1);
+  dispatch->flops = (guint64) sums->groups * 2 * channels;
+  dispatch->bytes = sums->partials->size_bytes + joined->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, partials), sums->partials, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, joined), joined, DYNO_ACCESS_WRITE);
+  *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
+}
+
+/* The groups' statistics of x; changes r to what those are. */
+static DynoTensor *
+statistics_partials (DynoLowering *lowering, DynoNode *node, Reduction *r, gboolean *are_sums)
+{
+  DynoTensor *x = node->inputs[0];
+  DynoColumnSums sums;
+  *are_sums = dyno_lowering_get_column_sums (lowering, x, &sums);
+  if (*are_sums)
+    {
+      if (sums.groups > JOIN_MORE_THAN)
+        join_sums (lowering, node, x->cp, &sums);
+      r->groups = sums.groups;
+      return sums.partials;
+    }
+  DynoTensor *partials = reduction_partials (lowering, r, x);
+  DynoKernelSpec spec =
+      reduction_spec (r, "batchnorm/batchnorm_statistics.comp", x->dtype, sizeof (DynoBatchNormStatisticsPush));
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "statistics", &spec, r->groups, r->blocks, 1);
+  dispatch->flops = 3 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials, DYNO_ACCESS_WRITE);
+  return partials;
+}
+
 static void
 stats_lower (DynoLowering *lowering, DynoNode *node)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *x = node->inputs[0];
   Reduction r = reduction_plan (info, x);
-  DynoTensor *partials = reduction_partials (lowering, &r, x);
+  gboolean are_sums;
+  DynoTensor *partials = statistics_partials (lowering, node, &r, &are_sums);
 
-  DynoKernelSpec spec =
-      reduction_spec (&r, "batchnorm/batchnorm_statistics.comp", x->dtype, sizeof (DynoBatchNormStatisticsPush));
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "statistics", &spec, r.groups, r.blocks, 1);
-  dispatch->flops = 3 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials, DYNO_ACCESS_WRITE);
-
-  spec = finish_spec (&r, info, "batchnorm/batchnorm_finish.comp", x->cp, sizeof (DynoBatchNormFinishPush));
+  DynoKernelSpec spec = finish_spec (&r, info, "batchnorm/batchnorm_finish.comp", x->cp, sizeof (DynoBatchNormFinishPush));
+  if (are_sums)
+    dyno_kernel_spec_macro (&spec, "SUMS=1");
   dyno_kernel_spec_constant_float (&spec, EPSILON);
   dyno_kernel_spec_constant_float (&spec, MOMENTUM);
   dyno_kernel_spec_constant_float (&spec, (float) ((double) r.rows / (r.rows - 1)));
-  dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec, x->cp / FINISH_CHANNELS, 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec, x->cp / FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r.groups * 5 * x->c;
   dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r.groups + 6);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, partials), partials, DYNO_ACCESS_READ);
@@ -167,7 +215,7 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_READ_WRITE);
 }
 
-static const DynoOpClass stats_class = { .name = "batch_norm_stats", .lower = stats_lower };
+static const DynoOpClass stats_class = { .name = DYNO_OP_BATCH_NORM_STATS, .lower = stats_lower };
 
 /* Forward -------------------------------------------------------------------------------------------------------- */
 

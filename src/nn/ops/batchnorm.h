@@ -47,9 +47,10 @@ dyno_batch_norm_can_pool (const DynoMaxPoolAttributes *pool)
 }
 
 /* Fusion finds nodes by their op's class name. */
-#define DYNO_OP_BATCH_NORM "batch_norm"
-#define DYNO_OP_RELU       "relu"
-#define DYNO_OP_ADD        "add"
-#define DYNO_OP_CONV2D     "conv2d"
+#define DYNO_OP_BATCH_NORM       "batch_norm"
+#define DYNO_OP_BATCH_NORM_STATS "batch_norm_stats" /* inputs x, running mean, running variance */
+#define DYNO_OP_RELU             "relu"
+#define DYNO_OP_ADD              "add"
+#define DYNO_OP_CONV2D           "conv2d"
 
 G_END_DECLS

@@ -45,9 +45,10 @@ count_weight (const DynoConv2dShape *s)
 static char *
 choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s", dyno_conv2d_pass_name (pass),
+  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s", dyno_conv2d_pass_name (pass),
                           s->half ? "f16" : "f32", s->n, s->h, s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h,
                           s->stride_w, s->pad_h, s->pad_w, pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
+                          pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums" : "",
                           pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "");
 }
 
@@ -114,6 +115,18 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   if (node->inputs[2])
     dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2], DYNO_ACCESS_READ);
   dispatch->bytes = bytes_x (shape) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
+
+  DynoColumnSums sums = { .groups = dyno_conv2d_statistics_groups (dyno_lowering_get_info (lowering), shape, &variant) };
+  if (sums.groups == 0)
+    return;
+  sums.partials = dyno_lowering_workspace (lowering, "sums", (guint64) sums.groups * 2 * shape->kp * sizeof (float));
+  if (!sums.partials)
+    return;
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, pivot), node->inputs[3], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials, DYNO_ACCESS_WRITE);
+  dispatch->flops += 3 * (guint64) shape->n * shape->oh * shape->ow * shape->k;
+  dispatch->bytes += sums.partials->size_bytes;
+  dyno_lowering_set_column_sums (lowering, node->outputs[0], &sums);
 }
 
 void

@@ -14,6 +14,7 @@ typedef struct {
   gboolean half;
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
+  gboolean statistics; /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the pivot */
 } DynoConv2dShape;
 
 typedef enum { DYNO_CONV2D_FORWARD, DYNO_CONV2D_DGRAD, DYNO_CONV2D_WGRAD, DYNO_CONV2D_N_PASSES } DynoConv2dPass;
@@ -88,6 +89,10 @@ DynoFirstTile dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *shap
 guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                             DynoConv2dVariant *variants);
 
+/* Groups of column sums that a variant of forward makes where the shape asks for statistics; 0: it makes none. */
+guint32 dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                                       const DynoConv2dVariant *variant);
+
 /* The kernel and grid of a variant; wgrad with one split adds to the gradient itself, with more it writes partial sums. */
 void dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                        const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3]);
@@ -101,6 +106,9 @@ void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 
 /* Of both op classes: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
+
+/* Of a forward node without bias: sums for the batch norm with this running mean are made on the way.  FALSE: not of this one. */
+gboolean dyno_conv2d_want_statistics (DynoNode *node, DynoTensor *pivot);
 
 /* "3x3 s1 p1 64 -> 128"; g_free. */
 char *dyno_conv2d_print (const DynoNode *node);

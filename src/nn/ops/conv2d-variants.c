@@ -193,8 +193,9 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
       guint32 tiles =
           ceil_div (product.rows, dyno_tile_pass_m (tile, pass)) * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
       guint32 wanted = software ? 1 : MAX (1, (2 * CARD_GROUPS + tiles / 2) / MAX (tiles, 1));
+      /* Whole rounds of workgroups: where there are as many as processors, one more takes as long as all. */
       if (tile->kind == DYNO_TILE_FIRST)
-        wanted = MAX (wanted, 2 * CARD_GROUPS * 256 / dyno_tile_invocations (tile, shape, pass));
+        wanted = CARD_GROUPS * MAX (2, 512 / dyno_tile_invocations (tile, shape, pass));
       static const double factors[] = { 1.0, 0.5, 2.0 };
       for (guint f = 0; f < G_N_ELEMENTS (factors) && n < DYNO_CONV2D_MAX_VARIANTS; f++)
         {
@@ -290,7 +291,10 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
                               pass != DYNO_CONV2D_WGRAD && tile->stages == 1);
       break;
     case DYNO_TILE_MATRIX:
-      dyno_kernel_spec_macro (spec, "SM=%u SN=%u STRAIGHT=%d", tile->part_m, tile->part_n, pass == DYNO_CONV2D_FORWARD);
+      dyno_kernel_spec_macro (spec, "SM=%u SN=%u STRAIGHT=%d", tile->part_m, tile->part_n,
+                              pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_WGRAD && tile->part_n == 32));
+      if (pass == DYNO_CONV2D_WGRAD && tile->part_m * tile->part_n == 64 * 64)
+        dyno_kernel_spec_macro (spec, "GATHER_BRANCHES=1");
       break;
     case DYNO_TILE_PATCH:
       dyno_kernel_spec_macro (spec, "SM=%u SN=%u STAGES=%u PATCH=%u TAPS=%u FLIP=%d", tile->part_m, tile->part_n,
@@ -328,6 +332,26 @@ set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass,
   groups[0] = ceil_div ((guint64) tiles_m * tiles_n, groups[1]);
 }
 
+static gboolean
+gives_statistics (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile)
+{
+  return shape->statistics && pass == DYNO_CONV2D_FORWARD && tile->kind != DYNO_TILE_LANES;
+}
+
+guint32
+dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape, const DynoConv2dVariant *variant)
+{
+  const DynoTile *tile = variant->tile;
+  guint32 groups[3], tiles_m;
+  if (!gives_statistics (shape, DYNO_CONV2D_FORWARD, tile))
+    return 0;
+  tiles_m = ceil_div (product_of (shape, DYNO_CONV2D_FORWARD, tile).rows, dyno_tile_pass_m (tile, DYNO_CONV2D_FORWARD));
+  if (tile->kind != DYNO_TILE_FIRST)
+    return tiles_m;
+  set_grid (info, tile, DYNO_CONV2D_FORWARD, tiles_m, 1, 1, groups);
+  return groups[0];
+}
+
 void
 dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                   const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3])
@@ -353,6 +377,8 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                           dyno_tile_pass_n (tile, pass), dyno_tile_pass_depth (tile, shape->half, pass));
   add_kind (shape, pass, tile, spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
+  if (gives_statistics (shape, pass, tile))
+    dyno_kernel_spec_macro (spec, "STATISTICS=1");
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
   add_constants (shape, split, accumulate, tiles_m * tiles_n, tiles_n, spec);

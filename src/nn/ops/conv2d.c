@@ -3,7 +3,7 @@
  *
  *   y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of x[n][oy s + ky - p][ox s + kx - p][c] weight[ky][kx][c][k]
  *
- * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL); output y.
+ * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), and with statistics the pivot (see fuse.c); output y.
  *         conv2d.wgrad: inputs x, dy; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
  *         conv2d.dgrad: inputs dy, weight; output dx, overwritten or added to.
@@ -118,6 +118,18 @@ dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
   return dyno_conv2d_append (graph, &conv2d_op, name, x, weight, bias, &shape);
 }
 
+gboolean
+dyno_conv2d_want_statistics (DynoNode *node, DynoTensor *pivot)
+{
+  DynoConv2dShape *shape = node->attributes;
+  if (shape->has_bias || shape->statistics)
+    return FALSE;
+  shape->statistics = TRUE;
+  node->inputs[3] = pivot;
+  node->n_inputs = 4;
+  return TRUE;
+}
+
 void
 dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
 {
@@ -125,6 +137,7 @@ dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
   DynoConv2dShape shape = *(const DynoConv2dShape *) node->attributes;
 
+  shape.statistics = FALSE;
   if (!dy)
     return;
   if (weight->parameter->gradient)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* With STATISTICS: sums over the stored rows of each column of y, and of their squares, both of the distance to a pivot, for the batch
+ * norm that follows: a mean that is large against the deviation then cancels nothing once the pivot is near it.
+ *
+ * What is summed are the values as they are stored.  A workgroup writes partials[group][2][K]; batchnorm_finish adds them up.  The
+ * order of all sums is fixed. */
+#ifndef DYNO_GEMM_STATISTICS_GLSL
+#define DYNO_GEMM_STATISTICS_GLSL
+
+#if STATISTICS
+DYNO_BUFFER_IN (Pivots4, vec4, 16);
+DYNO_BUFFER_OUT (Partials4, vec4, 16);
+
+/* The pivots of four columns of the tile. */
+vec4
+statistics_pivot (uint tile_column, uint column)
+{
+  return CHECK_N == 0 || tile_column + column < K ? Pivots4 (p.pivot).v[(tile_column + column) / 4] : vec4 (0.0);
+}
+
+/* The workgroup's total of four columns; which: 0 the sums, 1 the squares. */
+void
+statistics_put (uint group, uint which, uint tile_column, uint column, vec4 total)
+{
+  if (CHECK_N == 0 || tile_column + column < K)
+    Partials4 (p.partials).v[(group * 2 + which) * (K / 4) + (tile_column + column) / 4] = total;
+}
+#endif
+
+#endif
