@@ -200,7 +200,7 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
     return FALSE;
   bench->lowering = dyno_lowering_new (bench->graph, info, choices, error);
   if (bench->lowering == NULL
-      || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_DEFAULT, &bench->plan, error))
+      || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_ONE_INPUT, &bench->plan, error))
     return FALSE;
   bench->memory = dyno_memory_new (bench->device, &bench->plan, error);
   if (bench->memory == NULL)
@@ -222,18 +222,26 @@ round_to (double value, double unit)
   return round (value * unit) / unit;
 }
 
-static gboolean
-measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
+gboolean
+dyno_bench_warm_up (DynoBench *bench, GError **error)
 {
-  double times[RUNS];
-  const struct DynoStepOutput *output;
-
   gint64 begin = g_get_monotonic_time ();
 
   do
     if (!dyno_bench_steps (bench, WARM_UP_STEPS, error))
       return FALSE;
   while (g_get_monotonic_time () - begin < WARM_UP_US);
+  return TRUE;
+}
+
+static gboolean
+measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
+{
+  double times[RUNS];
+  const struct DynoStepOutput *output;
+
+  if (!dyno_bench_warm_up (bench, error))
+    return FALSE;
   for (guint run = 0; run < RUNS; run++)
     {
       gint64 start = g_get_monotonic_time ();

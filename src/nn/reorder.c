@@ -6,7 +6,7 @@
  *   nobody reads it before the optimizer.  It is put off only where it would pass the peak, so most stay where they are.
  * - An activation that a node of the backward pass `restores` on its way, if only such as may wait read it: it is dropped after the
  *   forward pass, and these wait for the node.  That costs one more write of the tensor; all that is spent so is at most a
- *   128th of the step's estimated time.
+ *   192nd of the step's estimated time.
  *
  * Laws: units, what a node appended and what is computed again right before that, stay whole.  Only those that wait move: to a
  * later place in the backward pass, behind what restores their values and before what overwrites them.  A gradient that several
@@ -20,7 +20,7 @@
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define WORTH_FRACTION 32 /* of the peak */
 /* Most of the step's time that writing activations again may take. */
-#define COST_FRACTION 128
+#define COST_FRACTION 192
 /* Halvings until the lowest limit is known to less than a thousandth. */
 #define SEARCH_ROUNDS 12
 /* Of two choices the cheaper is taken when the peak is higher by less than this share. */
