@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, no shared memory, no barriers.
  *
- * There a load costs about a hundred cycles whatever its pattern, a broadcast a dozen, and arithmetic on 8 lanes one: lanes
- * load chunks, as two words of 64 bits, and what the others need of them is broadcast, two elements at once.  Lanes lie
- * along N where B's chunks do, and A is broadcast; where both lie along K, lanes are rows of A and B is broadcast.  What is
- * broadcast is loaded once a K tile, the other operand four K at a time, in a loop that is not unrolled: the code must stay
- * small, since compiling takes time too.  fp32 only; BK is 32, but 4 where A lies along M.  gemm_next_group () is on by
- * four K. */
+ * There a load costs about a hundred cycles whatever its pattern, and a subgroupBroadcast no less, for each is a loop over the
+ * lanes; a shuffle of 32 bits is one instruction, and so is arithmetic on 8 lanes.  So lanes load chunks, as two words of 64
+ * bits, and what the others need of them goes to all by a shuffle.  Lanes lie along N where B's chunks do, and A is
+ * broadcast; where both lie along K, lanes are rows of A and B is broadcast.  What is broadcast is loaded once a K tile, the
+ * other operand four K at a time, in a loop that is not unrolled: the code must stay small, since compiling takes time
+ * too.  fp32 only; BK is 32, but 4 where A lies along M.  gemm_next_group () is on by four K. */
 #ifndef DYNO_GEMM_LANES_GLSL
 #define DYNO_GEMM_LANES_GLSL
-#extension GL_EXT_shader_subgroup_extended_types_int64 : require
 
 #if B_ALONG_K
 #define LINES  BN       /* of the operand that is broadcast */
@@ -28,7 +27,8 @@ GemmChunk next_b[B_LOADS];
 vec2
 narrow (u64vec2 chunk, uint pair, uint lane)
 {
-  return uintBitsToFloat (unpack32 (subgroupBroadcast (chunk[pair], lane)));
+  uvec2 two = unpack32 (chunk[pair]);
+  return uintBitsToFloat (uvec2 (subgroupShuffle (two.x, lane), subgroupShuffle (two.y, lane)));
 }
 
 float
