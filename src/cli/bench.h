@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 #define DYNO_BENCH_SLOTS 2 /* steps in flight */
 
-/* As bench/pytorch_reference.py defines it. */
+/* A network and batch sizes that other trainers are measured with too. */
 typedef struct {
   const char *name, *model;
   guint32 size, classes;
@@ -27,6 +27,7 @@ typedef struct {
   double tune_seconds;   /* for timing kernel variants; 0: no limit */
   DynoCeilings ceilings; /* for dyno_bench_kernels */
   DynoGraph *graph;
+  DynoStartValues *start;
   DynoLowering *lowering;
   DynoPlan plan;
   DynoMemory *memory;
@@ -34,6 +35,9 @@ typedef struct {
   guint64 steps; /* submitted */
   guint64 tickets[DYNO_BENCH_SLOTS];
 } DynoBench;
+
+/* Builds the graph and lets start values be made while the device is opened; _prepare takes them, or makes its own. */
+gboolean dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, GError **error);
 
 /* Builds, tunes, records, and fills weights and data.  Also after an error, _clear frees what there is; the device stays. */
 gboolean dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,

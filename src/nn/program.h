@@ -73,4 +73,12 @@ gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, fl
 /* Start values from (seed, parameter name) alone. */
 gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 
+/* The same in two parts: a thread makes the values, from a graph that is finished and outlives them, while the program is built;
+ * write_start waits for it.  free waits too; NULL does nothing. */
+typedef struct _DynoStartValues DynoStartValues;
+DynoStartValues *dyno_start_values_new (const DynoGraph *graph, guint64 seed);
+void dyno_start_values_free (DynoStartValues *start);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStartValues, dyno_start_values_free)
+gboolean dyno_program_write_start (DynoProgram *program, DynoStartValues *start, GError **error);
+
 G_END_DECLS

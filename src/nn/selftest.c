@@ -260,6 +260,9 @@ test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean hal
   for (guint i = 0; i < G_N_ELEMENTS (cases) && !fault; i++)
     {
       double these[DYNO_CONV2D_N_PASSES] = { 0 };
+      /* Windows side by side without strides are a matter of matrix units alone, and a CPU compiles kernels for long. */
+      if (cases[i].c <= 4 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
+        continue;
       g_autoptr (GError) local = NULL;
       g_autoptr (DynoChoices) choices = force_tile (&trials[i], info, label, i, error);
       g_autoptr (DynoLowering) lowering = choices ? dyno_lowering_new (trials[i].graph, info, choices, error) : NULL;

@@ -174,6 +174,8 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
 
   if (!lower (engine, TRUE, &engine->graph, &engine->lowering, &memory_plan, error))
     return FALSE;
+  if (!engine->job->weights_in && !engine->job->resume)
+    engine->start = dyno_start_values_new (engine->graph, (guint64) engine->job->settings.seed);
   if (engine->n_validation > 0)
     {
       if (!lower (engine, FALSE, &engine->eval_graph, &engine->eval_lowering, &other, error))
@@ -308,7 +310,12 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
     return FALSE;
   if (engine->job->weights_in)
     return load_weights (engine, batches_tracked, error);
-  return dyno_program_initialise (engine->program, (guint64) engine->job->settings.seed, error);
+  if (!engine->start)
+    return dyno_program_initialise (engine->program, (guint64) engine->job->settings.seed, error);
+  if (!dyno_program_write_start (engine->program, engine->start, error))
+    return FALSE;
+  g_clear_pointer (&engine->start, dyno_start_values_free);
+  return TRUE;
 }
 
 /* --- live changes, end --------------------------------------------------------------------------------------------- */
@@ -351,6 +358,7 @@ dyno_engine_free (DynoEngine *engine)
   dyno_memory_free (engine->memory);
   dyno_lowering_free (engine->lowering);
   dyno_lowering_free (engine->eval_lowering);
+  dyno_start_values_free (engine->start);
   dyno_graph_free (engine->graph);
   dyno_graph_free (engine->eval_graph);
   dyno_choices_free (engine->choices);

@@ -19,6 +19,7 @@ struct _DynoEngine {
   DynoChoices *choices; /* NULL: kernels by rule */
   DynoJobPlan plan;
   DynoGraph *graph, *eval_graph; /* eval_*: NULL without validation */
+  DynoStartValues *start;        /* being made while kernels compile, until dyno_engine_initialise */
   DynoLowering *lowering, *eval_lowering;
   DynoMemory *memory;
   DynoProgram *program, *eval_program;

@@ -299,7 +299,9 @@ test_statistics (void)
         DynoTensor *z;
         g_autoptr (Harness) first = sums_graph (&sums_cases[i], amp, &z);
         g_auto (GStrv) labels = harness_labels (first, "conv2d.forward");
-        for (guint l = 0; labels[l]; l++)
+        /* A CPU compiles for long: all of its kernels with two of the cases. */
+        guint step = i >= 2 && harness_info (first)->type == DYNO_DEVICE_TYPE_SOFTWARE ? 4 : 1;
+        for (guint l = 0; l < g_strv_length (labels); l += step)
           check_sums (&sums_cases[i], amp, labels[l]);
       }
 }
