@@ -10,7 +10,11 @@
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
+#ifdef SPLIT
+#define SUMS_OUT  SPLIT
+#else
 #define SUMS_OUT  0
+#endif
 #define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
@@ -71,7 +75,7 @@ gemm_row (uint row)
 {
   row += tile_row;
   if (STRIDE_H == 1 && STRIDE_W == 1)
-    store_row = row * (C / 4);
+    store_row = (row + (SPLIT != 0 ? gl_WorkGroupID.z * rows : 0)) * (C / 4);
   else
     {
       uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
@@ -85,16 +89,26 @@ void
 gemm_store (uint column, vec4 v)
 {
   column += tile_column;
+#if SPLIT
+  if (CHECK_N == 0 || column < C)
+    store_part (store_row + column / 4, v);
+#else
   if (CHECK_N == 0 || column < C)
     store_activation4 (store_row + column / 4, v);
+#endif
 }
 
 void
 gemm_store2 (uint column, vec4 v, vec4 w)
 {
+#if SPLIT
+  gemm_store (column, v);
+  gemm_store (column + 4, w);
+#else
   column += tile_column;
   if (CHECK_N == 0 || column < C)
     store_activation8 (store_row + column / 4, v, w);
+#endif
 }
 
 #if HALF
@@ -144,7 +158,7 @@ main ()
     return;
   if (depth != 0)
     {
-      walk = walk_start (b_column (0), CHUNKS, taps_w);
+      walk = walk_start (b_column (0) + split_begin () / CHUNK, CHUNKS, taps_w);
 #ifdef LANES
       walk_a = walk_start (0, CHUNKS, taps_w);
 #endif
@@ -158,5 +172,5 @@ main ()
       if (CHECK_M != 0 && row >= rows)
         window[i] = ivec2 (NOWHERE);
     }
-  gemm_run ((depth + BK - 1) / BK);
+  gemm_run ((split_end (depth) - split_begin () + BK - 1) / BK);
 }

@@ -8,7 +8,11 @@
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0
+#ifdef SPLIT
+#define SUMS_OUT  SPLIT
+#else
 #define SUMS_OUT  0
+#endif
 #define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
@@ -83,7 +87,7 @@ gemm_next_group ()
 bool
 gemm_row (uint row)
 {
-  store_row = (tile_row + row) * (K / 4);
+  store_row = (tile_row + row + (SPLIT != 0 ? gl_WorkGroupID.z * ROWS : 0)) * (K / 4);
   return CHECK_M == 0 || tile_row + row < ROWS;
 }
 
@@ -97,16 +101,26 @@ void
 gemm_store (uint column, vec4 v)
 {
   column += tile_column;
+#if SPLIT
+  if (CHECK_N == 0 || column < K)
+    store_part (store_row + column / 4, v);
+#else
   if (CHECK_N == 0 || column < K)
     store_activation4 (store_row + column / 4, v + bias_at (column));
+#endif
 }
 
 void
 gemm_store2 (uint column, vec4 v, vec4 w)
 {
+#if SPLIT
+  gemm_store (column, v);
+  gemm_store (column + 4, w);
+#else
   column += tile_column;
   if (CHECK_N == 0 || column < K)
     store_activation8 (store_row + column / 4, v + bias_at (column), w + bias_at (column + 4));
+#endif
 }
 
 #if HALF
@@ -133,8 +147,8 @@ main ()
 {
   if (!tile_find (tile_row, tile_column))
     return;
-  walk = walk_start (a_column (0), CHUNKS, WIDTH);
-  depth = 0;
+  walk = walk_start (a_column (0) + split_begin () / CHUNK, CHUNKS, WIDTH);
+  depth = split_begin ();
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
       uint row = tile_row + a_row (i);
@@ -147,7 +161,7 @@ main ()
 #if STATISTICS && USE_MATRIX
   statistics_clear (tile_column);
 #endif
-  gemm_run ((DEPTH + BK - 1) / BK);
+  gemm_run ((split_end (DEPTH) - split_begin () + BK - 1) / BK);
 #if STATISTICS && USE_MATRIX
   statistics_store (tile_row / BM);
 #elif STATISTICS

@@ -4,6 +4,9 @@
 #ifndef DYNO_CONV2D_GEOMETRY_GLSL
 #define DYNO_CONV2D_GEOMETRY_GLSL
 #include "conv2d.h"
+#ifndef SPLIT
+#define SPLIT 0
+#endif
 #ifndef FEW
 #define FEW 0
 #endif
@@ -125,6 +128,30 @@ walk_next (inout Walk walk, uint step, uint chunks, uint width)
 
 /* Where the row that gemm_row was asked for begins, in groups of four elements. */
 uint store_row;
+
+/* SPLIT, of forward and dgrad: the K axis is cut into parts of K_SPLIT, z counts them, and each writes its fp32 sums as
+ * target[z][rows][columns]; join.comp makes the activation of them.  The part of this workgroup: */
+#if SPLIT
+DYNO_BUFFER_OUT (Parts4, vec4, 16);
+
+void
+store_part (uint at, vec4 v)
+{
+  Parts4 (p.target).v[at] = v;
+}
+#endif
+
+uint
+split_begin ()
+{
+  return SPLIT != 0 ? gl_WorkGroupID.z * K_SPLIT : 0;
+}
+
+uint
+split_end (uint depth)
+{
+  return SPLIT != 0 ? min (split_begin () + K_SPLIT, depth) : depth;
+}
 
 #if HALF
 DYNO_BUFFER_INOUT (Target4, u32vec2, 8);

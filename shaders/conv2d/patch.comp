@@ -11,7 +11,11 @@
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
+#ifdef SPLIT
+#define SUMS_OUT  SPLIT
+#else
 #define SUMS_OUT  0
+#endif
 #define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
@@ -88,7 +92,7 @@ gemm_row (uint row)
 {
   uint pixel;
   bool valid = pixel_at (int (tile_row + row), pixel);
-  store_row = pixel * (OUT_C / 4);
+  store_row = (pixel + (SPLIT != 0 ? gl_WorkGroupID.z * (N * H * W) : 0)) * (OUT_C / 4);
   return valid;
 }
 
@@ -97,6 +101,18 @@ bias_at (uint column)
 {
   return FLIP == 0 && HAS_BIAS != 0 ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
 }
+
+#if SPLIT
+void
+gemm_store2 (uint column, vec4 v, vec4 w)
+{
+  column += tile_column;
+  if (CHECK_N != 0 && column >= OUT_C)
+    return;
+  store_part (store_row + column / 4, v);
+  store_part (store_row + column / 4 + 1, w);
+}
+#endif
 
 u32vec4
 gemm_old (uint column)
@@ -120,8 +136,8 @@ main ()
 {
   if (!tile_find (tile_row, tile_column))
     return;
-  slab_chunk = 0;
-  patch_chunk = 0;
+  slab_chunk = split_begin () / CHUNK;
+  patch_chunk = slab_chunk;
   tap_y = 0;
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
@@ -132,7 +148,7 @@ main ()
 #if STATISTICS
   statistics_clear (tile_column);
 #endif
-  gemm_run ((IN_C + BK - 1) / BK);
+  gemm_run ((split_end (IN_C) - split_begin () + BK - 1) / BK);
 #if STATISTICS
   statistics_store (tile_row / BM);
 #endif

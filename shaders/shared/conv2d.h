@@ -20,7 +20,7 @@
 #define DYNO_CONV2D_PAD_W      12
 #define DYNO_CONV2D_ACCUMULATE 13 /* 1: the target is added to; 0: it is overwritten */
 #define DYNO_CONV2D_HAS_BIAS   14 /* forward */
-#define DYNO_CONV2D_K_SPLIT    15 /* wgrad: pixels of y a split sums up; a multiple of the K tile */
+#define DYNO_CONV2D_K_SPLIT    15 /* of the K axis a split sums up, a multiple of the K tile; wgrad: pixels of y */
 #define DYNO_CONV2D_TILES      16 /* tiles of the product in one z: the grid's x and y may be larger */
 #define DYNO_CONV2D_TILES_N    17 /* tiles along the columns */
 #define DYNO_CONV2D_N_CONSTANTS 18
@@ -48,6 +48,19 @@ DYNO_STRUCT (DynoConv2dBiasPush)
   uint32_t accumulate;
 };
 DYNO_STRUCT_SIZE (DynoConv2dBiasPush, 32)
+
+/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i] */
+DYNO_STRUCT (DynoConv2dJoinPush)
+{
+  uint64_t source;
+  uint64_t target;
+  uint64_t bias;  /* 0: none */
+  uint32_t count; /* a multiple of 8 */
+  uint32_t columns;
+  uint32_t n_splits;
+  uint32_t accumulate;
+};
+DYNO_STRUCT_SIZE (DynoConv2dJoinPush, 40)
 
 /* reduce: target[i] += sum over s of source[s * count + i] */
 DYNO_STRUCT (DynoConv2dReducePush)

@@ -369,6 +369,8 @@ test_matrix_kernels_compile (void)
         {
           DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
           DynoConv2dVariant variant = { .tile = &dyno_tiles[t], .splits = 1, .split_len = 32 };
+          if (i == 2 && dyno_tiles[t].kind != DYNO_TILE_FIRST)
+            variant.splits = 2;
           shape.statistics = i > 0;
           shape.accumulate = i > 1;
           DynoKernelSpec spec;

@@ -11,6 +11,8 @@
 #define REDUCE_SPLIT_LANES 8
 #define REDUCE_FEW         65536 /* vectors of 4 */
 #define REDUCE_MAX_GROUPS  1024
+#define JOIN_INVOCATIONS   256
+#define JOIN_MAX_GROUPS    4096
 #define BIAS_INVOCATIONS   128
 #define BIAS_LANES         16 /* LANES of bias.comp */
 #define BIAS_MAX_GROUPS    64
@@ -101,6 +103,39 @@ reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor 
   dispatch->bytes = (guint64) count * 4 * (splits + 2);
 }
 
+/* The sums of a split forward or dgrad, in place of its target. */
+static DynoTensor *
+parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
+{
+  return dyno_lowering_workspace (lowering, "parts", (guint64) target->n * target->h * target->w * target->cp * 4 * splits);
+}
+
+/* target (+)= bias + sum of the parts. */
+static void
+join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target, DynoTensor *bias, guint32 splits,
+      guint32 accumulate)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  guint32 count = target->n * target->h * target->w * target->cp, lanes = target->dtype == DYNO_DTYPE_F16 ? 8 : 4;
+  DynoKernelSpec spec = { .shader = "conv2d/join.comp",
+                          .local_size = { MIN (JOIN_INVOCATIONS, info->max_invocations), 1, 1 },
+                          .push_bytes = sizeof (DynoConv2dJoinPush) };
+  dyno_kernel_spec_macro (&spec, "HALF=%d", target->dtype == DYNO_DTYPE_F16);
+  guint32 groups = (count / lanes + spec.local_size[0] - 1) / spec.local_size[0];
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "join", &spec, MIN (groups, JOIN_MAX_GROUPS), 1, 1);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, source), parts, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, target), target,
+                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  if (bias)
+    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, bias), bias, DYNO_ACCESS_READ);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, count), &count, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, columns), &target->cp, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, n_splits), &splits, 4);
+  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, accumulate), &accumulate, 4);
+  dispatch->flops = (guint64) count * splits;
+  dispatch->bytes = parts->size_bytes + target->size_bytes * (accumulate ? 2 : 1);
+}
+
 void
 dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
 {
@@ -108,10 +143,19 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_FORWARD);
   if (!variant.tile)
     return;
+  DynoTensor *y = node->outputs[0], *parts = variant.splits > 1 ? parts_of (lowering, y, variant.splits) : NULL;
+  if (variant.splits > 1 && !parts)
+    return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_FORWARD, &variant);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), node->outputs[0], DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts ? parts : y, DYNO_ACCESS_WRITE);
+  if (parts)
+    {
+      dispatch->bytes = bytes_x (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
+      join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE);
+      return;
+    }
   if (node->inputs[2])
     dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2], DYNO_ACCESS_READ);
   dispatch->bytes = bytes_x (shape) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
@@ -136,10 +180,20 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
   DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_DGRAD);
   if (!variant.tile)
     return;
+  DynoTensor *dx = node->outputs[0], *parts = variant.splits > 1 ? parts_of (lowering, dx, variant.splits) : NULL;
+  if (variant.splits > 1 && !parts)
+    return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_DGRAD, &variant);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), node->outputs[0],
+  if (parts)
+    {
+      dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
+      dispatch->bytes = bytes_y (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
+      join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate);
+      return;
+    }
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dispatch->bytes =
       bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);

@@ -48,13 +48,13 @@ extern const guint dyno_n_tiles;
 /* One way to run a pass. */
 typedef struct {
   const DynoTile *tile;
-  guint32 splits;    /* wgrad: parts of the sum over pixels */
-  guint32 split_len; /* their pixels */
+  guint32 splits;    /* parts of the K axis */
+  guint32 split_len; /* what each has of it; wgrad: pixels */
   double score;
   char label[DYNO_TILE_LABEL + 8]; /* "khr 128x128x32/64x64 k4" */
 } DynoConv2dVariant;
 
-#define DYNO_CONV2D_MAX_VARIANTS 64
+#define DYNO_CONV2D_MAX_VARIANTS 128
 
 /* Why a device cannot run a tile with this precision, or NULL: it can.  Static text. */
 const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);

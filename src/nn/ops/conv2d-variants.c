@@ -12,6 +12,8 @@
 #define CARD_GROUPS 132
 /* Chunks of a patch that an invocation can hold ahead. */
 #define PATCH_AHEAD 9
+/* Of the time that splits of forward and dgrad save, what is left beside joining them. */
+#define SPLIT_SHARE 0.85
 /* Fewest K tiles in a split, and most bytes of partial sums. */
 #define SPLIT_MIN_TILES 8
 #define SPLIT_MAX_BYTES (64u << 20)
@@ -164,6 +166,52 @@ compare_scores (gconstpointer a, gconstpointer b)
   return va->score < vb->score ? 1 : va->score > vb->score ? -1 : strcmp (va->label, vb->label);
 }
 
+/* What the K axis of forward and dgrad counts: of PATCH the channels, since all taps of one lie together. */
+static guint64
+split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass, const Product *product)
+{
+  if (tile->kind == DYNO_TILE_PATCH)
+    return pass == DYNO_CONV2D_DGRAD ? shape->kp : shape->cp;
+  return product->depth;
+}
+
+/* The variants of a tile in forward or dgrad: whole, and where that leaves most of a card idle, with the K axis split. */
+static guint
+activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
+                     const char *name, DynoConv2dVariant *variants, guint room)
+{
+  gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  Product product = product_of (shape, pass, tile);
+  guint32 unit = dyno_tile_pass_depth (tile, shape->half, pass);
+  guint64 deep = split_depth (tile, shape, pass, &product), bytes = product.rows * product.columns * 4;
+  guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
+                  * ceil_div (product.columns, dyno_tile_pass_n (tile, pass)),
+          k_tiles = ceil_div (deep, unit), least = tile->kind == DYNO_TILE_PATCH ? 1 : SPLIT_MIN_TILES;
+  guint n = 0;
+
+  if (room == 0)
+    return 0;
+  variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
+  variants[n].score = score_of (tile, shape, &product, pass, unit, 1, software);
+  g_strlcpy (variants[n++].label, name, sizeof variants->label);
+  /* On a CPU the smallest tile alone, for the tests. */
+  if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST || tile->kind == DYNO_TILE_LANES
+      || product.phases > 1 || tiles >= 2 * CARD_GROUPS)
+    return n;
+  for (guint32 splits = 2; splits <= 8 && n < room; splits *= 2)
+    {
+      guint32 each = ceil_div (k_tiles, splits);
+      if (each < least || splits * bytes > SPLIT_MAX_BYTES || tiles * splits > 8 * CARD_GROUPS
+          || ceil_div (k_tiles, each) != splits)
+        break;
+      variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = splits, .split_len = each * unit };
+      variants[n].score = SPLIT_SHARE * score_of (tile, shape, &product, pass, unit, splits, software);
+      g_snprintf (variants[n].label, sizeof variants->label, "%s k%u", name, splits);
+      n++;
+    }
+  return n;
+}
+
 guint
 dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                       DynoConv2dVariant *variants)
@@ -183,10 +231,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
       dyno_tile_label (tile, info, shape->half, name);
       if (pass != DYNO_CONV2D_WGRAD)
         {
-          DynoConv2dVariant *variant = &variants[n++];
-          *variant = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
-          variant->score = score_of (tile, shape, &product, pass, depth, 1, software);
-          g_strlcpy (variant->label, name, sizeof variant->label);
+          n += activation_variants (info, shape, pass, tile, name, variants + n, DYNO_CONV2D_MAX_VARIANTS - n);
           continue;
         }
       /* Two workgroups a processor, and half and twice as many. */
@@ -343,7 +388,7 @@ dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape
 {
   const DynoTile *tile = variant->tile;
   guint32 groups[3], tiles_m;
-  if (!gives_statistics (shape, DYNO_CONV2D_FORWARD, tile))
+  if (variant->splits > 1 || !gives_statistics (shape, DYNO_CONV2D_FORWARD, tile))
     return 0;
   tiles_m = ceil_div (product_of (shape, DYNO_CONV2D_FORWARD, tile).rows, dyno_tile_pass_m (tile, DYNO_CONV2D_FORWARD));
   if (tile->kind != DYNO_TILE_FIRST)
@@ -360,13 +405,16 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
   Product product = product_of (shape, pass, tile);
   guint32 tiles_n = ceil_div (product.columns, dyno_tile_pass_n (tile, pass)),
           tiles_m = ceil_div (product.rows, dyno_tile_pass_m (tile, pass));
-  guint32 accumulate = pass == DYNO_CONV2D_DGRAD ? shape->accumulate : pass == DYNO_CONV2D_WGRAD ? variant->splits == 1 : 0;
-  guint32 split = variant->split_len;
+  gboolean split = pass != DYNO_CONV2D_WGRAD && variant->splits > 1;
+  guint32 accumulate = pass == DYNO_CONV2D_DGRAD   ? shape->accumulate && !split
+                       : pass == DYNO_CONV2D_WGRAD ? variant->splits == 1
+                                                   : 0;
+  guint32 split_len = variant->split_len;
   gboolean check_m, check_n, check_k, matrix = dyno_tile_uses_matrix (tile);
 
   needs_checks (shape, pass, tile, &product, &check_m, &check_n, &check_k);
   if (tile->kind == DYNO_TILE_FIRST)
-    split /= tile->m;
+    split_len /= tile->m;
   *spec = (DynoKernelSpec){ .shader = shader_of (tile, pass),
                             .local_size = { dyno_tile_invocations (tile, shape, pass), 1, 1 },
                             .subgroup_size = matrix                          ? 32
@@ -377,10 +425,13 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                           dyno_tile_pass_n (tile, pass), dyno_tile_pass_depth (tile, shape->half, pass));
   add_kind (shape, pass, tile, spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
-  if (gives_statistics (shape, pass, tile))
+  if (split)
+    dyno_kernel_spec_macro (spec, "SPLIT=1");
+  else if (gives_statistics (shape, pass, tile))
     dyno_kernel_spec_macro (spec, "STATISTICS=1");
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
-  add_constants (shape, split, accumulate, tiles_m * tiles_n, tiles_n, spec);
-  set_grid (info, tile, pass, tiles_m, tiles_n, pass == DYNO_CONV2D_WGRAD ? variant->splits : product.phases, groups);
+  add_constants (shape, split_len, accumulate, tiles_m * tiles_n, tiles_n, spec);
+  set_grid (info, tile, pass, tiles_m, tiles_n, pass == DYNO_CONV2D_WGRAD || split ? variant->splits : product.phases,
+            groups);
 }

@@ -1,0 +1,46 @@
+#version 460
+/* SPDX-License-Identifier: MIT */
+/* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K axis was split.  An invocation
+ * has 16 bytes of y. */
+#include "types.glsl"
+#include "conv2d.h"
+
+DYNO_PUSH (DynoConv2dJoinPush, p);
+DYNO_BUFFER_IN (Parts4, vec4, 16);
+DYNO_BUFFER_IN (Bias4, vec4, 16);
+#if HALF
+#define VECTORS 2
+DYNO_BUFFER_INOUT (Target, u32vec4, 16);
+#else
+#define VECTORS 1
+DYNO_BUFFER_INOUT (Target, vec4, 16);
+#endif
+
+void
+main ()
+{
+  const uint count = p.count / (4 * VECTORS), step = gl_NumWorkGroups.x * LOCAL_X;
+  for (uint i = gl_GlobalInvocationID.x; i < count; i += step)
+    {
+      vec4 sum[VECTORS];
+      [[unroll]] for (uint v = 0; v < VECTORS; v++)
+        sum[v] = p.bias == 0 ? vec4 (0.0) : Bias4 (p.bias).v[(i * VECTORS + v) % (p.columns / 4)];
+      for (uint s = 0; s < p.n_splits; s++)
+        [[unroll]] for (uint v = 0; v < VECTORS; v++)
+          sum[v] += Parts4 (p.source).v[s * (p.count / 4) + i * VECTORS + v];
+#if HALF
+      if (p.accumulate != 0)
+        {
+          u32vec4 old = Target (p.target).v[i];
+          sum[0] += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
+          sum[1] += vec4 (unpackHalf2x16 (old.z), unpackHalf2x16 (old.w));
+        }
+      Target (p.target).v[i] = u32vec4 (packHalf2x16 (sum[0].xy), packHalf2x16 (sum[0].zw), packHalf2x16 (sum[1].xy),
+                                        packHalf2x16 (sum[1].zw));
+#else
+      if (p.accumulate != 0)
+        sum[0] += Target (p.target).v[i];
+      Target (p.target).v[i] = sum[0];
+#endif
+    }
+}
