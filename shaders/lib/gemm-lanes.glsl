@@ -23,18 +23,17 @@
 GemmChunk next_a[A_LOADS];
 GemmChunk next_b[B_LOADS];
 
-/* Two elements of the operand that is broadcast, as they lie in a chunk; and one of the other at (vector, k). */
-vec2
-narrow (u64vec2 chunk, uint pair, uint lane)
-{
-  uvec2 two = unpack32 (chunk[pair]);
-  return uintBitsToFloat (uvec2 (subgroupShuffle (two.x, lane), subgroupShuffle (two.y, lane)));
-}
-
+/* An element of a chunk, the same of another lane's, and one of the operand in lanes at (vector, k). */
 float
 element (u64vec2 chunk, uint e)
 {
   return uintBitsToFloat (unpack32 (chunk[e / 2])[e % 2]);
+}
+
+float
+narrow (u64vec2 chunk, uint e, uint lane)
+{
+  return subgroupShuffle (element (chunk, e), lane);
 }
 
 float
@@ -65,7 +64,12 @@ gemm_run (uint trips)
       [[unroll]] for (uint i = 0; i < A_LOADS; i++)
         next_a[i] = gemm_a (i);
 #endif
-      [[dont_unroll]] for (uint group = 0; group < BK / 4; group++)
+#if CHECK_K && defined (DEPTH)
+      const uint groups = min (DEPTH / 4 - trip * (BK / 4), BK / 4);
+#else
+      const uint groups = BK / 4;
+#endif
+      [[dont_unroll]] for (uint group = 0; group < groups; group++)
         {
 #if B_ALONG_K
           [[unroll]] for (uint i = 0; i < A_LOADS; i++)
@@ -74,27 +78,17 @@ gemm_run (uint trips)
           [[unroll]] for (uint i = 0; i < B_LOADS; i++)
             next_b[i] = gemm_b (i);
 #endif
-#if A_ALONG_K
           [[unroll]] for (uint line = 0; line < LINES; line++)
-            [[unroll]] for (uint k = 0; k < 4; k += 2)
-              {
-                vec2 other = narrow (NARROW[line], k / 2, group);
-                [[unroll]] for (uint v = 0; v < WIDE; v++)
-                  sum[line][v] += other.x * wide (v, k);
-                [[unroll]] for (uint v = 0; v < WIDE; v++)
-                  sum[line][v] += other.y * wide (v, k + 1);
-              }
-#else
-          [[unroll]] for (uint line = 0; line < LINES; line += 2)
             [[unroll]] for (uint k = 0; k < 4; k++)
               {
-                vec2 other = narrow (next_a[k * (BM / 32) + line / 32], line / 2 % 2, line / 4 % 8);
-                [[unroll]] for (uint v = 0; v < WIDE; v++)
-                  sum[line][v] += other.x * wide (v, k);
-                [[unroll]] for (uint v = 0; v < WIDE; v++)
-                  sum[line + 1][v] += other.y * wide (v, k);
-              }
+#if A_ALONG_K
+                float other = narrow (NARROW[line], k, group);
+#else
+                float other = narrow (next_a[k * (BM / 32) + line / 32], line % 4, line / 4 % 8);
 #endif
+                [[unroll]] for (uint v = 0; v < WIDE; v++)
+                  sum[line][v] += other * wide (v, k);
+              }
           gemm_next_group ();
         }
       gemm_next ();
