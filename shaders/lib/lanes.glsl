@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes: the channels that one access of 16 bytes holds, 8 halves with HALF=1 and 4 floats without; fp32 once loaded.
  * Include after types.glsl.  index counts accesses of 16 bytes from the address, for floats accesses of LANES floats; it stays
- * below 2^31, that is 32 GiB. */
+ * below 2^31, that is 32 GiB.  With WORDS64=1 an access is two words of 64 bits instead of four of 32: a CPU underneath
+ * (llvmpipe) makes a loop over its lanes of every word, however long. */
 #ifndef DYNO_LANES_GLSL
 #define DYNO_LANES_GLSL
 
@@ -15,6 +16,10 @@ DYNO_BUFFER_OUT (LanesOut, uvec4, 16);
 #define QUADS 1
 DYNO_BUFFER_IN (LanesIn, vec4, 16);
 DYNO_BUFFER_OUT (LanesOut, vec4, 16);
+#endif
+#ifdef WORDS64
+DYNO_BUFFER_IN (LongWordsIn, u64vec2, 16);
+DYNO_BUFFER_OUT (LongWordsOut, u64vec2, 16);
 #endif
 DYNO_BUFFER_IN (FloatLanesIn, vec4, 16);
 DYNO_BUFFER_OUT (FloatLanesOut, vec4, 16);
@@ -32,14 +37,34 @@ lanes_fill (float value)
   return lanes;
 }
 
+#ifdef WORDS64
+uvec4
+lanes_words_in (uint64_t address, uint index)
+{
+  const u64vec2 words = LongWordsIn (address).v[index];
+  return uvec4 (unpack32 (words.x), unpack32 (words.y));
+}
+
+void
+lanes_words_out (uint64_t address, uint index, uvec4 words)
+{
+  LongWordsOut (address).v[index] = u64vec2 (pack64 (words.xy), pack64 (words.zw));
+}
+#elif defined (HALF)
+#define lanes_words_in(address, index)         LanesIn (address).v[index]
+#define lanes_words_out(address, index, words) LanesOut (address).v[index] = words
+#endif
+
 Lanes
 lanes_load (uint64_t address, uint index)
 {
   Lanes lanes;
 #ifdef HALF
-  uvec4 words = LanesIn (address).v[index];
+  uvec4 words = lanes_words_in (address, index);
   lanes.q[0] = vec4 (vec2 (unpackFloat2x16 (words.x)), vec2 (unpackFloat2x16 (words.y)));
   lanes.q[1] = vec4 (vec2 (unpackFloat2x16 (words.z)), vec2 (unpackFloat2x16 (words.w)));
+#elif defined (WORDS64)
+  lanes.q[0] = uintBitsToFloat (lanes_words_in (address, index));
 #else
   lanes.q[0] = LanesIn (address).v[index];
 #endif
@@ -50,9 +75,11 @@ void
 lanes_store (uint64_t address, uint index, Lanes lanes)
 {
 #ifdef HALF
-  LanesOut (address).v[index]
-      = uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
-               packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw)));
+  lanes_words_out (address, index,
+                   uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
+                          packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw))));
+#elif defined (WORDS64)
+  lanes_words_out (address, index, floatBitsToUint (lanes.q[0]));
 #else
   LanesOut (address).v[index] = lanes.q[0];
 #endif

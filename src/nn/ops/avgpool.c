@@ -20,6 +20,7 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   DynoKernelSpec spec = { .shader = "pool/avgpool_backward.comp", .push_bytes = sizeof (DynoAvgPoolPush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, dx->dtype);
+  dyno_elementwise_words (&spec, info);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   dyno_kernel_spec_constant (&spec, count);
@@ -60,6 +61,7 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
   spec.local_size[0] = width;
   spec.local_size[1] = CLAMP (pixels / 4, 1, invocations / width);
   dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, info);
   dyno_elementwise_count (lowering, x);
   dyno_kernel_spec_constant (&spec, cvecs);
   dyno_kernel_spec_constant (&spec, pixels);

@@ -45,6 +45,13 @@ dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype)
 }
 
 void
+dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info)
+{
+  if (dyno_info_is_software (info))
+    dyno_kernel_spec_macro (spec, "WORDS64=1");
+}
+
+void
 dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
                         DynoTensor *b, DynoTensor *target, gboolean accumulate, const guint32 *constants, guint n_constants,
                         gboolean step)
@@ -54,6 +61,7 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
   DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoElementwisePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, target->dtype);
+  dyno_elementwise_words (&spec, info);
   if (accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   dyno_kernel_spec_constant (&spec, count);

@@ -37,6 +37,9 @@ guint32 dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor
 /* HALF=1 for F16. */
 void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
 
+/* WORDS64=1 (lanes.glsl) where the device is a CPU underneath. */
+void dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info);
+
 /* One dispatch over all of target; a and b may be NULL, accumulate gives ACCUMULATE=1.  Constant 0 is the count of accesses, the given
  * ones come behind it.  step: the kernel reads the step's input. */
 void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,

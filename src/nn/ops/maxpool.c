@@ -15,6 +15,7 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAt
   dyno_elementwise_count (lowering, x); /* y is the smaller one mostly */
   spec->local_size[0] = dyno_elementwise_local (dyno_lowering_get_info (lowering));
   dyno_elementwise_type (spec, x->dtype);
+  dyno_elementwise_words (spec, dyno_lowering_get_info (lowering));
   const guint32 constants[] = {
     (guint32) count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, y->h, y->w, attributes->kernel, attributes->stride,
     attributes->pad

@@ -23,6 +23,7 @@ lower_norm (DynoLowering *lowering, DynoNode *node, guint32 *groups)
   guint64 count = gradient->size_bytes / 16;
   DynoKernelSpec spec = { .shader = "optimizer/optimizer_norm.comp", .push_bytes = sizeof (DynoOptimizerNormPush) };
   spec.local_size[0] = dyno_info_is_software (info) ? 32 : dyno_elementwise_local (info);
+  dyno_elementwise_words (&spec, info);
   *groups = MIN (dyno_elementwise_groups (info, count, spec.local_size[0]), 1024);
   dyno_kernel_spec_constant (&spec, (guint32) count);
   DynoTensor *partials = dyno_lowering_workspace (lowering, "norms", (guint64) *groups * 2 * sizeof (float));
