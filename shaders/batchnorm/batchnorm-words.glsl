@@ -4,26 +4,6 @@
 #ifndef DYNO_BATCHNORM_WORDS_GLSL
 #define DYNO_BATCHNORM_WORDS_GLSL
 
-uvec4
-words_load (uint64_t address, uint index)
-{
-#ifdef HALF
-  return LanesIn (address).v[index];
-#else
-  return floatBitsToUint (LanesIn (address).v[index]);
-#endif
-}
-
-void
-words_store (uint64_t address, uint index, uvec4 words)
-{
-#ifdef HALF
-  LanesOut (address).v[index] = words;
-#else
-  LanesOut (address).v[index] = uintBitsToFloat (words);
-#endif
-}
-
 Lanes
 words_unpack (uvec4 words)
 {

@@ -37,36 +37,42 @@ lanes_fill (float value)
   return lanes;
 }
 
-#ifdef WORDS64
+/* The 16 bytes as they lie in memory. */
 uvec4
-lanes_words_in (uint64_t address, uint index)
+words_load (uint64_t address, uint index)
 {
+#ifdef WORDS64
   const u64vec2 words = LongWordsIn (address).v[index];
   return uvec4 (unpack32 (words.x), unpack32 (words.y));
+#elif defined (HALF)
+  return LanesIn (address).v[index];
+#else
+  return floatBitsToUint (LanesIn (address).v[index]);
+#endif
 }
 
 void
-lanes_words_out (uint64_t address, uint index, uvec4 words)
+words_store (uint64_t address, uint index, uvec4 words)
 {
+#ifdef WORDS64
   LongWordsOut (address).v[index] = u64vec2 (pack64 (words.xy), pack64 (words.zw));
-}
 #elif defined (HALF)
-#define lanes_words_in(address, index)         LanesIn (address).v[index]
-#define lanes_words_out(address, index, words) LanesOut (address).v[index] = words
+  LanesOut (address).v[index] = words;
+#else
+  LanesOut (address).v[index] = uintBitsToFloat (words);
 #endif
+}
 
 Lanes
 lanes_load (uint64_t address, uint index)
 {
   Lanes lanes;
 #ifdef HALF
-  uvec4 words = lanes_words_in (address, index);
+  uvec4 words = words_load (address, index);
   lanes.q[0] = vec4 (vec2 (unpackFloat2x16 (words.x)), vec2 (unpackFloat2x16 (words.y)));
   lanes.q[1] = vec4 (vec2 (unpackFloat2x16 (words.z)), vec2 (unpackFloat2x16 (words.w)));
-#elif defined (WORDS64)
-  lanes.q[0] = uintBitsToFloat (lanes_words_in (address, index));
 #else
-  lanes.q[0] = LanesIn (address).v[index];
+  lanes.q[0] = uintBitsToFloat (words_load (address, index));
 #endif
   return lanes;
 }
@@ -75,13 +81,11 @@ void
 lanes_store (uint64_t address, uint index, Lanes lanes)
 {
 #ifdef HALF
-  lanes_words_out (address, index,
-                   uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
-                          packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw))));
-#elif defined (WORDS64)
-  lanes_words_out (address, index, floatBitsToUint (lanes.q[0]));
+  words_store (address, index,
+               uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
+                      packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw))));
 #else
-  LanesOut (address).v[index] = lanes.q[0];
+  words_store (address, index, floatBitsToUint (lanes.q[0]));
 #endif
 }
 
@@ -90,7 +94,11 @@ lanes_load_floats (uint64_t address, uint index)
 {
   Lanes lanes;
   [[unroll]] for (uint i = 0; i < QUADS; i++)
+#ifdef WORDS64
+    lanes.q[i] = uintBitsToFloat (words_load (address, index * QUADS + i));
+#else
     lanes.q[i] = FloatLanesIn (address).v[index * QUADS + i];
+#endif
   return lanes;
 }
 

@@ -255,6 +255,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   DynoTensor *argmax = node->outputs[DYNO_BATCH_NORM_ARGMAX], *winners = node->outputs[DYNO_BATCH_NORM_WINNERS];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pool.comp", .push_bytes = sizeof (DynoBatchNormPoolPush) };
   dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (attributes->relu)
     dyno_kernel_spec_macro (&spec, "RELU=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
@@ -296,6 +297,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp", .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (attributes->relu)
     dyno_kernel_spec_macro (&spec, "RELU=1");
   if (residual)
@@ -403,6 +405,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp", .push_bytes = sizeof (DynoBatchNormGradientPush) };
   dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (!attributes->mask_store)
     backward_mask (&spec, attributes);
   if (attributes->accumulate)
@@ -451,6 +454,7 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   int first = divide_down (pad - kernel, stride) + 1, last = divide_down (stride - 1 + pad, stride);
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp", .push_bytes = sizeof (DynoBatchNormUnpoolPush) };
   dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   dyno_kernel_spec_macro (&spec, "FIRST=(%d)", first);
   dyno_kernel_spec_macro (&spec, "WINDOWS=%d", last - first + 1);
   if (attributes->accumulate)
