@@ -58,8 +58,8 @@ void dyno_accumulate (DynoGraph *graph, DynoTensor *source, DynoTensor *target);
 /* Fusion rules, each a function over the forward nodes; each returns how often it applied. */
 guint dyno_fuse_batch_norm_relu (DynoGraph *graph);     /* batch_norm -> relu */
 guint dyno_fuse_batch_norm_add_relu (DynoGraph *graph); /* batch_norm -> add -> relu */
-guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph);
-guint dyno_fuse_statistics (DynoGraph *graph); /* of a batch norm, in the kernel of the convolution before it */ /* batch_norm, its relu taken on before -> max_pool */
+guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph); /* batch_norm, its relu taken on before -> max_pool */
+guint dyno_fuse_statistics (DynoGraph *graph);          /* of a batch norm, in the kernel of the convolution before it */
 void dyno_fuse_all (DynoGraph *graph);
 
 G_END_DECLS
