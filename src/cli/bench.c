@@ -88,20 +88,40 @@ dyno_bench_steps (DynoBench *bench, guint n, GError **error)
 
 #define NOISE_CHUNK (1u << 16)
 
-typedef struct {
-  float *values;
-  guint64 n;
-} Noise;
-
 static void
 fill_noise (guint index, gpointer data)
 {
-  Noise *noise = data;
+  DynoBenchNoise *noise = data;
   DynoRng rng = dyno_rng_init (1, 1 + index);
   guint64 first = (guint64) index * NOISE_CHUNK, end = MIN (first + NOISE_CHUNK, noise->n);
 
   for (guint64 i = first; i < end; i++)
     noise->values[i] = (float) dyno_rng_normal (&rng);
+}
+
+static gpointer
+make_noise (gpointer data)
+{
+  DynoBenchNoise *noise = data;
+
+  dyno_parallel_for ((guint) ((noise->n + NOISE_CHUNK - 1) / NOISE_CHUNK), fill_noise, noise);
+  return NULL;
+}
+
+static void
+start_noise (DynoBench *bench)
+{
+  bench->noise.n = dyno_network_get_pixels (bench->graph)->size_bytes / sizeof (float);
+  bench->noise.values = g_try_new (float, bench->noise.n);
+  if (bench->noise.values != NULL)
+    bench->noise_thread = g_thread_new ("dyno-noise", make_noise, &bench->noise);
+}
+
+static void
+finish_noise (DynoBench *bench)
+{
+  if (bench->noise_thread != NULL)
+    g_thread_join (g_steal_pointer (&bench->noise_thread));
 }
 
 /* Normal noise and random classes, once, into every slot. */
@@ -110,25 +130,22 @@ upload_data (DynoBench *bench, GError **error)
 {
   DynoTensor *pixels = dyno_network_get_pixels (bench->graph), *targets = dyno_network_get_targets (bench->graph);
   DynoRng rng = dyno_rng_init (1, 0);
-  guint64 n_pixels = pixels->size_bytes / sizeof (float);
-  g_autofree float *values = g_try_new (float, n_pixels);
   g_autofree gint32 *classes = g_new (gint32, bench->batch);
-  Noise noise;
 
-  if (values == NULL)
+  finish_noise (bench);
+  if (bench->noise.values == NULL)
     {
       g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_OVERFLOW,
                    "A batch of %u needs more memory than there is; take a smaller --batch", bench->batch);
       return FALSE;
     }
-  noise = (Noise){ values, n_pixels };
-  dyno_parallel_for ((guint) ((n_pixels + NOISE_CHUNK - 1) / NOISE_CHUNK), fill_noise, &noise);
   for (guint32 i = 0; i < bench->batch; i++)
     classes[i] = (gint32) dyno_rng_below (&rng, bench->workload->classes);
   for (guint slot = 0; slot < bench->plan.n_input_slots; slot++)
-    if (!dyno_program_write_tensor (bench->program, pixels, slot, values, n_pixels * sizeof (float), error)
+    if (!dyno_program_write_tensor (bench->program, pixels, slot, bench->noise.values, pixels->size_bytes, error)
         || !dyno_program_write_tensor (bench->program, targets, slot, classes, bench->batch * sizeof (gint32), error))
       return FALSE;
+  g_clear_pointer (&bench->noise.values, g_free);
   return TRUE;
 }
 
@@ -161,6 +178,8 @@ dyno_bench_clear (DynoBench *bench)
   g_clear_pointer (&bench->memory, dyno_memory_free);
   g_clear_pointer (&bench->lowering, dyno_lowering_free);
   g_clear_pointer (&bench->start, dyno_start_values_free);
+  finish_noise (bench);
+  g_clear_pointer (&bench->noise.values, g_free);
   g_clear_pointer (&bench->graph, dyno_graph_free);
 }
 
@@ -195,6 +214,7 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
   if (bench->graph == NULL)
     return FALSE;
   bench->start = dyno_start_values_new (bench->graph, 1);
+  start_noise (bench);
   return TRUE;
 }
 

@@ -20,6 +20,11 @@ typedef struct {
 const DynoBenchWorkload *dyno_bench_find_workload (const char *name);
 
 typedef struct {
+  float *values; /* NULL: there was no memory */
+  guint64 n;
+} DynoBenchNoise;
+
+typedef struct {
   DynoDevice *device; /* not owned */
   const DynoBenchWorkload *workload;
   guint32 batch;
@@ -27,7 +32,9 @@ typedef struct {
   double tune_seconds;   /* for timing kernel variants; 0: no limit */
   DynoCeilings ceilings; /* for dyno_bench_kernels */
   DynoGraph *graph;
-  DynoStartValues *start;
+  DynoStartValues *start; /* weights and pixels are being made */
+  DynoBenchNoise noise;
+  GThread *noise_thread;
   DynoLowering *lowering;
   DynoPlan plan;
   DynoMemory *memory;
@@ -36,7 +43,7 @@ typedef struct {
   guint64 tickets[DYNO_BENCH_SLOTS];
 } DynoBench;
 
-/* Builds the graph and lets start values be made while the device is opened; _prepare takes them, or makes its own. */
+/* Builds the graph and lets start values and pixels be made while the device is opened; _prepare takes them, or makes its own. */
 gboolean dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, GError **error);
 
 /* Builds, tunes, records, and fills weights and data.  Also after an error, _clear frees what there is; the device stays. */
