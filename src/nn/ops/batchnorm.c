@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm_stats, batch_norm and its backward pass; roles of the tensors and fusion: batchnorm.h.
+/* batch_norm and its backward pass; roles of the tensors and fusion: batchnorm.h; statistics: batchnorm-stats.c.
  *
- * batch_norm_stats: input x, running mean, running variance (STATE, moved); outputs mean, invstd.
  * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where not wanted.
  * With max pooling batch_norm writes the pooled y, the places of the largest values and x there (winners); dy is then zero but at
  * the winners, so the backward pass reduces over those alone, and gathers dy for dx.
@@ -13,17 +12,13 @@
  * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and shared; and dx, where there
  *   is no residual, is written over dy: the backward pass then needs no memory of its own.  With max pooling, where dy is smaller,
  *   dx is written over x instead, if nobody reads that any more. */
-#include "batchnorm.h"
+#include "batchnorm-private.h"
 #include "elementwise.h"
 #include "ops.h"
 #include "batchnorm-push.h"
 #include <stddef.h>
 
-#define EPSILON         1e-5f
-#define MOMENTUM        0.1f
-#define FINISH_CHANNELS 8
-#define REDUCTION_ROWS  4 /* rows that an invocation of a reduction loads at once, where there are few */
-#define APPLY_ROUNDS    8 /* accesses that an invocation takes where there are plenty */
+#define APPLY_ROUNDS 8 /* accesses that an invocation takes where there are plenty */
 
 /* Windows, or cells of the gradient, that an invocation of the kernels with max pooling takes where windows overlap (across and
  * down), and where they do not (across): more share more loads and arithmetic, and want more registers. */
@@ -58,61 +53,6 @@ typedef struct {
   DynoTensor *y;              /* what the reducing pass can restore; NULL with a residual */
 } BatchNormBackward;
 
-/* How a reduction over rows is cut: workgroups of width x lanes invocations, groups x blocks of them. */
-typedef struct {
-  guint32 rows, cvecs;
-  guint32 width, lanes;
-  guint32 groups, blocks, rows_per_group;
-} Reduction;
-
-static Reduction
-reduction_plan (const DynoDeviceInfo *info, const DynoTensor *x)
-{
-  gboolean software = dyno_info_is_software (info);
-  guint32 invocations = MIN (software ? 64 : 256, info->max_invocations);
-  guint32 widest = software ? 16 : 32, wanted = software ? 128 : 768;
-  Reduction r = { .rows = x->n * x->h * x->w, .cvecs = x->cp / dyno_dtype_lanes (x->dtype) };
-  r.blocks = (r.cvecs + widest - 1) / widest;
-  r.width = (r.cvecs + r.blocks - 1) / r.blocks;
-  r.lanes = invocations / r.width;
-  guint32 groups = MAX (1, wanted / r.blocks), batch = r.lanes * (software ? 8 : REDUCTION_ROWS);
-  guint32 batches = (r.rows + batch - 1) / batch;
-  r.rows_per_group = (batches + groups - 1) / groups * batch; /* whole batches, so that only the last group has odd rows */
-  r.groups = (r.rows + r.rows_per_group - 1) / r.rows_per_group;
-  return r;
-}
-
-static DynoKernelSpec
-reduction_spec (const Reduction *r, const char *shader, DynoDtype dtype, guint32 push_bytes)
-{
-  DynoKernelSpec spec = { .shader = shader, .local_size = { r->width, r->lanes, 1 }, .push_bytes = push_bytes };
-  dyno_elementwise_type (&spec, dtype);
-  dyno_kernel_spec_constant (&spec, r->rows);
-  dyno_kernel_spec_constant (&spec, r->cvecs);
-  dyno_kernel_spec_constant (&spec, r->rows_per_group);
-  return spec;
-}
-
-static DynoKernelSpec
-finish_spec (const Reduction *r, const DynoDeviceInfo *info, const char *shader, guint32 channels, guint32 push_bytes)
-{
-  guint32 lanes = MIN (dyno_info_is_software (info) ? 8 : 128, r->groups);
-  lanes = MIN (lanes, info->max_invocations / FINISH_CHANNELS);
-  DynoKernelSpec spec = { .shader = shader, .local_size = { FINISH_CHANNELS, lanes, 1 }, .push_bytes = push_bytes };
-  dyno_kernel_spec_constant (&spec, r->rows);
-  dyno_kernel_spec_constant (&spec, channels);
-  dyno_kernel_spec_constant (&spec, r->rows_per_group);
-  dyno_kernel_spec_constant (&spec, r->groups);
-  dyno_kernel_spec_macro (&spec, "ROUNDS=%u", (r->groups + lanes - 1) / lanes);
-  return spec;
-}
-
-static DynoTensor *
-reduction_partials (DynoLowering *lowering, const Reduction *r, const DynoTensor *x)
-{
-  return dyno_lowering_workspace (lowering, "partials", (guint64) r->groups * 2 * x->cp * sizeof (float));
-}
-
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its workgroups: an invocation stays with
  * its channels, so as many are at work as are a multiple of cvecs; several rounds each, so that the channels' values are
  * loaded seldom. */
@@ -133,89 +73,6 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
   dyno_kernel_spec_constant (spec, (guint32) (groups * local / cvecs * cvecs));
   return (guint32) groups;
 }
-
-/* Statistics ----------------------------------------------------------------------------------------------------- */
-
-/* Groups of sums that batchnorm_finish reads by itself; more are joined before. */
-#define JOIN_MORE_THAN 1024
-#define JOINED         256
-
-/* Many groups of a convolution's sums become few. */
-static void
-join_sums (DynoLowering *lowering, DynoNode *node, guint32 channels, DynoColumnSums *sums)
-{
-  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
-  guint32 vectors = 2 * channels / 4, width = MIN (vectors, 32), each = (sums->groups + JOINED - 1) / JOINED;
-  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_join.comp",
-                          .local_size = { width, MAX (1, MIN (256, info->max_invocations) / width), 1 },
-                          .push_bytes = sizeof (DynoBatchNormJoinPush) };
-  dyno_kernel_spec_constant (&spec, sums->groups);
-  dyno_kernel_spec_constant (&spec, vectors);
-  dyno_kernel_spec_constant (&spec, each);
-  guint32 groups = (sums->groups + each - 1) / each;
-  DynoTensor *joined = dyno_lowering_workspace (lowering, "joined", (guint64) groups * 2 * channels * sizeof (float));
-  if (!joined)
-    return;
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "join", &spec, groups, (vectors + width - 1) / width, 1);
-  dispatch->flops = (guint64) sums->groups * 2 * channels;
-  dispatch->bytes = sums->partials->size_bytes + joined->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, partials), sums->partials, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, joined), joined, DYNO_ACCESS_WRITE);
-  *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
-}
-
-/* The groups' statistics of x; changes r to what those are. */
-static DynoTensor *
-statistics_partials (DynoLowering *lowering, DynoNode *node, Reduction *r, gboolean *are_sums)
-{
-  DynoTensor *x = node->inputs[0];
-  DynoColumnSums sums;
-  *are_sums = dyno_lowering_get_column_sums (lowering, x, &sums);
-  if (*are_sums)
-    {
-      if (sums.groups > JOIN_MORE_THAN)
-        join_sums (lowering, node, x->cp, &sums);
-      r->groups = sums.groups;
-      return sums.partials;
-    }
-  DynoTensor *partials = reduction_partials (lowering, r, x);
-  DynoKernelSpec spec =
-      reduction_spec (r, "batchnorm/batchnorm_statistics.comp", x->dtype, sizeof (DynoBatchNormStatisticsPush));
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "statistics", &spec, r->groups, r->blocks, 1);
-  dispatch->flops = 3 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials, DYNO_ACCESS_WRITE);
-  return partials;
-}
-
-static void
-stats_lower (DynoLowering *lowering, DynoNode *node)
-{
-  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
-  DynoTensor *x = node->inputs[0];
-  Reduction r = reduction_plan (info, x);
-  gboolean are_sums;
-  DynoTensor *partials = statistics_partials (lowering, node, &r, &are_sums);
-
-  DynoKernelSpec spec = finish_spec (&r, info, "batchnorm/batchnorm_finish.comp", x->cp, sizeof (DynoBatchNormFinishPush));
-  if (are_sums)
-    dyno_kernel_spec_macro (&spec, "SUMS=1");
-  dyno_kernel_spec_constant_float (&spec, EPSILON);
-  dyno_kernel_spec_constant_float (&spec, MOMENTUM);
-  dyno_kernel_spec_constant_float (&spec, (float) ((double) r.rows / (r.rows - 1)));
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec, x->cp / FINISH_CHANNELS, 1, 1);
-  dispatch->flops = (guint64) r.groups * 5 * x->c;
-  dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r.groups + 6);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, partials), partials, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, mean), node->outputs[0], DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, invstd), node->outputs[1], DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_mean), node->inputs[1], DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_variance), node->inputs[2],
-                      DYNO_ACCESS_READ_WRITE);
-}
-
-static const DynoOpClass stats_class = { .name = DYNO_OP_BATCH_NORM_STATS, .lower = stats_lower };
 
 /* Forward -------------------------------------------------------------------------------------------------------- */
 
@@ -266,7 +123,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   gboolean overlap = attributes->pool.kernel > attributes->pool.stride;
   guint32 groups = pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h, y->w,
                                   overlap ? POOL_COLUMNS : POOL_COLUMNS_APART, overlap ? POOL_ROWS : 1);
-  dyno_kernel_spec_constant_float (&spec, EPSILON);
+  dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "pool", &spec, groups, 1, 1);
   dispatch->flops = 3 * dyno_tensor_elements (x);
@@ -305,7 +162,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
-  dyno_kernel_spec_constant_float (&spec, EPSILON);
+  dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
   dispatch->flops = 2 * dyno_tensor_elements (x);
@@ -349,15 +206,18 @@ backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
 }
 
 static void
-backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *x, DynoTensor *partials)
+backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r, DynoTensor *x,
+                       DynoTensor *partials)
 {
   const BatchNormBackward *attributes = node->attributes;
   DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y],
              *restored = dyno_lowering_get_restored (lowering);
-  DynoKernelSpec spec = reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
+  DynoKernelSpec spec =
+      dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
   /* of many rows fewer at once, so that more invocations fit */
-  dyno_kernel_spec_macro (&spec, "UNROLL=%u", r->rows_per_group / r->lanes <= 2 * REDUCTION_ROWS ? REDUCTION_ROWS : 2);
+  dyno_kernel_spec_macro (&spec, "UNROLL=%u",
+                          r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
   if (attributes->mask_store)
     dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
   if (restored)
@@ -380,12 +240,14 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const Reduction *
 }
 
 static void
-backward_lower_collect (DynoLowering *lowering, DynoNode *node, const Reduction *r, DynoTensor *partials, DynoTensor *sums)
+backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r, DynoTensor *partials,
+                        DynoTensor *sums)
 {
   const DynoTensor *x = node->inputs[BACKWARD_X];
-  DynoKernelSpec spec = finish_spec (r, dyno_lowering_get_info (lowering), "batchnorm/batchnorm_collect.comp", x->cp,
-                                     sizeof (DynoBatchNormCollectPush));
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "collect", &spec, x->cp / FINISH_CHANNELS, 1, 1);
+  DynoKernelSpec spec = dyno_batch_norm_finish_spec (
+      r, dyno_lowering_get_info (lowering), "batchnorm/batchnorm_collect.comp", x->cp, sizeof (DynoBatchNormCollectPush));
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "collect", &spec, x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r->groups * 2 * x->c;
   dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r->groups + 6);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials, DYNO_ACCESS_READ);
@@ -486,8 +348,8 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
 {
   gboolean pooled = ((const BatchNormBackward *) node->attributes)->pool.kernel != 0;
   DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
-  Reduction r = reduction_plan (dyno_lowering_get_info (lowering), x);
-  DynoTensor *partials = reduction_partials (lowering, &r, x);
+  DynoBatchNormReduction r = dyno_batch_norm_reduction (dyno_lowering_get_info (lowering), x);
+  DynoTensor *partials = dyno_batch_norm_partials (lowering, &r, x);
   DynoTensor *sums = dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
   backward_lower_reduce (lowering, node, &r, x, partials);
   x = node->inputs[BACKWARD_X];
@@ -539,7 +401,7 @@ backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
     {
       const DynoNode *other = g_ptr_array_index (nodes, i);
       for (guint k = 0; k < other->n_inputs; k++)
-        if (other->inputs[k] == x && other != node && other->op != &stats_class)
+        if (other->inputs[k] == x && other != node && other->op != &dyno_batch_norm_stats_op)
           return FALSE;
     }
   return dyno_graph_gradient_alias (graph, x, x);
@@ -599,23 +461,6 @@ vector_parameter (DynoGraph *graph, const char *name, const char *suffix, guint3
   return parameter ? parameter->master : NULL;
 }
 
-static gboolean
-append_stats (DynoGraph *graph, DynoTensor *x, const char *name, DynoTensor **mean, DynoTensor **spread)
-{
-  g_autofree char *stats_name = g_strconcat (name, ".stats", NULL);
-  g_autofree char *mean_name = g_strconcat (name, ".mean", NULL);
-  g_autofree char *invstd_name = g_strconcat (name, ".invstd", NULL);
-  DynoTensor *outputs[2] = { dyno_graph_tensor (graph, mean_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->c, x->cp),
-                             dyno_graph_tensor (graph, invstd_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->cp,
-                                                x->cp) };
-  if (!outputs[0] || !outputs[1])
-    return FALSE;
-  dyno_graph_node (graph, &stats_class, stats_name, (DynoTensor *[]){ x, *mean, *spread }, 3, outputs, 2, NULL, 0);
-  *mean = outputs[0];
-  *spread = outputs[1];
-  return TRUE;
-}
-
 DynoTensor *
 dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
 {
@@ -636,7 +481,8 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
   DynoTensor *mean = vector_parameter (graph, name, ".running_mean", x->c, DYNO_INIT_ZERO, TRUE);
   DynoTensor *spread = vector_parameter (graph, name, ".running_var", x->c, DYNO_INIT_ONE, TRUE);
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);
-  if (!gamma || !beta || !mean || !spread || !y || (training && !append_stats (graph, x, name, &mean, &spread)))
+  if (!gamma || !beta || !mean || !spread || !y
+      || (training && !dyno_batch_norm_append_stats (graph, x, name, &mean, &spread)))
     return NULL;
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
   dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, &y, 1,
