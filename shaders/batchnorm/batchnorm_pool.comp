@@ -11,7 +11,6 @@
  * outside x is loaded from the edge, which is a place of the same window: it counts as that place and so needs no test. */
 #include "types.glsl"
 #include "lanes.glsl"
-#include "batchnorm-words.glsl"
 #include "batchnorm-push.h"
 
 layout (constant_id = 0) const uint COUNT = 1; /* strips x CVECS */

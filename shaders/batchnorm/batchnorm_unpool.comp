@@ -8,7 +8,6 @@
  * STRIDE as in batchnorm_apply. */
 #include "types.glsl"
 #include "lanes.glsl"
-#include "batchnorm-words.glsl"
 #include "batchnorm-push.h"
 
 layout (constant_id = 0) const uint COUNT = 1; /* strips x CVECS */

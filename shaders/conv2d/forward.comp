@@ -110,18 +110,14 @@ gemm_store (uint column, vec4 v)
 #endif
 }
 
+#if SPLIT
 void
 gemm_store2 (uint column, vec4 v, vec4 w)
 {
-#if SPLIT
   gemm_store (column, v);
   gemm_store (column + 4, w);
-#else
-  column += tile_column;
-  if (CHECK_N == 0 || column < K)
-    store_activation8 (store_row + column / 4, v + bias_at (column), w + bias_at (column + 4));
-#endif
 }
+#endif
 
 #if HALF
 u32vec4

@@ -169,20 +169,6 @@ store_activation4 (uint at, vec4 v)
   target.v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
 }
 
-void
-store_activation8 (uint at, vec4 v, vec4 w)
-{
-  Target8 target = Target8 (p.target);
-  if (ACCUMULATE != 0)
-    {
-      u32vec4 old = target.v[at / 2];
-      v += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
-      w += vec4 (unpackHalf2x16 (old.z), unpackHalf2x16 (old.w));
-    }
-  target.v[at / 2]
-      = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy), packHalf2x16 (w.zw));
-}
-
 /* Eight columns that are rounded already: with what was there before, or with a bias, added in fp32. */
 void
 store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
@@ -209,12 +195,6 @@ store_activation4 (uint at, vec4 v)
   target.v[at] = v;
 }
 
-void
-store_activation8 (uint at, vec4 v, vec4 w)
-{
-  store_activation4 (at, v);
-  store_activation4 (at + 1, w);
-}
 #endif
 
 #endif

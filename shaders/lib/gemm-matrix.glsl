@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop with matrix units: shared memory holds both tiles in fp16 as they lie in memory, rows 16 bytes longer
- * than needed (else the rows of a fragment fall on the same banks). */
+/* The product loop with matrix units: a K tile at a time, as gemm-run.glsl says. */
 #ifndef DYNO_GEMM_MATRIX_GLSL
 #define DYNO_GEMM_MATRIX_GLSL
 
-#define A_STRIDE  (A_COLUMNS + 1)
-#define B_STRIDE  (B_COLUMNS + 1)
-#define TILE_B    (A_ROWS * A_STRIDE) /* where B's tile begins */
-#define TILE_SIZE (TILE_B + B_ROWS * B_STRIDE)
-#include "matrix-sums.glsl"
-
-void
-put ()
-{
-  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
-    if (!A_PARTIAL || a_row (i) < A_ROWS)
-      tile[a_row (i) * A_STRIDE + a_column (i)] = GEMM_ZERO (next_a[i], valid_a[i]);
-  [[unroll]] for (uint i = 0; i < B_LOADS; i++)
-    if (!B_PARTIAL || b_row (i) < B_ROWS)
-      tile[TILE_B + b_row (i) * B_STRIDE + b_column (i)] = GEMM_ZERO (next_b[i], valid_b[i]);
-}
+#include "gemm-tiles.glsl"
 
 /* The fragment of A at (row, k) and of B at (k, column) of the tile. */
 #if A_ALONG_K
@@ -43,7 +27,8 @@ gemm_run (uint trips)
     fetch ();
   for (uint trip = 0; trip < trips; trip++)
     {
-      put ();
+      put_a ();
+      put_b ();
       barrier ();
       fetch_next (trip + 1 < trips);
       [[unroll]] for (uint k = 0; k < BK; k += 16)

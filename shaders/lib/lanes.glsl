@@ -63,30 +63,41 @@ words_store (uint64_t address, uint index, uvec4 words)
 #endif
 }
 
+/* Words wait in few registers where many loads are under way; they are unpacked where they are used. */
 Lanes
-lanes_load (uint64_t address, uint index)
+words_unpack (uvec4 words)
 {
   Lanes lanes;
 #ifdef HALF
-  uvec4 words = words_load (address, index);
   lanes.q[0] = vec4 (vec2 (unpackFloat2x16 (words.x)), vec2 (unpackFloat2x16 (words.y)));
   lanes.q[1] = vec4 (vec2 (unpackFloat2x16 (words.z)), vec2 (unpackFloat2x16 (words.w)));
 #else
-  lanes.q[0] = uintBitsToFloat (words_load (address, index));
+  lanes.q[0] = uintBitsToFloat (words);
 #endif
   return lanes;
+}
+
+uvec4
+words_pack (Lanes lanes)
+{
+#ifdef HALF
+  return uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
+                packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw)));
+#else
+  return floatBitsToUint (lanes.q[0]);
+#endif
+}
+
+Lanes
+lanes_load (uint64_t address, uint index)
+{
+  return words_unpack (words_load (address, index));
 }
 
 void
 lanes_store (uint64_t address, uint index, Lanes lanes)
 {
-#ifdef HALF
-  words_store (address, index,
-               uvec4 (packFloat2x16 (f16vec2 (lanes.q[0].xy)), packFloat2x16 (f16vec2 (lanes.q[0].zw)),
-                      packFloat2x16 (f16vec2 (lanes.q[1].xy)), packFloat2x16 (f16vec2 (lanes.q[1].zw))));
-#else
-  words_store (address, index, floatBitsToUint (lanes.q[0]));
-#endif
+  words_store (address, index, words_pack (lanes));
 }
 
 Lanes
