@@ -15,6 +15,8 @@ struct _DynoRunner {
   DynoJob *job;
   DynoRunStatus status;
   DynoRunSeries series;
+  guint64 first_step; /* of the log, and when it ended */
+  double first_seconds;
   gboolean over;    /* DONE came */
   gboolean freeing; /* the session is being freed in a thread */
   char *csv;        /* of the last run, taken when its session ends */
@@ -176,6 +178,11 @@ take_steps (DynoRunner *self, guint limit)
           if (row->vram_all_bytes > 0)
             dyno_series_append (self->series.vram_all, x, (double) row->vram_all_bytes / unit);
         }
+      if (n > 0 && self->status.n_steps == 0)
+        {
+          self->first_step = rows[0].step;
+          self->first_seconds = rows[0].seconds;
+        }
       if (n > 0)
         self->status.step = rows[n - 1];
       self->status.n_steps += n;
@@ -211,8 +218,10 @@ estimate (DynoRunner *self)
 {
   DynoRunStatus *s = &self->status;
   s->eta_s = -1;
-  if (s->n_steps >= 2 && s->total_steps >= s->step.step && s->step.seconds > 0)
-    s->eta_s = (double) (s->total_steps - s->step.step) * s->step.seconds / (double) s->step.step;
+  /* From the first step on: what is done once before its end will not come again. */
+  if (s->step.step > self->first_step && s->total_steps >= s->step.step)
+    s->eta_s = (double) (s->total_steps - s->step.step) * (s->step.seconds - self->first_seconds)
+               / (double) (s->step.step - self->first_step);
 }
 
 static void

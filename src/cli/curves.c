@@ -50,7 +50,7 @@ collect (DynoMetrics *metrics)
     {
       points->step[i] = (double) steps[i].step;
       points->loss[i] = steps[i].loss;
-      points->rate[i] = steps[i].samples_per_s;
+      points->rate[i] = steps[i].samples_per_s > 0 ? steps[i].samples_per_s : (double) NAN;
       points->vram[i] = (double) steps[i].vram_bytes / points->memory_bytes;
     }
   points->epoch_step = g_new (double, m + 1);

@@ -11,9 +11,9 @@ typedef struct {
   double loss;     /* mean over the effective batch */
   double accuracy; /* of the batch, fraction; values: mean absolute error */
   double lr;
-  double samples_per_s;                                    /* over the last second or so; pauses left out */
-  double step_ms;                                          /* from the last step's end to this one's */
-  double wait_data_ms;                                     /* of it, waiting for the loader */
+  double samples_per_s; /* over the last second or so; pauses left out; 0: not known yet */
+  double step_ms;       /* from the last step's end to this one's */
+  double wait_data_ms;  /* of it, waiting for the loader */
   double upload_ms, forward_ms, backward_ms, optimizer_ms; /* device time; 0 where not measured */
   double grad_norm;
   double loss_scale;

@@ -2,11 +2,17 @@
 /* Throughput: from the youngest entry that is a second old, or the one before the last where steps take longer. */
 #include "rate.h"
 
+void
+dyno_rate_reset (DynoRate *rate)
+{
+  rate->n = 0;
+}
+
 double
 dyno_rate_add (DynoRate *rate, gint64 time_us, guint64 samples)
 {
   guint64 last = rate->n;
-  guint64 total = samples + (last > 0 ? rate->samples[(last - 1) % DYNO_RATE_ENTRIES] : 0), from;
+  guint64 total = last > 0 ? samples + rate->samples[(last - 1) % DYNO_RATE_ENTRIES] : 0, from;
 
   rate->times_us[last % DYNO_RATE_ENTRIES] = time_us;
   rate->samples[last % DYNO_RATE_ENTRIES] = total;

@@ -26,6 +26,8 @@ typedef struct {
   DynoRunDir *dir;       /* NULL: nothing is written */
   DynoPosition position; /* after the last step whose result is known */
   DynoRate rate;
+  double first_seconds; /* of the first step after a start, while its epoch goes on; else 0 */
+  guint64 first_samples;
   char *checkpoint; /* the last that this run saved, or began with; NULL: none yet */
   gboolean plan_told;
   guint64 told_plan_bytes;

@@ -23,6 +23,7 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   DynoRun *run = loop->run;
   DynoPosition *p = &run->position;
   guint limit = run->engine->job->settings.amp ? BAD_STEPS_AMP : BAD_STEPS_FP32;
+  double step_seconds = MAX (0.0, (double) (dyno_run_clock (run, r->end_us) - run->last_end_us) / 1e6);
 
   p->step = r->order.step + 1;
   p->epoch_step++;
@@ -30,7 +31,12 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   p->epoch_samples += r->n_samples;
   p->epoch_loss_sum += r->loss_sum;
   p->epoch_metric_sum += r->metric_sum;
-  p->epoch_seconds += MAX (0.0, (double) (dyno_run_clock (run, r->end_us) - run->last_end_us) / 1e6);
+  p->epoch_seconds += step_seconds;
+  if (run->rate.n == 0)
+    {
+      run->first_seconds = step_seconds;
+      run->first_samples = r->n_samples;
+    }
   run->bad_row = r->nonfinite_loss || !isfinite (r->loss_sum) ? run->bad_row + 1 : 0;
   dyno_run_report_step (run, r);
   p->seconds = dyno_run_seconds (run, run->last_end_us);
@@ -234,6 +240,20 @@ evaluate (DynoRun *run, DynoEpochMetrics *metrics, GError **error)
   return TRUE;
 }
 
+/* Without the first step of this part, see rate.h, unless the epoch has no other. */
+static double
+epoch_rate (DynoRun *run)
+{
+  const DynoPosition *p = &run->position;
+  gboolean others = p->epoch_samples > run->first_samples;
+  double seconds = p->epoch_seconds - (others ? run->first_seconds : 0);
+  guint64 samples = p->epoch_samples - (others ? run->first_samples : 0);
+
+  run->first_seconds = 0;
+  run->first_samples = 0;
+  return seconds > 0 ? (double) samples / seconds : 0;
+}
+
 /* After an epoch's last step: validation, log, checkpoint; the position moves to the next epoch. */
 static DynoRunOutcome
 end_epoch (Loop *loop, GError **error)
@@ -249,7 +269,7 @@ end_epoch (Loop *loop, GError **error)
     .train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN,
     .train_accuracy = p->epoch_samples ? p->epoch_metric_sum / n : (double) NAN,
     .is_error = is_error,
-    .samples_per_s = p->epoch_seconds > 0 ? (double) p->epoch_samples / p->epoch_seconds : 0,
+    .samples_per_s = epoch_rate (run),
   };
   gint64 clock, last_step_us = run->last_end_us;
 
@@ -288,7 +308,9 @@ dyno_run_loop (DynoRun *run, GError **error)
 
   loop.steps_per_epoch = dyno_job_count_steps (&engine->job->settings, engine->n_train);
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
-  dyno_rate_add (&run->rate, run->last_end_us, 0);
+  dyno_rate_reset (&run->rate);
+  run->first_seconds = 0;
+  run->first_samples = 0;
   while (run->position.epoch < (guint64) engine->job->settings.epochs || run->session->job->max_steps > 0)
     {
       DynoRunOutcome outcome;

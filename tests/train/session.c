@@ -187,6 +187,38 @@ test_divergence_ends_run (void)
 
 /* --- commands ------------------------------------------------------------------------------------------------------ */
 
+typedef struct {
+  guint steps;
+  double first_rate, later_ms;
+} FirstStep;
+
+static void
+add_step_time (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  FirstStep *sum = data;
+
+  if (sum->steps++ == 0)
+    sum->first_rate = step->samples_per_s;
+  else
+    sum->later_ms += step->step_ms;
+}
+
+/* Compiling in the driver and filling the pipeline lie in the first step: neither its rate nor the epoch's contains them. */
+static void
+test_rate_begins_after_first_step (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) run = { 0 };
+  FirstStep sum = { 0 };
+
+  test_job_set (job, "epochs=1", "data.val_split=0", NULL);
+  test_run (&run, job, add_step_time, &sum);
+  g_assert_no_error (run.error);
+  g_assert_cmpuint (sum.steps, >, 2);
+  g_assert_cmpfloat (sum.first_rate, ==, 0);
+  g_assert_cmpfloat_with_epsilon (run.epoch.samples_per_s * sum.later_ms / 1e3, (sum.steps - 1) * 16.0, 0.01);
+}
+
 static void
 pause_at_three (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
@@ -325,6 +357,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/noise-needs-no-loader", test_noise_needs_no_loader);
   g_test_add_func ("/train/session/over-budget-is-refused", test_over_budget_is_refused);
   g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
+  g_test_add_func ("/train/session/rate-begins-after-first-step", test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
   g_test_add_func ("/train/session/live-workers", test_live_workers);
   g_test_add_func ("/train/session/live-epochs", test_live_epochs);

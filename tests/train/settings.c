@@ -234,8 +234,8 @@ test_rate (void)
   DynoRate rate = { .n = 0 };
   double got = 0;
 
-  dyno_rate_add (&rate, 0, 0);
-  for (gint64 t = 1; t <= 3000; t++) /* 16 samples a millisecond */
+  g_assert_cmpfloat (dyno_rate_add (&rate, 0, 16), ==, 0); /* the first step says nothing yet */
+  for (gint64 t = 1; t <= 3000; t++)                       /* 16 samples a millisecond */
     got = dyno_rate_add (&rate, t * 1000, 16);
   g_assert_cmpfloat_with_epsilon (got, 16000, 1);
   got = dyno_rate_add (&rate, 3000 * 1000 + 4 * G_USEC_PER_SEC, 16); /* a slow step counts at once */
@@ -249,12 +249,28 @@ test_rate_skips_gaps (void)
   DynoRate rate = { .n = 0 };
   gint64 t = 0;
 
-  dyno_rate_add (&rate, t, 0);
+  dyno_rate_add (&rate, t, 16);
   for (guint i = 0; i < 100; i++)
     dyno_rate_add (&rate, t += 10000, 16);
   t += 5 * G_USEC_PER_SEC;
   dyno_rate_skip (&rate, 5 * G_USEC_PER_SEC);
   g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
+}
+
+/* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new start. */
+static void
+test_rate_leaves_preparation_out (void)
+{
+  DynoRate rate = { .n = 0 };
+  gint64 t = 0;
+
+  for (guint part = 0; part < 2; part++)
+    {
+      dyno_rate_reset (&rate);
+      t += 40 * G_USEC_PER_SEC;
+      g_assert_cmpfloat (dyno_rate_add (&rate, t, 16), ==, 0);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
+    }
 }
 
 /* --- metrics ------------------------------------------------------------------------------------------------------- */
@@ -498,6 +514,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/schedule/values", test_schedule);
   g_test_add_func ("/train/rate/last-second", test_rate);
   g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
+  g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
   g_test_add_func ("/train/metrics/csv", test_metrics_csv);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
