@@ -62,8 +62,8 @@ show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
   double limit = NAN;
   gboolean gib = s->memory_unit > 1024 * 1024;
   /* A budget far above the need would press the line onto the axis; it is said in the numbers above. */
-  if (s->has_plan && s->plan.budget_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.budget_bytes)
-    limit = (double) s->plan.budget_bytes / s->memory_unit;
+  if (s->has_plan && s->plan.limit_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.limit_bytes)
+    limit = (double) s->plan.limit_bytes / s->memory_unit;
   const DynoRunSeries *series = dyno_runner_get_series (self->runner);
   const DynoPlot *plot = dyno_plot_view_get_plot (self->plots[MEMORY]);
   guint n_lines = dyno_series_get_length (series->vram_all) > 0 ? 2 : 1;

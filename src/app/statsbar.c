@@ -43,9 +43,9 @@ show_memory (DynoStatsBar *self, const DynoRunStatus *s)
   g_autofree char *bytes = dyno_format_bytes (s->step.vram_bytes);
   g_auto (GStrv) parts = g_strsplit (bytes, "\302\240", 2);
   g_autofree char *below = g_strdup (parts[1]);
-  if (s->has_plan && s->plan.budget_bytes > 0)
+  if (s->has_plan && s->plan.limit_bytes > 0)
     {
-      g_autofree char *budget = dyno_format_bytes (s->plan.budget_bytes);
+      g_autofree char *budget = dyno_format_bytes (s->plan.limit_bytes);
       g_free (below);
       /* Translators: unit of the number above, memory there is: "MiB of 2.00 GiB" */
       below = g_strdup_printf (_ ("%s of %s"), parts[1], budget);

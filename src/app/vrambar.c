@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAM bar.  Its full width is the budget, or the need when that is larger: then a line marks the budget and everything past it is
- * hatched in the theme's error colour.  The old plan stays until the new one is there, so that it never flickers while typing. */
+/* The VRAM bar.  Its full width is the limit (the budget, or the device's memory where that is less), or the need when that is larger:
+ * then a line marks the limit and everything past it is hatched in the theme's error colour.  A preset of a larger card than the device
+ * widens the bar to the preset's memory: what the device lacks is hatched in grey, so that both ends are seen.  The old plan stays until the new one is there, so that it never flickers while typing. */
 #include "vrambar.h"
 #include "format.h"
 #include "row.h"
@@ -11,7 +12,7 @@
 
 struct _DynoVramBar {
   GtkBox parent_instance;
-  GtkWidget *value, *bar, *legend, *advice_box, *advice, *fix;
+  GtkWidget *value, *bar, *limits, *legend, *advice_box, *advice, *fix;
   DynoSetup *setup;
 };
 
@@ -28,20 +29,16 @@ round_rectangle (cairo_t *cr, double x, double y, double width, double height, d
   cairo_close_path (cr);
 }
 
+/* Stripes from `from` on, behind a line that stands there. */
 static void
-draw_overrun (GtkWidget *bar, cairo_t *cr, double from, double width, double height)
+draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, double width, double height)
 {
-  GdkRGBA red;
-  if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (bar), "error_color", &red))
-    red = (GdkRGBA){ 0.8, 0, 0, 1 };
   cairo_save (cr);
   cairo_rectangle (cr, from, 0, width - from, height);
   cairo_clip (cr);
-  red.alpha = 0.55;
-  gdk_cairo_set_source_rgba (cr, &red);
+  cairo_set_source_rgba (cr, colour->red, colour->green, colour->blue, 0.55 * alpha);
   cairo_paint (cr);
-  red.alpha = 1;
-  gdk_cairo_set_source_rgba (cr, &red);
+  cairo_set_source_rgba (cr, colour->red, colour->green, colour->blue, alpha);
   cairo_set_line_width (cr, 2);
   for (double x = from - height; x < width; x += 6)
     {
@@ -49,9 +46,16 @@ draw_overrun (GtkWidget *bar, cairo_t *cr, double from, double width, double hei
       cairo_line_to (cr, x + height, 0);
     }
   cairo_stroke (cr);
+  cairo_set_source_rgb (cr, colour->red, colour->green, colour->blue);
   cairo_rectangle (cr, from, 0, 2, height);
   cairo_fill (cr);
   cairo_restore (cr);
+}
+
+static gboolean
+passes_device (const DynoJobPlan *plan)
+{
+  return plan->limit_bytes < plan->budget_bytes;
 }
 
 static gboolean
@@ -60,7 +64,7 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   const DynoPlotTheme *theme = dyno_plot_theme_for_widget (bar);
   double width = gtk_widget_get_allocated_width (bar), height = gtk_widget_get_allocated_height (bar);
-  GdkRGBA text;
+  GdkRGBA text, red;
   gtk_style_context_get_color (gtk_widget_get_style_context (bar), gtk_widget_get_state_flags (bar), &text);
   round_rectangle (cr, 0, 0, width, height, height / 2);
   cairo_clip (cr);
@@ -70,6 +74,7 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
   if (!plan)
     return GDK_EVENT_STOP;
   double full = (double) MAX (plan->budget_bytes, plan->plan.total_bytes), x = 0;
+  double limit = width * (double) plan->limit_bytes / full;
   gboolean rtl = gtk_widget_get_direction (bar) == GTK_TEXT_DIR_RTL;
   if (rtl)
     {
@@ -87,8 +92,12 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
       cairo_fill (cr);
       x += part;
     }
-  if (!plan->fits && plan->budget_bytes > 0 && plan->plan.total_bytes > plan->budget_bytes)
-    draw_overrun (bar, cr, width * (double) plan->budget_bytes / full, width, height);
+  if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (bar), "error_color", &red))
+    red = (GdkRGBA){ 0.8, 0, 0, 1 };
+  if (passes_device (plan))
+    draw_hatched (cr, &text, 0.3, MAX (limit, x), width, height);
+  if (plan->limit_bytes > 0 && plan->plan.total_bytes > plan->limit_bytes)
+    draw_hatched (cr, &red, 1, limit, x, height);
   return GDK_EVENT_STOP;
 }
 
@@ -132,12 +141,21 @@ show_plan (DynoVramBar *self)
   g_autofree char *text = NULL;
   if (plan)
     {
-      g_autofree char *need = dyno_format_bytes (plan->plan.total_bytes), *budget = dyno_format_bytes (plan->budget_bytes);
+      g_autofree char *need = dyno_format_bytes (plan->plan.total_bytes), *budget = dyno_format_bytes (plan->limit_bytes);
       /* Translators: memory needed, memory there is: "1.9 GiB of 12 GiB" */
       text = g_strdup_printf (_ ("%s of %s"), need, budget);
     }
   gtk_label_set_text (GTK_LABEL (self->value), text ? text : "\342\200\223");
   dyno_widget_add_class (self->value, "bad", over);
+  g_autofree char *limits = NULL;
+  if (plan && passes_device (plan))
+    {
+      g_autofree char *asked = dyno_format_bytes (plan->budget_bytes), *own = dyno_format_bytes (plan->device_bytes);
+      /* Translators: memory that the preset or the setting allows, memory of the device; the smaller one counts */
+      limits = g_strdup_printf (_ ("%s allowed, but this device has %s"), asked, own);
+    }
+  gtk_label_set_text (GTK_LABEL (self->limits), limits ? limits : "");
+  gtk_widget_set_visible (self->limits, limits != NULL);
   fill_legend (self, plan);
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? advice : "");
   gtk_widget_set_visible (self->advice_box, advice != NULL);
@@ -194,6 +212,7 @@ dyno_vram_bar_class_init (DynoVramBarClass *class)
   gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/vrambar.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, value);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, bar);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, limits);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, legend);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, advice_box);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, advice);

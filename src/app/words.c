@@ -155,8 +155,8 @@ dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
 {
   if (plan->fits)
     return NULL;
-  guint64 over = plan->plan.total_bytes > plan->budget_bytes ? plan->plan.total_bytes - plan->budget_bytes : 0;
-  g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->budget_bytes);
+  guint64 over = plan->plan.total_bytes > plan->limit_bytes ? plan->plan.total_bytes - plan->limit_bytes : 0;
+  g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->limit_bytes);
   g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
   if (plan->fits_checkpointed && !settings->checkpointing && plan->fitting_batch > 0)
     return g_strdup_printf (

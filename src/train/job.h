@@ -41,6 +41,8 @@ gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, 
 typedef struct {
   DynoPlan plan;        /* training and evaluation merged */
   guint64 budget_bytes; /* settings' vram_budget, else the device's memory */
+  guint64 device_bytes; /* the device's memory */
+  guint64 limit_bytes;  /* the smaller of the two: what decides whether it fits */
   gboolean fits;
   guint64 host_bytes;      /* page-locked staging and decoded batches */
   guint64 n_parameters;    /* weights, pads not counted */

@@ -275,8 +275,10 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
     return FALSE;
   plan->plan = need.plan;
   plan->budget_bytes = s->vram_budget > 0 ? (guint64) s->vram_budget : device->vram_bytes;
-  search.limit_bytes = MIN (plan->budget_bytes, device->vram_bytes > 0 ? device->vram_bytes : G_MAXUINT64);
-  plan->fits = need.plan.total_bytes <= search.limit_bytes;
+  plan->device_bytes = device->vram_bytes;
+  plan->limit_bytes = device->vram_bytes > 0 ? MIN (plan->budget_bytes, device->vram_bytes) : plan->budget_bytes;
+  search.limit_bytes = plan->limit_bytes;
+  plan->fits = need.plan.total_bytes <= plan->limit_bytes;
   plan->host_bytes = count_host_bytes (adapted, info, &params, n_validation > 0);
   plan->n_parameters = need.n_parameters;
   plan->flops_per_sample = need.flops;
@@ -313,21 +315,21 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
 {
   const DynoSettings *s = &job->settings;
   GString *text;
-  g_autofree char *total = NULL, *over = NULL, *budget = NULL;
+  g_autofree char *total = NULL, *over = NULL, *budget = NULL, *own = NULL;
 
   if (plan->fits)
     return NULL;
   total = bytes_in_words (plan->plan.total_bytes);
   budget = bytes_in_words (plan->budget_bytes);
+  own = bytes_in_words (plan->device_bytes);
+  over = bytes_in_words (plan->plan.total_bytes - MIN (plan->limit_bytes, plan->plan.total_bytes));
   text = g_string_new (NULL);
-  if (plan->plan.total_bytes > plan->budget_bytes)
-    {
-      over = bytes_in_words (plan->plan.total_bytes - plan->budget_bytes);
-      g_string_append_printf (text, "This needs %s of device memory, %s more than the budget of %s.", total, over, budget);
-    }
+  if (plan->limit_bytes == plan->budget_bytes)
+    g_string_append_printf (text, "This needs %s of device memory, %s more than the budget of %s.", total, over, budget);
   else
-    g_string_append_printf (text, "This needs %s of device memory, more than the device has (the budget is %s).", total,
-                            budget);
+    g_string_append_printf (text,
+                            "This needs %s of device memory, %s more than the device's %s (the budget of %s is larger).",
+                            total, over, own, budget);
   if (plan->fits_checkpointed && !s->checkpointing)
     g_string_append (text, " With activation checkpointing it fits.");
   if (plan->fitting_batch > 0)

@@ -417,6 +417,33 @@ test_plan_over_budget (void)
   g_assert_cmpint (plan.fitting_batch, ==, 0);
 }
 
+/* A budget above the device's memory (a larger card's preset) is kept, and said, but what decides is the device. */
+static void
+test_plan_budget_above_device (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autofree char *advice = NULL;
+  DynoJobPlan plan;
+
+  job->settings.vram_budget = 2 * (gint64) card.vram_bytes;
+  g_assert_true (dyno_job_plan (job, &images, &card, &plan, NULL));
+  g_assert_cmpuint (plan.budget_bytes, ==, 2 * card.vram_bytes);
+  g_assert_cmpuint (plan.device_bytes, ==, card.vram_bytes);
+  g_assert_cmpuint (plan.limit_bytes, ==, card.vram_bytes);
+  DynoDatasetInfo many = images;
+  guint64 many_counts[10];
+  many.n_samples = 1000000;
+  for (guint i = 0; i < 10; i++)
+    many_counts[i] = 100000;
+  many.class_counts = many_counts;
+  job->settings.batch_size = 2000;
+  g_assert_true (dyno_job_plan (job, &many, &card, &plan, NULL));
+  g_assert_false (plan.fits);
+  advice = dyno_job_plan_advice (job, &plan);
+  g_assert_nonnull (strstr (advice, "more than the device's"));
+  g_assert_null (strstr (advice, " 0 MiB more"));
+}
+
 /* fp32 where the device has no fp16; checkpointing takes less. */
 static void
 test_plan_variants (void)
@@ -518,6 +545,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/metrics/csv", test_metrics_csv);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
+  g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
   g_test_add_func ("/train/job/plan-variants", test_plan_variants);
   g_test_add_func ("/train/job/sizes", test_sizes);
   g_test_add_func ("/train/job/one-class-is-refused", test_one_class_is_refused);

@@ -138,6 +138,26 @@ class Window:
             return None
         return self.wait_for(f'a text "{start}…"', question, limit_s)
 
+    def text_with(self, part, limit_s=LIMIT_S):
+        """A label that contains it."""
+        return self.wait_for(f'a text with "{part}"', lambda: next((t for t in self.shown() if part in t), None), limit_s)
+
+    def button_name(self, start):
+        def question():
+            for node in self.nodes():
+                if node.get_role() == Atspi.Role.PUSH_BUTTON and node.get_name().startswith(start) and showing(node):
+                    return node.get_name()
+            return None
+        return self.wait_for(f'a button "{start}…"', question)
+
+    def open_settings(self, data='builtin:shapes?size=32&samples=100', model='simplecnn', **settings):
+        """A settings file, opened as a file manager would; keys with a dot as data_val_split."""
+        path = os.path.join(HOME, 'opened.ini')
+        with open(path, 'w') as file:
+            file.write(f'[run]\ndata={data}\nmodel={model}\n[settings]\n')
+            file.writelines(f'{key}={value}\n' for key, value in settings.items())
+        subprocess.run([self.program, path], check=True)
+
     def has_text(self, part):
         return any(part in text for text in self.shown())
 
@@ -270,6 +290,19 @@ def test_says_what_is_wrong(window):
     window.ready()
 
 
+def test_limit_is_the_smaller_of_budget_and_device(window):
+    """A budget above the device's memory, as a larger card's preset has: the bar and the advice speak of what there is."""
+    window.open_settings(data='builtin:shapes?size=64&samples=20000', batch_size=64, vram_budget=1 << 40)
+    window.text('1.00\u00a0TiB allowed, but this device has')
+    own = window.text('1.00\u00a0TiB allowed').split('has ')[1]
+    window.wait_for('the memory of the device beside the need', lambda: window.has_text(f' of {own}'))
+    window.set_number('Batch size', 16384)
+    advice = window.text_with(f'more than the {own} there are')
+    assert not advice.startswith('0\u00a0B'), advice
+    window.press(window.button_name('Use Batch Size'))
+    window.ready()
+
+
 def test_closes_in_mid_run(window):
     window.ready()
     window.small_shapes()
@@ -290,7 +323,7 @@ def test_closes_in_mid_run(window):
 
 
 TESTS = [test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
-         test_closes_in_mid_run]
+         test_limit_is_the_smaller_of_budget_and_device, test_closes_in_mid_run]
 
 
 def main():
