@@ -37,6 +37,7 @@ typedef struct {
   gint64 last_end_us;                /* of the last step, on the run's clock */
   gint64 paused_us, base_us;         /* the clock: monotonic time less pauses, from base */
   double base_seconds;               /* of earlier parts */
+  double preparation_seconds;        /* of this part */
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
 } DynoRun;

@@ -57,7 +57,8 @@ typedef struct {
     GError *error;
     struct {
       DynoSessionState state; /* FINISHED, STOPPED or FAILED */
-      double seconds;
+      double seconds;         /* of training, validation included; pauses left out, earlier parts of a resumed run counted */
+      double preparation_seconds; /* of this part: opening, planning, compiling, tuning, and again after a lost device */
       guint64 steps;
       double best_val_accuracy; /* NaN without validation or classes */
       char *out_dir;            /* or NULL */

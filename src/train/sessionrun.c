@@ -135,11 +135,15 @@ static gboolean
 rebuild (DynoRun *run, GError **error)
 {
   g_autofree char *checkpoint = g_strdup (run->checkpoint);
+  gint64 began = g_get_monotonic_time (), took;
 
   g_clear_pointer (&run->engine, dyno_engine_free);
   run->bad_row = 0;
   if (!build (run, checkpoint, error))
     return FALSE;
+  took = g_get_monotonic_time () - began;
+  run->preparation_seconds += (double) took / 1e6;
+  run->paused_us += took; /* no training: the run's clock leaves it out */
   g_mutex_lock (&run->session->lock);
   run->session->live_changed = TRUE; /* the new engine knows none of the changes */
   g_mutex_unlock (&run->session->lock);
@@ -214,6 +218,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event = dyno_event_new (DYNO_EVENT_DONE);
   event->done.state = state;
   event->done.seconds = run->position.seconds;
+  event->done.preparation_seconds = run->preparation_seconds;
   event->done.steps = run->position.step;
   event->done.best_val_accuracy = run->position.best_val_accuracy;
   event->done.out_dir = g_strdup (session->job->out_dir);
@@ -238,11 +243,15 @@ dyno_session_run (gpointer data)
   DynoRun run = { .session = data, .position = { .best_val_accuracy = (double) NAN } };
   DynoRunOutcome outcome = DYNO_RUN_FAILED;
   g_autoptr (GError) problem = NULL;
+  gint64 began = g_get_monotonic_time ();
+  gboolean prepared;
   DynoSessionState state;
 
   block_size_signal ();
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
-  if (prepare (&run, &problem))
+  prepared = prepare (&run, &problem);
+  run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
+  if (prepared)
     outcome = train (&run, &problem);
   /* A stop while preparing is no failure. */
   if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))

@@ -42,6 +42,8 @@ test_losses_fall (void)
   g_assert_cmpfloat (run.epoch.train_accuracy, >, 0.6);
   g_assert_cmpfloat (run.best_val_accuracy, >, 0.4);
   g_assert_cmpfloat (run.last_rate, >, 0);
+  g_assert_cmpfloat (run.preparation_seconds, >, 0);
+  g_assert_cmpfloat (run.train_seconds, >, 0);
 }
 
 static void

@@ -22,6 +22,7 @@ typedef struct {
   guint64 vram_bytes; /* of the last step */
   guint64 done_steps;
   double best_val_accuracy;
+  double preparation_seconds, train_seconds;
   DynoEpochMetrics epoch; /* the last */
   guint epochs, skipped;
   double last_rate;
