@@ -214,6 +214,8 @@ dyno_checkpoint_save (const char *path, DynoProgram *program, const DynoJob *job
   row.data = &scaler;
   row.size_bytes = sizeof scaler;
   g_array_append_val (tensors, row);
+  if (!dyno_tensors_check_finite (tensors, error))
+    return FALSE;
   metadata = make_metadata (job, content_hash, position);
   add_hash (metadata, tensors);
   g_ptr_array_add (metadata, NULL);

@@ -29,7 +29,8 @@ typedef struct {
 /* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT (there is none). */
 char *dyno_checkpoint_find (const char *resume, GError **error);
 
-/* Reads the state of program from the device and writes it.  Errors: those of reading, DYNO_BASE_ERROR_DISK and _IO. */
+/* Reads the state of program from the device and writes it.  Errors: those of reading, DYNO_BASE_ERROR_DISK and _IO; DIVERGED: a value
+ * is not finite, and nothing was written. */
 gboolean dyno_checkpoint_save (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
                                const DynoPosition *position, GError **error);
 

@@ -55,9 +55,10 @@ void dyno_run_tell_plan (DynoRun *run);
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 
-/* Saves the checkpoint of the run's folder.  A disk that is full is a warning, and *saved FALSE; errors are the device's. */
+/* Saves the checkpoint of the run's folder.  A disk that is full is a warning, as is a state that is not finite, and *saved FALSE;
+ * errors are the device's. */
 gboolean dyno_run_save (DynoRun *run, gboolean *saved, GError **error);
-/* weights.safetensors, and where else they were asked for.  Errors: OUTPUT, the device's. */
+/* weights.safetensors, and where else they were asked for.  Errors: OUTPUT, DIVERGED, the device's. */
 gboolean dyno_run_save_weights (DynoRun *run, GError **error);
 
 G_END_DECLS

@@ -145,7 +145,7 @@ dyno_run_save (DynoRun *run, gboolean *saved, GError **error)
     return TRUE;
   if (!dyno_checkpoint_save (path, run->engine->program, run->engine->job, run->content_hash, &run->position, &problem))
     {
-      if (problem->domain != DYNO_BASE_ERROR)
+      if (problem->domain != DYNO_BASE_ERROR && !g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
         {
           g_propagate_error (error, g_steal_pointer (&problem));
           return FALSE;
@@ -170,6 +170,11 @@ save_to (DynoWeights *weights, DynoRun *run, const char *path, GError **error)
 
   if (!path || dyno_weights_save (weights, run->engine->graph, path, metadata, &problem))
     return TRUE;
+  if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    {
+      g_propagate_prefixed_error (error, g_steal_pointer (&problem), "The weights were not saved: ");
+      return FALSE;
+    }
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The weights were not saved: %s%s", problem->message,
                run->dir ? "; make room and resume from the checkpoint" : "");
   return FALSE;

@@ -35,7 +35,11 @@ gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetens
 void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix, gboolean without_states,
                         gboolean tracked, GArray *tensors, GPtrArray *names);
 
-/* A plain weights file.  Errors: those of dyno_safetensors_write. */
+/* What every save asks before it touches a file: all float32 tensors of the list (DynoSafetensor) are finite.  FALSE with DIVERGED,
+ * naming the first that is not. */
+gboolean dyno_tensors_check_finite (const GArray *tensors, GError **error);
+
+/* A plain weights file.  Errors: DIVERGED (a value is not finite; the file at path is as it was), those of dyno_safetensors_write. */
 gboolean dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path, const char *const *metadata,
                             GError **error);
 

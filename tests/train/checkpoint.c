@@ -238,6 +238,58 @@ test_other_weights_are_named (void)
   test_remove_tree (a);
 }
 
+/* A weights file with a NaN in one of its tensors. */
+static void
+spoil (const char *path, const char *name)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, name);
+  g_autofree char *text = NULL;
+  gsize size, at;
+  guint32 nan = 0x7fc00000;
+
+  g_assert_nonnull (tensor);
+  g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+  for (at = 0; memcmp (text + at, tensor->data, tensor->size_bytes) != 0; at++)
+    g_assert_cmpuint (at + tensor->size_bytes, <, size);
+  memcpy (text + at, &nan, sizeof nan);
+  g_assert_true (g_file_set_contents (path, text, (gssize) size, NULL));
+}
+
+/* A state with a NaN replaces neither checkpoint nor weights, and the run says so. */
+static void
+test_state_that_is_not_finite_is_not_saved (void)
+{
+  g_autofree char *a = test_folder (), *b = test_folder (), *spoilt = in_folder (a, "weights.safetensors");
+  g_autofree char *weights = in_folder (b, "weights.safetensors"), *checkpoint = in_folder (b, DYNO_CHECKPOINT_NAME);
+  g_autofree char *kept_weights = in_folder (a, "kept-weights"), *kept_checkpoint = in_folder (a, "kept-checkpoint");
+  g_autofree char *text = NULL, *other = NULL;
+  gsize size, other_size;
+  g_autoptr (DynoJob) job = job_in ("simplecnn", a), good = job_in ("simplecnn", b);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=1", NULL);
+  run_once (job);
+  spoil (spoilt, "1.running_mean"); /* which training does not read: the loss is finite */
+  test_job_set (good, "epochs=1", "lr=0.01", NULL);
+  run_once (good);
+  g_assert_true (g_file_get_contents (weights, &text, &size, NULL)
+                 && g_file_set_contents (kept_weights, text, (gssize) size, NULL));
+  g_assert_true (g_file_get_contents (checkpoint, &other, &other_size, NULL)
+                 && g_file_set_contents (kept_checkpoint, other, (gssize) other_size, NULL));
+  good->weights_in = g_strdup (spoilt);
+  test_run (&run, good, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_assert_nonnull (strstr (run.error->message, "1.running_mean"));
+  g_assert_cmpuint (run.losses->len, ==, 5);
+  g_assert_cmpuint (run.checkpoints, ==, 0);
+  g_assert_true (test_has_warning (&run, "model.1.running_mean"));
+  test_assert_same_file (weights, kept_weights);
+  test_assert_same_file (checkpoint, kept_checkpoint);
+  test_remove_tree (a);
+  test_remove_tree (b);
+}
+
 /* --- the disk ------------------------------------------------------------------------------------------------------ */
 
 static guint64
@@ -364,6 +416,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/checkpoint/other-data-is-warned-of", test_other_data_is_warned_of);
   g_test_add_func ("/train/weights/roundtrip", test_weights_roundtrip);
   g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
+  g_test_add_func ("/train/checkpoint/state-that-is-not-finite-is-not-saved", test_state_that_is_not_finite_is_not_saved);
   g_test_add_func ("/train/disk/full", test_full_disk);
   g_test_add_func ("/train/disk/folder-that-cannot-be-written", test_folder_that_cannot_be_written);
   g_test_add_func ("/train/disk/leftovers", test_leftovers);
