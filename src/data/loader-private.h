@@ -4,10 +4,13 @@
  * Laws:
  * - One mutex guards all of the loader but the pixels.  Pixels of a slot are written only by the holder of a
  *   ticket between its two visits to the mutex in commit; the consumer reads them after it has seen the slot ready.
- * - A ticket is a run of rows of one slot.  It is decoded into the worker's own memory and copied into the slot at
- *   the end, and only when the loader is still in the ticket's generation: a worker that comes late, even hours,
- *   touches nothing.  So a stuck worker can be left behind.
- * - A generation begins with each start_epoch and with free.
+ * - A ticket is a run of rows of one batch.  It is decoded into the worker's own memory and copied into the slot at
+ *   the end, and only when the loader is still in the ticket's generation, the slot still holds the ticket's batch and
+ *   nobody else has filled the rows: a worker that comes late, even hours, touches nothing.  So a stuck worker can be
+ *   left behind.
+ * - A generation begins with each start_epoch and with free.  Within one, a batch has one number and is opened once.
+ * - Patience counts time that the consumer spends waiting, in bounded ticks: while the whole process stands still
+ *   (a stop by a signal, a suspended machine) it does not pass.
  * - The loader's struct lives until the last worker is gone (references), the workers' list tells which are waited for. */
 #pragma once
 #include "loader.h"
@@ -40,6 +43,7 @@ typedef struct {
 typedef struct {
   guint64 generation;
   guint slot;
+  guint64 batch; /* number of the batch that the slot holds */
   guint32 row, count;
   guint64 position; /* of the first row in the epoch's order */
   guint reissued;   /* times it was given to another worker */
@@ -56,7 +60,8 @@ typedef struct {
   DynoLoader *loader;
   GThread *thread;
   DynoTicket ticket;
-  gint64 busy_since_us; /* 0: waiting */
+  gboolean busy;        /* with its ticket */
+  gint64 busy_since_us; /* on the loader's waited_us */
   gboolean abandoned;   /* stuck: nobody waits for it any more */
 } DynoWorker;
 
@@ -71,8 +76,9 @@ struct _DynoLoader {
   guint32 chunk; /* most rows of a ticket */
   guint64 n_batches;
   guint64 bad_limit; /* bad samples an epoch may have */
-  gint64 stuck_us;   /* a ticket held longer is given to another worker */
-  gint64 give_up_us; /* and past this the consumer gets an error */
+  gint64 stuck_us;   /* a ticket waited for longer is given to another worker */
+  gint64 give_up_us; /* and past this without a row committed the consumer gets an error */
+  gint64 (*clock) (void);
 
   GMutex mutex;
   GCond work;  /* tickets may be had, or a worker should end */
@@ -86,7 +92,8 @@ struct _DynoLoader {
   guint64 consume_batch;
   guint64 delivered_bad;
   GError *failed;
-  gint64 waiting_since_us; /* of the consumer */
+  gint64 waited_us;        /* by the consumer, in bounded ticks, since the loader was made */
+  gint64 waiting_since_us; /* on waited_us: when rows were committed last, or the consumer began to wait */
 
   DynoSlot *slots;
   guint n_slots, max_slots;
@@ -118,7 +125,11 @@ void dyno_bench_free (DynoBench *bench);
 
 void dyno_loader_unref (DynoLoader *loader);
 
-/* For tests: the times after which a worker counts as stuck and the consumer gives up. */
+/* TRUE while the rows of a ticket are still to be filled; mutex held. */
+gboolean dyno_loader_is_wanted (const DynoLoader *loader, const DynoTicket *ticket);
+
+/* For tests: the waiting after which a worker counts as stuck and the consumer gives up, and another clock. */
 void dyno_loader_set_patience (DynoLoader *loader, gint64 stuck_us, gint64 give_up_us);
+void dyno_loader_set_clock (DynoLoader *loader, gint64 (*clock) (void));
 
 G_END_DECLS

@@ -101,6 +101,7 @@ dyno_loader_claim (DynoLoader *loader, DynoTicket *ticket)
   slot = &loader->slots[loader->filling];
   *ticket = (DynoTicket){ .generation = loader->generation,
                           .slot = (guint) loader->filling,
+                          .batch = slot->batch.index,
                           .row = slot->claimed,
                           .count = MIN (loader->chunk, slot->batch.n_valid - slot->claimed),
                           .position = slot->batch.index * loader->params.batch + slot->claimed };
@@ -108,6 +109,15 @@ dyno_loader_claim (DynoLoader *loader, DynoTicket *ticket)
   if (slot->claimed == slot->batch.n_valid)
     loader->filling = -1;
   return TRUE;
+}
+
+gboolean
+dyno_loader_is_wanted (const DynoLoader *loader, const DynoTicket *ticket)
+{
+  const DynoSlot *slot = &loader->slots[ticket->slot];
+
+  return ticket->generation == loader->generation && slot->state == DYNO_SLOT_FILLING && slot->batch.index == ticket->batch
+         && !slot->taken[ticket->row];
 }
 
 /* --- decoding ------------------------------------------------------------------------------------------------------ */
@@ -129,7 +139,7 @@ typedef enum { DECODED, REPLACED, GIVEN_UP, STALE } Outcome;
 /* The sample of a position: its own, or else the next in the epoch's order that decodes.  That choice hangs on the
  * files alone.  A run of more bad ones than an epoch may have is an error. */
 static Outcome
-decode_position (DynoLoader *loader, guint64 generation, guint64 position, gpointer pixels, gpointer target,
+decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position, gpointer pixels, gpointer target,
                  GByteArray *scratch, guint32 place, GError **error)
 {
   const DynoLoaderParams *params = &loader->params;
@@ -151,7 +161,7 @@ decode_position (DynoLoader *loader, guint64 generation, guint64 position, gpoin
         }
 
       g_mutex_lock (&loader->mutex);
-      if (generation != loader->generation)
+      if (!dyno_loader_is_wanted (loader, ticket))
         {
           g_mutex_unlock (&loader->mutex);
           return STALE;
@@ -172,7 +182,7 @@ decode_position (DynoLoader *loader, guint64 generation, guint64 position, gpoin
     }
 }
 
-/* Copies decoded rows into their slot, unless someone else did or the epoch is over. */
+/* Copies decoded rows into their slot, unless they are not wanted any more. */
 static void
 commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, guint32 n_bad, gint64 decode_us,
         GError *failure)
@@ -181,13 +191,14 @@ commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, gu
 
   g_mutex_lock (&loader->mutex);
   loader->decode_us += (guint64) decode_us;
-  if (ticket->generation != loader->generation || slot->taken[ticket->row])
+  if (!dyno_loader_is_wanted (loader, ticket))
     {
       g_mutex_unlock (&loader->mutex);
       g_clear_error (&failure);
       return;
     }
   slot->taken[ticket->row] = TRUE;
+  loader->waiting_since_us = loader->waited_us;
   loader->committing++;
   g_mutex_unlock (&loader->mutex);
 
@@ -223,7 +234,7 @@ dyno_loader_process (DynoLoader *loader, const DynoTicket *ticket, DynoBench *be
   g_autoptr (GError) failure = NULL;
 
   g_mutex_lock (&loader->mutex);
-  if (ticket->generation != loader->generation)
+  if (!dyno_loader_is_wanted (loader, ticket))
     {
       g_mutex_unlock (&loader->mutex);
       return;
@@ -234,9 +245,8 @@ dyno_loader_process (DynoLoader *loader, const DynoTicket *ticket, DynoBench *be
 
   for (guint32 i = 0; i < ticket->count && failure == NULL; i++)
     {
-      Outcome outcome =
-          decode_position (loader, ticket->generation, ticket->position + i, bench->pixels + i * loader->sample_bytes,
-                           bench->targets + i * loader->target_bytes, bench->scratch, place[i], &failure);
+      Outcome outcome = decode_position (loader, ticket, ticket->position + i, bench->pixels + i * loader->sample_bytes,
+                                         bench->targets + i * loader->target_bytes, bench->scratch, place[i], &failure);
       if (outcome == STALE)
         return;
       n_bad += outcome != DECODED;
@@ -276,11 +286,12 @@ worker_main (gpointer data)
           g_cond_wait (&loader->work, &loader->mutex);
           continue;
         }
-      worker->busy_since_us = g_get_monotonic_time ();
+      worker->busy = TRUE;
+      worker->busy_since_us = loader->waited_us;
       g_mutex_unlock (&loader->mutex);
       dyno_loader_process (loader, &worker->ticket, bench);
       g_mutex_lock (&loader->mutex);
-      worker->busy_since_us = 0;
+      worker->busy = FALSE;
     }
   if (!worker->abandoned)
     {

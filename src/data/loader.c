@@ -155,6 +155,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   loader->filling = -1;
   loader->stuck_us = DEFAULT_STUCK_US;
   loader->give_up_us = DEFAULT_PATIENCE;
+  loader->clock = g_get_monotonic_time;
   loader->prefetch = CLAMP (params->prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
   loader->target_workers = MIN (params->workers, DYNO_LOADER_MAX_WORKERS);
   loader->sample_bytes = batch_bytes / params->batch;
@@ -217,7 +218,7 @@ join_ended (DynoLoader *loader)
     }
 }
 
-/* Leaves a stuck worker behind: it keeps its own reference and finds a generation that is over, or its rows taken. */
+/* Leaves a stuck worker behind: it keeps its own reference and finds that its rows are not wanted any more. */
 static void
 abandon (DynoLoader *loader, guint place)
 {
@@ -313,7 +314,7 @@ on_cancelled (GCancellable *cancellable, gpointer data)
 static void
 look_for_stuck (DynoLoader *loader)
 {
-  gint64 now = g_get_monotonic_time ();
+  gint64 now = loader->waited_us;
   gboolean found = FALSE;
 
   for (guint i = loader->workers->len; i > 0; i--)
@@ -321,7 +322,7 @@ look_for_stuck (DynoLoader *loader)
       DynoWorker *worker = g_ptr_array_index (loader->workers, i - 1);
       DynoTicket *again;
 
-      if (worker->busy_since_us == 0 || now - worker->busy_since_us < loader->stuck_us)
+      if (!worker->busy || now - worker->busy_since_us < loader->stuck_us)
         continue;
       g_warning ("A loader worker has been stuck for %.1f s; its samples go to another",
                  (double) (now - worker->busy_since_us) / G_USEC_PER_SEC);
@@ -380,27 +381,44 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
   return &slot->batch;
 }
 
-/* One round of waiting or, without workers, of decoding.  Mutex held, given up meanwhile. */
-static void
+/* Waits for a round.  What passed counts as waiting for two rounds at most: more of it passed without this process.  The excess.
+ * Mutex held. */
+static gint64
+wait_round (DynoLoader *loader, gboolean *timed_out)
+{
+  gint64 round = MIN (loader->stuck_us / 4, G_USEC_PER_SEC), began = loader->clock (), passed;
+
+  *timed_out = !g_cond_wait_until (&loader->ready, &loader->mutex, g_get_monotonic_time () + round);
+  passed = loader->clock () - began;
+  loader->waited_us += MIN (passed, 2 * round);
+  return passed - MIN (passed, 2 * round);
+}
+
+/* One round of waiting or, without workers, of decoding.  What of it was no waiting.  Mutex held, given up meanwhile. */
+static gint64
 make_progress (DynoLoader *loader)
 {
   DynoTicket ticket;
-  gint64 round = MIN (loader->stuck_us / 4, G_USEC_PER_SEC);
+  gboolean timed_out;
+  gint64 excess;
 
   if (loader->alive == 0 && dyno_loader_claim (loader, &ticket))
     {
       g_mutex_unlock (&loader->mutex);
       dyno_loader_process (loader, &ticket, loader->consumer_bench);
       g_mutex_lock (&loader->mutex);
+      return 0;
     }
-  else if (!g_cond_wait_until (&loader->ready, &loader->mutex, g_get_monotonic_time () + round))
+  excess = wait_round (loader, &timed_out);
+  if (timed_out)
     look_for_stuck (loader);
+  return excess;
 }
 
 DynoBatch *
 dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable, GError **error)
 {
-  gint64 start = g_get_monotonic_time ();
+  gint64 start = loader->clock (), excess = 0;
   gulong handler = 0;
   DynoBatch *batch = NULL;
 
@@ -408,7 +426,7 @@ dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable
   if (cancellable != NULL)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), loader, NULL);
   g_mutex_lock (&loader->mutex);
-  loader->waiting_since_us = start;
+  loader->waiting_since_us = loader->waited_us;
   while (batch == NULL && loader->consume_batch < loader->n_batches)
     {
       gboolean all_held;
@@ -425,13 +443,13 @@ dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable
         break;
       if (batch != NULL || g_cancellable_set_error_if_cancelled (cancellable, error))
         break;
-      make_progress (loader);
+      excess += make_progress (loader);
     }
   g_mutex_unlock (&loader->mutex);
   if (handler != 0)
     g_cancellable_disconnect (cancellable, handler);
   if (wait_us != NULL)
-    *wait_us = g_get_monotonic_time () - start;
+    *wait_us = loader->clock () - start - excess;
   return batch;
 }
 
@@ -476,6 +494,14 @@ dyno_loader_set_patience (DynoLoader *loader, gint64 stuck_us, gint64 give_up_us
   g_mutex_lock (&loader->mutex);
   loader->stuck_us = stuck_us;
   loader->give_up_us = give_up_us;
+  g_mutex_unlock (&loader->mutex);
+}
+
+void
+dyno_loader_set_clock (DynoLoader *loader, gint64 (*clock) (void))
+{
+  g_mutex_lock (&loader->mutex);
+  loader->clock = clock;
   g_mutex_unlock (&loader->mutex);
 }
 

@@ -6,6 +6,8 @@
 #include "rng.h"
 #include <string.h>
 
+#define HOUR_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+
 /* --- a data set that misbehaves as told ---------------------------------------------------------------------------- */
 
 typedef struct {
@@ -19,7 +21,14 @@ typedef struct {
   GMutex mutex;
   GCond cond;
   gboolean release;
-  gint decodes; /* atomic */
+  gint decodes;    /* atomic */
+  gint hold_index; /* decoding this sample waits for let_go; -1: none */
+  gint holding;    /* atomic: it does */
+  gboolean let_go;
+  gint jump_index;  /* while this sample is decoded, the clock jumps an hour; -1: none */
+  gint clock_hours; /* atomic */
+  gint clock_calls; /* atomic */
+  guint sleep_us;   /* in each decode */
 } Odd;
 
 static Odd odd;
@@ -29,7 +38,37 @@ odd_reset (guint64 n_samples)
 {
   memset (&odd, 0, sizeof odd);
   odd.n_samples = n_samples;
-  odd.stuck_index = -1;
+  odd.stuck_index = odd.hold_index = odd.jump_index = -1;
+}
+
+/* For loaders: time with the hours that the whole process is said to have stood still. */
+static gint64
+odd_clock (void)
+{
+  g_atomic_int_inc (&odd.clock_calls);
+  return g_get_monotonic_time () + g_atomic_int_get (&odd.clock_hours) * HOUR_US;
+}
+
+/* An hour passes that no thread of the process sees; returns when a waiting consumer has looked at the clock since. */
+static void
+odd_jump (void)
+{
+  gint calls;
+
+  g_atomic_int_inc (&odd.clock_hours);
+  calls = g_atomic_int_get (&odd.clock_calls);
+  while (g_atomic_int_get (&odd.clock_calls) < calls + 4)
+    g_usleep (1000);
+}
+
+static void
+odd_hold (void)
+{
+  g_atomic_int_set (&odd.holding, TRUE);
+  g_mutex_lock (&odd.mutex);
+  while (!odd.let_go)
+    g_cond_wait (&odd.cond, &odd.mutex);
+  g_mutex_unlock (&odd.mutex);
 }
 
 static gboolean
@@ -64,6 +103,12 @@ odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, 
         g_cond_wait (&odd.cond, &odd.mutex);
       g_mutex_unlock (&odd.mutex);
     }
+  if ((gint) index == odd.hold_index)
+    odd_hold ();
+  if ((gint) index == odd.jump_index)
+    odd_jump ();
+  if (odd.sleep_us > 0)
+    g_usleep (odd.sleep_us);
   if (odd.jitter)
     g_usleep (g_random_int_range (0, 300));
   if (odd.bad_every > 0 && index % odd.bad_every == odd.bad_phase)
@@ -608,6 +653,163 @@ test_stuck_for_good_is_an_error (void)
 }
 
 static void
+take_and_release (DynoLoader *loader)
+{
+  g_autoptr (GError) error = NULL;
+  DynoBatch *batch = dyno_loader_next (loader, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  dyno_loader_release (loader, batch);
+}
+
+/* A worker is stuck in batch 1, is replaced, and comes back while its slot is filled with batch 3. */
+static void
+test_late_worker_touches_nothing (void)
+{
+  gpointer slots[2];
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 1, .slots = slots, .n_slots = 2 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  DynoLoader *loader;
+  DynoBatch *batch;
+  g_autoptr (GError) error = NULL;
+
+  odd_reset (50);
+  odd.stuck_index = 17;
+  odd.hold_index = 30;
+  dataset = open_odd ();
+  for (guint i = 0; i < 2; i++)
+    slots[i] = g_malloc (10 * 64 * 200);
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 20000, 60 * G_USEC_PER_SEC);
+  dyno_loader_start_epoch (loader, 0, 0);
+  take_and_release (loader);
+  g_test_expect_message ("dyno-data", G_LOG_LEVEL_WARNING, "*stuck*");
+  take_and_release (loader);
+  g_test_assert_expected_messages ();
+  dyno_loader_set_patience (loader, 60 * G_USEC_PER_SEC, 60 * G_USEC_PER_SEC);
+  take_and_release (loader);
+  while (!g_atomic_int_get (&odd.holding))
+    g_usleep (1000);
+  release_stuck ();
+  /* The loader's own reference and that of the worker that took over. */
+  while (!g_atomic_ref_count_compare (&loader->references, 2))
+    g_usleep (1000);
+  g_mutex_lock (&odd.mutex);
+  odd.let_go = TRUE;
+  g_cond_broadcast (&odd.cond);
+  g_mutex_unlock (&odd.mutex);
+
+  batch = dyno_loader_next (loader, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (batch->index, ==, 3);
+  for (gint i = 0; i < 10; i++)
+    {
+      guint64 index;
+      memcpy (&index, (guint8 *) batch->pixels + i * 64 * 200, sizeof index);
+      g_assert_cmpuint (index, ==, 30 + i);
+      g_assert_cmpint (batch->classes[i], ==, 30 + i);
+    }
+  dyno_loader_release (loader, batch);
+  dyno_loader_free (loader);
+  for (guint i = 0; i < 2; i++)
+    g_free (slots[i]);
+}
+
+/* A stop by Ctrl-Z, a suspended machine: no worker is stuck, the run does not end, and the wait does not hold the hour. */
+static void
+test_time_without_the_process_is_no_waiting (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 2, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  g_autoptr (GError) error = NULL;
+  gint64 wait_us, all_us = 0;
+  DynoBatch *batch;
+  guint count;
+
+  odd_reset (50);
+  odd.jump_index = 3;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, 4 * G_USEC_PER_SEC);
+  dyno_loader_set_clock (loader, odd_clock);
+  dyno_loader_start_epoch (loader, 0, 0);
+  for (count = 0; (batch = dyno_loader_next (loader, &wait_us, NULL, &error)) != NULL; count++)
+    {
+      dyno_loader_release (loader, batch);
+      all_us += wait_us;
+    }
+  g_assert_no_error (error);
+  g_assert_cmpuint (count, ==, 5);
+  g_assert_cmpint (odd.clock_hours, ==, 1);
+  g_assert_cmpint (all_us, <, HOUR_US);
+}
+
+/* Patience is with a source that gives nothing, not with a batch that takes long. */
+static void
+test_slow_samples_are_waited_for (void)
+{
+  DynoLoaderParams params = { .batch = 30, .persistent = TRUE, .prefetch = 1, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+
+  odd_reset (30);
+  odd.sleep_us = 60000;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, G_USEC_PER_SEC);
+  dyno_loader_start_epoch (loader, 0, 0);
+  take_and_release (loader);
+}
+
+/* Order and flips are drawn anew for each epoch, each from its own numbers. */
+static void
+test_order_and_flips_differ_by_epoch (void)
+{
+  DynoLoaderParams params = { .batch = 16, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 2, .prefetch = 2 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  gint32 order[3][64];
+  guint32 flips[3][64];
+
+  odd_reset (64);
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  for (guint epoch = 0; epoch < 3; epoch++)
+    {
+      dyno_loader_start_epoch (loader, epoch, 0);
+      for (guint i = 0; i < 4; i++)
+        {
+          DynoBatch *batch = dyno_loader_next (loader, NULL, NULL, NULL);
+          memcpy (order[epoch] + i * 16, batch->classes, sizeof (gint32) * 16);
+          memcpy (flips[epoch] + i * 16, batch->flip_seeds, sizeof (guint32) * 16);
+          dyno_loader_release (loader, batch);
+        }
+    }
+  for (guint a = 0; a < 3; a++)
+    for (guint b = 0; b < a; b++)
+      {
+        guint same_place = 0, same_flip = 0;
+        for (guint i = 0; i < 64; i++)
+          {
+            same_place += order[a][i] == order[b][i];
+            same_flip += flips[a][i] == flips[b][i];
+          }
+        g_assert_cmpuint (same_place, <, 16);
+        g_assert_cmpuint (same_flip, ==, 0);
+      }
+  /* Within an epoch, half of the samples are mirrored. */
+  for (guint epoch = 0; epoch < 3; epoch++)
+    {
+      guint mirrored = 0;
+      for (guint i = 0; i < 64; i++)
+        mirrored += flips[epoch][i] >> 31;
+      g_assert_cmpuint (mirrored, >, 16);
+      g_assert_cmpuint (mirrored, <, 48);
+    }
+}
+
+static void
 test_refuses_what_cannot_be (void)
 {
   g_autoptr (DynoDataset) dataset = NULL;
@@ -652,6 +854,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/uses-the-callers-slots", test_uses_the_callers_slots);
   g_test_add_func ("/data/loader/stuck-worker-is-replaced", test_stuck_worker_is_replaced);
   g_test_add_func ("/data/loader/stuck-for-good-is-an-error", test_stuck_for_good_is_an_error);
+  g_test_add_func ("/data/loader/late-worker-touches-nothing", test_late_worker_touches_nothing);
+  g_test_add_func ("/data/loader/time-without-the-process-is-no-waiting", test_time_without_the_process_is_no_waiting);
+  g_test_add_func ("/data/loader/slow-samples-are-waited-for", test_slow_samples_are_waited_for);
+  g_test_add_func ("/data/loader/order-and-flips-differ-by-epoch", test_order_and_flips_differ_by_epoch);
   g_test_add_func ("/data/loader/refuses-what-cannot-be", test_refuses_what_cannot_be);
   return g_test_run ();
 }
