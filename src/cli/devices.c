@@ -84,6 +84,10 @@ print_json (const DynoDeviceInfo *info)
   dyno_json_uint (&json, "subgroup_size", info->subgroup_size);
   dyno_json_uint (&json, "shared_bytes", info->shared_bytes);
   dyno_json_uint (&json, "max_invocations", info->max_invocations);
+  if (info->processors > 0)
+    dyno_json_uint (&json, "processors", info->processors);
+  else
+    dyno_json_null (&json, "processors");
   dyno_json_bool (&json, "memory_budget", info->memory_budget);
   dyno_json_bool (&json, "transfer_queue", info->transfer_queue);
   dyno_json_double (&json, "timestamp_ns", info->timestamp_ns);
@@ -136,6 +140,10 @@ print_text (const DynoDeviceInfo *info)
                    "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)");
   dyno_out_line ("   subgroup    %u, workgroup memory %s, %u invocations", info->subgroup_size, shared,
                  info->max_invocations);
+  if (info->processors > 0)
+    dyno_out_line ("   processors  %u", info->processors);
+  else if (info->type != DYNO_DEVICE_TYPE_SOFTWARE)
+    dyno_out_line ("   processors  taken for %u: the driver does not say", dyno_device_info_processors (info));
   dyno_out_line ("   transfers   %s", info->transfer_queue ? "on a queue of their own" : "on the compute queue");
   print_ceilings (info);
 }

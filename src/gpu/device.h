@@ -44,11 +44,19 @@ typedef struct {
   guint32 shared_bytes;                              /* workgroup memory, 16 KiB at least */
   guint32 max_invocations;                           /* a workgroup, 128 at least */
   guint32 max_groups_x;                              /* workgroups a dispatch in x (y and z: 65535) */
+  guint32 processors;                                /* SMs, compute units or shader cores; 0: the driver does not say */
   guint64 max_allocation_bytes;                      /* largest single buffer the driver promises; more may work */
   gboolean memory_budget;                            /* VK_EXT_memory_budget */
   gboolean transfer_queue;                           /* a queue family for transfers alone */
   double timestamp_ns;                               /* nanoseconds a tick; 0: no timestamps */
 } DynoDeviceInfo;
+
+/* The device's processors, or, where its driver does not say, what devices of its type have: what decides how many
+ * workgroups keep it busy. */
+guint32 dyno_device_info_processors (const DynoDeviceInfo *info);
+
+/* A number of workgroups or invocations that was measured to keep a card of 132 processors busy, for this device; 1 at least. */
+guint32 dyno_device_info_scale (const DynoDeviceInfo *info, guint32 count);
 
 /* What a device memory block is for; the components of the VRAM bar. */
 typedef enum {

@@ -124,6 +124,70 @@ has_matrix_nv (DynoInstance *instance, VkPhysicalDevice device)
   return FALSE;
 }
 
+/* How many processors, by whichever extension the driver has for that; 0: none.  AMD's count of active compute units
+ * is of the card, the product of the older extension of the chip. */
+static guint32
+count_processors (DynoInstance *instance, VkPhysicalDevice device, GHashTable *extensions)
+{
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV
+  };
+  VkPhysicalDeviceShaderCorePropertiesAMD amd = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD };
+  VkPhysicalDeviceShaderCoreProperties2AMD amd2 = { .sType =
+                                                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD };
+  VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM
+  };
+  VkPhysicalDeviceProperties2 properties = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
+  const struct {
+    const char *name;
+    void *answer;
+  } known[] = { { VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, &nv },
+                { VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME, &amd },
+                { VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME, &amd2 },
+                { VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, &arm } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_hash_table_contains (extensions, known[i].name))
+      {
+        VkBaseOutStructure *head = known[i].answer;
+        head->pNext = properties.pNext;
+        properties.pNext = head;
+      }
+  if (properties.pNext == NULL)
+    return 0;
+  instance->vk.GetPhysicalDeviceProperties2 (device, &properties);
+  if (nv.shaderSMCount > 0)
+    return nv.shaderSMCount;
+  if (amd2.activeComputeUnitCount > 0)
+    return amd2.activeComputeUnitCount;
+  if (amd.computeUnitsPerShaderArray > 0)
+    return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+  return arm.shaderCoreCount;
+}
+
+/* Drivers that do not say are those of a few makers: their discrete cards have about 32 processors of the kind that is meant,
+ * what shares a chip with the CPU about 8. */
+#define PROCESSORS_UNKNOWN    32
+#define PROCESSORS_INTEGRATED 8
+#define PROCESSORS_MEASURED   132
+
+guint32
+dyno_device_info_processors (const DynoDeviceInfo *info)
+{
+  if (info->processors > 0)
+    return info->processors;
+  return info->type == DYNO_DEVICE_TYPE_INTEGRATED ? PROCESSORS_INTEGRATED : PROCESSORS_UNKNOWN;
+}
+
+guint32
+dyno_device_info_scale (const DynoDeviceInfo *info, guint32 count)
+{
+  guint64 scaled = (guint64) count * dyno_device_info_processors (info) + PROCESSORS_MEASURED / 2;
+
+  return (guint32) CLAMP (scaled / PROCESSORS_MEASURED, 1, G_MAXUINT32);
+}
+
 static void
 find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
 {
@@ -167,6 +231,7 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
   info->timestamp_ns = probe->timestamp_bits > 0 ? (double) limits->timestampPeriod : 0.0;
   info->subgroup_size = subgroup.subgroupSize;
   info->max_allocation_bytes = maintenance3.maxMemoryAllocationSize;
+  info->processors = count_processors (instance, probe->handle, extensions);
   probe->max_buffer_bytes = probe->maintenance4 ? maintenance4.maxBufferSize : G_MAXUINT64;
   probe->subgroup_control = probe->subgroup_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
   info->subgroup_min = probe->subgroup_control ? control.minSubgroupSize : subgroup.subgroupSize;

@@ -265,6 +265,7 @@ test_guesses_for_a_card (void)
                           .subgroup_min = 32,
                           .subgroup_max = 32,
                           .subgroup_size = 32,
+                          .processors = 132,
                           .fp16 = TRUE,
                           .matrix = DYNO_MATRIX_KHR };
   for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
@@ -285,6 +286,46 @@ test_guesses_for_a_card (void)
       if (pass == DYNO_CONV2D_WGRAD)
         g_assert_cmpuint (variants[0].splits, >, 1);
     }
+}
+
+/* Workgroups of the likely weight gradient: about two a processor, whatever the card; and what is taken for a card whose driver does
+ * not say how many processors it has. */
+static void
+test_splits_follow_the_processors (void)
+{
+  const ReferenceConv2d s = { 128, 14, 14, 256, 256, 3, 3, 1, 1, 1, 1 };
+  static const guint32 processors[] = { 132, 60, 16 };
+  DynoConv2dShape shape = shape_of (&s, TRUE);
+  DynoDeviceInfo info = { .shared_bytes = 49152,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .subgroup_size = 32,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  guint32 last = G_MAXUINT32;
+  for (guint i = 0; i < G_N_ELEMENTS (processors); i++)
+    {
+      DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+      DynoKernelSpec spec;
+      guint32 groups[3];
+      info.processors = processors[i];
+      g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, DYNO_CONV2D_WGRAD, variants), >, 4);
+      dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_WGRAD, &variants[0], &spec, groups);
+      g_test_message ("%u processors: %s, %u x %u x %u", processors[i], variants[0].label, groups[0], groups[1], groups[2]);
+      g_assert_cmpuint (groups[0] * groups[1] * groups[2], <, 4 * processors[i]);
+      g_assert_cmpuint (groups[0] * groups[1] * groups[2], >=, processors[i]);
+      g_assert_cmpuint (variants[0].splits, <, last);
+      last = variants[0].splits;
+    }
+  info.processors = 0;
+  g_assert_cmpuint (dyno_device_info_processors (&info), ==, 32);
+  info.type = DYNO_DEVICE_TYPE_INTEGRATED;
+  g_assert_cmpuint (dyno_device_info_processors (&info), ==, 8);
+  g_assert_cmpuint (dyno_device_info_scale (&info, 1), ==, 1);
+  info.processors = 132;
+  g_assert_cmpuint (dyno_device_info_scale (&info, 768), ==, 768);
 }
 
 /* Which shapes a tile cannot make, and that what it can fits into shared memory. */
@@ -448,6 +489,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/rejects-bad-shapes", test_rejects);
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
+  g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);

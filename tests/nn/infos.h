@@ -16,6 +16,7 @@ static const DynoDeviceInfo info_card = { .name = "card",
                                           .shared_bytes = 49152,
                                           .max_invocations = 1024,
                                           .max_groups_x = 0x7fffffff,
+                                          .processors = 132,
                                           .timestamp_ns = 1.0 };
 
 static const DynoDeviceInfo info_cpu = { .name = "cpu",

@@ -15,7 +15,7 @@ dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x)
 {
   gboolean software = dyno_info_is_software (info);
   guint32 invocations = MIN (software ? 64 : 256, info->max_invocations);
-  guint32 widest = software ? 16 : 32, wanted = software ? 128 : 768;
+  guint32 widest = software ? 16 : 32, wanted = software ? 128 : dyno_device_info_scale (info, 768);
   DynoBatchNormReduction r = { .rows = x->n * x->h * x->w, .cvecs = x->cp / dyno_dtype_lanes (x->dtype) };
   r.blocks = (r.cvecs + widest - 1) / widest;
   r.width = (r.cvecs + r.blocks - 1) / r.blocks;

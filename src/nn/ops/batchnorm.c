@@ -29,7 +29,7 @@
 #define UNPOOL_ROWS          8
 #define UNPOOL_COLUMNS_APART 1
 #define ROWS_SOFTWARE        3
-#define STRIPS               (1 << 17) /* invocations that keep any device busy: strips get shorter where there are fewer */
+#define STRIPS               (1 << 17) /* invocations that keep a large card busy: strips get shorter where there are fewer */
 
 enum {
   BACKWARD_X,
@@ -62,7 +62,7 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype);
   guint32 local = dyno_elementwise_local (info);
-  guint64 few = dyno_info_is_software (info) ? 16 : 1024;
+  guint64 few = dyno_info_is_software (info) ? 16 : dyno_device_info_scale (info, 1024);
   guint64 groups = ((guint64) count + local - 1) / local;
   groups = MIN (groups, MAX (few, groups / rounds));
   groups = MAX (groups, (cvecs + local - 1) / local);
@@ -82,13 +82,15 @@ static guint32
 pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool, const DynoTensor *x,
                const DynoTensor *y, guint32 h, guint32 w, guint32 columns, guint32 rows)
 {
-  gboolean software = dyno_info_is_software (dyno_lowering_get_info (lowering));
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  gboolean software = dyno_info_is_software (info);
+  guint64 strips = dyno_device_info_scale (info, STRIPS);
   while (w % columns != 0)
     columns--;
   rows = MIN (software ? MIN (rows, ROWS_SOFTWARE) : rows, h);
   guint32 across = x->n * (w / columns) * (x->cp / dyno_dtype_lanes (x->dtype));
   guint32 down = (h + rows - 1) / rows;
-  while (!software && down < h && (guint64) across * down < STRIPS)
+  while (!software && down < h && (guint64) across * down < strips)
     down = MIN (2 * down, h);
   rows = (h + down - 1) / down;
   down = (h + rows - 1) / rows;

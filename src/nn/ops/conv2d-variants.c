@@ -8,8 +8,7 @@
 #include "conv2d.h"
 #include <string.h>
 
-/* Workgroups that a large card runs at once; enough tiles for that is what splitting aims at. */
-#define CARD_GROUPS 132
+/* Workgroups of 256 that a device runs at once are its processors; enough tiles for that is what splitting aims at. */
 /* Chunks of a patch that an invocation can hold ahead. */
 #define PATCH_AHEAD 9
 /* Of the time that splits of forward and dgrad save, what is left beside joining them. */
@@ -125,8 +124,8 @@ split_unit (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
 }
 
 static double
-score_of (const DynoTile *tile, const DynoConv2dShape *shape, const Product *product, DynoConv2dPass pass, guint32 depth,
-          guint32 splits, gboolean software)
+score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShape *shape, const Product *product,
+          DynoConv2dPass pass, guint32 depth, guint32 splits)
 {
   double groups = (double) ceil_div (product->rows, dyno_tile_pass_m (tile, pass))
                   * ceil_div (product->columns, dyno_tile_pass_n (tile, pass)) * product->phases * splits;
@@ -134,14 +133,14 @@ score_of (const DynoTile *tile, const DynoConv2dShape *shape, const Product *pro
                   * (double) ceil_div (product->depth, depth) * depth;
   double useful = padded > 0 ? MIN (product->useful / padded, 1.0) : 1.0;
   /* Small workgroups share a processor. */
-  double at_once = CARD_GROUPS * (256.0 / dyno_tile_invocations (tile, shape, pass));
+  double at_once = dyno_device_info_processors (info) * (256.0 / dyno_tile_invocations (tile, shape, pass));
   double rounds = groups / at_once, last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
   /* A patch that does not fit into the registers beside the sums. */
   if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
       && dyno_patch_rows (tile, shape) * (tile->k / 8) > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
     rate *= 0.7;
-  return rate * useful * (software ? 1.0 : last);
+  return rate * useful * (info->type == DYNO_DEVICE_TYPE_SOFTWARE ? 1.0 : last);
 }
 
 /* A split count near `wanted` and the pixels of each, whole K tiles; no split is empty. */
@@ -181,6 +180,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
                      const char *name, DynoConv2dVariant *variants, guint room)
 {
   gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  guint32 processors = dyno_device_info_processors (info);
   Product product = product_of (shape, pass, tile);
   guint32 unit = dyno_tile_pass_depth (tile, shape->half, pass);
   guint64 deep = split_depth (tile, shape, pass, &product), bytes = product.rows * product.columns * 4;
@@ -192,7 +192,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   if (room == 0)
     return 0;
   variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
-  variants[n].score = score_of (tile, shape, &product, pass, unit, 1, software);
+  variants[n].score = score_of (info, tile, shape, &product, pass, unit, 1);
   g_strlcpy (variants[n++].label, name, sizeof variants->label);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16 product saves (SimpleCNN
    * 32x32 amp at batch 128: 0.37 ms a step without, 0.40 with). */
@@ -200,16 +200,16 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
     return n;
   /* On a CPU the smallest tile alone, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST || tile->kind == DYNO_TILE_LANES
-      || product.phases > 1 || tiles >= 2 * CARD_GROUPS)
+      || product.phases > 1 || tiles >= 2 * processors)
     return n;
   for (guint32 splits = 2; splits <= 8 && n < room; splits *= 2)
     {
       guint32 each = ceil_div (k_tiles, splits);
-      if (each < least || splits * bytes > SPLIT_MAX_BYTES || tiles * splits > 8 * CARD_GROUPS
+      if (each < least || splits * bytes > SPLIT_MAX_BYTES || tiles * splits > 8 * processors
           || ceil_div (k_tiles, each) != splits)
         break;
       variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = splits, .split_len = each * unit };
-      variants[n].score = SPLIT_SHARE * score_of (tile, shape, &product, pass, unit, splits, software);
+      variants[n].score = SPLIT_SHARE * score_of (info, tile, shape, &product, pass, unit, splits);
       g_snprintf (variants[n].label, sizeof variants->label, "%s k%u", name, splits);
       n++;
     }
@@ -221,6 +221,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
                       DynoConv2dVariant *variants)
 {
   gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  guint32 processors = dyno_device_info_processors (info);
   guint n = 0;
 
   for (guint i = 0; i < dyno_n_tiles; i++)
@@ -241,10 +242,10 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
       /* Two workgroups a processor, and half and twice as many. */
       guint32 tiles =
           ceil_div (product.rows, dyno_tile_pass_m (tile, pass)) * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
-      guint32 wanted = software ? 1 : MAX (1, (2 * CARD_GROUPS + tiles / 2) / MAX (tiles, 1));
+      guint32 wanted = software ? 1 : MAX (1, (2 * processors + tiles / 2) / MAX (tiles, 1));
       /* Whole rounds of workgroups: where there are as many as processors, one more takes as long as all. */
       if (tile->kind == DYNO_TILE_FIRST)
-        wanted = CARD_GROUPS * MAX (2, 512 / dyno_tile_invocations (tile, shape, pass));
+        wanted = processors * MAX (2, 512 / dyno_tile_invocations (tile, shape, pass));
       static const double factors[] = { 1.0, 0.5, 2.0 };
       for (guint f = 0; f < G_N_ELEMENTS (factors) && n < DYNO_CONV2D_MAX_VARIANTS; f++)
         {
@@ -255,7 +256,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
             continue;
           if (f == 0)
             last = variant->splits;
-          variant->score = score_of (tile, shape, &product, pass, depth, variant->splits, software) * (f == 0 ? 1.0 : 0.8);
+          variant->score = score_of (info, tile, shape, &product, pass, depth, variant->splits) * (f == 0 ? 1.0 : 0.8);
           g_snprintf (variant->label, sizeof variant->label, "%s k%u", name, variant->splits);
           n++;
         }
@@ -372,7 +373,7 @@ set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass,
   groups[2] = deep;
   if (tile->kind == DYNO_TILE_FIRST)
     {
-      guint32 each = CLAMP (tiles_m / (4 * CARD_GROUPS), 1, FIRST_TILES);
+      guint32 each = CLAMP (tiles_m / (4 * dyno_device_info_processors (info)), 1, FIRST_TILES);
       groups[0] = pass == DYNO_CONV2D_WGRAD ? tiles_n : MIN (ceil_div (tiles_m, each), MAX (info->max_groups_x, 1));
       groups[1] = pass == DYNO_CONV2D_WGRAD ? 1 : tiles_n;
       return;
