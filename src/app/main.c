@@ -2,6 +2,7 @@
 /* dyno: the window. */
 #include "application.h"
 #include "config.h"
+#include "file.h"
 #include "log.h"
 #include <glib/gi18n.h>
 #include <locale.h>
@@ -13,6 +14,7 @@ main (int argc, char **argv)
   bindtextdomain ("dyno", DYNO_LOCALEDIR);
   bind_textdomain_codeset ("dyno", "UTF-8");
   textdomain ("dyno");
+  dyno_file_ignore_size_signal ();
   dyno_log_init ();
   g_set_application_name (_ ("Dyno"));
   g_set_prgname (DYNO_APP_ID);

@@ -4,14 +4,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
-static void
-set_errno_error (GError **error, int code, const char *path)
+gboolean
+dyno_file_set_error (GError **error, int code, const char *path)
 {
   gboolean disk = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO, "Cannot write “%s”: %s", path,
+  g_autofree char *shown = g_filename_display_name (path);
+
+  g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO, "Cannot write “%s”: %s", shown,
                g_strerror (code));
+  return FALSE;
+}
+
+void
+dyno_file_ignore_size_signal (void)
+{
+  struct sigaction action = { .sa_handler = SIG_IGN };
+
+  sigaction (SIGXFSZ, &action, NULL);
 }
 
 static gboolean
@@ -30,35 +43,40 @@ write_all (int fd, const guint8 *data, gsize size)
   return TRUE;
 }
 
-gboolean
-dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes, GError **error)
+int
+dyno_file_open_temporary (const char *path, char **temporary)
 {
-  g_autofree char *temporary = g_strconcat (path, ".XXXXXX", NULL);
   g_autofree char *folder = g_path_get_dirname (path);
-  int fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0644);
-  int code;
 
-  if (fd < 0)
-    {
-      set_errno_error (error, errno, path);
+  *temporary = g_build_filename (folder, DYNO_FILE_TEMPORARY_PREFIX "XXXXXX", NULL);
+  return g_mkstemp_full (*temporary, O_RDWR | O_CLOEXEC, 0644);
+}
+
+gboolean
+dyno_file_is_temporary (const char *name)
+{
+  gsize prefix = strlen (DYNO_FILE_TEMPORARY_PREFIX);
+
+  if (!g_str_has_prefix (name, DYNO_FILE_TEMPORARY_PREFIX) || strlen (name) != prefix + 6)
+    return FALSE;
+  for (const char *c = name + prefix; *c; c++)
+    if (!g_ascii_isalnum (*c))
       return FALSE;
-    }
-  if (!write_all (fd, data, size_bytes) || fsync (fd) != 0)
+  return TRUE;
+}
+
+gboolean
+dyno_file_replace (const char *temporary, const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  int code, fd;
+
+  if (g_rename (temporary, path) != 0)
     {
       code = errno;
-      close (fd);
       g_unlink (temporary);
-      set_errno_error (error, code, path);
-      return FALSE;
+      return dyno_file_set_error (error, code, path);
     }
-  if (close (fd) != 0 || g_rename (temporary, path) != 0)
-    {
-      code = errno;
-      g_unlink (temporary);
-      set_errno_error (error, code, path);
-      return FALSE;
-    }
-
   fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0)
     {
@@ -67,6 +85,28 @@ dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes, GE
       close (fd);
     }
   return TRUE;
+}
+
+gboolean
+dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes, GError **error)
+{
+  g_autofree char *temporary = NULL;
+  int fd = dyno_file_open_temporary (path, &temporary), code;
+  gboolean written;
+
+  if (fd < 0)
+    return dyno_file_set_error (error, errno, path);
+  written = write_all (fd, data, size_bytes) && fsync (fd) == 0;
+  code = errno;
+  if (close (fd) != 0 && written)
+    {
+      code = errno;
+      written = FALSE;
+    }
+  if (written)
+    return dyno_file_replace (temporary, path, error);
+  g_unlink (temporary);
+  return dyno_file_set_error (error, code, path);
 }
 
 char *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl: the engine from the command line.  Finds the verb and leaves with its exit code. */
 #include "cli.h"
+#include "file.h"
 #include "log.h"
 #include "output.h"
 #include "signals.h"
@@ -92,6 +93,7 @@ main (int argc, char **argv)
 {
   start_us = g_get_monotonic_time ();
   dyno_signals_ignore_pipe ();
+  dyno_file_ignore_size_signal ();
   dyno_log_init ();
   if (argc < 2)
     {

@@ -3,7 +3,7 @@
  * - The file is whole or not there; it is believed only when its hash is right.
  * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was written. */
 #include "checkpoint.h"
-#include "base-error.h"
+#include "file.h"
 #include "hash.h"
 #include "weightsfile.h"
 #include <glib/gstdio.h>
@@ -177,7 +177,7 @@ keep_previous (const char *path)
 {
   g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (path);
   g_autofree char *previous = g_build_filename (folder, DYNO_CHECKPOINT_NAME_PREVIOUS, NULL);
-  g_autofree char *temporary = g_strconcat (previous, ".link", NULL);
+  g_autofree char *temporary = g_build_filename (folder, DYNO_FILE_TEMPORARY_PREFIX "before", NULL);
 
   if (strcmp (base, DYNO_CHECKPOINT_NAME) != 0 || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return;

@@ -2,7 +2,6 @@
 /* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more, atomically, at the end.
  * A step's row waits for the next step, because the row of an epoch's last step also holds the epoch's values. */
 #include "rundir.h"
-#include "base-error.h"
 #include "checkpoint.h"
 #include "file.h"
 #include "log.h"
@@ -19,27 +18,14 @@
 
 struct _DynoRunDir {
   char *path, *checkpoint, *weights, *metrics;
-  int fd;        /* metrics.csv; -1: not open */
+  int fd;        /* metrics.csv; -1: not there yet */
   GString *text; /* not written yet */
+  gboolean begun;
+  GError *problem; /* why the last attempt did not write all of it; NULL: it did */
   gint64 flushed_us;
   gboolean has_step;
   DynoStepMetrics step; /* whose row waits */
 };
-
-/* "checkpoint.safetensors.Ab3dE9" and the like. */
-static gboolean
-is_leftover (const char *name)
-{
-  static const char *const finals[] = { DYNO_CHECKPOINT_NAME, "weights.safetensors", "metrics.csv", "settings.ini" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (finals); i++)
-    {
-      gsize n = strlen (finals[i]);
-      if (strncmp (name, finals[i], n) == 0 && name[n] == '.' && strlen (name) == n + 7)
-        return TRUE;
-    }
-  return strcmp (name, DYNO_CHECKPOINT_NAME_PREVIOUS ".link") == 0;
-}
 
 static void
 remove_leftovers (const char *path)
@@ -48,7 +34,7 @@ remove_leftovers (const char *path)
   const char *name;
 
   while (folder && (name = g_dir_read_name (folder)))
-    if (is_leftover (name))
+    if (dyno_file_is_temporary (name))
       {
         g_autofree char *whole = g_build_filename (path, name, NULL);
         g_info ("Removing “%s”, which an interrupted run left", whole);
@@ -89,6 +75,7 @@ dyno_run_dir_free (DynoRunDir *dir)
   if (dir->fd >= 0)
     close (dir->fd);
   g_string_free (dir->text, TRUE);
+  g_clear_error (&dir->problem);
   g_free (dir->path);
   g_free (dir->checkpoint);
   g_free (dir->weights);
@@ -131,15 +118,25 @@ dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics
     }
 }
 
-/* What is not written yet, when it is enough or due.  What cannot be written stays for the next time. */
+/* Makes metrics.csv of all that is not written yet, and opens it for what follows. */
 static gboolean
-flush (DynoRunDir *dir, gboolean now, GError **error)
+create (DynoRunDir *dir, GError **error)
 {
-  gint64 time = g_get_monotonic_time ();
+  int code;
 
-  if (dir->fd < 0 || dir->text->len == 0 || (!now && dir->text->len < FLUSH_BYTES && time - dir->flushed_us < FLUSH_US))
-    return TRUE;
-  dir->flushed_us = time;
+  if (!dyno_file_write_atomic (dir->metrics, dir->text->str, dir->text->len, error))
+    return FALSE;
+  dir->fd = g_open (dir->metrics, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
+  code = errno;
+  if (dir->fd < 0)
+    return dyno_file_set_error (error, code, dir->metrics);
+  g_string_truncate (dir->text, 0);
+  return TRUE;
+}
+
+static gboolean
+append (DynoRunDir *dir, GError **error)
+{
   while (dir->text->len > 0)
     {
       gssize n = write (dir->fd, dir->text->str, dir->text->len);
@@ -148,15 +145,32 @@ flush (DynoRunDir *dir, gboolean now, GError **error)
       if (n < 0 && code == EINTR)
         continue;
       if (n <= 0)
-        {
-          gboolean disk = code == ENOSPC || code == EDQUOT || code == EFBIG;
-          g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO, "Cannot write “%s”: %s",
-                       dir->metrics, g_strerror (code));
-          return FALSE;
-        }
+        return dyno_file_set_error (error, code, dir->metrics);
       g_string_erase (dir->text, 0, n);
     }
   return TRUE;
+}
+
+/* What is not written yet, when it is enough or due.  What cannot be written stays for the next time; until then it is an error. */
+static gboolean
+flush (DynoRunDir *dir, gboolean now, GError **error)
+{
+  gint64 time = g_get_monotonic_time ();
+
+  if (!dir->begun)
+    return TRUE;
+  if (now || dir->text->len >= FLUSH_BYTES || time - dir->flushed_us >= FLUSH_US)
+    {
+      dir->flushed_us = time;
+      g_clear_error (&dir->problem);
+      if (dir->fd < 0)
+        create (dir, &dir->problem);
+      else
+        append (dir, &dir->problem);
+    }
+  if (dir->problem)
+    g_propagate_error (error, g_error_copy (dir->problem));
+  return dir->problem == NULL;
 }
 
 gboolean
@@ -168,18 +182,15 @@ dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
     close (dir->fd);
   dir->fd = -1;
   dir->has_step = FALSE;
-  g_string_truncate (dir->text, 0);
-  dir->flushed_us = g_get_monotonic_time ();
-  if (!dyno_file_write_atomic (dir->metrics, text, strlen (text), error))
-    return FALSE;
-  dir->fd = g_open (dir->metrics, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-  return TRUE;
+  dir->begun = TRUE;
+  g_string_assign (dir->text, text);
+  return flush (dir, TRUE, error);
 }
 
 gboolean
 dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error)
 {
-  if (dir->has_step && dir->fd >= 0)
+  if (dir->has_step)
     dyno_metrics_csv_append (dir->text, &dir->step, NULL);
   dir->step = *step;
   dir->has_step = TRUE;
@@ -189,7 +200,7 @@ dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **er
 gboolean
 dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error)
 {
-  if (dir->has_step && dir->fd >= 0)
+  if (dir->has_step)
     dyno_metrics_csv_append (dir->text, &dir->step, dir->step.step == epoch->step ? epoch : NULL);
   dir->has_step = FALSE;
   return flush (dir, TRUE, error);

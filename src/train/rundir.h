@@ -20,7 +20,8 @@ const char *dyno_run_dir_get_weights (DynoRunDir *dir);
 void dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics);
 
 /* Starts metrics.csv with what metrics holds; rows are then appended, at most a second late.
- * Errors: DYNO_BASE_ERROR_DISK and _IO; adding rows goes on none the less, and _finish tries again. */
+ * Errors: DYNO_BASE_ERROR_DISK and _IO, as long as there are rows that were tried and could not be written.  They are kept, and tried
+ * again with those that follow. */
 gboolean dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error);
 gboolean dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error);
 gboolean dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error);

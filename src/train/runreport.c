@@ -52,13 +52,14 @@ dyno_run_tell_plan (DynoRun *run)
   dyno_event_queue_push (run->session->events, event);
 }
 
-/* One warning for as long as it goes on failing. */
-static void
-check_disk (DynoRun *run, gboolean written, GError *problem)
+void
+dyno_run_check_log (DynoRun *run, const GError *problem)
 {
-  if (!written && !run->disk_warned)
-    dyno_run_warn (run, "%s; training goes on, the log is kept in memory and written at the end", problem->message);
-  run->disk_warned = !written;
+  if (problem && !run->disk_warned)
+    dyno_run_warn (run, "%s; training goes on, and the log is kept until there is room", problem->message);
+  if (!problem && run->disk_warned)
+    dyno_run_warn (run, "metrics.csv is written again, and whole");
+  run->disk_warned = problem != NULL;
 }
 
 static guint64
@@ -109,7 +110,10 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   run->logged_step = metrics.step;
   dyno_metrics_add_step (run->session->metrics, &metrics);
   if (run->dir)
-    check_disk (run, dyno_run_dir_add_step (run->dir, &metrics, &problem), problem);
+    {
+      dyno_run_dir_add_step (run->dir, &metrics, &problem);
+      dyno_run_check_log (run, problem);
+    }
   event = dyno_event_new (DYNO_EVENT_STEP);
   event->step = metrics;
   dyno_event_queue_push (run->session->events, event);
@@ -126,7 +130,10 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   run->logged_epoch = epoch->epoch;
   dyno_metrics_add_epoch (run->session->metrics, epoch);
   if (run->dir)
-    check_disk (run, dyno_run_dir_add_epoch (run->dir, epoch, &problem), problem);
+    {
+      dyno_run_dir_add_epoch (run->dir, epoch, &problem);
+      dyno_run_check_log (run, problem);
+    }
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
   dyno_event_queue_push (run->session->events, event);

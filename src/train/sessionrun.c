@@ -2,7 +2,6 @@
 /* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way out ends with DONE. */
 #include "run.h"
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 static void
@@ -113,10 +112,10 @@ prepare (DynoRun *run, GError **error)
     return FALSE;
   if (!open_dataset (run, error) || !build (run, checkpoint, error))
     return FALSE;
-  if (run->dir && !dyno_run_dir_begin (run->dir, run->session->metrics, &problem))
+  if (run->dir)
     {
-      dyno_run_warn (run, "%s; training goes on, the log is kept in memory and written at the end", problem->message);
-      run->disk_warned = TRUE;
+      dyno_run_dir_begin (run->dir, run->session->metrics, &problem);
+      dyno_run_check_log (run, problem);
     }
   return TRUE;
 }
@@ -226,17 +225,6 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   dyno_event_queue_close (session->events);
 }
 
-/* A file that passes the process' size limit is an error of write (EFBIG) in this thread, as a full disk is, and no signal. */
-static void
-block_size_signal (void)
-{
-  sigset_t signals;
-
-  sigemptyset (&signals);
-  sigaddset (&signals, SIGXFSZ);
-  pthread_sigmask (SIG_BLOCK, &signals, NULL);
-}
-
 gpointer
 dyno_session_run (gpointer data)
 {
@@ -247,7 +235,6 @@ dyno_session_run (gpointer data)
   gboolean prepared;
   DynoSessionState state;
 
-  block_size_signal ();
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
   run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <signal.h>
 #include <unistd.h>
 
 static void
@@ -176,7 +175,7 @@ test_full_disk_keeps_the_old_file (void)
   struct rlimit old, small;
 
   g_assert_true (dyno_file_write_atomic (path, "old", 3, NULL));
-  signal (SIGXFSZ, SIG_IGN);
+  dyno_file_ignore_size_signal ();
   getrlimit (RLIMIT_FSIZE, &old);
   small = old;
   small.rlim_cur = 1 << 12;
@@ -188,6 +187,28 @@ test_full_disk_keeps_the_old_file (void)
   g_assert_cmpstr (content, ==, "old");
   g_unlink (path);
   g_assert_cmpint (g_rmdir (folder), ==, 0); /* no leftover */
+}
+
+/* A process that is killed while it writes leaves a name that no file of the user's has. */
+static void
+test_temporaries_have_a_prefix_of_their_own (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "weights.safetensors", NULL), *temporary = NULL, *name = NULL;
+  int fd = dyno_file_open_temporary (path, &temporary);
+
+  g_assert_cmpint (fd, >=, 0);
+  close (fd);
+  name = g_path_get_basename (temporary);
+  g_assert_true (dyno_file_is_temporary (name));
+  g_assert_false (dyno_file_is_temporary ("weights.safetensors.backup"));
+  g_assert_false (dyno_file_is_temporary (".dyno-notes.txt"));
+  g_assert_false (dyno_file_is_temporary (".dyno-a.b.c."));
+  g_assert_false (dyno_file_is_temporary (".dyno-"));
+  g_assert_true (dyno_file_replace (temporary, path, NULL));
+  g_assert_false (g_file_test (temporary, G_FILE_TEST_EXISTS));
+  g_unlink (path);
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
 static void
@@ -220,6 +241,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/ring/is-bounded-and-times-out", test_ring_is_bounded_and_times_out);
   g_test_add_func ("/base/hash/sees-every-byte", test_hash_sees_every_byte);
   g_test_add_func ("/base/file/atomic-write-replaces-whole", test_atomic_write_replaces_whole);
+  g_test_add_func ("/base/file/temporaries-have-a-prefix-of-their-own", test_temporaries_have_a_prefix_of_their_own);
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
   return g_test_run ();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors: what is written reads back; each fault of a file has its own error; writing is all or nothing. */
 #include "data-test.h"
+#include "file.h"
 #include "base-error.h"
 #include "safetensors.h"
 #include <string.h>
 #include <sys/resource.h>
-#include <signal.h>
 
 static DynoSafetensors *
 parse (const char *header, gsize data_bytes, GError **error)
@@ -168,7 +168,7 @@ test_failed_write_keeps_the_old (void)
   guint count = 0;
 
   g_assert_true (dyno_safetensors_write (path, &small, 1, NULL, NULL));
-  signal (SIGXFSZ, SIG_IGN);
+  dyno_file_ignore_size_signal ();
   g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &old), ==, 0);
   limit = old;
   limit.rlim_cur = 100000;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stopping and going on to the same bits; damaged and foreign files; full disks; leftovers. */
 #include "checkpoint.h"
+#include "file.h"
 #include "safetensors.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
@@ -321,6 +322,47 @@ limit_files (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   setrlimit (RLIMIT_FSIZE, &limit);
 }
 
+static void
+limit_all_files (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  struct rlimit limit;
+
+  getrlimit (RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = step->step >= 7 && step->step < 17 ? 100 : limit.rlim_max;
+  setrlimit (RLIMIT_FSIZE, &limit);
+}
+
+static guint
+count_warnings (const TestRun *run, const char *word)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < run->warnings->len; i++)
+    n += strstr (g_ptr_array_index (run->warnings, i), word) != NULL;
+  return n;
+}
+
+/* No row can be appended in the second and third epoch: that is said once, and so is that it works again; no row is lost. */
+static void
+test_full_disk_and_log (void)
+{
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "metrics.csv"), *text = NULL;
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_auto (TestRun) run = { 0 };
+  g_auto (GStrv) lines = NULL;
+
+  test_job_set (job, "epochs=4", NULL);
+  test_run (&run, job, limit_all_files, NULL);
+  g_assert_no_error (run.error);
+  g_assert_cmpuint (run.losses->len, ==, 20);
+  g_assert_cmpuint (count_warnings (&run, "metrics.csv”: "), ==, 1);
+  g_assert_cmpuint (count_warnings (&run, "metrics.csv is written again"), ==, 1);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 1 + 20 + 1);
+  test_remove_tree (folder);
+}
+
 /* The disk is full in the second epoch: the run goes on, the checkpoint of the first stays, and a later one is saved again. */
 static void
 test_full_disk (void)
@@ -363,8 +405,8 @@ test_folder_that_cannot_be_written (void)
 static void
 test_leftovers (void)
 {
-  static const char *const names[] = { "checkpoint.safetensors.a1B2c3", "metrics.csv.ZZZZZZ", "notes.txt",
-                                       "checkpoint.safetensors.backup1" };
+  static const char *const names[] = { ".dyno-a1B2c3", ".dyno-before", "notes.txt", "weights.safetensors.backup",
+                                       "checkpoint.previous.safetensors.link" };
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoJob) job = job_in ("mlp", folder);
 
@@ -407,6 +449,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  dyno_file_ignore_size_signal ();
   g_test_add_func ("/train/checkpoint/resume-sgd-to-the-bit", test_resume_sgd);
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
   g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
@@ -418,6 +461,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
   g_test_add_func ("/train/checkpoint/state-that-is-not-finite-is-not-saved", test_state_that_is_not_finite_is_not_saved);
   g_test_add_func ("/train/disk/full", test_full_disk);
+  g_test_add_func ("/train/disk/full-for-the-log", test_full_disk_and_log);
   g_test_add_func ("/train/disk/folder-that-cannot-be-written", test_folder_that_cannot_be_written);
   g_test_add_func ("/train/disk/leftovers", test_leftovers);
   return g_test_run ();

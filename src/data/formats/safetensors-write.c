@@ -2,9 +2,8 @@
 /* safetensors, writing: header, then each tensor straight from the caller's memory, into a temporary file beside the
  * final name; synced, then renamed, then the folder synced.  The header is padded so that data begins at a multiple of 8. */
 #include "safetensors.h"
-#include "base-error.h"
+#include "file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
@@ -102,30 +101,6 @@ write_file (int fd, const GString *header, const DynoSafetensor *tensors, guint 
   return fsync (fd) == 0;
 }
 
-static void
-sync_folder (const char *path)
-{
-  g_autofree char *folder = g_path_get_dirname (path);
-  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-  if (fd < 0)
-    return;
-  /* The file is whole either way; a file system that cannot sync folders keeps it none the less. */
-  (void) fsync (fd);
-  close (fd);
-}
-
-static gboolean
-set_errno_error (GError **error, int code, const char *path)
-{
-  gboolean disk = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  g_autofree char *shown = g_filename_display_name (path);
-
-  g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO, "Cannot write “%s”: %s", shown,
-               g_strerror (code));
-  return FALSE;
-}
-
 static gboolean
 are_valid (const DynoSafetensor *tensors, guint n_tensors)
 {
@@ -147,16 +122,16 @@ gboolean
 dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors, const char *const *metadata,
                         GError **error)
 {
-  g_autofree char *temporary = g_strconcat (path, ".XXXXXX", NULL);
+  g_autofree char *temporary = NULL;
   g_autoptr (GString) header = NULL;
   gboolean ok;
   int fd, code;
 
   g_return_val_if_fail (are_valid (tensors, n_tensors), FALSE);
   header = make_header (tensors, n_tensors, metadata);
-  fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0644);
+  fd = dyno_file_open_temporary (path, &temporary);
   if (fd < 0)
-    return set_errno_error (error, errno, path);
+    return dyno_file_set_error (error, errno, path);
   ok = write_file (fd, header, tensors, n_tensors);
   code = errno;
   if (close (fd) != 0 && ok)
@@ -164,16 +139,8 @@ dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n
       code = errno;
       ok = FALSE;
     }
-  if (ok && g_rename (temporary, path) != 0)
-    {
-      code = errno;
-      ok = FALSE;
-    }
-  if (!ok)
-    {
-      g_unlink (temporary);
-      return set_errno_error (error, code, path);
-    }
-  sync_folder (path);
-  return TRUE;
+  if (ok)
+    return dyno_file_replace (temporary, path, error);
+  g_unlink (temporary);
+  return dyno_file_set_error (error, code, path);
 }
