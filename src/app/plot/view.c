@@ -82,11 +82,13 @@ dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-/* All of what is there now; FALSE: nothing. */
+/* All of what is there now; FALSE: nothing, and *x0 and *x1 are 0. */
 static gboolean
 get_extent (DynoPlotView *self, double *x0, double *x1)
 {
   gboolean any = FALSE;
+
+  *x0 = *x1 = 0;
   for (guint i = 0; i < self->plot.n_lines; i++)
     {
       double low, high, y_low, y_high;
