@@ -153,19 +153,18 @@ dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
 void
 dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
 {
-  gint64 now = g_get_monotonic_time ();
   g_autofree char *vram = NULL, *budget = NULL, *eta = NULL, *head = NULL, *tail = NULL;
   double left = (double) NAN, fraction;
 
   if (progress->first_step == 0)
     {
       progress->first_step = step->step;
-      progress->first_us = now;
+      progress->first_seconds = step->seconds;
     }
   if (!is_due (progress))
     return;
   if (step->step > progress->first_step && progress->total_steps >= step->step)
-    left = (double) (now - progress->first_us) / 1e6 / (double) (step->step - progress->first_step)
+    left = (step->seconds - progress->first_seconds) / (double) (step->step - progress->first_step)
            * (double) (progress->total_steps - step->step);
   fraction = progress->total_steps ? (double) step->step / (double) progress->total_steps : 0;
   vram = dyno_text_bytes (step->vram_bytes);

@@ -8,11 +8,11 @@ G_BEGIN_DECLS
 
 typedef struct {
   gboolean terminal, colour, quiet;
-  gboolean shown;      /* a bar stands on the last line */
-  gint64 last_us;      /* when the bar or a plain line was last written */
-  guint64 total_steps; /* of the run; 0: not known */
-  guint64 first_step;  /* of a resumed run; 0: not known yet */
-  gint64 first_us;
+  gboolean shown;       /* a bar stands on the last line */
+  gint64 last_us;       /* when the bar or a plain line was last written */
+  guint64 total_steps;  /* of the run; 0: not known */
+  guint64 first_step;   /* of a resumed run; 0: not known yet */
+  double first_seconds; /* on the run's clock */
   gint64 epochs;
   guint64 budget_bytes;
 } DynoProgress;

@@ -4,6 +4,7 @@
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"
+#include "pulse.h"
 #include "rate.h"
 #include "rundir.h"
 #include "session-private.h"
@@ -35,7 +36,8 @@ typedef struct {
   guint bad_row;                     /* steps in a row without a finite loss */
   gboolean disk_warned;              /* metrics.csv could not be appended to */
   gint64 last_end_us;                /* of the last step, on the run's clock */
-  gint64 paused_us, base_us;         /* the clock: monotonic time less pauses, from base */
+  DynoPulse *pulse;                  /* tells the time that the process had */
+  gint64 paused_us, base_us;         /* the clock: that time less pauses, from base */
   double base_seconds;               /* of earlier parts */
   double preparation_seconds;        /* of this part */
   guint64 vram_all_bytes;
@@ -45,7 +47,7 @@ typedef struct {
 /* runloop.c: from the run's position to its end. */
 DynoRunOutcome dyno_run_loop (DynoRun *run, GError **error);
 
-/* runreport.c.  The clock of a run, in microseconds, which stands still in pauses. */
+/* runreport.c.  The clock of a run, in microseconds, which stands still in pauses and while the whole process is stopped. */
 gint64 dyno_run_clock (const DynoRun *run, gint64 monotonic_us);
 double dyno_run_seconds (const DynoRun *run, gint64 clock_us);
 

@@ -85,14 +85,14 @@ static void
 wait_in_pause (DynoRun *run)
 {
   DynoSession *session = run->session;
-  gint64 began = g_get_monotonic_time ();
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
 
   dyno_session_set_state (session, DYNO_SESSION_PAUSED);
   g_mutex_lock (&session->lock);
   while (session->pause && !session->stop && !session->checkpoint)
     g_cond_wait (&session->wake, &session->lock);
   g_mutex_unlock (&session->lock);
-  run->paused_us += g_get_monotonic_time () - began;
+  run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
 }
 
 /* Obeys what has come; a stop is an outcome. */

@@ -10,7 +10,7 @@
 gint64
 dyno_run_clock (const DynoRun *run, gint64 monotonic_us)
 {
-  return monotonic_us - run->base_us - run->paused_us;
+  return dyno_pulse_awake (run->pulse, monotonic_us) - run->base_us - run->paused_us;
 }
 
 double

@@ -134,13 +134,13 @@ static gboolean
 rebuild (DynoRun *run, GError **error)
 {
   g_autofree char *checkpoint = g_strdup (run->checkpoint);
-  gint64 began = g_get_monotonic_time (), took;
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
 
   g_clear_pointer (&run->engine, dyno_engine_free);
   run->bad_row = 0;
   if (!build (run, checkpoint, error))
     return FALSE;
-  took = g_get_monotonic_time () - began;
+  took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
   run->preparation_seconds += (double) took / 1e6;
   run->paused_us += took; /* no training: the run's clock leaves it out */
   g_mutex_lock (&run->session->lock);
@@ -156,7 +156,7 @@ train (DynoRun *run, GError **error)
   g_autoptr (GError) problem = NULL;
 
   dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
-  run->base_us = g_get_monotonic_time ();
+  run->base_us = dyno_pulse_awake (run->pulse, g_get_monotonic_time ());
   run->base_seconds = run->position.seconds;
   outcome = dyno_run_loop (run, &problem);
   if (outcome == DYNO_RUN_FAILED && is_loss (problem))
@@ -235,6 +235,7 @@ dyno_session_run (gpointer data)
   gboolean prepared;
   DynoSessionState state;
 
+  run.pulse = dyno_pulse_new ();
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
   run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
@@ -251,6 +252,7 @@ dyno_session_run (gpointer data)
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_dir_free (run.dir);
+  dyno_pulse_free (run.pulse);
   g_free (run.checkpoint);
   tell_end (&run, state, problem);
   return NULL;

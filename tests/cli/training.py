@@ -139,6 +139,23 @@ class Signals(Case):
         steps = [s['step'] for s in self.events(again, 'step')]
         self.assertEqual(steps, [last + 1, last + 2, last + 3])
 
+    def test_a_stopped_process_loses_its_time_and_nothing_else(self):
+        process = self.start()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(3)
+        process.send_signal(signal.SIGCONT)
+        steps = []
+        for line in process.stdout:
+            steps += self.events([json.loads(line)], 'step')
+            # Those on their way before the stop have come once the run is half a second further.
+            if steps and steps[-1]['seconds'] > steps[0]['seconds'] + 0.5:
+                break
+        process.send_signal(signal.SIGINT)
+        output, words = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, words.decode())
+        self.assertNotIn('stuck', words.decode())
+        self.assertTrue(all(step['step_ms'] < 3000 for step in steps), max(step['step_ms'] for step in steps))
+
     def test_terminate_and_hang_up_save(self):
         for number in (signal.SIGTERM, signal.SIGHUP):
             process = self.start('--force')

@@ -2,6 +2,7 @@
 /* The table of settings: defaults, text both ways, refusals, locales; schedule; metrics as CSV; plans of jobs. */
 #include "metricscsv.h"
 #include "planjob.h"
+#include "pulse.h"
 #include "rate.h"
 #include "schedule.h"
 #include <locale.h>
@@ -255,6 +256,28 @@ test_rate_skips_gaps (void)
   t += 5 * G_USEC_PER_SEC;
   dyno_rate_skip (&rate, 5 * G_USEC_PER_SEC);
   g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
+}
+
+/* An hour without the process is a gap, a second is a slow step; moments from before the gap stay before it. */
+static void
+test_pulse (void)
+{
+  const gint64 hour = G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC;
+  gint64 now = g_get_monotonic_time (), awake;
+  DynoPulse *pulse = dyno_pulse_new ();
+
+  g_assert_cmpint (dyno_pulse_awake (NULL, now), ==, now);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
+  awake = dyno_pulse_awake (pulse, now + hour);
+  g_assert_cmpint (awake, >=, now);
+  g_assert_cmpint (awake, <, now + G_USEC_PER_SEC);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour / 2), ==, awake);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour + G_USEC_PER_SEC), ==, awake + G_USEC_PER_SEC);
+  awake = dyno_pulse_awake (pulse, now + 2 * hour);
+  g_assert_cmpint (awake, <, now + 3 * G_USEC_PER_SEC);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + 2 * hour + 7), ==, awake + 7);
+  dyno_pulse_free (pulse);
 }
 
 /* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new start. */
@@ -542,6 +565,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/rate/last-second", test_rate);
   g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
   g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
+  g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
   g_test_add_func ("/train/metrics/csv", test_metrics_csv);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
