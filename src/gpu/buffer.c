@@ -151,11 +151,19 @@ fill_in (DynoBuffer *buffer, GError **error)
   return TRUE;
 }
 
+guint64
+dyno_buffer_get_limit (const DynoDeviceInfo *info)
+{
+  guint64 most = info->max_buffer_bytes > 0 ? MIN (info->max_buffer_bytes, G_MAXINT64) : G_MAXINT64;
+
+  return most & ~(DYNO_BUFFER_GRANULARITY - 1);
+}
+
 DynoBuffer *
 dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage, GError **error)
 {
   g_autoptr (DynoBuffer) buffer = NULL;
-  guint64 limit = MIN (device->probe->max_buffer_bytes, G_MAXINT64) & ~(DYNO_BUFFER_GRANULARITY - 1);
+  guint64 limit = dyno_buffer_get_limit (&device->info);
 
   g_return_val_if_fail (size_bytes > 0 && kind < DYNO_MEMORY_N_KINDS, NULL);
   dyno_device_collect (device);

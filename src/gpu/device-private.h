@@ -31,9 +31,8 @@ typedef struct {
   VkPhysicalDevice handle;
   guint8 cache_uuid[VK_UUID_SIZE];
   guint32 compute_family;
-  guint32 transfer_family; /* = compute_family: no family for transfers alone */
-  guint32 timestamp_bits;  /* of the compute family */
-  guint64 max_buffer_bytes;
+  guint32 transfer_family;   /* = compute_family: no family for transfers alone */
+  guint32 timestamp_bits;    /* of the compute family */
   gboolean subgroup_control; /* a size can be required in compute shaders */
   gboolean full_subgroups;   /* computeFullSubgroups */
   gboolean maintenance4;

@@ -56,6 +56,8 @@ apply_pretence (DynoDeviceInfo *info, const DynoDeviceParams *params)
     info->matrix = DYNO_MATRIX_NONE;
   if (params->shared_bytes > 0)
     info->shared_bytes = MIN (info->shared_bytes, params->shared_bytes);
+  if (params->max_buffer_bytes > 0)
+    info->max_buffer_bytes = MIN (info->max_buffer_bytes, params->max_buffer_bytes);
 }
 
 static char *

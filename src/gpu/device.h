@@ -45,7 +45,7 @@ typedef struct {
   guint32 max_invocations;                           /* a workgroup, 128 at least */
   guint32 max_groups_x;                              /* workgroups a dispatch in x (y and z: 65535) */
   guint32 processors;                                /* SMs, compute units or shader cores; 0: the driver does not say */
-  guint64 max_allocation_bytes;                      /* largest single buffer the driver promises; more may work */
+  guint64 max_buffer_bytes;                          /* of one buffer: maxBufferSize, maxMemoryAllocationSize; 0: no limit */
   gboolean memory_budget;                            /* VK_EXT_memory_budget */
   gboolean transfer_queue;                           /* a queue family for transfers alone */
   double timestamp_ns;                               /* nanoseconds a tick; 0: no timestamps */
@@ -73,13 +73,14 @@ typedef enum {
 const char *dyno_memory_kind_name (DynoMemoryKind kind); /* "weights", "gradients", ...: for files and --json */
 
 typedef struct {
-  int index;              /* -1: the best device */
-  guint64 budget_bytes;   /* 0: none; else no allocation of device memory may take the total past this */
-  gboolean validation;    /* Khronos validation layer, its messages as g_warning and counted; also DYNO_VALIDATION=1 */
-  gboolean no_matrix;     /* pretend: no matrix units */
-  gboolean no_matrix_khr; /* pretend: only the NV extension */
-  gboolean no_fp16;       /* pretend: no fp16 */
-  guint32 shared_bytes;   /* pretend: at most this much workgroup memory; 0: as it is */
+  int index;                /* -1: the best device */
+  guint64 budget_bytes;     /* 0: none; else no allocation of device memory may take the total past this */
+  gboolean validation;      /* Khronos validation layer, its messages as g_warning and counted; also DYNO_VALIDATION=1 */
+  gboolean no_matrix;       /* pretend: no matrix units */
+  gboolean no_matrix_khr;   /* pretend: only the NV extension */
+  gboolean no_fp16;         /* pretend: no fp16 */
+  guint32 shared_bytes;     /* pretend: at most this much workgroup memory; 0: as it is */
+  guint64 max_buffer_bytes; /* pretend: no buffer larger than this; 0: as it is */
 } DynoDeviceParams;
 
 /* All devices with a compute queue, best first: discrete, integrated, virtual, software; within a type by

@@ -230,9 +230,11 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
   info->max_groups_x = limits->maxComputeWorkGroupCount[0];
   info->timestamp_ns = probe->timestamp_bits > 0 ? (double) limits->timestampPeriod : 0.0;
   info->subgroup_size = subgroup.subgroupSize;
-  info->max_allocation_bytes = maintenance3.maxMemoryAllocationSize;
   info->processors = count_processors (instance, probe->handle, extensions);
-  probe->max_buffer_bytes = probe->maintenance4 ? maintenance4.maxBufferSize : G_MAXUINT64;
+  /* A buffer has memory of its own, so both limits are its. */
+  info->max_buffer_bytes = MIN (maintenance3.maxMemoryAllocationSize, G_MAXINT64);
+  if (probe->maintenance4)
+    info->max_buffer_bytes = MIN (info->max_buffer_bytes, maintenance4.maxBufferSize);
   probe->subgroup_control = probe->subgroup_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
   info->subgroup_min = probe->subgroup_control ? control.minSubgroupSize : subgroup.subgroupSize;
   info->subgroup_max = probe->subgroup_control ? control.maxSubgroupSize : subgroup.subgroupSize;

@@ -369,10 +369,11 @@ tensor_bytes (Tuner *t, const DynoTensor *tensor)
 static gboolean
 fill_activation (Tuner *t, const DynoTensor *tensor, gboolean is_workspace, GError **error)
 {
-  DynoBuffer *arena = dyno_memory_get_buffer (t->memory, tensor->space, 0);
+  guint64 offset;
+  DynoBuffer *arena = dyno_memory_locate (t->memory, tensor, 0, &offset);
   GBytes *bytes = is_workspace ? NULL : tensor_bytes (t, tensor);
   if (!bytes)
-    return dyno_buffer_fill (arena, tensor->offset, tensor->size_bytes & ~G_GUINT64_CONSTANT (3), 0, error);
+    return dyno_buffer_fill (arena, offset, tensor->size_bytes & ~G_GUINT64_CONSTANT (3), 0, error);
   gsize chunk;
   const void *data = g_bytes_get_data (bytes, &chunk);
   if (!dyno_buffer_write (t->pattern, 0, data, chunk, error))
@@ -381,7 +382,7 @@ fill_activation (Tuner *t, const DynoTensor *tensor, gboolean is_workspace, GErr
   if (!command)
     return FALSE;
   for (guint64 at = 0; at < tensor->size_bytes; at += chunk)
-    dyno_command_copy (command, t->pattern, 0, arena, tensor->offset + at, MIN (chunk, tensor->size_bytes - at));
+    dyno_command_copy (command, t->pattern, 0, arena, offset + at, MIN (chunk, tensor->size_bytes - at));
   guint64 ticket;
   return dyno_command_end (command, error) && dyno_command_submit (command, NULL, 0, &ticket, error)
          && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
@@ -426,11 +427,12 @@ sample_tensor (Tuner *t, const DynoTensor *tensor, GArray *values, GError **erro
 {
   guint64 size = dyno_dtype_size (tensor->dtype), n = tensor->size_bytes / size, count = MIN (n, SAMPLE);
   g_autofree guint8 *bytes = g_malloc (count * size);
-  DynoBuffer *buffer = dyno_memory_get_buffer (t->memory, tensor->space, 0);
+  guint64 offset;
+  DynoBuffer *buffer = dyno_memory_locate (t->memory, tensor, 0, &offset);
   for (guint part = 0; part < 3; part++)
     {
       guint64 first = (n - count) / 2 * part;
-      if (!dyno_buffer_read (buffer, tensor->offset + first * size, bytes, count * size, error))
+      if (!dyno_buffer_read (buffer, offset + first * size, bytes, count * size, error))
         return FALSE;
       for (guint64 i = 0; i < count; i++)
         {

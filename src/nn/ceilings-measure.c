@@ -131,7 +131,7 @@ buffer_bytes (DynoDevice *device, gboolean software)
   if (!dyno_device_query_memory (device, &used, &free_bytes))
     free_bytes = info->vram_bytes - MIN (info->vram_bytes, dyno_device_get_allocated_total (device));
   most = MIN (most, free_bytes / 8);
-  most = MIN (most, info->max_allocation_bytes);
+  most = MIN (most, dyno_buffer_get_limit (info));
   return MAX (most & ~(guint64) (NOISE_BYTES - 1), NOISE_BYTES);
 }
 

@@ -4,6 +4,8 @@
  * Lives that are a tiny share of the whole are put into what the large ones leave, so that orders are tried of the large ones alone.
  * Where no order comes near the bound the best place for a life is not found by its size or length: the orders are then changed
  * by what came to lie too high, a few times each.
+ * Where the result is larger than one buffer may be, all is placed once more with the addresses cut into buffers of that size, none of
+ * which a life straddles; what lies unused at the end of a buffer is not counted.
  * Each life is put into the lowest gap (or the tightest) that is free over all its levels, as in Pisarchyk and Lee,
  * "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by size. */
 #include "plan-private.h"
@@ -23,9 +25,12 @@ typedef struct {
   gboolean tight; /* the smallest gap that fits instead of the lowest */
   guint n;        /* large lives */
   DynoLife *lives;
-  guint *sequence;  /* indices in the order of placing: of the large lives, then of the tiny ones */
-  guint *placed;    /* indices by offset */
-  guint64 *offsets; /* a life */
+  guint *sequence;      /* indices in the order of placing: of the large lives, then of the tiny ones */
+  guint *placed;        /* indices by offset */
+  guint64 *offsets;     /* a life */
+  guint64 buffer_bytes; /* no life straddles a multiple of it */
+  guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS
+               + 1]; /* of what is placed in each buffer; the last: of all buffers that are too many */
 } Placement;
 
 static guint64
@@ -63,6 +68,14 @@ compare_lives (gconstpointer a, gconstpointer b, gpointer data)
   return i < k ? -1 : i > k;
 }
 
+/* The first place from `offset` on that lies in one buffer. */
+static guint64
+keep_whole (const Placement *p, guint64 offset, guint64 size_bytes)
+{
+  guint64 left = p->buffer_bytes - offset % p->buffer_bytes;
+  return size_bytes <= left || size_bytes > p->buffer_bytes ? offset : offset + left;
+}
+
 /* The offset for one life among those placed. */
 static guint64
 find_gap (const Placement *p, const DynoLife *life, guint n_placed)
@@ -75,16 +88,17 @@ find_gap (const Placement *p, const DynoLife *life, guint n_placed)
       guint64 offset = p->offsets[p->placed[i]];
       if (other->last < life->first || other->first > life->last)
         continue;
-      if (offset > end && offset - end >= life->size_bytes && offset - end < best_size)
+      guint64 start = keep_whole (p, end, life->size_bytes);
+      if (offset > start && offset - start >= life->size_bytes && offset - start < best_size)
         {
-          best = end;
-          best_size = offset - end;
+          best = start;
+          best_size = offset - start;
           if (!p->tight)
             return best;
         }
       end = MAX (end, offset + other->size_bytes);
     }
-  return best == G_MAXUINT64 ? end : best;
+  return best == G_MAXUINT64 ? keep_whole (p, end, life->size_bytes) : best;
 }
 
 static void
@@ -102,26 +116,34 @@ insert_placed (Placement *p, guint index, guint64 offset, guint n_placed)
   memmove (p->placed + at + 1, p->placed + at, (n_placed - at) * sizeof (guint));
   p->placed[at] = index;
   p->offsets[index] = offset;
+  guint64 buffer = MIN (offset / p->buffer_bytes, DYNO_PLAN_MAX_ARENA_BUFFERS);
+  p->ends[buffer] = MAX (p->ends[buffer], offset + p->lives[index].size_bytes - buffer * p->buffer_bytes);
+}
+
+/* What all buffers take together. */
+static guint64
+count_bytes (const Placement *p)
+{
+  guint64 total = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (p->ends); i++)
+    total += p->ends[i];
+  return total;
 }
 
 static guint64
 place_sequence (Placement *p)
 {
-  guint64 total = 0;
+  memset (p->ends, 0, sizeof p->ends);
   for (guint i = 0; i < p->n; i++)
-    {
-      guint index = p->sequence[i];
-      guint64 offset = find_gap (p, &p->lives[index], i);
-      insert_placed (p, index, offset, i);
-      total = MAX (total, offset + p->lives[index].size_bytes);
-    }
-  return total;
+    insert_placed (p, p->sequence[i], find_gap (p, &p->lives[p->sequence[i]], i), i);
+  return count_bytes (p);
 }
 
 /* Adds the tiny lives to the best result. */
 static guint64
-place_tiny (Placement *p, guint n_lives, guint64 total)
+place_tiny (Placement *p, guint n_lives)
 {
+  memset (p->ends, 0, sizeof p->ends);
   for (guint i = 0; i < n_lives; i++)
     {
       guint index = p->sequence[i];
@@ -129,9 +151,8 @@ place_tiny (Placement *p, guint n_lives, guint64 total)
       if (i >= p->n)
         life->offset = find_gap (p, life, i);
       insert_placed (p, index, life->offset, i);
-      total = MAX (total, life->offset + life->size_bytes);
     }
-  return total;
+  return count_bytes (p);
 }
 
 /* Those that came to lie above the bound go before the others half as far from the start of the sequence. */
@@ -179,8 +200,31 @@ dyno_lives_bound (const DynoLife *lives, guint n_lives)
   return peak;
 }
 
+/* All lives, `sequence` large ones first, with this size of buffers. */
+static guint64
+place_all (Placement *p, guint n_lives, guint64 bound, guint64 buffer_bytes)
+{
+  guint64 best = G_MAXUINT64;
+  p->buffer_bytes = buffer_bytes;
+  for (guint rounds = 0; rounds <= ROUNDS; rounds += ROUNDS)
+    for (guint attempt = 0; attempt < 2 * ORDER_N && best > bound + (rounds ? bound / NEAR_FRACTION : 0); attempt++)
+      {
+        p->order = (Order) (attempt / 2);
+        p->tight = attempt % 2;
+        sort_sequence (p);
+        keep_offsets (p, place_sequence (p), &best);
+        for (guint round = 0; round < rounds && best > bound + bound / NEAR_FRACTION; round++)
+          {
+            advance_high (p, bound);
+            keep_offsets (p, place_sequence (p), &best);
+          }
+      }
+  p->tight = TRUE;
+  return place_tiny (p, n_lives);
+}
+
 guint64
-dyno_lives_place (DynoLife *lives, guint n_lives)
+dyno_lives_place (DynoLife *lives, guint n_lives, guint64 buffer_bytes)
 {
   if (n_lives == 0)
     return 0;
@@ -190,26 +234,13 @@ dyno_lives_place (DynoLife *lives, guint n_lives)
   g_autofree guint *placed = g_new (guint, n_lives + 1);
   g_autofree guint64 *offsets = g_new (guint64, n_lives);
   Placement p = { .lives = lives, .sequence = sequence, .placed = placed, .offsets = offsets };
-  guint64 best = G_MAXUINT64, bound = dyno_lives_bound (lives, n_lives);
+  guint64 bound = dyno_lives_bound (lives, n_lives);
   guint n_tiny = 0;
   for (guint i = 0; i < n_lives; i++)
     if (lives[i].size_bytes < bound / TINY_FRACTION)
       sequence[n_lives - ++n_tiny] = i;
     else
       sequence[p.n++] = i;
-  for (guint rounds = 0; rounds <= ROUNDS; rounds += ROUNDS)
-    for (guint attempt = 0; attempt < 2 * ORDER_N && best > bound + (rounds ? bound / NEAR_FRACTION : 0); attempt++)
-      {
-        p.order = (Order) (attempt / 2);
-        p.tight = attempt % 2;
-        sort_sequence (&p);
-        keep_offsets (&p, place_sequence (&p), &best);
-        for (guint round = 0; round < rounds && best > bound + bound / NEAR_FRACTION; round++)
-          {
-            advance_high (&p, bound);
-            keep_offsets (&p, place_sequence (&p), &best);
-          }
-      }
-  p.tight = TRUE;
-  return place_tiny (&p, n_lives, best);
+  guint64 total = place_all (&p, n_lives, bound, G_MAXUINT64);
+  return total <= buffer_bytes ? total : place_all (&p, n_lives, bound, buffer_bytes);
 }

@@ -21,8 +21,10 @@ typedef struct {
 } DynoLife;
 
 /* Offsets such that lives that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the bytes needed are returned.
+ * buffer_bytes: where more is needed than that, the offset o lies in buffer o / buffer_bytes, each life (if it is no larger) wholly
+ * in one; the bytes are the sum of what each buffer must have.  A multiple of DYNO_TENSOR_ALIGNMENT, or G_MAXUINT64: no limit.
  * Deterministic; some tens of milliseconds for thousands of lives. */
-guint64 dyno_lives_place (DynoLife *lives, guint n_lives);
+guint64 dyno_lives_place (DynoLife *lives, guint n_lives, guint64 buffer_bytes);
 
 /* The most bytes that live at one level: no placement is smaller.  Sizes are taken as they are. */
 guint64 dyno_lives_bound (const DynoLife *lives, guint n_lives);

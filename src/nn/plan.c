@@ -5,6 +5,7 @@
  * - A tensor that is read before it is written lives from the start (the host fills it); one marked `keep` to the end.
  * - Lives are in barrier levels, both ends included, so that sharing memory never makes a barrier needed where the values
  *   themselves need none.
+ * - A device with a larger limit of its buffers gets the same offsets, unless the arena passes the smaller one.
  * - Parameters and state have their offsets already; the plan only counts them. */
 #include "plan-private.h"
 #include "graph-private.h"
@@ -24,6 +25,7 @@ typedef struct {
   DynoPlanFlags flags;
   GArray *uses;                 /* Use, of the arena's tensors, by first dispatch */
   gboolean bound[DYNO_SPACE_N]; /* spaces that some dispatch touches */
+  guint64 buffer_bytes;         /* of the arena: no tensor straddles a multiple of it */
 } Planner;
 
 DynoMemoryKind
@@ -79,17 +81,31 @@ collect_uses (Planner *p)
     }
 }
 
+static guint64
+guard_bytes (const Planner *p)
+{
+  return p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
+}
+
+/* What a tensor takes of the arena. */
+static guint64
+use_bytes (const Planner *p, const Use *use)
+{
+  return dyno_align_up (use->tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + 2 * guard_bytes (p);
+}
+
 /* Memory of its own for every tensor; also the addresses by which levels are found. */
 static gboolean
-place_apart (Planner *p, guint64 *end)
+place_apart (Planner *p, guint64 buffer_bytes, guint64 *end)
 {
-  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
+  *end = 0;
   for (guint i = 0; i < p->uses->len; i++)
     {
-      DynoTensor *tensor = g_array_index (p->uses, Use, i).tensor;
-      tensor->offset = *end + guard;
-      if (!dyno_size_add (tensor->offset, dyno_align_up (tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + guard, end)
-          || *end > (guint64) G_MAXINT64)
+      const Use *use = &g_array_index (p->uses, Use, i);
+      guint64 size = use_bytes (p, use), left = buffer_bytes - *end % buffer_bytes;
+      guint64 start = size > left && size <= buffer_bytes ? *end + left : *end;
+      use->tensor->offset = start + guard_bytes (p);
+      if (!dyno_size_add (start, size, end) || *end > (guint64) G_MAXINT64)
         return FALSE;
     }
   return TRUE;
@@ -100,7 +116,6 @@ static DynoLife *
 find_lives (const Planner *p)
 {
   GPtrArray *dispatches = p->dispatches;
-  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   g_autofree guint *levels = g_new (guint, dispatches->len + 1);
   DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
@@ -110,23 +125,51 @@ find_lives (const Planner *p)
   for (guint i = 0; i < p->uses->len; i++)
     {
       const Use *use = &g_array_index (p->uses, Use, i);
-      lives[i].size_bytes = dyno_align_up (use->tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + 2 * guard;
+      lives[i].size_bytes = use_bytes (p, use);
       lives[i].first = use->from_start ? 0 : levels[use->first_dispatch];
       lives[i].last = use->tensor->keep ? level : levels[use->last_dispatch];
     }
   return lives;
 }
 
-/* Replaces the offsets by shared ones; gives the bytes needed. */
-static guint64
+/* Replaces the offsets by shared ones. */
+static void
 place_shared (Planner *p)
 {
-  guint64 guard = p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
   g_autofree DynoLife *lives = find_lives (p);
-  guint64 total = dyno_lives_place (lives, p->uses->len);
+  dyno_lives_place (lives, p->uses->len, p->buffer_bytes);
   for (guint i = 0; i < p->uses->len; i++)
-    g_array_index (p->uses, Use, i).tensor->offset = lives[i].offset + guard;
-  return total;
+    g_array_index (p->uses, Use, i).tensor->offset = lives[i].offset + guard_bytes (p);
+}
+
+/* The arena's buffers, from the tensors' offsets. */
+static void
+count_arena (const Planner *p, DynoPlan *plan)
+{
+  memset (plan->arena_bytes, 0, sizeof plan->arena_bytes);
+  plan->n_arena_buffers = 1;
+  for (guint i = 0; i < p->uses->len; i++)
+    {
+      const Use *use = &g_array_index (p->uses, Use, i);
+      guint64 start = use->tensor->offset - guard_bytes (p), size = use_bytes (p, use);
+      guint buffer = (guint) MIN (start / p->buffer_bytes, DYNO_PLAN_MAX_ARENA_BUFFERS - 1);
+      plan->arena_bytes[buffer] = MAX (plan->arena_bytes[buffer], start + size - buffer * p->buffer_bytes);
+      plan->n_arena_buffers = MAX (plan->n_arena_buffers, buffer + 1);
+      plan->largest_bytes = MAX (plan->largest_bytes, size);
+    }
+  /* What more buffers would be needed for is more than the device can have in so many. */
+  plan->largest_bytes = MAX (plan->largest_bytes, plan->arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS - 1]);
+}
+
+static void
+sum_arena (DynoPlan *plan)
+{
+  plan->space_bytes[DYNO_SPACE_ARENA] = 0;
+  for (guint i = 0; i < plan->n_arena_buffers; i++)
+    {
+      plan->arena_bytes[i] = dyno_align_up (plan->arena_bytes[i], DYNO_BUFFER_GRANULARITY);
+      plan->space_bytes[DYNO_SPACE_ARENA] += plan->arena_bytes[i];
+    }
 }
 
 guint64
@@ -136,7 +179,7 @@ dyno_dispatches_peak (GPtrArray *dispatches)
   Planner p = { .dispatches = dispatches, .uses = uses };
   guint64 end = 0;
   collect_uses (&p);
-  if (!place_apart (&p, &end)) /* the plan will say so */
+  if (!place_apart (&p, G_MAXUINT64, &end)) /* the plan will say so */
     return G_MAXUINT64;
   g_autofree DynoLife *lives = find_lives (&p);
   return dyno_lives_bound (lives, uses->len);
@@ -191,25 +234,39 @@ dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, D
 {
   g_return_val_if_fail (n_slots >= 1, FALSE);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (Use));
-  Planner p = { .dispatches = lowering->dispatches, .flags = flags, .uses = uses };
-  *plan = (DynoPlan){ .n_slots = n_slots, .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots };
+  guint64 limit = dyno_buffer_get_limit (&lowering->info);
+  Planner p = { .dispatches = lowering->dispatches, .flags = flags, .uses = uses, .buffer_bytes = limit };
+  *plan =
+      (DynoPlan){ .n_slots = n_slots, .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots, .buffer_bytes = limit };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);
-  guint64 *arena = &plan->space_bytes[DYNO_SPACE_ARENA];
-  if (!place_apart (&p, arena))
+  if (!place_apart (&p, G_MAXUINT64, &plan->naive_arena_bytes))
     {
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                    "the activations of a step are too large to count; lower the batch or the image size");
       return FALSE;
     }
-  plan->naive_arena_bytes = *arena;
+  guint64 end;
   if (!(flags & DYNO_PLAN_NO_ALIAS))
-    *arena = place_shared (&p);
+    place_shared (&p);
+  else if (plan->naive_arena_bytes > limit)
+    place_apart (&p, limit, &end);
+  count_arena (&p, plan);
   count_spaces (&p, lowering->graph, plan->space_bytes);
   for (guint space = 0; space < DYNO_SPACE_N; space++)
-    plan->space_bytes[space] = dyno_align_up (plan->space_bytes[space], DYNO_BUFFER_GRANULARITY);
+    {
+      plan->space_bytes[space] = dyno_align_up (plan->space_bytes[space], DYNO_BUFFER_GRANULARITY);
+      plan->largest_bytes = MAX (plan->largest_bytes, plan->space_bytes[space]);
+    }
+  sum_arena (plan);
   count_kinds (plan);
   return TRUE;
+}
+
+gboolean
+dyno_plan_fits_buffers (const DynoPlan *plan)
+{
+  return plan->largest_bytes <= plan->buffer_bytes;
 }
 
 void
@@ -217,6 +274,13 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
 {
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     plan->space_bytes[space] = MAX (plan->space_bytes[space], other->space_bytes[space]);
+  g_return_if_fail (plan->n_arena_buffers == 0 || plan->buffer_bytes == other->buffer_bytes); /* one device's */
+  for (guint i = 0; i < other->n_arena_buffers; i++)
+    plan->arena_bytes[i] = MAX (plan->arena_bytes[i], other->arena_bytes[i]);
+  plan->n_arena_buffers = MAX (plan->n_arena_buffers, other->n_arena_buffers);
+  plan->buffer_bytes = other->buffer_bytes;
+  plan->largest_bytes = MAX (plan->largest_bytes, other->largest_bytes);
+  sum_arena (plan);
   plan->naive_arena_bytes = MAX (plan->naive_arena_bytes, other->naive_arena_bytes);
   plan->n_slots = MAX (plan->n_slots, other->n_slots);
   plan->n_input_slots = MAX (plan->n_input_slots, other->n_input_slots);

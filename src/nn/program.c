@@ -87,8 +87,9 @@ record_dispatch (DynoProgram *program, DynoCommand *command, guint index, guint 
       const DynoBinding *binding = &dispatch->bindings[b];
       if (binding->push_offset == G_MAXUINT16)
         continue;
-      DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, binding->tensor->space, slot);
-      guint64 address = dyno_buffer_get_address (buffer) + binding->tensor->offset + binding->byte_offset;
+      guint64 offset;
+      DynoBuffer *buffer = dyno_memory_locate (program->memory, binding->tensor, slot, &offset);
+      guint64 address = dyno_buffer_get_address (buffer) + offset + binding->byte_offset;
       memcpy (push + binding->push_offset, &address, sizeof address);
     }
   dyno_command_dispatch (command, program->kernels[index], push, dispatch->groups[0], dispatch->groups[1],
@@ -210,9 +211,8 @@ check_memory (DynoProgram *program, GError **error)
       for (guint b = 0; b < dispatch->n_bindings; b++)
         {
           const DynoTensor *tensor = dispatch->bindings[b].tensor;
-          DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, tensor->space, 0);
-          guint64 size = buffer ? dyno_buffer_get_size (buffer) : 0;
-          if (tensor->offset <= size && tensor->size_bytes <= size - tensor->offset)
+          guint64 offset;
+          if (dyno_memory_locate (program->memory, tensor, 0, &offset))
             continue;
           g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                        "%s does not fit the memory it was given; plan the graph, merge the plans, then allocate",
@@ -399,11 +399,10 @@ dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError
 /* Tensors -------------------------------------------------------------------------------------------------------- */
 
 static DynoBuffer *
-tensor_buffer (DynoProgram *program, const DynoTensor *tensor, guint slot, gsize size_bytes, GError **error)
+tensor_buffer (DynoProgram *program, const DynoTensor *tensor, guint slot, gsize size_bytes, guint64 *offset, GError **error)
 {
-  DynoBuffer *buffer = dyno_memory_get_buffer (program->memory, tensor->space, slot);
-  if (buffer && tensor->offset != DYNO_OFFSET_NONE && size_bytes <= tensor->size_bytes
-      && tensor->offset + size_bytes <= dyno_buffer_get_size (buffer))
+  DynoBuffer *buffer = dyno_memory_locate (program->memory, tensor, slot, offset);
+  if (buffer && size_bytes <= tensor->size_bytes)
     return buffer;
   g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "%s has no %" G_GSIZE_FORMAT " bytes in this program",
                tensor->name, size_bytes);
@@ -414,14 +413,16 @@ gboolean
 dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, const void *data, gsize size_bytes,
                            GError **error)
 {
-  DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, error);
-  return buffer && dyno_buffer_write (buffer, tensor->offset, data, size_bytes, error);
+  guint64 offset;
+  DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, &offset, error);
+  return buffer && dyno_buffer_write (buffer, offset, data, size_bytes, error);
 }
 
 gboolean
 dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data, gsize size_bytes,
                           GError **error)
 {
-  DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, error);
-  return buffer && dyno_buffer_read (buffer, tensor->offset, data, size_bytes, error);
+  guint64 offset;
+  DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, &offset, error);
+  return buffer && dyno_buffer_read (buffer, offset, data, size_bytes, error);
 }

@@ -17,11 +17,16 @@ G_BEGIN_DECLS
 typedef struct _DynoMemory DynoMemory;
 typedef struct _DynoProgram DynoProgram;
 
-/* Errors: those of dyno_buffer_new.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss scale. */
+/* Errors: those of dyno_buffer_new; OUT_OF_DEVICE_MEMORY where the plan needs larger buffers than there are.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss scale. */
 DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
 void dyno_memory_free (DynoMemory *memory);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_free)
+/* NULL where the plan has no bytes; of ARENA the first. */
 DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot);
+/* The buffer that holds a planned tensor, and where in it; NULL: there is none, or the tensor does not lie inside. */
+DynoBuffer *dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot, guint64 *offset);
+/* All of ARENA; element type DynoBuffer, owned by memory. */
+GPtrArray *dyno_memory_list_arena (DynoMemory *memory);
 
 typedef enum {
   DYNO_COMMAND_FULL,       /* forward, backward, optimizer */

@@ -219,9 +219,11 @@ run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CO
       || !(memory = dyno_memory_new (device, &plan, error))
       || !(program = dyno_program_new (device, lowering, memory, NULL, NULL, NULL, error)))
     return FALSE;
-  DynoBuffer *arena = dyno_memory_get_buffer (memory, DYNO_SPACE_ARENA, 0);
-  return dyno_buffer_fill (arena, 0, dyno_buffer_get_size (arena), 0xffffffffu, error)
-         && dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
+  g_autoptr (GPtrArray) arena = dyno_memory_list_arena (memory);
+  for (guint i = 0; i < arena->len; i++)
+    if (!dyno_buffer_fill (arena->pdata[i], 0, dyno_buffer_get_size (arena->pdata[i]), 0xffffffffu, error))
+      return FALSE;
+  return dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
          && write_activation (program, t->input, t->x, error) && write_activation (program, t->seed, t->dy, error)
          && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
          && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, error)

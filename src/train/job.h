@@ -39,11 +39,11 @@ gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, 
 
 /* What a job needs, exactly, without running it: no device is touched.  Takes some milliseconds. */
 typedef struct {
-  DynoPlan plan;        /* training and evaluation merged */
-  guint64 budget_bytes; /* settings' vram_budget, else the device's memory */
-  guint64 device_bytes; /* the device's memory */
-  guint64 limit_bytes;  /* the smaller of the two: what decides whether it fits */
-  gboolean fits;
+  DynoPlan plan;           /* training and evaluation merged */
+  guint64 budget_bytes;    /* settings' vram_budget, else the device's memory */
+  guint64 device_bytes;    /* the device's memory */
+  guint64 limit_bytes;     /* the smaller of the two: what decides whether it fits */
+  gboolean fits;           /* in it, and in buffers that the device can have */
   guint64 host_bytes;      /* page-locked staging and decoded batches */
   guint64 n_parameters;    /* weights, pads not counted */
   double flops_per_sample; /* forward and backward, useful */

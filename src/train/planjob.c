@@ -189,7 +189,7 @@ typedef struct {
   guint64 limit_bytes;
 } Search;
 
-/* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all. */
+/* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all, or not in buffers that the device can have. */
 static guint64
 bytes_at (const Search *s, guint32 batch, gboolean evaluation)
 {
@@ -197,7 +197,14 @@ bytes_at (const Search *s, guint32 batch, gboolean evaluation)
 
   if (!need_of_job (s->job, s->info, s->device, s->choices, evaluation, batch, s->job->settings.checkpointing, &need, NULL))
     return G_MAXUINT64;
-  return need.plan.total_bytes;
+  return dyno_plan_fits_buffers (&need.plan) ? need.plan.total_bytes : G_MAXUINT64;
+}
+
+/* Does this plan fit the device? */
+static gboolean
+plan_fits (const Search *s, const DynoPlan *plan)
+{
+  return plan->total_bytes <= s->limit_bytes && dyno_plan_fits_buffers (plan);
 }
 
 /* The largest batch that fits.  Memory is nearly a straight line over the batch, so a line through two known points guesses well;
@@ -210,7 +217,7 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
                   + plan->kind_bytes[DYNO_MEMORY_OPTIMIZER];
   guint64 low = 0, low_bytes = fixed, high = MOST_BATCH + 1, high_bytes = 0;
 
-  if (plan->total_bytes <= s->limit_bytes)
+  if (plan_fits (s, plan))
     {
       low = batch;
       low_bytes = plan->total_bytes;
@@ -218,7 +225,7 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
   else
     {
       high = batch;
-      high_bytes = plan->total_bytes;
+      high_bytes = dyno_plan_fits_buffers (plan) ? plan->total_bytes : G_MAXUINT64;
     }
   for (guint try = 0; try < MOST_TRIES && high - low > 1 && fixed <= s->limit_bytes; try++)
     {
@@ -278,7 +285,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   plan->device_bytes = device->vram_bytes;
   plan->limit_bytes = device->vram_bytes > 0 ? MIN (plan->budget_bytes, device->vram_bytes) : plan->budget_bytes;
   search.limit_bytes = plan->limit_bytes;
-  plan->fits = need.plan.total_bytes <= plan->limit_bytes;
+  plan->fits = plan_fits (&search, &need.plan);
   plan->host_bytes = count_host_bytes (adapted, info, &params, n_validation > 0);
   plan->n_parameters = need.n_parameters;
   plan->flops_per_sample = need.flops;
@@ -287,7 +294,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   plan->fits_checkpointed =
       plan->fits
       || (need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, TRUE, &other, NULL)
-          && other.plan.total_bytes <= search.limit_bytes);
+          && plan_fits (&search, &other.plan));
   return TRUE;
 }
 
@@ -324,7 +331,13 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
   own = bytes_in_words (plan->device_bytes);
   over = bytes_in_words (plan->plan.total_bytes - MIN (plan->limit_bytes, plan->plan.total_bytes));
   text = g_string_new (NULL);
-  if (plan->limit_bytes == plan->budget_bytes)
+  if (plan->plan.total_bytes <= plan->limit_bytes)
+    {
+      g_autofree char *largest = bytes_in_words (plan->plan.largest_bytes), *most = bytes_in_words (plan->plan.buffer_bytes);
+      g_string_append_printf (text, "This needs a single buffer of %s; the largest that the device can have is %s.", largest,
+                              most);
+    }
+  else if (plan->limit_bytes == plan->budget_bytes)
     g_string_append_printf (text, "This needs %s of device memory, %s more than the budget of %s.", total, over, budget);
   else
     g_string_append_printf (text,

@@ -55,7 +55,9 @@ static void
 assert_values_survive (const Planned *p)
 {
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p->lowering);
-  gsize n_blocks = p->plan.space_bytes[DYNO_SPACE_ARENA] / 256;
+  guint64 arena_end =
+      (p->plan.n_arena_buffers - 1) * p->plan.buffer_bytes + p->plan.arena_bytes[p->plan.n_arena_buffers - 1];
+  gsize n_blocks = arena_end / 256;
   g_autofree const DynoTensor **owner = g_new0 (const DynoTensor *, n_blocks);
   for (guint i = 0; i < dispatches->len; i++)
     {
@@ -68,7 +70,9 @@ assert_values_survive (const Planned *p)
             if (tensor->space != DYNO_SPACE_ARENA)
               continue;
             g_assert_cmpuint (tensor->offset % 256, ==, 0);
-            g_assert_cmpuint (tensor->offset + tensor->size_bytes, <=, p->plan.space_bytes[DYNO_SPACE_ARENA]);
+            guint64 buffer = tensor->offset / p->plan.buffer_bytes, start = buffer * p->plan.buffer_bytes;
+            g_assert_cmpuint (buffer, <, p->plan.n_arena_buffers);
+            g_assert_cmpuint (tensor->offset + tensor->size_bytes, <=, start + p->plan.arena_bytes[buffer]);
             gsize first = tensor->offset / 256, last = (tensor->offset + tensor->size_bytes - 1) / 256;
             for (gsize k = first; k <= last; k++)
               {
@@ -98,6 +102,101 @@ test_values_survive (void)
       }
 }
 
+static void
+copy_offsets (const Planned *p, GArray *offsets)
+{
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (p->lowering);
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        g_array_append_val (offsets, dispatch->bindings[b].tensor->offset);
+    }
+}
+
+/* A small largest buffer: each tensor wholly in one of several, the same each time, for little more memory in all. */
+static void
+test_arena_of_several_buffers (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    for (guint flags = 0; flags < 2; flags++)
+      {
+        DynoNetworkParams params = params_of (models[i], TRUE);
+        params.batch = 64;
+        params.model_width = 0.25; /* the activations outweigh the weights */
+        Planned whole = plan_network (&params, &info_card, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+        g_assert_cmpuint (whole.plan.n_arena_buffers, ==, 1);
+        g_assert_true (dyno_plan_fits_buffers (&whole.plan));
+        DynoDeviceInfo info = info_card;
+        info.max_buffer_bytes =
+            MAX (whole.plan.largest_bytes + DYNO_BUFFER_GRANULARITY, whole.plan.space_bytes[DYNO_SPACE_ARENA] / 5);
+        g_autoptr (GArray) first = g_array_new (FALSE, FALSE, 8), second = g_array_new (FALSE, FALSE, 8);
+        Planned again = plan_network (&params, &info, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+        Planned p = plan_network (&params, &info, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+        copy_offsets (&again, first);
+        copy_offsets (&p, second);
+        g_assert_cmpmem (first->data, first->len * 8, second->data, second->len * 8);
+        assert_values_survive (&p);
+        g_assert_true (dyno_plan_fits_buffers (&p.plan));
+        guint64 sum = 0;
+        for (guint k = 0; k < p.plan.n_arena_buffers; k++)
+          {
+            g_assert_cmpuint (p.plan.arena_bytes[k], <=, info.max_buffer_bytes);
+            sum += p.plan.arena_bytes[k];
+          }
+        g_assert_cmpuint (sum, ==, p.plan.kind_bytes[DYNO_MEMORY_ACTIVATIONS]);
+        g_test_message ("%s: %u buffers, %.4f", models[i], p.plan.n_arena_buffers,
+                        (double) sum / (double) whole.plan.space_bytes[DYNO_SPACE_ARENA]);
+        if (!g_str_equal (models[i], "mlp"))
+          g_assert_cmpuint (p.plan.n_arena_buffers, >=, 4);
+        g_assert_cmpuint (sum, <=, whole.plan.space_bytes[DYNO_SPACE_ARENA] * 6 / 5);
+        planned_clear (&whole);
+        planned_clear (&again);
+        planned_clear (&p);
+      }
+}
+
+/* A limit that the arena just keeps moves nothing. */
+static void
+test_unreached_limit_moves_nothing (void)
+{
+  DynoNetworkParams params = params_of ("resnet18", TRUE);
+  Planned whole = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  DynoDeviceInfo info = info_card;
+  info.max_buffer_bytes = MAX (whole.plan.largest_bytes, whole.plan.space_bytes[DYNO_SPACE_ARENA]);
+  Planned p = plan_network (&params, &info, DYNO_PLAN_DEFAULT);
+  g_autoptr (GArray) first = g_array_new (FALSE, FALSE, 8), second = g_array_new (FALSE, FALSE, 8);
+  copy_offsets (&whole, first);
+  copy_offsets (&p, second);
+  g_assert_cmpmem (first->data, first->len * 8, second->data, second->len * 8);
+  g_assert_cmpuint (p.plan.total_bytes, ==, whole.plan.total_bytes);
+  planned_clear (&whole);
+  planned_clear (&p);
+}
+
+/* What no buffer can hold is seen by the plan: a tensor, the parameters. */
+static void
+test_larger_than_a_buffer (void)
+{
+  DynoNetworkParams params = params_of ("simplecnn", TRUE);
+  Planned whole = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+  DynoDeviceInfo info = info_card;
+  info.max_buffer_bytes = whole.plan.largest_bytes - DYNO_BUFFER_GRANULARITY;
+  Planned p = plan_network (&params, &info, DYNO_PLAN_DEFAULT);
+  g_assert_false (dyno_plan_fits_buffers (&p.plan));
+  g_assert_cmpuint (p.plan.largest_bytes, ==, whole.plan.largest_bytes);
+  planned_clear (&whole);
+  planned_clear (&p);
+
+  params = params_of ("mlp", TRUE);
+  params.batch = 1;
+  info.max_buffer_bytes = 1 << 20;
+  p = plan_network (&params, &info, DYNO_PLAN_DEFAULT);
+  g_assert_cmpuint (p.plan.space_bytes[DYNO_SPACE_MASTER], >, 1 << 20);
+  g_assert_false (dyno_plan_fits_buffers (&p.plan));
+  planned_clear (&p);
+}
+
 /* Random lives: no two that meet overlap; never under the bound, and near it. */
 static void
 test_random_lives (void)
@@ -116,7 +215,7 @@ test_random_lives (void)
           lives[i] =
               (DynoLife){ unit * (1 + dyno_rng_below (&rng, 20000)), first, first + (guint) dyno_rng_below (&rng, 10), 0 };
         }
-      guint64 total = dyno_lives_place (lives, n);
+      guint64 total = dyno_lives_place (lives, n, G_MAXUINT64);
       for (guint i = 0; i < n; i++)
         {
           g_assert_cmpuint (lives[i].offset + lives[i].size_bytes, <=, total);
@@ -430,6 +529,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/plan/values-survive-until-their-last-read", test_values_survive);
+  g_test_add_func ("/nn/plan/arena-of-several-buffers", test_arena_of_several_buffers);
+  g_test_add_func ("/nn/plan/unreached-limit-moves-nothing", test_unreached_limit_moves_nothing);
+  g_test_add_func ("/nn/plan/larger-than-a-buffer", test_larger_than_a_buffer);
   g_test_add_func ("/nn/plan/random-lives-never-overlap", test_random_lives);
   g_test_add_func ("/nn/plan/aliasing-saves-memory", test_aliasing_saves);
   g_test_add_func ("/nn/plan/checkpointing-saves-memory", test_checkpointing_saves);

@@ -35,8 +35,9 @@ params_of (const char *model, gboolean amp)
                               .training = TRUE };
 }
 
+/* most_bytes: of one buffer; 0: as the device has them. */
 static Net
-net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder)
+net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder, guint64 most_bytes)
 {
   g_autoptr (GError) error = NULL;
   Net net = { .graph = dyno_network_build (params, &error) };
@@ -45,6 +46,8 @@ net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder
   g_assert_no_error (error);
   if (reorder)
     dyno_lowering_reorder (net.lowering, TRUE);
+  if (most_bytes > 0)
+    net.lowering->info.max_buffer_bytes = most_bytes;
   dyno_plan_compute (net.lowering, 2, flags, &net.plan, &error);
   g_assert_no_error (error);
   net.memory = dyno_memory_new (device, &net.plan, &error);
@@ -59,7 +62,7 @@ net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder
 static Net
 net_new (const DynoNetworkParams *params, DynoPlanFlags flags)
 {
-  return net_make (params, flags, FALSE);
+  return net_make (params, flags, FALSE, 0);
 }
 
 static void
@@ -179,23 +182,28 @@ test_learns (void)
       }
 }
 
-/* Memory shared or not, values kept or computed again: the same weights to the bit after some steps. */
+/* Memory shared or not, in one buffer or several, values kept or computed again: the same weights to the bit after some steps. */
 static void
 test_memory_changes_no_bit (void)
 {
   const char *const models[] = { "simplecnn", "resnet18" };
+  guint n_split = 0;
   for (guint i = 0; i < G_N_ELEMENTS (models); i++)
     for (guint amp = 0; amp < 2; amp++)
       {
         DynoNetworkParams params = params_of (models[i], amp);
         Net shared = net_new (&params, DYNO_PLAN_DEFAULT), apart = net_new (&params, DYNO_PLAN_NO_ALIAS);
-        Net reordered = net_make (&params, DYNO_PLAN_DEFAULT, TRUE);
+        Net reordered = net_make (&params, DYNO_PLAN_DEFAULT, TRUE, 0);
+        Net split = net_make (&params, DYNO_PLAN_DEFAULT, FALSE, shared.plan.largest_bytes);
+        Net split_apart = net_make (&params, DYNO_PLAN_NO_ALIAS, FALSE, shared.plan.largest_bytes);
+        n_split += split.plan.n_arena_buffers > 1; /* of some the weights are the largest buffer */
+        g_assert_cmpuint (split_apart.plan.n_arena_buffers, >=, split.plan.n_arena_buffers);
         params.checkpointing = TRUE;
         Net recomputed = net_new (&params, DYNO_PLAN_DEFAULT);
         /* Where the fused kernels leave nothing cheap to drop, the list may stay as it is: tests/nn/plan.c counts that. */
         g_assert_cmpuint (dyno_lowering_get_dispatches (recomputed.lowering)->len, >=,
                           dyno_lowering_get_dispatches (shared.lowering)->len);
-        Net *nets[] = { &shared, &apart, &recomputed, &reordered };
+        Net *nets[] = { &shared, &apart, &recomputed, &reordered, &split, &split_apart };
         struct DynoStepOutput outputs[G_N_ELEMENTS (nets)];
         for (guint step = 0; step < 3; step++)
           for (guint k = 0; k < G_N_ELEMENTS (nets); k++)
@@ -210,6 +218,7 @@ test_memory_changes_no_bit (void)
         for (guint k = 0; k < G_N_ELEMENTS (nets); k++)
           net_clear (nets[k]);
       }
+  g_assert_cmpuint (n_split, >=, 2);
 }
 
 /* Two steps in flight in two slots give what one after the other gives. */

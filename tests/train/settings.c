@@ -348,7 +348,7 @@ static const DynoDeviceInfo card = { .name = "card",
                                      .shared_bytes = 49152,
                                      .max_invocations = 1024,
                                      .max_groups_x = 2147483647,
-                                     .max_allocation_bytes = G_GUINT64_CONSTANT (4) << 30,
+                                     .max_buffer_bytes = G_GUINT64_CONSTANT (4) << 30,
                                      .timestamp_ns = 1 };
 
 static guint64 counts[10] = { 100, 100, 100, 100, 100, 100, 100, 100, 100, 100 };
@@ -467,6 +467,34 @@ test_plan_budget_above_device (void)
   g_assert_null (strstr (advice, " 0 MiB more"));
 }
 
+/* A device whose buffers are small has room for it all, in several; one whose largest buffer is smaller than a tensor has not, and the
+ * plan says so. */
+static void
+test_plan_largest_buffer (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autofree char *advice = NULL;
+  DynoDeviceInfo small = card;
+  DynoJobPlan plan;
+
+  job->settings.batch_size = 256;
+  small.max_buffer_bytes = G_GUINT64_CONSTANT (1) << 30;
+  g_assert_true (dyno_job_plan (job, &images, &small, &plan, NULL));
+  g_assert_true (plan.fits);
+  g_assert_cmpuint (plan.plan.n_arena_buffers, >, 1);
+  small.max_buffer_bytes = G_GUINT64_CONSTANT (128) << 20;
+  g_assert_true (dyno_job_plan (job, &images, &small, &plan, NULL));
+  g_assert_cmpuint (plan.plan.total_bytes, <, plan.budget_bytes);
+  g_assert_false (plan.fits);
+  g_assert_cmpint (plan.fitting_batch, >, 16);
+  g_assert_cmpint (plan.fitting_batch, <, 256);
+  advice = dyno_job_plan_advice (job, &plan);
+  g_assert_nonnull (strstr (advice, "the largest that the device can have is 128 MiB"));
+  job->settings.batch_size = plan.fitting_batch;
+  g_assert_true (dyno_job_plan (job, &images, &small, &plan, NULL));
+  g_assert_true (plan.fits);
+}
+
 /* fp32 where the device has no fp16; checkpointing takes less. */
 static void
 test_plan_variants (void)
@@ -570,6 +598,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
   g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
+  g_test_add_func ("/train/job/plan-largest-buffer", test_plan_largest_buffer);
   g_test_add_func ("/train/job/plan-variants", test_plan_variants);
   g_test_add_func ("/train/job/sizes", test_sizes);
   g_test_add_func ("/train/job/one-class-is-refused", test_one_class_is_refused);
