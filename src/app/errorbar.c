@@ -44,6 +44,19 @@ dyno_error_bar_dismiss (DynoErrorBar *self)
   gtk_info_bar_set_revealed (GTK_INFO_BAR (self->bar), FALSE);
 }
 
+/* The bar's own button has a picture and no name. */
+static void
+name_close_button (GtkWidget *widget, gpointer data)
+{
+  if (GTK_IS_BUTTON (widget) && gtk_style_context_has_class (gtk_widget_get_style_context (widget), "close"))
+    {
+      dyno_widget_set_accessible_name (widget, _ ("Close message"));
+      gtk_widget_set_tooltip_text (widget, _ ("Close message"));
+    }
+  else if (GTK_IS_CONTAINER (widget))
+    gtk_container_forall (GTK_CONTAINER (widget), name_close_button, NULL);
+}
+
 static void
 answered (GtkInfoBar *bar, int response, DynoErrorBar *self)
 {
@@ -66,4 +79,5 @@ static void
 dyno_error_bar_init (DynoErrorBar *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  name_close_button (self->bar, NULL);
 }

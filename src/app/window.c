@@ -9,6 +9,7 @@
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "presetpanel.h"
+#include "row.h"
 #include "runner.h"
 #include "runpage.h"
 #include "settingspanel.h"
@@ -504,14 +505,22 @@ dyno_window_state_event (GtkWidget *widget, GdkEventWindowState *event)
   return handled;
 }
 
-/* Space pauses where no control takes it for itself. */
+/* TRUE where Space means something to the widget itself: a button, an entry, a list, a text. */
+static gboolean
+takes_space (GtkWidget *widget)
+{
+  return widget
+         && (GTK_WIDGET_GET_CLASS (widget)->activate_signal != 0 || GTK_IS_TREE_VIEW (widget) || GTK_IS_TEXT_VIEW (widget));
+}
+
+/* Space pauses where no control takes it for itself.  It is looked at before GtkWindow, whose binding (activate the focused widget) takes
+ * every Space. */
 static gboolean
 dyno_window_key_press (GtkWidget *widget, GdkEventKey *event)
 {
-  if (GTK_WIDGET_CLASS (dyno_window_parent_class)->key_press_event (widget, event))
-    return GDK_EVENT_STOP;
-  if (event->keyval != GDK_KEY_space || (event->state & gtk_accelerator_get_default_mod_mask ()))
-    return GDK_EVENT_PROPAGATE;
+  gboolean space = event->keyval == GDK_KEY_space && !(event->state & gtk_accelerator_get_default_mod_mask ());
+  if (!space || takes_space (gtk_window_get_focus (GTK_WINDOW (widget))))
+    return GTK_WIDGET_CLASS (dyno_window_parent_class)->key_press_event (widget, event);
   g_action_group_activate_action (G_ACTION_GROUP (widget), "pause", NULL);
   return GDK_EVENT_STOP;
 }
@@ -595,6 +604,7 @@ dyno_window_init (DynoWindow *self)
   self->setup = dyno_setup_new ();
   self->runner = dyno_runner_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
+  dyno_widget_set_accessible_name (GTK_WIDGET (self), _ ("Dyno"));
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
   dyno_data_panel_set_setup (DYNO_DATA_PANEL (self->data_panel), self->setup);
   dyno_preset_panel_set_setup (DYNO_PRESET_PANEL (self->preset_panel), self->setup);

@@ -7,6 +7,7 @@ Usage: window.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
 Starts its own X server (Xvfb), session bus and accessibility bus; nothing of the user's session is touched.  Exit status 77: a tool that
 it needs is not installed."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ LIMIT_S = 240  # for one step that waits; never reached when things work
 
 def start_inside():
     """Runs this script again with an X server and buses of its own."""
-    for tool in ('Xvfb', 'dbus-run-session'):
+    for tool in ('Xvfb', 'dbus-run-session', 'openbox', 'xdotool'):
         if not shutil.which(tool):
             print(f'{tool} is not installed')
             sys.exit(77)
@@ -38,7 +39,11 @@ def start_inside():
                            GSETTINGS_BACKEND='keyfile', GTK_MODULES='', NO_AT_BRIDGE='0', G_DEBUG='fatal-criticals', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
         environment.pop('WAYLAND_DISPLAY', None)
         environment.setdefault('XDG_CACHE_HOME', home + '/cache')
-        return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment).returncode
+        # What the buses and their services print on standard output (the accessibility registry does) is no TAP.
+        tap = os.dup(sys.stdout.fileno())
+        environment['DYNO_UI_TAP'] = str(tap)
+        return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment, stdout=sys.stderr,
+                              pass_fds=[tap]).returncode
     finally:
         server.terminate()
         server.wait()
@@ -77,6 +82,11 @@ def showing(node):
     return states.contains(Atspi.StateType.SHOWING) and states.contains(Atspi.StateType.VISIBLE)
 
 
+def there(node):
+    """Also where the panel is scrolled away from it."""
+    return node.get_state_set().contains(Atspi.StateType.VISIBLE)
+
+
 def sensitive(node):
     return node.get_state_set().contains(Atspi.StateType.SENSITIVE)
 
@@ -84,7 +94,8 @@ def sensitive(node):
 class Window:
     def __init__(self, program, *arguments):
         self.program = program
-        self.process = subprocess.Popen([program, *arguments])
+        self.errors = open(os.path.join(HOME, 'stderr'), 'w+')
+        self.process = subprocess.Popen([program, *arguments], stderr=self.errors, cwd=HOME)
         self.application = self.wait_for('the application', self.find_application)
 
     def wait_for(self, what, question, limit_s=LIMIT_S):
@@ -101,6 +112,10 @@ class Window:
             if time.monotonic() > end:
                 raise AssertionError(f'waited {limit_s} s for {what}; shown: {self.shown()[-40:]}')
             time.sleep(0.1)
+
+    def complaints(self):
+        """Warnings and criticals on standard error since the last question."""
+        return [line for line in self.errors.read().splitlines() if re.search(r'-(WARNING|CRITICAL|ERROR) \*\*', line)]
 
     def find_application(self):
         desktop = Atspi.get_desktop(0)
@@ -121,10 +136,10 @@ class Window:
         except GLib.Error:
             return []
 
-    def find(self, role, name, limit_s=LIMIT_S):
+    def find(self, role, name, limit_s=LIMIT_S, state=showing):
         def question():
             for node in self.nodes():
-                if node.get_role() == role and node.get_name() == name and showing(node):
+                if node.get_role() == role and node.get_name() == name and state(node):
                     return node
             return None
         return self.wait_for(f'{role.value_nick} "{name}"', question, limit_s)
@@ -151,11 +166,11 @@ class Window:
         return self.wait_for(f'a button "{start}…"', question)
 
     def open_settings(self, data='builtin:shapes?size=32&samples=100', model='simplecnn', **settings):
-        """A settings file, opened as a file manager would; keys with a dot as data_val_split."""
+        """A settings file, opened as a file manager would; model__width stands for model.width."""
         path = os.path.join(HOME, 'opened.ini')
         with open(path, 'w') as file:
             file.write(f'[run]\ndata={data}\nmodel={model}\n[settings]\n')
-            file.writelines(f'{key}={value}\n' for key, value in settings.items())
+            file.writelines(f'{key.replace("__", ".")}={value}\n' for key, value in settings.items())
         subprocess.run([self.program, path], check=True)
 
     def has_text(self, part):
@@ -168,13 +183,28 @@ class Window:
         node = self.wait_for(f'"{name}" to be sensitive', question)
         Atspi.Action.do_action(node, 0)
 
+    def focused(self):
+        for node in self.nodes():
+            if node.get_state_set().contains(Atspi.StateType.FOCUSED) and showing(node) and node.get_role() != Atspi.Role.FRAME:
+                return node
+        return None
+
+    def focus(self, role, name):
+        node = self.find(role, name, state=there)
+        Atspi.Component.grab_focus(node)
+        self.wait_for(f'the focus on "{name}"', lambda: node.get_state_set().contains(Atspi.StateType.FOCUSED))
+
+    def key(self, name):
+        """A key as from the keyboard, to the window that has it."""
+        subprocess.run(['xdotool', 'key', name], check=True)
+
     def set_number(self, name, value):
         node = self.wait_for(f'"{name}" to be sensitive',
-                             lambda: (lambda n: n if sensitive(n) else None)(self.find(Atspi.Role.SPIN_BUTTON, name)))
+                             lambda: (lambda n: n if sensitive(n) else None)(self.find(Atspi.Role.SPIN_BUTTON, name, state=there)))
         Atspi.Value.set_current_value(node, value)
 
     def get_number(self, name):
-        return Atspi.Value.get_current_value(self.find(Atspi.Role.SPIN_BUTTON, name))
+        return Atspi.Value.get_current_value(self.find(Atspi.Role.SPIN_BUTTON, name, state=there))
 
     def save_as(self, dialog, path, button):
         """Types a path into the name field of a save dialog."""
@@ -192,10 +222,7 @@ class Window:
 
     def small_shapes(self):
         """The least work that is still training."""
-        self.set_number('Size', 32)
-        self.set_number('Samples', 100)
-        self.set_number('Batch size', 16)
-        self.set_number('Model width', 0.25)
+        self.open_settings(batch_size=16, model__width=0.25)
         self.wait_for('the data set of 100 samples', lambda: self.get_number('Samples') == 100 and self.get_number('Size') == 32)
 
     def ready(self):
@@ -216,6 +243,38 @@ class Window:
 
 def newest_run():
     return os.path.join(RUNS, sorted(os.listdir(RUNS))[-1])
+
+
+def test_every_control_has_a_name(window):
+    """What the focus can reach is named for screen readers, on each page, the error bar included."""
+    window.ready()
+    subprocess.run([window.program, '/nowhere'], check=True)
+    window.text_with('/nowhere')
+    for page in 'Tune', 'Train':
+        window.press(page, Atspi.Role.RADIO_BUTTON)
+        nameless = [n.get_role().value_nick for n in window.nodes()
+                    if n.get_state_set().contains(Atspi.StateType.FOCUSABLE) and showing(n) and not n.get_name()]
+        assert not nameless, f'on the page {page}: {nameless}'
+    assert window.find(Atspi.Role.FRAME, 'Dyno')
+    window.press('Close message')
+    window.wait_for('the error to go', lambda: not window.has_text('/nowhere'))
+
+
+def test_collapsed_settings_are_not_reached(window):
+    window.ready()
+    window.focus(Atspi.Role.TOGGLE_BUTTON, 'More Settings')  # scrolls there
+    hidden = {n.get_name() for n in walk(window.find(Atspi.Role.TOGGLE_BUTTON, 'More Settings', state=there))} - {'More Settings', ''}
+    assert 'Seed' in hidden, hidden
+    for _ in range(3):
+        window.key('Tab')
+        time.sleep(0.3)
+        reached = window.focused()
+        assert reached is None or reached.get_name() not in hidden, f'Tab went to "{reached.get_name()}", which nobody sees'
+    window.focus(Atspi.Role.TOGGLE_BUTTON, 'More Settings')
+    window.press('More Settings', Atspi.Role.TOGGLE_BUTTON)
+    window.focus(Atspi.Role.SPIN_BUTTON, 'Seed')
+    window.focus(Atspi.Role.TOGGLE_BUTTON, 'More Settings')
+    window.press('More Settings', Atspi.Role.TOGGLE_BUTTON)
 
 
 def test_trains_to_the_end(window):
@@ -240,7 +299,16 @@ def test_pauses_and_stops(window):
     window.ready()
     window.press('Start')
     window.text('Training, step')
-    assert not sensitive(window.find(Atspi.Role.SPIN_BUTTON, 'Batch size')), 'the batch size can be changed in mid-run'
+    for name in 'Throughput', 'Loss', 'GPU memory':
+        said = window.wait_for(f'values of {name}', lambda n=name: (lambda d: d if ': ' in d else None)(
+            window.find(Atspi.Role.CHART, n).get_description()))
+        assert re.match(r'Step \d+: \w+ [\d.]+', said), said
+    window.focus(Atspi.Role.CHART, 'Loss')
+    window.key('space')
+    window.text('Paused, step')
+    window.key('space')
+    window.text('Training, step')
+    assert not sensitive(window.find(Atspi.Role.SPIN_BUTTON, 'Batch size', state=there)), 'the batch size can be changed in mid-run'
     window.press('Pause')
     before = window.text('Paused, step')
     time.sleep(1)
@@ -250,7 +318,7 @@ def test_pauses_and_stops(window):
     window.press('Stop')
     window.text('Stopped, step')
     window.ready()
-    assert sensitive(window.find(Atspi.Role.SPIN_BUTTON, 'Batch size'))
+    assert sensitive(window.find(Atspi.Role.SPIN_BUTTON, 'Batch size', state=there))
 
 
 def test_exports_settings_that_read_back(window):
@@ -322,14 +390,16 @@ def test_closes_in_mid_run(window):
     assert 'metrics.csv' in kept and 'weights.safetensors' in kept, kept
 
 
-TESTS = [test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
+TESTS = [test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device, test_closes_in_mid_run]
 
 
 def main():
     program, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    sys.stdout = os.fdopen(int(os.environ['DYNO_UI_TAP']), 'w')
     chosen = [t for t in TESTS if not names or t.__name__.removeprefix('test_') in names]
     print(f'1..{len(chosen)}', flush=True)
+    manager = subprocess.Popen(['openbox'], stderr=subprocess.DEVNULL)
     window = Window(program)
     failed = 0
     for number, test in enumerate(chosen, 1):
@@ -337,6 +407,8 @@ def main():
         start = time.monotonic()
         try:
             test(window)
+            complaints = window.complaints()
+            assert not complaints, 'on standard error: ' + '; '.join(complaints)
             print(f'ok {number} {name} # {time.monotonic() - start:.1f} s', flush=True)
         except (AssertionError, GLib.Error, OSError, subprocess.CalledProcessError) as problem:
             failed += 1
@@ -345,6 +417,7 @@ def main():
             if number < len(chosen):
                 window = Window(program)
     window.kill()
+    manager.terminate()
     return 1 if failed else 0
 
 

@@ -3,7 +3,10 @@
  * moment; the series go on growing beside it. */
 #include "view.h"
 #include "row.h"
+#include "axis.h"
 #include "theme.h"
+#include <glib/gi18n.h>
+#include <gtk/gtk-a11y.h>
 #include <math.h>
 
 #define MAX_LINES 4
@@ -20,6 +23,73 @@ enum { CURSOR, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoPlotView, dyno_plot_view, GTK_TYPE_DRAWING_AREA)
+
+/* What a screen reader hears as the plot's description: the values at the read-out, else the latest.  Made when asked for, since they
+ * change many times a second. */
+typedef struct {
+  GtkWidgetAccessible parent_instance;
+  char *text;
+} PlotAccessible;
+typedef GtkWidgetAccessibleClass PlotAccessibleClass;
+
+static GType plot_accessible_get_type (void);
+G_DEFINE_TYPE (PlotAccessible, plot_accessible, GTK_TYPE_WIDGET_ACCESSIBLE)
+
+static char *
+describe (const DynoPlot *plot)
+{
+  g_autoptr (GString) values = g_string_new (NULL);
+  double at = NAN;
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      DynoSeries *series = plot->lines[i].series;
+      guint64 n = dyno_series_get_length (series);
+      double x, y;
+      if (n == 0)
+        continue;
+      dyno_series_get (series, isnan (plot->cursor_x) ? n - 1 : dyno_series_nearest (series, plot->cursor_x), &x, &y);
+      at = isnan (at) ? x : at;
+      g_autofree char *value = dyno_axis_format_value (y);
+      g_string_append_printf (values, "%s%s %s", values->len ? ", " : "", dyno_series_get_name (series), value);
+      if (*dyno_series_get_unit (series))
+        g_string_append_printf (values, " %s", dyno_series_get_unit (series));
+    }
+  if (values->len == 0)
+    return g_strdup (plot->empty);
+  /* Translators: name of the x axis ("Step"), a number, values: "Step 120: Training 0.532, Validation 0.61" */
+  return g_strdup_printf (_ ("%s %.0f: %s"), plot->x_label, at, values->str);
+}
+
+static const char *
+plot_accessible_get_description (AtkObject *object)
+{
+  PlotAccessible *self = (PlotAccessible *) object;
+  GtkWidget *widget = gtk_accessible_get_widget (GTK_ACCESSIBLE (object));
+  if (!widget)
+    return NULL;
+  g_free (self->text);
+  self->text = describe (&DYNO_PLOT_VIEW (widget)->plot);
+  return self->text;
+}
+
+static void
+plot_accessible_finalize (GObject *object)
+{
+  g_free (((PlotAccessible *) object)->text);
+  G_OBJECT_CLASS (plot_accessible_parent_class)->finalize (object);
+}
+
+static void
+plot_accessible_class_init (PlotAccessibleClass *class)
+{
+  G_OBJECT_CLASS (class)->finalize = plot_accessible_finalize;
+  ATK_OBJECT_CLASS (class)->get_description = plot_accessible_get_description;
+}
+
+static void
+plot_accessible_init (PlotAccessible *self)
+{
+}
 
 static void
 replace (char **place, const char *text, const char **shown)
@@ -121,6 +191,8 @@ dyno_plot_view_set_cursor (DynoPlotView *self, double x)
   if (self->plot.cursor_x == x || (isnan (x) && isnan (self->plot.cursor_x)))
     return;
   self->plot.cursor_x = x;
+  if (gtk_widget_has_focus (GTK_WIDGET (self)))
+    g_object_notify (G_OBJECT (gtk_widget_get_accessible (GTK_WIDGET (self))), "accessible-description");
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -227,6 +299,8 @@ dyno_plot_view_class_init (DynoPlotViewClass *class)
   widget_class->motion_notify_event = dyno_plot_view_motion;
   widget_class->leave_notify_event = dyno_plot_view_leave;
   widget_class->key_press_event = dyno_plot_view_key;
+  gtk_widget_class_set_accessible_type (widget_class, plot_accessible_get_type ());
+  gtk_widget_class_set_accessible_role (widget_class, ATK_ROLE_CHART);
   signals[CURSOR] =
       g_signal_new ("cursor", DYNO_TYPE_PLOT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
 }
@@ -239,5 +313,4 @@ dyno_plot_view_init (DynoPlotView *self)
   self->plot.cursor_x = NAN;
   gtk_widget_set_can_focus (GTK_WIDGET (self), TRUE);
   gtk_widget_add_events (GTK_WIDGET (self), GDK_POINTER_MOTION_MASK | GDK_LEAVE_NOTIFY_MASK);
-  atk_object_set_role (gtk_widget_get_accessible (GTK_WIDGET (self)), ATK_ROLE_CHART);
 }
