@@ -46,6 +46,8 @@ typedef struct {
 /* Every physical device with a compute queue, in the order of preference; element type DynoProbe.
  * Errors: NO_DEVICE. */
 GPtrArray *dyno_probe_all (DynoInstance *instance, GError **error);
+/* Their order, for g_ptr_array_sort: what can be opened first, so that the first is what index -1 opens. */
+int dyno_probe_compare (gconstpointer a, gconstpointer b);
 
 typedef struct {
   VkQueue handle;

@@ -84,7 +84,8 @@ typedef struct {
 } DynoDeviceParams;
 
 /* All devices with a compute queue, best first: discrete, integrated, virtual, software; within a type by
- * memory.  Element type DynoDeviceInfo (g_free'd by the array).  An empty list is an error.
+ * memory; last those that dyno_device_open refuses, so that the first is the one that index -1 opens.
+ * Element type DynoDeviceInfo (g_free'd by the array).  An empty list is an error.
  * Errors: NO_LOADER, NO_DEVICE. */
 GPtrArray *dyno_device_list (GError **error);
 

@@ -376,11 +376,13 @@ probe_one (DynoInstance *instance, VkPhysicalDevice device)
 }
 
 /* g_ptr_array_sort is stable: what is equal stays in the driver's order. */
-static int
-compare_probes (gconstpointer a, gconstpointer b)
+int
+dyno_probe_compare (gconstpointer a, gconstpointer b)
 {
   const DynoProbe *x = *(DynoProbe *const *) a, *y = *(DynoProbe *const *) b;
 
+  if ((x->lacks == NULL) != (y->lacks == NULL))
+    return x->lacks == NULL ? -1 : 1;
   if (x->info.type != y->info.type)
     return x->info.type < y->info.type ? -1 : 1;
   if (x->info.vram_bytes != y->info.vram_bytes)
@@ -420,7 +422,7 @@ dyno_probe_all (DynoInstance *instance, GError **error)
                            "mesa-vulkan-drivers to train on the processor");
       return NULL;
     }
-  g_ptr_array_sort (probes, compare_probes);
+  g_ptr_array_sort (probes, dyno_probe_compare);
   for (guint i = 0; i < probes->len; i++)
     ((DynoProbe *) probes->pdata[i])->info.index = i;
   return g_steal_pointer (&probes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing, opening, and the account of memory. */
+#include "device-private.h"
 #include "gpu-test.h"
 
 #define MIB (G_GUINT64_CONSTANT (1) << 20)
@@ -22,11 +23,30 @@ test_list (void)
       g_assert_cmpuint (info->max_invocations, >=, 128);
       g_assert_cmpuint (info->subgroup_min, <=, info->subgroup_size);
       g_assert_cmpuint (info->subgroup_size, <=, info->subgroup_max);
-      if (i > 0)
-        g_assert_cmpint (((DynoDeviceInfo *) infos->pdata[i - 1])->type, <=, info->type);
       g_test_message ("%u: %s, %s, matrix %d, fp16 %d, subgroup %u", i, info->name, info->driver, info->matrix, info->fp16,
                       info->subgroup_size);
     }
+}
+
+/* A discrete card that lacks something comes after a software device that does not: index -1 and the first of the list are one. */
+static void
+test_order (void)
+{
+  DynoProbe probes[] = {
+    { .info = { .name = "lacking", .type = DYNO_DEVICE_TYPE_DISCRETE, .vram_bytes = 80000 * MIB },
+      .lacks = (char *) "shaderInt64" },
+    { .info = { .name = "software", .type = DYNO_DEVICE_TYPE_SOFTWARE, .vram_bytes = 90000 * MIB } },
+    { .info = { .name = "small", .type = DYNO_DEVICE_TYPE_DISCRETE, .vram_bytes = 1000 * MIB } },
+    { .info = { .name = "large", .type = DYNO_DEVICE_TYPE_DISCRETE, .vram_bytes = 4000 * MIB } },
+  };
+  static const char *const order[] = { "large", "small", "software", "lacking" };
+  g_autoptr (GPtrArray) list = g_ptr_array_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (probes); i++)
+    g_ptr_array_add (list, &probes[i]);
+  g_ptr_array_sort (list, dyno_probe_compare);
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++)
+    g_assert_cmpstr (((DynoProbe *) list->pdata[i])->info.name, ==, order[i]);
 }
 
 static void
@@ -139,6 +159,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/gpu/device/list-is-in-order", test_list);
+  g_test_add_func ("/gpu/device/order-puts-first-what-index-minus-1-opens", test_order);
   g_test_add_func ("/gpu/device/bad-index-is-no-device", test_open_bad_index);
   g_test_add_func ("/gpu/device/pretends-less", test_pretend);
   g_test_add_func ("/gpu/device/account-is-exact", test_account);
