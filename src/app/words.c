@@ -94,7 +94,8 @@ const char *
 dyno_words_stage (const char *stage)
 {
   static const Word words[] = {
-    { "baseline", N_ ("Base line") }, { "batch", N_ ("Batch size") }, { "amp", N_ ("AMP") },
+    { "baseline", N_ ("Base line") }, { "today", N_ ("Today's settings") },
+    { "batch", N_ ("Batch size") },   { "amp", N_ ("AMP") },
     { "workers", N_ ("Workers") },    { "proof", N_ ("Proof") },
   };
   return find_word (words, G_N_ELEMENTS (words), stage);

@@ -97,7 +97,9 @@ dyno_exit_code (const GError *error)
   if (error->domain == DYNO_DATA_ERROR)
     return error->code == DYNO_DATA_ERROR_OPTION ? DYNO_EXIT_USAGE : DYNO_EXIT_DATA;
   if (error->domain == DYNO_TUNE_ERROR)
-    return error->code == DYNO_TUNE_ERROR_PRESET ? DYNO_EXIT_USAGE : DYNO_EXIT_FAILURE;
+    return error->code == DYNO_TUNE_ERROR_PRESET         ? DYNO_EXIT_USAGE
+           : error->code == DYNO_TUNE_ERROR_DOES_NOT_FIT ? DYNO_EXIT_MEMORY
+                                                         : DYNO_EXIT_FAILURE;
   if (error->domain == DYNO_EXPORT_ERROR || error->domain == G_OPTION_ERROR)
     return DYNO_EXIT_USAGE;
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))

@@ -25,7 +25,7 @@ typedef struct {
 } Search;
 
 static void
-print_trial_members (DynoJson *json, const DynoTrial *trial)
+print_trial_members (DynoJson *json, const DynoTrial *trial, const char *text)
 {
   dyno_json_uint (json, "number", trial->number);
   dyno_json_string (json, "stage", trial->stage);
@@ -36,7 +36,20 @@ print_trial_members (DynoJson *json, const DynoTrial *trial)
   dyno_json_double (json, "step_ms", trial->step_ms);
   dyno_json_double (json, "wait_data_ms", trial->wait_data_ms);
   dyno_json_uint (json, "steps", trial->steps);
-  dyno_json_string (json, "text", trial->text);
+  dyno_json_string (json, "text", text);
+}
+
+/* As it ran: a batch of 16 may have been too many. */
+static void
+print_baseline (DynoJson *json, const DynoTrial *baseline)
+{
+  dyno_json_begin_object (json, "baseline");
+  dyno_json_string (json, "stage", baseline->stage);
+  dyno_json_int (json, "batch_size", baseline->settings.batch_size);
+  dyno_json_bool (json, "amp", baseline->settings.amp);
+  dyno_json_int (json, "workers", baseline->settings.workers);
+  dyno_json_string (json, "outcome", dyno_trial_outcome_name (baseline->outcome));
+  dyno_json_end_object (json);
 }
 
 static void
@@ -50,18 +63,21 @@ print_json (const DynoTuneEvent *event)
     {
     case DYNO_TUNE_EVENT_TRIAL:
       dyno_json_string (&json, "event", "trial");
-      print_trial_members (&json, &event->trial);
+      print_trial_members (&json, &event->trial, event->trial.text);
       break;
     case DYNO_TUNE_EVENT_BEST:
       dyno_json_string (&json, "event", "best");
-      print_trial_members (&json, &event->trial);
+      dyno_json_bool (&json, "proven", event->proven);
+      dyno_json_bool (&json, "keep_today", event->keep_today);
+      print_trial_members (&json, &event->trial, event->text);
+      print_baseline (&json, &event->baseline);
       dyno_json_double (&json, "baseline_samples_per_s", event->baseline.samples_per_s);
       dyno_json_double (&json, "speedup", event->speedup);
-      dyno_json_string (&json, "why", event->text);
+      dyno_json_double (&json, "gain", event->gain);
       break;
     case DYNO_TUNE_EVENT_PROGRESS:
       dyno_json_string (&json, "event", "progress");
-      dyno_json_string (&json, "what", event->text);
+      dyno_json_string (&json, "text", event->text);
       dyno_json_double (&json, "fraction", event->fraction);
       break;
     case DYNO_TUNE_EVENT_ERROR:
@@ -139,17 +155,25 @@ static void
 on_best (Search *search, const DynoTuneEvent *event)
 {
   const DynoTrial *best = &event->trial;
+  g_autofree char *settings = NULL, *base = NULL;
 
   search->found = TRUE;
   if (search->out)
     write_files (search, best);
   if (search->options->json)
     return;
-  dyno_progress_say (
-      &search->progress, "\nbest: batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers: %.1f samples/s",
-      best->settings.batch_size, best->settings.amp ? "AMP" : "fp32", best->settings.workers, best->samples_per_s);
-  dyno_progress_say (&search->progress, "base line (batch 16, 0 workers, fp32): %.1f samples/s; %.2fx",
-                     event->baseline.samples_per_s, event->speedup);
+  settings = dyno_trial_describe (&best->settings);
+  base = dyno_trial_describe (&event->baseline.settings);
+  dyno_progress_say (&search->progress, "\n%s: %s: %.1f samples/s",
+                     event->keep_today ? "best, as today's settings are"
+                     : event->proven   ? "best, proven"
+                                       : "best so far, not proven",
+                     settings, best->samples_per_s);
+  if (event->baseline.outcome == DYNO_TRIAL_OK)
+    dyno_progress_say (&search->progress, "base line (%s): %.1f samples/s; %.2fx", base, event->baseline.samples_per_s,
+                       event->speedup);
+  else
+    dyno_progress_say (&search->progress, "base line (%s): %s", base, dyno_trial_outcome_name (event->baseline.outcome));
   if (event->text)
     dyno_progress_say (&search->progress, "%s", event->text);
 }
@@ -250,11 +274,11 @@ dyno_verb_tune (int argc, char **argv)
   g_autofree GOptionEntry *entries = NULL;
   g_autofree char *out = NULL;
   gboolean quiet = FALSE, force = FALSE;
-  double minutes = 0;
+  double minutes = 3;
   int code;
   Search search;
   const GOptionEntry own[] = {
-    { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search, about (default: 3)", "N" },
+    { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search in all (default: 3)", "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out, "Folder for settings.ini, settings.json and trials.csv", "DIR" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &force, "Write over an earlier run in --out", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Only errors and warnings", NULL },
@@ -269,8 +293,8 @@ dyno_verb_tune (int argc, char **argv)
           "Train with what it found: dynoctl train --settings DIR/settings.ini",
           NULL, 0, &code))
     return code;
-  if (!(minutes >= 0) || minutes > 10000)
-    return dyno_cli_usage (argv[0], "--minutes: it is above 0 and at most 10000");
+  if (!(minutes > 0) || minutes > 10000)
+    return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))

@@ -10,8 +10,9 @@ G_BEGIN_DECLS
 #define DYNO_TUNE_ERROR (dyno_tune_error_quark ())
 GQuark dyno_tune_error_quark (void);
 typedef enum {
-  DYNO_TUNE_ERROR_PRESET,  /* no such preset, or its file is broken: names file and key */
-  DYNO_TUNE_ERROR_NOTHING, /* no trial worked */
+  DYNO_TUNE_ERROR_PRESET,       /* no such preset, or its file is broken: names file and key */
+  DYNO_TUNE_ERROR_NOTHING,      /* no trial worked */
+  DYNO_TUNE_ERROR_DOES_NOT_FIT, /* nothing fits the memory, whatever the batch */
 } DynoTuneError;
 
 typedef enum { DYNO_LEVEL_SAFE, DYNO_LEVEL_RECOMMENDED, DYNO_LEVEL_MAX } DynoLevel;

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define WARM_UP_STEPS 3
-#define LEAST_STEPS   4
+#define LEAST_STEPS   (DYNO_TRIAL_LEAST_STEPS - WARM_UP_STEPS)
 
 const char *
 dyno_trial_outcome_name (DynoTrialOutcome outcome)
@@ -15,6 +15,18 @@ dyno_trial_outcome_name (DynoTrialOutcome outcome)
 
   g_return_val_if_fail ((guint) outcome < G_N_ELEMENTS (names), "failed");
   return names[outcome];
+}
+
+char *
+dyno_trial_describe (const DynoSettings *s)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  g_string_printf (text, "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " worker%s", s->batch_size,
+                   s->amp ? "AMP" : "fp32", s->workers, s->workers == 1 ? "" : "s");
+  if (s->accumulate != 1)
+    g_string_append_printf (text, ", accumulate %" G_GINT64_FORMAT, s->accumulate);
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 void
@@ -113,7 +125,7 @@ outcome_of (const GError *error)
 
 /* Takes events until enough was measured or the session ended; an epoch's validation is left out of the time. */
 static void
-follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, GCancellable *cancellable)
+follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, gint64 deadline_us, GCancellable *cancellable)
 {
   gboolean stopped = FALSE, done = FALSE;
 
@@ -136,7 +148,8 @@ follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, GCan
         }
       else if (event && event->type == DYNO_EVENT_DONE)
         done = TRUE;
-      if (!stopped && (enough (m, seconds) || g_cancellable_is_cancelled (cancellable)))
+      if (!stopped
+          && (enough (m, seconds) || g_get_monotonic_time () >= deadline_us || g_cancellable_is_cancelled (cancellable)))
         {
           dyno_session_stop (session, TRUE);
           stopped = TRUE;
@@ -145,7 +158,8 @@ follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, GCan
 }
 
 void
-dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, GCancellable *cancellable)
+dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, gint64 deadline_us,
+                GCancellable *cancellable)
 {
   g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
   g_autoptr (DynoSession) session = dyno_session_new (copy);
@@ -155,7 +169,7 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
   trial->outcome = DYNO_TRIAL_OK;
   dyno_session_set_dataset (session, dataset);
   dyno_session_start (session);
-  follow (trial, session, &m, seconds, cancellable);
+  follow (trial, session, &m, seconds, deadline_us, cancellable);
   dyno_session_join (session);
 
   trial->steps = m.counted;
@@ -173,7 +187,9 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
     {
       trial->outcome = DYNO_TRIAL_FAILED;
       trial->text = g_strdup (g_cancellable_is_cancelled (cancellable) ? "Stopped before enough steps were measured"
-                                                                       : "The run ended before enough steps were measured");
+                              : g_get_monotonic_time () >= deadline_us
+                                  ? "The time was over before enough steps were measured; give the search more minutes"
+                                  : "The run ended before enough steps were measured");
       return;
     }
   trial->step_ms = elapsed * 1e3 / (double) m.counted;

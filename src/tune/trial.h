@@ -7,8 +7,10 @@
 G_BEGIN_DECLS
 
 /* Fills outcome, rates, memory and text of trial from its settings.  Steps of the first moments are not counted.
- * Cancelling ends the trial; what was measured until then counts when it is enough. */
-void dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, GCancellable *cancellable);
+ * Cancelling and the deadline (monotonic) end the trial, wherever it is; what was measured until then counts when it is enough. */
+#define DYNO_TRIAL_LEAST_STEPS 7 /* to warm up and to measure */
+void dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, gint64 deadline_us,
+                     GCancellable *cancellable);
 
 /* Rules a trial out by the planner alone: TRUE and the outcome when it cannot fit. */
 gboolean dyno_trial_rule_out (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *device);

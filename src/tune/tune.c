@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* The search, in its first form: one dimension after the other, each from real steps.
  *
- *   base line   batch 16, 0 workers, fp32: what a first script does
+ *   base line   batch 16 where it fits, 0 workers, fp32: what a first script does
+ *   today       the job's own settings
  *   amp         fp32 and AMP at a middle batch, where the device has fp16
- *   batch       powers of two from 8 up to what the planner lets through; the smallest batch within 3 % of the fastest
- *               is chosen, since a larger one only adds memory
+ *   batch       powers of two from 8, or the largest below that fits, up to what the planner lets through
  *   workers     0, 1, 2, 4 ... up to the cores (and the preset's range), while it pays
- *   proof       the choice once more, longer, before it is called best; when it fails, the next best is proven
+ *   proof       the choice among all trials (verdict.c) once more, longer; when it fails, the next best; then what it is
+ *               compared with
  *
- * Every trial is kept and told.  Stopping ends the search; the best of what was measured is still told. */
+ * Every trial is kept and told.  Stopping ends the search; the best of what was measured is still told.  The time is kept by
+ * leaving out trials that would not end in it, by a share of it that only proofs use, and by a deadline for each trial. */
 #include "tune.h"
 #include "ring.h"
 #include "trial.h"
+#include "verdict.h"
 #include <math.h>
 #include <string.h>
 
-#define PAYS 1.03 /* a gain below this is noise or not worth the memory */
+#define N_PROOFS           3   /* the choice, the base line, today's settings */
+#define PROOF_SECONDS      2.0 /* measured, at the least */
+#define MOST_PROOF_SECONDS 20.0
 
 struct _DynoTune {
   DynoJob *job;
@@ -27,7 +32,9 @@ struct _DynoTune {
   GPtrArray *trials; /* DynoTrial*, in order */
   DynoDeviceInfo device;
   gint64 begin_us;
-  guint planned; /* trials expected, for the progress */
+  guint planned;    /* trials expected, for the progress */
+  double prepare_s; /* the most that a trial took besides measuring */
+  double fastest;   /* samples/s of any trial */
 };
 
 static void
@@ -95,37 +102,72 @@ stopped (DynoTune *tune)
   return g_cancellable_is_cancelled (tune->cancellable);
 }
 
-/* Seconds a trial may measure, so that the search ends about in time. */
+static double
+seconds_left (DynoTune *tune)
+{
+  return tune->minutes * 60.0 - (double) (g_get_monotonic_time () - tune->begin_us) / 1e6;
+}
+
+/* What a trial of these settings takes at the least: to prepare as the others did, and enough steps at the best rate so far. */
+static double
+least_seconds (DynoTune *tune, const DynoSettings *settings)
+{
+  double samples = (double) (settings->batch_size * settings->accumulate) * DYNO_TRIAL_LEAST_STEPS;
+
+  return tune->prepare_s + (tune->fastest > 0.0 ? samples / tune->fastest : 0.0);
+}
+
+/* Seconds that are kept for the proofs: of the choice, the base line and today's settings.  Until something was measured there
+ * is nothing to prove. */
+static double
+reserved_seconds (DynoTune *tune)
+{
+  if (tune->fastest <= 0.0)
+    return 0.0;
+  return MIN (N_PROOFS * (tune->prepare_s + PROOF_SECONDS), 0.5 * tune->minutes * 60.0);
+}
+
+/* FALSE: a trial of these settings would end after the search must. */
+static gboolean
+has_time (DynoTune *tune, const DynoSettings *settings)
+{
+  return seconds_left (tune) - reserved_seconds (tune) > least_seconds (tune, settings);
+}
+
+/* Seconds a trial may measure, so that the search ends in time. */
 static double
 trial_seconds (DynoTune *tune)
 {
-  double left = tune->minutes * 60.0 - (double) (g_get_monotonic_time () - tune->begin_us) / 1e6;
   guint trials_left = tune->planned > tune->trials->len ? tune->planned - tune->trials->len : 1;
+  double each = (seconds_left (tune) - reserved_seconds (tune)) / trials_left - tune->prepare_s;
 
-  /* About half of a trial's time goes into preparing it. */
-  return CLAMP (left / trials_left * 0.5, 0.5, 10.0);
+  return CLAMP (each, 0.5, 10.0);
 }
 
-static gboolean
-out_of_time (DynoTune *tune)
-{
-  return (double) (g_get_monotonic_time () - tune->begin_us) / 60e6 > tune->minutes;
-}
-
-/* Runs one trial, keeps it and tells it.  The trial stays the tuner's. */
+/* Runs one trial, which ends reserve_s before the tuner's time is over whatever it has measured, keeps it and tells it.  The
+ * trial stays the tuner's. */
 static const DynoTrial *
-try_settings (DynoTune *tune, const char *stage, const DynoSettings *settings, double seconds)
+try_settings (DynoTune *tune, const char *stage, const DynoSettings *settings, double seconds, double reserve_s)
 {
   DynoTrial *trial = g_new0 (DynoTrial, 1);
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
+  gint64 begin_us = g_get_monotonic_time ();
+  gint64 deadline_us = begin_us + (gint64) (MAX (seconds_left (tune) - reserve_s, 0.0) * 1e6);
 
   trial->number = tune->trials->len + 1;
   trial->stage = stage;
   trial->settings = *settings;
   tell_progress (tune, stage, settings);
   if (!dyno_trial_rule_out (trial, tune->job, tune->dataset, &tune->device))
-    dyno_trial_run (trial, tune->job, tune->dataset, seconds > 0.0 ? seconds : trial_seconds (tune), tune->cancellable);
+    dyno_trial_run (trial, tune->job, tune->dataset, seconds, deadline_us, tune->cancellable);
   g_ptr_array_add (tune->trials, trial);
+  if (trial->outcome == DYNO_TRIAL_OK)
+    {
+      double whole_s = (double) (g_get_monotonic_time () - begin_us) / 1e6;
+
+      tune->fastest = MAX (tune->fastest, trial->samples_per_s);
+      tune->prepare_s = MAX (tune->prepare_s, whole_s - (double) trial->steps * trial->step_ms / 1e3);
+    }
 
   event->type = DYNO_TUNE_EVENT_TRIAL;
   dyno_trial_copy (trial, &event->trial);
@@ -134,43 +176,40 @@ try_settings (DynoTune *tune, const char *stage, const DynoSettings *settings, d
 }
 
 static const DynoTrial *
+search_with (DynoTune *tune, const char *stage, const DynoSettings *settings)
+{
+  return try_settings (tune, stage, settings, trial_seconds (tune), reserved_seconds (tune));
+}
+
+/* The largest batch of these settings that the planner lets through, at most most; 1 when none does, for the trial to say why. */
+static gint64
+fitting_batch (DynoTune *tune, const DynoSettings *settings, gint64 most)
+{
+  g_autoptr (DynoJob) job = dyno_job_copy (tune->job);
+  DynoJobPlan plan;
+
+  job->settings = *settings;
+  job->settings.batch_size = most;
+  if (!dyno_job_plan (job, dyno_dataset_get_info (tune->dataset), &tune->device, &plan, NULL))
+    return most; /* the trial says what is wrong */
+  return plan.fits ? most : CLAMP (plan.fitting_batch, 1, most);
+}
+
+static const DynoTrial *
 search_amp (DynoTune *tune, DynoSettings *settings)
 {
   const DynoTrial *fp32, *amp;
 
   settings->amp = FALSE;
-  fp32 = try_settings (tune, "amp", settings, 0.0);
-  if (!tune->device.fp16 || stopped (tune))
+  fp32 = search_with (tune, "amp", settings);
+  if (!tune->device.fp16 || stopped (tune) || !has_time (tune, settings))
     return fp32;
   settings->amp = TRUE;
-  amp = try_settings (tune, "amp", settings, 0.0);
+  amp = search_with (tune, "amp", settings);
   if (amp->outcome == DYNO_TRIAL_OK && (fp32->outcome != DYNO_TRIAL_OK || amp->samples_per_s > fp32->samples_per_s))
     return amp;
   settings->amp = fp32->outcome != DYNO_TRIAL_OK && amp->outcome == DYNO_TRIAL_OK;
   return fp32;
-}
-
-/* The smallest batch whose rate is within PAYS of the fastest of this stage. */
-static const DynoTrial *
-smallest_fast (GPtrArray *trials)
-{
-  const DynoTrial *choice = NULL;
-  double fastest = 0.0;
-
-  for (guint i = 0; i < trials->len; i++)
-    {
-      const DynoTrial *t = trials->pdata[i];
-      if (t->outcome == DYNO_TRIAL_OK)
-        fastest = MAX (fastest, t->samples_per_s);
-    }
-  for (guint i = 0; i < trials->len; i++)
-    {
-      const DynoTrial *t = trials->pdata[i];
-      if (t->outcome == DYNO_TRIAL_OK && t->samples_per_s * PAYS >= fastest
-          && (!choice || t->settings.batch_size < choice->settings.batch_size))
-        choice = t;
-    }
-  return choice;
 }
 
 static const DynoTrial *
@@ -178,28 +217,29 @@ search_batch (DynoTune *tune, DynoSettings *settings, gint64 most)
 {
   g_autoptr (GPtrArray) tried = g_ptr_array_new ();
   const DynoTrial *choice;
+  gint64 middle = settings->batch_size;
   double best = 0.0;
   guint flat = 0;
 
-  for (gint64 batch = 8; batch <= most && flat < 2 && !stopped (tune); batch *= 2)
+  for (gint64 batch = fitting_batch (tune, settings, MIN (8, most)); batch <= most && flat < 2 && !stopped (tune);
+       batch *= 2)
     {
       const DynoTrial *trial;
 
-      if (tried->len > 0 && out_of_time (tune))
-        break;
       settings->batch_size = batch;
-      trial = try_settings (tune, "batch", settings, 0.0);
+      if (!has_time (tune, settings))
+        break;
+      trial = search_with (tune, "batch", settings);
       g_ptr_array_add (tried, (gpointer) trial);
       if (trial->outcome == DYNO_TRIAL_DOES_NOT_FIT || trial->outcome == DYNO_TRIAL_OUT_OF_MEMORY)
         break;
       if (trial->outcome != DYNO_TRIAL_OK)
         continue;
-      flat = trial->samples_per_s > best * PAYS ? 0 : flat + 1;
+      flat = trial->samples_per_s > best * DYNO_VERDICT_PAYS ? 0 : flat + 1;
       best = MAX (best, trial->samples_per_s);
     }
-  choice = smallest_fast (tried);
-  if (choice)
-    settings->batch_size = choice->settings.batch_size;
+  choice = dyno_verdict_choose (tried);
+  settings->batch_size = choice ? choice->settings.batch_size : middle;
   return choice;
 }
 
@@ -215,13 +255,17 @@ search_workers (DynoTune *tune, DynoSettings *settings, const DynoTrial *current
     {
       const DynoTrial *trial;
 
-      if (workers == start || (best != current && out_of_time (tune)))
+      if (workers == start)
         continue;
       settings->workers = workers;
-      trial = try_settings (tune, "workers", settings, 0.0);
+      if (!has_time (tune, settings))
+        break;
+      trial = search_with (tune, "workers", settings);
       if (trial->outcome != DYNO_TRIAL_OK)
         continue;
-      if (!best || trial->samples_per_s > best->samples_per_s * (workers < best->settings.workers ? 1.0 / PAYS : PAYS))
+      if (!best
+          || trial->samples_per_s
+                 > best->samples_per_s * (workers < best->settings.workers ? 1.0 / DYNO_VERDICT_PAYS : DYNO_VERDICT_PAYS))
         {
           best = trial;
           flat = 0;
@@ -233,95 +277,36 @@ search_workers (DynoTune *tune, DynoSettings *settings, const DynoTrial *current
   return best;
 }
 
-static int
-compare_rate (gconstpointer a, gconstpointer b)
+/* Runs what the verdict wants proven, for longer.  The choice is proven first; the time that is left is shared. */
+static void
+prove (DynoTune *tune, const DynoTrial *baseline, const DynoTrial *today)
 {
-  const DynoTrial *x = *(DynoTrial *const *) a, *y = *(DynoTrial *const *) b;
+  const DynoTrial *next;
 
-  return (x->samples_per_s < y->samples_per_s) - (x->samples_per_s > y->samples_per_s);
-}
-
-/* All trials that worked, the choice first and then by rate. */
-static GPtrArray *
-candidates (DynoTune *tune, const DynoTrial *choice)
-{
-  GPtrArray *order = g_ptr_array_new ();
-
-  for (guint i = 0; i < tune->trials->len; i++)
+  for (guint n = 0; !stopped (tune) && (next = dyno_verdict_next_proof (tune->trials, baseline, today)); n++)
     {
-      const DynoTrial *t = tune->trials->pdata[i];
-      if (t->outcome == DYNO_TRIAL_OK && t != choice)
-        g_ptr_array_add (order, (gpointer) t);
-    }
-  g_ptr_array_sort (order, compare_rate);
-  g_ptr_array_insert (order, 0, (gpointer) choice);
-  return order;
-}
+      double left = seconds_left (tune), share = left / (n < N_PROOFS ? N_PROOFS - n : 1) - tune->prepare_s;
 
-/* Runs the choice again, longer; falls back on the next fastest settings when it fails.  A choice that proves slower than
- * the base line was a lucky trial: then the base line is proven too and the faster of the two is it. */
-static const DynoTrial *
-prove (DynoTune *tune, const DynoTrial *choice, const DynoTrial *baseline)
-{
-  g_autoptr (GPtrArray) order = candidates (tune, choice);
-  const DynoTrial *proven = NULL;
-
-  for (guint i = 0; i < order->len && i < 3 && !proven && !stopped (tune); i++)
-    {
-      const DynoTrial *candidate = order->pdata[i];
-      const DynoTrial *proof = try_settings (tune, "proof", &candidate->settings, MAX (trial_seconds (tune), 2.0));
-      if (proof->outcome == DYNO_TRIAL_OK)
-        proven = proof;
+      if (left < least_seconds (tune, &next->settings))
+        return;
+      try_settings (tune, "proof", &next->settings, CLAMP (share, PROOF_SECONDS, MOST_PROOF_SECONDS), 0.0);
     }
-  if (proven && choice != baseline && baseline->outcome == DYNO_TRIAL_OK && proven->samples_per_s < baseline->samples_per_s
-      && !stopped (tune))
-    {
-      const DynoTrial *proof = try_settings (tune, "proof", &baseline->settings, MAX (trial_seconds (tune), 2.0));
-      if (proof->outcome == DYNO_TRIAL_OK && proof->samples_per_s > proven->samples_per_s)
-        proven = proof;
-    }
-  return proven || !stopped (tune) ? proven : choice;
-}
-
-static char *
-explain (const DynoTrial *best, const DynoTrial *baseline, const GPtrArray *trials)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-  const DynoSettings *s = &best->settings;
-  double larger = 0.0;
-
-  if (baseline == best)
-    g_string_append (text, "The base line (batch 16, 0 workers, fp32) is the fastest that was found. ");
-  else if (baseline->outcome == DYNO_TRIAL_OK)
-    g_string_append_printf (text, "%.1f times the base line (batch 16, 0 workers, fp32). ",
-                            best->samples_per_s / baseline->samples_per_s);
-  for (guint i = 0; i < trials->len; i++)
-    {
-      const DynoTrial *t = trials->pdata[i];
-      if (strcmp (t->stage, "batch") == 0 && t->outcome == DYNO_TRIAL_OK && t->settings.batch_size > s->batch_size)
-        larger = MAX (larger, t->samples_per_s);
-    }
-  if (larger > 0.0)
-    g_string_append_printf (text, "A batch above %" G_GINT64_FORMAT " only adds memory. ", s->batch_size);
-  if (best->wait_data_ms > 0.1 * best->step_ms)
-    g_string_append_printf (text, "Each step waits %.0f %% of its time for data: more workers, or the cache, would help. ",
-                            100.0 * best->wait_data_ms / best->step_ms);
-  if (s->batch_size != 16)
-    g_string_append_printf (text, "If the learning rate was found with batch 16, start from %.3g times it.",
-                            (double) s->batch_size / 16.0);
-  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 static void
-tell_best (DynoTune *tune, const DynoTrial *best, const DynoTrial *baseline)
+tell_best (DynoTune *tune, const DynoVerdict *v)
 {
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
 
   event->type = DYNO_TUNE_EVENT_BEST;
-  dyno_trial_copy (best, &event->trial);
-  dyno_trial_copy (baseline, &event->baseline);
-  event->speedup = baseline->outcome == DYNO_TRIAL_OK ? best->samples_per_s / baseline->samples_per_s : NAN;
-  event->text = explain (best, baseline, tune->trials);
+  event->proven = v->proven;
+  event->keep_today = v->keep_today;
+  dyno_trial_copy (v->best, &event->trial);
+  dyno_trial_copy (v->baseline, &event->baseline);
+  event->speedup =
+      v->baseline->outcome == DYNO_TRIAL_OK ? v->best->samples_per_s / v->baseline->samples_per_s : (double) NAN;
+  event->gain = v->today ? v->best->samples_per_s / v->today->samples_per_s : (double) NAN;
+  event->text = dyno_verdict_explain (v, tune->trials);
   /* What is exported trains for as long as the user wanted. */
   event->trial.settings.epochs = tune->job->settings.epochs;
   tell (tune, event);
@@ -337,47 +322,73 @@ most_batch (DynoTune *tune)
   return CLAMP ((gint64) (train / 2.0), 1, 4096);
 }
 
-static gboolean
-search (DynoTune *tune, GError **error)
+/* Why there is no best: not fitting is one thing, failing another. */
+static void
+set_nothing (DynoTune *tune, GError **error)
+{
+  const DynoTrial *last = tune->trials->pdata[tune->trials->len - 1];
+  gboolean fits = FALSE;
+
+  for (guint i = 0; i < tune->trials->len; i++)
+    {
+      DynoTrialOutcome outcome = ((const DynoTrial *) tune->trials->pdata[i])->outcome;
+      fits |= outcome != DYNO_TRIAL_DOES_NOT_FIT && outcome != DYNO_TRIAL_OUT_OF_MEMORY;
+    }
+  if (fits)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING, "No trial of %u worked in %.3g minutes; the last said: %s",
+                 tune->trials->len, tune->minutes, last->text ? last->text : "nothing");
+  else
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT, "Nothing fits the memory: %s",
+                 last->text ? last->text : "the device refused every trial");
+}
+
+/* The stages, in their order; every trial of them is a candidate in the end. */
+static void
+search_stages (DynoTune *tune, gint64 most)
 {
   DynoSettings settings = tune->job->settings;
-  gint64 most = most_batch (tune), middle = MIN (MAX (settings.batch_size, 32), most);
-  const DynoTrial *baseline, *choice, *best;
-  DynoSettings base;
-
-  tune->planned = 1 + 2 + 8 + 4 + 1;
-  base = settings;
-  base.batch_size = MIN (16, most);
-  base.workers = 0;
-  base.amp = FALSE;
-  baseline = try_settings (tune, "baseline", &base, 0.0);
+  const DynoTrial *choice;
 
   settings.workers = MIN (4, (gint64) g_get_num_processors ());
-  settings.batch_size = middle;
-  choice = stopped (tune) ? NULL : search_amp (tune, &settings);
+  settings.batch_size = fitting_batch (tune, &settings, MIN (MAX (settings.batch_size, 32), most));
+  if (stopped (tune) || !has_time (tune, &settings))
+    return;
+  choice = search_amp (tune, &settings);
   if (!stopped (tune))
     {
       const DynoTrial *by_batch = search_batch (tune, &settings, most);
       choice = by_batch ? by_batch : choice;
     }
   if (!stopped (tune) && choice && !dyno_dataset_get_info (tune->dataset)->device_noise)
-    choice = search_workers (tune, &settings, choice);
-  if (!choice || choice->outcome != DYNO_TRIAL_OK)
-    choice = baseline->outcome == DYNO_TRIAL_OK ? baseline : NULL;
+    search_workers (tune, &settings, choice);
+}
 
-  best = choice ? prove (tune, choice, baseline) : NULL;
-  if (!best)
-    {
-      const DynoTrial *last = tune->trials->pdata[tune->trials->len - 1];
-      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING, "No trial of %u worked; the last said: %s",
-                   tune->trials->len, last->text ? last->text : "nothing");
-      return FALSE;
-    }
-  /* Two measurements of the same settings differ by noise alone: the later, longer one stands for both. */
-  if (dyno_settings_equal (&best->settings, &baseline->settings))
-    baseline = best;
-  tell_best (tune, best, baseline);
-  return TRUE;
+static gboolean
+search (DynoTune *tune, GError **error)
+{
+  gint64 most = most_batch (tune);
+  const DynoTrial *baseline, *today;
+  DynoSettings base = tune->job->settings;
+  DynoVerdict verdict;
+
+  tune->planned = 1 + 1 + 2 + 8 + 4 + N_PROOFS;
+  base.workers = 0;
+  base.amp = FALSE;
+  base.batch_size = fitting_batch (tune, &base, MIN (16, most));
+  today = baseline = search_with (tune, "baseline", &base);
+  if (!stopped (tune) && !dyno_settings_equal (&base, &tune->job->settings) && has_time (tune, &tune->job->settings))
+    today = search_with (tune, "today", &tune->job->settings);
+  else if (!dyno_settings_equal (&base, &tune->job->settings))
+    today = NULL;
+  search_stages (tune, most);
+  prove (tune, baseline, today);
+
+  dyno_verdict_judge (tune->trials, baseline, today, &verdict);
+  if (verdict.best)
+    tell_best (tune, &verdict);
+  else
+    set_nothing (tune, error);
+  return verdict.best != NULL;
 }
 
 static gboolean

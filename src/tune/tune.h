@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner, first form: real training steps for candidate settings under the budget; every trial is kept; the best is run once more
- * before it is called best, beside the base line (batch 16, 0 workers, fp32).
+/* The tuner, first form: real training steps for candidate settings under the budget; every trial is kept; the best is proven: run
+ * once more, for longer, as are the base line (batch 16 where it fits, 0 workers, fp32) and today's settings, which it is compared with.
  *
  * A thread of its own; events as with DynoSession.  Threads: all functions from any thread, _free not from its own. */
 #pragma once
@@ -21,7 +21,7 @@ const char *dyno_trial_outcome_name (DynoTrialOutcome outcome); /* "ok", "does-n
 
 typedef struct {
   guint number;      /* from 1 */
-  const char *stage; /* static: "baseline", "batch", "amp", "workers", "proof" */
+  const char *stage; /* static: "baseline", "today", "batch", "amp", "workers", "proof" */
   DynoSettings settings;
   DynoTrialOutcome outcome;
   double samples_per_s; /* 0 unless OK */
@@ -30,6 +30,9 @@ typedef struct {
   guint64 steps;
   char *text; /* why not, or NULL */
 } DynoTrial;
+
+/* "batch 16, fp32, 0 workers": for --json and text.  g_free. */
+char *dyno_trial_describe (const DynoSettings *settings);
 
 typedef enum {
   DYNO_TUNE_EVENT_PROGRESS,
@@ -41,11 +44,14 @@ typedef enum {
 
 typedef struct {
   DynoTuneEventType type;
-  DynoTrial trial;    /* TRIAL; BEST: the proven choice */
-  DynoTrial baseline; /* BEST */
-  double speedup;     /* BEST: rate over the base line's */
-  char *text;         /* PROGRESS: what runs now; BEST: why, in words */
-  double fraction;    /* PROGRESS: of the whole, 0..1 */
+  DynoTrial trial;     /* TRIAL; BEST: the choice, its proof where proven */
+  DynoTrial baseline;  /* BEST: its proof where there is one; settings as it ran */
+  double speedup;      /* BEST: rate over the base line's; NaN: that one did not work */
+  double gain;         /* BEST: rate over that of today's settings (the job's); NaN: not known */
+  gboolean proven;     /* BEST: the choice passed its proof; else the search was stopped, or out of time, before */
+  gboolean keep_today; /* BEST: nothing is 3 % faster than today's settings, and the choice is they */
+  char *text;          /* PROGRESS: what runs now; BEST: why, in words */
+  double fraction;     /* PROGRESS: of the whole, 0..1 */
   GError *error;
 } DynoTuneEvent;
 
@@ -54,7 +60,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneEvent, dyno_tune_event_free)
 
 typedef struct _DynoTune DynoTune;
 
-/* job->settings is where the search starts and says what is not searched; minutes 0: 3. */
+/* job->settings is where the search starts and says what is not searched.  minutes: all that it takes, to a step's and a tenth's
+ * precision; 0: 3. */
 DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
 void dyno_tune_start (DynoTune *tune);

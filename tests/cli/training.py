@@ -185,7 +185,7 @@ class Signals(Case):
 
 class Tune(Case):
     def test_trials_best_and_files(self):
-        lines = self.lines('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--minutes', '0.1', '--json',
+        lines = self.lines('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--minutes', '0.5', '--json',
                            '--out', self.path('tuned'))
         trials = self.events(lines, 'trial')
         best, = self.events(lines, 'best')
@@ -194,10 +194,30 @@ class Tune(Case):
         self.assertEqual((trials[0]['settings']['batch_size'], trials[0]['settings']['workers'], trials[0]['settings']['amp']),
                          (16, 0, False))
         self.assertGreater(best['samples_per_s'], 0)
+        proofs = [t for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
+        self.assertEqual(best['proven'], bool(proofs))
+        if proofs:
+            self.assertIn(best['number'], [t['number'] for t in proofs])
+        else:
+            self.assertIn('Not proven', best['text'])
+        self.assertEqual((best['baseline']['batch_size'], best['baseline']['workers'], best['baseline']['amp']), (16, 0, False))
         plan, = self.lines('plan', '--settings', self.path('tuned/settings.ini'), '--json')
         self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
         with open(self.path('tuned/settings.json')) as file:
             self.assertEqual(json.load(file)['settings'], best['settings'])
+
+    def test_a_budget_that_nothing_fits_is_exit_6(self):
+        lines = self.lines('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--set', 'vram_budget=2000',
+                           '--json', '--out', self.path('tuned'), expect=6)
+        self.assertEqual({t['outcome'] for t in self.events(lines, 'trial')}, {'does-not-fit'})
+        self.assertEqual(self.events(lines, 'error')[0]['code'], 6)
+        self.assertFalse(os.path.exists(self.path('tuned/settings.ini')))
+
+    def test_minutes_are_above_0(self):
+        for bad in ('0', '-1', 'nan', '1e99'):
+            self.assertIn('--minutes', self.run_it('tune', '--data', TINY, *SMALL, '--minutes', bad, '--out', self.path('tuned'),
+                                                   expect=2).stderr.decode())
+        self.assertFalse(os.path.exists(self.path('tuned')))
 
 
 if __name__ == '__main__':
