@@ -6,6 +6,7 @@
 
 typedef struct _Opening {
   char *location;
+  DynoAxes axes;
   gint found; /* atomic; more than 2^31 samples show as that many */
   DynoSetup *setup;
 } Opening;
@@ -29,7 +30,8 @@ open_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
 {
   Opening *o = data;
   GError *error = NULL;
-  DynoDataset *dataset = dyno_dataset_open (o->location, NULL, count_found, o, cancellable, &error);
+  DynoDatasetParams params = { .axes = o->axes };
+  DynoDataset *dataset = dyno_dataset_open (o->location, &params, count_found, o, cancellable, &error);
   if (dataset)
     g_task_return_pointer (task, dataset, (GDestroyNotify) dyno_dataset_unref);
   else
@@ -89,6 +91,7 @@ dyno_setup_open_data (DynoSetup *self, const char *location)
   o->location = g_str_has_prefix (location, "file:") ? g_filename_from_uri (location, NULL, NULL) : NULL;
   if (!o->location)
     o->location = g_strdup (location);
+  o->axes = (DynoAxes) self->job->settings.data_layout;
   self->open_data = o;
   self->opening = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (self, self->opening, open_done, NULL);

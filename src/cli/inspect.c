@@ -4,10 +4,34 @@
 #include "dataset.h"
 #include "output.h"
 #include "signals.h"
+#include <string.h>
+
+/* What the network is given for a value of the data set, at default settings. */
+static char *
+describe_fed (const DynoDatasetInfo *info)
+{
+  const char *scaled = info->element == DYNO_ELEMENT_U8 ? "bytes divided by 255" : "values";
+  g_autoptr (GString) text = NULL;
+  gboolean centred = FALSE;
+
+  if (info->device_noise)
+    return g_strdup ("noise made on the device");
+  if (!info->normalise)
+    return g_strdup_printf ("%s as they are", info->element == DYNO_ELEMENT_U8 ? "bytes" : "values");
+  text = g_string_new (scaled);
+  for (guint c = 0; c < MIN (info->channels, G_N_ELEMENTS (info->mean)); c++)
+    centred = centred || info->mean[c] != 0 || info->deviation[c] != 1;
+  for (guint c = 0; centred && c < MIN (info->channels, G_N_ELEMENTS (info->mean)); c++)
+    g_string_append_printf (text, "%s%g/%g", c == 0 ? ", less mean over deviation " : " ", (double) info->mean[c],
+                            (double) info->deviation[c]);
+  g_string_append (text, "; as they are with data.normalise=false");
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
 
 static void
 print_json (const DynoDatasetInfo *info, const char *const *unreadable)
 {
+  g_autofree char *fed = describe_fed (info);
   DynoJson json;
 
   dyno_json_init (&json, 0);
@@ -20,6 +44,9 @@ print_json (const DynoDatasetInfo *info, const char *const *unreadable)
   dyno_json_uint (&json, "unreadable", info->n_unreadable);
   dyno_json_uint (&json, "bytes", info->size_bytes);
   dyno_json_string (&json, "element", info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+  dyno_json_string (&json, "axes", info->axes);
+  dyno_json_bool (&json, "normalise", info->normalise);
+  dyno_json_string (&json, "fed", fed);
   dyno_json_uint (&json, "channels", info->channels);
   dyno_json_uint (&json, "min_width", info->min_width);
   dyno_json_uint (&json, "max_width", info->max_width);
@@ -71,7 +98,7 @@ print_classes (const DynoDatasetInfo *info)
 static void
 print_text (const DynoDatasetInfo *info, const char *const *unreadable)
 {
-  g_autofree char *bytes = dyno_text_bytes (info->size_bytes);
+  g_autofree char *bytes = dyno_text_bytes (info->size_bytes), *fed = describe_fed (info);
 
   dyno_out_line ("%s: %s", info->title, info->name);
   dyno_out_line ("samples     %" G_GUINT64_FORMAT "%s", info->n_samples,
@@ -84,6 +111,9 @@ print_text (const DynoDatasetInfo *info, const char *const *unreadable)
   else
     dyno_out_line ("size        %ux%u to %ux%u, %u channels, %s", info->min_height, info->min_width, info->max_height,
                    info->max_width, info->channels, info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+  if (info->axes)
+    dyno_out_line ("axes        %s%s", info->axes, strlen (info->axes) == 4 ? "; data.layout sets them" : "");
+  dyno_out_line ("fed         %s", fed);
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
   if (info->target_kind == DYNO_TARGET_VALUES)

@@ -288,6 +288,8 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
     return FALSE;
   /* Typing mistakes are told before a long scan. */
   trial = dyno_job_copy (job);
+  if (o->settings_file && !dyno_settings_file_read (o->settings_file, trial, NULL, error))
+    return FALSE;
   for (guint i = 0; o->set && o->set[i]; i++)
     if (!set_one (&trial->settings, o->set[i], error))
       return FALSE;
@@ -295,6 +297,7 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
     return FALSE;
 
   params.targets = job->targets;
+  params.axes = (DynoAxes) trial->settings.data_layout;
   cli_job->dataset = dyno_dataset_open (job->data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
   if (cli_job->dataset == NULL)
     return FALSE;

@@ -130,7 +130,7 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
     g_set_error (
         error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
         "“%s” is not a data set that Dyno reads; choose a folder with one sub-folder of images for each class, an IDX "
-        "images file, or an X.npy",
+        "images file, or an X.npy with its y.npy",
         shown);
   return NULL;
 }

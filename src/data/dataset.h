@@ -22,6 +22,13 @@ typedef enum {
   DYNO_TARGET_VALUES, /* n_targets gfloat values (regression) */
 } DynoTargetKind;
 
+/* Order of the axes of an array with four of them. */
+typedef enum {
+  DYNO_AXES_AUTO, /* NCHW where the second axis can be channels (1, 3 or 4) and the last cannot (more than 4), else NHWC */
+  DYNO_AXES_NHWC,
+  DYNO_AXES_NCHW,
+} DynoAxes;
+
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
   const char *kind;     /* "shapes", "idx", "image-folder", "npy", "synthetic" */
@@ -32,6 +39,7 @@ typedef struct {
   guint64 n_unreadable; /* found but refused when scanned */
   guint64 size_bytes;   /* on disk; 0 for generated ones */
   DynoElement element;
+  const char *axes;                                     /* of an array's file: "NHWC", "NCHW", "NHW", "NF"; else NULL */
   guint32 channels;                                     /* of every sample after decoding: 1, 3, ... */
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
   gboolean resizable; /* decode can give any size (images, built-in shapes); else width and height are fixed */
@@ -44,19 +52,20 @@ typedef struct {
   gboolean generated;          /* built in */
   gboolean device_noise;       /* synthetic: nothing is decoded or copied, the device makes noise itself */
   float mean[4], deviation[4]; /* per-channel normalisation that the kind advises (of values scaled to 0..1 for U8) */
-  gboolean normalise;          /* FALSE: feed values as they are */
+  gboolean normalise;          /* U8 is scaled to 0..1, then mean and deviation count; FALSE: values are fed as they are */
   guint64 content_hash;        /* of names, sizes and labels: tells whether a resumed run sees the same data */
 } DynoDatasetInfo;
 
 typedef struct {
   const char *targets; /* the y.npy of an X.npy; NULL: found beside it (y.npy, labels.npy, <stem>_y.npy) or an error */
+  DynoAxes axes;       /* of an X.npy with four axes */
   guint max_listed;    /* unreadable files listed by name; 0: 100 */
 } DynoDatasetParams;
 
 /* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a second. */
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
-/* Opens DATA: a path (folder, IDX images file or its folder, X.npy), "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]"
+/* Opens DATA: a path (folder, IDX images file or its folder, X.npy or its folder), "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]"
  * or "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
  * Errors: all of DynoDataError; G_IO_ERROR_CANCELLED. */
 DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,

@@ -3,6 +3,7 @@
 #include "loader-private.h"
 #include "checked.h"
 #include "rng.h"
+#include <math.h>
 #include <string.h>
 
 #define MAX_BATCH_BYTES  (G_GUINT64_CONSTANT (1) << 40)
@@ -163,7 +164,9 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   loader->chunk = (guint32) CLAMP (CHUNK_BYTES / loader->sample_bytes, 1, DYNO_LOADER_MAX_CHUNK);
   if (!take_indices (loader, indices, error) || !make_slots (loader, batch_bytes, error))
     return NULL;
-  loader->bad_limit = (guint64) ((params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
+  if (params->max_bad_share >= 0)
+    loader->bad_limit =
+        (guint64) ceil ((params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
   if (params->cache)
     {
       loader->cache =

@@ -28,7 +28,7 @@ typedef struct {
   gboolean persistent;       /* workers live over epochs; FALSE: they end with each epoch */
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
-  double max_bad_share;      /* 0: 0.1 */
+  double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
   gpointer *slots;           /* n_slots blocks for pixels, dyno_loader_batch_bytes each; NULL: own memory */
   guint n_slots;             /* at least 2 with slots; prefetch is capped by n_slots - 1 */
 } DynoLoaderParams;

@@ -280,8 +280,9 @@ static gboolean
 compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 content_hash, const DynoSettings *was,
          GPtrArray *warnings, GError **error)
 {
-  static const char *const telling[] = { "batch_size", "accumulate",     "seed",         "amp",
-                                         "image_size", "data.val_split", "data.shuffle", "augment.flip" };
+  static const char *const telling[] = { "batch_size",     "accumulate",     "seed",         "amp",
+                                         "image_size",     "data.val_split", "data.shuffle", "augment.flip",
+                                         "data.normalise", "data.layout" };
   const char *model = dyno_safetensors_get_metadata (file, "model");
   const char *data = dyno_safetensors_get_metadata (file, "data_hash");
 

@@ -206,6 +206,7 @@ make_uploader (DynoEngine *engine, gboolean training, GError **error)
     .prefetch = (guint) s->prefetch,
     .persistent = s->persistent_workers,
     .cache = s->cache,
+    .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
   };
 
   if (!dyno_job_get_size (engine->job, dyno_dataset_get_info (engine->dataset), &params.width, &params.height, error))

@@ -137,7 +137,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     .raw = info->device_noise                  ? DYNO_RAW_NOISE
            : info->element == DYNO_ELEMENT_F32 ? DYNO_RAW_F32
                                                : DYNO_RAW_U8,
-    .normalise = info->normalise && !info->device_noise,
+    .normalise = info->normalise && s->data_normalise && !info->device_noise,
     .flip = training && s->augment_flip,
     .loss = classes ? DYNO_LOSS_CROSS_ENTROPY : DYNO_LOSS_MSE,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */

@@ -32,7 +32,7 @@ static gboolean
 open_dataset (DynoRun *run, GError **error)
 {
   DynoSession *session = run->session;
-  DynoDatasetParams params = { .targets = session->job->targets };
+  DynoDatasetParams params = { .targets = session->job->targets, .axes = (DynoAxes) session->job->settings.data_layout };
 
   if (session->dataset)
     run->dataset = dyno_dataset_ref (session->dataset);

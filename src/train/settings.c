@@ -17,6 +17,7 @@
 #define KIB       (G_GINT64_CONSTANT (1) << 10)
 
 static const char *const optimizers[] = { "sgd", "adamw", NULL };
+static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL }; /* DynoAxes */
 static const char *const schedules[] = { "constant", "cosine", "step", NULL };
 static char standard_workers[8];
 
@@ -88,6 +89,12 @@ static const DynoSettingInfo table[] = {
   BOOL (data_shuffle, "data.shuffle", "true", N_ ("Shuffle"), N_ ("Takes the training samples in a new order each epoch.")),
   NUMBER (DOUBLE, data_val_split, "data.val_split", 0, 0.9, "0.1", FALSE, N_ ("Validation share"),
           N_ ("Part of the data set that is kept out of training to check on it.")),
+  BOOL (data_normalise, "data.normalise", "true", N_ ("Normalise"),
+        N_ ("Scales bytes to between 0 and 1, and pixels as the data set advises; off feeds all values as they are.")),
+  ENUM (data_layout, "data.layout", layouts, "auto", N_ ("Axes of arrays"),
+        N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape tells.")),
+  NUMBER (DOUBLE, data_max_bad, "data.max_bad", 0, 1, "0.1", FALSE, N_ ("Unreadable share"),
+          N_ ("Share of the samples that may be unreadable; past it the run stops.")),
   NUMBER (DOUBLE, model_width, "model.width", 0.05, 8, "1", FALSE, N_ ("Model width"),
           N_ ("Scales the number of channels of the model.")),
 };

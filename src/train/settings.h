@@ -39,6 +39,9 @@ typedef struct {
   gboolean augment_flip;
   gboolean data_shuffle;
   double data_val_split;
+  gboolean data_normalise;
+  gint data_layout;    /* DynoAxes */
+  double data_max_bad; /* 0: none may fail */
   double model_width;
 } DynoSettings;
 

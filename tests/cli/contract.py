@@ -144,6 +144,23 @@ class Data(Case):
         facts, = self.lines('inspect', TINY, '--json')
         self.assertEqual((facts['kind'], facts['samples'], facts['classes'], sum(facts['class_counts'])), ('shapes', 80, 4, 80))
 
+    def write_array(self, name, kind, shape, data):
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+        with open(self.path(name), 'wb') as file:
+            file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + data)
+
+    def test_inspect_says_what_is_fed(self):
+        self.write_array('X.npy', '|u1', (6, 3, 8, 9), bytes(range(216)) * 6)
+        self.write_array('y.npy', '|u1', (6,), bytes([0, 1, 2, 0, 1, 2]))
+        facts, = self.lines('inspect', self.folder, '--json')
+        self.assertEqual([facts[key] for key in ('kind', 'axes', 'channels', 'min_height', 'min_width')], ['npy', 'NCHW', 3, 8, 9])
+        self.assertIn('divided by 255', facts['fed'])
+        text = self.run_it('inspect', self.path('X.npy')).stdout.decode()
+        self.assertIn('NCHW', text)
+        self.assertIn('data.normalise=false', text)
+        plan, = self.lines('plan', '--data', self.folder, *SMALL, '--model', 'mlp', '--set', 'data.layout=nhwc', '--json')
+        self.assertEqual((plan['height'], plan['width']), (3, 8))
+
     def test_missing_data_is_exit_3(self):
         for verb in (['inspect'], ['plan', *SMALL, '--data'], ['train', *SMALL, '--data']):
             text = self.run_it(*verb, '/nonexistent/data', expect=3).stderr.decode()

@@ -17,9 +17,9 @@ put_array (const char *folder, const char *name, const char *type, guint n_dims,
   return path;
 }
 
-/* A file with a header as given and size bytes of data 0, 1, 2, ... */
+/* A file with a header and data as given; NULL: size bytes 0, 1, 2, ... */
 static char *
-put_raw (const char *folder, const char *name, const char *literal, gsize size)
+put_bytes (const char *folder, const char *name, const char *literal, const guint8 *data, gsize size)
 {
   g_autoptr (GByteArray) file = g_byte_array_new ();
   guint8 start[10] = "\x93NUMPY\x01";
@@ -28,8 +28,14 @@ put_raw (const char *folder, const char *name, const char *literal, gsize size)
   g_byte_array_append (file, start, 10);
   g_byte_array_append (file, (const guint8 *) literal, (guint) strlen (literal));
   for (gsize i = 0; i < size; i++)
-    g_byte_array_append (file, &(guint8){ (guint8) i }, 1);
+    g_byte_array_append (file, data != NULL ? data + i : &(guint8){ (guint8) i }, 1);
   return test_write (folder, name, file->data, file->len);
+}
+
+static char *
+put_raw (const char *folder, const char *name, const char *literal, gsize size)
+{
+  return put_bytes (folder, name, literal, NULL, size);
 }
 
 static gint64 labels[6] = { 0, 2, 1, 0, 2, 1 };
@@ -85,7 +91,14 @@ test_features_of_every_type (void)
         gint32 label;
 
         g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 5);
-        g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_F32);
+        g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==,
+                         strcmp (types[t], "u1") == 0 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32);
+        g_assert_cmpint (dyno_dataset_get_info (dataset)->normalise, ==, strcmp (types[t], "u1") == 0);
+        if (strcmp (types[t], "u1") == 0)
+          {
+            test_folder_remove (folder);
+            continue;
+          }
         g_assert_true (dyno_dataset_decode (dataset, 1, 1, 1, out, &label, scratch, NULL));
         if (types[t][0] == 'u' || types[t][0] == 'i')
           for (guint i = 0; i < 5; i++)
@@ -117,7 +130,10 @@ test_values_and_bytes (void)
   y = put_array (folder, "faces_y.npy", "f8", 2, (guint64[]){ 4, 2 }, targets);
   dataset = test_open (x);
   g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_U8);
-  g_assert_false (dyno_dataset_get_info (dataset)->normalise);
+  /* To 0..1, and no further. */
+  g_assert_true (dyno_dataset_get_info (dataset)->normalise);
+  g_assert_cmpfloat (dyno_dataset_get_info (dataset)->mean[0], ==, 0);
+  g_assert_cmpfloat (dyno_dataset_get_info (dataset)->deviation[0], ==, 1);
   g_assert_cmpint (dyno_dataset_get_info (dataset)->target_kind, ==, DYNO_TARGET_VALUES);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_targets, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 1);
@@ -130,6 +146,136 @@ test_values_and_bytes (void)
   g_assert_false (dyno_dataset_decode (dataset, 3, 3, 3, out, values, scratch, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
   test_has_words (error, "faces.npy|record 3|expected 9");
+  test_folder_remove (folder);
+}
+
+/* Bytes stay bytes however many a sample has: they are scaled where they are fed. */
+static void
+test_rows_of_bytes (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  guint8 rows[6 * 20], out[20];
+  gint32 label;
+
+  for (guint i = 0; i < sizeof rows; i++)
+    rows[i] = (guint8) (i * 2);
+  g_autofree char *x = put_array (folder, "X.npy", "u1", 2, (guint64[]){ 6, 20 }, rows);
+  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+  g_autoptr (DynoDataset) dataset = test_open (x);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+
+  g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_U8);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 20);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->axes, ==, "NF");
+  g_assert_true (dyno_dataset_decode (dataset, 3, 1, 1, out, &label, scratch, NULL));
+  g_assert_cmpmem (out, 20, rows + 60, 20);
+  test_folder_remove (folder);
+}
+
+static DynoDataset *
+open_with_axes (const char *path, DynoAxes axes)
+{
+  DynoDatasetParams params = { .axes = axes };
+  g_autoptr (GError) error = NULL;
+  DynoDataset *dataset = dyno_dataset_open (path, &params, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return dataset;
+}
+
+static void
+test_axes_are_found_or_told (void)
+{
+  static const struct {
+    guint64 shape[4];
+    DynoAxes wanted;
+    const char *axes;
+    guint32 height, width, channels;
+  } cases[] = {
+    { { 6, 3, 8, 5 }, DYNO_AXES_AUTO, "NCHW", 8, 5, 3 }, { { 6, 1, 28, 28 }, DYNO_AXES_AUTO, "NCHW", 28, 28, 1 },
+    { { 6, 4, 2, 9 }, DYNO_AXES_AUTO, "NCHW", 2, 9, 4 }, { { 6, 8, 5, 3 }, DYNO_AXES_AUTO, "NHWC", 8, 5, 3 },
+    { { 6, 3, 8, 3 }, DYNO_AXES_AUTO, "NHWC", 3, 8, 3 }, { { 6, 16, 7, 9 }, DYNO_AXES_AUTO, "NHWC", 16, 7, 9 },
+    { { 6, 3, 8, 5 }, DYNO_AXES_NHWC, "NHWC", 3, 8, 5 }, { { 6, 16, 7, 9 }, DYNO_AXES_NCHW, "NCHW", 7, 9, 16 },
+    { { 6, 1, 1, 5 }, DYNO_AXES_AUTO, "NCHW", 1, 5, 1 },
+  };
+  g_autofree float *zeros = g_new0 (float, 6 * 28 * 28 * 16);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *x = put_array (folder, "X.npy", "f4", 4, cases[i].shape, zeros);
+      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      g_autoptr (DynoDataset) dataset = open_with_axes (x, cases[i].wanted);
+      const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+      g_assert_cmpstr (info->axes, ==, cases[i].axes);
+      g_assert_cmpuint (info->max_height, ==, cases[i].height);
+      g_assert_cmpuint (info->max_width, ==, cases[i].width);
+      g_assert_cmpuint (info->channels, ==, cases[i].channels);
+      test_folder_remove (folder);
+    }
+}
+
+/* The same samples, channels first and last, in bytes, floats and floats of the other byte order, are the same. */
+static void
+test_channels_first_is_interleaved (void)
+{
+  guint64 first[] = { 6, 3, 5, 7 }, last[] = { 6, 5, 7, 3 };
+  guint8 bytes[2][6 * 105];
+  float floats[2][6 * 105], swapped[6 * 105];
+
+  for (guint n = 0; n < 6; n++)
+    for (guint c = 0; c < 3; c++)
+      for (guint p = 0; p < 35; p++)
+        {
+          guint value = n * 31 + c * 70 + p;
+          bytes[0][n * 105 + c * 35 + p] = bytes[1][n * 105 + p * 3 + c] = (guint8) value;
+          floats[0][n * 105 + c * 35 + p] = floats[1][n * 105 + p * 3 + c] = (float) value / 8;
+        }
+  for (guint i = 0; i < 6 * 105; i++)
+    for (guint b = 0; b < 4; b++)
+      ((guint8 *) (swapped + i))[b] = ((const guint8 *) (floats[0] + i))[3 - b];
+
+  for (guint kind = 0; kind < 3; kind++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *a =
+          kind == 0   ? put_array (folder, "A.npy", "u1", 4, first, bytes[0])
+          : kind == 1 ? put_array (folder, "A.npy", "f4", 4, first, floats[0])
+                      : put_bytes (folder, "A.npy", "{'descr': '>f4', 'fortran_order': False, 'shape': (6, 3, 5, 7), }\n",
+                                   (const guint8 *) swapped, sizeof swapped);
+      g_autofree char *b =
+          put_array (folder, "B.npy", kind == 0 ? "u1" : "f4", 4, last, kind == 0 ? (gconstpointer) bytes[1] : floats[1]);
+      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      g_autoptr (DynoDataset) one = test_open (a), other = test_open (b);
+      g_autoptr (GByteArray) scratch = g_byte_array_new ();
+      float out[2][105] = { { 0 } };
+      gint32 label;
+
+      g_assert_cmpstr (dyno_dataset_get_info (one)->axes, ==, "NCHW");
+      for (guint n = 0; n < 6; n++)
+        {
+          g_assert_true (dyno_dataset_decode (one, n, 7, 5, out[0], &label, scratch, NULL));
+          g_assert_true (dyno_dataset_decode (other, n, 7, 5, out[1], &label, scratch, NULL));
+          g_assert_cmpmem (out[0], sizeof out[0], out[1], sizeof out[1]);
+        }
+      test_folder_remove (folder);
+    }
+}
+
+static void
+test_a_folder_of_x_and_y_opens (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  float data[12] = { 0, 1, 2, 3, 4, 5 };
+  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 6, 2 }, data);
+
+  test_open_fails (folder, DYNO_DATA_ERROR_NOT_FOUND, "X.npy|y.npy");
+  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+  g_autoptr (DynoDataset) by_folder = test_open (folder), by_file = test_open (x);
+  g_assert_cmpstr (dyno_dataset_get_info (by_folder)->kind, ==, "npy");
+  g_assert_cmpuint (dyno_dataset_get_info (by_folder)->n_samples, ==, 6);
+  g_assert_cmpuint (dyno_dataset_get_info (by_folder)->content_hash, ==, dyno_dataset_get_info (by_file)->content_hash);
   test_folder_remove (folder);
 }
 
@@ -213,6 +359,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npy/float-images-and-classes", test_float_images_and_classes);
   g_test_add_func ("/data/npy/features-of-every-type", test_features_of_every_type);
   g_test_add_func ("/data/npy/values-and-bytes", test_values_and_bytes);
+  g_test_add_func ("/data/npy/rows-of-bytes", test_rows_of_bytes);
+  g_test_add_func ("/data/npy/axes-are-found-or-told", test_axes_are_found_or_told);
+  g_test_add_func ("/data/npy/channels-first-is-interleaved", test_channels_first_is_interleaved);
+  g_test_add_func ("/data/npy/a-folder-of-x-and-y-opens", test_a_folder_of_x_and_y_opens);
   g_test_add_func ("/data/npy/lying-headers", test_lying_headers);
   g_test_add_func ("/data/npy/huge-header-is-refused", test_huge_header_is_refused);
   g_test_add_func ("/data/npy/targets-that-do-not-fit", test_targets_that_do_not_fit);

@@ -40,6 +40,9 @@ test_keys (void)
                                       "augment.flip",
                                       "data.shuffle",
                                       "data.val_split",
+                                      "data.normalise",
+                                      "data.layout",
+                                      "data.max_bad",
                                       "model.width" };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);

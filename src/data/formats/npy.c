@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy data sets: X.npy with y.npy beside it.
+/* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them.
  *
  * Laws:
- * - X is (N, H, W, C), (N, H, W) with one channel, or (N, F) as one pixel of F channels; y is (N) or (N, 1) whole numbers: classes,
+ * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F channels; y is (N) or (N, 1) whole numbers: classes,
  *   or (N) or (N, T) floats: values.
  * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is an error of the
  *   sample, where a mapping would be a signal.  y is read at once and checked.
- * - X is fed as it is: 8-bit with at most 4 channels as bytes, everything else in float32. */
+ * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is fed as it is, in float32. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "datafile.h"
@@ -26,6 +26,7 @@ typedef struct {
   int fd;
   DynoNpyHeader header;
   guint64 sample_items;
+  gboolean planes; /* samples are (C, H, W) */
   gint32 *classes;
   float *values;
 } Npy;
@@ -45,12 +46,30 @@ npy_close (DynoDataset *dataset)
   g_free (npy);
 }
 
+/* The array of samples in a folder, or NULL. */
+static char *
+find_samples (const char *folder)
+{
+  static const char *const names[] = { "X.npy", "x.npy" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, names[i], NULL);
+      if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
+        return g_steal_pointer (&path);
+    }
+  return NULL;
+}
+
 static gboolean
 npy_matches (const DynoLocation *location)
 {
-  return location->scheme == NULL && location->is_regular
-         && (g_str_has_suffix (location->body, ".npy")
-             || (location->head_size >= 6 && memcmp (location->head, "\x93NUMPY", 6) == 0));
+  g_autofree char *within = location->is_folder ? find_samples (location->body) : NULL;
+
+  return within != NULL
+         || (location->scheme == NULL && location->is_regular
+             && (g_str_has_suffix (location->body, ".npy")
+                 || (location->head_size >= 6 && memcmp (location->head, "\x93NUMPY", 6) == 0)));
 }
 
 /* The targets' file: as asked, or one of the usual names beside X. */
@@ -191,26 +210,39 @@ load_targets (Npy *npy, DynoDatasetInfo *info, const char *path, GError **error)
   return ok;
 }
 
+static gboolean
+has_planes (const DynoNpyHeader *header, DynoAxes axes)
+{
+  guint64 second = header->shape[1], last = header->shape[3];
+
+  if (header->n_dims != 4 || axes != DYNO_AXES_AUTO)
+    return header->n_dims == 4 && axes == DYNO_AXES_NCHW;
+  return (second == 1 || second == 3 || second == 4) && last > 4;
+}
+
 /* X's shape into height, width and channels. */
 static gboolean
-take_shape (Npy *npy, DynoDatasetInfo *info, const char *name, GError **error)
+take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GError **error)
 {
+  static const char *const names[] = { "NF", "NHW", "NHWC" };
   const DynoNpyHeader *header = &npy->header;
   guint64 shape[3] = { 1, 1, 1 }, bytes = 4;
 
   if (header->n_dims < 2 || header->n_dims > 4 || header->fortran)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   "“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, H, W) or (N, F) in C order "
+                   "“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, C, H, W), (N, H, W) or (N, F) in C order "
                    "(numpy.ascontiguousarray)",
                    name, header->n_dims, header->fortran ? " in Fortran order" : "");
       return FALSE;
     }
+  npy->planes = has_planes (header, axes);
+  info->axes = npy->planes ? "NCHW" : names[header->n_dims - 2];
   if (header->n_dims == 2)
     shape[2] = header->shape[1];
   else
     for (guint i = 1; i < header->n_dims; i++)
-      shape[i - 1] = header->shape[i];
+      shape[npy->planes ? (i + 1) % 3 : i - 1] = header->shape[i];
   for (guint i = 0; i < 3; i++)
     if (shape[i] == 0 || shape[i] > G_MAXUINT32 || !dyno_size_mul (bytes, shape[i], &bytes) || bytes > MAX_SAMPLE_BYTES)
       {
@@ -225,9 +257,9 @@ take_shape (Npy *npy, DynoDatasetInfo *info, const char *name, GError **error)
   info->min_height = info->max_height = (guint32) shape[0];
   info->min_width = info->max_width = (guint32) shape[1];
   info->channels = (guint32) shape[2];
-  info->element = header->kind == 'u' && header->item_bytes == 1 && shape[2] <= 4 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
-  /* Arrays are fed as they are: whoever made them chose their scale. */
-  info->normalise = FALSE;
+  info->element = header->kind == 'u' && header->item_bytes == 1 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
+  /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
+  info->normalise = info->element == DYNO_ELEMENT_U8;
   for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
     {
       info->mean[c] = 0.0f;
@@ -245,15 +277,22 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   guint64 file_size;
 
   npy->fd = -1;
-  npy->path = g_strdup (context->location->body);
+  npy->path = context->location->is_folder ? find_samples (context->location->body) : g_strdup (context->location->body);
+  if (npy->path == NULL)
+    {
+      dyno_datafile_set_error (error, ENOENT, context->location->body);
+      return FALSE;
+    }
   npy->fd = dyno_npy_open (npy->path, &npy->header, &file_size, error);
   if (npy->fd < 0)
     return FALSE;
   name = g_filename_display_name (npy->path);
-  if (!take_shape (npy, info, name, error))
+  if (!take_shape (npy, info, context->params->axes, name, error))
     return FALSE;
   info->size_bytes = file_size;
   info->content_hash = dyno_hash_bytes (DYNO_HASH_START, npy->header.shape, npy->header.n_dims * sizeof (guint64));
+  if (npy->planes)
+    info->content_hash = dyno_hash_string (info->content_hash, info->axes);
   if (info->n_samples == 0)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, "“%s” holds no sample", name);
@@ -291,19 +330,14 @@ read_sample (const Npy *npy, guint64 index, guint8 *bytes, GError **error)
   return FALSE;
 }
 
+/* A sample's values in the file's order. */
 static gboolean
-npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-            GByteArray *scratch, GError **error)
+read_values (DynoDataset *dataset, guint64 index, gpointer pixels, GByteArray *scratch, GError **error)
 {
   const Npy *npy = dataset->state;
   const DynoNpyHeader *header = &npy->header;
-  guint32 n_targets = dataset->info.n_targets;
   float *out = pixels;
 
-  if (npy->classes != NULL)
-    *(gint32 *) target = npy->classes[index];
-  else
-    memcpy (target, npy->values + index * n_targets, n_targets * sizeof (float));
   /* What lies in the file as it is wanted goes straight to its place. */
   if (dataset->info.element == DYNO_ELEMENT_U8 || (header->kind == 'f' && header->item_bytes == 4 && !header->swap))
     return read_sample (npy, index, pixels, error);
@@ -312,6 +346,43 @@ npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, 
     return FALSE;
   for (guint64 i = 0; i < npy->sample_items; i++)
     out[i] = (float) dyno_npy_get_double (header, scratch->data + i * header->item_bytes);
+  return TRUE;
+}
+
+/* (C, H, W) to (H, W, C). */
+static void
+interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
+{
+  gsize plane = (gsize) info->max_height * info->max_width, channels = info->channels;
+
+  for (gsize c = 0; c < channels; c++)
+    if (info->element == DYNO_ELEMENT_U8)
+      for (gsize i = 0; i < plane; i++)
+        ((guint8 *) pixels)[i * channels + c] = ((const guint8 *) planes)[c * plane + i];
+    else
+      for (gsize i = 0; i < plane; i++)
+        ((float *) pixels)[i * channels + c] = ((const float *) planes)[c * plane + i];
+}
+
+static gboolean
+npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
+            GByteArray *scratch, GError **error)
+{
+  const Npy *npy = dataset->state;
+  guint32 n_targets = dataset->info.n_targets;
+  guint64 planes_at = (npy->sample_items * npy->header.item_bytes + 15) & ~(guint64) 15;
+
+  if (npy->classes != NULL)
+    *(gint32 *) target = npy->classes[index];
+  else
+    memcpy (target, npy->values + index * n_targets, n_targets * sizeof (float));
+  if (!npy->planes)
+    return read_values (dataset, index, pixels, scratch, error);
+  /* scratch: the sample as in the file | its values in that order.  Bounded by MAX_SAMPLE_BYTES. */
+  if (!dyno_datafile_reserve (scratch, planes_at + npy->sample_items * sizeof (float), error)
+      || !read_values (dataset, index, scratch->data + planes_at, scratch, error))
+    return FALSE;
+  interleave (&dataset->info, scratch->data + planes_at, pixels);
   return TRUE;
 }
 
