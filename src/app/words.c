@@ -44,10 +44,9 @@ const char *
 dyno_words_memory_kind (DynoMemoryKind kind)
 {
   static const Word words[] = {
-    { "weights", N_ ("Weights") },     { "gradients", N_ ("Gradients") },
-    { "optimizer", N_ ("Optimizer") }, { "activations", N_ ("Activations") },
-    { "workspace", N_ ("Workspace") }, { "staging", N_ ("Batches") },
-    { "other", N_ ("Other") },
+    { "weights", N_ ("Weights") },         { "gradients", N_ ("Gradients") }, { "optimizer", N_ ("Optimizer") },
+    { "activations", N_ ("Activations") }, { "workspace", N_ ("Workspace") }, { "staging", N_ ("Batches") },
+    { "snapshot", N_ ("Snapshot") },       { "other", N_ ("Other") },
   };
   return find_word (words, G_N_ELEMENTS (words), dyno_memory_kind_name (kind));
 }

@@ -6,7 +6,7 @@
 #include "device-private.h"
 
 static const char *const kind_names[DYNO_MEMORY_N_KINDS] = { "weights",   "gradients", "optimizer", "activations",
-                                                             "workspace", "staging",   "other" };
+                                                             "workspace", "staging",   "snapshot",  "other" };
 
 const char *
 dyno_memory_kind_name (DynoMemoryKind kind)

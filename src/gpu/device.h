@@ -66,6 +66,7 @@ typedef enum {
   DYNO_MEMORY_ACTIVATIONS, /* activations and their gradients, aliased by liveness */
   DYNO_MEMORY_WORKSPACE,   /* split-K partials, reduction scratch */
   DYNO_MEMORY_STAGING,     /* input batches on the device */
+  DYNO_MEMORY_SNAPSHOT,    /* the copy of weights and optimizer state that a checkpoint is written from */
   DYNO_MEMORY_OTHER,
   DYNO_MEMORY_N_KINDS
 } DynoMemoryKind;

@@ -35,6 +35,9 @@ DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype
                              guint32 w, guint32 c, guint32 cp);
 void dyno_tensor_free (DynoTensor *tensor);
 
+/* The flat space of the parameters (states: of the states) into an array for each, in torchvision's layout. */
+void dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat, float *const *values);
+
 const char *dyno_dtype_name (DynoDtype dtype);
 const char *dyno_space_name (DynoSpace space);
 

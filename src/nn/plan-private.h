@@ -32,6 +32,7 @@ guint64 dyno_lives_bound (const DynoLife *lives, guint n_lives);
 /* The kind of memory that a space counts as. */
 DynoMemoryKind dyno_space_kind (DynoSpace space);
 gboolean dyno_space_is_slotted (DynoSpace space);
+gboolean dyno_space_is_state (DynoSpace space); /* steps change it, and it outlives them: what a snapshot holds */
 guint dyno_plan_slots (const DynoPlan *plan, DynoSpace space); /* how many buffers a space has */
 
 G_END_DECLS

@@ -48,6 +48,13 @@ dyno_space_is_slotted (DynoSpace space)
   return space == DYNO_SPACE_INPUT || space == DYNO_SPACE_STEP_IN || space == DYNO_SPACE_STEP_OUT;
 }
 
+gboolean
+dyno_space_is_state (DynoSpace space)
+{
+  return space == DYNO_SPACE_MASTER || space == DYNO_SPACE_MOMENT1 || space == DYNO_SPACE_MOMENT2
+         || space == DYNO_SPACE_STATE || space == DYNO_SPACE_SCALER;
+}
+
 guint
 dyno_plan_slots (const DynoPlan *plan, DynoSpace space)
 {
@@ -211,6 +218,10 @@ count_kinds (DynoPlan *plan)
       guint64 bytes = plan->space_bytes[space] * dyno_plan_slots (plan, space);
       plan->kind_bytes[dyno_space_kind (space)] += bytes;
       plan->total_bytes += bytes;
+      if (!plan->snapshot || !dyno_space_is_state (space))
+        continue;
+      plan->kind_bytes[DYNO_MEMORY_SNAPSHOT] += plan->space_bytes[space];
+      plan->total_bytes += plan->space_bytes[space];
     }
 }
 
@@ -284,5 +295,13 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
   plan->naive_arena_bytes = MAX (plan->naive_arena_bytes, other->naive_arena_bytes);
   plan->n_slots = MAX (plan->n_slots, other->n_slots);
   plan->n_input_slots = MAX (plan->n_input_slots, other->n_input_slots);
+  plan->snapshot = plan->snapshot || other->snapshot;
+  count_kinds (plan);
+}
+
+void
+dyno_plan_set_snapshot (DynoPlan *plan, gboolean snapshot)
+{
+  plan->snapshot = snapshot;
   count_kinds (plan);
 }

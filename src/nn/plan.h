@@ -27,6 +27,7 @@ typedef struct {
   guint64 arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS]; /* of each; their sum is ARENA's space_bytes */
   guint n_slots;
   guint n_input_slots; /* of INPUT: 1 where the input stays the same, else n_slots */
+  gboolean snapshot;   /* with a second copy of the state (snapshot.h) */
 } DynoPlan;
 
 typedef enum {
@@ -45,5 +46,8 @@ gboolean dyno_plan_fits_buffers (const DynoPlan *plan);
 
 /* A plan large enough for either: training and evaluation share their buffers. */
 void dyno_plan_merge (DynoPlan *plan, const DynoPlan *other);
+
+/* Counts a snapshot in, or leaves it out. */
+void dyno_plan_set_snapshot (DynoPlan *plan, gboolean snapshot);
 
 G_END_DECLS

@@ -279,6 +279,18 @@ dyno_program_get_lowering (DynoProgram *program)
   return program->lowering;
 }
 
+DynoMemory *
+dyno_program_get_memory (DynoProgram *program)
+{
+  return program->memory;
+}
+
+DynoDevice *
+dyno_program_get_device (DynoProgram *program)
+{
+  return program->device;
+}
+
 struct DynoStepInput *
 dyno_program_step_input (DynoProgram *program, guint slot)
 {

@@ -58,6 +58,8 @@ void dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us
 gboolean dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error);
 
 DynoLowering *dyno_program_get_lowering (DynoProgram *program);
+DynoMemory *dyno_program_get_memory (DynoProgram *program);
+DynoDevice *dyno_program_get_device (DynoProgram *program);
 
 /* Barriers that a kind records. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);

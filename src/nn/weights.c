@@ -123,6 +123,17 @@ dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const floa
   return written;
 }
 
+void
+dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat, float *const *values)
+{
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
+      if (!parameter->is_state == !states)
+        dyno_parameter_unpack (parameter, flat + parameter->element_offset, values[i]);
+    }
+}
+
 static gboolean
 read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const *values, GError **error)
 {
@@ -140,12 +151,7 @@ read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const
   DynoTensor whole = whole_space (states ? DYNO_SPACE_STATE : space, "weights", n_elements, DYNO_DTYPE_F32);
   if (!dyno_program_read_tensor (program, &whole, 0, flat, whole.size_bytes, error))
     return FALSE;
-  for (guint i = 0; i < graph->parameters->len; i++)
-    {
-      const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
-      if (!parameter->is_state == !states)
-        dyno_parameter_unpack (parameter, flat + parameter->element_offset, values[i]);
-    }
+  dyno_graph_unpack (graph, states, flat, values);
   return TRUE;
 }
 

@@ -5,6 +5,7 @@
 #include "lowering-private.h"
 #include "network.h"
 #include "program.h"
+#include "snapshot.h"
 #include <math.h>
 #include <string.h>
 
@@ -400,6 +401,69 @@ test_weights_round_trip (void)
   net_clear (&net);
 }
 
+/* What a snapshot holds is what a program's memory holds. */
+static void
+assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
+{
+  static const DynoSpace spaces[] = { DYNO_SPACE_MASTER, DYNO_SPACE_MOMENT1 };
+  GPtrArray *parameters = dyno_graph_get_parameters (net->graph);
+  struct DynoScalerState scaler[2] = { { .scale = 0 } };
+  g_autoptr (GError) error = NULL;
+  for (guint s = 0; s < G_N_ELEMENTS (spaces); s++)
+    {
+      g_autoptr (GPtrArray) got = g_ptr_array_new_with_free_func (g_free),
+                            expected = g_ptr_array_new_with_free_func (g_free);
+      for (guint i = 0; i < parameters->len; i++)
+        {
+          guint64 count = dyno_parameter_count (g_ptr_array_index (parameters, i));
+          g_ptr_array_add (got, g_new0 (float, count));
+          g_ptr_array_add (expected, g_new0 (float, count));
+        }
+      dyno_snapshot_read_parameters (snapshot, spaces[s], (float *const *) got->pdata, &error);
+      g_assert_no_error (error);
+      dyno_program_read_parameters (net->program, spaces[s], (float *const *) expected->pdata, &error);
+      g_assert_no_error (error);
+      for (guint i = 0; i < parameters->len; i++)
+        {
+          gsize size = dyno_parameter_count (g_ptr_array_index (parameters, i)) * sizeof (float);
+          g_assert_cmpmem (got->pdata[i], size, expected->pdata[i], size);
+        }
+    }
+  dyno_snapshot_read_scaler (snapshot, &scaler[0], &error);
+  g_assert_no_error (error);
+  dyno_program_read_tensor (net->program, dyno_graph_scaler (net->graph), 0, &scaler[1], sizeof scaler[1], &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (&scaler[0], sizeof scaler[0], &scaler[1], sizeof scaler[1]);
+}
+
+/* A snapshot is the state after the steps that were submitted before it, whatever was submitted since. */
+static void
+test_snapshot (void)
+{
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  Net ahead = net_new (&params, DYNO_PLAN_DEFAULT), net = net_new (&params, DYNO_PLAN_DEFAULT);
+  g_autoptr (GError) error = NULL;
+  DynoPlan plan = net.plan;
+  guint64 total = dyno_device_get_allocated_total (device);
+  DynoSnapshot *snapshot = dyno_snapshot_new (ahead.program, &error);
+  g_assert_no_error (error);
+  dyno_plan_set_snapshot (&plan, TRUE);
+  g_assert_cmpuint (dyno_device_get_allocated_total (device) - total, ==, plan.total_bytes - net.plan.total_bytes);
+  g_assert_cmpuint (dyno_device_get_allocated (device, DYNO_MEMORY_SNAPSHOT), ==, plan.kind_bytes[DYNO_MEMORY_SNAPSHOT]);
+  for (guint step = 0; step < 4; step += 2)
+    {
+      submit (&ahead, DYNO_COMMAND_FULL, 0, step_input (step, step, 1));
+      g_assert_true (dyno_snapshot_take (snapshot, &error));
+      submit (&ahead, DYNO_COMMAND_FULL, 1, step_input (step + 1, step + 1, 1));
+      run_step (&net, DYNO_COMMAND_FULL, step_input (step, step, 1));
+      assert_snapshot_of (snapshot, &net);
+      run_step (&net, DYNO_COMMAND_FULL, step_input (step + 1, step + 1, 1));
+    }
+  dyno_snapshot_free (snapshot);
+  net_clear (&ahead);
+  net_clear (&net);
+}
+
 static void
 test_profile (void)
 {
@@ -461,6 +525,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/fusion-keeps-results", test_fusion_keeps_results);
   g_test_add_func ("/nn/program/evaluation-shares-memory", test_evaluation_shares_memory);
   g_test_add_func ("/nn/program/weights-round-trip", test_weights_round_trip);
+  g_test_add_func ("/nn/program/snapshot-is-the-state-when-taken", test_snapshot);
   g_test_add_func ("/nn/program/profile-times-every-dispatch", test_profile);
   int result = g_test_run ();
   if (dyno_device_get_validation_messages (device) > 0)

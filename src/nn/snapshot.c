@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Snapshots: a twin of each space that holds state, one command that copies all of them, and one for each block that is read back.
+ *
+ * Laws:
+ * - Nothing is allocated or recorded after dyno_snapshot_new.
+ * - Blocks are small, so that on a device with one queue alone no step waits long for one. */
+#include "snapshot.h"
+#include "graph-private.h"
+#include "lowering-private.h"
+#include "network.h"
+#include "plan-private.h"
+#include <string.h>
+
+#define BLOCK_BYTES (G_GUINT64_CONSTANT (8) << 20)
+
+typedef struct {
+  DynoSpace space;
+  guint64 offset, size_bytes;
+  DynoCommand *command; /* from the twin to the block */
+} Block;
+
+struct _DynoSnapshot {
+  DynoDevice *device;
+  const DynoGraph *graph;
+  DynoBuffer *twins[DYNO_SPACE_N]; /* NULL: no state there */
+  DynoBuffer *block;
+  DynoCommand *copy;
+  GArray *blocks;      /* Block */
+  guint64 taken, read; /* tickets: of the last copy, of the last read */
+};
+
+static void
+clear_block (gpointer data)
+{
+  dyno_command_free (((Block *) data)->command);
+}
+
+static gboolean
+make_twins (DynoSnapshot *s, DynoMemory *memory, GError **error)
+{
+  for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
+    {
+      DynoBuffer *buffer = dyno_memory_get_buffer (memory, space, 0);
+      if (!buffer || !dyno_space_is_state (space))
+        continue;
+      s->twins[space] =
+          dyno_buffer_new (s->device, dyno_buffer_get_size (buffer), DYNO_MEMORY_SNAPSHOT, DYNO_BUFFER_DEVICE, error);
+      if (!s->twins[space])
+        return FALSE;
+      dyno_command_copy (s->copy, buffer, 0, s->twins[space], 0, dyno_buffer_get_size (buffer));
+    }
+  return dyno_command_end (s->copy, error);
+}
+
+static gboolean
+record_block (DynoSnapshot *s, DynoSpace space, guint64 offset, guint64 size_bytes, GError **error)
+{
+  Block block = { space, offset, size_bytes, dyno_command_new (s->device, DYNO_QUEUE_TRANSFER, error) };
+
+  if (!block.command)
+    return FALSE;
+  dyno_command_copy (block.command, s->twins[space], offset, s->block, 0, size_bytes);
+  g_array_append_val (s->blocks, block);
+  return dyno_command_end (block.command, error);
+}
+
+static gboolean
+record_blocks (DynoSnapshot *s, GError **error)
+{
+  guint64 most = 0;
+
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    if (s->twins[space])
+      most = MAX (most, dyno_buffer_get_size (s->twins[space]));
+  s->block = dyno_buffer_new (s->device, MIN (most, BLOCK_BYTES), DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
+  if (!s->block)
+    return FALSE;
+  for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
+    {
+      guint64 size = s->twins[space] ? dyno_buffer_get_size (s->twins[space]) : 0;
+      for (guint64 offset = 0; offset < size; offset += BLOCK_BYTES)
+        if (!record_block (s, space, offset, MIN (BLOCK_BYTES, size - offset), error))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+DynoSnapshot *
+dyno_snapshot_new (DynoProgram *program, GError **error)
+{
+  g_autoptr (DynoSnapshot) s = g_new0 (DynoSnapshot, 1);
+
+  s->device = dyno_device_ref (dyno_program_get_device (program));
+  s->graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
+  s->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
+  g_array_set_clear_func (s->blocks, clear_block);
+  s->copy = dyno_command_new (s->device, DYNO_QUEUE_COMPUTE, error);
+  if (!s->copy || !make_twins (s, dyno_program_get_memory (program), error) || !record_blocks (s, error))
+    return NULL;
+  return g_steal_pointer (&s);
+}
+
+void
+dyno_snapshot_free (DynoSnapshot *s)
+{
+  if (!s)
+    return;
+  g_array_unref (s->blocks);
+  dyno_command_free (s->copy);
+  dyno_buffer_free (s->block);
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    dyno_buffer_free (s->twins[space]);
+  dyno_device_unref (s->device);
+  g_free (s);
+}
+
+gboolean
+dyno_snapshot_take (DynoSnapshot *s, GError **error)
+{
+  DynoWait wait = { DYNO_QUEUE_TRANSFER, s->read };
+
+  return dyno_command_submit (s->copy, &wait, 1, &s->taken, error);
+}
+
+/* The first size_bytes of a space's twin. */
+static gboolean
+read_space (DynoSnapshot *s, DynoSpace space, void *data, guint64 size_bytes, GError **error)
+{
+  DynoWait wait = { DYNO_QUEUE_COMPUTE, s->taken };
+
+  for (guint i = 0; i < s->blocks->len; i++)
+    {
+      const Block *block = &g_array_index (s->blocks, Block, i);
+      if (block->space != space || block->offset >= size_bytes)
+        continue;
+      if (!dyno_command_submit (block->command, &wait, 1, &s->read, error)
+          || !dyno_queue_wait (s->device, DYNO_QUEUE_TRANSFER, s->read, 0, error))
+        return FALSE;
+      memcpy ((guint8 *) data + block->offset, dyno_buffer_get_mapped (s->block),
+              MIN (block->size_bytes, size_bytes - block->offset));
+    }
+  return TRUE;
+}
+
+static gboolean
+read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *values, GError **error)
+{
+  guint64 n_elements = states ? s->graph->state_elements : s->graph->parameter_elements;
+  g_autofree float *flat = NULL;
+
+  if (n_elements == 0)
+    return TRUE;
+  flat = g_try_new (float, n_elements);
+  if (!flat)
+    {
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS, "no host memory for %" G_GUINT64_FORMAT " weights",
+                   n_elements);
+      return FALSE;
+    }
+  if (!read_space (s, states ? DYNO_SPACE_STATE : space, flat, n_elements * sizeof (float), error))
+    return FALSE;
+  dyno_graph_unpack (s->graph, states, flat, values);
+  return TRUE;
+}
+
+gboolean
+dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *values, GError **error)
+{
+  g_return_val_if_fail (s->taken > 0 && s->twins[space] != NULL, FALSE);
+  return read_values (s, space, FALSE, values, error)
+         && (space != DYNO_SPACE_MASTER || read_values (s, space, TRUE, values, error));
+}
+
+gboolean
+dyno_snapshot_read_scaler (DynoSnapshot *s, struct DynoScalerState *scaler, GError **error)
+{
+  g_return_val_if_fail (s->taken > 0 && s->twins[DYNO_SPACE_SCALER] != NULL, FALSE);
+  return read_space (s, DYNO_SPACE_SCALER, scaler, sizeof *scaler, error);
+}
