@@ -6,9 +6,15 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-static const char *const run_files[] = { "settings.ini", "metrics.csv", "weights.safetensors",
-                                         "curves.svg",   "curves.png",  "checkpoint.safetensors",
-                                         "log",          NULL };
+static const char *const run_files[] = { "settings.ini",
+                                         "metrics.csv",
+                                         "weights.safetensors",
+                                         "weights-last.safetensors",
+                                         "curves.svg",
+                                         "curves.png",
+                                         "checkpoint.safetensors",
+                                         "log",
+                                         NULL };
 
 static gboolean
 same_folder (const char *a, const char *b)

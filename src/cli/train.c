@@ -144,6 +144,7 @@ print_done (const DynoEvent *event)
   dyno_json_double (&json, "seconds", event->done.seconds);
   dyno_json_uint (&json, "steps", event->done.steps);
   dyno_json_double (&json, "best_val_accuracy", event->done.best_val_accuracy);
+  dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
   dyno_json_string (&json, "out", event->done.out_dir);
   dyno_json_string (&json, "state", state_name (event->done.state));
   dyno_json_end_object (&json);
@@ -192,8 +193,10 @@ on_done (Run *run, const DynoEvent *event)
       if (isnan (event->done.best_val_accuracy))
         dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s", event->done.steps, seconds);
       else
-        dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s, best validation accuracy %.2f %%",
-                           event->done.steps, seconds, event->done.best_val_accuracy * 100);
+        dyno_progress_say (&run->progress,
+                           "done: %" G_GUINT64_FORMAT
+                           " steps in %s, best validation accuracy %.2f %% (epoch %" G_GUINT64_FORMAT ")",
+                           event->done.steps, seconds, event->done.best_val_accuracy * 100, event->done.best_epoch);
     }
 }
 

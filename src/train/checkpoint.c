@@ -5,7 +5,6 @@
 #include "checkpoint.h"
 #include "file.h"
 #include "hash.h"
-#include "weightsfile.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -53,6 +52,7 @@ typedef struct {
   const char *key;
   gboolean real; /* double, else guint64 */
   gsize offset;
+  gboolean optional; /* a checkpoint of an earlier version lacks it: 0, or NaN */
 } Member;
 
 static const Member members[] = {
@@ -66,6 +66,8 @@ static const Member members[] = {
   { "epoch_loss_sum", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_loss_sum) },
   { "epoch_metric_sum", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_metric_sum) },
   { "batches_tracked", FALSE, G_STRUCT_OFFSET (DynoPosition, batches_tracked) },
+  { "best_epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, best_epoch), TRUE },
+  { "best_val_loss", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_loss), TRUE },
 };
 
 static char *
@@ -86,6 +88,8 @@ read_position (DynoSafetensors *file, const char *shown, DynoPosition *position,
   for (guint i = 0; i < G_N_ELEMENTS (members); i++)
     {
       const char *text = dyno_safetensors_get_metadata (file, members[i].key);
+      if (!text && members[i].optional)
+        text = members[i].real ? "nan" : "0";
       if (!text)
         return fail (error, "“%s” is no checkpoint: it does not say its %s", shown, members[i].key);
       if (members[i].real)
@@ -188,31 +192,23 @@ keep_previous (const char *path)
 }
 
 gboolean
-dyno_checkpoint_save (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
-                      const DynoPosition *position, GError **error)
+dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, guint64 content_hash,
+                       const DynoPosition *position, GError **error)
 {
-  DynoGraph *graph = graph_of (program);
-  gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
-  g_autoptr (DynoWeights) model = dyno_weights_new (graph, error);
-  g_autoptr (DynoWeights) moment1 = model ? dyno_weights_new (graph, error) : NULL;
-  g_autoptr (DynoWeights) moment2 = moment1 && adamw ? dyno_weights_new (graph, error) : NULL;
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free), metadata = NULL;
-  struct DynoScalerState scaler;
-  DynoSafetensor row = { .name = "scaler", .type = DYNO_TENSOR_U32, .n_dims = 1, .shape = { sizeof scaler / 4 } };
+  DynoSafetensor row = { .name = "scaler",
+                         .type = DYNO_TENSOR_U32,
+                         .n_dims = 1,
+                         .shape = { sizeof state->scaler / 4 },
+                         .data = &state->scaler,
+                         .size_bytes = sizeof state->scaler };
 
-  if (!moment1 || (adamw && !moment2) || !dyno_program_read_parameters (program, DYNO_SPACE_MASTER, model->values, error)
-      || !dyno_program_read_parameters (program, DYNO_SPACE_MOMENT1, moment1->values, error)
-      || (adamw && !dyno_program_read_parameters (program, DYNO_SPACE_MOMENT2, moment2->values, error))
-      || !dyno_program_read_tensor (program, dyno_graph_scaler (graph), 0, &scaler, sizeof scaler, error))
-    return FALSE;
-  model->batches_tracked = position->batches_tracked;
-  dyno_weights_list (model, graph, "model.", FALSE, TRUE, tensors, names);
-  dyno_weights_list (moment1, graph, "moment1.", TRUE, FALSE, tensors, names);
-  if (moment2)
-    dyno_weights_list (moment2, graph, "moment2.", TRUE, FALSE, tensors, names);
-  row.data = &scaler;
-  row.size_bytes = sizeof scaler;
+  state->model->batches_tracked = position->batches_tracked;
+  dyno_weights_list (state->model, state->graph, "model.", FALSE, TRUE, tensors, names);
+  dyno_weights_list (state->moment1, state->graph, "moment1.", TRUE, FALSE, tensors, names);
+  if (state->moment2)
+    dyno_weights_list (state->moment2, state->graph, "moment2.", TRUE, FALSE, tensors, names);
   g_array_append_val (tensors, row);
   if (!dyno_tensors_check_finite (tensors, error))
     return FALSE;

@@ -6,12 +6,14 @@
  * everything else.  The file is replaced atomically, and the one before is kept beside it. */
 #pragma once
 #include "job.h"
-#include "program.h"
+#include "state.h"
 
 G_BEGIN_DECLS
 
 #define DYNO_CHECKPOINT_NAME          "checkpoint.safetensors"
 #define DYNO_CHECKPOINT_NAME_PREVIOUS "checkpoint.previous.safetensors"
+#define DYNO_WEIGHTS_NAME             "weights.safetensors"      /* the best by validation, beside a checkpoint */
+#define DYNO_WEIGHTS_NAME_LAST        "weights-last.safetensors" /* where there is a best */
 
 /* Where a run stands, between two steps. */
 typedef struct {
@@ -21,6 +23,8 @@ typedef struct {
   double seconds;     /* of training so far, pauses left out */
   double epoch_seconds;
   double best_val_accuracy; /* NaN: none yet */
+  guint64 best_epoch;       /* whose weights are kept as the best, from 1; 0: none yet */
+  double best_val_loss;     /* its own; NaN: none yet */
   guint64 epoch_samples;    /* sums of the epoch so far */
   double epoch_loss_sum, epoch_metric_sum;
   guint64 batches_tracked; /* of batch norms */
@@ -29,10 +33,10 @@ typedef struct {
 /* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT (there is none). */
 char *dyno_checkpoint_find (const char *resume, GError **error);
 
-/* Reads the state of program from the device and writes it.  Errors: those of reading, DYNO_BASE_ERROR_DISK and _IO; DIVERGED: a value
- * is not finite, and nothing was written. */
-gboolean dyno_checkpoint_save (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
-                               const DynoPosition *position, GError **error);
+/* Writes a state, with moments; batches_tracked of its model is set.  Errors: DYNO_BASE_ERROR_DISK and _IO; DIVERGED: a value is not
+ * finite, and nothing was written. */
+gboolean dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, guint64 content_hash,
+                                const DynoPosition *position, GError **error);
 
 /* Puts the state into program.  Sentences about what differs from the checkpoint's run go to warnings (char*).
  * Errors: CHECKPOINT (damaged, or of another model, names the first mismatch), data's, those of writing to the device. */

@@ -215,6 +215,28 @@ make_uploader (DynoEngine *engine, gboolean training, GError **error)
                             training ? engine->train : engine->validation, &params, DYNO_PIPE_SLOTS, s->pinned, error);
 }
 
+/* What the plan counted on may be taken by another program: saving then waits, as it does where the plan has no room. */
+static gboolean
+build_snapshot (DynoEngine *engine, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (!engine->plan.plan.snapshot)
+    return TRUE;
+  engine->snapshot = dyno_snapshot_new (engine->program, &problem);
+  if (engine->snapshot)
+    return TRUE;
+  if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+      && !g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET))
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  g_info ("Checkpoints are read back between steps: %s", problem->message);
+  dyno_plan_set_snapshot (&engine->plan.plan, FALSE);
+  return TRUE;
+}
+
 static gboolean
 build_pipes (DynoEngine *engine, GError **error)
 {
@@ -228,9 +250,9 @@ build_pipes (DynoEngine *engine, GError **error)
       if (engine->eval_program && !(engine->eval_uploader = make_uploader (engine, FALSE, error)))
         return FALSE;
     }
-  engine->pipe = dyno_pipe_new (engine->device, engine->program, engine->uploader, batch);
+  engine->pipe = dyno_pipe_new (engine->device, engine->program, engine->uploader, batch, engine->slot_use);
   if (engine->eval_program)
-    engine->eval_pipe = dyno_pipe_new (engine->device, engine->eval_program, engine->eval_uploader, batch);
+    engine->eval_pipe = dyno_pipe_new (engine->device, engine->eval_program, engine->eval_uploader, batch, engine->slot_use);
   engine->stepper = dyno_stepper_new (engine->pipe);
   return TRUE;
 }
@@ -276,7 +298,8 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
       g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, advice);
       return FALSE;
     }
-  if (build_programs (engine, watch, cancellable, &problem) && build_pipes (engine, &problem))
+  if (build_programs (engine, watch, cancellable, &problem) && build_pipes (engine, &problem)
+      && build_snapshot (engine, &problem))
     return TRUE;
   explain_memory (engine, &problem);
   g_propagate_error (error, g_steal_pointer (&problem));
@@ -354,6 +377,7 @@ dyno_engine_free (DynoEngine *engine)
   dyno_pipe_free (engine->eval_pipe);
   dyno_uploader_free (engine->uploader);
   dyno_uploader_free (engine->eval_uploader);
+  dyno_snapshot_free (engine->snapshot);
   dyno_program_free (engine->program);
   dyno_program_free (engine->eval_program);
   dyno_memory_free (engine->memory);

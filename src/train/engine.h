@@ -4,6 +4,7 @@
 #pragma once
 #include "evaluate.h"
 #include "planjob.h"
+#include "snapshot.h"
 #include "stepper.h"
 
 G_BEGIN_DECLS
@@ -23,8 +24,10 @@ struct _DynoEngine {
   DynoLowering *lowering, *eval_lowering;
   DynoMemory *memory;
   DynoProgram *program, *eval_program;
+  DynoSnapshot *snapshot;                 /* NULL: the plan has no room for one */
   DynoUploader *uploader, *eval_uploader; /* NULL where the device makes its own input */
   DynoPipe *pipe, *eval_pipe;
+  guint64 slot_use[DYNO_PIPE_SLOTS]; /* shared by the pipes */
   DynoStepper *stepper;
 };
 

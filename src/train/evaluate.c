@@ -16,20 +16,38 @@ retire (DynoPipe *pipe, DynoEvaluation *sum, GError **error)
   return TRUE;
 }
 
+/* A batch is decoded: submitting it will not wait. */
+static gboolean
+is_ready (DynoLoader *loader)
+{
+  DynoLoaderStats stats;
+
+  dyno_loader_get_stats (loader, &stats);
+  return stats.ready > 0;
+}
+
 gboolean
-dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, GCancellable *cancellable, DynoEvaluation *evaluation,
-               GError **error)
+dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun, gpointer data,
+               GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
 {
   struct DynoStepInput input = { .seed_low = (guint32) seed, .seed_high = (guint32) (seed >> 32), .loss_divisor = 1 };
   DynoEvaluation sum = { 0 };
+  gboolean told = FALSE;
   guint32 n_valid = 1;
+  guint n_queued = 0;
   gint64 wait_us = 0;
 
-  dyno_loader_start_epoch (loader, 0, 0);
   while (n_valid > 0)
     {
+      if (!told && (n_queued > 0 || !is_ready (loader)))
+        {
+          told = TRUE;
+          if (!begun (data, error))
+            return FALSE;
+        }
       if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid, &wait_us, error))
         return FALSE;
+      n_queued++;
       while (dyno_pipe_get_pending (pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
         if (!retire (pipe, &sum, error))
           return FALSE;

@@ -9,11 +9,12 @@ struct _DynoPipe {
   DynoUploader *uploader;
   guint32 batch;
   guint64 submitted, retired;
-  guint64 tickets[DYNO_PIPE_SLOTS]; /* of the last computing in each slot */
+  guint64 tickets[DYNO_PIPE_SLOTS]; /* of this pipe's last computing in each slot */
+  guint64 *last_use;                /* of any pipe's */
 };
 
 DynoPipe *
-dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch)
+dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch, guint64 *last_use)
 {
   DynoPipe *pipe = g_new0 (DynoPipe, 1);
 
@@ -21,6 +22,7 @@ dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader,
   pipe->program = program;
   pipe->uploader = uploader;
   pipe->batch = batch;
+  pipe->last_use = last_use;
   return pipe;
 }
 
@@ -54,7 +56,7 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   g_return_val_if_fail (dyno_pipe_get_pending (pipe) < DYNO_PIPE_SLOTS, FALSE);
   *n_valid = pipe->batch;
   if (pipe->uploader
-      && !dyno_uploader_next (pipe->uploader, slot, pipe->tickets[slot], cancellable, n_valid, wait_us, &upload.ticket,
+      && !dyno_uploader_next (pipe->uploader, slot, pipe->last_use[slot], cancellable, n_valid, wait_us, &upload.ticket,
                               error))
     return FALSE;
   if (*n_valid == 0)
@@ -68,6 +70,7 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
         dyno_uploader_reclaim (pipe->uploader, slot);
       return FALSE;
     }
+  pipe->last_use[slot] = pipe->tickets[slot];
   pipe->submitted++;
   return TRUE;
 }

@@ -20,8 +20,9 @@ typedef struct {
   gint64 end_us; /* monotonic time at which it was seen to be over */
 } DynoPipeResult;
 
-/* uploader NULL: the network makes its own input.  All outlive the pipe. */
-DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch);
+/* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS tickets, 0 at first, of the last computing in each slot;
+ * pipes over the same memory share them, so that what one has in flight is not overwritten by another.  All outlive the pipe. */
+DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch, guint64 *last_use);
 /* Waits for what is in flight. */
 void dyno_pipe_free (DynoPipe *pipe);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)

@@ -286,6 +286,10 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   plan->limit_bytes = device->vram_bytes > 0 ? MIN (plan->budget_bytes, device->vram_bytes) : plan->budget_bytes;
   search.limit_bytes = plan->limit_bytes;
   plan->fits = plan_fits (&search, &need.plan);
+  /* Where there is no room for it, saving waits for the device instead: no reason for a smaller batch. */
+  dyno_plan_set_snapshot (&plan->plan, TRUE);
+  if (!plan_fits (&search, &plan->plan))
+    dyno_plan_set_snapshot (&plan->plan, FALSE);
   plan->host_bytes = count_host_bytes (adapted, info, &params, n_validation > 0);
   plan->n_parameters = need.n_parameters;
   plan->flops_per_sample = need.flops;

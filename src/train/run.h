@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run, for the files of the session's thread: sessionrun.c (its life), runloop.c (epochs and steps), runreport.c
- * (what it tells and writes).  Private to the train floor. */
+ * (what it tells), runsave.c (what it saves).  Private to the train floor. */
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"
 #include "pulse.h"
 #include "rate.h"
 #include "rundir.h"
+#include "saver.h"
 #include "session-private.h"
 
 G_BEGIN_DECLS
@@ -29,7 +30,13 @@ typedef struct {
   DynoRate rate;
   double first_seconds; /* of the first step after a start, while its epoch goes on; else 0 */
   guint64 first_samples;
-  char *checkpoint; /* the last that this run saved, or began with; NULL: none yet */
+  char *checkpoint; /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
+  char *best_path;  /* the best weights of earlier parts; NULL: none */
+  DynoSaver *saver; /* NULL: nothing is to be saved */
+  gboolean save_due;
+  gboolean armed; /* a state was taken whose position is not known yet */
+  guint64 armed_step;
+  gint64 saved_us; /* when the last was taken, on the run's clock */
   gboolean plan_told;
   guint64 told_plan_bytes;
   guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */
@@ -59,10 +66,28 @@ void dyno_run_check_log (DynoRun *run, const GError *problem);
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 
-/* Saves the checkpoint of the run's folder.  A disk that is full is a warning, as is a state that is not finite, and *saved FALSE;
- * errors are the device's. */
-gboolean dyno_run_save (DynoRun *run, gboolean *saved, GError **error);
-/* weights.safetensors, and where else they were asked for.  Errors: OUTPUT, DIVERGED, the device's. */
-gboolean dyno_run_save_weights (DynoRun *run, GError **error);
+/* runsave.c.  Between them saves can be asked for; ending waits for what is being written, and takes over run->checkpoint. */
+void dyno_run_begin_saving (DynoRun *run);
+void dyno_run_end_saving (DynoRun *run);
+
+/* A checkpoint was asked for, or its time has come, and there is room for one. */
+gboolean dyno_run_save_is_due (DynoRun *run);
+/* Saves the state after `step` updates, which is what was submitted so far; without a snapshot nothing is in flight.  It is written
+ * beside the training, when the result of that step is known.  Without room it becomes due.  best: its weights are the best
+ * so far, which makes room.  Errors are the device's; a full disk and a state that is not finite are warnings. */
+gboolean dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error);
+/* The run's position has moved. */
+void dyno_run_save_known (DynoRun *run);
+/* Saves the state of the position, nothing being in flight, and waits until all is written. */
+gboolean dyno_run_save_last (DynoRun *run, GError **error);
+
+/* TRUE: the epoch is the best so far, and the position says so. */
+gboolean dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics);
+/* After a checkpoint was loaded: the best weights beside it go on being the best.  Errors: OUTPUT. */
+gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error);
+
+/* Weights in the run's folder, and where else they were asked for; last: with those that are on the device.
+ * Errors: OUTPUT, DIVERGED, the device's. */
+gboolean dyno_run_save_weights (DynoRun *run, gboolean last, GError **error);
 
 G_END_DECLS

@@ -17,7 +17,7 @@
 #define FLUSH_BYTES 65536
 
 struct _DynoRunDir {
-  char *path, *checkpoint, *weights, *metrics;
+  char *path, *checkpoint, *weights, *last_weights, *metrics;
   int fd;        /* metrics.csv; -1: not there yet */
   GString *text; /* not written yet */
   gboolean begun;
@@ -60,7 +60,8 @@ dyno_run_dir_open (const char *path, GError **error)
   dir = g_new0 (DynoRunDir, 1);
   dir->path = g_strdup (path);
   dir->checkpoint = g_build_filename (path, DYNO_CHECKPOINT_NAME, NULL);
-  dir->weights = g_build_filename (path, "weights.safetensors", NULL);
+  dir->weights = g_build_filename (path, DYNO_WEIGHTS_NAME, NULL);
+  dir->last_weights = g_build_filename (path, DYNO_WEIGHTS_NAME_LAST, NULL);
   dir->metrics = g_build_filename (path, "metrics.csv", NULL);
   dir->fd = -1;
   dir->text = g_string_new (NULL);
@@ -79,6 +80,7 @@ dyno_run_dir_free (DynoRunDir *dir)
   g_free (dir->path);
   g_free (dir->checkpoint);
   g_free (dir->weights);
+  g_free (dir->last_weights);
   g_free (dir->metrics);
   g_free (dir);
 }
@@ -93,6 +95,12 @@ const char *
 dyno_run_dir_get_weights (DynoRunDir *dir)
 {
   return dir->weights;
+}
+
+const char *
+dyno_run_dir_get_last_weights (DynoRunDir *dir)
+{
+  return dir->last_weights;
 }
 
 void

@@ -14,7 +14,8 @@ void dyno_run_dir_free (DynoRunDir *dir);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunDir, dyno_run_dir_free)
 
 const char *dyno_run_dir_get_checkpoint (DynoRunDir *dir);
-const char *dyno_run_dir_get_weights (DynoRunDir *dir);
+const char *dyno_run_dir_get_weights (DynoRunDir *dir);      /* the best by validation; the last where there is none */
+const char *dyno_run_dir_get_last_weights (DynoRunDir *dir); /* beside the best */
 
 /* Rows of the metrics.csv in `folder` up to a step go into metrics: a run that is resumed has its whole log.  None is no error. */
 void dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Epochs and steps of a run.  Laws:
  * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains first.
- * - The position moves when a step's result is known; a checkpoint is taken only with nothing in flight. */
+ * - The position moves when a step's result is known.
+ * - Validation is queued behind the epoch's last step, and its first batches are decoded before that ends. */
 #include "run.h"
 #include "schedule.h"
 #include <math.h>
@@ -12,7 +13,8 @@
 typedef struct {
   DynoRun *run;
   guint64 steps_per_epoch;
-  guint64 step, epoch_step; /* submitted, ahead of the position by what is in flight */
+  guint64 step, epoch_step;  /* submitted, ahead of the position by what is in flight */
+  gboolean validation_begun; /* its loader decodes */
 } Loop;
 
 /* --- results ------------------------------------------------------------------------------------------------------- */
@@ -40,6 +42,7 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   run->bad_row = r->nonfinite_loss || !isfinite (r->loss_sum) ? run->bad_row + 1 : 0;
   dyno_run_report_step (run, r);
   p->seconds = dyno_run_seconds (run, run->last_end_us);
+  dyno_run_save_known (run);
   if (run->bad_row < limit)
     return TRUE;
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
@@ -101,7 +104,7 @@ obey (Loop *loop, GError **error)
 {
   DynoRun *run = loop->run;
   DynoSession *session = run->session;
-  gboolean paused = FALSE, saved;
+  gboolean paused = FALSE;
 
   for (;;)
     {
@@ -122,14 +125,13 @@ obey (Loop *loop, GError **error)
         apply_live (run, &live);
       if (stop)
         return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
-      if ((checkpoint || pause) && !drain (loop, error))
-        return DYNO_RUN_FAILED;
       if (checkpoint && !run->dir)
         dyno_run_warn (run, "The run has no folder to save a checkpoint in");
-      if (checkpoint && !dyno_run_save (run, &saved, error))
-        return DYNO_RUN_FAILED;
+      run->save_due = run->save_due || checkpoint;
       if (!pause)
         break;
+      if (!drain (loop, error) || (run->save_due && !dyno_run_save_last (run, error)))
+        return DYNO_RUN_FAILED;
       wait_in_pause (run);
       paused = TRUE;
     }
@@ -174,7 +176,41 @@ next_order (const Loop *loop)
                           .lr = dyno_schedule_lr (s, loop->step, loop->steps_per_epoch, total) };
 }
 
-/* Steps up to the end of the epoch. */
+/* Takes the state that the submitted steps leave, when a checkpoint is due.  Without a snapshot that waits: no time of a step. */
+static gboolean
+save_if_due (Loop *loop, GError **error)
+{
+  DynoRun *run = loop->run;
+  gint64 gap;
+
+  if (!dyno_run_save_is_due (run))
+    return TRUE;
+  if (run->engine->snapshot)
+    return dyno_run_save (run, loop->step, FALSE, error);
+  if (!drain (loop, error) || !dyno_run_save (run, loop->step, FALSE, error))
+    return FALSE;
+  gap = dyno_run_clock (run, g_get_monotonic_time ()) - run->last_end_us;
+  dyno_rate_skip (&run->rate, gap);
+  run->last_end_us += gap;
+  return TRUE;
+}
+
+/* Once the loader of the training has nothing more to decode in this epoch. */
+static void
+begin_validation (Loop *loop)
+{
+  DynoEngine *engine = loop->run->engine;
+  guint64 left = loop->steps_per_epoch - loop->epoch_step;
+  const DynoSettings *s = &engine->job->settings;
+
+  if (loop->validation_begun || !engine->eval_uploader
+      || left * (guint64) s->accumulate > (guint64) s->prefetch + DYNO_PIPE_SLOTS)
+    return;
+  dyno_loader_start_epoch (dyno_uploader_get_loader (engine->eval_uploader), 0, 0);
+  loop->validation_begun = TRUE;
+}
+
+/* Submits the steps up to the end of the epoch; the last may be in flight still. */
 static DynoRunOutcome
 run_steps (Loop *loop, GError **error)
 {
@@ -192,6 +228,9 @@ run_steps (Loop *loop, GError **error)
         return DYNO_RUN_FAILED;
       if (outcome != DYNO_RUN_GOES_ON)
         return outcome;
+      if (!save_if_due (loop, error))
+        return DYNO_RUN_FAILED;
+      begin_validation (loop);
       DynoStepOrder order = next_order (loop);
       ran = dyno_stepper_run (run->engine->stepper, &order, &run->engine->job->settings, session->soft, session->hard,
                               &result, &has_result, &problem);
@@ -207,7 +246,7 @@ run_steps (Loop *loop, GError **error)
       loop->step++;
       loop->epoch_step++;
     }
-  return drain (loop, error) ? DYNO_RUN_GOES_ON : DYNO_RUN_FAILED;
+  return DYNO_RUN_GOES_ON;
 }
 
 /* --- epochs -------------------------------------------------------------------------------------------------------- */
@@ -223,17 +262,28 @@ start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
 }
 
 static gboolean
-evaluate (DynoRun *run, DynoEpochMetrics *metrics, GError **error)
+drain_steps (gpointer data, GError **error)
 {
+  return drain (data, error);
+}
+
+/* The epoch's last step is in flight when it begins, and over when it ends. */
+static gboolean
+evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
+{
+  DynoRun *run = loop->run;
   DynoEngine *engine = run->engine;
   DynoEvaluation evaluation;
   DynoLoader *loader = engine->eval_uploader ? dyno_uploader_get_loader (engine->eval_uploader) : NULL;
 
   metrics->val_loss = metrics->val_accuracy = (double) NAN;
   if (!engine->eval_pipe || !loader)
-    return TRUE;
-  if (!dyno_evaluate (engine->eval_pipe, loader, (guint64) engine->job->settings.seed, run->session->soft, &evaluation,
-                      error))
+    return drain (loop, error);
+  if (!loop->validation_begun)
+    dyno_loader_start_epoch (loader, 0, 0);
+  loop->validation_begun = FALSE;
+  if (!dyno_evaluate (engine->eval_pipe, loader, (guint64) engine->job->settings.seed, drain_steps, loop, run->session->soft,
+                      &evaluation, error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
   metrics->val_accuracy = evaluation.metric;
@@ -254,44 +304,51 @@ epoch_rate (DynoRun *run)
   return seconds > 0 ? (double) samples / seconds : 0;
 }
 
-/* After an epoch's last step: validation, log, checkpoint; the position moves to the next epoch. */
+static void
+describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
+{
+  const DynoPosition *p = &run->position;
+  double n = (double) p->epoch_samples;
+
+  metrics->epoch = p->epoch + 1;
+  metrics->step = p->step;
+  metrics->train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN;
+  metrics->train_accuracy = p->epoch_samples ? p->epoch_metric_sum / n : (double) NAN;
+  metrics->is_error = dyno_dataset_get_info (run->dataset)->target_kind == DYNO_TARGET_VALUES;
+  metrics->samples_per_s = epoch_rate (run);
+}
+
+/* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next epoch. */
 static DynoRunOutcome
 end_epoch (Loop *loop, GError **error)
 {
   DynoRun *run = loop->run;
   DynoPosition *p = &run->position;
-  double n = (double) MAX (p->epoch_samples, 1);
-  gboolean is_error = dyno_dataset_get_info (run->dataset)->target_kind == DYNO_TARGET_VALUES, saved;
   g_autoptr (GError) problem = NULL;
-  DynoEpochMetrics metrics = {
-    .epoch = p->epoch + 1,
-    .step = p->step,
-    .train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN,
-    .train_accuracy = p->epoch_samples ? p->epoch_metric_sum / n : (double) NAN,
-    .is_error = is_error,
-    .samples_per_s = epoch_rate (run),
-  };
-  gint64 clock, last_step_us = run->last_end_us;
+  DynoEpochMetrics metrics = { 0 };
+  gint64 clock, last_step_us;
+  gboolean best;
 
-  if (!evaluate (run, &metrics, &problem))
+  if (!evaluate (loop, &metrics, &problem))
     {
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         return stop_asked (run);
       g_propagate_error (error, g_steal_pointer (&problem));
       return DYNO_RUN_FAILED;
     }
+  last_step_us = run->last_end_us;
+  describe_epoch (run, &metrics);
   clock = dyno_run_clock (run, g_get_monotonic_time ());
-  metrics.seconds = p->epoch_seconds + (double) (clock - run->last_end_us) / 1e6;
+  metrics.seconds = p->epoch_seconds + (double) (clock - last_step_us) / 1e6;
   run->last_end_us = clock;
   p->seconds = dyno_run_seconds (run, clock);
-  if (!is_error && metrics.val_accuracy > (isnan (p->best_val_accuracy) ? -1.0 : p->best_val_accuracy))
-    p->best_val_accuracy = metrics.val_accuracy;
+  best = dyno_run_take_validation (run, &metrics);
   dyno_run_report_epoch (run, &metrics);
   p->epoch++;
   p->epoch_step = p->epoch_samples = 0;
   p->epoch_loss_sum = p->epoch_metric_sum = p->epoch_seconds = 0;
   loop->epoch_step = 0;
-  if (!dyno_run_save (run, &saved, error))
+  if (!dyno_run_save (run, p->step, best, error))
     return DYNO_RUN_FAILED;
   clock = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_skip (&run->rate, clock - last_step_us);
@@ -299,41 +356,72 @@ end_epoch (Loop *loop, GError **error)
   return DYNO_RUN_GOES_ON;
 }
 
-DynoRunOutcome
-dyno_run_loop (DynoRun *run, GError **error)
+/* From the run's position to its end, or to what stops it. */
+static DynoRunOutcome
+run_epochs (Loop *loop, GError **error)
 {
-  Loop loop = { .run = run, .step = run->position.step, .epoch_step = run->position.epoch_step };
+  DynoRun *run = loop->run;
   DynoEngine *engine = run->engine;
-  gboolean started = FALSE, saved;
+  gboolean started = FALSE;
 
-  loop.steps_per_epoch = dyno_job_count_steps (&engine->job->settings, engine->n_train);
-  run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
-  dyno_rate_reset (&run->rate);
-  run->first_seconds = 0;
-  run->first_samples = 0;
   while (run->position.epoch < (guint64) engine->job->settings.epochs || run->session->job->max_steps > 0)
     {
       DynoRunOutcome outcome;
 
-      if (is_last_step (&loop))
+      if (is_last_step (loop))
         break;
       if (!started)
-        start_loader (&loop, run->position.epoch, loop.epoch_step);
+        start_loader (loop, run->position.epoch, loop->epoch_step);
       started = FALSE;
-      outcome = run_steps (&loop, error);
-      if (outcome == DYNO_RUN_GOES_ON && loop.epoch_step >= loop.steps_per_epoch)
+      outcome = run_steps (loop, error);
+      if (outcome == DYNO_RUN_GOES_ON && loop->epoch_step >= loop->steps_per_epoch)
         {
           /* Workers decode for the next epoch while this one is validated. */
-          start_loader (&loop, run->position.epoch + 1, 0);
+          start_loader (loop, run->position.epoch + 1, 0);
           started = TRUE;
-          outcome = end_epoch (&loop, error);
+          outcome = end_epoch (loop, error);
         }
-      if (outcome == DYNO_RUN_STOPPED && !dyno_run_save (run, &saved, error))
-        return DYNO_RUN_FAILED;
       if (outcome != DYNO_RUN_GOES_ON)
         return outcome;
     }
-  if (run->position.epoch_step > 0 && !dyno_run_save (run, &saved, error))
-    return DYNO_RUN_FAILED;
-  return DYNO_RUN_FINISHED;
+  return drain (loop, error) ? DYNO_RUN_FINISHED : DYNO_RUN_FAILED;
+}
+
+/* A run that fails for want of data, say, keeps what it has learned; the error that ended it stays the one that is told. */
+static void
+rescue (Loop *loop, const GError *reason)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
+      || g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT)
+      || g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    return;
+  if (!drain (loop, &problem) || !dyno_run_save_last (loop->run, &problem))
+    g_info ("No checkpoint at the end: %s", problem->message);
+}
+
+DynoRunOutcome
+dyno_run_loop (DynoRun *run, GError **error)
+{
+  Loop loop = { .run = run, .step = run->position.step, .epoch_step = run->position.epoch_step };
+  g_autoptr (GError) problem = NULL;
+  DynoRunOutcome outcome;
+  gboolean saved = TRUE;
+
+  loop.steps_per_epoch = dyno_job_count_steps (&run->engine->job->settings, run->engine->n_train);
+  run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
+  dyno_rate_reset (&run->rate);
+  run->first_seconds = 0;
+  run->first_samples = 0;
+  outcome = run_epochs (&loop, &problem);
+  if (outcome == DYNO_RUN_FAILED)
+    rescue (&loop, problem);
+  else if (outcome == DYNO_RUN_STOPPED || (outcome == DYNO_RUN_FINISHED && (run->position.epoch_step > 0 || run->save_due)))
+    saved = drain (&loop, &problem) && dyno_run_save_last (run, &problem);
+  else if (outcome == DYNO_RUN_FINISHED)
+    saved = !run->saver || (dyno_saver_flush (run->saver), dyno_saver_check (run->saver, &problem));
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return saved ? outcome : DYNO_RUN_FAILED;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run tells and writes: events, the log, checkpoint, weights. */
-#include "base-error.h"
+/* What a run tells: events and the log. */
 #include "run.h"
-#include "weightsfile.h"
 #include <math.h>
 
 #define VRAM_ASK_US (G_USEC_PER_SEC / 4) /* the driver is asked for all programs' memory this seldom */
@@ -137,68 +135,4 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
   dyno_event_queue_push (run->session->events, event);
-}
-
-gboolean
-dyno_run_save (DynoRun *run, gboolean *saved, GError **error)
-{
-  const char *path = run->dir ? dyno_run_dir_get_checkpoint (run->dir) : NULL;
-  g_autoptr (GError) problem = NULL;
-  DynoEvent *event;
-
-  *saved = FALSE;
-  /* A state that gives no finite loss is no good one: the last good checkpoint stays. */
-  if (!path || run->bad_row > 0)
-    return TRUE;
-  if (!dyno_checkpoint_save (path, run->engine->program, run->engine->job, run->content_hash, &run->position, &problem))
-    {
-      if (problem->domain != DYNO_BASE_ERROR && !g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
-        {
-          g_propagate_error (error, g_steal_pointer (&problem));
-          return FALSE;
-        }
-      dyno_run_warn (run, "The checkpoint was not saved: %s; the one before is kept, and the run goes on", problem->message);
-      return TRUE;
-    }
-  *saved = TRUE;
-  g_free (run->checkpoint);
-  run->checkpoint = g_strdup (path);
-  event = dyno_event_new (DYNO_EVENT_CHECKPOINT);
-  event->text = g_strdup (path);
-  dyno_event_queue_push (run->session->events, event);
-  return TRUE;
-}
-
-static gboolean
-save_to (DynoWeights *weights, DynoRun *run, const char *path, GError **error)
-{
-  const char *metadata[] = { "format", "pt", "model", run->engine->job->model, NULL };
-  g_autoptr (GError) problem = NULL;
-
-  if (!path || dyno_weights_save (weights, run->engine->graph, path, metadata, &problem))
-    return TRUE;
-  if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
-    {
-      g_propagate_prefixed_error (error, g_steal_pointer (&problem), "The weights were not saved: ");
-      return FALSE;
-    }
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The weights were not saved: %s%s", problem->message,
-               run->dir ? "; make room and resume from the checkpoint" : "");
-  return FALSE;
-}
-
-gboolean
-dyno_run_save_weights (DynoRun *run, GError **error)
-{
-  const char *own = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL;
-  const char *other = run->session->job->weights_out;
-  g_autoptr (DynoWeights) weights = NULL;
-
-  if (!own && !other)
-    return TRUE;
-  weights = dyno_weights_new (run->engine->graph, error);
-  if (!weights || !dyno_program_read_parameters (run->engine->program, DYNO_SPACE_MASTER, weights->values, error))
-    return FALSE;
-  weights->batches_tracked = run->position.batches_tracked;
-  return save_to (weights, run, other, error) && save_to (weights, run, own, error);
 }

@@ -61,6 +61,7 @@ typedef struct {
       double preparation_seconds; /* of this part: opening, planning, compiling, tuning, and again after a lost device */
       guint64 steps;
       double best_val_accuracy; /* NaN without validation or classes */
+      guint64 best_epoch;       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
       char *out_dir;            /* or NULL */
     } done;
   };

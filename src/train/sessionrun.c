@@ -69,6 +69,8 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
   tell_progress ("weights", 0, 0, run);
   memset (&run->position, 0, sizeof run->position);
   run->position.best_val_accuracy = (double) NAN;
+  run->position.best_val_loss = (double) NAN;
+  g_clear_pointer (&run->best_path, g_free);
   if (!checkpoint)
     return dyno_engine_initialise (run->engine, &run->position.batches_tracked, error);
   if (!dyno_checkpoint_load (checkpoint, run->engine->program, run->engine->job, run->content_hash, &run->position, warnings,
@@ -79,7 +81,7 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
   recall_log (run, checkpoint);
   g_free (run->checkpoint);
   run->checkpoint = g_strdup (checkpoint);
-  return TRUE;
+  return dyno_run_adopt_best (run, checkpoint, error);
 }
 
 /* Everything on the device, up to the state that checkpoint (may be NULL) holds. */
@@ -96,7 +98,10 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   if (run->engine->plan.fits && !dyno_engine_autotune (run->engine, &watch, session->soft, error))
     return FALSE;
   dyno_run_tell_plan (run);
-  return dyno_engine_build (run->engine, &watch, session->soft, error) && load_state (run, checkpoint, error);
+  if (!dyno_engine_build (run->engine, &watch, session->soft, error))
+    return FALSE;
+  dyno_run_tell_plan (run); /* a snapshot may have found no room */
+  return load_state (run, checkpoint, error);
 }
 
 static gboolean
@@ -133,9 +138,11 @@ is_loss (const GError *error)
 static gboolean
 rebuild (DynoRun *run, GError **error)
 {
-  g_autofree char *checkpoint = g_strdup (run->checkpoint);
+  g_autofree char *checkpoint = NULL;
   gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
 
+  dyno_run_end_saving (run);
+  checkpoint = g_strdup (run->checkpoint);
   g_clear_pointer (&run->engine, dyno_engine_free);
   run->bad_row = 0;
   if (!build (run, checkpoint, error))
@@ -158,6 +165,7 @@ train (DynoRun *run, GError **error)
   dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
   run->base_us = dyno_pulse_awake (run->pulse, g_get_monotonic_time ());
   run->base_seconds = run->position.seconds;
+  dyno_run_begin_saving (run);
   outcome = dyno_run_loop (run, &problem);
   if (outcome == DYNO_RUN_FAILED && is_loss (problem))
     {
@@ -167,6 +175,7 @@ train (DynoRun *run, GError **error)
       if (!rebuild (run, error))
         return DYNO_RUN_FAILED;
       dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
+      dyno_run_begin_saving (run);
       outcome = dyno_run_loop (run, &problem);
     }
   if (problem)
@@ -176,15 +185,20 @@ train (DynoRun *run, GError **error)
 
 /* --- the end ------------------------------------------------------------------------------------------------------- */
 
+/* A run that fails leaves the best weights that it had, one that finishes the last as well. */
 static DynoSessionState
 end_state (DynoRun *run, DynoRunOutcome outcome, GError **problem)
 {
+  g_autoptr (GError) other = NULL;
+
   if (outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED)
     {
       dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
-      if (!dyno_run_save_weights (run, problem))
+      if (!dyno_run_save_weights (run, TRUE, problem))
         outcome = DYNO_RUN_FAILED;
     }
+  else if (outcome == DYNO_RUN_FAILED && !dyno_run_save_weights (run, FALSE, &other))
+    dyno_run_warn (run, "%s", other->message);
   return outcome == DYNO_RUN_FINISHED ? DYNO_SESSION_FINISHED
          : outcome == DYNO_RUN_FAILED ? DYNO_SESSION_FAILED
                                       : DYNO_SESSION_STOPPED;
@@ -220,6 +234,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.preparation_seconds = run->preparation_seconds;
   event->done.steps = run->position.step;
   event->done.best_val_accuracy = run->position.best_val_accuracy;
+  event->done.best_epoch = run->position.best_epoch;
   event->done.out_dir = g_strdup (session->job->out_dir);
   dyno_event_queue_push (session->events, event);
   dyno_event_queue_close (session->events);
@@ -228,7 +243,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
 gpointer
 dyno_session_run (gpointer data)
 {
-  DynoRun run = { .session = data, .position = { .best_val_accuracy = (double) NAN } };
+  DynoRun run = { .session = data, .position = { .best_val_accuracy = (double) NAN, .best_val_loss = (double) NAN } };
   DynoRunOutcome outcome = DYNO_RUN_FAILED;
   g_autoptr (GError) problem = NULL;
   gint64 began = g_get_monotonic_time ();
@@ -249,11 +264,13 @@ dyno_session_run (gpointer data)
     }
   state = end_state (&run, outcome, &problem);
   finish_log (&run);
+  dyno_run_end_saving (&run);
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_dir_free (run.dir);
   dyno_pulse_free (run.pulse);
   g_free (run.checkpoint);
+  g_free (run.best_path);
   tell_end (&run, state, problem);
   return NULL;
 }

@@ -78,6 +78,8 @@ static const DynoSettingInfo table[] = {
           N_ ("Share of the target that is spread over all classes.")),
   NUMBER (INT, epochs, "epochs", 1, 1000000, "10", TRUE, N_ ("Epochs"),
           N_ ("How often the training goes through the data set.")),
+  NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", 0, 1e6, "5", TRUE, N_ ("Checkpoint every"),
+          N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at the ends of epochs alone.")),
   NUMBER (INT, seed, "seed", 0, MOST_SEED, "1", FALSE, N_ ("Seed"),
           N_ ("Start of all random choices: weights, split, order of samples, augmentation, dropout.")),
   NUMBER (BYTES, vram_budget, "vram_budget", 0, 17592186044416.0, "0", FALSE, N_ ("VRAM budget"),

@@ -33,6 +33,7 @@ typedef struct {
   double warmup_epochs;
   double label_smoothing;
   gint64 epochs;
+  double checkpoint_minutes; /* 0: at the ends of epochs alone */
   gint64 seed;
   gint64 vram_budget; /* bytes; 0: the device's own memory (or the preset's) */
   gint64 image_size;  /* height and width after resizing; 0: the data set's own */

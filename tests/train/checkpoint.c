@@ -48,7 +48,8 @@ check_resume (const char *model, const char *change)
   test_job_set (part, change, "augment.flip=true", "lr=0.01", NULL);
   test_run_good (&first, whole);
   g_assert_cmpuint (first.losses->len, ==, 15);
-  g_assert_cmpuint (first.checkpoints, ==, 3);
+  g_assert_cmpuint (first.checkpoints, >=, 1); /* one for each epoch, or fewer, where writing takes longer */
+  g_assert_cmpuint (first.checkpoints, <=, 3);
   for (guint stop = 2; at < 15; stop += 5)
     {
       g_auto (TestRun) run = { 0 };
@@ -377,10 +378,10 @@ test_full_disk (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
   g_assert_cmpuint (run.losses->len, ==, 20);
   g_assert_true (test_has_warning (&run, "checkpoint was not saved"));
-  g_assert_cmpuint (run.checkpoints, >=, 2);
+  g_assert_cmpuint (run.checkpoints, >=, 1);
   g_assert_cmpuint (run.checkpoints, <, 4);
   g_assert_cmpuint (file_size (path), >, 20000);
-  g_assert_cmpuint (count_files (folder), ==, 5); /* two checkpoints, weights, metrics, log: no leftovers */
+  g_assert_cmpuint (count_files (folder), ==, 6); /* two checkpoints, best and last weights, metrics, log: no leftovers */
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=5", NULL);
   run_once (job);
@@ -425,23 +426,112 @@ test_leftovers (void)
   test_remove_tree (folder);
 }
 
+/* --- in mid-epoch -------------------------------------------------------------------------------------------------- */
+
+static guint64
+step_of (const char *checkpoint, guint64 *epoch_step)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (checkpoint, 0, &error);
+
+  g_assert_no_error (error);
+  *epoch_step = g_ascii_strtoull (dyno_safetensors_get_metadata (file, "epoch_step"), NULL, 10);
+  return g_ascii_strtoull (dyno_safetensors_get_metadata (file, "step"), NULL, 10);
+}
+
+static void
+end_when_saved (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (g_file_test (data, G_FILE_TEST_EXISTS))
+    dyno_session_stop (session, TRUE); /* saves no more */
+}
+
+/* Ended at once after a save in the middle of an epoch, with steps in flight behind it, a run goes on to the bit. */
+static void
+check_mid_epoch (const char *change)
+{
+  g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
+  g_autofree char *checkpoint = in_folder (part_dir, DYNO_CHECKPOINT_NAME);
+  g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
+  g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
+  g_autoptr (DynoJob) whole = job_in ("simplecnn", whole_dir), part = job_in ("simplecnn", part_dir);
+  g_auto (TestRun) ended = { 0 };
+  g_auto (TestRun) resumed = { 0 };
+  g_auto (TestRun) plain = { 0 };
+  guint64 step, epoch_step;
+
+  test_job_set (part, "data.val_split=0", "epochs=100000", "lr=0.01", "schedule=constant", "checkpoint_minutes=1e-9", change,
+                NULL);
+  test_run (&ended, part, end_when_saved, checkpoint);
+  g_assert_no_error (ended.error);
+  g_assert_cmpint (ended.state, ==, DYNO_SESSION_STOPPED);
+  step = step_of (checkpoint, &epoch_step);
+  g_assert_cmpuint (step, >, 0);
+
+  part->resume = g_strdup (part_dir);
+  part->max_steps = (gint64) step + 3;
+  test_run_good (&resumed, part);
+  test_job_set (whole, "data.val_split=0", "epochs=100000", "lr=0.01", "schedule=constant", "checkpoint_minutes=0", NULL);
+  whole->max_steps = part->max_steps;
+  test_run_good (&plain, whole);
+  g_assert_cmpuint (plain.losses->len, ==, step + 3);
+  g_assert_cmpuint (resumed.losses->len, ==, 3);
+  g_assert_cmpmem (&g_array_index (plain.losses, double, step), 3 * sizeof (double), resumed.losses->data,
+                   3 * sizeof (double));
+  test_assert_same_file (whole_weights, part_weights);
+  test_remove_tree (whole_dir);
+  test_remove_tree (part_dir);
+}
+
+static void
+test_mid_epoch (void)
+{
+  check_mid_epoch (NULL);
+}
+
+/* Where the plan has no room for a snapshot, saving waits, and saves the same. */
+static void
+test_without_room (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_autofree char *change = NULL;
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) tight = { 0 };
+
+  test_job_set (job, "data.val_split=0", NULL);
+  job->max_steps = 1;
+  test_run_good (&run, job);
+  g_assert_true (run.plan.plan.snapshot);
+  g_assert_cmpuint (run.plan.plan.kind_bytes[DYNO_MEMORY_SNAPSHOT], >, 0);
+  change = g_strdup_printf ("vram_budget=%" G_GUINT64_FORMAT, run.plan.plan.total_bytes - 1);
+  test_job_set (job, change, NULL);
+  test_run_good (&tight, job);
+  g_assert_true (tight.plan.fits && !tight.plan.plan.snapshot);
+  g_assert_cmpuint (tight.vram_bytes, ==, tight.plan.plan.total_bytes);
+  check_mid_epoch (change);
+}
+
 static void
 ask_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
   if (step->step == 2)
     dyno_session_checkpoint (session);
+  end_when_saved (session, step, data);
 }
 
 static void
 test_asked_for (void)
 {
-  g_autofree char *folder = test_folder ();
-  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=16&samples=16000&classes=4");
   g_auto (TestRun) run = { 0 };
+  guint64 epoch_step;
 
-  test_run (&run, job, ask_checkpoint, NULL);
+  job->out_dir = g_strdup (folder);
+  test_run (&run, job, ask_checkpoint, path);
   g_assert_no_error (run.error);
-  g_assert_cmpuint (run.checkpoints, ==, 4);
+  g_assert_cmpuint (run.checkpoints, ==, 1);
+  g_assert_cmpuint (step_of (path, &epoch_step), >=, 2);
   test_remove_tree (folder);
 }
 
@@ -454,6 +544,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
   g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
   g_test_add_func ("/train/checkpoint/asked-for", test_asked_for);
+  g_test_add_func ("/train/checkpoint/in-mid-epoch-to-the-bit", test_mid_epoch);
+  g_test_add_func ("/train/checkpoint/without-room-for-a-snapshot-to-the-bit", test_without_room);
   g_test_add_func ("/train/checkpoint/one-bit-is-seen", test_one_bit_is_seen);
   g_test_add_func ("/train/checkpoint/other-model-is-named", test_other_model_is_named);
   g_test_add_func ("/train/checkpoint/other-data-is-warned-of", test_other_data_is_warned_of);

@@ -34,6 +34,7 @@ test_keys (void)
                                       "warmup_epochs",
                                       "label_smoothing",
                                       "epochs",
+                                      "checkpoint_minutes",
                                       "seed",
                                       "vram_budget",
                                       "image_size",

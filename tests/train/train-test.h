@@ -22,6 +22,7 @@ typedef struct {
   guint64 vram_bytes; /* of the last step */
   guint64 done_steps;
   double best_val_accuracy;
+  guint64 best_epoch;
   double preparation_seconds, train_seconds;
   DynoEpochMetrics epoch; /* the last */
   guint epochs, skipped;

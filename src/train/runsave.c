@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run saves: checkpoints while it trains, weights at its end.
+ *
+ * Laws:
+ * - A checkpoint is the state after the step that its position names, to the bit, whatever was submitted since.
+ * - A state that gives no finite loss is never saved.
+ * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there is no accuracy) from the first
+ *   validation on; the last ones are beside them.  Without validation the last are the only ones. */
+#include "run.h"
+#include "base-error.h"
+#include "file.h"
+#include "saver.h"
+#include <math.h>
+
+/* --- the saver ----------------------------------------------------------------------------------------------------- */
+
+/* The writer's thread: events go through a queue that any thread may push to. */
+static void
+on_told (const char *path, gboolean best, const GError *problem, gpointer data)
+{
+  DynoSession *session = data;
+  DynoEvent *event = dyno_event_new (problem ? DYNO_EVENT_WARNING : DYNO_EVENT_CHECKPOINT);
+
+  if (!problem)
+    g_info ("Saved “%s”", path);
+  if (best && !problem)
+    {
+      dyno_event_free (event);
+      return;
+    }
+  if (!problem)
+    event->text = g_strdup (path);
+  else if (best)
+    event->text = g_strdup_printf ("The best weights were not saved: %s; they are kept in memory, and the run goes on",
+                                   problem->message);
+  else
+    event->text =
+        g_strdup_printf ("The checkpoint was not saved: %s; the one before is kept, and the run goes on", problem->message);
+  if (problem)
+    g_info ("%s", event->text);
+  dyno_event_queue_push (session->events, event);
+}
+
+void
+dyno_run_begin_saving (DynoRun *run)
+{
+  DynoSaverParams params = { .program = run->engine->program,
+                             .snapshot = run->engine->snapshot,
+                             .checkpoint = run->dir ? dyno_run_dir_get_checkpoint (run->dir) : NULL,
+                             .best = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL,
+                             .content_hash = run->content_hash,
+                             .told = on_told,
+                             .data = run->session };
+
+  run->save_due = run->armed = FALSE;
+  run->saved_us = dyno_run_clock (run, g_get_monotonic_time ());
+  if (run->dir || run->session->job->weights_out)
+    run->saver = dyno_saver_new (&params);
+}
+
+void
+dyno_run_end_saving (DynoRun *run)
+{
+  if (run->saver && run->dir)
+    {
+      dyno_saver_flush (run->saver);
+      if (dyno_saver_has_saved (run->saver))
+        {
+          g_free (run->checkpoint);
+          run->checkpoint = g_strdup (dyno_run_dir_get_checkpoint (run->dir));
+        }
+    }
+  g_clear_pointer (&run->saver, dyno_saver_free);
+}
+
+/* --- checkpoints --------------------------------------------------------------------------------------------------- */
+
+gboolean
+dyno_run_save_is_due (DynoRun *run)
+{
+  double minutes = run->engine->job->settings.checkpoint_minutes;
+
+  if (!run->dir || run->armed || run->bad_row > 0)
+    return FALSE;
+  if (!run->save_due && minutes > 0
+      && (double) (dyno_run_clock (run, g_get_monotonic_time ()) - run->saved_us) >= minutes * 60e6)
+    run->save_due = TRUE;
+  return run->save_due && dyno_saver_has_room (run->saver);
+}
+
+/* The state is that of the run's position. */
+static void
+commit (DynoRun *run, gboolean best)
+{
+  run->armed = FALSE;
+  dyno_saver_commit (run->saver, run->engine->job, &run->position, best);
+}
+
+gboolean
+dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
+{
+  if (!run->saver || run->bad_row > 0 || (!run->dir && !best))
+    return TRUE;
+  if (!dyno_saver_check (run->saver, error))
+    return FALSE;
+  if (!best && !dyno_saver_has_room (run->saver))
+    {
+      run->save_due = TRUE;
+      return TRUE;
+    }
+  if (!dyno_saver_take (run->saver, run->engine->job, best, error))
+    return FALSE;
+  run->save_due = FALSE;
+  run->saved_us = dyno_run_clock (run, g_get_monotonic_time ());
+  run->armed = TRUE;
+  run->armed_step = step;
+  if (run->position.step == step)
+    commit (run, best);
+  return TRUE;
+}
+
+void
+dyno_run_save_known (DynoRun *run)
+{
+  if (!run->armed || run->position.step < run->armed_step)
+    return;
+  if (run->bad_row == 0)
+    {
+      commit (run, FALSE);
+      return;
+    }
+  run->armed = FALSE;
+  dyno_saver_cancel (run->saver);
+}
+
+gboolean
+dyno_run_save_last (DynoRun *run, GError **error)
+{
+  if (!run->saver)
+    return TRUE;
+  dyno_saver_flush (run->saver);
+  if (!dyno_run_save (run, run->position.step, FALSE, error))
+    return FALSE;
+  dyno_saver_flush (run->saver);
+  return dyno_saver_check (run->saver, error);
+}
+
+gboolean
+dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
+{
+  DynoPosition *p = &run->position;
+  gboolean first = p->best_epoch == 0, better;
+
+  if (!isfinite (metrics->val_loss))
+    return FALSE;
+  if (metrics->is_error)
+    better = first || metrics->val_loss < p->best_val_loss;
+  else
+    better = first || metrics->val_accuracy > p->best_val_accuracy
+             || (metrics->val_accuracy == p->best_val_accuracy && metrics->val_loss < p->best_val_loss);
+  if (!metrics->is_error && metrics->val_accuracy > (isnan (p->best_val_accuracy) ? -1.0 : p->best_val_accuracy))
+    p->best_val_accuracy = metrics->val_accuracy;
+  if (!better)
+    return FALSE;
+  p->best_epoch = metrics->epoch;
+  p->best_val_loss = metrics->val_loss;
+  g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept", metrics->epoch);
+  return TRUE;
+}
+
+/* --- weights ------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+fail_to_save (DynoRun *run, const GError *problem, GError **error)
+{
+  if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    {
+      g_propagate_prefixed_error (error, g_error_copy (problem), "The weights were not saved: ");
+      return FALSE;
+    }
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The weights were not saved: %s%s", problem->message,
+               run->dir ? "; make room and resume from the checkpoint" : "");
+  return FALSE;
+}
+
+static gboolean
+save_to (const DynoWeights *weights, DynoRun *run, const char *path, GError **error)
+{
+  g_autofree const char **metadata = dyno_saver_weights_metadata (run->engine->job);
+  g_autoptr (GError) problem = NULL;
+
+  return !path || dyno_weights_save (weights, run->engine->graph, path, metadata, &problem)
+         || fail_to_save (run, problem, error);
+}
+
+static gboolean
+copy_file (DynoRun *run, const char *from, const char *to, GError **error)
+{
+  g_autoptr (GMappedFile) file = NULL;
+  g_autoptr (GError) problem = NULL;
+
+  if (!to)
+    return TRUE;
+  file = g_mapped_file_new (from, FALSE, &problem);
+  return (file && dyno_file_write_atomic (to, g_mapped_file_get_contents (file), g_mapped_file_get_length (file), &problem))
+         || fail_to_save (run, problem, error);
+}
+
+/* The best of the parts of a run that were before this one, in a file that a checkpoint has beside it. */
+gboolean
+dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
+{
+  const char *own = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL;
+  g_autofree char *folder = g_path_get_dirname (checkpoint);
+  g_autofree char *beside = g_build_filename (folder, DYNO_WEIGHTS_NAME, NULL);
+
+  g_clear_pointer (&run->best_path, g_free);
+  if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_IS_REGULAR))
+    {
+      run->best_path = g_strdup (own ? own : beside);
+      return !own || g_file_test (own, G_FILE_TEST_EXISTS) || copy_file (run, beside, own, error);
+    }
+  run->position.best_epoch = 0; /* the next validation decides anew */
+  run->position.best_val_loss = (double) NAN;
+  return TRUE;
+}
+
+static gboolean
+save_best (DynoRun *run, GError **error)
+{
+  const char *own = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL;
+  const char *other = run->session->job->weights_out;
+  const DynoWeights *kept = dyno_saver_get_best (run->saver);
+
+  if (kept)
+    return save_to (kept, run, other, error) && save_to (kept, run, own, error);
+  return copy_file (run, own ? own : run->best_path, other, error);
+}
+
+static gboolean
+save_last (DynoRun *run, GError **error)
+{
+  gboolean best = run->position.best_epoch > 0;
+  const char *path = !run->dir ? NULL
+                     : best    ? dyno_run_dir_get_last_weights (run->dir)
+                               : dyno_run_dir_get_weights (run->dir);
+  const char *other = best ? NULL : run->session->job->weights_out;
+  g_autoptr (DynoWeights) weights = NULL;
+
+  if (!path && !other)
+    return TRUE;
+  weights = dyno_weights_new (run->engine->graph, error);
+  if (!weights || !dyno_program_read_parameters (run->engine->program, DYNO_SPACE_MASTER, weights->values, error))
+    return FALSE;
+  weights->batches_tracked = run->position.batches_tracked;
+  return save_to (weights, run, other, error) && save_to (weights, run, path, error);
+}
+
+gboolean
+dyno_run_save_weights (DynoRun *run, gboolean last, GError **error)
+{
+  if (!run->saver)
+    return TRUE;
+  dyno_saver_flush (run->saver);
+  return (run->position.best_epoch == 0 || save_best (run, error)) && (!last || save_last (run, error));
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer's thread.  Laws:
+ * - lock guards everything below it in the struct; it is held over no read and no write.
+ * - A snapshot is overwritten only while nobody reads it, and what waits in it is dropped for a better one alone.
+ * - Weights are written before the checkpoint that calls them the best: the file beside a checkpoint is never worse than it says. */
+#include "saver.h"
+#include <string.h>
+
+typedef struct {
+  DynoJob *job;
+  DynoPosition position;
+  gboolean best;
+  DynoState *state; /* NULL: in the snapshot */
+} Order;
+
+struct _DynoSaver {
+  DynoSaverParams params;
+  char *checkpoint, *best_path;
+  gboolean taken;
+  DynoState *taken_state;
+  GThread *thread; /* NULL: none yet, or none to be had */
+
+  GMutex lock;
+  GCond changed;
+  Order *waiting;
+  gboolean reading, writing, quit;
+  gboolean saved;
+  DynoWeights *best;
+  GError *device_error;
+};
+
+static void
+order_free (Order *order)
+{
+  if (!order)
+    return;
+  dyno_job_free (order->job);
+  dyno_state_free (order->state);
+  g_free (order);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Order, order_free)
+
+DynoSaver *
+dyno_saver_new (const DynoSaverParams *params)
+{
+  DynoSaver *saver = g_new0 (DynoSaver, 1);
+
+  saver->params = *params;
+  saver->checkpoint = g_strdup (params->checkpoint);
+  saver->best_path = g_strdup (params->best);
+  g_mutex_init (&saver->lock);
+  g_cond_init (&saver->changed);
+  return saver;
+}
+
+void
+dyno_saver_free (DynoSaver *saver)
+{
+  if (!saver)
+    return;
+  g_mutex_lock (&saver->lock);
+  saver->quit = TRUE;
+  g_clear_pointer (&saver->waiting, order_free);
+  g_cond_broadcast (&saver->changed);
+  g_mutex_unlock (&saver->lock);
+  if (saver->thread)
+    g_thread_join (saver->thread);
+  dyno_saver_cancel (saver);
+  dyno_weights_free (saver->best);
+  g_clear_error (&saver->device_error);
+  g_free (saver->checkpoint);
+  g_free (saver->best_path);
+  g_mutex_clear (&saver->lock);
+  g_cond_clear (&saver->changed);
+  g_free (saver);
+}
+
+/* --- the thread ---------------------------------------------------------------------------------------------------- */
+
+const char **
+dyno_saver_weights_metadata (const DynoJob *job)
+{
+  const char *metadata[] = { "format", "pt", "model", job->model, NULL };
+
+  return g_memdup2 (metadata, sizeof metadata);
+}
+
+static DynoStateParts
+parts_of (const DynoSaver *saver, const DynoJob *job)
+{
+  return !saver->checkpoint                                     ? DYNO_STATE_MODEL
+         : job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_STATE_ADAMW
+                                                                : DYNO_STATE_SGD;
+}
+
+/* Into order->state; FALSE when there is nothing to write. */
+static gboolean
+read_back (DynoSaver *saver, Order *order)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (order->state)
+    return TRUE;
+  order->state = dyno_state_read (saver->params.program, saver->params.snapshot, parts_of (saver, order->job), &problem);
+  if (order->state)
+    return TRUE;
+  if (problem->domain == DYNO_GPU_ERROR && problem->code != DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY)
+    {
+      g_mutex_lock (&saver->lock);
+      if (!saver->device_error)
+        saver->device_error = g_steal_pointer (&problem);
+      g_mutex_unlock (&saver->lock);
+    }
+  else
+    saver->params.told (saver->checkpoint ? saver->checkpoint : saver->best_path, FALSE, problem, saver->params.data);
+  return FALSE;
+}
+
+static void
+write_best (DynoSaver *saver, Order *order)
+{
+  g_autofree const char **metadata = dyno_saver_weights_metadata (order->job);
+  g_autoptr (GError) problem = NULL;
+  gboolean written = FALSE;
+
+  order->state->model->batches_tracked = order->position.batches_tracked;
+  if (saver->best_path)
+    {
+      written = dyno_weights_save (order->state->model, order->state->graph, saver->best_path, metadata, &problem);
+      saver->params.told (saver->best_path, TRUE, problem, saver->params.data);
+    }
+  g_mutex_lock (&saver->lock);
+  g_clear_pointer (&saver->best, dyno_weights_free);
+  g_mutex_unlock (&saver->lock);
+  order->best = !written; /* to be kept in memory */
+}
+
+static void
+write_checkpoint (DynoSaver *saver, Order *order)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (dyno_checkpoint_write (saver->checkpoint, order->state, order->job, saver->params.content_hash, &order->position,
+                             &problem))
+    {
+      g_mutex_lock (&saver->lock);
+      saver->saved = TRUE;
+      g_mutex_unlock (&saver->lock);
+    }
+  saver->params.told (saver->checkpoint, FALSE, problem, saver->params.data);
+}
+
+/* Takes the order that waits, and carries it out.  The lock is held, and given up meanwhile. */
+static void
+carry_out (DynoSaver *saver)
+{
+  g_autoptr (Order) order = g_steal_pointer (&saver->waiting);
+  gboolean read;
+
+  saver->reading = saver->writing = TRUE;
+  g_mutex_unlock (&saver->lock);
+  read = read_back (saver, order);
+  g_mutex_lock (&saver->lock);
+  saver->reading = FALSE;
+  g_cond_broadcast (&saver->changed);
+  g_mutex_unlock (&saver->lock);
+  if (read && order->best)
+    write_best (saver, order);
+  if (read && saver->checkpoint)
+    write_checkpoint (saver, order);
+  g_mutex_lock (&saver->lock);
+  if (read && order->best)
+    saver->best = g_steal_pointer (&order->state->model);
+  saver->writing = FALSE;
+  g_cond_broadcast (&saver->changed);
+}
+
+static gpointer
+write_orders (gpointer data)
+{
+  DynoSaver *saver = data;
+
+  g_mutex_lock (&saver->lock);
+  for (;;)
+    {
+      while (!saver->waiting && !saver->quit)
+        g_cond_wait (&saver->changed, &saver->lock);
+      if (!saver->waiting)
+        break;
+      carry_out (saver);
+    }
+  g_mutex_unlock (&saver->lock);
+  return NULL;
+}
+
+/* --- the session's side -------------------------------------------------------------------------------------------- */
+
+gboolean
+dyno_saver_has_room (DynoSaver *saver)
+{
+  gboolean room;
+
+  g_mutex_lock (&saver->lock);
+  room = !saver->waiting && (!saver->reading || !saver->params.snapshot);
+  g_mutex_unlock (&saver->lock);
+  return room && !saver->taken;
+}
+
+gboolean
+dyno_saver_take (DynoSaver *saver, const DynoJob *job, gboolean best, GError **error)
+{
+  g_return_val_if_fail (best || dyno_saver_has_room (saver), FALSE);
+  dyno_saver_cancel (saver);
+  g_mutex_lock (&saver->lock);
+  g_clear_pointer (&saver->waiting, order_free);
+  while (saver->reading && saver->params.snapshot)
+    g_cond_wait (&saver->changed, &saver->lock);
+  g_mutex_unlock (&saver->lock);
+  if (saver->params.snapshot)
+    saver->taken = dyno_snapshot_take (saver->params.snapshot, error);
+  else
+    {
+      saver->taken_state = dyno_state_read (saver->params.program, NULL, parts_of (saver, job), error);
+      saver->taken = saver->taken_state != NULL;
+    }
+  return saver->taken;
+}
+
+void
+dyno_saver_commit (DynoSaver *saver, const DynoJob *job, const DynoPosition *position, gboolean best)
+{
+  Order *order;
+
+  g_return_if_fail (saver->taken);
+  order = g_new0 (Order, 1);
+  order->job = dyno_job_copy (job);
+  order->position = *position;
+  order->best = best;
+  order->state = g_steal_pointer (&saver->taken_state);
+  saver->taken = FALSE;
+  g_mutex_lock (&saver->lock);
+  saver->waiting = order;
+  g_cond_broadcast (&saver->changed);
+  if (!saver->thread)
+    saver->thread = g_thread_try_new ("dyno-saver", write_orders, saver, NULL);
+  if (!saver->thread)
+    carry_out (saver); /* no thread to be had: here, then */
+  g_mutex_unlock (&saver->lock);
+}
+
+void
+dyno_saver_cancel (DynoSaver *saver)
+{
+  saver->taken = FALSE;
+  g_clear_pointer (&saver->taken_state, dyno_state_free);
+}
+
+void
+dyno_saver_flush (DynoSaver *saver)
+{
+  g_mutex_lock (&saver->lock);
+  while (saver->waiting || saver->writing)
+    g_cond_wait (&saver->changed, &saver->lock);
+  g_mutex_unlock (&saver->lock);
+}
+
+gboolean
+dyno_saver_check (DynoSaver *saver, GError **error)
+{
+  gboolean good;
+
+  g_mutex_lock (&saver->lock);
+  good = saver->device_error == NULL;
+  if (!good && error)
+    *error = g_error_copy (saver->device_error);
+  g_mutex_unlock (&saver->lock);
+  return good;
+}
+
+gboolean
+dyno_saver_has_saved (DynoSaver *saver)
+{
+  gboolean saved;
+
+  g_mutex_lock (&saver->lock);
+  saved = saver->saved;
+  g_mutex_unlock (&saver->lock);
+  return saved;
+}
+
+const DynoWeights *
+dyno_saver_get_best (DynoSaver *saver)
+{
+  const DynoWeights *best;
+
+  g_mutex_lock (&saver->lock);
+  best = saver->best;
+  g_mutex_unlock (&saver->lock);
+  return best;
+}

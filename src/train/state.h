@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a run in host memory: what a checkpoint and a weights file hold.  Private to the train floor. */
+#pragma once
+#include "snapshot.h"
+#include "weightsfile.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  DynoGraph *graph; /* whose parameters these are; outlives the state */
+  DynoWeights *model;
+  DynoWeights *moment1, *moment2; /* NULL: not read; moment2 is AdamW's alone */
+  struct DynoScalerState scaler;
+} DynoState;
+
+typedef enum {
+  DYNO_STATE_MODEL, /* weights and running statistics: what a weights file holds */
+  DYNO_STATE_SGD,   /* all that a checkpoint holds */
+  DYNO_STATE_ADAMW,
+} DynoStateParts;
+
+/* From a snapshot (any one thread), or, where that is NULL, from the program's memory, which waits for all that is in flight.
+ * Errors: those of reading, OUT_OF_HOST_MEMORY. */
+DynoState *dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts parts, GError **error);
+void dyno_state_free (DynoState *state);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoState, dyno_state_free)
+
+G_END_DECLS
