@@ -1,13 +1,14 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and moves the running statistics:
- * running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance unbiased.  Invocation (i, j): channel i of 8, every
- * LOCAL_Y-th group, ROUNDS of them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
+ * running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance unbiased; where either is not finite the channel's stay as they
+ * are: one outlier would be in every later validation.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group, ROUNDS of them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
  * fixed.
  *
  * With SUMS the groups are those of a convolution's epilogue instead: sums of the distances to the running mean, and of their
- * squares (gemm-statistics.glsl). */
+ * squares (gemm-statistics.glsl); to 0 where that mean is not finite. */
 #include "types.glsl"
+#include "finite.glsl"
 #include "batchnorm-push.h"
 
 layout (constant_id = 0) const uint ROWS = 1;
@@ -76,7 +77,7 @@ main ()
       part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
     }
 #if SUMS
-  const float pivot = Running (p.running_mean).v[channel];
+  const float running = Running (p.running_mean).v[channel], pivot = is_nonfinite (running) ? 0.0 : running;
   float sum = 0.0, square = 0.0;
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     {
@@ -110,6 +111,8 @@ main ()
   const float variance = squares[place] / float (ROWS);
   Statistics (p.mean).v[channel] = mean;
   Statistics (p.invstd).v[channel] = inversesqrt (variance + EPSILON);
+  if (is_nonfinite (mean) || is_nonfinite (variance * UNBIASED))
+    return;
   Running running_mean = Running (p.running_mean);
   Running running_variance = Running (p.running_variance);
   running_mean.v[channel] = mix (running_mean.v[channel], mean, MOMENTUM);

@@ -6,16 +6,18 @@
  * order of all sums is fixed. */
 #ifndef DYNO_GEMM_STATISTICS_GLSL
 #define DYNO_GEMM_STATISTICS_GLSL
+#include "finite.glsl"
 
 #if STATISTICS
 DYNO_BUFFER_IN (Pivots4, vec4, 16);
 DYNO_BUFFER_OUT (Partials4, vec4, 16);
 
-/* The pivots of four columns of the tile. */
+/* The pivots of four columns of the tile; batchnorm_finish takes the same where one is not finite. */
 vec4
 statistics_pivot (uint tile_column, uint column)
 {
-  return CHECK_N == 0 || tile_column + column < K ? Pivots4 (p.pivot).v[(tile_column + column) / 4] : vec4 (0.0);
+  return CHECK_N == 0 || tile_column + column < K ? finite_or_zero (Pivots4 (p.pivot).v[(tile_column + column) / 4])
+                                                  : vec4 (0.0);
 }
 
 /* The workgroup's total of four columns; which: 0 the sums, 1 the squares. */

@@ -5,6 +5,7 @@
  * (llvmpipe) makes a loop over its lanes of every word, however long. */
 #ifndef DYNO_LANES_GLSL
 #define DYNO_LANES_GLSL
+#include "finite.glsl"
 
 #ifdef HALF
 #define LANES 8
@@ -128,13 +129,6 @@ lanes_store_sum (uint64_t address, uint index, Lanes lanes)
   [[unroll]] for (uint i = 0; i < QUADS; i++)
     lanes.q[i] += old.q[i];
   lanes_store (address, index, lanes);
-}
-
-/* By its bits: comparisons with NaN are the compiler's to fold. */
-bool
-is_nonfinite (float value)
-{
-  return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
 }
 
 /* max (x, 0), but NaN stays NaN: by its bits, since compilers may turn any comparison into a maximum that drops NaN.  Bits from

@@ -31,4 +31,11 @@ DYNO_STRUCT (DynoOptimizerUpdatePush) {
   uint64_t corrections; /* AdamW */
 };
 DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 64)
+
+DYNO_STRUCT (DynoOptimizerStatesPush) {
+  uint64_t states;
+  uint64_t kept;   /* as they were after the last step that was not skipped */
+  uint64_t scaler; /* struct DynoScalerState */
+};
+DYNO_STRUCT_SIZE (DynoOptimizerStatesPush, 24)
 #endif

@@ -20,6 +20,7 @@ struct _DynoGraph {
   gboolean sealed; /* the flat tensors exist: no more parameters */
   DynoTensor *step_input, *step_output, *scaler;
   DynoTensor *flat[DYNO_SPACE_N];
+  DynoTensor *kept_states; /* NULL: STATE holds the running statistics alone */
 
   guint cursor;                /* the forward node whose backward is being appended; n_nodes before that */
   GHashTable *node_index;      /* forward DynoNode* -> 1 + its place, while backward runs */

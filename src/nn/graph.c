@@ -400,3 +400,24 @@ dyno_graph_flat (DynoGraph *graph, DynoSpace space)
   graph->flat[space] = dyno_graph_tensor (graph, names[space], dtype, space, 1, 1, 1, count, count);
   return graph->flat[space];
 }
+
+gboolean
+dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept)
+{
+  guint32 count = (guint32) graph->state_elements;
+  graph->sealed = TRUE;
+  if (count == 0 || graph->error)
+    return FALSE;
+  if (!graph->kept_states)
+    {
+      graph->flat[DYNO_SPACE_STATE] =
+          dyno_graph_tensor (graph, "flat.states", DYNO_DTYPE_F32, DYNO_SPACE_STATE, 1, 1, 1, count, count);
+      graph->kept_states =
+          dyno_graph_tensor (graph, "flat.kept_states", DYNO_DTYPE_F32, DYNO_SPACE_STATE, 1, 1, 1, count, count);
+      if (graph->kept_states)
+        graph->kept_states->offset = graph->state_elements * sizeof (float);
+    }
+  *states = graph->flat[DYNO_SPACE_STATE];
+  *kept = graph->kept_states;
+  return *states && *kept;
+}

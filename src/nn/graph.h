@@ -48,7 +48,7 @@ typedef enum {
   DYNO_SPACE_GRADIENT, /* their gradients, fp32 */
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
   DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
-  DYNO_SPACE_STATE,    /* running statistics, fp32 */
+  DYNO_SPACE_STATE,    /* running statistics, fp32; with an optimizer once more behind: what a skipped step goes back to */
   DYNO_SPACE_SCALER,   /* struct DynoScalerState of shared/step.h */
   DYNO_SPACE_ARENA,    /* activations, their gradients and the scratch of nodes, aliased by liveness */
   DYNO_SPACE_INPUT,    /* raw batch: pixels, targets, flip seeds */
@@ -200,6 +200,9 @@ DynoTensor *dyno_graph_step_output (DynoGraph *graph); /* struct DynoStepOutput 
 DynoTensor *dyno_graph_scaler (DynoGraph *graph);      /* struct DynoScalerState */
 /* The flat parameter memory as one tensor: MASTER, HALF, GRADIENT, MOMENT1, MOMENT2; call after all parameters exist. */
 DynoTensor *dyno_graph_flat (DynoGraph *graph, DynoSpace space);
+/* All running statistics as one tensor, and what the last step that was not skipped left of them; FALSE: there are none, or the
+ * graph failed. */
+gboolean dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept);
 
 /* A table of nodes with shapes, for logs and tests; g_free. */
 char *dyno_graph_print (DynoGraph *graph);

@@ -2,7 +2,8 @@
 /* All parameters of a program at once: packed on the host, one copy a space.
  *
  * Laws:
- * - MASTER and its fp16 copy are written together; a program never runs with the two apart.
+ * - MASTER and its fp16 copy are written together; a program never runs with the two apart.  So are the running statistics and
+ *   what a skipped step makes of them again.
  * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result does not depend on how many. */
 #include "graph-private.h"
 #include "half.h"
@@ -107,9 +108,11 @@ write_flat (DynoProgram *program, DynoSpace space, const Flat *flat, GError **er
   DynoTensor whole = whole_space (space, "weights", graph->parameter_elements, DYNO_DTYPE_F32);
   DynoTensor half = whole_space (DYNO_SPACE_HALF, "fp16 weights", graph->parameter_elements, DYNO_DTYPE_F16);
   DynoTensor states = whole_space (DYNO_SPACE_STATE, "states", graph->state_elements, DYNO_DTYPE_F32);
+  const DynoTensor *kept = graph->kept_states;
   return (!flat->master || dyno_program_write_tensor (program, &whole, 0, flat->master, whole.size_bytes, error))
          && (!flat->half || dyno_program_write_tensor (program, &half, 0, flat->half, half.size_bytes, error))
-         && (!flat->states || dyno_program_write_tensor (program, &states, 0, flat->states, states.size_bytes, error));
+         && (!flat->states || dyno_program_write_tensor (program, &states, 0, flat->states, states.size_bytes, error))
+         && (!flat->states || !kept || dyno_program_write_tensor (program, kept, 0, flat->states, kept->size_bytes, error));
 }
 
 gboolean

@@ -41,6 +41,7 @@ typedef struct {
   guint64 told_plan_bytes;
   guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */
   guint bad_row;                     /* steps in a row without a finite loss */
+  gboolean validation_warned;        /* the last validation had no finite loss */
   gboolean disk_warned;              /* metrics.csv could not be appended to */
   gint64 last_end_us;                /* of the last step, on the run's clock */
   DynoPulse *pulse;                  /* tells the time that the process had */

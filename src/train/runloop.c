@@ -29,7 +29,8 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
 
   p->step = r->order.step + 1;
   p->epoch_step++;
-  p->batches_tracked += r->order.batches;
+  if (!r->overflow) /* else the running statistics are as if these had not been */
+    p->batches_tracked += r->order.batches;
   p->epoch_samples += r->n_samples;
   p->epoch_loss_sum += r->loss_sum;
   p->epoch_metric_sum += r->metric_sum;
@@ -318,6 +319,21 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
   metrics->samples_per_s = epoch_rate (run);
 }
 
+/* One warning for as long as it goes on. */
+static void
+check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
+{
+  gboolean validated = run->engine->n_validation > 0, finite = isfinite (metrics->val_loss);
+
+  if (validated && !finite && !run->validation_warned)
+    dyno_run_warn (run,
+                   "The validation loss of epoch %" G_GUINT64_FORMAT
+                   " is not finite: a sample of the validation part is too "
+                   "large for the network%s; remove outliers or scale the data",
+                   metrics->epoch, run->engine->job->settings.amp ? " in fp16 (amp=false holds larger ones)" : "");
+  run->validation_warned = validated && !finite;
+}
+
 /* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next epoch. */
 static DynoRunOutcome
 end_epoch (Loop *loop, GError **error)
@@ -344,6 +360,7 @@ end_epoch (Loop *loop, GError **error)
   p->seconds = dyno_run_seconds (run, clock);
   best = dyno_run_take_validation (run, &metrics);
   dyno_run_report_epoch (run, &metrics);
+  check_validation (run, &metrics);
   p->epoch++;
   p->epoch_step = p->epoch_samples = 0;
   p->epoch_loss_sum = p->epoch_metric_sum = p->epoch_seconds = 0;

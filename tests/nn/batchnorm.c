@@ -2,6 +2,7 @@
 /* Batch norm against its reference: training, evaluation, backward; with ReLU and residual by fusion, and unfused. */
 #include "harness.h"
 #include "reference/batchnorm.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -362,6 +363,39 @@ test_restored (void)
       }
 }
 
+/* Channels whose batch has no finite mean or variance keep their running statistics; the others' move. */
+static void
+test_running_statistics_stay_finite (void)
+{
+  const Shape shape = { 3, 5, 7, 12 };
+  Case c;
+  case_init (&c, &shape, 0);
+  c.x[4 * shape.c + 0] = INFINITY;
+  c.x[9 * shape.c + 1] = NAN;
+  c.x[2 * shape.c + 2] = 1e25; /* its square is Inf in fp32: the mean is finite and the variance is not */
+  g_autofree double *mean = g_memdup2 (c.mean, shape.c * sizeof (double));
+  g_autofree double *variance = g_memdup2 (c.variance, shape.c * sizeof (double));
+  g_autofree double *y_want = g_new (double, c.count);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = shape.n, .kind = DYNO_COMMAND_FORWARD });
+  DynoTensor *x, *residual;
+  build (h, &c, PLAIN, FALSE, &x, &residual);
+  harness_run (h);
+  ReferenceBatchNorm s = case_reference (&c, PLAIN);
+  reference_batch_norm_train (&s, mean, variance, y_want);
+  for (guint k = 0; k < 3; k++)
+    {
+      mean[k] = (double) (float) c.mean[k];
+      variance[k] = (double) (float) c.variance[k];
+    }
+  g_autofree double *mean_got = harness_read_parameter (h, "bn.running_mean");
+  g_autofree double *variance_got = harness_read_parameter (h, "bn.running_var");
+  g_assert_cmpmem (mean_got, 3 * sizeof (double), mean, 3 * sizeof (double));
+  g_assert_cmpmem (variance_got, 3 * sizeof (double), variance, 3 * sizeof (double));
+  harness_assert_close (mean_got, mean, shape.c, 1e-7, "running mean");
+  harness_assert_close (variance_got, variance, shape.c, 1e-7, "running variance");
+  case_clear (&c);
+}
+
 static void
 test_one_value (void)
 {
@@ -390,6 +424,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/gradients-accumulate", test_accumulate);
   g_test_add_func ("/nn/batchnorm/same-bits-again", test_deterministic);
   g_test_add_func ("/nn/batchnorm/what-is-restored-has-the-same-bits", test_restored);
+  g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite", test_running_statistics_stay_finite);
   g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);
   return g_test_run ();
 }

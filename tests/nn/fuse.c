@@ -306,6 +306,38 @@ test_statistics (void)
       }
 }
 
+/* Where the running mean, the pivot of the sums, is not finite, they are made around 0: y is what it is without fusion. */
+static void
+test_statistics_pivot (void)
+{
+  const SumsCase *s = &sums_cases[2];
+  DynoTensor *z;
+  g_autoptr (Harness) h = sums_graph (s, TRUE, &z);
+  g_autofree double *mean = harness_random (3, s->out, 1), *gamma = g_new (double, s->out);
+  DynoNode *norm =
+      g_ptr_array_index (dyno_graph_get_nodes (harness_graph (h)), dyno_graph_get_nodes (harness_graph (h))->len - 1);
+  for (guint i = 0; i < s->out; i++)
+    gamma[i] = 1;
+  mean[3] = NAN;
+  mean[10] = -INFINITY;
+  harness_set_parameter (h, "bn.running_mean", mean);
+  harness_set_parameter (h, "bn.weight", gamma);
+  harness_run (h);
+  g_autofree double *x = harness_read (h, z), *y = harness_read (h, norm->outputs[0]);
+  gsize rows = (gsize) z->n * z->h * z->w;
+  for (guint c = 0; c < s->out; c++)
+    {
+      double sum = 0, square = 0;
+      for (gsize row = 0; row < rows; row++)
+        sum += x[row * s->out + c];
+      for (gsize row = 0; row < rows; row++)
+        square += (x[row * s->out + c] - sum / rows) * (x[row * s->out + c] - sum / rows);
+      for (gsize row = 0; row < rows; row++)
+        g_assert_cmpfloat_with_epsilon (y[row * s->out + c],
+                                        (x[row * s->out + c] - sum / rows) / sqrt (square / rows + 1e-5), 4e-3);
+    }
+}
+
 /* A convolution with a bias, and one that no batch norm follows, make no sums. */
 static void
 test_statistics_conditions (void)
@@ -354,6 +386,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
+  g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite", test_statistics_pivot);
   g_test_add_func ("/nn/fuse/statistics-conditions", test_statistics_conditions);
   g_test_add_func ("/nn/fuse/batch-norm-relu-max-pool-equals-unfused", test_pool_relu);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-equals-unfused", test_pool_plain);

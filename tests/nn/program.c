@@ -84,6 +84,8 @@ step_input (guint step, guint data_step, guint accumulate)
                                  .loss_divisor = (float) (BATCH * accumulate),
                                  .lr = 0.05f,
                                  .momentum = 0.9f,
+                                 .beta2 = 0.999f,
+                                 .epsilon = 1e-8f,
                                  .weight_decay = 1e-4f,
                                  .first_update = step == 0,
                                  .loss_scale_min = 1,
@@ -307,6 +309,56 @@ test_gradients_accumulate (void)
   net_clear (&net);
 }
 
+static const DynoSpace trained_spaces[] = { DYNO_SPACE_MASTER, DYNO_SPACE_HALF, DYNO_SPACE_MOMENT1, DYNO_SPACE_MOMENT2,
+                                            DYNO_SPACE_STATE };
+
+/* A step whose loss divisor of 0 makes the gradients infinite. */
+static void
+run_skipped (Net *net, guint step)
+{
+  struct DynoStepInput input = step_input (step, step, 1);
+  input.loss_divisor = 0;
+  g_assert_cmpuint (run_step (net, DYNO_COMMAND_FULL, input).overflow, ==, 1);
+}
+
+/* After a step that is skipped, whatever came before it in its accumulation, all is as before but the scaler; what follows is equal
+ * to the bit with and without it. */
+static void
+check_skipped (const DynoNetworkParams *params)
+{
+  Net net = net_new (params, DYNO_PLAN_DEFAULT), plain = net_new (params, DYNO_PLAN_DEFAULT);
+  run_skipped (&net, 0);
+  run_step (&net, DYNO_COMMAND_FULL, step_input (0, 0, 1));
+  run_step (&net, DYNO_COMMAND_ACCUMULATE, step_input (1, 7, 1));
+  run_skipped (&net, 1);
+  run_step (&plain, DYNO_COMMAND_FULL, step_input (0, 0, 1));
+  for (guint i = 0; i < G_N_ELEMENTS (trained_spaces); i++)
+    if (dyno_memory_get_buffer (net.memory, trained_spaces[i], 0))
+      assert_space_equal (&net, &plain, trained_spaces[i]);
+  assert_space_equal (&net, &plain, DYNO_SPACE_GRADIENT);
+  struct DynoStepOutput a = run_step (&net, DYNO_COMMAND_FULL, step_input (1, 1, 1));
+  struct DynoStepOutput b = run_step (&plain, DYNO_COMMAND_FULL, step_input (1, 1, 1));
+  g_assert_cmpuint (a.skipped, ==, 2);
+  a.skipped = b.skipped;
+  g_assert_cmpmem (&a, sizeof a, &b, sizeof b);
+  for (guint i = 0; i < G_N_ELEMENTS (trained_spaces); i++)
+    if (dyno_memory_get_buffer (net.memory, trained_spaces[i], 0))
+      assert_space_equal (&net, &plain, trained_spaces[i]);
+  net_clear (&net);
+  net_clear (&plain);
+}
+
+static void
+test_skipped_step (void)
+{
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  params.height = params.width = 16;
+  check_skipped (&params);
+  params.amp = TRUE;
+  params.optimizer = DYNO_OPTIMIZER_ADAMW;
+  check_skipped (&params);
+}
+
 static void
 test_fusion_keeps_results (void)
 {
@@ -522,6 +574,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/sharing-and-recomputing-change-no-bit", test_memory_changes_no_bit);
   g_test_add_func ("/nn/program/two-slots-in-flight", test_slots);
   g_test_add_func ("/nn/program/parameter-gradients-accumulate", test_gradients_accumulate);
+  g_test_add_func ("/nn/program/skipped-step-changes-nothing-but-the-scaler", test_skipped_step);
   g_test_add_func ("/nn/program/fusion-keeps-results", test_fusion_keeps_results);
   g_test_add_func ("/nn/program/evaluation-shares-memory", test_evaluation_shares_memory);
   g_test_add_func ("/nn/program/weights-round-trip", test_weights_round_trip);

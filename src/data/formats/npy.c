@@ -6,7 +6,8 @@
  *   or (N) or (N, T) floats: values.
  * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is an error of the
  *   sample, where a mapping would be a signal.  y is read at once and checked.
- * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is fed as it is, in float32. */
+ * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is fed as it is, in float32.
+ *   What is not finite there is an error of the sample. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "datafile.h"
@@ -330,6 +331,30 @@ read_sample (const Npy *npy, guint64 index, guint8 *bytes, GError **error)
   return FALSE;
 }
 
+/* What is fed is finite: a NaN in the file, or a number that float32 cannot hold. */
+static gboolean
+check_values (const Npy *npy, guint64 index, const float *values, GError **error)
+{
+  g_autofree char *name = NULL;
+  guint64 i, n = npy->sample_items;
+  guint32 bad = 0, bits;
+
+  for (i = 0; i < n; i++)
+    {
+      memcpy (&bits, values + i, sizeof bits);
+      bad |= (bits & 0x7f800000) == 0x7f800000;
+    }
+  if (!bad)
+    return TRUE;
+  for (i = 0; isfinite (values[i]); i++)
+    ;
+  name = g_filename_display_name (npy->path);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               "“%s”, record %" G_GUINT64_FORMAT ": %g where a finite number is expected; remove the record from both files",
+               name, index, (double) values[i]);
+  return FALSE;
+}
+
 /* A sample's values in the file's order. */
 static gboolean
 read_values (DynoDataset *dataset, guint64 index, gpointer pixels, GByteArray *scratch, GError **error)
@@ -339,14 +364,16 @@ read_values (DynoDataset *dataset, guint64 index, gpointer pixels, GByteArray *s
   float *out = pixels;
 
   /* What lies in the file as it is wanted goes straight to its place. */
-  if (dataset->info.element == DYNO_ELEMENT_U8 || (header->kind == 'f' && header->item_bytes == 4 && !header->swap))
+  if (dataset->info.element == DYNO_ELEMENT_U8)
     return read_sample (npy, index, pixels, error);
+  if (header->kind == 'f' && header->item_bytes == 4 && !header->swap)
+    return read_sample (npy, index, pixels, error) && check_values (npy, index, pixels, error);
   if (!dyno_datafile_reserve (scratch, npy->sample_items * header->item_bytes, error)
       || !read_sample (npy, index, scratch->data, error))
     return FALSE;
   for (guint64 i = 0; i < npy->sample_items; i++)
     out[i] = (float) dyno_npy_get_double (header, scratch->data + i * header->item_bytes);
-  return TRUE;
+  return header->kind != 'f' || check_values (npy, index, out, error);
 }
 
 /* (C, H, W) to (H, W, C). */

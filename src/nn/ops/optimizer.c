@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* optimizer: norm and Inf check of all gradients, the decision what to do with them, and the update, over the flat parameter memory.
- * Inputs none; outputs master, gradient, moment1, moment2 (AdamW), half (AMP), the last two may be NULL.
+ * Inputs none; outputs master, gradient, moment1, moment2 (AdamW), half (AMP), states and kept states (batch norm); the last four may
+ * be NULL.
  * Nothing is read back to decide: the scaler's state lies on the device.  A step whose gradients hold Inf or NaN changes nothing but
- * the scaler, with AMP or without: it saves the weights. */
+ * the scaler, with AMP or without: weights, moments and the count behind the bias corrections stay, and the running statistics,
+ * which the forward passes of the step have moved already, go back to what they were before it. */
 #include "elementwise.h"
 #include "ops.h"
 #include "optimizer-push.h"
 #include <stddef.h>
 
-enum { MASTER, GRADIENT, MOMENT1, MOMENT2, HALF, N_OUTPUTS };
+enum { MASTER, GRADIENT, MOMENT1, MOMENT2, HALF, STATES, KEPT_STATES, N_OUTPUTS };
 
 typedef struct {
   DynoOptimizer optimizer;
@@ -42,9 +44,10 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
 {
   const Optimizer *attributes = node->attributes;
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
-  gboolean software = dyno_info_is_software (dyno_lowering_get_info (lowering));
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  gboolean software = dyno_info_is_software (info);
   DynoKernelSpec spec = { .shader = "optimizer/optimizer_decide.comp", .push_bytes = sizeof (DynoOptimizerDecidePush) };
-  spec.local_size[0] = software ? 8 : 256;
+  spec.local_size[0] = software ? 8 : dyno_elementwise_local (info);
   if (attributes->amp)
     dyno_kernel_spec_macro (&spec, "DYNAMIC_SCALE=1");
   if (corrections)
@@ -98,6 +101,24 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
 }
 
 static void
+lower_states (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *states = node->outputs[STATES], *kept = node->outputs[KEPT_STATES];
+  guint64 count = states->size_bytes / 16;
+  DynoKernelSpec spec = { .shader = "optimizer/optimizer_states.comp", .push_bytes = sizeof (DynoOptimizerStatesPush) };
+  spec.local_size[0] = dyno_elementwise_local (info);
+  dyno_kernel_spec_constant (&spec, (guint32) count);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "states", &spec,
+                                                   dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  dispatch->bytes = 2 * states->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, states), states, DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, kept), kept, DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, scaler),
+                      dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+}
+
+static void
 optimizer_lower (DynoLowering *lowering, DynoNode *node)
 {
   const Optimizer *attributes = node->attributes;
@@ -108,6 +129,8 @@ optimizer_lower (DynoLowering *lowering, DynoNode *node)
   DynoTensor *partials = lower_norm (lowering, node, &groups);
   lower_decide (lowering, node, partials, groups, corrections);
   lower_update (lowering, node, corrections);
+  if (node->outputs[STATES])
+    lower_states (lowering, node);
 }
 
 static char *
@@ -131,6 +154,7 @@ dyno_optimizer_update (DynoGraph *graph)
     outputs[MOMENT2] = dyno_graph_flat (graph, DYNO_SPACE_MOMENT2);
   if (params->amp)
     outputs[HALF] = dyno_graph_flat (graph, DYNO_SPACE_HALF);
+  dyno_graph_flat_states (graph, &outputs[STATES], &outputs[KEPT_STATES]);
   if (!dyno_graph_check (graph, NULL))
     return;
   dyno_graph_node (graph, &optimizer_class, "optimizer", NULL, 0, outputs, N_OUTPUTS, &attributes, sizeof attributes);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Values at their limits: outliers, losses that are not finite, and means over parts of unequal size. */
+#include "checkpoint.h"
+#include "npyfile.h"
+#include "safetensors.h"
+#include "train-test.h"
+#include <math.h>
+#include <string.h>
+
+#define N    48
+#define SIDE 16
+#define SIZE (SIDE * SIDE * 3)
+
+/* --- data ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  char *folder;
+  float *x;
+  gint64 y[N];
+} Arrays;
+
+static void
+arrays_write (const Arrays *a)
+{
+  const guint64 shape[] = { N, SIDE, SIDE, 3 };
+  g_autofree char *x = g_build_filename (a->folder, "X.npy", NULL), *y = g_build_filename (a->folder, "y.npy", NULL);
+  g_autoptr (GError) error = NULL;
+
+  dyno_npy_write (x, "f4", 4, shape, a->x, &error);
+  g_assert_no_error (error);
+  dyno_npy_write (y, "i8", 1, shape, a->y, &error);
+  g_assert_no_error (error);
+}
+
+/* Two classes that differ in their brightness. */
+static void
+arrays_init (Arrays *a)
+{
+  a->folder = test_folder ();
+  a->x = g_new (float, N *SIZE);
+  for (guint i = 0; i < N; i++)
+    {
+      a->y[i] = i % 2;
+      for (guint k = 0; k < SIZE; k++)
+        a->x[i * SIZE + k] = (float) ((i * 7919 + k * 104729) % 1000) / 1000 - (float) (i % 2);
+    }
+  arrays_write (a);
+}
+
+static void
+arrays_clear (Arrays *a)
+{
+  test_remove_tree (a->folder);
+  g_free (a->folder);
+  g_free (a->x);
+}
+
+static DynoJob *
+arrays_job (const Arrays *a, const char *model)
+{
+  g_autofree char *data = g_build_filename (a->folder, "X.npy", NULL);
+  DynoJob *job = test_job (model, data);
+
+  job->out_dir = g_build_filename (a->folder, "run", NULL);
+  test_job_set (job, "batch_size=12", "data.val_split=0.25", "lr=0.01", "epochs=3", NULL);
+  return job;
+}
+
+/* A sample of the training or the validation part gets one value that stands out. */
+static void
+arrays_put_outlier (Arrays *a, const DynoJob *job, gboolean training, float value)
+{
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (job->data, &(DynoDatasetParams){ 0 }, NULL, NULL, NULL, NULL);
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, &train, &validation);
+  guint32 index = g_array_index (training ? train : validation, guint32, 5);
+  a->x[(gsize) index * SIZE + 100] = value;
+  arrays_write (a);
+}
+
+static gint64
+read_tracked (const Arrays *a)
+{
+  g_autofree char *path = g_build_filename (a->folder, "run", "weights.safetensors", NULL);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+  const DynoSafetensor *tensor = file ? dyno_safetensors_lookup (file, "1.num_batches_tracked") : NULL;
+  gint64 tracked;
+
+  g_assert_nonnull (tensor);
+  memcpy (&tracked, tensor->data, sizeof tracked);
+  return tracked;
+}
+
+/* --- outliers ------------------------------------------------------------------------------------------------------ */
+
+/* One value of the training part that fp16 cannot hold, or whose square fp32 cannot hold, costs its step at most: validation stays
+ * finite, the state is saved, and the batches of skipped steps are not counted for the running statistics. */
+static void
+check_outlier (gboolean amp, float value, guint skipped)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "simplecnn");
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, amp ? "amp=true" : "amp=false", NULL);
+  arrays_put_outlier (&a, job, TRUE, value);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.losses->len, ==, 9);
+  g_assert_cmpuint (run.skipped, ==, skipped);
+  g_assert_true (isfinite (run.epoch.val_loss));
+  g_assert_cmpfloat (run.epoch.val_loss, <, 5);
+  g_assert_cmpuint (run.warnings->len, ==, 0);
+  g_assert_cmpint (read_tracked (&a), ==, 9 - skipped);
+  arrays_clear (&a);
+}
+
+static void
+test_outlier_amp (void)
+{
+  check_outlier (TRUE, 1e6f, 3); /* once an epoch */
+}
+
+static void
+test_outlier_fp32 (void)
+{
+  check_outlier (FALSE, 1e25f, 0);
+}
+
+static void
+test_outlier_in_validation (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "simplecnn");
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "amp=true", NULL);
+  arrays_put_outlier (&a, job, FALSE, 1e6f);
+  test_run_good (&run, job);
+  g_assert_true (test_has_warning (&run, "validation loss of epoch 1 is not finite"));
+  g_assert_cmpuint (run.warnings->len, ==, 1);
+  g_assert_false (isfinite (run.epoch.val_loss));
+  arrays_clear (&a);
+}
+
+/* --- losses that are not finite ------------------------------------------------------------------------------------ */
+
+/* No checkpoint is made of a run whose loss is not finite, though its steps are skipped and its weights are those it began with. */
+static void
+test_no_checkpoint_without_a_finite_loss (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+  g_autofree char *checkpoint = g_build_filename (job->out_dir, DYNO_CHECKPOINT_NAME, NULL);
+  g_auto (TestRun) run = { 0 };
+
+  for (guint i = 0; i < N; i++)
+    for (guint k = 0; k < SIZE; k++)
+      a.x[i * SIZE + k] = 3e38f;
+  arrays_write (&a);
+  test_job_set (job, "batch_size=32", "epochs=20", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_assert_cmpuint (run.epochs, >, 1);
+  g_assert_cmpuint (run.skipped, ==, run.losses->len);
+  g_assert_cmpuint (run.checkpoints, ==, 0);
+  g_assert_false (g_file_test (checkpoint, G_FILE_TEST_EXISTS));
+  arrays_clear (&a);
+}
+
+/* --- means --------------------------------------------------------------------------------------------------------- */
+
+/* Nothing is learned, so validation gives one loss and one accuracy however its samples fall into batches. */
+static void
+test_validation_is_a_mean_of_samples (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+  g_auto (TestRun) whole = { 0 };
+  g_auto (TestRun) parts = { 0 };
+
+  test_job_set (job, "lr=0", "epochs=1", NULL);
+  test_run_good (&whole, job); /* 12 samples in one batch */
+  test_job_set (job, "batch_size=5", NULL);
+  test_run_good (&parts, job); /* 5, 5 and 2 */
+  g_assert_cmpfloat_with_epsilon (parts.epoch.val_loss, whole.epoch.val_loss, 1e-6);
+  g_assert_cmpfloat (parts.epoch.val_accuracy, ==, whole.epoch.val_accuracy);
+  arrays_clear (&a);
+}
+
+static void
+keep_norm (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  ((double *) data)[(step->step - 1) % 3] = step->grad_norm;
+}
+
+/* The last step of an epoch has two batches of 4 where the others have five: its gradient is the mean over 8 samples, as of one batch
+ * of these 8. */
+static void
+test_short_accumulation_is_a_mean (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+  g_auto (TestRun) parts = { 0 };
+  g_auto (TestRun) whole = { 0 };
+  double short_norm[3] = { 0 }, whole_norm[3] = { 0 };
+
+  test_job_set (job, "lr=0", "epochs=1", "data.val_split=0", "data.shuffle=false", "batch_size=4", "accumulate=5", NULL);
+  test_run (&parts, job, keep_norm, short_norm);
+  g_assert_cmpuint (parts.losses->len, ==, 3);
+  test_job_set (job, "batch_size=8", "accumulate=1", NULL);
+  test_run (&whole, job, keep_norm, whole_norm);
+  g_assert_cmpuint (whole.losses->len, ==, 6);
+  g_assert_cmpfloat (whole_norm[2], >, 0);
+  g_assert_cmpfloat_with_epsilon (short_norm[2] / whole_norm[2], 1, 1e-5);
+  g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, 2), g_array_index (whole.losses, double, 5), 1e-6);
+  arrays_clear (&a);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/numerics/outlier-amp", test_outlier_amp);
+  g_test_add_func ("/train/numerics/outlier-fp32", test_outlier_fp32);
+  g_test_add_func ("/train/numerics/outlier-in-validation-is-said", test_outlier_in_validation);
+  g_test_add_func ("/train/numerics/no-checkpoint-without-a-finite-loss", test_no_checkpoint_without_a_finite_loss);
+  g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples", test_validation_is_a_mean_of_samples);
+  g_test_add_func ("/train/numerics/short-accumulation-is-a-mean", test_short_accumulation_is_a_mean);
+  return g_test_run ();
+}
