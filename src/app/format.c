@@ -76,7 +76,10 @@ dyno_format_value (double value)
     return g_strdup (NONE);
   double size = fabs (value);
   if (size > 0 && (size >= 1e6 || size < 1e-4))
-    return g_strdup_printf ("%.2e", value);
+    {
+      int exponent = (int) floor (log10 (size));
+      return g_strdup_printf ("%.2fe%d", value / pow (10, exponent), exponent);
+    }
   return g_strdup_printf ("%.*f", size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4, value);
 }
 

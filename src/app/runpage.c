@@ -180,6 +180,8 @@ dyno_run_page_set_runner (DynoRunPage *self, DynoRunner *runner)
   dyno_plot_view_add_line (self->plots[LOSS], series->loss, 1, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->val_loss, 2, TRUE);
   dyno_plot_view_set_from_zero (self->plots[THROUGHPUT], TRUE);
+  dyno_plot_view_set_robust (self->plots[THROUGHPUT], TRUE);
+  dyno_plot_view_set_robust (self->plots[LOSS], TRUE);
   dyno_plot_view_set_from_zero (self->plots[MEMORY], TRUE);
   g_signal_connect_object (runner, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
   smoothing_changed (GTK_RANGE (self->smoothing), self);
@@ -214,6 +216,7 @@ dyno_run_page_init (DynoRunPage *self)
   self->plots[LOSS] = DYNO_PLOT_VIEW (self->loss);
   self->plots[MEMORY] = DYNO_PLOT_VIEW (self->memory);
   self->limit = -1;
+  dyno_plot_view_align (self->plots, N_PLOTS);
   dyno_plot_view_set_labels (self->plots[THROUGHPUT], _ ("Throughput"), _ ("Step"), _ ("samples/s"),
                              _ ("Throughput appears with the first step"));
   dyno_plot_view_set_labels (self->plots[LOSS], _ ("Loss"), _ ("Step"), "", _ ("The loss appears with the first step"));

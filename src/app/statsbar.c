@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of a run.  Tiles stand in one row where there is room for all, else in two; digits have one width, so that nothing
- * jumps while numbers run. */
+ * jumps while numbers run.  Texts wrap where they are too long, and are never cut short. */
 #include "statsbar.h"
 #include "format.h"
 #include "row.h"
@@ -9,7 +9,7 @@
 
 enum { RATE, STEP, WAIT, EPOCH, LEFT, ACCURACY, LOSS, MEMORY, N_TILES };
 
-#define ROOM_FOR_ALL 800
+#define ROOM_FOR_ALL 104 /* characters */
 
 struct _DynoStatsBar {
   GtkBox parent_instance;
@@ -31,7 +31,7 @@ set_tile (DynoStatsBar *self, guint tile, char *value, const char *unit)
   g_free (value);
 }
 
-/* The number large, its unit with the budget below: "2.69", "MiB of 2.00 GiB". */
+/* The number with its unit, and the limit below: "2.69 MiB", "of 2.00 GiB". */
 static void
 show_memory (DynoStatsBar *self, const DynoRunStatus *s)
 {
@@ -41,16 +41,13 @@ show_memory (DynoStatsBar *self, const DynoRunStatus *s)
       return;
     }
   g_autofree char *bytes = dyno_format_bytes (s->step.vram_bytes);
-  g_auto (GStrv) parts = g_strsplit (bytes, "\302\240", 2);
-  g_autofree char *below = g_strdup (parts[1]);
+  g_autofree char *below = NULL;
   if (s->has_plan && s->plan.limit_bytes > 0)
     {
       g_autofree char *budget = dyno_format_bytes (s->plan.limit_bytes);
-      g_free (below);
-      /* Translators: unit of the number above, memory there is: "MiB of 2.00 GiB" */
-      below = g_strdup_printf (_ ("%s of %s"), parts[1], budget);
+      below = g_strdup_printf (_ ("of %s"), budget);
     }
-  set_tile (self, MEMORY, g_strdup (parts[0]), below);
+  set_tile (self, MEMORY, g_steal_pointer (&bytes), below ? below : "");
 }
 
 void
@@ -108,11 +105,21 @@ lay_out (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static int
+room_for_all (GtkWidget *widget)
+{
+  PangoContext *context = gtk_widget_get_pango_context (widget);
+  PangoFontMetrics *metrics = pango_context_get_metrics (context, NULL, NULL);
+  int width = pango_font_metrics_get_approximate_char_width (metrics);
+  pango_font_metrics_unref (metrics);
+  return PANGO_PIXELS (width * ROOM_FOR_ALL);
+}
+
 static void
 dyno_stats_bar_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
 {
   DynoStatsBar *self = DYNO_STATS_BAR (widget);
-  gboolean two_rows = allocation->width < ROOM_FOR_ALL;
+  gboolean two_rows = allocation->width < room_for_all (widget);
   GTK_WIDGET_CLASS (dyno_stats_bar_parent_class)->size_allocate (widget, allocation);
   if (two_rows != self->two_rows)
     {
@@ -152,7 +159,7 @@ new_label (GtkWidget *box, const char *text, const char *class)
 {
   GtkWidget *label = gtk_label_new (text);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
   dyno_widget_add_class (label, class, TRUE);
   gtk_container_add (GTK_CONTAINER (box), label);
   return label;

@@ -2,6 +2,8 @@
 /* Round ticks for axes, and numbers as people read them. */
 #include "axis.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static double
 round_step (double span, guint max_ticks)
@@ -13,26 +15,52 @@ round_step (double span, guint max_ticks)
   return power * (unit <= 1.0 ? 1.0 : unit <= 2.0 ? 2.0 : unit <= 5.0 ? 5.0 : 10.0);
 }
 
+/* Decades, every stride-th, times each of the factors, within the ends. */
+static guint
+put_decades (DynoAxis *axis, const double *factors, guint n_factors, int stride)
+{
+  int first = (int) floor (log10 (axis->low)), last = (int) ceil (log10 (axis->high));
+
+  axis->n_ticks = 0;
+  for (int d = first; d <= last; d += stride)
+    for (guint i = 0; i < n_factors; i++)
+      {
+        double value = factors[i] * pow (10.0, d);
+        if (value >= axis->low * 0.9999 && value <= axis->high * 1.0001)
+          {
+            if (axis->n_ticks == DYNO_AXIS_MAX_TICKS)
+              return axis->n_ticks + 1;
+            axis->ticks[axis->n_ticks++] = value;
+          }
+      }
+  return axis->n_ticks;
+}
+
+/* 1-2-5 where there is room, else decades, else every second one and so on; within less than a decade, where these are too few, the
+ * round values of a linear axis. */
 static void
 init_log (DynoAxis *axis, guint max_ticks)
 {
-  static const double minor[] = { 1.0, 2.0, 5.0 };
-  int first = (int) floor (log10 (axis->low)), last = (int) ceil (log10 (axis->high));
-  guint decades = (guint) MAX (last - first, 1);
-  guint n_minor = decades * 3 <= max_ticks ? 3 : 1;
-  int stride = (int) MAX (1, dyno_axis_position (axis, axis->high) * decades / MAX (max_ticks, 1) + 0.999);
+  static const double fine[] = { 1.0, 2.0, 5.0 };
+  guint n = put_decades (axis, fine, 3, 1);
 
-  for (int d = first; d <= last; d += stride)
-    for (guint m = 0; m < n_minor && axis->n_ticks < DYNO_AXIS_MAX_TICKS; m++)
-      {
-        double value = minor[m] * pow (10.0, d);
-        if (value >= axis->low * 0.9999 && value <= axis->high * 1.0001)
-          axis->ticks[axis->n_ticks++] = value;
-      }
+  if (n < 3 && max_ticks >= 3)
+    {
+      double step = round_step (axis->high - axis->low, max_ticks);
+      axis->n_ticks = 0;
+      for (double i = ceil (axis->low / step - 1e-9); i * step <= axis->high && axis->n_ticks < DYNO_AXIS_MAX_TICKS;
+           i += 1.0)
+        if (i > 0)
+          axis->ticks[axis->n_ticks++] = i * step;
+      return;
+    }
+  for (int stride = 1; n > max_ticks && stride < 400; stride++)
+    n = put_decades (axis, fine, 1, stride);
 }
 
 void
-dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out)
+dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out,
+                double least_step)
 {
   *axis = (DynoAxis){ .log = log };
   if (!isfinite (low) || !isfinite (high) || (log && low <= 0.0))
@@ -54,7 +82,7 @@ dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboole
       return;
     }
 
-  axis->step = round_step (high - low, max_ticks);
+  axis->step = MAX (round_step (high - low, max_ticks), least_step);
   if (round_out)
     {
       axis->low = floor (low / axis->step + 1e-9) * axis->step;
@@ -85,11 +113,36 @@ dyno_axis_value (const DynoAxis *axis, double position)
   return axis->low + position * (axis->high - axis->low);
 }
 
+/* "1e15", "1.5e-7": without the sign, zeros and digits that printf adds. */
+static char *
+format_power (double value, int digits)
+{
+  g_autofree char *text = g_strdup_printf ("%.*e", CLAMP (digits, 0, 6), value);
+  char *e = strchr (text, 'e'), *end = e;
+  int exponent;
+
+  if (!e)
+    return g_steal_pointer (&text); /* inf */
+  exponent = atoi (e + 1);
+  *e = '\0';
+  if (strpbrk (text, ".,"))
+    {
+      while (end[-1] == '0')
+        end--;
+      if (!g_ascii_isdigit (end[-1]))
+        end--;
+      *end = '\0';
+    }
+  return g_strdup_printf ("%se%d", text, exponent);
+}
+
 static char *
 format_scaled (double value, int digits)
 {
   double magnitude = fabs (value);
 
+  if (magnitude >= 1e12)
+    return format_power (value, digits + (int) floor (log10 (magnitude)));
   if (magnitude >= 1e9)
     return g_strdup_printf ("%.*fG", MAX (digits + 9, 0), value / 1e9);
   if (magnitude >= 1e6)
@@ -103,9 +156,9 @@ char *
 dyno_axis_format (const DynoAxis *axis, double value)
 {
   if (axis->log)
-    return value < 1e-4 || value >= 1e5 ? g_strdup_printf ("%.0e", value) : g_strdup_printf ("%g", value);
+    return value < 1e-3 || value >= 1e5 ? format_power (value, 6) : g_strdup_printf ("%.6g", value);
   if (axis->step < 1e-6)
-    return g_strdup_printf ("%.1e", value);
+    return value == 0.0 ? g_strdup ("0") : format_power (value, 2);
   return format_scaled (value, (int) -floor (log10 (axis->step) + 1e-9));
 }
 
@@ -117,6 +170,6 @@ dyno_axis_format_value (double value)
   if (!isfinite (value))
     return g_strdup ("–");
   if (magnitude != 0.0 && magnitude < 1e-3)
-    return g_strdup_printf ("%.2e", value);
+    return format_power (value, 2);
   return format_scaled (value, magnitude == 0.0 ? 0 : 3 - (int) floor (log10 (magnitude)));
 }

@@ -15,15 +15,16 @@ typedef struct {
   double step; /* linear axes */
 } DynoAxis;
 
-/* An axis over [low, high] with at most about max_ticks ticks.  round_out: its ends become ticks.  Never degenerate: equal
- * or non-finite ends are widened. */
-void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out);
+/* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear axes; 0: no matter).  round_out: its
+ * ends become ticks.  Never degenerate: equal or non-finite ends are widened. */
+void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out,
+                     double least_step);
 
 /* Position of a value in [0, 1] of the axis. */
 double dyno_axis_position (const DynoAxis *axis, double value);
 double dyno_axis_value (const DynoAxis *axis, double position);
 
-/* "0.05", "1.2k", "3M": as many digits as the step needs.  g_free. */
+/* "0.05", "1.2k", "3M", "1e15": as many digits as the step needs.  g_free. */
 char *dyno_axis_format (const DynoAxis *axis, double value);
 /* A single value for a read-out: four significant digits, k and M for large ones. */
 char *dyno_axis_format_value (double value);

@@ -61,6 +61,8 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
         .n_lines = plot->n_curves,
         .y_log = plot->y_log,
         .y_from_zero = plot->y_from_zero,
+        .x_whole = TRUE,
+        .robust = TRUE,
         .x0 = plot->x0,
         .x1 = plot->x1,
         .smoothing = plot->smoothing,

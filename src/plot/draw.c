@@ -3,6 +3,7 @@
  * everything is placed from the measured size of its text, so that long translations move things and clip nothing. */
 #include "draw.h"
 #include "axis.h"
+#include "range.h"
 #include <math.h>
 
 #define PADDING     10.0
@@ -48,6 +49,7 @@ typedef struct {
   cairo_t *cr;
   double scale;      /* device pixels a unit */
   double x, y, w, h; /* of the axes */
+  double labels;     /* width that this plot's own need beside them */
   DynoAxis xa, ya;
   gboolean empty;
 } Layout;
@@ -93,62 +95,16 @@ to_y (const Layout *l, double value)
   return l->y + l->h - dyno_axis_position (&l->ya, value) * l->h;
 }
 
-static gboolean
-find_range (const DynoPlot *plot, double *x0, double *x1, double *y0, double *y1)
-{
-  gboolean any = FALSE;
-  gboolean viewed = plot->x0 < plot->x1;
-
-  for (guint i = 0; i < plot->n_lines; i++)
-    {
-      double a, b, c, d;
-      if (!dyno_series_get_range (plot->lines[i].series, viewed ? plot->x0 : -INFINITY, viewed ? plot->x1 : INFINITY, &a, &b,
-                                  &c, &d))
-        continue;
-      *x0 = any ? MIN (*x0, a) : a;
-      *x1 = any ? MAX (*x1, b) : b;
-      *y0 = any ? MIN (*y0, c) : c;
-      *y1 = any ? MAX (*y1, d) : d;
-      any = TRUE;
-    }
-  if (any && viewed)
-    {
-      *x0 = plot->x0;
-      *x1 = plot->x1;
-    }
-  return any;
-}
-
-/* The least positive value in view: the floor of a logarithmic axis. */
-static double
-least_positive (const DynoPlot *plot, double x0, double x1)
-{
-  double least = INFINITY;
-
-  for (guint i = 0; i < plot->n_lines; i++)
-    {
-      g_autofree DynoColumn *columns = g_new (DynoColumn, 512 + 4);
-      guint n = dyno_series_columns (plot->lines[i].series, x0, x1, 512, columns);
-      for (guint c = 0; c < n; c++)
-        {
-          if (columns[c].y_min > 0.0)
-            least = MIN (least, columns[c].y_min);
-          else if (columns[c].y_max > 0.0)
-            least = MIN (least, columns[c].y_max);
-        }
-    }
-  return least;
-}
-
 static void
 layout_y_axis (Layout *l, double y0, double y1, double x0, double x1)
 {
   const DynoPlot *plot = l->plot;
+  const DynoPlotTheme *theme = l->theme;
   gboolean log = plot->y_log;
 
   if (log)
     {
-      y0 = least_positive (plot, x0, x1);
+      y0 = dyno_plot_least_positive (plot, x0, x1);
       log = isfinite (y0) && y1 > 0.0;
     }
   if (!log && isfinite (plot->y_limit) && plot->y_limit <= y1 * 6.0)
@@ -158,23 +114,23 @@ layout_y_axis (Layout *l, double y0, double y1, double x0, double x1)
   if (log)
     {
       double margin = pow (MAX (y1 / y0, 1.1), 0.04);
-      dyno_axis_init (&l->ya, y0 / margin, y1 * margin, (guint) MAX (l->h / 34.0, 2.0), TRUE, FALSE);
+      dyno_axis_init (&l->ya, y0 / margin, y1 * margin, (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), TRUE, FALSE, 0);
     }
   else
-    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / 38.0, 2.0), FALSE, TRUE);
+    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / (theme->font_size * 3.4), 2.0), FALSE, TRUE, 0);
 }
 
 static void
 layout (Layout *l, double width, double height)
 {
   const DynoPlotTheme *theme = l->theme;
-  double x0 = 0.0, x1 = 1.0, y0 = 0.0, y1 = 1.0;
+  DynoPlotRange r = { 0.0, 1.0, 0.0, 1.0 };
   double line = theme->font_size * 1.35, labels = 0.0;
 
-  l->empty = !find_range (l->plot, &x0, &x1, &y0, &y1);
+  l->empty = !dyno_plot_range (l->plot, &r);
   l->y = PADDING + line * 1.45;
   l->h = MAX (height - l->y - line * 1.3 - PADDING, 10.0);
-  layout_y_axis (l, y0, y1, x0, x1);
+  layout_y_axis (l, r.y0, r.y1, r.x0, r.x1);
 
   set_font (l->cr, theme, 0.9, FALSE);
   for (guint i = 0; i < l->ya.n_ticks; i++)
@@ -182,12 +138,12 @@ layout (Layout *l, double width, double height)
       g_autofree char *text = dyno_axis_format (&l->ya, l->ya.ticks[i]);
       labels = MAX (labels, text_width (l->cr, text));
     }
-  /* A common least width keeps plots below each other in line. */
-  labels = MAX (labels, theme->font_size * 2.9);
+  l->labels = MAX (labels, theme->font_size * 2.9);
+  labels = MAX (l->labels, l->plot->label_width);
   l->x = PADDING + labels + 7.0;
   l->w = MAX (width - l->x - PADDING * 1.6, 10.0);
-  dyno_axis_init (&l->xa, x0, MAX (x1, x0 + (l->plot->x0 < l->plot->x1 ? 0.0 : 1.0)), (guint) MAX (l->w / 90.0, 2.0), FALSE,
-                  FALSE);
+  dyno_axis_init (&l->xa, r.x0, MAX (r.x1, r.x0 + (l->plot->x0 < l->plot->x1 ? 0.0 : 1.0)),
+                  (guint) MAX (l->w / (theme->font_size * 6), 2.0), FALSE, FALSE, l->plot->x_whole ? 1 : 0);
 }
 
 static void
@@ -390,6 +346,40 @@ draw_line (const Layout *l, const DynoPlotLine *line, gboolean filled)
     draw_points (l, columns, n);
 }
 
+/* Small triangles at the edge where a line goes on outside of the robust range. */
+static void
+mark_clipped (const Layout *l, const DynoPlotLine *line)
+{
+  guint n_columns = (guint) CLAMP (l->w / 8.0, 4.0, 512);
+  g_autofree DynoColumn *columns = g_new (DynoColumn, n_columns + 4);
+  guint n = dyno_series_columns (line->series, l->xa.low, l->xa.high, n_columns, columns);
+  double size = l->theme->font_size * 0.4, bottom = l->y + l->h;
+
+  set_colour (l->cr, &l->theme->lines[line->colour % G_N_ELEMENTS (l->theme->lines)], 1.0);
+  for (guint i = 0; i < n; i++)
+    {
+      double x = to_x (l, columns[i].x);
+
+      if (columns[i].count == 0)
+        continue;
+      if (columns[i].y_max > l->ya.high)
+        {
+          cairo_move_to (l->cr, x, l->y);
+          cairo_rel_line_to (l->cr, -size, 1.6 * size);
+          cairo_rel_line_to (l->cr, 2 * size, 0);
+          cairo_close_path (l->cr);
+        }
+      if (columns[i].y_min < l->ya.low)
+        {
+          cairo_move_to (l->cr, x, bottom);
+          cairo_rel_line_to (l->cr, -size, -1.6 * size);
+          cairo_rel_line_to (l->cr, 2 * size, 0);
+          cairo_close_path (l->cr);
+        }
+    }
+  cairo_fill (l->cr);
+}
+
 static void
 draw_limit (const Layout *l)
 {
@@ -589,10 +579,24 @@ dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, d
   cairo_clip (cr);
   for (guint i = 0; i < plot->n_lines; i++)
     draw_line (&l, &plot->lines[i], i == 0);
+  for (guint i = 0; plot->robust && !l.ya.log && i < plot->n_lines; i++)
+    mark_clipped (&l, &plot->lines[i]);
   draw_limit (&l);
   draw_cursor (&l);
   cairo_restore (cr);
   cairo_restore (cr);
+}
+
+double
+dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height)
+{
+  cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
+  Layout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };
+
+  layout (&l, width, height);
+  cairo_destroy (l.cr);
+  cairo_surface_destroy (surface);
+  return l.labels;
 }
 
 double

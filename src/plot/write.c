@@ -21,7 +21,7 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autofree char *lower = g_ascii_strdown (path, -1);
   gboolean png = g_str_has_suffix (lower, ".png");
-  double total = height * n_plots;
+  double total = height * n_plots, labels = 0;
   cairo_surface_t *surface;
   cairo_status_t status;
   cairo_t *cr;
@@ -40,16 +40,20 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
       return FALSE;
     }
 
+  for (guint i = 0; i < n_plots; i++)
+    labels = MAX (labels, dyno_plot_label_width (&plots[i], theme, width, height));
   cr = cairo_create (surface);
   if (png)
     cairo_scale (cr, scale, scale);
   for (guint i = 0; i < n_plots; i++)
     {
+      DynoPlot plot = plots[i];
+      plot.label_width = labels;
       cairo_save (cr);
       cairo_translate (cr, 0.0, height * i);
       cairo_rectangle (cr, 0.0, 0.0, width, height);
       cairo_clip (cr);
-      dyno_plot_draw (cr, &plots[i], theme, width, height, png ? scale : 1.0);
+      dyno_plot_draw (cr, &plot, theme, width, height, png ? scale : 1.0);
       cairo_restore (cr);
     }
   if (png)

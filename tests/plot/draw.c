@@ -2,6 +2,7 @@
 /* Plots are drawn into files and read back: colours where lines must be, clear errors, numbers as they were. */
 #include "axis.h"
 #include "draw.h"
+#include "range.h"
 #include "base-error.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -142,18 +143,153 @@ test_axis_ticks_are_round (void)
   DynoAxis axis;
   g_autofree char *text = NULL;
 
-  dyno_axis_init (&axis, 0.03, 0.97, 5, FALSE, TRUE);
+  dyno_axis_init (&axis, 0.03, 0.97, 5, FALSE, TRUE, 0);
   g_assert_cmpfloat (axis.low, ==, 0.0);
   g_assert_cmpfloat_with_epsilon (axis.high, 1.0, 1e-12);
   g_assert_cmpuint (axis.n_ticks, ==, 6);
   text = dyno_axis_format (&axis, axis.ticks[1]);
   g_assert_cmpstr (text, ==, "0.2");
-  dyno_axis_init (&axis, 5.0, 5.0, 5, FALSE, TRUE);
+  dyno_axis_init (&axis, 5.0, 5.0, 5, FALSE, TRUE, 0);
   g_assert_cmpfloat (axis.low, <, 5.0);
   g_assert_cmpfloat (axis.high, >, 5.0);
-  dyno_axis_init (&axis, 0.001, 10.0, 9, TRUE, FALSE);
+  dyno_axis_init (&axis, 0.001, 10.0, 9, TRUE, FALSE, 0);
   g_assert_cmpuint (axis.n_ticks, >=, 4);
   g_assert_cmpfloat_with_epsilon (dyno_axis_value (&axis, dyno_axis_position (&axis, 0.5)), 0.5, 1e-9);
+}
+
+static void
+assert_ticks (double low, double high, guint max_ticks, gboolean log, double least_step, const char *expected)
+{
+  DynoAxis axis;
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  dyno_axis_init (&axis, low, high, max_ticks, log, FALSE, least_step);
+  for (guint i = 0; i < axis.n_ticks; i++)
+    {
+      g_autofree char *tick = dyno_axis_format (&axis, axis.ticks[i]);
+      g_string_append_printf (text, "%s%s", i ? " " : "", tick);
+    }
+  g_assert_cmpstr (text->str, ==, expected);
+}
+
+static void
+test_axis_ticks_of_steps_are_whole (void)
+{
+  assert_ticks (1, 2, 8, FALSE, 1, "1 2");
+  assert_ticks (1, 4, 8, FALSE, 1, "1 2 3 4");
+  assert_ticks (1, 4, 8, FALSE, 0, "1.0 1.5 2.0 2.5 3.0 3.5 4.0");
+}
+
+static void
+test_axis_log_ticks_are_1_2_5 (void)
+{
+  assert_ticks (0.09, 2.6, 9, TRUE, 0, "0.1 0.2 0.5 1 2");
+  assert_ticks (1e-6, 100, 9, TRUE, 0, "1e-6 1e-5 1e-4 0.001 0.01 0.1 1 10 100");
+  assert_ticks (0.3, 0.45, 4, TRUE, 0, "0.3 0.35 0.4 0.45"); /* less than a decade */
+  assert_ticks (1, 1e20, 7, TRUE, 0, "1 1000 1e6 1e9 1e12 1e15 1e18");
+}
+
+static void
+test_axis_large_values_have_exponents (void)
+{
+  assert_ticks (0, 2e15, 5, FALSE, 0, "0 5e14 1e15 1.5e15 2e15");
+  assert_ticks (0, 3e6, 4, FALSE, 0, "0 1M 2M 3M");
+  g_autofree char *value = dyno_axis_format_value (1.5e15), *small = dyno_axis_format_value (-2.5e-7);
+  g_assert_cmpstr (value, ==, "1.5e15");
+  g_assert_cmpstr (small, ==, "-2.5e-7");
+}
+
+/* A falling curve with noise and one value far outside; the axes show the curve, and the start that is high is part of it. */
+static void
+test_one_spike_does_not_flatten_the_rest (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "Loss", "Step", "", &line, 1, .robust = TRUE, .y_limit = NAN, .cursor_x = NAN };
+  DynoPlotRange all, robust;
+
+  for (guint i = 0; i < 2000; i++)
+    dyno_series_append (series, i, i == 700 ? 1e6 : 0.1 + 2.2 * exp (-(double) i / 20.0) + 0.02 * (i % 3));
+  g_assert_true (dyno_plot_range (&plot, &robust));
+  g_assert_cmpfloat (robust.y1, <, 3.0);
+  g_assert_cmpfloat (robust.y1, >, 2.0);
+  plot.robust = FALSE;
+  g_assert_true (dyno_plot_range (&plot, &all));
+  g_assert_cmpfloat (all.y1, ==, 1e6);
+}
+
+/* What fills more than a twentieth is no spike. */
+static void
+test_growth_is_no_spike (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "Loss", "Step", "", &line, 1, .robust = TRUE, .y_limit = NAN, .cursor_x = NAN };
+  DynoPlotRange robust;
+
+  for (guint i = 0; i < 1000; i++)
+    dyno_series_append (series, i, i < 800 ? 1.0 : 1.0 + (i - 800) * 0.5);
+  g_assert_true (dyno_plot_range (&plot, &robust));
+  g_assert_cmpfloat (robust.y1, >, 90.0);
+}
+
+static guint
+count_blue_in_rows (const DynoPlot *plot, int from, int to)
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+  cairo_t *cr = cairo_create (surface);
+  guint n;
+
+  dyno_plot_draw (cr, plot, &dyno_plot_theme_light, 400, 200, 1.0);
+  cairo_rectangle (cr, 0, 0, 400, from);
+  cairo_rectangle (cr, 0, to, 400, 200);
+  cairo_set_source_rgb (cr, 1, 1, 1);
+  cairo_fill (cr);
+  n = count_blue (surface);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+  return n;
+}
+
+static void
+test_clipped_points_are_marked (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Rate", "");
+  DynoPlotLine line = { series, 0 };
+  DynoPlot plot = { "", "Step", "", &line, 1, .y_from_zero = TRUE, .robust = TRUE, .y_limit = NAN, .cursor_x = NAN };
+  guint plain;
+
+  for (guint i = 0; i < 100; i++)
+    dyno_series_append (series, i, 1.0 + 0.1 * (i % 5));
+  plain = count_blue_in_rows (&plot, 28, 36);
+  dyno_series_append (series, 100, 1000);
+  for (guint i = 101; i < 140; i++)
+    dyno_series_append (series, i, 1.0 + 0.1 * (i % 5));
+  g_assert_cmpuint (count_blue_in_rows (&plot, 28, 36), >, plain + 12);
+}
+
+/* Plots below each other, one with wide numbers: their axes begin at the same pixel. */
+static void
+test_plots_stand_in_line (void)
+{
+  g_autoptr (DynoSeries) narrow = ramp ("a", 10), wide = ramp ("b", 10);
+  DynoPlotLine lines[] = { { narrow, 0 }, { wide, 0 } };
+  DynoPlot a = { "t", "x", "y", &lines[0], 1, .y_limit = NAN, .cursor_x = NAN };
+  DynoPlot b = { "t", "x", "y", &lines[1], 1, .y_limit = NAN, .cursor_x = NAN };
+  double first, second;
+
+  for (guint i = 10; i < 20; i++)
+    dyno_series_append (wide, i, 9000 + i * 0.013);
+  first = dyno_plot_label_width (&a, &dyno_plot_theme_light, 400, 200);
+  b.x0 = 11;
+  b.x1 = 18; /* 9000.14 and so on */
+  second = dyno_plot_label_width (&b, &dyno_plot_theme_light, 400, 200);
+  g_assert_cmpfloat (second, >, first + 5);
+  a.label_width = b.label_width = second;
+  g_assert_true (isnan (dyno_plot_x_at (&a, &dyno_plot_theme_light, 400, 200, 10 + second + 4)));
+  g_assert_false (isnan (dyno_plot_x_at (&a, &dyno_plot_theme_light, 400, 200, 10 + second + 8)));
+  g_assert_true (isnan (dyno_plot_x_at (&b, &dyno_plot_theme_light, 400, 200, 10 + second + 4)));
+  g_assert_false (isnan (dyno_plot_x_at (&b, &dyno_plot_theme_light, 400, 200, 10 + second + 8)));
 }
 
 static void
@@ -177,5 +313,12 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/write/each-format", test_writes_each_format);
   g_test_add_func ("/plot/write/csv-joins-series-by-x", test_csv_joins_series_by_x);
   g_test_add_func ("/plot/axis/ticks-are-round", test_axis_ticks_are_round);
+  g_test_add_func ("/plot/axis/ticks-of-steps-are-whole", test_axis_ticks_of_steps_are_whole);
+  g_test_add_func ("/plot/axis/log-ticks-are-1-2-5", test_axis_log_ticks_are_1_2_5);
+  g_test_add_func ("/plot/axis/large-values-have-exponents", test_axis_large_values_have_exponents);
+  g_test_add_func ("/plot/range/one-spike-does-not-flatten-the-rest", test_one_spike_does_not_flatten_the_rest);
+  g_test_add_func ("/plot/range/growth-is-no-spike", test_growth_is_no_spike);
+  g_test_add_func ("/plot/draw/clipped-points-are-marked", test_clipped_points_are_marked);
+  g_test_add_func ("/plot/draw/plots-stand-in-line", test_plots_stand_in_line);
   return g_test_run ();
 }

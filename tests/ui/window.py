@@ -288,6 +288,7 @@ def test_trains_to_the_end(window):
     steps = [int(word.replace(',', '')) for word in text.split() if word.replace(',', '').isdigit()]
     assert len(steps) == 2 and steps[0] == steps[1] and steps[0] > 0, text
     window.ready()
+    assert any(re.fullmatch(r'[\d.]+\u00a0[KMG]iB', t) for t in window.shown()), 'the memory tile has no number with its unit'
     kept = os.listdir(newest_run())
     assert 'metrics.csv' in kept and 'weights.safetensors' in kept, kept
 

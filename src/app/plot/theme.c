@@ -16,6 +16,14 @@ mix (const GdkRGBA *ink, const GdkRGBA *paper, double share)
                        ink->blue * share + paper->blue * (1 - share), 1 };
 }
 
+/* As Pango has it for this screen: text scaling is in it. */
+static double
+get_dpi (GtkWidget *widget)
+{
+  double dpi = pango_cairo_context_get_resolution (gtk_widget_get_pango_context (widget));
+  return dpi > 0 ? dpi : 96;
+}
+
 const DynoPlotTheme *
 dyno_plot_theme_for_widget (GtkWidget *widget)
 {
@@ -42,8 +50,8 @@ dyno_plot_theme_for_widget (GtkWidget *widget)
       theme.font = family;
       double size = pango_font_description_get_size (font) / (double) PANGO_SCALE;
       if (!pango_font_description_get_size_is_absolute (font))
-        size *= 96.0 / 72.0;
-      if (size >= 6 && size <= 40)
+        size *= get_dpi (widget) / 72.0;
+      if (size >= 6 && size <= 80)
         theme.font_size = size * 0.85;
     }
   g_clear_pointer (&font, pango_font_description_free);

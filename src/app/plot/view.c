@@ -17,6 +17,9 @@ struct _DynoPlotView {
   DynoPlotLine lines[MAX_LINES];
   char *title, *x_label, *y_label, *empty, *limit_label;
   gboolean held;
+  DynoPlotView *const *row; /* the views in line with this one, itself among them; the caller's */
+  guint n_row;
+  double own_label_width;
 };
 
 enum { CURSOR, N_SIGNALS };
@@ -139,6 +142,38 @@ dyno_plot_view_set_from_zero (DynoPlotView *self, gboolean from_zero)
 }
 
 void
+dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust)
+{
+  self->plot.robust = robust;
+}
+
+void
+dyno_plot_view_align (DynoPlotView *const *views, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      views[i]->row = views;
+      views[i]->n_row = n;
+    }
+}
+
+/* The others are drawn once more when this one needs more or less room than before. */
+static void
+share_label_width (DynoPlotView *self, double width)
+{
+  double most = 0;
+  self->own_label_width = width;
+  for (guint i = 0; i < self->n_row; i++)
+    most = MAX (most, self->row[i]->own_label_width);
+  for (guint i = 0; i < self->n_row; i++)
+    {
+      if (self->row[i]->plot.label_width != most && self->row[i] != self)
+        gtk_widget_queue_draw (GTK_WIDGET (self->row[i]));
+      self->row[i]->plot.label_width = most;
+    }
+}
+
+void
 dyno_plot_view_set_log (DynoPlotView *self, gboolean log)
 {
   self->plot.y_log = log;
@@ -209,12 +244,21 @@ dyno_plot_view_get_plot (DynoPlotView *self)
   return &self->plot;
 }
 
+/* Room for title, axes and three ticks in any text size. */
+static void
+dyno_plot_view_preferred_height (GtkWidget *widget, int *least, int *natural)
+{
+  *least = *natural = (int) (dyno_plot_theme_for_widget (widget)->font_size * 12.5);
+}
+
 static gboolean
 dyno_plot_view_draw (GtkWidget *widget, cairo_t *cr)
 {
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
   int width = gtk_widget_get_allocated_width (widget), height = gtk_widget_get_allocated_height (widget);
-  dyno_plot_draw (cr, &self->plot, dyno_plot_theme_for_widget (widget), width, height, gtk_widget_get_scale_factor (widget));
+  const DynoPlotTheme *theme = dyno_plot_theme_for_widget (widget);
+  share_label_width (self, dyno_plot_label_width (&self->plot, theme, width, height));
+  dyno_plot_draw (cr, &self->plot, theme, width, height, gtk_widget_get_scale_factor (widget));
   if (gtk_widget_has_visible_focus (widget))
     gtk_render_focus (gtk_widget_get_style_context (widget), cr, 0, 0, width, height);
   return GDK_EVENT_STOP;
@@ -296,6 +340,7 @@ dyno_plot_view_class_init (DynoPlotViewClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   G_OBJECT_CLASS (class)->finalize = dyno_plot_view_finalize;
   widget_class->draw = dyno_plot_view_draw;
+  widget_class->get_preferred_height = dyno_plot_view_preferred_height;
   widget_class->motion_notify_event = dyno_plot_view_motion;
   widget_class->leave_notify_event = dyno_plot_view_leave;
   widget_class->key_press_event = dyno_plot_view_key;
@@ -311,6 +356,7 @@ dyno_plot_view_init (DynoPlotView *self)
   self->plot.lines = self->lines;
   self->plot.y_limit = NAN;
   self->plot.cursor_x = NAN;
+  self->plot.x_whole = TRUE; /* steps */
   gtk_widget_set_can_focus (GTK_WIDGET (self), TRUE);
   gtk_widget_add_events (GTK_WIDGET (self), GDK_POINTER_MOTION_MASK | GDK_LEAVE_NOTIFY_MASK);
 }

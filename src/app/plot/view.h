@@ -16,11 +16,14 @@ void dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colo
 void dyno_plot_view_clear_lines (DynoPlotView *self);
 void dyno_plot_view_set_limit (DynoPlotView *self, double y, const char *label); /* NaN: none */
 void dyno_plot_view_set_from_zero (DynoPlotView *self, gboolean from_zero);
+void dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust); /* see DynoPlot */
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
 void dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing);
 void dyno_plot_view_set_held (DynoPlotView *self, gboolean held); /* the view stays where it is while data goes on */
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);
 void dyno_plot_view_refresh (DynoPlotView *self); /* the series have grown */
+/* Views below each other stand in line: the texts beside their axes get the same room. */
+void dyno_plot_view_align (DynoPlotView *const *views, guint n);
 /* What is drawn, for files; valid while the view is. */
 const DynoPlot *dyno_plot_view_get_plot (DynoPlotView *self);
 

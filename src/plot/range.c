@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of plots.
+ *
+ * The robust range: a line's columns give two quantiles, and what lies many spans beyond them is an outlier.  The quantiles bound the
+ * outliers to a twentieth of the columns at each side, so that a line that has grown is never taken for a spike.  A curve that starts
+ * high and falls is no spike either: where a plot does not begin at zero, its first columns always count. */
+#include "range.h"
+#include <math.h>
+#include <string.h>
+
+#define COLUMNS       240
+#define LEAST_COLUMNS 12
+#define QUANTILE      0.05
+#define FAR           5.0 /* spans beyond a quantile */
+
+static int
+compare (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+static double
+quantile (double *values, guint n, double share)
+{
+  qsort (values, n, sizeof *values, compare);
+  return values[(guint) (share * (n - 1) + 0.5)];
+}
+
+/* The extent of a line without its outliers; FALSE: too few points to tell. */
+static gboolean
+robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double x1, double *y0, double *y1)
+{
+  DynoColumn columns[COLUMNS + 4];
+  double least[COLUMNS + 4], greatest[COLUMNS + 4], low, high, far;
+  guint n_columns = dyno_series_columns (line->series, x0, x1, COLUMNS, columns), n = 0;
+
+  for (guint i = 0; i < n_columns; i++)
+    if (columns[i].count > 0)
+      {
+        least[n] = columns[i].y_min;
+        greatest[n++] = columns[i].y_max;
+      }
+  if (n < LEAST_COLUMNS)
+    return FALSE;
+  low = quantile (least, n, QUANTILE);
+  high = quantile (greatest, n, 1.0 - QUANTILE);
+  far = FAR * MAX (high - low, 0.02 * MAX (fabs (low), fabs (high)));
+
+  *y0 = low;
+  *y1 = high;
+  for (guint i = 0, seen = 0; i < n_columns; i++)
+    {
+      gboolean start = !plot->y_from_zero && seen < n / 20 + 1;
+
+      if (columns[i].count == 0)
+        continue;
+      seen++;
+      if (start || columns[i].y_min >= low - far)
+        *y0 = MIN (*y0, columns[i].y_min);
+      if (start || columns[i].y_max <= high + far)
+        *y1 = MAX (*y1, columns[i].y_max);
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range)
+{
+  gboolean viewed = plot->x0 < plot->x1, any = FALSE;
+  double from = viewed ? plot->x0 : -INFINITY, to = viewed ? plot->x1 : INFINITY;
+
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      double x0, x1, y0, y1;
+
+      if (!dyno_series_get_range (plot->lines[i].series, from, to, &x0, &x1, &y0, &y1))
+        continue;
+      if (plot->robust && !plot->y_log)
+        robust_extent (plot, &plot->lines[i], viewed ? plot->x0 : x0, viewed ? plot->x1 : x1, &y0, &y1);
+      range->x0 = any ? MIN (range->x0, x0) : x0;
+      range->x1 = any ? MAX (range->x1, x1) : x1;
+      range->y0 = any ? MIN (range->y0, y0) : y0;
+      range->y1 = any ? MAX (range->y1, y1) : y1;
+      any = TRUE;
+    }
+  if (any && viewed)
+    {
+      range->x0 = plot->x0;
+      range->x1 = plot->x1;
+    }
+  return any;
+}
+
+double
+dyno_plot_least_positive (const DynoPlot *plot, double x0, double x1)
+{
+  double least = INFINITY;
+
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      DynoColumn columns[512 + 4];
+      guint n = dyno_series_columns (plot->lines[i].series, x0, x1, 512, columns);
+
+      for (guint c = 0; c < n; c++)
+        {
+          if (columns[c].y_min > 0.0)
+            least = MIN (least, columns[c].y_min);
+          else if (columns[c].y_max > 0.0)
+            least = MIN (least, columns[c].y_max);
+        }
+    }
+  return least;
+}
