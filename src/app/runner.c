@@ -2,12 +2,14 @@
 /* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call stays well under a frame; what
  * remains comes with the next. */
 #include "runner.h"
+#include "format.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define CHUNK    256
-#define MAX_ROWS 8192
+#define CHUNK     256
+#define MAX_ROWS  8192
+#define MAX_NAMED 5 /* unreadable samples in a message */
 
 struct _DynoRunner {
   GObject parent_instance;
@@ -235,6 +237,26 @@ renew_memory_series (DynoRunner *self)
 }
 
 static void
+tell_unreadable (DynoRunner *self, const DynoEvent *event)
+{
+  g_autoptr (GString) text = NULL;
+  guint64 n = event->done.n_unreadable;
+  if (n == 0)
+    return;
+  g_autofree char *count = dyno_format_count (n);
+  text = g_string_new (NULL);
+  g_string_append_printf (text,
+                          ngettext ("%s sample could not be read, and another took its place:",
+                                    "%s samples could not be read, and others took their place:", (gulong) n),
+                          count);
+  for (guint i = 0; i < MAX_NAMED && event->done.unreadable[i]; i++)
+    g_string_append_printf (text, "\n%s", event->done.unreadable[i]);
+  if (n > MAX_NAMED)
+    g_string_append (text, "\n\342\200\246");
+  g_signal_emit (self, signals[WARNING], 0, text->str);
+}
+
+static void
 handle (DynoRunner *self, const DynoEvent *event)
 {
   DynoRunStatus *s = &self->status;
@@ -271,6 +293,7 @@ handle (DynoRunner *self, const DynoEvent *event)
       break;
     case DYNO_EVENT_DONE:
       self->over = TRUE;
+      tell_unreadable (self, event);
       s->state = event->done.state;
       s->seconds = event->done.seconds;
       s->progress = NULL;

@@ -28,9 +28,27 @@ describe_fed (const DynoDatasetInfo *info)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
+typedef struct {
+  const DynoDatasetInfo *info;
+  const char *const *unreadable;
+  char **notes;
+  char **failed; /* of --deep; NULL without */
+  guint64 n_failed;
+} Facts;
+
 static void
-print_json (const DynoDatasetInfo *info, const char *const *unreadable)
+print_list (DynoJson *json, const char *key, const char *const *list)
 {
+  dyno_json_begin_array (json, key);
+  for (guint i = 0; list && list[i]; i++)
+    dyno_json_string (json, NULL, list[i]);
+  dyno_json_end_array (json);
+}
+
+static void
+print_json (const Facts *facts)
+{
+  const DynoDatasetInfo *info = facts->info;
   g_autofree char *fed = describe_fed (info);
   DynoJson json;
 
@@ -70,10 +88,13 @@ print_json (const DynoDatasetInfo *info, const char *const *unreadable)
     dyno_json_uint (&json, "targets", info->n_targets);
   dyno_json_bool (&json, "has_split", info->has_split);
   dyno_json_bool (&json, "generated", info->generated);
-  dyno_json_begin_array (&json, "unreadable_files");
-  for (guint i = 0; unreadable && unreadable[i]; i++)
-    dyno_json_string (&json, NULL, unreadable[i]);
-  dyno_json_end_array (&json);
+  print_list (&json, "unreadable_files", facts->unreadable);
+  print_list (&json, "notes", (const char *const *) facts->notes);
+  if (facts->failed)
+    {
+      dyno_json_uint (&json, "undecodable", facts->n_failed);
+      print_list (&json, "undecodable_samples", (const char *const *) facts->failed);
+    }
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -96,8 +117,18 @@ print_classes (const DynoDatasetInfo *info)
 }
 
 static void
-print_text (const DynoDatasetInfo *info, const char *const *unreadable)
+say_list (const char *head, const char *const *list)
 {
+  if (head && list && list[0])
+    dyno_out_line ("%s", head);
+  for (guint i = 0; list && list[i]; i++)
+    dyno_out_line ("  %s", list[i]);
+}
+
+static void
+print_text (const Facts *facts)
+{
+  const DynoDatasetInfo *info = facts->info;
   g_autofree char *bytes = dyno_text_bytes (info->size_bytes), *fed = describe_fed (info);
 
   dyno_out_line ("%s: %s", info->title, info->name);
@@ -122,10 +153,29 @@ print_text (const DynoDatasetInfo *info, const char *const *unreadable)
     dyno_out_line ("classes     %u", info->n_classes);
   if (info->target_kind == DYNO_TARGET_CLASS && info->class_names && info->class_counts)
     print_classes (info);
-  if (unreadable && unreadable[0])
-    dyno_out_line ("\nnot readable:");
-  for (guint i = 0; unreadable && unreadable[i]; i++)
-    dyno_out_line ("  %s", unreadable[i]);
+  say_list ("\nnot readable:", facts->unreadable);
+  if (facts->failed)
+    dyno_out_line ("\ndecoded %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT " of them cannot be read", info->n_samples,
+                   facts->n_failed);
+  say_list (NULL, (const char *const *) facts->failed);
+  say_list ("\nplease note:", (const char *const *) facts->notes);
+}
+
+/* Notes need the parts where the data set brings them; --deep reads all of it. */
+static gboolean
+find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
+{
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  facts->info = dyno_dataset_get_info (dataset);
+  facts->unreadable = dyno_dataset_get_unreadable (dataset);
+  if (facts->info->has_split)
+    dyno_dataset_split (dataset, 0, 0, &train, &validation);
+  facts->notes = dyno_dataset_list_notes (dataset, train, validation);
+  if (!deep)
+    return TRUE;
+  facts->failed = dyno_dataset_verify (dataset, 0, NULL, NULL, dyno_signals_get_cancellable (), &facts->n_failed, error);
+  return facts->failed != NULL;
 }
 
 int
@@ -135,11 +185,13 @@ dyno_verb_inspect (int argc, char **argv)
   g_autoptr (DynoDataset) dataset = NULL;
   g_auto (GStrv) names = NULL;
   g_autofree char *targets = NULL;
-  gboolean as_json = FALSE;
+  gboolean as_json = FALSE, deep = FALSE;
+  Facts facts = { 0 };
   int code;
   DynoDatasetParams params = { 0 };
   const GOptionEntry entries[] = {
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets, "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "deep", 0, 0, G_OPTION_ARG_NONE, &deep, "Decode every sample, and list those that cannot be read", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
     { NULL },
   };
@@ -154,9 +206,14 @@ dyno_verb_inspect (int argc, char **argv)
   dataset = dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
   if (dataset == NULL)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
-  if (as_json)
-    print_json (dyno_dataset_get_info (dataset), dyno_dataset_get_unreadable (dataset));
+  code = DYNO_EXIT_OK;
+  if (!find_facts (dataset, deep, &facts, &error))
+    code = dyno_cli_fail (g_steal_pointer (&error), as_json);
+  else if (as_json)
+    print_json (&facts);
   else
-    print_text (dyno_dataset_get_info (dataset), dyno_dataset_get_unreadable (dataset));
-  return DYNO_EXIT_OK;
+    print_text (&facts);
+  g_strfreev (facts.notes);
+  g_strfreev (facts.failed);
+  return code;
 }

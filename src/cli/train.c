@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MAX_NAMED 20 /* unreadable samples on standard error */
+
 typedef struct {
   DynoJobOptions options;
   gint64 steps;
@@ -147,6 +149,11 @@ print_done (const DynoEvent *event)
   dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
   dyno_json_string (&json, "out", event->done.out_dir);
   dyno_json_string (&json, "state", state_name (event->done.state));
+  dyno_json_uint (&json, "unreadable", event->done.n_unreadable);
+  dyno_json_begin_array (&json, "unreadable_samples");
+  for (guint i = 0; event->done.unreadable[i]; i++)
+    dyno_json_string (&json, NULL, event->done.unreadable[i]);
+  dyno_json_end_array (&json);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -181,8 +188,26 @@ on_checkpoint (Run *run, const char *path)
 }
 
 static void
+list_unreadable (Run *run, const DynoEvent *event)
+{
+  guint shown = MIN (g_strv_length (event->done.unreadable), MAX_NAMED);
+
+  if (event->done.n_unreadable == 0)
+    return;
+  dyno_progress_clear (&run->progress);
+  dyno_error_line ("%s: %" G_GUINT64_FORMAT " %s could not be read, and others took their place:", run->command,
+                   event->done.n_unreadable, event->done.n_unreadable == 1 ? "sample" : "samples");
+  for (guint i = 0; i < shown; i++)
+    dyno_error_line ("  %s", event->done.unreadable[i]);
+  if (event->done.n_unreadable > shown)
+    dyno_error_line ("  and %" G_GUINT64_FORMAT " more; 'dynoctl inspect --deep' finds all",
+                     event->done.n_unreadable - shown);
+}
+
+static void
 on_done (Run *run, const DynoEvent *event)
 {
+  list_unreadable (run, event);
   run->end = event->done.state;
   if (run->options->options.json)
     print_done (event);

@@ -39,6 +39,7 @@ struct _DynoDataset {
   gatomicrefcount references;
   DynoDatasetInfo info;
   GPtrArray *unreadable; /* "path: reason", NULL-terminated once open */
+  GPtrArray *notes;      /* sentences about what was found and is not used */
   gpointer state;
 };
 

@@ -85,6 +85,7 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   g_atomic_ref_count_init (&dataset->references);
   dataset->klass = klass;
   dataset->unreadable = g_ptr_array_new_with_free_func (g_free);
+  dataset->notes = g_ptr_array_new_with_free_func (g_free);
   dataset->info.kind = klass->kind;
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
@@ -151,6 +152,7 @@ dyno_dataset_unref (DynoDataset *dataset)
     dataset->klass->close (dataset);
   info_clear (&dataset->info);
   g_ptr_array_unref (dataset->unreadable);
+  g_ptr_array_unref (dataset->notes);
   g_free (dataset);
 }
 

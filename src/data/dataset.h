@@ -79,6 +79,16 @@ const DynoDatasetInfo *dyno_dataset_get_info (DynoDataset *dataset);
 /* Names of files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by the data set. */
 const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
 
+/* What is likely to be a mistake, a sentence each: files left out, a test folder that is not used, classes without a sample, without
+ * one to train or (where parts are given) to validate, classes of very different size.  train, validation: as dyno_dataset_split
+ * gives them, or both NULL.  Free with g_strfreev. */
+char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray *validation);
+
+/* Decodes every sample once.  Gives "sample: reason" of those that fail, at most max_listed (0: 100), in their order, and counts all of
+ * them.  progress: samples done so far.  Errors: TOO_LARGE (no memory); G_IO_ERROR_CANCELLED. */
+char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress, gpointer data,
+                            GCancellable *cancellable, guint64 *n_failed, GError **error);
+
 /* Decodes sample index into pixels, (height, width, channels) of the info's element, rows packed.  Images are scaled to cover
  * height x width and centre-cropped.  Not resizable kinds want exactly their own size.
  * target: gint32 or n_targets gfloat.  scratch: a GByteArray of the calling thread, reused between calls.
@@ -90,7 +100,8 @@ gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
-/* Division into training and validation part: each class in the same proportion, order by seed; val_fraction in [0, 1).
+/* Division into training and validation part: each class in the same proportion, but one sample at least to each part of a class
+ * that has two; order by seed; val_fraction in [0, 1).
  * A data set with its own split keeps it.  With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train, GArray **validation);
 

@@ -109,7 +109,8 @@ struct _DynoLoader {
 
   DynoBench *consumer_bench;
   guint64 samples_done, bad_samples, decode_us;
-  GHashTable *listed; /* places already in bad_list */
+  guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
+  guint64 distinct_bad;
   GPtrArray *bad_list;
 };
 

@@ -127,7 +127,11 @@ static void
 note_bad (DynoLoader *loader, guint32 place, const GError *reason)
 {
   loader->bad[place] = TRUE;
-  if (loader->bad_list->len < 100 && g_hash_table_add (loader->listed, GUINT_TO_POINTER (place)))
+  if (loader->ever_bad[place])
+    return;
+  loader->ever_bad[place] = TRUE;
+  loader->distinct_bad++;
+  if (loader->bad_list->len < 100)
     {
       g_autofree char *name = dyno_dataset_describe_sample (loader->dataset, loader->indices[place]);
       g_ptr_array_add (loader->bad_list, g_strdup_printf ("%s: %s", name, reason->message));
@@ -175,8 +179,9 @@ decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position,
       g_mutex_unlock (&loader->mutex);
       if (known)
         {
-          g_propagate_prefixed_error (error, g_steal_pointer (&reason),
-                                      "More samples than allowed cannot be read, %u in a row; the last: ", tried);
+          g_propagate_prefixed_error (
+              error, g_steal_pointer (&reason),
+              "More samples than allowed (data.max_bad) cannot be read, %u in a row; the last: ", tried);
           return GIVEN_UP;
         }
     }

@@ -118,8 +118,9 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   loader->indices = g_try_new (guint32, indices->len);
   loader->order = g_try_new (guint32, indices->len);
   loader->bad = g_try_malloc0 (indices->len);
-  if (loader->indices == NULL || loader->order == NULL || loader->bad == NULL)
-    return set_memory_error (error, "the order of samples", (guint64) indices->len * 9);
+  loader->ever_bad = g_try_malloc0 (indices->len);
+  if (loader->indices == NULL || loader->order == NULL || loader->bad == NULL || loader->ever_bad == NULL)
+    return set_memory_error (error, "the order of samples", (guint64) indices->len * 10);
   memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
   return TRUE;
 }
@@ -152,7 +153,6 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   loader->workers = g_ptr_array_new ();
   loader->ended = g_ptr_array_new ();
   loader->bad_list = g_ptr_array_new_with_free_func (g_free);
-  loader->listed = g_hash_table_new (NULL, NULL);
   loader->filling = -1;
   loader->stuck_us = DEFAULT_STUCK_US;
   loader->give_up_us = DEFAULT_PATIENCE;
@@ -191,12 +191,12 @@ dyno_loader_unref (DynoLoader *loader)
   g_free (loader->indices);
   g_free (loader->order);
   g_free (loader->bad);
+  g_free (loader->ever_bad);
   g_clear_error (&loader->failed);
   g_queue_clear_full (&loader->reissue, g_free);
   g_ptr_array_unref (loader->workers);
   g_ptr_array_unref (loader->ended);
   g_ptr_array_unref (loader->bad_list);
-  g_hash_table_unref (loader->listed);
   g_mutex_clear (&loader->mutex);
   g_cond_clear (&loader->work);
   g_cond_clear (&loader->ready);
@@ -373,7 +373,9 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
     loader->failed = g_steal_pointer (&slot->error);
   else if (loader->delivered_bad > loader->bad_limit)
     g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 "%" G_GUINT64_FORMAT " of %u samples of “%s” cannot be read, more than the allowed share; the first: %s",
+                 "%" G_GUINT64_FORMAT
+                 " of %u samples of “%s” cannot be read, more than the allowed share; the first: %s; mend or "
+                 "remove them, or allow a larger share (data.max_bad)",
                  loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
                  loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
   if (loader->failed != NULL)
@@ -520,6 +522,17 @@ dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats)
   for (guint i = 0; i < loader->n_slots; i++)
     stats->ready += loader->slots[i].state == DYNO_SLOT_READY;
   g_mutex_unlock (&loader->mutex);
+}
+
+guint64
+dyno_loader_count_bad (DynoLoader *loader)
+{
+  guint64 count;
+
+  g_mutex_lock (&loader->mutex);
+  count = loader->distinct_bad;
+  g_mutex_unlock (&loader->mutex);
+  return count;
 }
 
 char **

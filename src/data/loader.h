@@ -68,7 +68,7 @@ void dyno_loader_set_prefetch (DynoLoader *loader, guint prefetch);
 
 typedef struct {
   guint64 samples;     /* decoded since the start */
-  guint64 bad_samples; /* replaced */
+  guint64 bad_samples; /* replaced, in each epoch anew */
   guint64 cached_bytes;
   guint64 decode_us; /* summed over workers */
   guint ready;       /* batches waiting for the consumer */
@@ -76,7 +76,8 @@ typedef struct {
 } DynoLoaderStats;
 void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
 
-/* "sample: reason" of replaced samples, at most 100; free with g_strfreev. */
+/* Samples that could not be read, each counted once; and "sample: reason" of at most 100 of them, free with g_strfreev. */
+guint64 dyno_loader_count_bad (DynoLoader *loader);
 char **dyno_loader_list_bad (DynoLoader *loader);
 
 G_END_DECLS

@@ -2,8 +2,8 @@
 /* Division of a data set into a training and a validation part.
  *
  * Laws: the same (data set, fraction, seed) gives the same division on every machine; each class gives the same share,
- * with the rounding carried from class to class, so that many small classes still make up the whole fraction; a class
- * never loses its last training sample.  Both parts come in an order by seed: a beginning of the validation part
+ * with the rounding carried from class to class; a class never loses its last training sample, and one with two samples has one to
+ * validate, so that very many very small classes make up more than the fraction.  Both parts come in an order by seed: a beginning of the validation part
  * is a fair sample of it. */
 #include "dataset-class.h"
 #include "rng.h"
@@ -74,7 +74,7 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
         continue;
       due += count * val_fraction;
       /* The half of a millionth keeps sums that are whole but for rounding on their whole number. */
-      taken = MIN ((guint32) MAX (due + 0.5e-6, 0), count - 1);
+      taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), 1), count - 1);
       due -= taken;
       dyno_rng_shuffle (&rng, members + starts[g], count);
       g_array_append_vals (*validation, members + starts[g], taken);

@@ -61,6 +61,15 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
     warn (watch, "A learning rate of %g is high for AdamW; 0.001 is usual", now->lr);
 }
 
+static void
+warn_of_data (const DynoEngine *engine, const DynoEngineWatch *watch)
+{
+  g_auto (GStrv) notes = dyno_dataset_list_notes (engine->dataset, engine->train, engine->validation);
+
+  for (guint i = 0; notes[i]; i++)
+    warn (watch, "%s", notes[i]);
+}
+
 static gboolean
 plan (DynoEngine *engine, GError **error)
 {
@@ -86,6 +95,7 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
     }
   engine->job = dyno_job_adapt (job, dyno_device_get_info (engine->device), engine->n_train);
   warn_of_changes (engine, job, watch);
+  warn_of_data (engine, watch);
   if (!plan (engine, error))
     return NULL;
   return g_steal_pointer (&engine);

@@ -66,6 +66,7 @@ dyno_event_free (DynoEvent *event)
       break;
     case DYNO_EVENT_DONE:
       g_free (event->done.out_dir);
+      g_strfreev (event->done.unreadable);
       break;
     case DYNO_EVENT_STATE:
     case DYNO_EVENT_STEP:

@@ -125,7 +125,7 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *
       if (count == 0)
         continue;
       due += (double) count * fraction;
-      n = MIN ((guint64) MAX (due + 0.5e-6, 0), count - 1);
+      n = MIN (MAX ((guint64) MAX (due + 0.5e-6, 0), 1), count - 1);
       due -= (double) n;
       taken += n;
     }

@@ -50,6 +50,9 @@ typedef struct {
   double preparation_seconds;        /* of this part */
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
+  gboolean unreadable_told;
+  GPtrArray *unreadable; /* char*, "sample: reason"; collected when an engine ends */
+  guint64 n_unreadable;
 } DynoRun;
 
 /* runloop.c: from the run's position to its end. */
@@ -66,6 +69,10 @@ void dyno_run_check_log (DynoRun *run, const GError *problem);
 /* Log, file and event of a step and of an epoch. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
+
+/* unreadable.c.  Warns of the first sample that could not be read; and takes count and names, before an engine is freed. */
+void dyno_run_tell_unreadable (DynoRun *run);
+void dyno_run_collect_unreadable (DynoRun *run);
 
 /* runsave.c.  Between them saves can be asked for; ending waits for what is being written, and takes over run->checkpoint. */
 void dyno_run_begin_saving (DynoRun *run);

@@ -103,6 +103,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   DynoEvent *event;
 
   run->last_end_us = clock;
+  dyno_run_tell_unreadable (run);
   if (metrics.step <= run->logged_step)
     return;
   run->logged_step = metrics.step;
@@ -123,6 +124,7 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   g_autoptr (GError) problem = NULL;
   DynoEvent *event;
 
+  dyno_run_tell_unreadable (run);
   if (epoch->epoch <= run->logged_epoch)
     return;
   run->logged_epoch = epoch->epoch;

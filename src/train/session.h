@@ -63,6 +63,8 @@ typedef struct {
       double best_val_accuracy; /* NaN without validation or classes */
       guint64 best_epoch;       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
       char *out_dir;            /* or NULL */
+      guint64 n_unreadable;     /* samples that others took the place of, in this part of the run */
+      char **unreadable;        /* "sample: reason" of at most 100 */
     } done;
   };
 } DynoEvent;

@@ -143,6 +143,7 @@ rebuild (DynoRun *run, GError **error)
 
   dyno_run_end_saving (run);
   checkpoint = g_strdup (run->checkpoint);
+  dyno_run_collect_unreadable (run);
   g_clear_pointer (&run->engine, dyno_engine_free);
   run->bad_row = 0;
   if (!build (run, checkpoint, error))
@@ -236,6 +237,10 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.best_val_accuracy = run->position.best_val_accuracy;
   event->done.best_epoch = run->position.best_epoch;
   event->done.out_dir = g_strdup (session->job->out_dir);
+  event->done.n_unreadable = run->n_unreadable;
+  event->done.unreadable = g_new0 (char *, run->unreadable->len + 1);
+  for (guint i = 0; i < run->unreadable->len; i++)
+    event->done.unreadable[i] = g_strdup (g_ptr_array_index (run->unreadable, i));
   dyno_event_queue_push (session->events, event);
   dyno_event_queue_close (session->events);
 }
@@ -265,6 +270,7 @@ dyno_session_run (gpointer data)
   state = end_state (&run, outcome, &problem);
   finish_log (&run);
   dyno_run_end_saving (&run);
+  dyno_run_collect_unreadable (&run);
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_dir_free (run.dir);
@@ -272,5 +278,6 @@ dyno_session_run (gpointer data)
   g_free (run.checkpoint);
   g_free (run.best_path);
   tell_end (&run, state, problem);
+  g_ptr_array_unref (run.unreadable);
   return NULL;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
-import csv, json, os, signal, subprocess, sys, time
+import csv, json, os, signal, struct, subprocess, sys, time, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -106,6 +106,39 @@ class Train(Case):
         self.train('--steps', '1', '--save-weights', self.path('w.safetensors'))
         self.run_it('train', '--data', TINY, *SMALL, '--model', 'mlp', '--weights', self.path('w.safetensors'), '--steps', '1', expect=3)
         self.train('--steps', '1', '--weights', self.path('w.safetensors'))
+
+    def write_png(self, name, value, keep=1.0):
+        def chunk(kind, data):
+            return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+        rows = b''.join(b'\0' + os.urandom(24 * 2) + bytes([value] * 24) for _ in range(24))
+        whole = (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 24, 24, 8, 2, 0, 0, 0))
+                 + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), 'wb') as file:
+            file.write(whole[:int(len(whole) * keep)])
+
+    def test_unreadable_samples_are_counted_and_named(self):
+        for i in range(40):
+            self.write_png(f"images/{'ab'[i % 2]}/{i:02}.png", i * 6, 0.5 if i in (7, 20) else 1)
+        job = ('train', '--data', self.path('images'), *SMALL, '--epochs', '2', '--set', 'image_size=16', '--json')
+        done = self.run_it(*job, '--out', self.path('run'))
+        lines = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        warnings = [event['text'] for event in self.events(lines, 'warning')]
+        self.assertEqual(len([text for text in warnings if '.png' in text]), 1, warnings)
+        self.assertIn('10 %', warnings[0])
+        end, = self.events(lines, 'done')
+        self.assertEqual(end['unreadable'], 2)
+        self.assertEqual(sorted(name.split(':')[0] for name in end['unreadable_samples']), ['a/20.png', 'b/07.png'])
+        for text in (done.stderr.decode(), self.read('run', 'log').decode()):
+            self.assertIn('a/20.png', text)
+            self.assertIn('b/07.png', text)
+        self.assertIn('2 samples could not be read', done.stderr.decode())
+        # None may fail: the run ends with 3 and the file's name.
+        end = self.run_it(*job, '--set', 'data.max_bad=0', expect=3)
+        self.assertIn('data.max_bad', end.stderr.decode())
+        facts, = self.lines('inspect', self.path('images'), '--deep', '--json')
+        self.assertEqual((facts['samples'], facts['undecodable'], len(facts['undecodable_samples'])), (40, 2, 2))
+        self.assertIn('2 of them cannot be read', self.run_it('inspect', self.path('images'), '--deep').stdout.decode())
 
     def test_dead_reader_does_not_stop_the_run(self):
         process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--json', '--out', self.path('run')],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Built-in data sets and the division into parts. */
 #include "data-test.h"
+#include "dataset-class.h"
 #include "hash.h"
 #include <string.h>
 
@@ -155,6 +156,140 @@ test_split_keeps_one_to_train (void)
   g_assert_cmpuint (train->len + validation->len, ==, 11);
 }
 
+/* A data set of classes of given sizes, out of numbers in memory. */
+static void
+counts_open_done (DynoDataset *dataset, const guint64 *counts, guint32 n_classes)
+{
+  dataset->info.channels = 1;
+  dataset->info.min_width = dataset->info.max_width = dataset->info.min_height = dataset->info.max_height = 1;
+  dyno_dataset_info_set_classes (&dataset->info, n_classes);
+  for (guint32 c = 0; c < n_classes; c++)
+    {
+      dataset->info.class_counts[c] = counts[c];
+      dataset->info.n_samples += counts[c];
+    }
+}
+
+static const guint64 *asked_counts;
+static guint32 n_asked;
+static guint64 first_validation; /* samples from here on validate; 0: no own split */
+
+static gboolean
+counts_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  counts_open_done (dataset, asked_counts, n_asked);
+  dataset->info.has_split = first_validation > 0;
+  return TRUE;
+}
+
+static gint32
+counts_label (DynoDataset *dataset, guint64 index)
+{
+  gint32 label = 0;
+
+  while (index >= dataset->info.class_counts[label])
+    index -= dataset->info.class_counts[label++];
+  return label;
+}
+
+static gboolean
+counts_is_validation (DynoDataset *dataset, guint64 index)
+{
+  return index >= first_validation;
+}
+
+static const DynoDatasetClass counts_class = {
+  .kind = "counts", .title = "Counts", .open = counts_open, .label = counts_label, .is_validation = counts_is_validation
+};
+
+static DynoDataset *
+open_counts (const guint64 *counts, guint32 n_classes, guint64 own_validation)
+{
+  DynoLocation location = { .text = (char *) "counts", .scheme = (char *) "counts", .body = (char *) "counts" };
+  DynoDatasetParams params = { 0 };
+  DynoOpenContext context = { .location = &location, .params = &params, .max_listed = 1 };
+  g_autoptr (GError) error = NULL;
+  DynoDataset *dataset;
+
+  asked_counts = counts;
+  n_asked = n_classes;
+  first_validation = own_validation;
+  dataset = dyno_dataset_new (&counts_class, &context, &error);
+  g_assert_no_error (error);
+  return dataset;
+}
+
+/* A class of two or more has a sample in each part, and one of a single sample trains. */
+static void
+test_split_gives_minorities_one_to_validate (void)
+{
+  static const guint64 counts[] = { 500, 2, 3, 1, 9, 485 };
+  g_autoptr (DynoDataset) dataset = open_counts (counts, 6, 0);
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  guint64 in_train[6] = { 0 }, in_validation[6] = { 0 };
+
+  dyno_dataset_split (dataset, 0.1, 1, &train, &validation);
+  for (guint i = 0; i < train->len; i++)
+    in_train[dyno_dataset_get_label (dataset, g_array_index (train, guint32, i))]++;
+  for (guint i = 0; i < validation->len; i++)
+    in_validation[dyno_dataset_get_label (dataset, g_array_index (validation, guint32, i))]++;
+  for (guint c = 0; c < 6; c++)
+    {
+      g_assert_cmpuint (in_train[c], >=, 1);
+      g_assert_cmpuint (in_validation[c], >=, counts[c] > 1);
+      g_assert_cmpuint (in_train[c] + in_validation[c], ==, counts[c]);
+    }
+  /* What they took is carried on: the whole is the share that was asked for. */
+  g_assert_cmpuint (validation->len, ==, 100);
+}
+
+static gboolean
+has_note (char **notes, const char *words)
+{
+  g_auto (GStrv) parts = g_strsplit (words, "|", -1);
+
+  for (guint i = 0; notes[i] != NULL; i++)
+    {
+      gboolean all = TRUE;
+      for (guint k = 0; parts[k] != NULL; k++)
+        all = all && strstr (notes[i], parts[k]) != NULL;
+      if (all)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+test_notes_tell_what_may_be_a_mistake (void)
+{
+  static const guint64 fair[] = { 40, 30, 50 }, holes[] = { 40, 0, 1, 30 }, uneven[] = { 999, 1 };
+  static const struct {
+    const guint64 *counts;
+    guint32 n_classes;
+    guint64 own_validation;
+    guint n_notes;
+    const char *words, *more;
+  } cases[] = {
+    { fair, 3, 0, 0, NULL, NULL },
+    { holes, 4, 0, 2, "no sample of class “1”", "no validation sample of class “2”" },
+    { fair, 3, 60, 2, "no training sample of class “2”", "no validation sample of class “0”" },
+    { uneven, 2, 0, 2, "“0” has 999 samples and “1” has 1|99.9 %", "no validation sample of class “1”" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoDataset) dataset = open_counts (cases[i].counts, cases[i].n_classes, cases[i].own_validation);
+      g_autoptr (GArray) train = NULL, validation = NULL;
+      g_auto (GStrv) notes = NULL;
+
+      dyno_dataset_split (dataset, 0.1, 1, &train, &validation);
+      notes = dyno_dataset_list_notes (dataset, train, validation);
+      g_assert_cmpuint (g_strv_length (notes), ==, cases[i].n_notes);
+      g_assert_true (cases[i].words == NULL || has_note (notes, cases[i].words));
+      g_assert_true (cases[i].more == NULL || has_note (notes, cases[i].more));
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -167,5 +302,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);
   g_test_add_func ("/data/split/of-nothing-is-file-order", test_split_of_nothing_is_file_order);
   g_test_add_func ("/data/split/keeps-one-to-train", test_split_keeps_one_to_train);
+  g_test_add_func ("/data/split/gives-minorities-one-to-validate", test_split_gives_minorities_one_to_validate);
+  g_test_add_func ("/data/notes/tell-what-may-be-a-mistake", test_notes_tell_what_may_be_a_mistake);
   return g_test_run ();
 }

@@ -118,6 +118,65 @@ test_own_split (void)
 }
 
 static void
+test_unused_part_is_said (void)
+{
+  g_autofree char *folder = test_folder_new ();
+
+  put_jpeg (folder, "train/a/1.jpg", 10);
+  put_jpeg (folder, "train/b/1.jpg", 10);
+  put_jpeg (folder, "test/a/2.jpg", 10);
+  for (guint with_val = 0; with_val < 2; with_val++)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_auto (GStrv) notes = NULL;
+
+      if (with_val)
+        put_jpeg (folder, "val/b/2.jpg", 10);
+      dataset = test_open (folder);
+      notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+      g_assert_cmpuint (g_strv_length (notes), ==, with_val);
+      if (with_val)
+        g_assert_nonnull (strstr (notes[0], "“test” is not used: “val”"));
+    }
+  test_folder_remove (folder);
+}
+
+/* Headers that are whole, and pixels that are not: the scan takes them, decoding each sample finds them, in order. */
+static void
+test_verify_decodes_every_sample (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) whole = test_jpeg (300, 200, 90, 50, 50, FALSE);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_auto (GStrv) failed = NULL, first = NULL;
+  guint64 n_failed;
+
+  for (guint i = 0; i < 70; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%c/%02u.jpg", i < 35 ? 'a' : 'b', i);
+      g_free (test_write (folder, name, whole->data, i % 20 == 7 ? whole->len / 2 : whole->len));
+    }
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 70);
+  failed = dyno_dataset_verify (dataset, 0, NULL, NULL, NULL, &n_failed, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (n_failed, ==, 4);
+  g_assert_cmpuint (g_strv_length (failed), ==, 4);
+  g_assert_true (g_str_has_prefix (failed[0], "a/07.jpg: "));
+  g_assert_true (g_str_has_prefix (failed[3], "b/67.jpg: "));
+  first = dyno_dataset_verify (dataset, 1, NULL, NULL, NULL, &n_failed, &error);
+  g_assert_cmpuint (g_strv_length (first), ==, 1);
+  g_assert_cmpuint (n_failed, ==, 4);
+  g_assert_cmpstr (first[0], ==, failed[0]);
+  g_cancellable_cancel (cancellable);
+  g_assert_null (dyno_dataset_verify (dataset, 0, NULL, NULL, cancellable, &n_failed, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  test_folder_remove (folder);
+}
+
+static void
 test_links_and_special_files (void)
 {
   g_autofree char *folder = test_folder_new ();
@@ -356,6 +415,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/classes-and-order", test_classes_and_order);
   g_test_add_func ("/data/imagefolder/decodes-by-content", test_decodes_by_content);
   g_test_add_func ("/data/imagefolder/own-split", test_own_split);
+  g_test_add_func ("/data/imagefolder/unused-part-is-said", test_unused_part_is_said);
+  g_test_add_func ("/data/verify/decodes-every-sample", test_verify_decodes_every_sample);
   g_test_add_func ("/data/imagefolder/links-and-special-files", test_links_and_special_files);
   g_test_add_func ("/data/imagefolder/odd-names", test_odd_names);
   g_test_add_func ("/data/imagefolder/path-beyond-path-max", test_path_beyond_path_max);

@@ -378,6 +378,43 @@ test_stops_past_bad_share (void)
     }
 }
 
+/* A share is rounded up; none means none; a sample counts once, however often its turn comes. */
+static void
+test_allowed_share_of_bad (void)
+{
+  static const struct {
+    double share;
+    guint bad_every;
+    gboolean ends;
+  } cases[] = { { 0, 30, FALSE }, { -1, 30, TRUE }, { 0.01, 30, FALSE }, { 0.01, 15, TRUE }, { 1, 2, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoLoaderParams params = { .batch = 5, .persistent = TRUE, .prefetch = 1, .max_bad_share = cases[i].share };
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoLoader) loader = NULL;
+      g_autoptr (GError) error = NULL;
+      DynoBatch *batch;
+
+      odd_reset (30);
+      odd.bad_every = cases[i].bad_every;
+      odd.bad_phase = 3 % odd.bad_every;
+      dataset = open_odd ();
+      loader = make_loader (dataset, params);
+      for (guint epoch = 0; epoch < 3 && error == NULL; epoch++)
+        {
+          dyno_loader_start_epoch (loader, epoch, 0);
+          while ((batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL)
+            dyno_loader_release (loader, batch);
+        }
+      g_assert_cmpint (error != NULL, ==, cases[i].ends);
+      if (!cases[i].ends)
+        g_assert_cmpuint (dyno_loader_count_bad (loader), ==, 30 / cases[i].bad_every);
+      else
+        g_assert_nonnull (strstr (error->message, "data.max_bad"));
+    }
+}
+
 static void
 test_all_bad_ends (void)
 {
@@ -844,6 +881,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/resumes-at-batch", test_resumes_at_batch);
   g_test_add_func ("/data/loader/replaces-bad-samples", test_replaces_bad_samples);
   g_test_add_func ("/data/loader/stops-past-bad-share", test_stops_past_bad_share);
+  g_test_add_func ("/data/loader/allowed-share-of-bad", test_allowed_share_of_bad);
   g_test_add_func ("/data/loader/all-bad-ends", test_all_bad_ends);
   g_test_add_func ("/data/loader/cancel-ends-wait", test_cancel_ends_wait);
   g_test_add_func ("/data/loader/free-in-mid-epoch", test_free_in_mid_epoch);

@@ -565,7 +565,7 @@ test_one_class_is_refused (void)
 static void
 test_parts (void)
 {
-  static const double fractions[] = { 0, 0.001, 0.1, 0.25, 0.9 };
+  static const double fractions[] = { 0, 0.001, 0.01, 0.1, 0.25, 0.9 };
   g_autoptr (DynoJob) job = resnet_job ();
   g_autoptr (DynoDataset) dataset =
       dyno_dataset_open ("builtin:shapes?size=16&samples=211&classes=7", NULL, NULL, NULL, NULL, NULL);

@@ -317,11 +317,29 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   return TRUE;
 }
 
+static const char *const train_names[] = { "train", "training", NULL };
+static const char *const validation_names[] = { "val", "valid", "validation", "test", NULL };
+
+/* Of several folders that could be a part one is taken: the others are said. */
+static void
+note_unused_parts (DynoDataset *dataset, const char *root, const char *train, const char *validation)
+{
+  const char *const *names[] = { train_names, validation_names };
+
+  for (guint part = 0; train != NULL && part < 2; part++)
+    for (guint i = 0; names[part][i] != NULL; i++)
+      {
+        g_autofree char *path = g_build_filename (root, names[part][i], NULL);
+        g_autofree char *taken = g_filename_display_basename (part == 0 || validation == NULL ? train : validation);
+        if (g_file_test (path, G_FILE_TEST_IS_DIR) && g_strcmp0 (path, train) != 0 && g_strcmp0 (path, validation) != 0)
+          g_ptr_array_add (dataset->notes, g_strdup_printf ("The folder “%s” is not used: “%s” is taken for its part",
+                                                            names[part][i], taken));
+      }
+}
+
 gboolean
 dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
-  static const char *const train_names[] = { "train", "training", NULL };
-  static const char *const validation_names[] = { "val", "valid", "validation", "test", NULL };
   Walk walk = { .scan = scan, .dataset = dataset, .context = context };
   g_autofree char *train = NULL, *validation = NULL;
   char *parts[2];
@@ -340,6 +358,7 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
   validation = train != NULL ? find_part (scan->root, validation_names) : NULL;
   parts[0] = train != NULL ? train : scan->root;
   parts[1] = validation;
+  note_unused_parts (dataset, scan->root, train, validation);
   ok = walk_parts (&walk, parts, error);
   g_hash_table_unref (walk.entered);
   free (walk.real_root);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a data set is likely to be a mistake, in sentences: files left out, classes that cannot be learned or checked. */
+#include "dataset-class.h"
+
+#define MAX_NAMED 5  /* classes in a sentence */
+#define UNEVEN    50 /* samples of the largest class for one of the smallest */
+
+typedef struct {
+  GPtrArray *notes;
+  const DynoDatasetInfo *info;
+  guint64 *train, *validation; /* (n_classes); NULL: parts are not known */
+  gboolean has_validation;
+} Notes;
+
+static void
+count_labels (DynoDataset *dataset, const GArray *part, guint64 *counts)
+{
+  for (guint i = 0; i < part->len; i++)
+    counts[dataset->klass->label (dataset, g_array_index (part, guint32, i))]++;
+}
+
+static gboolean
+is_empty (const Notes *n, guint32 c)
+{
+  return n->info->class_counts[c] == 0;
+}
+
+static gboolean
+is_untrained (const Notes *n, guint32 c)
+{
+  return n->train != NULL && n->train[c] == 0 && n->info->class_counts[c] > 0;
+}
+
+static gboolean
+is_unchecked (const Notes *n, guint32 c)
+{
+  return n->has_validation && n->train[c] > 0 && n->validation[c] == 0;
+}
+
+/* "before “a”, “b” and 3 more after", of the classes that a question holds for. */
+static void
+say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before, const char *after)
+{
+  g_autoptr (GString) text = g_string_new (before);
+  guint32 found = 0;
+
+  for (guint32 c = 0; c < n->info->n_classes; c++)
+    if (holds (n, c) && found++ < MAX_NAMED)
+      g_string_append_printf (text, "%s“%s”", found > 1 ? ", " : "", n->info->class_names[c]);
+  if (found > MAX_NAMED)
+    g_string_append_printf (text, " and %u more", found - MAX_NAMED);
+  g_string_append (text, after);
+  if (found > 0)
+    g_ptr_array_add (n->notes, g_string_free (g_steal_pointer (&text), FALSE));
+}
+
+static void
+say_uneven (Notes *n)
+{
+  const guint64 *counts = n->info->class_counts;
+  guint32 most = 0, least = G_MAXUINT32;
+
+  for (guint32 c = 0; c < n->info->n_classes; c++)
+    {
+      most = counts[c] > counts[most] ? c : most;
+      if (counts[c] > 0 && (least == G_MAXUINT32 || counts[c] < counts[least]))
+        least = c;
+    }
+  if (least == G_MAXUINT32 || counts[most] / counts[least] < UNEVEN)
+    return;
+  g_ptr_array_add (
+      n->notes, g_strdup_printf ("Class “%s” has %" G_GUINT64_FORMAT " samples and “%s” has %" G_GUINT64_FORMAT
+                                 ": to say “%s” for all of them is right for %.1f %%; add samples of the rare classes",
+                                 n->info->class_names[most], counts[most], n->info->class_names[least], counts[least],
+                                 n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
+}
+
+char **
+dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray *validation)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  g_autofree guint64 *counts = g_new0 (guint64, 2 * (gsize) info->n_classes + 1);
+  Notes n = { .notes = g_ptr_array_new (), .info = info };
+
+  if (info->n_unreadable > 0)
+    g_ptr_array_add (n.notes, g_strdup_printf ("%" G_GUINT64_FORMAT " files cannot be used and are left out, the first: %s",
+                                               info->n_unreadable,
+                                               dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
+  for (guint i = 0; i < dataset->notes->len; i++)
+    g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
+  if (info->target_kind == DYNO_TARGET_CLASS && !info->device_noise)
+    {
+      if (train != NULL && validation != NULL)
+        {
+          n.train = counts;
+          n.validation = counts + info->n_classes;
+          n.has_validation = validation->len > 0;
+          count_labels (dataset, train, n.train);
+          count_labels (dataset, validation, n.validation);
+        }
+      say_classes (&n, is_empty, "There is no sample of class ", ": it stays a class, and is never learned");
+      say_classes (&n, is_untrained, "There is no training sample of class ", ": all its samples validate, none is learned");
+      say_classes (&n, is_unchecked, "There is no validation sample of class ",
+                   ": the accuracy says nothing of it; two samples or more are divided");
+      say_uneven (&n);
+    }
+  g_ptr_array_add (n.notes, NULL);
+  return (char **) g_ptr_array_free (n.notes, FALSE);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples that could not be read in a run: told at the first, counted and named at the end.  Laws: a sample counts once, however
+ * often its turn came; a device that was lost on the way loses none. */
+#include "run.h"
+
+#define MAX_NAMED 100
+
+static DynoLoader *
+get_loader (DynoRun *run, guint part)
+{
+  DynoUploader *uploader = run->engine ? (part == 0 ? run->engine->uploader : run->engine->eval_uploader) : NULL;
+
+  return uploader ? dyno_uploader_get_loader (uploader) : NULL;
+}
+
+void
+dyno_run_tell_unreadable (DynoRun *run)
+{
+  for (guint part = 0; part < 2 && !run->unreadable_told; part++)
+    {
+      DynoLoader *loader = get_loader (run, part);
+      g_auto (GStrv) names = NULL;
+
+      if (!loader || dyno_loader_count_bad (loader) == 0)
+        continue;
+      names = dyno_loader_list_bad (loader);
+      run->unreadable_told = TRUE;
+      dyno_run_warn (run,
+                     "A sample cannot be read, and another takes its place: %s; all such are counted, and past %g %% of the "
+                     "samples (data.max_bad) the run stops",
+                     names[0], run->session->job->settings.data_max_bad * 100);
+    }
+}
+
+void
+dyno_run_collect_unreadable (DynoRun *run)
+{
+  guint64 count = 0;
+
+  if (!run->unreadable)
+    run->unreadable = g_ptr_array_new_with_free_func (g_free);
+  for (guint part = 0; part < 2; part++)
+    {
+      DynoLoader *loader = get_loader (run, part);
+      g_auto (GStrv) names = loader ? dyno_loader_list_bad (loader) : NULL;
+
+      count += loader ? dyno_loader_count_bad (loader) : 0;
+      for (guint i = 0; names && names[i] && run->unreadable->len < MAX_NAMED; i++)
+        if (!g_ptr_array_find_with_equal_func (run->unreadable, names[i], g_str_equal, NULL))
+          {
+            g_ptr_array_add (run->unreadable, g_strdup (names[i]));
+            g_info ("Unreadable: %s", names[i]);
+          }
+    }
+  run->n_unreadable = MAX (run->n_unreadable, MAX (count, run->unreadable->len));
+}
