@@ -25,13 +25,13 @@ enum {
 struct _DynoTunePage {
   GtkBox parent_instance;
   GtkWidget *intro, *minutes, *minutes_label, *start, *stop, *status_box, *status, *progress;
-  GtkWidget *best_card, *speedup, *best_text, *best_rate, *best_memory, *best_settings, *base_rate, *base_memory,
-      *base_settings;
+  GtkWidget *best_card, *speedup, *speedup_of, *best_title, *best_text, *best_rate, *best_memory, *best_settings, *base_rate,
+      *base_memory, *base_settings;
   GtkWidget *use, *list_box, *list;
   GtkListStore *trials;
   DynoSetup *setup;
   DynoTune *tune;
-  gboolean over, freeing, has_best;
+  gboolean over, freeing, has_best, worth_using;
   DynoSettings best;
   double most;
   guint timer;
@@ -102,9 +102,20 @@ static void
 show_best (DynoTunePage *self, const DynoTuneEvent *event)
 {
   self->has_best = TRUE;
+  self->worth_using = !event->keep_today;
   self->best = event->trial.settings;
   /* Translators: how many times faster than the base line: "3.4×" */
-  set_text (self->speedup, event->speedup > 0 ? g_strdup_printf (_ ("%.1f×"), event->speedup) : g_strdup ("\342\200\223"));
+  /* Without a proof nothing is claimed, also not that today's settings are the best. */
+  gboolean as_fast = event->proven && event->keep_today;
+  set_text (self->speedup, as_fast              ? g_strdup ("\342\234\223") /* check mark */
+                           : event->speedup > 0 ? g_strdup_printf (_ ("%.1f×"), event->speedup)
+                                                : g_strdup ("\342\200\223"));
+  gtk_label_set_text (GTK_LABEL (self->speedup_of), as_fast ? _ ("already as fast") : _ ("as fast as the base line"));
+  gtk_label_set_text (GTK_LABEL (self->best_title), as_fast         ? _ ("Today's settings")
+                                                    : event->proven ? _ ("Best, proven by a second run")
+                                                                    : _ ("Best so far, not proven"));
+  dyno_widget_add_class (self->use, "suggested-action", event->proven && !event->keep_today);
+  gtk_widget_set_visible (self->use, !event->keep_today);
   gtk_label_set_text (GTK_LABEL (self->best_text), event->text ? event->text : "");
   gtk_widget_set_visible (self->best_text, event->text != NULL);
   set_text (self->best_rate, describe_rate (event->trial.samples_per_s));
@@ -161,6 +172,14 @@ free_tune (DynoTunePage *self)
   g_task_run_in_thread (task, free_in_thread);
 }
 
+static void
+show_progress (DynoTunePage *self, const DynoTrial *trial)
+{
+  g_autofree char *settings = describe_settings (&trial->settings);
+  g_autofree char *text = g_strdup_printf ("%s: %s", dyno_words_stage (trial->stage), settings);
+  gtk_label_set_text (GTK_LABEL (self->status), text);
+}
+
 static gboolean
 drain (gpointer data)
 {
@@ -171,8 +190,7 @@ drain (gpointer data)
       switch (event->type)
         {
         case DYNO_TUNE_EVENT_PROGRESS:
-          if (event->text)
-            gtk_label_set_text (GTK_LABEL (self->status), event->text);
+          show_progress (self, &event->trial);
           gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (event->fraction, 0, 1));
           break;
         case DYNO_TUNE_EVENT_TRIAL:
@@ -239,7 +257,7 @@ dyno_tune_page_is_active (DynoTunePage *self)
 gboolean
 dyno_tune_page_has_best (DynoTunePage *self)
 {
-  return self->has_best;
+  return self->has_best && self->worth_using;
 }
 
 void
@@ -294,6 +312,8 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   BIND (progress);
   BIND (best_card);
   BIND (speedup);
+  BIND (speedup_of);
+  BIND (best_title);
   BIND (best_text);
   BIND (best_rate);
   BIND (best_memory);

@@ -2,6 +2,7 @@
 /* A trial is a session like any other, without an output folder, ended as soon as enough was measured: what is measured is
  * what a run will do, loader, transfers and optimizer included. */
 #include "trial.h"
+#include "intl.h"
 #include "session.h"
 #include <math.h>
 
@@ -179,17 +180,17 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
   if (m.nonfinite)
     {
       trial->outcome = DYNO_TRIAL_DIVERGED;
-      trial->text = g_strdup ("The loss was not finite");
+      trial->text = g_strdup (_ ("The loss was not finite"));
       return;
     }
   elapsed = (double) (m.end_us - m.begin_us) / 1e6;
   if (m.counted < LEAST_STEPS || elapsed <= 0.0)
     {
       trial->outcome = DYNO_TRIAL_FAILED;
-      trial->text = g_strdup (g_cancellable_is_cancelled (cancellable) ? "Stopped before enough steps were measured"
+      trial->text = g_strdup (g_cancellable_is_cancelled (cancellable) ? _ ("Stopped before enough steps were measured")
                               : g_get_monotonic_time () >= deadline_us
-                                  ? "The time was over before enough steps were measured; give the search more minutes"
-                                  : "The run ended before enough steps were measured");
+                                  ? _ ("The time was over before enough steps were measured; give the search more minutes")
+                                  : _ ("The run ended before enough steps were measured"));
       return;
     }
   trial->step_ms = elapsed * 1e3 / (double) m.counted;

@@ -91,6 +91,8 @@ tell_progress (DynoTune *tune, const char *stage, const DynoSettings *settings)
 
   event->type = DYNO_TUNE_EVENT_PROGRESS;
   event->fraction = MIN (1.0, (double) tune->trials->len / MAX (tune->planned, tune->trials->len + 1));
+  event->trial.stage = stage;
+  event->trial.settings = *settings;
   event->text = g_strdup_printf ("%s: batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers", stage,
                                  settings->batch_size, settings->amp ? "AMP" : "fp32", settings->workers);
   tell (tune, event);

@@ -44,7 +44,7 @@ typedef enum {
 
 typedef struct {
   DynoTuneEventType type;
-  DynoTrial trial;     /* TRIAL; BEST: the choice, its proof where proven */
+  DynoTrial trial;     /* TRIAL; PROGRESS: stage and settings; BEST: the choice, its proof where proven */
   DynoTrial baseline;  /* BEST: its proof where there is one; settings as it ran */
   double speedup;      /* BEST: rate over the base line's; NaN: that one did not work */
   double gain;         /* BEST: rate over that of today's settings (the job's); NaN: not known */

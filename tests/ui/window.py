@@ -372,6 +372,29 @@ def test_limit_is_the_smaller_of_budget_and_device(window):
     window.ready()
 
 
+def stop_tuning_after_a_trial(window, **settings):
+    window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', **settings)
+    window.ready()
+    window.press('Tune', Atspi.Role.RADIO_BUTTON)
+    window.press('Start Tuning')
+    window.wait_for('a measured trial', lambda: any(n.get_name() == 'Measured' for n in window.nodes()))
+    window.press('Stop Tuning')
+    window.find(Atspi.Role.PUSH_BUTTON, 'Start Tuning')
+
+
+def test_tuning_calls_proven_what_was_proven(window):
+    stop_tuning_after_a_trial(window, batch_size=32, workers=1)
+    window.text('Best so far, not proven')
+    assert not window.has_text('proven by a second run')
+    window.press('Use These Settings')
+    # Nothing is faster than what one has: there is nothing to use.
+    stop_tuning_after_a_trial(window, batch_size=16, workers=0)
+    window.text('Best so far, not proven')
+    assert not any(t == 'already as fast' for t in window.shown()), 'claimed without a proof'
+    assert not any(n.get_name() == 'Use These Settings' and showing(n) for n in window.nodes())
+    window.press('Train', Atspi.Role.RADIO_BUTTON)
+
+
 def test_closes_in_mid_run(window):
     window.ready()
     window.small_shapes()
@@ -392,7 +415,8 @@ def test_closes_in_mid_run(window):
 
 
 TESTS = [test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
-         test_limit_is_the_smaller_of_budget_and_device, test_closes_in_mid_run]
+         test_limit_is_the_smaller_of_budget_and_device,
+         test_tuning_calls_proven_what_was_proven, test_closes_in_mid_run]
 
 
 def main():
