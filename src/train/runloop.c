@@ -83,6 +83,7 @@ apply_live (DynoRun *run, const DynoSettings *live)
   s->clip_norm = live->clip_norm;
   s->momentum = live->momentum;
   s->epochs = live->epochs;
+  s->checkpoint_minutes = live->checkpoint_minutes;
 }
 
 static void

@@ -88,7 +88,8 @@ void dyno_session_resume (DynoSession *session);
 void dyno_session_stop (DynoSession *session, gboolean now);
 /* Saves a checkpoint at the next step's end. */
 void dyno_session_checkpoint (DynoSession *session);
-/* Changes a setting that is `live` (workers, prefetch, lr, weight_decay, clip_norm, momentum, epochs).  Errors: SETTING. */
+/* Changes a setting that is `live` (workers, prefetch, lr, weight_decay, clip_norm, momentum, epochs,
+ * checkpoint_minutes).  Errors: SETTING. */
 gboolean dyno_session_set (DynoSession *session, const char *key, const char *value, GError **error);
 void dyno_session_join (DynoSession *session);
 

@@ -7,6 +7,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define SHAPES "builtin:shapes?size=16&samples=100&classes=4"
 
@@ -221,6 +222,76 @@ test_weights_roundtrip (void)
     }
   test_remove_tree (a);
   test_remove_tree (b);
+}
+
+/* Whatever comes after it, and however that ends, the best epoch's weights stay. */
+static void
+check_best (gboolean diverges)
+{
+  g_autofree char *folder = test_folder (), *best = in_folder (folder, "weights.safetensors");
+  g_autofree char *last = in_folder (folder, "weights-last.safetensors"), *kept = in_folder (folder, "kept");
+  g_autofree char *out = in_folder (folder, "out"), *text = NULL;
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_auto (TestRun) first = { 0 };
+  g_auto (TestRun) spoilt = { 0 };
+  gsize size;
+
+  test_job_set (job, "epochs=4", "lr=0.01", "warmup_epochs=0", "schedule=constant", NULL);
+  test_run_good (&first, job);
+  g_assert_cmpuint (first.best_epoch, >, 0);
+  g_assert_true (g_file_get_contents (best, &text, &size, NULL) && g_file_set_contents (kept, text, (gssize) size, NULL));
+
+  job->resume = g_strdup (folder);
+  job->weights_out = g_strdup (out);
+  test_job_set (job, "epochs=9", NULL);
+  if (diverges)
+    test_job_set (job, "lr=100", "momentum=0.99", NULL);
+  else /* the weights fade away */
+    test_job_set (job, "lr=0.2", "momentum=0", "clip_norm=0.001", "weight_decay=1", NULL);
+  test_run (&spoilt, job, NULL, NULL);
+  if (diverges)
+    g_assert_error (spoilt.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  else
+    g_assert_no_error (spoilt.error);
+  g_assert_cmpuint (spoilt.best_epoch, ==, first.best_epoch);
+  test_assert_same_file (best, kept);
+  test_assert_same_file (out, kept);
+  if (!diverges)
+    {
+      g_autofree char *other = NULL;
+      gsize other_size;
+      g_assert_true (g_file_get_contents (last, &other, &other_size, NULL));
+      g_assert_true (other_size == size && memcmp (text, other, size) != 0);
+    }
+  test_remove_tree (folder);
+}
+
+static void
+test_best_is_kept (void)
+{
+  check_best (FALSE);
+}
+
+static void
+test_best_outlives_divergence (void)
+{
+  check_best (TRUE);
+}
+
+/* Without a folder the best weights wait in memory for the end. */
+static void
+test_best_without_folder (void)
+{
+  g_autofree char *folder = test_folder (), *out = in_folder (folder, "out"),
+                  *best = in_folder (folder, "weights.safetensors");
+  g_autoptr (DynoJob) with = job_in ("mlp", folder), without = job_in ("mlp", folder);
+
+  run_once (with);
+  g_clear_pointer (&without->out_dir, g_free);
+  without->weights_out = g_strdup (out);
+  run_once (without);
+  test_assert_same_file (best, out);
+  test_remove_tree (folder);
 }
 
 static void
@@ -484,6 +555,82 @@ check_mid_epoch (const char *change)
 }
 
 static void
+save_often (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  g_assert_true (dyno_session_set (session, "checkpoint_minutes", "1e-9", NULL));
+  end_when_saved (session, step, data);
+}
+
+static void
+test_live_minutes (void)
+{
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=16&samples=16000&classes=4");
+  g_auto (TestRun) run = { 0 };
+
+  job->out_dir = g_strdup (folder);
+  test_run (&run, job, save_often, path);
+  g_assert_no_error (run.error);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_STOPPED);
+  g_assert_cmpuint (run.epochs, ==, 0);
+  g_assert_cmpuint (run.checkpoints, >=, 1);
+  test_remove_tree (folder);
+}
+
+static void
+write_npy (const char *path, const char *type, const char *shape, gsize size_bytes)
+{
+  g_autofree char *data = g_malloc0 (128 + size_bytes);
+  g_autofree char *words = g_strdup_printf ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
+
+  memset (data, ' ', 127);
+  data[127] = '\n';
+  memcpy (data, "\x93NUMPY\x01\x00\x76\x00", 10);
+  memcpy (data + 10, words, strlen (words));
+  for (gsize i = 0; i < size_bytes; i++)
+    data[128 + i] = (char) (strcmp (type, "|u1") == 0 ? i % 251 : i % 8 == 0 ? (i / 8) % 2 : 0);
+  g_assert_true (g_file_set_contents (path, data, (gssize) (128 + size_bytes), NULL));
+}
+
+static void
+truncate_data (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 3)
+    g_assert_cmpint (truncate (data, 1000), ==, 0);
+}
+
+/* Data that cannot be read any more ends the run, which has saved what it had learned and goes on from there. */
+static void
+test_error_saves (void)
+{
+  g_autofree char *folder = test_folder (), *x = in_folder (folder, "X.npy"), *y = in_folder (folder, "y.npy");
+  g_autofree char *out = in_folder (folder, "run"), *checkpoint = in_folder (out, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoJob) job = test_job ("mlp", x);
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) resumed = { 0 };
+  guint64 epoch_step, step;
+
+  write_npy (x, "|u1", "4096, 8, 8, 3", 4096 * 192);
+  write_npy (y, "<i8", "4096,", 4096 * 8);
+  job->targets = g_strdup (y);
+  job->out_dir = g_strdup (out);
+  test_job_set (job, "epochs=1000", "lr=0.001", "batch_size=4", NULL);
+  test_run (&run, job, truncate_data, x);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
+  g_assert_nonnull (run.error);
+  g_assert_cmpuint (run.checkpoints, >=, 1);
+  step = step_of (checkpoint, &epoch_step);
+  g_assert_cmpuint (step, ==, run.losses->len);
+
+  write_npy (x, "|u1", "4096, 8, 8, 3", 4096 * 192);
+  job->resume = g_strdup (out);
+  job->max_steps = (gint64) step + 2;
+  test_run_good (&resumed, job);
+  g_assert_cmpuint (resumed.losses->len, ==, 2);
+  test_remove_tree (folder);
+}
+
+static void
 test_mid_epoch (void)
 {
   check_mid_epoch (NULL);
@@ -550,6 +697,11 @@ main (int argc, char **argv)
   g_test_add_func ("/train/checkpoint/other-model-is-named", test_other_model_is_named);
   g_test_add_func ("/train/checkpoint/other-data-is-warned-of", test_other_data_is_warned_of);
   g_test_add_func ("/train/weights/roundtrip", test_weights_roundtrip);
+  g_test_add_func ("/train/checkpoint/minutes-change-live", test_live_minutes);
+  g_test_add_func ("/train/checkpoint/error-saves-what-was-learned", test_error_saves);
+  g_test_add_func ("/train/weights/best-is-kept", test_best_is_kept);
+  g_test_add_func ("/train/weights/best-outlives-divergence", test_best_outlives_divergence);
+  g_test_add_func ("/train/weights/best-without-a-folder", test_best_without_folder);
   g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
   g_test_add_func ("/train/checkpoint/state-that-is-not-finite-is-not-saved", test_state_that_is_not_finite_is_not_saved);
   g_test_add_func ("/train/disk/full", test_full_disk);
