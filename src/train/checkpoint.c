@@ -197,6 +197,7 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free), metadata = NULL;
+  g_autofree char *temporary = NULL;
   DynoSafetensor row = { .name = "scaler",
                          .type = DYNO_TENSOR_U32,
                          .n_dims = 1,
@@ -215,9 +216,12 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
   metadata = make_metadata (job, content_hash, position);
   add_hash (metadata, tensors);
   g_ptr_array_add (metadata, NULL);
+  /* Only what is whole on the disk takes the place of a checkpoint, and of the one before it. */
+  if (!dyno_safetensors_write_temporary (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len,
+                                         (const char *const *) metadata->pdata, &temporary, error))
+    return FALSE;
   keep_previous (path);
-  return dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len,
-                                 (const char *const *) metadata->pdata, error);
+  return dyno_file_replace (temporary, path, error);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------- */

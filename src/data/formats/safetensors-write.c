@@ -119,17 +119,17 @@ are_valid (const DynoSafetensor *tensors, guint n_tensors)
 }
 
 gboolean
-dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors, const char *const *metadata,
-                        GError **error)
+dyno_safetensors_write_temporary (const char *path, const DynoSafetensor *tensors, guint n_tensors,
+                                  const char *const *metadata, char **temporary, GError **error)
 {
-  g_autofree char *temporary = NULL;
   g_autoptr (GString) header = NULL;
   gboolean ok;
   int fd, code;
 
+  *temporary = NULL;
   g_return_val_if_fail (are_valid (tensors, n_tensors), FALSE);
   header = make_header (tensors, n_tensors, metadata);
-  fd = dyno_file_open_temporary (path, &temporary);
+  fd = dyno_file_open_temporary (path, temporary);
   if (fd < 0)
     return dyno_file_set_error (error, errno, path);
   ok = write_file (fd, header, tensors, n_tensors);
@@ -140,7 +140,17 @@ dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n
       ok = FALSE;
     }
   if (ok)
-    return dyno_file_replace (temporary, path, error);
-  g_unlink (temporary);
+    return TRUE;
+  g_unlink (*temporary);
   return dyno_file_set_error (error, code, path);
+}
+
+gboolean
+dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors, const char *const *metadata,
+                        GError **error)
+{
+  g_autofree char *temporary = NULL;
+
+  return dyno_safetensors_write_temporary (path, tensors, n_tensors, metadata, &temporary, error)
+         && dyno_file_replace (temporary, path, error);
 }

@@ -65,4 +65,8 @@ GHashTable *dyno_safetensors_get_metadata_table (DynoSafetensors *file);
 gboolean dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors,
                                  const char *const *metadata, GError **error);
 
+/* The same in two halves: the file is whole and on the disk, beside path, and becomes it by dyno_file_replace.  *temporary: g_free. */
+gboolean dyno_safetensors_write_temporary (const char *path, const DynoSafetensor *tensors, guint n_tensors,
+                                           const char *const *metadata, char **temporary, GError **error);
+
 G_END_DECLS

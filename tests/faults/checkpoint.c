@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* A checkpoint, and any file that is replaced as a whole, at each of the system calls that write it: killed there, or told of a
+ * full disk, a limit, an error of the device. */
+#include "calls.h"
+#include "base-error.h"
+#include "checkpoint.h"
+#include "file.h"
+#include "log.h"
+#include "rundir.h"
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_CALLS 1000 /* a loop that does not end by then is an error */
+
+static DynoGraph *graph;
+
+/* --- what is written ----------------------------------------------------------------------------------------------- */
+
+static DynoState *
+make_state (float value)
+{
+  DynoState *state = g_new0 (DynoState, 1);
+  DynoWeights **parts[] = { &state->model, &state->moment1 };
+
+  state->graph = graph;
+  state->scaler.scale = value;
+  for (guint k = 0; k < G_N_ELEMENTS (parts); k++)
+    {
+      *parts[k] = dyno_weights_new (graph, NULL);
+      for (guint i = 0; i < (*parts[k])->n; i++)
+        (*parts[k])->values[i][0] = value + (float) k;
+    }
+  return state;
+}
+
+/* Version v of the file. */
+typedef gboolean (*Writer) (const char *path, guint version, GError **error);
+
+static gboolean
+write_checkpoint (const char *path, guint version, GError **error)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoState) state = make_state ((float) version);
+  DynoPosition position = { .step = version };
+
+  return dyno_checkpoint_write (path, state, job, 7, &position, error);
+}
+
+static gboolean
+write_text (const char *path, guint version, GError **error)
+{
+  g_autofree char *text = g_strnfill (100000, (char) ('a' + version));
+
+  return dyno_file_write_atomic (path, text, 100000, error);
+}
+
+/* --- the folder ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  Writer write;
+  char *folder, *path, *previous;
+  char *texts[4]; /* the file's content in each version */
+  gsize size;     /* the same in all */
+} Case;
+
+static void
+read_text (Case *c, const char *path, char **text)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_file_get_contents (path, text, &c->size, &error);
+  g_assert_no_error (error);
+}
+
+static void
+case_init (Case *c, Writer writer)
+{
+  *c = (Case){ .write = writer, .folder = g_dir_make_tmp ("dyno-faults-XXXXXX", NULL) };
+  c->path = g_build_filename (c->folder, DYNO_CHECKPOINT_NAME, NULL);
+  c->previous = g_build_filename (c->folder, DYNO_CHECKPOINT_NAME_PREVIOUS, NULL);
+  for (guint v = 0; v < G_N_ELEMENTS (c->texts); v++)
+    {
+      g_assert_true (c->write (c->path, v, NULL));
+      read_text (c, c->path, &c->texts[v]);
+    }
+}
+
+static void
+case_clear (Case *c)
+{
+  g_autofree char *log = g_build_filename (c->folder, "log", NULL);
+
+  for (guint v = 0; v < G_N_ELEMENTS (c->texts); v++)
+    g_free (c->texts[v]);
+  g_unlink (c->path);
+  g_unlink (c->previous);
+  g_unlink (log);
+  g_assert_cmpint (g_rmdir (c->folder), ==, 0);
+  g_free (c->folder);
+  g_free (c->path);
+  g_free (c->previous);
+}
+
+/* Versions 0 and 1 lie there. */
+static void
+reset (Case *c)
+{
+  g_unlink (c->path);
+  g_unlink (c->previous);
+  g_assert_true (c->write (c->path, 0, NULL) && c->write (c->path, 1, NULL));
+}
+
+/* Which version a file is, to the byte. */
+static guint
+version_of (Case *c, const char *path)
+{
+  g_autofree char *text = NULL;
+  gsize size = c->size;
+
+  read_text (c, path, &text);
+  g_assert_cmpuint (c->size, ==, size);
+  for (guint v = 0; v < G_N_ELEMENTS (c->texts); v++)
+    if (memcmp (text, c->texts[v], size) == 0)
+      return v;
+  g_assert_not_reached ();
+}
+
+static guint
+count_temporaries (Case *c)
+{
+  g_autoptr (GDir) folder = g_dir_open (c->folder, 0, NULL);
+  const char *name;
+  guint n = 0;
+
+  while ((name = g_dir_read_name (folder)))
+    n += name[0] == '.';
+  return n;
+}
+
+/* The new version or the old one; with the old one, what was kept before it is kept still. */
+static guint
+check_whole (Case *c)
+{
+  guint now = version_of (c, c->path);
+
+  g_assert_true (now == 1 || now == 2);
+  if (c->write == write_checkpoint)
+    g_assert_cmpuint (version_of (c, c->previous), <=, 1);
+  return now;
+}
+
+/* --- tests --------------------------------------------------------------------------------------------------------- */
+
+/* The bytes are on the disk before the name is, and the name is made durable too. */
+static void
+test_order (gconstpointer data)
+{
+  g_autofree char *list = NULL, *named = NULL;
+  g_auto (GStrv) lines = NULL;
+  int fd = -1, folder_fd = -1;
+  gboolean written = FALSE, synced = FALSE, renamed = FALSE, durable = FALSE;
+  Case c;
+
+  case_init (&c, (Writer) data);
+  reset (&c);
+  calls_arm (0, 0);
+  g_assert_true (c.write (c.path, 2, NULL));
+  calls_disarm (&list);
+  named = g_strdup_printf (" %s", c.path);
+  lines = g_strsplit (list, "\n", -1);
+  for (guint i = 0; lines[i]; i++)
+    {
+      int number = lines[i][0] ? atoi (strchr (lines[i], ' ') + 1) : -1;
+
+      if (g_str_has_prefix (lines[i], "opened ") && g_str_has_suffix (lines[i], c.folder))
+        folder_fd = number;
+      else if (g_str_has_prefix (lines[i], "opened ") && fd < 0)
+        fd = number;
+      else if (g_str_has_prefix (lines[i], "write "))
+        {
+          g_assert_cmpint (number, ==, fd);
+          g_assert_false (synced); /* nothing is written after the sync */
+          written = TRUE;
+        }
+      else if (g_str_has_prefix (lines[i], "fsync ") && number == fd && !renamed)
+        synced = TRUE;
+      else if (g_str_has_prefix (lines[i], "fsync ") && number == folder_fd)
+        durable = renamed;
+      else if (g_str_has_prefix (lines[i], "rename ") && g_str_has_suffix (lines[i], named))
+        {
+          g_assert_true (written && synced);
+          renamed = TRUE;
+        }
+    }
+  g_assert_true (renamed && durable);
+  case_clear (&c);
+}
+
+/* Killed at each call, in the middle of the writes too: one version or the other, whole; what else lies there goes with the next start. */
+static void
+test_killed (gconstpointer data)
+{
+  gboolean over = FALSE;
+  guint old = 0, renewed = 0;
+  Case c;
+
+  case_init (&c, (Writer) data);
+  for (guint at = 1; !over; at++)
+    {
+      int status = 0;
+      pid_t child;
+
+      g_assert_cmpuint (at, <, MOST_CALLS);
+      reset (&c);
+      child = fork ();
+      g_assert_cmpint (child, >=, 0);
+      if (child == 0)
+        {
+          calls_arm (at, 0);
+          _exit (c.write (c.path, 2, NULL) ? 0 : 1);
+        }
+      g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+      over = WIFEXITED (status) && WEXITSTATUS (status) == 0;
+      g_assert_true (over || (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL));
+      if (check_whole (&c) == 1)
+        old++;
+      else
+        renewed++;
+      g_autoptr (DynoRunDir) dir = dyno_run_dir_open (c.folder, NULL);
+      g_assert_nonnull (dir);
+      g_assert_cmpuint (count_temporaries (&c), ==, 0);
+      dyno_log_set_file (NULL);
+    }
+  g_assert_cmpuint (old, >=, 4);
+  g_assert_cmpuint (renewed, >=, 2);
+  case_clear (&c);
+}
+
+/* Each call fails once: an error that names the file, or a file that is written all the same; then it can be written again. */
+static void
+test_failing (gconstpointer data)
+{
+  static const int codes[] = { ENOSPC, EDQUOT, EFBIG, EIO };
+  Case c;
+
+  case_init (&c, (Writer) data);
+  for (guint k = 0; k < G_N_ELEMENTS (codes); k++)
+    {
+      guint failures = 0, lost = 0;
+      gboolean over = FALSE;
+
+      for (guint at = 1; !over; at++)
+        {
+          g_autoptr (GError) error = NULL;
+          gboolean written;
+
+          g_assert_cmpuint (at, <, MOST_CALLS);
+          reset (&c);
+          calls_arm (at, codes[k]);
+          written = c.write (c.path, 2, &error);
+          over = calls_disarm (NULL) < at;
+          g_assert_cmpint (written, ==, error == NULL);
+          g_assert_cmpuint (check_whole (&c), ==, written ? 2 : 1);
+          if (error)
+            {
+              g_assert_error (error, DYNO_BASE_ERROR, (codes[k] == EIO ? DYNO_BASE_ERROR_IO : DYNO_BASE_ERROR_DISK));
+              g_assert_nonnull (strstr (error->message, DYNO_CHECKPOINT_NAME));
+              failures++;
+            }
+          if (error && c.write == write_checkpoint)
+            lost += version_of (&c, c.previous) != 0;
+          g_assert_true (c.write (c.path, 3, &error));
+          g_assert_cmpuint (version_of (&c, c.path), ==, 3);
+        }
+      g_assert_cmpuint (failures, >=, 4); /* open, write, fsync, rename */
+      g_assert_cmpuint (lost, <=, 1);     /* the one before the old goes when the new is whole: the last rename alone */
+    }
+  /* A call that removes a temporary file may fail as well: the next start does it. */
+  g_autoptr (DynoRunDir) dir = dyno_run_dir_open (c.folder, NULL);
+  g_assert_cmpuint (count_temporaries (&c), ==, 0);
+  dyno_log_set_file (NULL);
+  case_clear (&c);
+}
+
+int
+main (int argc, char **argv)
+{
+  DynoNetworkParams params = { .model = "mlp",
+                               .model_width = 0.05,
+                               .batch = 1,
+                               .height = 8,
+                               .width = 8,
+                               .channels = 3,
+                               .n_outputs = 2,
+                               .raw = DYNO_RAW_U8,
+                               .training = TRUE,
+                               .loss = DYNO_LOSS_CROSS_ENTROPY };
+  int status;
+
+  g_test_init (&argc, &argv, NULL);
+  graph = dyno_network_build (&params, NULL);
+  g_assert_nonnull (graph);
+  g_test_add_data_func ("/faults/checkpoint/on-the-disk-before-it-has-its-name", write_checkpoint, test_order);
+  g_test_add_data_func ("/faults/checkpoint/killed-at-each-call-is-old-or-new", write_checkpoint, test_killed);
+  g_test_add_data_func ("/faults/checkpoint/each-call-that-fails-keeps-the-old", write_checkpoint, test_failing);
+  g_test_add_data_func ("/faults/file/on-the-disk-before-it-has-its-name", write_text, test_order);
+  g_test_add_data_func ("/faults/file/killed-at-each-call-is-old-or-new", write_text, test_killed);
+  g_test_add_data_func ("/faults/file/each-call-that-fails-keeps-the-old", write_text, test_failing);
+  status = g_test_run ();
+  dyno_graph_free (graph);
+  return status;
+}
