@@ -3,6 +3,7 @@
  * remains comes with the next. */
 #include "runner.h"
 #include "format.h"
+#include "runfolder.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <math.h>
@@ -85,6 +86,7 @@ dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset)
   self->session = dyno_session_new (self->job);
   if (dataset)
     dyno_session_set_dataset (self->session, dataset);
+  dyno_session_set_writer (self->session, &dyno_run_writer);
   dyno_session_start (self->session);
   g_signal_emit (self, signals[CHANGED], 0);
 }

@@ -109,6 +109,26 @@ dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes, GE
   return dyno_file_set_error (error, code, path);
 }
 
+gboolean
+dyno_file_test_writable (const char *path, GError **error)
+{
+  static const guint8 block[4096];
+  g_autofree char *temporary = NULL;
+  int fd, code;
+  gboolean written;
+
+  if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    return dyno_file_set_error (error, EISDIR, path);
+  fd = dyno_file_open_temporary (path, &temporary);
+  if (fd < 0)
+    return dyno_file_set_error (error, errno, path);
+  written = write_all (fd, block, sizeof block) && fsync (fd) == 0;
+  code = errno;
+  close (fd);
+  g_unlink (temporary);
+  return written ? TRUE : dyno_file_set_error (error, code, path);
+}
+
 char *
 dyno_cache_dir (const char *child)
 {

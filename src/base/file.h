@@ -22,6 +22,10 @@ gboolean dyno_file_is_temporary (const char *name); /* a file's name without its
 /* Renames a temporary file, written and closed, to path and makes that durable; removes it when that fails.  Errors: as above. */
 gboolean dyno_file_replace (const char *temporary, const char *path, GError **error);
 
+/* Whether a file could be written at path now: its folder takes a temporary file with a block of data, and path itself is no folder.
+ * What is at path stays as it is.  Errors: as of dyno_file_write_atomic. */
+gboolean dyno_file_test_writable (const char *path, GError **error);
+
 /* Sets the error for an errno of writing to path: DYNO_BASE_ERROR_DISK or _IO.  Returns FALSE. */
 gboolean dyno_file_set_error (GError **error, int code, const char *path);
 

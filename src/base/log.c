@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_HELD 65536 /* bytes */
+
 static GMutex lock;
 static FILE *log_file;
+static GString *held; /* lines for a file that is not named yet; NULL: none are kept */
 static GLogLevelFlags shown = G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE;
 
 static const char *
@@ -40,12 +43,19 @@ write_line (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoin
   g_mutex_lock (&lock);
   if (level & shown)
     fprintf (stderr, "%s: %s: %s\n", domain, level_name (level), message);
-  if (log_file && !(level & G_LOG_LEVEL_DEBUG))
+  if ((log_file || held) && !(level & G_LOG_LEVEL_DEBUG))
     {
       g_autoptr (GDateTime) now = g_date_time_new_now_local ();
       g_autofree char *stamp = g_date_time_format (now, "%F %T");
-      fprintf (log_file, "%s %s %s: %s\n", stamp, level_name (level), domain, message);
-      fflush (log_file);
+      g_autofree char *line = g_strdup_printf ("%s %s %s: %s\n", stamp, level_name (level), domain, message);
+
+      if (!log_file && held->len < MAX_HELD)
+        g_string_append (held, line);
+      if (log_file)
+        {
+          fputs (line, log_file);
+          fflush (log_file);
+        }
     }
   g_mutex_unlock (&lock);
   return G_LOG_WRITER_HANDLED;
@@ -72,5 +82,24 @@ dyno_log_set_file (const char *path)
   g_clear_pointer (&log_file, fclose);
   if (path)
     log_file = fopen (path, "ae");
+  if (log_file && held)
+    {
+      fputs (held->str, log_file);
+      fflush (log_file);
+    }
+  if (held)
+    g_string_free (g_steal_pointer (&held), TRUE);
+  g_mutex_unlock (&lock);
+}
+
+void
+dyno_log_hold (void)
+{
+  g_mutex_lock (&lock);
+  g_clear_pointer (&log_file, fclose);
+  if (held)
+    g_string_truncate (held, 0);
+  else
+    held = g_string_new (NULL);
   g_mutex_unlock (&lock);
 }

@@ -13,4 +13,7 @@ void dyno_log_init (void);
 /* From now on info and above also goes to path, appended; NULL ends it.  Any thread. */
 void dyno_log_set_file (const char *path);
 
+/* Lines from now on are kept in memory, and the next file begins with them; what is more than 64 KiB is lost.  Any thread. */
+void dyno_log_hold (void);
+
 G_END_DECLS

@@ -51,6 +51,9 @@ gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const cha
 /* Usage error in words, with a hint to --help; returns DYNO_EXIT_USAGE. */
 int dyno_cli_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
+/* Asks the person at the terminal; FALSE where there is none, or the answer does not begin with y. */
+gboolean dyno_cli_ask (const char *format, ...) G_GNUC_PRINTF (1, 2);
+
 /* Says the error on standard error, as an {"event": "error"} too when json, frees it and returns its exit code. */
 int dyno_cli_fail (GError *error, gboolean json);
 

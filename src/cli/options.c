@@ -2,7 +2,9 @@
 /* Options of a verb: GOption with words of our own for what goes wrong, and never an exit from within. */
 #include "cli.h"
 #include "output.h"
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static guint
 edit_distance (const char *a, const char *b)
@@ -57,6 +59,23 @@ dyno_cli_usage (const char *command, const char *format, ...)
   va_end (arguments);
   dyno_error_line ("%s: %s\nTry '%s --help'.", command, text, command);
   return DYNO_EXIT_USAGE;
+}
+
+gboolean
+dyno_cli_ask (const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+  char answer[16] = "";
+
+  if (!isatty (STDIN_FILENO) || !isatty (STDERR_FILENO))
+    return FALSE;
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  dyno_out_flush ();
+  (void) fprintf (stderr, "%s [y/N] ", text);
+  return fgets (answer, sizeof answer, stdin) && g_ascii_tolower (answer[0]) == 'y';
 }
 
 static int

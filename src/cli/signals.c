@@ -12,7 +12,7 @@
 /* One request may arrive twice: timeout(1) signals the process and then its group. */
 #define SAME_REQUEST_NS 100000000
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, hung_up;
 static struct timespec caught_at;
 static int wake[2] = { -1, -1 };
 
@@ -66,6 +66,31 @@ dyno_signals_catch (void)
         continue;
       sigaction (numbers[i], &action, NULL);
     }
+}
+
+static void
+note_hangup (int number)
+{
+  (void) number;
+  hung_up = 1;
+}
+
+void
+dyno_signals_survive_hangup (void)
+{
+  struct sigaction action = { .sa_handler = note_hangup, .sa_flags = SA_RESTART }, old;
+
+  if (sigaction (SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+    sigaction (SIGHUP, &action, NULL);
+}
+
+gboolean
+dyno_signals_take_hangup (void)
+{
+  gboolean came = hung_up != 0;
+
+  hung_up = 0;
+  return came;
 }
 
 int

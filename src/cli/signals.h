@@ -12,6 +12,10 @@ void dyno_signals_ignore_pipe (void);
  * code; files are written atomically, so nothing is left in half. */
 void dyno_signals_catch (void);
 
+/* After _catch, for what is worth going on without a terminal: SIGHUP stops nothing, and _take_hangup says once that it came. */
+void dyno_signals_survive_hangup (void);
+gboolean dyno_signals_take_hangup (void);
+
 /* The signal that came, or 0; any thread. */
 int dyno_signals_get (void);
 

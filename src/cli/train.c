@@ -5,8 +5,12 @@
 #include "progress.h"
 #include "run-folder.h"
 #include "signals.h"
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
+
+#define RUNS_FOLDER "runs"
 
 #define MAX_NAMED 20 /* unreadable samples on standard error */
 
@@ -14,7 +18,7 @@ typedef struct {
   DynoJobOptions options;
   gint64 steps;
   char *out, *weights, *save_weights;
-  gboolean quiet, force;
+  gboolean quiet, force, no_out;
 } TrainOptions;
 
 static void
@@ -37,9 +41,8 @@ typedef struct {
   GError *error;     /* the first that the session told */
   char *checkpoint;  /* the last that was saved */
   int signal_number; /* that stopped the run */
+  gboolean place_told;
   DynoSessionState end;
-  guint64 budget_bytes;
-  double last_rate;
 } Run;
 
 static void
@@ -162,11 +165,18 @@ print_done (const DynoEvent *event)
 static void
 on_plan (Run *run, const DynoEvent *event)
 {
-  run->budget_bytes = event->plan.plan.budget_bytes;
   if (run->options->options.json)
     dyno_plan_print_json (run->cli_job, &event->plan.plan, event->plan.software_device);
   else
-    dyno_progress_plan (&run->progress, run->cli_job->job, event);
+    {
+      const char *folder = run->cli_job->job->out_dir;
+      g_autofree char *shown = folder ? g_filename_display_name (folder) : g_strdup ("nowhere (--no-out)");
+
+      dyno_progress_plan (&run->progress, run->cli_job->job, event);
+      if (!run->place_told)
+        dyno_progress_say (&run->progress, "kept in %s", shown);
+      run->place_told = TRUE;
+    }
 }
 
 static void
@@ -242,7 +252,6 @@ on_event (Run *run, DynoEvent *event)
         dyno_progress_preparing (&run->progress, event);
       break;
     case DYNO_EVENT_STEP:
-      run->last_rate = event->step.samples_per_s;
       if (as_json)
         print_step (&event->step);
       else
@@ -291,6 +300,13 @@ follow (Run *run)
                            run->cli_job->job->out_dir ? " and saving" : "");
           dyno_session_stop (run->session, FALSE);
         }
+      if (dyno_signals_take_hangup ())
+        {
+          dyno_error_line ("%s: the terminal is gone, the run goes on; SIGTERM (kill %d) ends and saves it", run->command,
+                           (int) getpid ());
+          if (run->cli_job->job->out_dir)
+            dyno_session_checkpoint (run->session);
+        }
       if (event == NULL)
         {
           dyno_out_flush ();
@@ -303,20 +319,6 @@ follow (Run *run)
     }
   dyno_progress_clear (&run->progress);
   dyno_out_flush ();
-}
-
-static void
-write_curves (Run *run)
-{
-  const char *folder = run->cli_job->job->out_dir;
-  DynoMetrics *metrics = dyno_session_get_metrics (run->session);
-  g_autoptr (GError) error = NULL;
-
-  if (folder == NULL || dyno_metrics_get_steps (metrics) == 0)
-    return;
-  if (!dyno_run_folder_write_curves (folder, metrics, run->cli_job->job->settings.vram_budget ? run->budget_bytes : 0,
-                                     &error))
-    dyno_error_line ("%s: curves were not drawn: %s; every value is in metrics.csv", run->command, error->message);
 }
 
 /* Words about the end, and the exit code. */
@@ -336,7 +338,7 @@ finish (Run *run)
         dyno_error_line ("%s: stopped; saved in “%s”, go on with: dynoctl train --resume %s", run->command, run->checkpoint,
                          folder ? folder : run->checkpoint);
       else
-        dyno_error_line ("%s: stopped; nothing was saved%s", run->command, folder ? "" : " (there is no --out)");
+        dyno_error_line ("%s: stopped; nothing was saved%s", run->command, folder ? "" : " (--no-out)");
       return run->signal_number ? (int) dyno_signals_exit_code (run->signal_number) : DYNO_EXIT_RESUMABLE;
     }
   if (folder && !as_json && !run->options->quiet)
@@ -350,25 +352,69 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   DynoJob *job = cli_job->job;
   Run run = { .command = command, .options = options, .cli_job = cli_job };
   g_autoptr (DynoSession) session = NULL;
-  g_autoptr (GError) error = NULL;
   int code;
 
-  if (job->out_dir && !dyno_run_folder_write_settings (job->out_dir, job, cli_job->device.name, &error))
-    return dyno_cli_fail (g_steal_pointer (&error), options->options.json);
   if (cli_job->preset_note && !options->quiet)
     dyno_error_line ("%s: %s", command, cli_job->preset_note);
   dyno_progress_init (&run.progress, options->quiet || options->options.json);
   run.session = session = dyno_session_new (job);
   dyno_session_set_dataset (session, cli_job->dataset);
+  dyno_session_set_writer (session, &dyno_run_writer);
   dyno_session_start (session);
   follow (&run);
   dyno_session_join (session);
-  write_curves (&run);
   code = finish (&run);
   g_clear_error (&run.error);
   g_free (run.checkpoint);
   dyno_out_flush ();
   return code;
+}
+
+/* Where the run is kept: --out, the folder that is resumed, else one of its own below "runs" here, which *claimed then says. */
+static int
+find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean *claimed)
+{
+  g_autofree char *resumed = NULL, *settings = NULL;
+  g_autoptr (GError) error = NULL;
+
+  *claimed = FALSE;
+  if (o->no_out)
+    return DYNO_EXIT_OK;
+  if (o->options.resume && g_file_test (o->options.resume, G_FILE_TEST_IS_DIR))
+    resumed = g_strdup (o->options.resume);
+  else if (o->options.resume)
+    {
+      resumed = g_path_get_dirname (o->options.resume);
+      settings = g_build_filename (resumed, "settings.ini", NULL);
+      if (!g_file_test (settings, G_FILE_TEST_EXISTS))
+        g_clear_pointer (&resumed, g_free);
+    }
+  job->out_dir = g_strdup (o->out ? o->out : resumed);
+  if (job->out_dir && !o->force && !dyno_run_folder_check (job->out_dir, o->options.resume, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
+  if (job->out_dir)
+    return DYNO_EXIT_OK;
+  job->out_dir = dyno_run_folder_claim (RUNS_FOLDER, job, &error);
+  *claimed = job->out_dir != NULL;
+  if (*claimed)
+    return DYNO_EXIT_OK;
+  g_prefix_error (&error, "No folder for the run: ");
+  dyno_error_line ("%s: choose one with --out, or keep nothing with --no-out", command);
+  return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
+}
+
+/* A file that is there is replaced when that is allowed, or when the person at the terminal says so. */
+static int
+check_weights_out (const char *command, const TrainOptions *o)
+{
+  g_autofree char *shown = o->save_weights ? g_filename_display_name (o->save_weights) : NULL;
+  GStatBuf status;
+
+  if (o->save_weights == NULL || o->force || g_lstat (o->save_weights, &status) != 0 || S_ISDIR (status.st_mode))
+    return DYNO_EXIT_OK;
+  if (dyno_cli_ask ("“%s” exists%s. Replace it?", shown, S_ISLNK (status.st_mode) ? " (a link, not followed)" : ""))
+    return DYNO_EXIT_OK;
+  return dyno_cli_usage (command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
 }
 
 int
@@ -377,13 +423,17 @@ dyno_verb_train (int argc, char **argv)
   g_auto (TrainOptions) o = { 0 };
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
-  gboolean steps_given;
+  gboolean steps_given, claimed;
   int code;
   const GOptionEntry own[] = {
     { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Stop after N steps, whatever the epochs", "N" },
-    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Folder for settings, metrics, weights, checkpoint, curves and log",
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
+      "Folder for settings, metrics, weights, checkpoint, curves and log "
+      "(default: a new one, runs/MODEL-DATA-N)",
       "DIR" },
-    { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force, "Write over an earlier run in --out", NULL },
+    { "no-out", 0, 0, G_OPTION_ARG_NONE, &o.no_out, "Keep nothing", NULL },
+    { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force, "Write over an earlier run in --out, or the file of --save-weights",
+      NULL },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights, "Start from these weights (safetensors, torchvision's names)",
       "FILE" },
     { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights, "Write the weights here at the end", "FILE" },
@@ -397,30 +447,34 @@ dyno_verb_train (int argc, char **argv)
   o.steps = DYNO_OPTION_UNSET;
   entries = dyno_job_options_entries (&o.options, own);
   if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL", "Trains a model on a data set.", entries,
-                       "Ctrl-C finishes the step, saves and says where; a second one ends at once.\n"
+                       "Ctrl-C finishes the step, saves and says where; a second one ends at once.  A terminal that is "
+                       "closed ends no run.\n"
                        "Settings: defaults, then the preset, the settings file, --set, --epochs and --seed.",
                        NULL, 0, &code))
     return code;
   steps_given = o.steps != DYNO_OPTION_UNSET;
   if (steps_given && o.steps < 1)
     return dyno_cli_usage (argv[0], "--steps %" G_GINT64_FORMAT ": it is 1 or more", o.steps);
-  if (o.out == NULL && o.options.resume && g_file_test (o.options.resume, G_FILE_TEST_IS_DIR))
-    o.out = g_strdup (o.options.resume);
+  if (o.out && o.no_out)
+    return dyno_cli_usage (argv[0], "--out and --no-out exclude each other");
+  code = check_weights_out (argv[0], &o);
+  if (code != DYNO_EXIT_OK)
+    return code;
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
+  dyno_signals_survive_hangup ();
   if (!dyno_job_options_resolve (argv[0], &o.options, &cli_job, &code))
     return code;
-  if (o.out)
-    {
-      code = dyno_run_folder_prepare (argv[0], o.out, o.options.resume, o.force);
-      if (code != DYNO_EXIT_OK)
-        return code;
-    }
-  cli_job.job->out_dir = g_strdup (o.out);
+  code = find_folder (argv[0], &o, cli_job.job, &claimed);
+  if (code != DYNO_EXIT_OK)
+    return code;
   cli_job.job->weights_in = g_strdup (o.weights);
   cli_job.job->weights_out = g_strdup (o.save_weights);
   cli_job.job->resume = g_strdup (o.options.resume);
   cli_job.job->max_steps = steps_given ? o.steps : 0;
   cli_job.job->every_event = o.options.json;
-  return train (argv[0], &o, &cli_job);
+  code = train (argv[0], &o, &cli_job);
+  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */
+    g_rmdir (RUNS_FOLDER);
+  return code;
 }

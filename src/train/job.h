@@ -14,7 +14,7 @@ typedef struct {
   char *model;          /* name of a model */
   char *preset;         /* name of a preset for the record, or NULL */
   char *weights_in;     /* safetensors to start from, or NULL */
-  char *weights_out;    /* safetensors to write at the end besides out_dir's, or NULL */
+  char *weights_out;    /* safetensors to write at the end besides out_dir's, or NULL; what is there is replaced */
   char *resume;         /* checkpoint file or run folder to go on from, or NULL */
   char *out_dir;        /* folder for everything a run leaves; NULL: nothing is written */
   int device;           /* index; -1: best */

@@ -42,12 +42,13 @@ typedef struct {
   guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */
   guint bad_row;                     /* steps in a row without a finite loss */
   gboolean validation_warned;        /* the last validation had no finite loss */
-  gboolean disk_warned;              /* metrics.csv could not be appended to */
-  gint64 last_end_us;                /* of the last step, on the run's clock */
-  DynoPulse *pulse;                  /* tells the time that the process had */
-  gint64 paused_us, base_us;         /* the clock: that time less pauses, from base */
-  double base_seconds;               /* of earlier parts */
-  double preparation_seconds;        /* of this part */
+  gboolean folder_begun, settings_due;
+  gboolean disk_warned;       /* metrics.csv could not be appended to */
+  gint64 last_end_us;         /* of the last step, on the run's clock */
+  DynoPulse *pulse;           /* tells the time that the process had */
+  gint64 paused_us, base_us;  /* the clock: that time less pauses, from base */
+  double base_seconds;        /* of earlier parts */
+  double preparation_seconds; /* of this part */
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
   gboolean unreadable_told;
@@ -66,6 +67,11 @@ void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
 /* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and that it works again. */
 void dyno_run_check_log (DynoRun *run, const GError *problem);
+/* Begins the run's folder, if there is one and it is not begun: nothing in it changes before the first step is done, or the run ends well
+ * without one. */
+void dyno_run_begin_folder (DynoRun *run);
+/* settings.ini anew; a failure is a warning, and settings_due. */
+void dyno_run_write_settings (DynoRun *run);
 /* Log, file and event of a step and of an epoch. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);

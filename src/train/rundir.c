@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define FLUSH_US    G_USEC_PER_SEC
@@ -18,6 +19,8 @@
 
 struct _DynoRunDir {
   char *path, *checkpoint, *weights, *last_weights, *metrics;
+  int lock;      /* the folder */
+  guint n_made;  /* folders at the end of path that were not there */
   int fd;        /* metrics.csv; -1: not there yet */
   GString *text; /* not written yet */
   gboolean begun;
@@ -42,30 +45,87 @@ remove_leftovers (const char *path)
       }
 }
 
+/* How many folders at the end of path are not there. */
+static guint
+count_missing (const char *path)
+{
+  g_autofree char *at = g_strdup (path);
+  guint n = 0;
+
+  while (!g_file_test (at, G_FILE_TEST_EXISTS))
+    {
+      char *parent = g_path_get_dirname (at);
+
+      n++;
+      g_free (at);
+      at = parent;
+    }
+  return n;
+}
+
+static void
+remove_made (const char *path, guint n)
+{
+  g_autofree char *at = g_strdup (path);
+
+  for (; n > 0 && g_rmdir (at) == 0; n--)
+    {
+      char *parent = g_path_get_dirname (at);
+
+      g_free (at);
+      at = parent;
+    }
+}
+
+/* The folder itself is locked, so that no file is needed and none is left; the kernel unlocks it when the process ends, however. */
+static gboolean
+lock_folder (DynoRunDir *dir, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (dir->path);
+  int code;
+
+  dir->lock = open (dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir->lock >= 0 && flock (dir->lock, LOCK_EX | LOCK_NB) == 0)
+    return TRUE;
+  code = errno;
+  if (code == EWOULDBLOCK)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
+                   "Another run is writing into “%s”; wait for its end, or choose another folder", shown);
+      return FALSE;
+    }
+  /* NFS and the like lock no folders. */
+  g_message ("“%s” cannot be locked (%s): see to it that only one run writes into it", shown, g_strerror (code));
+  return TRUE;
+}
+
 DynoRunDir *
 dyno_run_dir_open (const char *path, GError **error)
 {
-  g_autofree char *shown = g_filename_display_name (path), *log = g_build_filename (path, "log", NULL);
-  DynoRunDir *dir;
+  g_autoptr (DynoRunDir) dir = g_new0 (DynoRunDir, 1);
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (GError) problem = NULL;
 
-  if (g_mkdir_with_parents (path, 0755) != 0 || g_access (path, R_OK | W_OK | X_OK) != 0)
-    {
-      int code = errno;
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
-                   "Cannot write into the folder “%s”: %s; choose another one", shown, g_strerror (code));
-      return NULL;
-    }
-  remove_leftovers (path);
-  dyno_log_set_file (log);
-  dir = g_new0 (DynoRunDir, 1);
+  dir->fd = dir->lock = -1;
+  dir->n_made = count_missing (path);
   dir->path = g_strdup (path);
   dir->checkpoint = g_build_filename (path, DYNO_CHECKPOINT_NAME, NULL);
   dir->weights = g_build_filename (path, DYNO_WEIGHTS_NAME, NULL);
   dir->last_weights = g_build_filename (path, DYNO_WEIGHTS_NAME_LAST, NULL);
   dir->metrics = g_build_filename (path, "metrics.csv", NULL);
-  dir->fd = -1;
   dir->text = g_string_new (NULL);
-  return dir;
+  if (g_mkdir_with_parents (path, 0755) != 0)
+    dyno_file_set_error (&problem, errno, path);
+  if (problem || !dyno_file_test_writable (dir->metrics, &problem))
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
+                   "Cannot write into the folder “%s”: %s; choose another one", shown, problem->message);
+      return NULL;
+    }
+  if (!lock_folder (dir, error))
+    return NULL;
+  dyno_log_hold ();
+  return g_steal_pointer (&dir);
 }
 
 void
@@ -75,6 +135,13 @@ dyno_run_dir_free (DynoRunDir *dir)
     return;
   if (dir->fd >= 0)
     close (dir->fd);
+  if (!dir->begun)
+    remove_made (dir->path, dir->n_made);
+  if (dir->lock >= 0)
+    {
+      dyno_log_set_file (NULL);
+      close (dir->lock);
+    }
   g_string_free (dir->text, TRUE);
   g_clear_error (&dir->problem);
   g_free (dir->path);
@@ -184,11 +251,10 @@ flush (DynoRunDir *dir, gboolean now, GError **error)
 gboolean
 dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
 {
-  g_autofree char *text = dyno_metrics_to_csv (metrics);
+  g_autofree char *text = dyno_metrics_to_csv (metrics), *log = g_build_filename (dir->path, "log", NULL);
 
-  if (dir->fd >= 0)
-    close (dir->fd);
-  dir->fd = -1;
+  remove_leftovers (dir->path);
+  dyno_log_set_file (log);
   dir->has_step = FALSE;
   dir->begun = TRUE;
   g_string_assign (dir->text, text);

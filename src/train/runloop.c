@@ -84,6 +84,7 @@ apply_live (DynoRun *run, const DynoSettings *live)
   s->momentum = live->momentum;
   s->epochs = live->epochs;
   s->checkpoint_minutes = live->checkpoint_minutes;
+  dyno_run_write_settings (run);
 }
 
 static void

@@ -60,6 +60,38 @@ dyno_run_check_log (DynoRun *run, const GError *problem)
   run->disk_warned = problem != NULL;
 }
 
+void
+dyno_run_write_settings (DynoRun *run)
+{
+  const DynoRunWriter *writer = run->session->writer;
+  g_autoptr (DynoJob) job = NULL;
+  g_autoptr (GError) problem = NULL;
+
+  if (!run->folder_begun || !writer)
+    return;
+  job = dyno_job_copy (run->session->job);
+  g_mutex_lock (&run->session->lock);
+  job->settings = run->session->live;
+  g_mutex_unlock (&run->session->lock);
+  run->settings_due = !writer->write_settings (
+      job->out_dir, job, run->engine ? dyno_device_get_info (run->engine->device)->name : NULL, &problem);
+  if (problem)
+    dyno_run_warn (run, "%s; training goes on, and the settings are tried again at the end", problem->message);
+}
+
+void
+dyno_run_begin_folder (DynoRun *run)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (!run->dir || run->folder_begun)
+    return;
+  run->folder_begun = TRUE;
+  dyno_run_dir_begin (run->dir, run->session->metrics, &problem);
+  dyno_run_check_log (run, problem);
+  dyno_run_write_settings (run);
+}
+
 static guint64
 all_programs_bytes (DynoRun *run)
 {
@@ -107,6 +139,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   if (metrics.step <= run->logged_step)
     return;
   run->logged_step = metrics.step;
+  dyno_run_begin_folder (run);
   dyno_metrics_add_step (run->session->metrics, &metrics);
   if (run->dir)
     {

@@ -12,6 +12,7 @@ typedef enum { DYNO_STOP_NONE, DYNO_STOP_SAVE, DYNO_STOP_NOW } DynoStop;
 struct _DynoSession {
   DynoJob *job; /* as it was started */
   DynoDataset *dataset;
+  const DynoRunWriter *writer; /* or NULL */
   DynoMetrics *metrics;
   DynoEventQueue *events;
   GThread *thread;

@@ -51,6 +51,13 @@ dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset)
 }
 
 void
+dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer)
+{
+  g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW);
+  session->writer = writer;
+}
+
+void
 dyno_session_start (DynoSession *session)
 {
   g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW);

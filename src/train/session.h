@@ -72,6 +72,14 @@ typedef struct {
 void dyno_event_free (DynoEvent *event);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvent, dyno_event_free)
 
+/* What else a run leaves in its folder, written by who knows how; called on the session's thread. */
+typedef struct {
+  /* What was asked for, live changes followed: with the first step, and after each change. */
+  gboolean (*write_settings) (const char *folder, const DynoJob *job, const char *device, GError **error);
+  /* At the end, of a run that has done a step; budget_bytes 0: none was set. */
+  gboolean (*write_curves) (const char *folder, DynoMetrics *metrics, guint64 budget_bytes, GError **error);
+} DynoRunWriter;
+
 /* The job is copied.  Nothing happens before _start. */
 DynoSession *dyno_session_new (const DynoJob *job);
 /* Stops, joins, frees. */
@@ -80,6 +88,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSession, dyno_session_free)
 
 /* A data set that is open already (the window's), used instead of opening job->data; before _start. */
 void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
+
+/* writer is static; before _start.  Without one the folder holds what the session itself writes. */
+void dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer);
 
 void dyno_session_start (DynoSession *session);
 void dyno_session_pause (DynoSession *session);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way out ends with DONE. */
 #include "run.h"
+#include "file.h"
 #include <math.h>
 #include <string.h>
 
@@ -109,20 +110,14 @@ prepare (DynoRun *run, GError **error)
 {
   const DynoJob *job = run->session->job;
   g_autofree char *checkpoint = NULL;
-  g_autoptr (GError) problem = NULL;
 
   if (job->out_dir && !(run->dir = dyno_run_dir_open (job->out_dir, error)))
     return FALSE;
+  if (job->weights_out && !dyno_file_test_writable (job->weights_out, error))
+    return FALSE;
   if (job->resume && !(checkpoint = dyno_checkpoint_find (job->resume, error)))
     return FALSE;
-  if (!open_dataset (run, error) || !build (run, checkpoint, error))
-    return FALSE;
-  if (run->dir)
-    {
-      dyno_run_dir_begin (run->dir, run->session->metrics, &problem);
-      dyno_run_check_log (run, problem);
-    }
-  return TRUE;
+  return open_dataset (run, error) && build (run, checkpoint, error);
 }
 
 /* --- a lost device ------------------------------------------------------------------------------------------------- */
@@ -195,6 +190,7 @@ end_state (DynoRun *run, DynoRunOutcome outcome, GError **problem)
   if (outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED)
     {
       dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
+      dyno_run_begin_folder (run);
       if (!dyno_run_save_weights (run, TRUE, problem))
         outcome = DYNO_RUN_FAILED;
     }
@@ -206,13 +202,30 @@ end_state (DynoRun *run, DynoRunOutcome outcome, GError **problem)
 }
 
 static void
-finish_log (DynoRun *run)
+write_curves (DynoRun *run)
+{
+  const DynoRunWriter *writer = run->session->writer;
+  guint64 budget = run->session->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
+  g_autoptr (GError) problem = NULL;
+
+  if (writer && !writer->write_curves (run->session->job->out_dir, run->session->metrics, budget, &problem))
+    dyno_run_warn (run, "The curves were not drawn: %s; every value is in metrics.csv", problem->message);
+}
+
+static void
+finish_folder (DynoRun *run)
 {
   g_autoptr (GError) problem = NULL;
 
-  if (run->dir && dyno_metrics_get_steps (run->session->metrics) > 0
-      && !dyno_run_dir_finish (run->dir, run->session->metrics, &problem))
+  if (!run->folder_begun)
+    return;
+  if (run->settings_due)
+    dyno_run_write_settings (run);
+  if (dyno_metrics_get_steps (run->session->metrics) == 0)
+    return;
+  if (!dyno_run_dir_finish (run->dir, run->session->metrics, &problem))
     dyno_run_warn (run, "metrics.csv is not whole: %s", problem->message);
+  write_curves (run);
 }
 
 static void
@@ -223,7 +236,6 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
 
   if (problem)
     {
-      g_info ("Failed: %s", problem->message);
       event = dyno_event_new (DYNO_EVENT_ERROR);
       event->error = g_error_copy (problem);
       dyno_event_queue_push (session->events, event);
@@ -268,9 +280,11 @@ dyno_session_run (gpointer data)
       outcome = DYNO_RUN_ENDED;
     }
   state = end_state (&run, outcome, &problem);
-  finish_log (&run);
+  finish_folder (&run);
   dyno_run_end_saving (&run);
   dyno_run_collect_unreadable (&run);
+  if (problem)
+    g_info ("Failed: %s", problem->message);
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_dir_free (run.dir);

@@ -3,8 +3,8 @@
  *
  * The module is searched in $DYNO_MODULE_DIR alone when that is set, else where it was installed, then in the build tree
  * beside this program.  It is kept: Cairo and X do not like to be unloaded. */
+#include "runfolder.h"
 #include "curves-module.h"
-#include "run-folder.h"
 #include <gmodule.h>
 #include <math.h>
 #include <string.h>
@@ -89,7 +89,7 @@ build_folder (void)
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
 
-  if (folder == NULL || !g_str_has_suffix (folder, "/src/cli"))
+  if (folder == NULL || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
     return NULL;
   return g_build_filename (folder, "..", "plot", NULL);
 }

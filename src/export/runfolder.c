@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of a run: its name, whether it is free, its settings.ini. */
+#include "runfolder.h"
+#include "file.h"
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define MAX_NAME 40 /* characters of a data set's name */
+
+static const char *const run_files[] = { "settings.ini",
+                                         "metrics.csv",
+                                         "weights.safetensors",
+                                         "weights-last.safetensors",
+                                         "curves.svg",
+                                         "curves.png",
+                                         "checkpoint.safetensors",
+                                         "log",
+                                         NULL };
+
+const DynoRunWriter dyno_run_writer = {
+  .write_settings = dyno_run_folder_write_settings,
+  .write_curves = dyno_run_folder_write_curves,
+};
+
+static gboolean
+same_folder (const char *a, const char *b)
+{
+  GStatBuf status_a, status_b;
+
+  return g_stat (a, &status_a) == 0 && g_stat (b, &status_b) == 0 && status_a.st_dev == status_b.st_dev
+         && status_a.st_ino == status_b.st_ino;
+}
+
+static gboolean
+is_resumed (const char *folder, const char *resume)
+{
+  g_autofree char *parent = NULL;
+
+  if (resume == NULL)
+    return FALSE;
+  parent = g_path_get_dirname (resume);
+  return same_folder (folder, resume) || same_folder (folder, parent);
+}
+
+gboolean
+dyno_run_folder_check (const char *folder, const char *resume, GError **error)
+{
+  if (is_resumed (folder, resume))
+    return TRUE;
+  for (guint i = 0; run_files[i]; i++)
+    {
+      g_autofree char *path = g_build_filename (folder, run_files[i], NULL), *shown = g_filename_display_name (folder);
+      GStatBuf status;
+
+      if (g_lstat (path, &status) != 0)
+        continue;
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+                   "“%s” holds an earlier run (%s); choose another folder, go on with it by --resume, or write over it "
+                   "by --force",
+                   shown, run_files[i]);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* "shapes" of "builtin:shapes?size=32", "mnist" of "/data/mnist/": what fits into a file's name everywhere. */
+static char *
+short_name (const char *data)
+{
+  g_autofree char *plain = g_strdup (data ? data : ""), *base = NULL;
+  char *name, *end;
+
+  if (g_str_has_prefix (plain, "builtin:") || g_str_has_prefix (plain, "synthetic:"))
+    {
+      *strchrnul (plain, '?') = '\0';
+      if (plain[0] == 's')
+        *strchr (plain, ':') = '\0';
+    }
+  base = g_path_get_basename (plain);
+  name = strchr (base, ':') ? strchr (base, ':') + 1 : base;
+  end = strrchr (name, '.');
+  if (end && end != name)
+    *end = '\0';
+  for (char *c = name; *c; c++)
+    if (!g_ascii_isalnum (*c) && !strchr ("-_", *c))
+      *c = '_';
+  return strlen (name) == 0 ? g_strdup ("data") : g_strndup (name, MAX_NAME);
+}
+
+char *
+dyno_run_folder_claim (const char *parent, const DynoJob *job, GError **error)
+{
+  g_autofree char *data = short_name (job->data);
+
+  if (g_mkdir_with_parents (parent, 0755) != 0)
+    {
+      dyno_file_set_error (error, errno, parent);
+      return NULL;
+    }
+  for (guint n = 1;; n++)
+    {
+      g_autofree char *name = g_strdup_printf ("%s-%s-%u", job->model, data, n);
+      g_autofree char *path = g_build_filename (parent, name, NULL);
+
+      if (g_mkdir (path, 0755) == 0)
+        return g_steal_pointer (&path);
+      if (errno != EEXIST)
+        {
+          dyno_file_set_error (error, errno, path);
+          return NULL;
+        }
+    }
+}
+
+/* A path as it is from anywhere; built-in data sets stay. */
+static void
+make_absolute (char **name)
+{
+  char *path;
+
+  if (*name == NULL || !g_file_test (*name, G_FILE_TEST_EXISTS))
+    return;
+  path = g_canonicalize_filename (*name, NULL);
+  g_free (*name);
+  *name = path;
+}
+
+gboolean
+dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device, GError **error)
+{
+  g_autoptr (DynoJob) copy = dyno_job_copy (job);
+  g_autofree char *path = g_build_filename (folder, "settings.ini", NULL);
+  DynoExportContext context = { .job = copy, .device = device };
+
+  make_absolute (&copy->data);
+  make_absolute (&copy->targets);
+  return dyno_export_file (dyno_exporter_find ("keyfile"), &context, path, TRUE, error);
+}

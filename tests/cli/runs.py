@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""dynoctl train and what it leaves: its folder, its lock, what a refused start must not touch, and signals."""
+import json, os, resource, signal, subprocess, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, PROGRAM, SMALL, TINY, main
+
+FILES = ['checkpoint.safetensors', 'curves.png', 'curves.svg', 'log', 'metrics.csv', 'settings.ini', 'weights.safetensors']
+
+
+class Runs(Case):
+    def train(self, *arguments, expect=0, environment=None):
+        return self.run_it('train', '--data', TINY, *SMALL, *arguments, expect=expect, environment=environment)
+
+    def contents(self, folder):
+        """Names and bytes of all that a folder holds."""
+        found = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), 'rb') as file:
+                found[name] = file.read()
+        return found
+
+    def start(self, *arguments):
+        """A run that goes on for long, after its first step."""
+        process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '5000', '--json', *arguments],
+                                   cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.wait_for(process, 'step')
+        return process
+
+    def wait_for(self, process, name):
+        for line in process.stdout:
+            if json.loads(line).get('event') == name:
+                return
+        self.fail(f'no {name} came: ' + process.stderr.read().decode())
+
+
+class Folder(Runs):
+    def test_it_holds_all_of_a_run(self):
+        self.train('--epochs', '1', '--out', 'run')
+        self.assertEqual([name for name in sorted(os.listdir(self.path('run'))) if name in FILES], FILES)
+
+    def test_without_out_a_new_one_is_made_and_named(self):
+        first = self.train('--steps', '1').stdout.decode()
+        self.assertEqual(first.count('runs/simplecnn-shapes-1'), 2, first)  # at the start and at the end
+        self.train('--steps', '1')
+        self.assertEqual(sorted(os.listdir(self.path('runs'))), ['simplecnn-shapes-1', 'simplecnn-shapes-2'])
+        done = self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json')[-1]
+        self.assertEqual(done['out'], 'runs/simplecnn-shapes-3')
+
+    def test_no_out_keeps_nothing(self):
+        self.train('--steps', '1', '--no-out')
+        self.assertEqual(os.listdir(self.folder), [])
+        self.train('--steps', '1', '--no-out', '--out', 'run', expect=2)
+
+    def test_a_checkpoint_goes_on_in_its_folder(self):
+        self.train('--steps', '2', '--out', 'run')
+        self.run_it('train', '--resume', 'run/checkpoint.safetensors', '--steps', '3')
+        self.assertEqual(len(self.contents(self.path('run'))['metrics.csv'].splitlines()), 4)
+        self.assertFalse(os.path.exists(self.path('runs')))
+
+    def test_others_files_stay(self):
+        os.mkdir(self.path('run'))
+        for name in ('weights.safetensors.backup', 'metrics.csv.sorted', '.dyno-a1B2c3'):
+            with open(self.path(f'run/{name}'), 'w') as file:
+                file.write('mine')
+        self.train('--steps', '1', '--out', 'run')
+        left = self.contents(self.path('run'))
+        self.assertEqual((left['weights.safetensors.backup'], left['metrics.csv.sorted']), (b'mine', b'mine'))
+        self.assertNotIn('.dyno-a1B2c3', left)
+
+    def test_two_runs_are_kept_apart_also_after_kill(self):
+        first = self.start('--out', 'run')
+        done = self.train('--steps', '1', '--out', 'run', '--force', expect=7)
+        self.assertIn('Another run is writing into “run”', done.stderr.decode())
+        first.kill()
+        first.communicate()
+        self.train('--steps', '1', '--out', 'run', '--force')
+
+    def test_a_size_limit_is_an_error_of_the_disk(self):
+        done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--steps', '3', '--out', 'run'], cwd=self.folder,
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+        self.assertEqual(done.returncode, 7, done.stderr.decode())
+        self.assertIn('weights', done.stderr.decode())
+        self.assertEqual([name for name in os.listdir(self.path('run')) if name.startswith('.dyno-')], [])
+
+
+class Refused(Runs):
+    def test_a_refused_resume_changes_nothing(self):
+        self.train('--steps', '2', '--out', 'run')
+        before = self.contents(self.path('run'))
+        self.run_it('train', '--resume', 'run', '--model', 'mlp', expect=3)
+        self.run_it('train', '--resume', 'run', '--set', 'optimizer=adamw', expect=3)
+        self.run_it('train', '--resume', 'run', '--set', 'vram_budget=100000', expect=6)
+        self.assertEqual(self.contents(self.path('run')), before)
+        self.run_it('train', '--resume', 'run', '--steps', '3')
+
+    def test_a_failed_start_leaves_nothing(self):
+        self.train('--set', 'vram_budget=100000', '--steps', '1', '--out', 'a/b/run', expect=6)
+        self.train('--set', 'vram_budget=100000', '--steps', '1', expect=6)
+        self.assertEqual(os.listdir(self.folder), [])
+        os.mkdir(self.path('empty'))
+        self.train('--set', 'vram_budget=100000', '--steps', '1', '--out', 'empty', expect=6)
+        self.assertEqual(os.listdir(self.path('empty')), [])
+
+
+class SavedWeights(Runs):
+    def test_a_place_that_cannot_be_written_is_told_before_the_first_step(self):
+        for place in ('nowhere/w', '.'):
+            lines = self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json', '--save-weights', place, expect=7)
+            self.assertEqual(self.events(lines, 'step'), [])
+            self.assertIn(place, self.events(lines, 'error')[0]['message'])
+
+    def test_a_file_is_replaced_by_force_alone(self):
+        with open(self.path('w'), 'w') as file:
+            file.write('mine')
+        os.symlink('w', self.path('link'))
+        for place in ('w', 'link'):
+            self.train('--steps', '1', '--save-weights', place, expect=2)
+            self.assertFalse(os.path.exists(self.path('runs')))
+        self.train('--steps', '1', '--save-weights', 'link', '--force')
+        self.assertFalse(os.path.islink(self.path('link')))
+        with open(self.path('w')) as file:
+            self.assertEqual(file.read(), 'mine')  # the link is replaced, not followed
+
+    def test_inside_the_folder_of_the_run(self):
+        self.train('--steps', '1', '--out', 'run', '--save-weights', 'run/other.safetensors')
+        self.assertTrue(os.path.isfile(self.path('run/other.safetensors')))
+
+
+class Hangup(Runs):
+    def test_a_terminal_that_goes_saves_and_ends_nothing(self):
+        process = self.start('--out', 'run')
+        process.send_signal(signal.SIGHUP)
+        self.wait_for(process, 'checkpoint')
+        self.wait_for(process, 'step')
+        process.send_signal(signal.SIGTERM)
+        _, words = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, words.decode())
+        self.assertIn('the terminal is gone', words.decode())
+
+
+if __name__ == '__main__':
+    main()
