@@ -3,6 +3,7 @@
 #include "data-test.h"
 #include "idxfile.h"
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static GByteArray *
@@ -160,6 +161,20 @@ test_lying_headers (void)
     }
 }
 
+/* 64 GiB out of a file of 64 MB are within what deflate can gain, but no pictures: refused by the ratio, before it is inflated. */
+static void
+test_gzip_bomb_is_refused_by_its_ratio (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = g_build_filename (folder, "train-images-idx3-ubyte.gz", NULL);
+
+  put (folder, "train-labels-idx1-ubyte", make_idx (1, 30, 0, 0, 30));
+  put (folder, "train-images-idx3-ubyte.gz", make_idx (3, 65536, 1024, 1024, 600));
+  g_assert_cmpint (truncate (path, 64 << 20), ==, 0); /* nothing on the disk, and past the end of the stream */
+  test_open_fails (path, DYNO_DATA_ERROR_TOO_LARGE, "65536 MB|64 MB, 1024 times");
+  test_folder_remove (folder);
+}
+
 static void
 test_missing_labels_and_damaged_gzip (void)
 {
@@ -194,6 +209,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/idx/folder-with-both-parts-is-split", test_folder_with_both_parts_is_split);
   g_test_add_func ("/data/idx/resizes", test_resizes);
   g_test_add_func ("/data/idx/lying-headers", test_lying_headers);
+  g_test_add_func ("/data/idx/gzip-bomb-is-refused-by-its-ratio", test_gzip_bomb_is_refused_by_its_ratio);
   g_test_add_func ("/data/idx/missing-labels-and-damaged-gzip", test_missing_labels_and_damaged_gzip);
   return g_test_run ();
 }

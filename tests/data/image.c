@@ -6,6 +6,7 @@
 #include <png.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <turbojpeg.h>
 #include <webp/encode.h>
 
 static gboolean
@@ -50,11 +51,16 @@ test_png_variants (void)
   static const struct {
     int type, depth, red, green, blue;
   } cases[] = {
-    { PNG_COLOR_TYPE_RGB, 8, 200, 200, 200 },        { PNG_COLOR_TYPE_RGB, 16, 200, 200, 200 },
-    { PNG_COLOR_TYPE_RGB_ALPHA, 8, 200, 200, 200 },  { PNG_COLOR_TYPE_RGB_ALPHA, 16, 200, 200, 200 },
-    { PNG_COLOR_TYPE_GRAY, 8, 200, 200, 200 },       { PNG_COLOR_TYPE_GRAY, 16, 200, 200, 200 },
-    { PNG_COLOR_TYPE_GRAY_ALPHA, 8, 200, 200, 200 }, { PNG_COLOR_TYPE_PALETTE, 8, 200, 100, 50 },
-    { PNG_COLOR_TYPE_PALETTE, 1, 200, 100, 50 },     { PNG_COLOR_TYPE_PALETTE, 4, 200, 100, 50 },
+    { PNG_COLOR_TYPE_RGB, 8, 200, 200, 200 },
+    { PNG_COLOR_TYPE_RGB, 16, 200, 200, 200 },
+    { PNG_COLOR_TYPE_RGB_ALPHA, 8, 212, 212, 212 },
+    { PNG_COLOR_TYPE_RGB_ALPHA, 16, 212, 212, 212 }, /* 200 of 255 on white */
+    { PNG_COLOR_TYPE_GRAY, 8, 200, 200, 200 },
+    { PNG_COLOR_TYPE_GRAY, 16, 200, 200, 200 },
+    { PNG_COLOR_TYPE_GRAY_ALPHA, 8, 212, 212, 212 },
+    { PNG_COLOR_TYPE_PALETTE, 8, 200, 100, 50 },
+    { PNG_COLOR_TYPE_PALETTE, 1, 200, 100, 50 },
+    { PNG_COLOR_TYPE_PALETTE, 4, 200, 100, 50 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -96,6 +102,198 @@ test_webp (void)
       g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
       g_clear_error (&error);
     }
+}
+
+/* Alpha is composed on white: nothing of the colour at 0, all of it at 255. */
+static void
+test_alpha_on_white (void)
+{
+  static const guint8 alphas[] = { 0, 64, 128, 255 };
+
+  for (guint a = 0; a < G_N_ELEMENTS (alphas); a++)
+    {
+      g_autoptr (GByteArray) file = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+      guint8 pixels[24 * 24 * 4], out[8 * 8 * 3], *encoded = NULL;
+      int expected[3], colour[3] = { 200, 100, 20 };
+      gsize size;
+
+      for (guint i = 0; i < 24 * 24; i++)
+        memcpy (pixels + i * 4, (guint8[]){ 200, 100, 20, alphas[a] }, 4);
+      for (guint c = 0; c < 3; c++)
+        expected[c] = (colour[c] * alphas[a] + 255 * (255 - alphas[a])) / 255;
+      size = WebPEncodeLosslessRGBA (pixels, 24, 24, 24 * 4, &encoded);
+      g_byte_array_append (file, encoded, (guint) size);
+      WebPFree (encoded);
+      decode (file, 8, 8, out, &error);
+      g_assert_no_error (error);
+      assert_pixel (out, expected[0], expected[1], expected[2], 1);
+    }
+}
+
+/* A palette entry that is declared transparent is white, the other is not. */
+static void
+test_transparent_palette_is_white (void)
+{
+  g_autoptr (GByteArray) plain = test_png (20, 20, PNG_COLOR_TYPE_PALETTE, 8, FALSE);
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+  static const guint8 first_only[13] = { 0, 0, 0, 1, 't', 'R', 'N', 'S', 0, 0x40, 0xe6, 0xd8, 0x66 };
+  g_autoptr (GError) error = NULL;
+  guint8 out[8 * 8 * 3];
+  guint at = 0;
+
+  while (memcmp (plain->data + at, "IDAT", 4) != 0)
+    at++;
+  g_byte_array_append (file, plain->data, at - 4);
+  g_byte_array_append (file, first_only, sizeof first_only);
+  g_byte_array_append (file, plain->data + at - 4, plain->len - at + 4);
+  decode (file, 8, 8, out, &error);
+  g_assert_no_error (error);
+  assert_pixel (out, 255, 255, 255, 0);
+}
+
+/* Inks as Adobe stores them, 255 for none: black darkens what the others leave. */
+static void
+test_cmyk_jpeg (void)
+{
+  static const guint8 blacks[] = { 255, 128, 40, 0 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (blacks); k++)
+    {
+      g_autoptr (GByteArray) file = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+      tjhandle handle = tjInitCompress ();
+      guint8 pixels[32 * 32 * 4], out[8 * 8 * 3];
+      unsigned char *encoded = NULL;
+      unsigned long size = 0;
+      int black = blacks[k];
+
+      for (guint i = 0; i < 32 * 32; i++)
+        memcpy (pixels + i * 4, (guint8[]){ 200, 100, 50, blacks[k] }, 4);
+      g_assert_cmpint (tjCompress2 (handle, pixels, 32, 0, 32, TJPF_CMYK, &encoded, &size, TJSAMP_444, 98, 0), ==, 0);
+      g_byte_array_append (file, encoded, (guint) size);
+      tjFree (encoded);
+      tjDestroy (handle);
+      decode (file, 8, 8, out, &error);
+      g_assert_no_error (error);
+      assert_pixel (out, 200 * black / 255, 100 * black / 255, 50 * black / 255, 5);
+    }
+}
+
+/* A JPEG of 48 x 32 whose quarters are red, green (top), blue and grey, with an EXIF segment in front. */
+static GByteArray *
+make_turned (guint orientation, gboolean big, guint entries_before)
+{
+  static const guint8 colours[4][3] = { { 220, 30, 30 }, { 30, 200, 30 }, { 30, 30, 220 }, { 128, 128, 128 } };
+  GByteArray *file = g_byte_array_new ();
+  g_autoptr (GByteArray) exif = g_byte_array_new ();
+  guint8 pixels[48 * 32 * 3], *encoded = NULL;
+  unsigned long size = 0;
+  tjhandle handle = tjInitCompress ();
+  guint length = 8 + 8 + 2 + 12 * (entries_before + 1) + 4;
+
+  for (guint i = 0; i < 48 * 32; i++)
+    memcpy (pixels + i * 3, colours[(i / 48 >= 16) * 2 + (i % 48 >= 24)], 3);
+  g_assert_cmpint (tjCompress2 (handle, pixels, 48, 0, 32, TJPF_RGB, &encoded, &size, TJSAMP_444, 95, 0), ==, 0);
+  g_byte_array_append (exif, (const guint8[]){ 0xff, 0xe1, (guint8) (length >> 8), (guint8) length }, 4);
+  g_byte_array_append (exif, (const guint8 *) "Exif\0", 6);
+  g_byte_array_append (exif, (const guint8 *) (big ? "MM\0*\0\0\0\10" : "II*\0\10\0\0"), 8);
+  g_byte_array_append (
+      exif,
+      big ? (const guint8[]){ 0, (guint8) (entries_before + 1) } : (const guint8[]){ (guint8) (entries_before + 1), 0 }, 2);
+  for (guint i = 0; i <= entries_before; i++)
+    {
+      guint8 value = (guint8) (i == entries_before ? orientation : 99), tag = (guint8) (i == entries_before ? 0x12 : 0x0f);
+      const guint8 motorola[12] = { 1, tag, 0, 3, 0, 0, 0, 1, 0, value }, intel[12] = { tag, 1, 3, 0, 1, 0, 0, 0, value };
+      g_byte_array_append (exif, big ? motorola : intel, 12);
+    }
+  g_byte_array_append (exif, (const guint8[]){ 0, 0, 0, 0 }, 4);
+  g_byte_array_append (file, encoded, 2);
+  g_byte_array_append (file, exif->data, exif->len);
+  g_byte_array_append (file, encoded + 2, (guint) size - 2);
+  tjFree (encoded);
+  tjDestroy (handle);
+  return file;
+}
+
+/* Which quarter (0: top left of what is stored, 1: top right, 2, 3) is shown at top left, top right, bottom left, bottom right;
+ * EXIF 2.3, 4.6.4: where row 0 and column 0 are seen. */
+static void
+test_exif_orientation (void)
+{
+  static const guint8 colours[4][3] = { { 220, 30, 30 }, { 30, 200, 30 }, { 30, 30, 220 }, { 128, 128, 128 } };
+  static const guint shown[9][4] = { { 0, 1, 2, 3 }, { 0, 1, 2, 3 }, { 1, 0, 3, 2 }, { 3, 2, 1, 0 }, { 2, 3, 0, 1 },
+                                     { 0, 2, 1, 3 }, { 2, 0, 3, 1 }, { 3, 1, 2, 0 }, { 1, 3, 0, 2 } };
+
+  for (guint orientation = 0; orientation <= 9; orientation++)
+    for (guint big = 0; big < 2; big++)
+      {
+        g_autoptr (GByteArray) file = make_turned (orientation, big, big * 3);
+        guint known = orientation <= 8 ? orientation : 1;
+        gboolean turned = known >= 5;
+        guint width = turned ? 16 : 24, height = turned ? 24 : 16;
+        g_autoptr (GError) error = NULL;
+        guint8 out[24 * 16 * 3];
+        DynoImageFacts facts;
+        guint32 shown_width, shown_height;
+
+        g_assert_true (dyno_image_probe (file->data, file->len, &facts, &error));
+        dyno_image_get_shown (&facts, &shown_width, &shown_height);
+        g_assert_cmpuint (shown_width, ==, turned ? 32 : 48);
+        g_assert_cmpuint (shown_height, ==, turned ? 48 : 32);
+        decode (file, width, height, out, &error);
+        g_assert_no_error (error);
+        for (guint quarter = 0; quarter < 4; quarter++)
+          {
+            guint x = width * (quarter % 2 * 2 + 1) / 4, y = height * (quarter / 2 * 2 + 1) / 4;
+            const guint8 *colour = colours[shown[known][quarter]];
+            assert_pixel (out + (y * width + x) * 3, colour[0], colour[1], colour[2], 12);
+          }
+      }
+}
+
+/* Cut, or with an offset or a count that leads out of it: a damaged EXIF segment leaves the picture as it is stored. */
+static void
+test_damaged_exif_is_passed_over (void)
+{
+  static const struct {
+    guint at;
+    guint8 value;
+  } changes[] = { { 4, 'X' },   { 10, 'N' }, { 13, 41 }, { 14, 0xff }, { 16, 0xff },
+                  { 17, 0xf0 }, { 19, 0 },   { 23, 9 },  { 27, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      g_autoptr (GByteArray) file = make_turned (6, TRUE, 0);
+      g_autoptr (GError) error = NULL;
+      guint8 out[24 * 16 * 3];
+      DynoImageFacts facts;
+
+      file->data[2 + changes[i].at] = changes[i].value;
+      g_assert_true (dyno_image_probe (file->data, file->len, &facts, &error));
+      g_assert_cmpuint (facts.orientation, ==, 1);
+      decode (file, 24, 16, out, &error);
+      g_assert_no_error (error);
+      assert_pixel (out, 220, 30, 30, 12);
+    }
+}
+
+/* A directory that counts further than its segment is read to the segment's end: what follows is another's. */
+static void
+test_exif_ends_with_its_segment (void)
+{
+  static const guint8 comment[20] = { 0xff, 0xfe, 0, 18, 0, 0, 0, 0, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0 };
+  g_autoptr (GByteArray) file = make_turned (6, TRUE, 0), longer = g_byte_array_new ();
+  guint end = 4 + file->data[5];
+  DynoImageFacts facts;
+
+  file->data[21] = 9;    /* entries */
+  file->data[23] = 0x0f; /* the first is another tag */
+  g_byte_array_append (longer, file->data, end);
+  g_byte_array_append (longer, comment, sizeof comment);
+  g_byte_array_append (longer, file->data + end, file->len - end);
+  g_assert_true (dyno_image_probe (longer->data, longer->len, &facts, NULL));
+  g_assert_cmpuint (facts.orientation, ==, 1);
 }
 
 /* Cut at every length: never a crash, and never taken for whole while rows are missing. */
@@ -271,6 +469,12 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/image/jpeg-scales-and-crops", test_jpeg_scales_and_crops);
   g_test_add_func ("/data/image/png-variants", test_png_variants);
   g_test_add_func ("/data/image/webp", test_webp);
+  g_test_add_func ("/data/image/alpha-on-white", test_alpha_on_white);
+  g_test_add_func ("/data/image/transparent-palette-is-white", test_transparent_palette_is_white);
+  g_test_add_func ("/data/image/cmyk-jpeg", test_cmyk_jpeg);
+  g_test_add_func ("/data/image/exif-orientation", test_exif_orientation);
+  g_test_add_func ("/data/image/damaged-exif-is-passed-over", test_damaged_exif_is_passed_over);
+  g_test_add_func ("/data/image/exif-ends-with-its-segment", test_exif_ends_with_its_segment);
   g_test_add_func ("/data/image/truncated-is-refused", test_truncated_is_refused);
   g_test_add_func ("/data/image/bombs-are-refused-flat", test_bombs_are_refused_flat);
   g_test_add_func ("/data/image/many-scans-are-refused", test_many_scans_are_refused);

@@ -63,6 +63,7 @@ probe_one (Probe *probe, guint32 i, Tally *tally, GArray *refused)
   g_autoptr (GError) error = NULL;
   DynoImageFacts facts;
   guint64 size, words[2];
+  guint32 width, height;
 
   if (!probe_path (path, &facts, &size, &error))
     {
@@ -82,10 +83,11 @@ probe_one (Probe *probe, guint32 i, Tally *tally, GArray *refused)
   words[1] = (guint64) folder->class_id << 1 | folder->validation;
   tally->content_hash +=
       dyno_hash_bytes (dyno_hash_string (DYNO_HASH_START, path + strlen (probe->scan->root)), words, sizeof words);
-  tally->min_width = MIN (tally->min_width, facts.width);
-  tally->max_width = MAX (tally->max_width, facts.width);
-  tally->min_height = MIN (tally->min_height, facts.height);
-  tally->max_height = MAX (tally->max_height, facts.height);
+  dyno_image_get_shown (&facts, &width, &height);
+  tally->min_width = MIN (tally->min_width, width);
+  tally->max_width = MAX (tally->max_width, width);
+  tally->min_height = MIN (tally->min_height, height);
+  tally->max_height = MAX (tally->max_height, height);
 }
 
 static void

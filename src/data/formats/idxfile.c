@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One IDX file.  The header is checked before anything is allocated: a plain file must have exactly the bytes that
- * it promises, a gzip file must be large enough to inflate to them (deflate gains at most 1032 to 1), and no byte
- * past the promise is inflated. */
+ * it promises, a gzip file must be large enough to inflate to them (deflate gains at most 1032 to 1; and what is large gains no
+ * more than pictures do, which is far less), and no byte past the promise is inflated. */
 #include "idxfile.h"
 #include "checked.h"
 #include "datafile.h"
@@ -13,6 +13,8 @@
 #define MAX_SIDE      65535
 #define DEFLATE_RATIO 1032
 #define DEFLATE_SLACK 1024
+#define PICTURE_RATIO 128                              /* MNIST has 5; pages that are all but white some tens */
+#define LARGE_BYTES   (G_GUINT64_CONSTANT (256) << 20) /* less may gain anything */
 
 static guint32
 read_be32 (const guint8 *bytes)
@@ -93,6 +95,14 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
                    "“%s”: the header promises %u records of %" G_GUINT64_FORMAT " bytes, the file %s %" G_GUINT64_FORMAT
                    " records; get the file again",
                    name, header->shape[0], record, plain ? "has" : "cannot have more than", holds / record);
+      return NULL;
+    }
+  if (!plain && header->n_bytes > LARGE_BYTES && header->n_bytes / PICTURE_RATIO > file_size)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "“%s”: the header promises %" G_GUINT64_FORMAT " MB out of a gzip file of %" G_GUINT64_FORMAT
+                   " MB, %" G_GUINT64_FORMAT " times as much; no pictures are packed so, decompress it first if they are",
+                   name, header->n_bytes >> 20, file_size >> 20, header->n_bytes / MAX (file_size, 1));
       return NULL;
     }
   content = g_try_malloc (MAX (header->n_bytes, 1));

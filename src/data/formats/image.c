@@ -64,6 +64,45 @@ set_corrupt (GError **error, const char *what)
   return FALSE;
 }
 
+static guint32
+tiff16 (const guint8 *p, gboolean big)
+{
+  return big ? be16 (p) : (guint32) p[0] | (guint32) p[1] << 8;
+}
+
+static guint32
+tiff32 (const guint8 *p, gboolean big)
+{
+  return big ? be32 (p) : tiff16 (p, FALSE) | tiff16 (p + 2, FALSE) << 16;
+}
+
+/* The orientation of an APP1 segment of length bytes at offset (EXIF 2.3, 4.5 and 4.6.4): its header, a TIFF header, and in the
+ * first directory the tag 0x0112.  1 where there is none or the segment is damaged, which spoils no picture. */
+static guint8
+find_orientation (Source *source, guint64 offset, guint32 length)
+{
+  const guint8 *p = length >= 14 ? look (source, offset, 14) : NULL;
+  guint64 tiff = offset + 6, end = offset + length, at;
+  gboolean big;
+  guint32 count;
+
+  if (p == NULL || memcmp (p, "Exif\0", 6) != 0 || (memcmp (p + 6, "MM\0*", 4) != 0 && memcmp (p + 6, "II*\0", 4) != 0))
+    return 1;
+  big = p[6] == 'M';
+  at = tiff + tiff32 (p + 10, big);
+  p = at + 2 <= end ? look (source, at, 2) : NULL;
+  count = p != NULL ? tiff16 (p, big) : 0;
+  for (at += 2; count > 0 && at + 12 <= end; count--, at += 12)
+    {
+      p = look (source, at, 12);
+      if (p == NULL)
+        return 1;
+      if (tiff16 (p, big) == 0x0112 && tiff16 (p + 2, big) == 3 && tiff32 (p + 4, big) == 1)
+        return tiff16 (p + 8, big) >= 1 && tiff16 (p + 8, big) <= 8 ? (guint8) tiff16 (p + 8, big) : 1;
+    }
+  return 1;
+}
+
 /* Markers from the start to the frame header (ITU T.81, B.1.1 and B.2.2). */
 static gboolean
 probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
@@ -101,9 +140,12 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
           facts->progressive = marker == 0xc2;
           return TRUE;
         }
-      if (be16 (p + 2) < 2)
+      guint32 length = be16 (p + 2);
+      if (length < 2)
         return set_corrupt (error, "JPEG with a segment of impossible length");
-      at += 2 + be16 (p + 2);
+      if (marker == 0xe1 && facts->orientation == 1)
+        facts->orientation = find_orientation (source, at + 4, length - 2);
+      at += 2 + length;
     }
   return set_corrupt (error, "JPEG that ends inside its header");
 }
@@ -177,6 +219,7 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
   gboolean ok;
 
   memset (facts, 0, sizeof *facts);
+  facts->orientation = 1;
   if (p != NULL && p[0] == 0xff && p[1] == 0xd8 && p[2] == 0xff)
     facts->type = DYNO_IMAGE_JPEG;
   else if (p != NULL && memcmp (p, "\x89PNG\r\n\x1a\n", 8) == 0)
@@ -227,6 +270,13 @@ dyno_image_probe_file (int fd, guint64 file_size, DynoImageFacts *facts, GError 
   return FALSE;
 }
 
+void
+dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *height)
+{
+  *width = facts->orientation >= 5 ? facts->height : facts->width;
+  *height = facts->orientation >= 5 ? facts->width : facts->height;
+}
+
 static gboolean
 decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size, guint32 width, guint32 height,
                guint8 *pixels, GError **error)
@@ -249,26 +299,33 @@ gboolean
 dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height, guint8 *out, GError **error)
 {
   DynoImageFacts facts;
-  guint32 decoded_width, decoded_height;
-  guint64 pixels_at, working_at, pixel_bytes;
+  guint32 decoded_width, decoded_height, stored_width = width, stored_height = height;
+  guint64 pixels_at, working_at, stored_at;
 
   if (!dyno_image_probe (scratch->data, file_size, &facts, error))
     return FALSE;
   decoded_width = facts.width;
   decoded_height = facts.height;
   if (facts.type == DYNO_IMAGE_JPEG)
-    dyno_jpeg_choose_size (&facts, width, height, &decoded_width, &decoded_height);
+    {
+      /* Scaled as it is stored, then turned: that is fewer pixels, and the middle stays the middle. */
+      stored_width = facts.orientation >= 5 ? height : width;
+      stored_height = facts.orientation >= 5 ? width : height;
+      dyno_jpeg_choose_size (&facts, stored_width, stored_height, &decoded_width, &decoded_height);
+    }
 
-  /* scratch: file | decoded pixels | working memory of the resampler.  Sizes are bounded by the limits. */
-  pixel_bytes = (guint64) decoded_width * decoded_height * (facts.type == DYNO_IMAGE_JPEG ? 4 : 3);
+  /* scratch: file | decoded pixels | working memory of the resampler | scaled pixels that are still to be turned.
+   * Sizes are bounded by the limits. */
   pixels_at = (file_size + 63) & ~(guint64) 63;
-  working_at = (pixels_at + pixel_bytes + 63) & ~(guint64) 63;
-  if (!dyno_datafile_reserve (
-          scratch, working_at + dyno_resize_scratch_bytes (decoded_width, decoded_height, 3, width, height), error))
+  working_at = (pixels_at + (guint64) decoded_width * decoded_height * 4 + 63) & ~(guint64) 63;
+  stored_at = working_at + dyno_resize_scratch_bytes (decoded_width, decoded_height, 3, stored_width, stored_height);
+  if (!dyno_datafile_reserve (scratch, stored_at + (facts.orientation > 1 ? (guint64) width * height * 3 : 0), error))
     return FALSE;
   if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height, scratch->data + pixels_at, error))
     return FALSE;
-  dyno_resize_cover (scratch->data + pixels_at, decoded_width, decoded_height, 3, width, height, out,
-                     scratch->data + working_at);
+  dyno_resize_cover (scratch->data + pixels_at, decoded_width, decoded_height, 3, stored_width, stored_height,
+                     facts.orientation > 1 ? scratch->data + stored_at : out, scratch->data + working_at);
+  if (facts.orientation > 1)
+    dyno_image_turn (scratch->data + stored_at, facts.orientation, width, height, out);
   return TRUE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit RGB; alpha is dropped.
+/* PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit RGB; alpha, and a colour
+ * that is declared transparent, are composed on white.
  * Ancillary chunks (profiles, text) are skipped unread: none changes the pixels, and some are a way to spend memory.
  * libpng reports errors by longjmp: what lives across it is in one struct, reached by pointer. */
 #include "image-codec.h"
@@ -44,6 +45,7 @@ static void
 read_rows (Job *job, const DynoImageFacts *facts, guint8 *out)
 {
   png_structp png = job->png;
+  gsize pixel_bytes = 3;
   int passes;
 
   png_set_read_fn (png, job, read_bytes);
@@ -52,19 +54,25 @@ read_rows (Job *job, const DynoImageFacts *facts, guint8 *out)
   png_set_chunk_cache_max (png, 16);
   png_set_keep_unknown_chunks (png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_read_info (png, job->info);
+  if ((png_get_color_type (png, job->info) & PNG_COLOR_MASK_ALPHA) != 0
+      || png_get_valid (png, job->info, PNG_INFO_tRNS) != 0)
+    pixel_bytes = 4;
   png_set_palette_to_rgb (png);
   png_set_expand_gray_1_2_4_to_8 (png);
+  if (pixel_bytes == 4)
+    png_set_tRNS_to_alpha (png);
   png_set_scale_16 (png);
   png_set_gray_to_rgb (png);
-  png_set_strip_alpha (png);
   passes = png_set_interlace_handling (png);
   png_read_update_info (png, job->info);
   if (png_get_image_width (png, job->info) != facts->width || png_get_image_height (png, job->info) != facts->height
-      || png_get_rowbytes (png, job->info) != (gsize) facts->width * 3)
+      || png_get_rowbytes (png, job->info) != facts->width * pixel_bytes)
     png_error (png, "its header contradicts itself");
   for (int pass = 0; pass < passes; pass++)
     for (guint32 y = 0; y < facts->height; y++)
-      png_read_row (png, out + (gsize) y * facts->width * 3, NULL);
+      png_read_row (png, out + y * facts->width * pixel_bytes, NULL);
+  if (pixel_bytes == 4)
+    dyno_image_compose_white (out, (gsize) facts->width * facts->height);
 }
 
 static gboolean
