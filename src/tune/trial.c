@@ -4,10 +4,6 @@
 #include "trial.h"
 #include "intl.h"
 #include "session.h"
-#include <math.h>
-
-#define WARM_UP_STEPS 3
-#define LEAST_STEPS   (DYNO_TRIAL_LEAST_STEPS - WARM_UP_STEPS)
 
 const char *
 dyno_trial_outcome_name (DynoTrialOutcome outcome)
@@ -79,38 +75,6 @@ dyno_trial_rule_out (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset,
   return TRUE;
 }
 
-typedef struct {
-  guint64 seen;    /* steps */
-  gint64 begin_us; /* end of the last warm-up step */
-  gint64 end_us;   /* of the last step */
-  guint64 counted;
-  double wait_ms;
-  guint64 vram_bytes;
-  gboolean nonfinite;
-} Measure;
-
-static void
-add_step (Measure *m, const DynoEvent *event)
-{
-  m->seen++;
-  m->vram_bytes = MAX (m->vram_bytes, event->step.vram_bytes);
-  m->nonfinite |= !isfinite (event->step.loss);
-  if (m->seen <= WARM_UP_STEPS)
-    {
-      m->begin_us = event->time_us;
-      return;
-    }
-  m->counted++;
-  m->end_us = event->time_us;
-  m->wait_ms += event->step.wait_data_ms;
-}
-
-static gboolean
-enough (const Measure *m, double seconds)
-{
-  return m->counted >= LEAST_STEPS && (double) (m->end_us - m->begin_us) >= seconds * 1e6;
-}
-
 static DynoTrialOutcome
 outcome_of (const GError *error)
 {
@@ -126,7 +90,8 @@ outcome_of (const GError *error)
 
 /* Takes events until enough was measured or the session ended; an epoch's validation is left out of the time. */
 static void
-follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, gint64 deadline_us, GCancellable *cancellable)
+follow (DynoTrial *trial, DynoSession *session, DynoMeasure *m, double seconds, gint64 deadline_us,
+        GCancellable *cancellable)
 {
   gboolean stopped = FALSE, done = FALSE;
 
@@ -135,13 +100,9 @@ follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, gint
       g_autoptr (DynoEvent) event = dyno_session_pop (session, 200 * 1000);
 
       if (event && event->type == DYNO_EVENT_STEP && !stopped)
-        add_step (m, event);
-      else if (event && event->type == DYNO_EVENT_EPOCH && m->seen > 0)
-        {
-          gint64 gap = event->time_us - (m->counted ? m->end_us : m->begin_us);
-          m->begin_us += gap;
-          m->end_us += gap;
-        }
+        dyno_measure_step (m, event->time_us, event->step.wait_data_ms, event->step.loss, event->step.vram_bytes);
+      else if (event && event->type == DYNO_EVENT_EPOCH)
+        dyno_measure_epoch (m, event->time_us);
       else if (event && event->type == DYNO_EVENT_ERROR)
         {
           trial->outcome = outcome_of (event->error);
@@ -150,7 +111,8 @@ follow (DynoTrial *trial, DynoSession *session, Measure *m, double seconds, gint
       else if (event && event->type == DYNO_EVENT_DONE)
         done = TRUE;
       if (!stopped
-          && (enough (m, seconds) || g_get_monotonic_time () >= deadline_us || g_cancellable_is_cancelled (cancellable)))
+          && (dyno_measure_is_enough (m, seconds) || g_get_monotonic_time () >= deadline_us
+              || g_cancellable_is_cancelled (cancellable)))
         {
           dyno_session_stop (session, TRUE);
           stopped = TRUE;
@@ -164,8 +126,7 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
 {
   g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
   g_autoptr (DynoSession) session = dyno_session_new (copy);
-  Measure m = { 0 };
-  double elapsed;
+  DynoMeasure m = { 0 };
 
   trial->outcome = DYNO_TRIAL_OK;
   dyno_session_set_dataset (session, dataset);
@@ -183,8 +144,8 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
       trial->text = g_strdup (_ ("The loss was not finite"));
       return;
     }
-  elapsed = (double) (m.end_us - m.begin_us) / 1e6;
-  if (m.counted < LEAST_STEPS || elapsed <= 0.0)
+  trial->step_ms = dyno_measure_step_ms (&m);
+  if (trial->step_ms <= 0)
     {
       trial->outcome = DYNO_TRIAL_FAILED;
       trial->text = g_strdup (g_cancellable_is_cancelled (cancellable) ? _ ("Stopped before enough steps were measured")
@@ -193,7 +154,6 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
                                   : _ ("The run ended before enough steps were measured"));
       return;
     }
-  trial->step_ms = elapsed * 1e3 / (double) m.counted;
   trial->wait_data_ms = m.wait_ms / (double) m.counted;
-  trial->samples_per_s = (double) (trial->settings.batch_size * trial->settings.accumulate) * (double) m.counted / elapsed;
+  trial->samples_per_s = (double) (trial->settings.batch_size * trial->settings.accumulate) * 1e3 / trial->step_ms;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One trial: real training steps with given settings, measured for a while.  Used by the tuner alone. */
 #pragma once
+#include "measure.h"
 #include "tune.h"
 #include <gio/gio.h>
 
@@ -8,7 +9,7 @@ G_BEGIN_DECLS
 
 /* Fills outcome, rates, memory and text of trial from its settings.  Steps of the first moments are not counted.
  * Cancelling and the deadline (monotonic) end the trial, wherever it is; what was measured until then counts when it is enough. */
-#define DYNO_TRIAL_LEAST_STEPS 7 /* to warm up and to measure */
+#define DYNO_TRIAL_LEAST_STEPS (DYNO_MEASURE_WARM_UP_STEPS + DYNO_MEASURE_LEAST_STEPS)
 void dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, gint64 deadline_us,
                      GCancellable *cancellable);
 
