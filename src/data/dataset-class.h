@@ -30,6 +30,7 @@ typedef struct {
   gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
                       GByteArray *scratch, GError **error);
   gint32 (*label) (DynoDataset *dataset, guint64 index);
+  const float *(*values) (DynoDataset *dataset, guint64 index);    /* NULL: not known before a sample is decoded */
   char *(*describe) (DynoDataset *dataset, guint64 index);         /* NULL: "#index" */
   gboolean (*is_validation) (DynoDataset *dataset, guint64 index); /* of a data set with its own split; else NULL */
 } DynoDatasetClass;

@@ -187,6 +187,13 @@ dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
   return dataset->klass->label (dataset, index);
 }
 
+const float *
+dyno_dataset_get_values (DynoDataset *dataset, guint64 index)
+{
+  g_return_val_if_fail (dataset->info.target_kind == DYNO_TARGET_VALUES && index < dataset->info.n_samples, NULL);
+  return dataset->klass->values ? dataset->klass->values (dataset, index) : NULL;
+}
+
 char *
 dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index)
 {

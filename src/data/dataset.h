@@ -98,6 +98,8 @@ gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width
 
 /* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17"; g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
+/* The n_targets values of a VALUES sample without decoding it; owned by the data set, NULL: the kind does not know them before. */
+const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
 /* Division into training and validation part: each class in the same proportion, but one sample at least to each part of a class

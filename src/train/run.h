@@ -4,6 +4,7 @@
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"
+#include "health.h"
 #include "pulse.h"
 #include "rate.h"
 #include "rundir.h"
@@ -40,8 +41,8 @@ typedef struct {
   gboolean plan_told;
   guint64 told_plan_bytes;
   guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */
-  guint bad_row;                     /* steps in a row without a finite loss */
-  gboolean validation_warned;        /* the last validation had no finite loss */
+  DynoHealth health;
+  gboolean validation_warned; /* the last validation had no finite loss */
   gboolean folder_begun, settings_due;
   gboolean disk_warned;       /* metrics.csv could not be appended to */
   gint64 last_end_us;         /* of the last step, on the run's clock */

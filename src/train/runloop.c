@@ -7,8 +7,9 @@
 #include "schedule.h"
 #include <math.h>
 
-#define BAD_STEPS_AMP  10 /* without a finite loss, in a row: the run has diverged */
+#define BAD_STEPS_AMP  10 /* with a bad loss, in a row: the run has diverged */
 #define BAD_STEPS_FP32 5  /* where no loss scale can help */
+#define BAD_STEPS_LAST 3  /* at the end of a run */
 
 typedef struct {
   DynoRun *run;
@@ -18,6 +19,15 @@ typedef struct {
 } Loop;
 
 /* --- results ------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+has_diverged (DynoRun *run, guint limit, GError **error)
+{
+  gboolean kept = run->checkpoint || (run->dir && run->saver && dyno_saver_has_saved (run->saver));
+
+  return dyno_health_has_diverged (&run->health, limit, run->position.step, kept ? "the last good checkpoint is kept; " : "",
+                                   error);
+}
 
 static gboolean
 take_result (Loop *loop, const DynoStepResult *r, GError **error)
@@ -40,17 +50,11 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
       run->first_seconds = step_seconds;
       run->first_samples = r->n_samples;
     }
-  run->bad_row = r->nonfinite_loss || !isfinite (r->loss_sum) ? run->bad_row + 1 : 0;
+  dyno_health_take_step (&run->health, r->loss_sum / (double) MAX (r->n_samples, 1), !r->nonfinite_loss);
   dyno_run_report_step (run, r);
   p->seconds = dyno_run_seconds (run, run->last_end_us);
   dyno_run_save_known (run);
-  if (run->bad_row < limit)
-    return TRUE;
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-               "The loss was not finite for %u steps in a row, up to step %" G_GUINT64_FORMAT
-               "; %stake a lower lr, a longer warm-up or clip_norm",
-               limit, p->step, run->dir ? "the last good checkpoint is kept; " : "");
-  return FALSE;
+  return !has_diverged (run, limit, error);
 }
 
 static gboolean
@@ -321,11 +325,11 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
   metrics->samples_per_s = epoch_rate (run);
 }
 
-/* One warning for as long as it goes on. */
+/* One warning for as long as it goes on; none where the training loss tells as much already. */
 static void
 check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
-  gboolean validated = run->engine->n_validation > 0, finite = isfinite (metrics->val_loss);
+  gboolean validated = run->engine->n_validation > 0, finite = isfinite (metrics->val_loss) || run->health.bad_row > 0;
 
   if (validated && !finite && !run->validation_warned)
     dyno_run_warn (run,
@@ -334,6 +338,21 @@ check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
                    "large for the network%s; remove outliers or scale the data",
                    metrics->epoch, run->engine->job->settings.amp ? " in fp16 (amp=false holds larger ones)" : "");
   run->validation_warned = validated && !finite;
+}
+
+static void
+check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
+{
+  const DynoSettings *s = &run->engine->job->settings;
+
+  if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
+    dyno_run_warn (run,
+                   "Nothing is learned: after %" G_GUINT64_FORMAT
+                   " epochs the training loss of %.4g is no better than %.4g, "
+                   "that of always the same answer%s; try another lr than %g (a tenth, or ten times as much), and look "
+                   "whether the targets belong to the samples",
+                   metrics->epoch, metrics->train_loss, run->health.guess,
+                   metrics->is_error ? "" : " (ln of the number of classes, where these are even)", s->lr);
 }
 
 /* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next epoch. */
@@ -363,6 +382,7 @@ end_epoch (Loop *loop, GError **error)
   best = dyno_run_take_validation (run, &metrics);
   dyno_run_report_epoch (run, &metrics);
   check_validation (run, &metrics);
+  check_learning (run, &metrics);
   p->epoch++;
   p->epoch_step = p->epoch_samples = 0;
   p->epoch_loss_sum = p->epoch_metric_sum = p->epoch_seconds = 0;
@@ -403,7 +423,7 @@ run_epochs (Loop *loop, GError **error)
       if (outcome != DYNO_RUN_GOES_ON)
         return outcome;
     }
-  return drain (loop, error) ? DYNO_RUN_FINISHED : DYNO_RUN_FAILED;
+  return drain (loop, error) && !has_diverged (run, BAD_STEPS_LAST, error) ? DYNO_RUN_FINISHED : DYNO_RUN_FAILED;
 }
 
 /* A run that fails for want of data, say, keeps what it has learned; the error that ended it stays the one that is told. */
@@ -431,6 +451,7 @@ dyno_run_loop (DynoRun *run, GError **error)
   loop.steps_per_epoch = dyno_job_count_steps (&run->engine->job->settings, run->engine->n_train);
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_reset (&run->rate);
+  run->health.guess = dyno_health_guess (run->dataset, run->engine->train, FALSE);
   run->first_seconds = 0;
   run->first_samples = 0;
   outcome = run_epochs (&loop, &problem);

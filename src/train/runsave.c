@@ -3,7 +3,7 @@
  *
  * Laws:
  * - A checkpoint is the state after the step that its position names, to the bit, whatever was submitted since.
- * - A state that gives no finite loss is never saved.
+ * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is never saved and never the best.
  * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there is no accuracy) from the first
  *   validation on; the last ones are beside them.  Without validation the last are the only ones. */
 #include "run.h"
@@ -80,7 +80,7 @@ dyno_run_save_is_due (DynoRun *run)
 {
   double minutes = run->engine->job->settings.checkpoint_minutes;
 
-  if (!run->dir || run->armed || run->bad_row > 0)
+  if (!run->dir || run->armed || run->health.bad_row > 0)
     return FALSE;
   if (!run->save_due && minutes > 0
       && (double) (dyno_run_clock (run, g_get_monotonic_time ()) - run->saved_us) >= minutes * 60e6)
@@ -99,7 +99,7 @@ commit (DynoRun *run, gboolean best)
 gboolean
 dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
 {
-  if (!run->saver || run->bad_row > 0 || (!run->dir && !best))
+  if (!run->saver || run->health.bad_row > 0 || (!run->dir && !best))
     return TRUE;
   if (!dyno_saver_check (run->saver, error))
     return FALSE;
@@ -124,7 +124,7 @@ dyno_run_save_known (DynoRun *run)
 {
   if (!run->armed || run->position.step < run->armed_step)
     return;
-  if (run->bad_row == 0)
+  if (run->health.bad_row == 0)
     {
       commit (run, FALSE);
       return;
@@ -151,7 +151,7 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   DynoPosition *p = &run->position;
   gboolean first = p->best_epoch == 0, better;
 
-  if (!isfinite (metrics->val_loss))
+  if (!isfinite (metrics->val_loss) || run->health.bad_row > 0)
     return FALSE;
   if (metrics->is_error)
     better = first || metrics->val_loss < p->best_val_loss;

@@ -140,7 +140,7 @@ rebuild (DynoRun *run, GError **error)
   checkpoint = g_strdup (run->checkpoint);
   dyno_run_collect_unreadable (run);
   g_clear_pointer (&run->engine, dyno_engine_free);
-  run->bad_row = 0;
+  run->health = (DynoHealth){ .idle_told = run->health.idle_told };
   if (!build (run, checkpoint, error))
     return FALSE;
   took = dyno_run_clock (run, g_get_monotonic_time ()) - began;

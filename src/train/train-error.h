@@ -13,7 +13,7 @@ typedef enum {
   DYNO_TRAIN_ERROR_DATA,         /* the data set does not suit the model or the settings */
   DYNO_TRAIN_ERROR_DOES_NOT_FIT, /* the plan passes the VRAM budget: the message says by how much and what would fit */
   DYNO_TRAIN_ERROR_CHECKPOINT,   /* a checkpoint or weights file that does not match: names the first mismatch */
-  DYNO_TRAIN_ERROR_DIVERGED,     /* the loss stayed Inf or NaN */
+  DYNO_TRAIN_ERROR_DIVERGED,     /* the loss stayed Inf, NaN or beyond all measure; a state is not finite */
   DYNO_TRAIN_ERROR_OUTPUT,       /* the output folder cannot be written */
 } DynoTrainError;
 

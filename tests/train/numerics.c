@@ -171,6 +171,91 @@ test_no_checkpoint_without_a_finite_loss (void)
   arrays_clear (&a);
 }
 
+/* --- divergence ---------------------------------------------------------------------------------------------------- */
+
+/* A loss that grows beyond measure and stays finite ends the run, or fails it when its end comes first; nothing of that state is
+ * saved, and the weights of the best epoch before stay. */
+static void
+check_finite_divergence (const char *model, const char *change, guint most_steps)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, model);
+  g_auto (TestRun) run = { 0 };
+  double last;
+
+  test_job_set (job, "lr=100", "momentum=0.9", "warmup_epochs=0", "schedule=constant", "clip_norm=0", "epochs=30", change,
+                NULL);
+  job->max_steps = most_steps;
+  test_run (&run, job, NULL, NULL);
+  last = g_array_index (run.losses, double, run.losses->len - 1);
+  g_test_message ("%u steps, loss %g; validation loss %g", run.losses->len, last, run.epoch.val_loss);
+  g_assert_true (isfinite (last));
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_assert_nonnull (strstr (run.error->message, "rose from"));
+  g_assert_cmpuint (run.checkpoints, ==, 0);
+  g_assert_cmpuint (run.warnings->len, ==, 0);
+  g_assert_true (isnan (run.best_val_accuracy)); /* a state with a bad loss is never the best */
+  arrays_clear (&a);
+}
+
+static void
+test_finite_divergence (void)
+{
+  check_finite_divergence ("simplecnn", "batch_size=12", 0);
+}
+
+static void
+test_finite_divergence_at_the_end (void)
+{
+  check_finite_divergence ("mlp", "batch_size=9", 4);
+}
+
+/* The best weights are those of before the divergence. */
+static void
+test_divergence_keeps_the_best (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+  g_autofree char *weights = g_build_filename (job->out_dir, "weights.safetensors", NULL), *before = NULL, *after = NULL;
+  gsize size, after_size;
+  g_auto (TestRun) good = { 0 };
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=1", "schedule=constant", "warmup_epochs=0", NULL);
+  test_run_good (&good, job);
+  g_assert_true (g_file_get_contents (weights, &before, &size, NULL));
+  job->resume = g_strdup (job->out_dir);
+  test_job_set (job, "epochs=30", "lr=100", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_assert_nonnull (strstr (run.error->message, "checkpoint is kept"));
+  g_assert_true (g_file_get_contents (weights, &after, &after_size, NULL));
+  g_assert_cmpmem (before, size, after, after_size);
+  arrays_clear (&a);
+}
+
+/* A run whose loss is that of a guess says so, once; one that learns does not. */
+static void
+test_standing_still_is_said (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+
+  for (guint learns = 0; learns < 2; learns++)
+    {
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (job, learns ? "lr=0.01" : "lr=0", "epochs=14", "seed=2", NULL);
+      test_run_good (&run, job);
+      g_assert_cmpuint (run.warnings->len, ==, learns ? 0 : 1);
+      g_assert_cmpint (test_has_warning (&run, "Nothing is learned"), ==, !learns);
+    }
+  arrays_clear (&a);
+}
+
 /* --- means --------------------------------------------------------------------------------------------------------- */
 
 /* Nothing is learned, so validation gives one loss and one accuracy however its samples fall into batches. */
@@ -230,6 +315,10 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/outlier-fp32", test_outlier_fp32);
   g_test_add_func ("/train/numerics/outlier-in-validation-is-said", test_outlier_in_validation);
   g_test_add_func ("/train/numerics/no-checkpoint-without-a-finite-loss", test_no_checkpoint_without_a_finite_loss);
+  g_test_add_func ("/train/numerics/finite-divergence-ends-run", test_finite_divergence);
+  g_test_add_func ("/train/numerics/finite-divergence-at-the-end", test_finite_divergence_at_the_end);
+  g_test_add_func ("/train/numerics/divergence-keeps-the-best-weights", test_divergence_keeps_the_best);
+  g_test_add_func ("/train/numerics/standing-still-is-said", test_standing_still_is_said);
   g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples", test_validation_is_a_mean_of_samples);
   g_test_add_func ("/train/numerics/short-accumulation-is-a-mean", test_short_accumulation_is_a_mean);
   return g_test_run ();

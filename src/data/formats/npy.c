@@ -309,6 +309,12 @@ npy_label (DynoDataset *dataset, guint64 index)
   return ((const Npy *) dataset->state)->classes[index];
 }
 
+static const float *
+npy_values (DynoDataset *dataset, guint64 index)
+{
+  return ((const Npy *) dataset->state)->values + index * dataset->info.n_targets;
+}
+
 static gboolean
 read_sample (const Npy *npy, guint64 index, guint8 *bytes, GError **error)
 {
@@ -421,4 +427,5 @@ const DynoDatasetClass dyno_dataset_class_npy = {
   .close = npy_close,
   .decode = npy_decode,
   .label = npy_label,
+  .values = npy_values,
 };

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The health of a run.
+ *
+ * Divergence is measured against the run's own first loss, since data that is not scaled may begin high and be learned all the same,
+ * and against a guess, since a run may begin with a loss near 0. */
+#include "health.h"
+#include "train-error.h"
+#include <math.h>
+
+#define IDLE_EPOCHS 3
+#define IDLE_STEPS  30
+#define IDLE_SHARE  0.98 /* of the guess */
+
+static double
+guess_classes (const DynoDatasetInfo *info)
+{
+  double total = 0, entropy = 0;
+
+  for (guint i = 0; i < info->n_classes; i++)
+    total += (double) info->class_counts[i];
+  for (guint i = 0; i < info->n_classes; i++)
+    if (info->class_counts[i] > 0)
+      entropy -= (double) info->class_counts[i] / total * log ((double) info->class_counts[i] / total);
+  return entropy;
+}
+
+static double
+guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
+{
+  guint32 n_targets = dyno_dataset_get_info (dataset)->n_targets;
+  g_autofree double *sums = g_new0 (double, n_targets), *squares = g_new0 (double, n_targets);
+  double n = train->len, guess = 0;
+
+  for (guint i = 0; i < train->len; i++)
+    {
+      const float *values = dyno_dataset_get_values (dataset, g_array_index (train, guint32, i));
+      for (guint32 t = 0; values && t < n_targets; t++)
+        {
+          sums[t] += (double) values[t];
+          squares[t] += (double) values[t] * (double) values[t];
+        }
+    }
+  for (guint32 t = 0; t < n_targets; t++)
+    guess += MAX (0.0, squares[t] / n - (centred ? sums[t] / n * (sums[t] / n) : 0)) / n_targets;
+  return guess;
+}
+
+double
+dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+  if (info->device_noise || !train || train->len == 0)
+    return 0;
+  if (info->target_kind == DYNO_TARGET_VALUES)
+    return guess_values (dataset, train, centred);
+  return info->class_counts ? guess_classes (info) : 0;
+}
+
+void
+dyno_health_take_step (DynoHealth *health, double loss, gboolean finite)
+{
+  double reference = MAX (health->first, health->guess);
+
+  finite = finite && isfinite (loss);
+  health->loss = finite ? loss : (double) NAN;
+  if (finite && health->first <= 0)
+    health->first = loss;
+  health->bad_row = !finite || (reference > 0 && loss > DYNO_HEALTH_TIMES * reference) ? health->bad_row + 1 : 0;
+}
+
+gboolean
+dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, const char *advice, GError **error)
+{
+  if (health->bad_row < limit)
+    return FALSE;
+  if (isfinite (health->loss))
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+                 "The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" G_GUINT64_FORMAT
+                 "; %stake a lower lr, a longer warm-up or clip_norm",
+                 health->first, health->loss, health->bad_row, step, advice);
+  else
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+                 "The loss was not finite for %u steps in a row, up to step %" G_GUINT64_FORMAT
+                 "; %stake a lower lr, a longer warm-up or clip_norm",
+                 health->bad_row, step, advice);
+  return TRUE;
+}
+
+gboolean
+dyno_health_take_epoch (DynoHealth *health, double loss, guint64 steps)
+{
+  health->idle_epochs = health->guess > 0 && loss >= IDLE_SHARE * health->guess ? health->idle_epochs + 1 : 0;
+  if (health->idle_told || health->idle_epochs < IDLE_EPOCHS || steps < IDLE_STEPS)
+    return FALSE;
+  health->idle_told = TRUE;
+  return TRUE;
+}
