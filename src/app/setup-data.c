@@ -6,7 +6,7 @@
 
 typedef struct _Opening {
   char *location;
-  DynoAxes axes;
+  DynoDatasetParams params;
   gint found; /* atomic; more than 2^31 samples show as that many */
   DynoSetup *setup;
 } Opening;
@@ -30,8 +30,7 @@ open_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
 {
   Opening *o = data;
   GError *error = NULL;
-  DynoDatasetParams params = { .axes = o->axes };
-  DynoDataset *dataset = dyno_dataset_open (o->location, &params, count_found, o, cancellable, &error);
+  DynoDataset *dataset = dyno_dataset_open (o->location, &o->params, count_found, o, cancellable, &error);
   if (dataset)
     g_task_return_pointer (task, dataset, (GDestroyNotify) dyno_dataset_unref);
   else
@@ -91,7 +90,8 @@ dyno_setup_open_data (DynoSetup *self, const char *location)
   o->location = g_str_has_prefix (location, "file:") ? g_filename_from_uri (location, NULL, NULL) : NULL;
   if (!o->location)
     o->location = g_strdup (location);
-  o->axes = (DynoAxes) self->job->settings.data_layout;
+  dyno_job_get_dataset_params (self->job, &o->params);
+  o->params.targets = NULL; /* found beside the data */
   self->open_data = o;
   self->opening = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (self, self->opening, open_done, NULL);

@@ -228,7 +228,8 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
     self->by_hand = TRUE;
   else if (g_str_equal (key, "image_size") && !self->by_hand)
     dyno_setup_follow_preset (self);
-  else if (g_str_equal (key, "data.layout") && self->dataset && dyno_dataset_get_info (self->dataset)->axes)
+  else if ((g_str_equal (key, "data.layout") && self->dataset && dyno_dataset_get_info (self->dataset)->axes)
+           || (g_str_equal (key, "data.links") && self->dataset && !dyno_dataset_get_info (self->dataset)->generated))
     dyno_setup_open_data (self, self->job->data);
   dyno_setup_announce (self, DYNO_SETUP_SETTINGS);
   dyno_setup_plan_later (self);

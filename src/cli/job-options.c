@@ -280,7 +280,7 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
 {
   DynoJob *job = cli_job->job = dyno_job_new ();
   g_autoptr (DynoJob) trial = NULL;
-  DynoDatasetParams params = { 0 };
+  DynoDatasetParams params;
   DynoLevel level;
   g_autofree char *data = NULL, *targets = NULL, *model = NULL;
 
@@ -296,8 +296,7 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
   if (!find_device (o->device, &cli_job->device, error))
     return FALSE;
 
-  params.targets = job->targets;
-  params.axes = (DynoAxes) trial->settings.data_layout;
+  dyno_job_get_dataset_params (trial, &params);
   cli_job->dataset = dyno_dataset_open (job->data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
   if (cli_job->dataset == NULL)
     return FALSE;

@@ -59,7 +59,7 @@ DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenCont
 /* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
 
-/* Refuses a data set without a sample, with one class only, or with more samples than an index can name. */
-gboolean dyno_dataset_check (DynoDataset *dataset, GError **error);
+/* Refuses a data set without a sample, with one class only unless that is allowed, or with more samples than an index can name. */
+gboolean dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error);
 
 G_END_DECLS

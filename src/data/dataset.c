@@ -29,7 +29,7 @@ dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes)
 }
 
 gboolean
-dyno_dataset_check (DynoDataset *dataset, GError **error)
+dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
   g_autofree char *shown = g_filename_display_name (info->location);
@@ -53,14 +53,14 @@ dyno_dataset_check (DynoDataset *dataset, GError **error)
                    G_MAXUINT32 - 1);
       return FALSE;
     }
-  if (info->target_kind != DYNO_TARGET_CLASS)
+  if (info->target_kind != DYNO_TARGET_CLASS || one_class)
     return TRUE;
   for (guint32 i = 0; i < info->n_classes; i++)
     used += info->class_counts[i] > 0;
   if (used < 2)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   "“%s” has samples of one class only; a classifier needs at least two", shown);
+                   "“%s” has samples of one class only; a classifier needs at least two (data.one_class allows it)", shown);
       return FALSE;
     }
   return TRUE;
@@ -90,7 +90,7 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
   dataset->info.location = g_strdup (context->location->text);
-  if (!klass->open (dataset, context, error) || !dyno_dataset_check (dataset, error))
+  if (!klass->open (dataset, context, error) || !dyno_dataset_check (dataset, context->params->one_class, error))
     return NULL;
   g_ptr_array_add (dataset->unreadable, NULL);
   return g_steal_pointer (&dataset);

@@ -59,6 +59,8 @@ typedef struct {
 typedef struct {
   const char *targets; /* the y.npy of an X.npy; NULL: found beside it (y.npy, labels.npy, <stem>_y.npy) or an error */
   DynoAxes axes;       /* of an X.npy with four axes */
+  gboolean links;      /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
+  gboolean one_class;  /* samples of one class only are no error */
   guint max_listed;    /* unreadable files listed by name; 0: 100 */
 } DynoDatasetParams;
 

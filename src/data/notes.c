@@ -75,6 +75,19 @@ say_uneven (Notes *n)
                                  n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
 }
 
+/* Where that is allowed. */
+static void
+say_single (Notes *n)
+{
+  guint32 used = 0;
+
+  for (guint32 c = 0; c < n->info->n_classes; c++)
+    used += n->info->class_counts[c] > 0;
+  if (used == 1)
+    g_ptr_array_add (n->notes,
+                     g_strdup ("All samples are of one class: there is nothing to tell apart, and nothing is learned"));
+}
+
 char **
 dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray *validation)
 {
@@ -103,6 +116,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
       say_classes (&n, is_unchecked, "There is no validation sample of class ",
                    ": the accuracy says nothing of it; two samples or more are divided");
       say_uneven (&n);
+      say_single (&n);
     }
   g_ptr_array_add (n.notes, NULL);
   return (char **) g_ptr_array_free (n.notes, FALSE);

@@ -48,6 +48,15 @@ dyno_job_free (DynoJob *job)
   g_free (job);
 }
 
+void
+dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
+{
+  *params = (DynoDatasetParams){ .targets = job->targets,
+                                 .axes = (DynoAxes) job->settings.data_layout,
+                                 .links = job->settings.data_links,
+                                 .one_class = job->settings.data_one_class };
+}
+
 static const DynoModel *
 find_model (const DynoJob *job, GError **error)
 {
@@ -122,7 +131,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
 
   if (!dyno_job_get_size (job, info, &width, &height, error))
     return FALSE;
-  if (classes && info->n_classes < 2)
+  if (classes && info->n_classes < (s->data_one_class ? 1 : 2))
     return set_data_error (error, "“%s” has %u class; training needs two or more", info->name, info->n_classes);
   if (!classes && info->n_targets < 1)
     return set_data_error (error, "“%s” has no targets to learn", info->name);

@@ -28,6 +28,9 @@ DynoJob *dyno_job_copy (const DynoJob *job);
 void dyno_job_free (DynoJob *job);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_free)
 
+/* How the job's data set is opened; params has no memory of its own. */
+void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params);
+
 /* The sample size that the job trains at: image_size, or the data set's own (largest sample, at most 224, at least the model's
  * least, for images of different sizes).  FALSE with DATA: the data cannot be brought to it. */
 gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,

@@ -33,8 +33,9 @@ static gboolean
 open_dataset (DynoRun *run, GError **error)
 {
   DynoSession *session = run->session;
-  DynoDatasetParams params = { .targets = session->job->targets, .axes = (DynoAxes) session->job->settings.data_layout };
+  DynoDatasetParams params;
 
+  dyno_job_get_dataset_params (session->job, &params);
   if (session->dataset)
     run->dataset = dyno_dataset_ref (session->dataset);
   else if (session->job->data)

@@ -97,6 +97,10 @@ static const DynoSettingInfo table[] = {
         N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape tells.")),
   NUMBER (DOUBLE, data_max_bad, "data.max_bad", 0, 1, "0.1", FALSE, N_ ("Unreadable share"),
           N_ ("Share of the samples that may be unreadable; past it the run stops.")),
+  BOOL (data_links, "data.links", "false", N_ ("Follow links"),
+        N_ ("Takes files outside of the data set's folder that symbolic links in it lead to.")),
+  BOOL (data_one_class, "data.one_class", "false", N_ ("Allow one class"),
+        N_ ("Takes a data set whose samples are all of one class, which teaches nothing.")),
   NUMBER (DOUBLE, model_width, "model.width", 0.05, 8, "1", FALSE, N_ ("Model width"),
           N_ ("Scales the number of channels of the model.")),
 };

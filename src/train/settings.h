@@ -43,6 +43,8 @@ typedef struct {
   gboolean data_normalise;
   gint data_layout;    /* DynoAxes */
   double data_max_bad; /* 0: none may fail */
+  gboolean data_links;
+  gboolean data_one_class;
   double model_width;
 } DynoSettings;
 

@@ -184,6 +184,7 @@ test_links_and_special_files (void)
   g_autofree char *fifo = g_build_filename (folder, "a", "fifo.jpg", NULL);
   g_autofree char *socket_path = g_build_filename (folder, "a", "socket.jpg", NULL);
   g_autoptr (DynoDataset) dataset = NULL;
+  const DynoDatasetParams follow = { .links = TRUE };
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -212,6 +213,16 @@ test_links_and_special_files (void)
   g_assert_true (is_listed (dataset, "/out: a symbolic link that leaves"));
   g_assert_true (is_listed (dataset, "zero.jpg: a symbolic link that leaves"));
   g_assert_true (is_listed (dataset, "class-out: a symbolic link that leaves"));
+  g_assert_true (is_listed (dataset, "data.links"));
+
+  /* When it is asked for, links lead out; what they lead to is still no device. */
+  g_clear_pointer (&dataset, dyno_dataset_unref);
+  dataset = dyno_dataset_open (folder, &follow, NULL, NULL, NULL, NULL);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 3);
+  /* What lies outside counts once too, for the class that comes to it first. */
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
+  g_assert_true (is_listed (dataset, "zero.jpg: not a regular file"));
+  g_assert_false (is_listed (dataset, "a symbolic link that leaves"));
   test_folder_remove (folder);
   test_folder_remove (outside);
 }
@@ -288,6 +299,9 @@ test_what_is_no_data_set (void)
   g_autofree char *folder = test_folder_new ();
   g_autofree char *missing = g_build_filename (folder, "missing", NULL);
   g_autofree char *fifo = g_build_filename (folder, "fifo", NULL);
+  const DynoDatasetParams allow = { .one_class = TRUE };
+  g_autoptr (DynoDataset) one = NULL;
+  g_auto (GStrv) notes = NULL;
 
   test_open_fails (folder, DYNO_DATA_ERROR_UNKNOWN, "no sub-folders|folder of its own");
   put_jpeg (folder, "flat.jpg", 10);
@@ -295,7 +309,11 @@ test_what_is_no_data_set (void)
   g_free (test_write (folder, "a/text.txt", "text only, no image", 19));
   test_open_fails (folder, DYNO_DATA_ERROR_EMPTY, "no readable sample|text.txt");
   put_jpeg (folder, "a/1.jpg", 10);
-  test_open_fails (folder, DYNO_DATA_ERROR_EMPTY, "one class only");
+  test_open_fails (folder, DYNO_DATA_ERROR_EMPTY, "one class only|data.one_class");
+  one = dyno_dataset_open (folder, &allow, NULL, NULL, NULL, NULL);
+  g_assert_nonnull (one);
+  notes = dyno_dataset_list_notes (one, NULL, NULL);
+  g_assert_true (g_strv_length (notes) > 0 && strstr (notes[g_strv_length (notes) - 1], "one class") != NULL);
   test_open_fails (missing, DYNO_DATA_ERROR_NOT_FOUND, "missing");
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   test_open_fails (fifo, DYNO_DATA_ERROR_UNKNOWN, "neither a file nor a folder");

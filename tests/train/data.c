@@ -3,6 +3,7 @@
 #include "npyfile.h"
 #include "train-test.h"
 #include <string.h>
+#include <unistd.h>
 
 #define N    24
 #define SIDE 16
@@ -103,11 +104,101 @@ test_axes_are_those_of_the_setting (void)
   test_remove_tree (folder);
 }
 
+/* Settings that a data set is opened with go with the job. */
+static void
+test_dataset_is_opened_as_the_job_says (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "X.npy");
+  DynoDatasetParams params;
+
+  job->targets = g_strdup ("t.npy");
+  test_job_set (job, "data.layout=nhwc", "data.links=true", "data.one_class=true", NULL);
+  dyno_job_get_dataset_params (job, &params);
+  g_assert_cmpstr (params.targets, ==, "t.npy");
+  g_assert_cmpint (params.axes, ==, DYNO_AXES_NHWC);
+  g_assert_true (params.links && params.one_class);
+  dyno_settings_init (&job->settings);
+  dyno_job_get_dataset_params (job, &params);
+  g_assert_cmpint (params.axes, ==, DYNO_AXES_AUTO);
+  g_assert_false (params.links || params.one_class);
+}
+
+/* One class: refused, or trained with a word of warning. */
+static void
+test_one_class_on_request (void)
+{
+  g_autofree char *folder = test_folder ();
+  guint64 shape[] = { N, SIDE, SIDE, 1 };
+  g_autofree guint8 *bytes = g_new0 (guint8, N * SIDE * SIDE);
+  gint64 labels[N] = { 0 };
+  g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
+  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, shape, labels);
+  g_autoptr (DynoJob) job = array_job (x);
+  g_auto (TestRun) refused = { 0 };
+  g_auto (TestRun) run = { 0 };
+
+  test_run (&refused, job, NULL, NULL);
+  g_assert_error (refused.error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY);
+  test_job_set (job, "data.one_class=true", NULL);
+  test_run_good (&run, job);
+  g_assert_true (test_has_warning (&run, "one class"));
+  test_remove_tree (folder);
+}
+
+typedef struct {
+  const char *path;
+  guint64 bytes;
+} Shrink;
+
+static void
+shrink (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  const Shrink *s = data;
+
+  if (step->step == 2)
+    g_assert_cmpint (truncate (s->path, (off_t) s->bytes), ==, 0);
+}
+
+/* A file that loses its end in mid-run is no signal: a few records are replaced, many end the run with an error of the data. */
+static void
+test_array_that_shrinks_in_mid_run (void)
+{
+  for (guint many = 0; many < 2; many++)
+    {
+      g_autofree char *folder = test_folder ();
+      guint64 n = 200, shape[] = { n, SIDE, SIDE, 1 };
+      g_autofree float *values = g_new0 (float, n *SIDE *SIDE);
+      g_autofree gint64 *labels = g_new0 (gint64, n);
+      g_auto (TestRun) run = { 0 };
+
+      for (guint i = 0; i < n; i++)
+        labels[i] = i % 2;
+      g_autofree char *x = put_array (folder, "X.npy", "f4", 4, shape, values);
+      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, shape, labels);
+      g_autoptr (DynoJob) job = array_job (x);
+      Shrink s = { x, 128 + (many ? 20 : 195) * SIDE * SIDE * sizeof (float) };
+
+      job->max_steps = 75; /* three epochs */
+      test_job_set (job, "workers=1", "prefetch=1", NULL);
+      test_run (&run, job, shrink, &s);
+      g_assert_cmpint (run.state, ==, many ? DYNO_SESSION_FAILED : DYNO_SESSION_FINISHED);
+      if (many)
+        g_assert_error (run.error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+      else
+        g_assert_cmpuint (run.n_unreadable, ==, 5);
+      g_assert_true (test_has_warning (&run, "became shorter"));
+      test_remove_tree (folder);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/data/bytes-are-scaled-unless-told", test_bytes_are_scaled_unless_told);
   g_test_add_func ("/train/data/axes-are-those-of-the-setting", test_axes_are_those_of_the_setting);
+  g_test_add_func ("/train/data/dataset-is-opened-as-the-job-says", test_dataset_is_opened_as_the_job_says);
+  g_test_add_func ("/train/data/one-class-on-request", test_one_class_on_request);
+  g_test_add_func ("/train/data/array-that-shrinks-in-mid-run", test_array_that_shrinks_in_mid_run);
   return g_test_run ();
 }

@@ -44,6 +44,8 @@ test_keys (void)
                                       "data.normalise",
                                       "data.layout",
                                       "data.max_bad",
+                                      "data.links",
+                                      "data.one_class",
                                       "model.width" };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);

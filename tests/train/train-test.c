@@ -98,6 +98,8 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
       run->state = event->done.state;
       run->done_steps = event->done.steps;
       run->best_val_accuracy = event->done.best_val_accuracy;
+      run->n_unreadable = event->done.n_unreadable;
+      g_assert_cmpuint (g_strv_length (event->done.unreadable), ==, MIN (run->n_unreadable, 100));
       run->best_epoch = event->done.best_epoch;
       run->preparation_seconds = event->done.preparation_seconds;
       run->train_seconds = event->done.seconds;

@@ -27,6 +27,7 @@ typedef struct {
   DynoEpochMetrics epoch; /* the last */
   guint epochs, skipped;
   double last_rate;
+  guint64 n_unreadable;
 } TestRun;
 
 void test_run_clear (TestRun *run);

@@ -4,7 +4,8 @@
  * Laws:
  * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/ those of both together.
  * - Within a class, files are ordered by the bytes of their paths, so an index means the same file on each run.
- * - A folder is entered once, whatever links lead to it; links that leave the tree are not followed, but counted.
+ * - A folder is entered once, whatever links lead to it; links that leave the tree are not followed, but counted,
+ *   unless that is asked for.
  * - Only regular files are opened later; FIFOs, sockets and devices are counted here. Names that begin with a dot
  *   are passed over. */
 #include "folderscan.h"
@@ -112,7 +113,7 @@ look_at (Walk *walk, int folder, const char *name, const char *path)
   inside =
       strncmp (target, walk->real_root, length) == 0 && (target[length] == '/' || target[length] == '\0' || length == 1);
   free (target);
-  return inside ? kind_of_mode (status.st_mode) : ENTRY_OUTSIDE;
+  return inside || walk->context->params->links ? kind_of_mode (status.st_mode) : ENTRY_OUTSIDE;
 }
 
 static gboolean
@@ -156,7 +157,7 @@ walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *na
     case ENTRY_FOLDER:
       return walk_folder (walk, full, of.class_id, of.validation, depth + 1, error);
     case ENTRY_OUTSIDE:
-      note (walk, full, "a symbolic link that leaves the folder; it is not followed");
+      note (walk, full, "a symbolic link that leaves the folder; data.links follows it");
       return TRUE;
     case ENTRY_BROKEN:
       note (walk, full, "a symbolic link or entry that leads nowhere");
@@ -256,7 +257,7 @@ find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
       if (kind == ENTRY_FOLDER && !g_ptr_array_find_with_equal_func (classes, name, g_str_equal, NULL))
         g_ptr_array_add (classes, g_strdup (name));
       else if (kind == ENTRY_OUTSIDE)
-        note (walk, full, "a symbolic link that leaves the folder; it is not followed");
+        note (walk, full, "a symbolic link that leaves the folder; data.links follows it");
     }
   close (fd);
   return TRUE;
