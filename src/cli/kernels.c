@@ -9,8 +9,45 @@
 typedef struct {
   char *model, *batch;
   int device;
-  gboolean json, self_test;
+  gboolean json, self_test, stats;
 } KernelOptions;
+
+/* What drivers tell of a kernel: columns of a table, fields of an object. */
+#define STATISTICS_COLUMNS "registers", "spills", "workgroup memory", "subgroups"
+
+static void
+add_statistics (DynoJson *json, const DynoKernelStatistics *s)
+{
+  if (!s->known)
+    {
+      dyno_json_null (json, "statistics");
+      return;
+    }
+  dyno_json_begin_object (json, "statistics");
+  dyno_json_uint (json, "registers", s->registers);
+  dyno_json_uint (json, "spills", s->spills);
+  dyno_json_uint (json, "scratch_bytes", s->scratch_bytes);
+  dyno_json_uint (json, "shared_bytes", s->shared_bytes);
+  dyno_json_uint (json, "subgroups", s->subgroups);
+  dyno_json_uint (json, "subgroup_size", s->subgroup_size);
+  dyno_json_end_object (json);
+}
+
+static char *
+number (const DynoKernelStatistics *s, guint32 value)
+{
+  return s->known ? g_strdup_printf ("%u", value) : g_strdup ("-");
+}
+
+/* "7x32": seven subgroups of 32 at once. */
+static char *
+subgroups (const DynoKernelStatistics *s)
+{
+  if (!s->known || s->subgroup_size == 0)
+    return g_strdup ("-");
+  return s->subgroups > 0 ? g_strdup_printf ("%ux%u", s->subgroups, s->subgroup_size)
+                          : g_strdup_printf ("of %u", s->subgroup_size);
+}
 
 static void
 print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboolean as_json)
@@ -34,6 +71,53 @@ print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboole
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
+}
+
+/* The kernels of a step, each once, as they would be compiled for it. */
+static gboolean
+list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering, gboolean amp, GError **error)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
+  g_autoptr (DynoTable) table = dyno_table_new ("kernel", "for", STATISTICS_COLUMNS, NULL);
+  g_autoptr (GPtrArray) specs = g_ptr_array_new ();
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
+
+  for (guint i = 0; i < dispatches->len; i++)
+    if (g_hash_table_add (seen, &((DynoDispatch *) dispatches->pdata[i])->spec))
+      g_ptr_array_add (specs, &((DynoDispatch *) dispatches->pdata[i])->spec);
+  if (!dyno_kernel_get_many (device, (const DynoKernelSpec *const *) specs->pdata, specs->len, NULL, NULL, NULL, NULL,
+                             error))
+    return FALSE;
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = dispatches->pdata[i];
+      DynoKernelStatistics s;
+      DynoJson json;
+
+      if (!g_hash_table_remove (seen, &dispatch->spec))
+        continue;
+      dyno_kernel_get_statistics (device, dyno_kernel_get (device, &dispatch->spec, NULL), &s);
+      dyno_table_add (table, g_strdup (dispatch->spec.shader),
+                      g_strdup_printf ("%s %s", dispatch->node->name, dispatch->pass), number (&s, s.registers),
+                      number (&s, s.spills), number (&s, s.shared_bytes), subgroups (&s), NULL);
+      if (!o->json)
+        continue;
+      dyno_json_init (&json, 0);
+      dyno_json_begin_object (&json, NULL);
+      dyno_json_string (&json, "event", "kernel");
+      dyno_json_string (&json, "mode", amp ? "amp" : "fp32");
+      dyno_json_string (&json, "shader", dispatch->spec.shader);
+      dyno_json_string (&json, "macros", dispatch->spec.macros);
+      dyno_json_string (&json, "node", dispatch->node->name);
+      dyno_json_string (&json, "pass", dispatch->pass);
+      add_statistics (&json, &s);
+      dyno_json_end_object (&json);
+      dyno_out_json (&json);
+      dyno_json_clear (&json);
+    }
+  if (!o->json)
+    dyno_table_print (table);
+  return TRUE;
 }
 
 /* Every choice of one network, the same key once. */
@@ -80,12 +164,18 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
       dyno_table_print (table);
       dyno_out_line ("%s", "");
     }
+  if (!o->stats)
+    return TRUE;
+  if (!list_kernels (device, o, lowering, amp, error))
+    return FALSE;
+  if (!o->json)
+    dyno_out_line ("%s", "");
   return TRUE;
 }
 
 typedef struct {
   DynoTable *table;
-  gboolean tested, json;
+  gboolean tested, json, stats;
   guint usable, passed;
 } Variants;
 
@@ -110,6 +200,15 @@ on_variant (const DynoVariantReport *report, gpointer data)
 
   variants->usable += report->usable != FALSE;
   variants->passed += report->usable && report->passed;
+  if (!variants->json && variants->stats)
+    {
+      const DynoKernelStatistics *s = &report->statistics;
+      dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
+                      g_strdup (report->name), number (s, s->registers), number (s, s->spills), number (s, s->shared_bytes),
+                      subgroups (s), report->fault ? g_strdup_printf ("FAILED: %s", report->fault) : g_strdup ("compiles"),
+                      NULL);
+      return;
+    }
   if (!variants->json)
     {
       dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
@@ -126,6 +225,12 @@ on_variant (const DynoVariantReport *report, gpointer data)
   dyno_json_string (&json, "mode", report->half ? "amp" : "fp32");
   dyno_json_bool (&json, "usable", report->usable);
   dyno_json_string (&json, "why", report->why);
+  if (variants->stats)
+    {
+      dyno_json_bool (&json, "compiles", report->passed);
+      dyno_json_string (&json, "fault", report->fault);
+      add_statistics (&json, &report->statistics);
+    }
   if (variants->tested && report->usable)
     {
       dyno_json_bool (&json, "passed", report->passed);
@@ -137,6 +242,23 @@ on_variant (const DynoVariantReport *report, gpointer data)
   dyno_out_json (&json);
   dyno_json_clear (&json);
   dyno_out_flush ();
+}
+
+/* What the driver made of every variant. */
+static gboolean
+list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
+{
+  g_autoptr (DynoTable) table = dyno_table_new ("pass", "mode", "variant", STATISTICS_COLUMNS, "state", NULL);
+  Variants variants = { .table = table, .stats = TRUE, .json = o->json };
+
+  if (!dyno_selftest_compile (device, on_variant, &variants, n_failed, error))
+    return FALSE;
+  if (!o->json)
+    {
+      dyno_table_print (table);
+      dyno_out_line ("%s", "");
+    }
+  return TRUE;
 }
 
 /* The list of variants, tested where that is asked; a failed one is a failure of the verb. */
@@ -164,12 +286,12 @@ list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GErr
 static int
 kernels (const char *command, const KernelOptions *o)
 {
-  DynoDeviceParams params = { .index = o->device };
+  DynoDeviceParams params = { .index = o->device, .statistics = o->stats };
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDevice) device = NULL;
   const DynoDeviceInfo *info;
   guint64 batch = 32;
-  guint n_failed = 0;
+  guint n_failed = 0, n_uncompiled = 0;
 
   if (dyno_model_find (o->model) == NULL)
     return dyno_cli_usage (command, "--model %s: there is no such model", o->model);
@@ -184,12 +306,14 @@ kernels (const char *command, const KernelOptions *o)
                    info->matrix == DYNO_MATRIX_KHR  ? "VK_KHR_cooperative_matrix"
                    : info->matrix == DYNO_MATRIX_NV ? "VK_NV_cooperative_matrix"
                                                     : "not used");
-  if (!list_variants (device, o, &n_failed, &error))
+  if ((!o->stats || o->self_test) && !list_variants (device, o, &n_failed, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), o->json);
+  if (o->stats && !list_statistics (device, o, &n_uncompiled, &error))
     return dyno_cli_fail (g_steal_pointer (&error), o->json);
   for (guint amp = 0; amp <= (info->fp16 ? 1 : 0); amp++)
     if (!list_choices (device, o, (guint32) batch, amp == 1, &error))
       return dyno_cli_fail (g_steal_pointer (&error), o->json);
-  return n_failed ? DYNO_EXIT_FAILURE : DYNO_EXIT_OK;
+  return n_failed || n_uncompiled ? DYNO_EXIT_FAILURE : DYNO_EXIT_OK;
 }
 
 int
@@ -199,6 +323,9 @@ dyno_verb_kernels (int argc, char **argv)
   int code;
   const GOptionEntry entries[] = {
     { "self-test", 0, 0, G_OPTION_ARG_NONE, &o.self_test, "Also compute with every variant and compare with the reference",
+      NULL },
+    { "stats", 0, 0, G_OPTION_ARG_NONE, &o.stats,
+      "Also compile every variant and the model's kernels: registers, spills, workgroup memory, where the driver tells",
       NULL },
     { "model", 'm', 0, G_OPTION_ARG_STRING, &o.model, "Whose shapes (default: resnet18)", "MODEL" },
     { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batch, "At which batch size (default: 32)", "N" },

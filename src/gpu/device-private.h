@@ -37,6 +37,7 @@ typedef struct {
   gboolean full_subgroups;   /* computeFullSubgroups */
   gboolean maintenance4;
   gboolean synchronization2;
+  gboolean statistics; /* VK_KHR_pipeline_executable_properties */
   VkPhysicalDeviceFeatures features;
   VkPhysicalDeviceVulkan11Features features11;
   VkPhysicalDeviceVulkan12Features features12;
@@ -79,7 +80,8 @@ struct _DynoDevice {
   DynoQueueState queues[DYNO_QUEUE_N];
   guint n_queues;
   VkPhysicalDeviceMemoryProperties memory;
-  int lost; /* atomic */
+  int lost;            /* atomic */
+  gboolean statistics; /* kernels are compiled so that they can be asked for theirs */
 
   GMutex account_lock;
   guint64 budget_bytes;

@@ -152,6 +152,9 @@ create_device (DynoDevice *device, GError **error)
   VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = { .sType =
                                                          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
                                                      .cooperativeMatrix = VK_TRUE };
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, .pipelineExecutableInfo = VK_TRUE
+  };
   VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                               .queueCreateInfoCount = device->n_queues,
                               .pQueueCreateInfos = queues,
@@ -179,6 +182,7 @@ create_device (DynoDevice *device, GError **error)
   ENABLE (probe->synchronization2, sync2, v13 ? NULL : VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME)
   ENABLE (probe->info.matrix_khr_device, khr, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)
   ENABLE (probe->info.matrix_nv_device, nv, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)
+  ENABLE (device->statistics, executables, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)
 #undef ENABLE
   if (probe->info.memory_budget)
     extensions[info.enabledExtensionCount++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
@@ -283,6 +287,7 @@ dyno_device_open (const DynoDeviceParams *params, GError **error)
   apply_pretence (&device->info, params);
   device->key = make_key (probe);
   device->budget_bytes = params->budget_bytes;
+  device->statistics = params->statistics && probe->statistics;
   device->n_queues = probe->info.transfer_queue ? 2 : 1;
   device->instance->vk.GetPhysicalDeviceMemoryProperties2 (probe->handle, &memory);
   device->memory = memory.memoryProperties;

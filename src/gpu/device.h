@@ -82,6 +82,7 @@ typedef struct {
   gboolean no_fp16;         /* pretend: no fp16 */
   guint32 shared_bytes;     /* pretend: at most this much workgroup memory; 0: as it is */
   guint64 max_buffer_bytes; /* pretend: no buffer larger than this; 0: as it is */
+  gboolean statistics;      /* kernels keep what dyno_kernel_get_statistics tells; compiling may take longer */
 } DynoDeviceParams;
 
 /* All devices with a compute queue, best first: discrete, integrated, virtual, software; within a type by

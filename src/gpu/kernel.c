@@ -245,6 +245,7 @@ create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule 
                .pName = "main",
                .pSpecializationInfo = spec->n_constants > 0 ? &constants : NULL },
     .layout = device->layout,
+    .flags = device->statistics ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0,
   };
 
   for (guint i = 0; i < spec->n_constants; i++)

@@ -44,6 +44,23 @@ gboolean dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *
 
 const DynoKernelSpec *dyno_kernel_get_spec (DynoKernel *kernel);
 
+/* What the driver tells of a compiled kernel; 0: it is none, or the driver does not tell. */
+typedef struct {
+  gboolean known;        /* it tells something */
+  guint32 registers;     /* of an invocation */
+  guint32 spills;        /* values kept in memory for want of registers */
+  guint32 scratch_bytes; /* memory of an invocation for those and for arrays */
+  guint32 shared_bytes;  /* of a workgroup */
+  guint32 subgroups;     /* that a processor (on AMD's, one of its SIMDs) holds at once */
+  guint32 subgroup_size;
+} DynoKernelStatistics;
+
+/* FALSE: the driver has no statistics, or the device was not opened for them (DynoDeviceParams.statistics). */
+gboolean dyno_kernel_get_statistics (DynoDevice *device, DynoKernel *kernel, DynoKernelStatistics *statistics);
+
+/* Takes one number under the name that a driver gives it ("Spilled VGPRs"); names that are not known are left out. */
+void dyno_kernel_statistics_add (DynoKernelStatistics *statistics, const char *name, guint64 value);
+
 /* Writes the pipeline cache to disk now (also done when the device is destroyed). */
 void dyno_kernel_cache_save (DynoDevice *device);
 

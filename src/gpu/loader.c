@@ -103,7 +103,10 @@ dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevi
   table->name = (PFN_vk##name) instance->GetDeviceProcAddr (device, "vk" #name); \
   if (table->name == NULL)                                                       \
     return missing (error, "vk" #name);
+#define LOAD(name) table->name = (PFN_vk##name) instance->GetDeviceProcAddr (device, "vk" #name);
   DYNO_VK_DEVICE (LOAD_REQUIRED)
+  DYNO_VK_DEVICE_OPTIONAL (LOAD)
+#undef LOAD
 #undef LOAD_REQUIRED
   return TRUE;
 }

@@ -263,6 +263,9 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
   };
   VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = { .sType =
                                                          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV };
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR
+  };
   gboolean v13 = probe->info.api_version >= VK_API_VERSION_1_3;
 
   probe->features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
@@ -279,6 +282,8 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
     chain (&khr, &features);
   if (g_hash_table_contains (extensions, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME))
     chain (&nv, &features);
+  if (g_hash_table_contains (extensions, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
+    chain (&executables, &features);
   instance->vk.GetPhysicalDeviceFeatures2 (probe->handle, &features);
 
   probe->features = features.features;
@@ -288,6 +293,7 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
   probe->full_subgroups = control.computeFullSubgroups;
   probe->maintenance4 = maintenance4.maintenance4;
   probe->synchronization2 = sync2.synchronization2;
+  probe->statistics = executables.pipelineExecutableInfo;
   probe->info.memory_budget = g_hash_table_contains (extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   probe->info.fp16 = probe->features12.shaderFloat16 && probe->features11.storageBuffer16BitAccess
                      && probe->features11.uniformAndStorageBuffer16BitAccess && probe->features.shaderInt16;

@@ -123,6 +123,10 @@ G_BEGIN_DECLS
   X (CmdWriteTimestamp)           \
   X (GetQueryPoolResults)
 
+#define DYNO_VK_DEVICE_OPTIONAL(X)       \
+  X (GetPipelineExecutablePropertiesKHR) \
+  X (GetPipelineExecutableStatisticsKHR)
+
 #define DYNO_VK_MEMBER(name) PFN_vk##name name;
 
 typedef struct {
@@ -137,6 +141,7 @@ typedef struct {
 
 typedef struct {
   DYNO_VK_DEVICE (DYNO_VK_MEMBER)
+  DYNO_VK_DEVICE_OPTIONAL (DYNO_VK_MEMBER)
 } DynoVkDevice;
 
 /* The loader, opened once and kept until the process ends.  Errors: NO_LOADER. */

@@ -307,6 +307,126 @@ test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointe
   return good;
 }
 
+/* Compiling ------------------------------------------------------------------------------------------------------- */
+
+static DynoConv2dShape
+shape_of (const Case *s, gboolean half)
+{
+  return (DynoConv2dShape){ .n = s->n,
+                            .h = s->h,
+                            .w = s->w,
+                            .c = s->c,
+                            .cp = (s->c + 7) / 8 * 8,
+                            .oh = (s->h + 2 * s->pad - s->kernel) / s->stride + 1,
+                            .ow = (s->w + 2 * s->pad - s->kernel) / s->stride + 1,
+                            .k = s->k,
+                            .kp = (s->k + 7) / 8 * 8,
+                            .kernel_h = s->kernel,
+                            .kernel_w = s->kernel,
+                            .stride_h = s->stride,
+                            .stride_w = s->stride,
+                            .pad_h = s->pad,
+                            .pad_w = s->pad,
+                            .half = half,
+                            .statistics = s->stride == 1 };
+}
+
+static void
+take_largest (DynoKernelStatistics *all, const DynoKernelStatistics *one)
+{
+  if (!one->known)
+    return;
+  all->subgroups = all->known ? MIN (all->subgroups, one->subgroups) : one->subgroups;
+  all->known = TRUE;
+  all->registers = MAX (all->registers, one->registers);
+  all->spills = MAX (all->spills, one->spills);
+  all->scratch_bytes = MAX (all->scratch_bytes, one->scratch_bytes);
+  all->shared_bytes = MAX (all->shared_bytes, one->shared_bytes);
+  all->subgroup_size = MAX (all->subgroup_size, one->subgroup_size);
+}
+
+/* The tile's kernels of one case: the first of its variants, and of those that are split where that is another kernel. */
+static guint
+specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, gboolean half, DynoConv2dPass pass,
+          DynoKernelSpec specs[2])
+{
+  DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+  DynoConv2dShape shape = shape_of (s, half);
+  guint n = dyno_conv2d_variants (info, &shape, pass, variants), found = 0;
+  gboolean have[2] = { FALSE, FALSE };
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint32 groups[3];
+      gboolean split = pass != DYNO_CONV2D_WGRAD && variants[i].splits > 1;
+      if (variants[i].tile != tile || have[split])
+        continue;
+      have[split] = TRUE;
+      dyno_conv2d_spec (info, &shape, pass, &variants[i], &specs[found++], groups);
+    }
+  return found;
+}
+
+/* A kernel that does not compile is the report's fault; FALSE for any other error. */
+static gboolean
+compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2dPass pass, DynoVariantReport *report,
+              GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoKernelSpec specs[2];
+      guint n = specs_of (dyno_device_get_info (device), tile, &cases[i], half, pass, specs);
+      for (guint k = 0; k < n; k++)
+        {
+          g_autoptr (GError) local = NULL;
+          DynoKernelStatistics one;
+          DynoKernel *kernel = dyno_kernel_get (device, &specs[k], &local);
+          if (!kernel && !g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
+            {
+              g_propagate_error (error, g_steal_pointer (&local));
+              return FALSE;
+            }
+          if (!kernel && !report->fault)
+            report->fault = g_strdup (local->message);
+          if (kernel && dyno_kernel_get_statistics (device, kernel, &one))
+            take_largest (&report->statistics, &one);
+        }
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+{
+  const DynoDeviceInfo *info = dyno_device_get_info (device);
+  guint failed = 0;
+
+  for (guint i = 0; i < dyno_n_tiles * 2 * DYNO_CONV2D_N_PASSES; i++)
+    {
+      const DynoTile *tile = &dyno_tiles[i / 2 / DYNO_CONV2D_N_PASSES];
+      gboolean half = i / DYNO_CONV2D_N_PASSES % 2;
+      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
+      char label[DYNO_TILE_LABEL];
+      DynoVariantReport report = { .name = label, .pass = dyno_conv2d_pass_name (pass), .half = half, .usable = TRUE };
+
+      if (dyno_tile_unusable (tile, info, half))
+        continue;
+      dyno_tile_label (tile, info, half, label);
+      if (!compile_tile (device, tile, half, pass, &report, error))
+        return FALSE;
+      report.passed = report.fault == NULL;
+      failed += !report.passed;
+      if (func)
+        func (&report, data);
+      g_free ((char *) report.fault);
+    }
+  if (n_failed)
+    *n_failed = failed;
+  return TRUE;
+}
+
+/* List ------------------------------------------------------------------------------------------------------------ */
+
 void
 dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer data)
 {

@@ -335,6 +335,55 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
+/* A kernel's numbers under the names that drivers have for them: of RADV, ANV, NVK, and one that nobody knows. */
+static void
+test_statistics_names (void)
+{
+  static const struct {
+    const char *registers, *spills, *shared;
+  } drivers[] = { { "VGPRs", "Spilled VGPRs", "LDS size" },
+                  { "GRF registers", "Spill count", "Workgroup Memory Size" },
+                  { "Number of GPRs", "Spills to memory", "Shared memory size" } };
+  DynoKernelStatistics none = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS (drivers); i++)
+    {
+      DynoKernelStatistics s = { 0 };
+      dyno_kernel_statistics_add (&s, "Spilled SGPRs", 99);
+      dyno_kernel_statistics_add (&s, drivers[i].registers, 256);
+      dyno_kernel_statistics_add (&s, drivers[i].spills, 7);
+      dyno_kernel_statistics_add (&s, drivers[i].shared, G_GUINT64_CONSTANT (1) << 40);
+      g_assert_true (s.known);
+      g_assert_cmpuint (s.registers, ==, 256);
+      g_assert_cmpuint (s.spills, ==, 7);
+      g_assert_cmpuint (s.shared_bytes, ==, G_MAXUINT32);
+      g_assert_cmpuint (s.scratch_bytes, ==, 0);
+    }
+  dyno_kernel_statistics_add (&none, "Cycles of something", 1);
+  g_assert_false (none.known);
+}
+
+/* A device opened for statistics makes the same kernels; one that was not tells nothing. */
+static void
+test_statistics_are_asked_for (void)
+{
+  DynoKernelSpec spec = test_scale_spec ("OP=+", 1, 2.0f);
+  for (guint asked = 0; asked < 2; asked++)
+    {
+      DynoDeviceParams params = { .index = -1, .statistics = asked };
+      g_autoptr (GError) error = NULL;
+      DynoDevice *device = dyno_device_open (&params, &error);
+      DynoKernelStatistics s = { .spills = 3 };
+      g_assert_no_error (error);
+      gboolean known = dyno_kernel_get_statistics (device, test_kernel (device, &spec), &s);
+      g_assert_cmpint (known, ==, s.known);
+      g_assert_cmpuint (s.spills, ==, 0);
+      if (!asked)
+        g_assert_false (known);
+      check_scale (device, "OP=+", '+', 5, 0.25f);
+      test_device_done (device);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -352,6 +401,8 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/kernel/syntax-error-names-line", test_syntax_error);
   g_test_add_func ("/gpu/kernel/compiler-abilities", test_compiler);
   g_test_add_func ("/gpu/kernel/matrix-tile", test_matrix);
+  g_test_add_func ("/gpu/kernel/statistics-by-the-names-of-drivers", test_statistics_names);
+  g_test_add_func ("/gpu/kernel/statistics-are-asked-for", test_statistics_are_asked_for);
   status = g_test_run ();
   remove_tree (cache);
   return status;
