@@ -328,6 +328,39 @@ test_splits_follow_the_processors (void)
   g_assert_cmpuint (dyno_device_info_scale (&info, 768), ==, 768);
 }
 
+/* Where operands of matrix units take twice the registers, a tile that then spills is not what is likely; where they do not, it is. */
+static void
+test_spilling_tiles_lose_their_place (void)
+{
+  static const ReferenceConv2d all[] = { { 32, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 },
+                                         { 32, 56, 56, 64, 128, 3, 3, 2, 2, 1, 1 },
+                                         { 32, 14, 14, 256, 256, 3, 3, 1, 1, 1, 1 },
+                                         { 32, 28, 28, 128, 256, 1, 1, 2, 2, 0, 0 } };
+  static const guint32 processors[] = { 16, 96 };
+  DynoDeviceInfo info = { .shared_bytes = 65536,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_size = 64,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  guint spilling[2] = { 0, 0 };
+  for (guint wide = 0; wide < 2; wide++)
+    for (guint i = 0; i < G_N_ELEMENTS (all) * G_N_ELEMENTS (processors) * DYNO_CONV2D_N_PASSES; i++)
+      {
+        DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+        DynoConv2dShape shape = shape_of (&all[i / DYNO_CONV2D_N_PASSES / G_N_ELEMENTS (processors)], TRUE);
+        DynoDeviceInfo card = info;
+        card.processors = processors[i / DYNO_CONV2D_N_PASSES % G_N_ELEMENTS (processors)];
+        card.subgroup_max = wide ? 64 : 32;
+        g_assert_cmpuint (dyno_conv2d_variants (&card, &shape, i % DYNO_CONV2D_N_PASSES, variants), >, 4);
+        card.subgroup_max = 64;
+        spilling[wide] += dyno_tile_spills (variants[0].tile, &card);
+      }
+  g_assert_cmpuint (spilling[0], >, 4);
+  g_assert_cmpuint (spilling[1], ==, 0);
+}
+
 /* Which shapes a tile cannot make, and that what it can fits into shared memory. */
 static void
 test_tiles_serve (void)
@@ -490,6 +523,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
+  g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place", test_spilling_tiles_lose_their_place);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);

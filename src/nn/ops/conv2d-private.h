@@ -71,6 +71,9 @@ guint32 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass);
 
+/* Whether an invocation of the tile's kernels has more to hold than registers, on a device that holds operands of matrix units twice. */
+gboolean dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info);
+
 /* PATCH: positions from one row of pixels to the next on the line of conv2d/patch.comp, and rows of the patch. */
 guint32 dyno_patch_pitch (const DynoConv2dShape *shape);
 guint32 dyno_patch_rows (const DynoTile *tile, const DynoConv2dShape *shape);

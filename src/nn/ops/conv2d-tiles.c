@@ -105,6 +105,25 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
   return MAX (dyno_patch_rows (tile, s) * row + weights, edge);
 }
 
+/* Registers of 32 bits; an invocation has 256, and addresses and counters take their share. */
+#define REGISTERS_SPILL 195
+
+/* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and once more in each other 16: operands take
+ * twice the registers that they take on the card where the rates were measured, which tell what spills there.  With the RADV driver of
+ * Mesa 25.0 (RX 7900 XTX) 128x128 of 64x64 parts spills 7 to 11 registers by this, 256x64 up to 58, a patch 94 to 137; tiles whose
+ * loads are spread over 256 invocations do not. */
+gboolean
+dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info)
+{
+  if (info->subgroup_max <= 32 || (tile->kind != DYNO_TILE_MATRIX && tile->kind != DYNO_TILE_PATCH))
+    return FALSE;
+  guint32 invocations = tile_invocations (tile), taps = tile->kind == DYNO_TILE_PATCH ? 3 : 1;
+  guint32 sums = tile->part_m * tile->part_n / 32, operands = 2 * 4 * (tile->part_m / 16 + 1);
+  /* Chunks on the way to shared memory, 4 registers each; A's with what says whether they are valid. */
+  guint32 loads = (5 * tile->m + 4 * taps * tile->n) * (tile->k / 8) / invocations;
+  return sums + operands + loads > REGISTERS_SPILL;
+}
+
 DynoFirstTile
 dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass pass)
 {
