@@ -2,6 +2,7 @@
 /* From options to a job with its data set open and its device known. */
 #include "job-options.h"
 #include "output.h"
+#include "settings-sources.h"
 #include "signals.h"
 #include <string.h>
 
@@ -61,18 +62,6 @@ dyno_cli_job_clear (DynoCliJob *cli_job)
   g_clear_pointer (&cli_job->job, dyno_job_free);
   g_clear_pointer (&cli_job->dataset, dyno_dataset_unref);
   g_clear_pointer (&cli_job->preset_note, g_free);
-}
-
-static gboolean
-read_settings_file (const char *path, DynoJob *job, GError **error)
-{
-  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-
-  if (!dyno_settings_file_read (path, job, warnings, error))
-    return FALSE;
-  for (guint i = 0; i < warnings->len; i++)
-    dyno_error_line ("dynoctl: warning: %s", (const char *) warnings->pdata[i]);
-  return TRUE;
 }
 
 /* The settings.ini of the run that is resumed: beside the checkpoint, or in the folder. */
@@ -140,28 +129,21 @@ parse_level (const char *text, DynoLevel *level, GError **error)
   return text == NULL;
 }
 
-/* Settings file, --set and flags, in their order, onto a job. */
-static gboolean
-apply_over_preset (const DynoJobOptions *o, DynoJob *job, GError **error)
+/* --set in turn, then --epochs and --seed. */
+static GStrv
+list_assignments (const DynoJobOptions *o)
 {
-  if (o->settings_file && !read_settings_file (o->settings_file, job, error))
-    return FALSE;
-  for (guint i = 0; o->set && o->set[i]; i++)
-    if (!set_one (&job->settings, o->set[i], error))
-      return FALSE;
+  g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
+  g_autofree char *epochs = g_strdup_printf ("epochs=%" G_GINT64_FORMAT, o->epochs);
+  g_autofree char *seed = g_strdup_printf ("seed=%" G_GINT64_FORMAT, o->seed);
+
+  if (o->set)
+    g_strv_builder_addv (list, (const char **) o->set);
   if (o->epochs != DYNO_OPTION_UNSET)
-    {
-      g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, o->epochs);
-      if (!dyno_settings_set (&job->settings, "epochs", text, error))
-        return FALSE;
-    }
+    g_strv_builder_add (list, epochs);
   if (o->seed != DYNO_OPTION_UNSET)
-    {
-      g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, o->seed);
-      if (!dyno_settings_set (&job->settings, "seed", text, error))
-        return FALSE;
-    }
-  return TRUE;
+    g_strv_builder_add (list, seed);
+  return g_strv_builder_end (list);
 }
 
 static void
@@ -190,35 +172,29 @@ find_device (int index, DynoDeviceInfo *device, GError **error)
   return TRUE;
 }
 
-/* The preset's advice depends on the image size, which the settings above it may say: so they are applied twice. */
 static gboolean
-apply_preset (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GError **error)
+find_settings (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GError **error)
 {
-  DynoJob *job = cli_job->job;
-  const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
-  g_autoptr (DynoPreset) preset = NULL;
-  DynoSettings before = job->settings;
-  guint32 width = 0, height = 0;
+  g_autofree char *resumed = find_resumed_settings (o->resume);
+  g_auto (GStrv) set = list_assignments (o);
+  g_autoptr (DynoPreset) preset = o->preset ? dyno_preset_find (o->preset, &cli_job->device, error) : NULL;
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  DynoSettingsSources sources = { .device = &cli_job->device,
+                                  .run = resumed,
+                                  .preset = preset,
+                                  .level = level,
+                                  .file = o->settings_file,
+                                  .set = (const char *const *) set };
 
-  if (o->preset == NULL)
-    {
-      /* Mixed precision gains nothing without a GPU: fp32 is the start there, unless something above says otherwise. */
-      if (cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE)
-        job->settings.amp = FALSE;
-      return apply_over_preset (o, job, error);
-    }
-  preset = dyno_preset_find (o->preset, &cli_job->device, error);
-  if (preset == NULL || !apply_over_preset (o, job, error))
+  if (o->preset && preset == NULL)
     return FALSE;
-  if (!dyno_job_get_size (job, info, &width, &height, NULL))
-    width = height = MAX (info->max_width, 1);
-  job->settings = before;
-  dyno_preset_apply (preset, level, MAX (width, height), &job->settings);
-  replace (&job->preset, o->preset);
-  cli_job->preset_note = dyno_preset_emulation_note (preset, &cli_job->device);
-  if (!apply_over_preset (o, job, error))
+  if (!dyno_settings_sources_apply (&sources, dyno_dataset_get_info (cli_job->dataset), cli_job->job, warnings, error))
     return FALSE;
-  replace (&job->preset, o->preset);
+  for (guint i = 0; i < warnings->len; i++)
+    dyno_error_line ("dynoctl: warning: %s", (const char *) warnings->pdata[i]);
+  if (preset)
+    cli_job->preset_note = dyno_preset_emulation_note (preset, &cli_job->device);
+  replace (&cli_job->job->preset, o->preset);
   return TRUE;
 }
 
@@ -237,7 +213,7 @@ find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
       return FALSE;
     }
 
-  if (resumed && !read_settings_file (resumed, job, error))
+  if (resumed && !dyno_settings_file_read (resumed, job, NULL, error))
     return FALSE;
   if (o->settings_file)
     {
@@ -282,7 +258,6 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
   g_autoptr (DynoJob) trial = NULL;
   DynoDatasetParams params;
   DynoLevel level;
-  g_autofree char *data = NULL, *targets = NULL, *model = NULL;
 
   if (!parse_level (o->level, &level, error) || !find_names (o, job, error) || !check_model (job->model, error))
     return FALSE;
@@ -300,16 +275,7 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
   cli_job->dataset = dyno_dataset_open (job->data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
   if (cli_job->dataset == NULL)
     return FALSE;
-  data = g_strdup (job->data);
-  targets = g_strdup (job->targets);
-  model = g_strdup (job->model);
-  if (!apply_preset (o, level, cli_job, error))
-    return FALSE;
-  /* Reading the settings file anew must not undo what the options named. */
-  replace (&job->data, data);
-  replace (&job->targets, targets);
-  replace (&job->model, model);
-  return TRUE;
+  return find_settings (o, level, cli_job, error);
 }
 
 gboolean

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say what to train: shared by plan, train and tune.
- *
- * Order of settings, the later wins: defaults, the resumed run's, the preset, the settings file, --set in turn, then
- * --epochs and --seed. */
+/* The options that say what to train: shared by plan, train and tune.  Which of two wins: settings-sources.h. */
 #pragma once
 #include "cli.h"
 #include "exporter.h"

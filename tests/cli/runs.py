@@ -105,6 +105,14 @@ class Refused(Runs):
         self.train('--set', 'vram_budget=100000', '--steps', '1', '--out', 'empty', expect=6)
         self.assertEqual(os.listdir(self.path('empty')), [])
 
+    def test_settings_of_the_run_hold_on_a_software_device(self):
+        self.train('--set', 'amp=true', '--steps', '1', '--out', 'run')
+        done = self.run_it('train', '--resume', 'run', '--steps', '2')
+        self.assertIn(b'amp=true', self.contents(self.path('run'))['settings.ini'])
+        self.assertNotIn('amp was', done.stderr.decode())
+        self.run_it('train', '--resume', 'run', '--set', 'amp=false', '--steps', '3')
+        self.assertIn(b'amp=false', self.contents(self.path('run'))['settings.ini'])
+
 
 class SavedWeights(Runs):
     def test_a_place_that_cannot_be_written_is_told_before_the_first_step(self):

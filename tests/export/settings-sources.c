@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Which source of a setting wins: all are given, and taken away from the highest down. */
+#include "settings-sources.h"
+#include <glib/gstdio.h>
+
+static char *
+write_settings (const char *folder, const char *name, const char *text)
+{
+  char *path = g_build_filename (folder, name, NULL);
+
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  return path;
+}
+
+static DynoSettings
+resolve (const DynoSettingsSources *sources)
+{
+  static const DynoDatasetInfo data = {
+    .min_width = 32, .max_width = 32, .min_height = 32, .max_height = 32, .channels = 3
+  };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (GError) error = NULL;
+
+  job->data = g_strdup ("mine");
+  job->settings.batch_size = 7; /* what was there before does not count */
+  g_assert_true (dyno_settings_sources_apply (sources, &data, job, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpstr (job->data, ==, "mine");
+  return job->settings;
+}
+
+static void
+test_precedence (void)
+{
+  static const char *const set[] = { "workers=4", "lr=0.4", "lr=0.5", NULL };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-sources-XXXXXX", NULL);
+  g_autofree char *run =
+      write_settings (folder, "run", "[run]\ndata=other\n[settings]\nworkers=2\namp=true\nlr=0.2\nbatch_size=20\n");
+  g_autofree char *file = write_settings (folder, "file", "[settings]\nworkers=3\nlr=0.3\nbatch_size=30\n");
+  DynoDeviceInfo gpu = { .type = DYNO_DEVICE_TYPE_DISCRETE }, software = { .type = DYNO_DEVICE_TYPE_SOFTWARE };
+  g_autoptr (GPtrArray) presets = dyno_preset_list (&gpu);
+  const DynoPreset *preset = NULL;
+  DynoSettings advice, standard, settings;
+  DynoSettingsSources sources = { 0 };
+
+  for (guint i = 0; i < presets->len && !preset; i++)
+    if (g_strcmp0 (((const DynoPreset *) presets->pdata[i])->id, "rtx3060") == 0)
+      preset = presets->pdata[i];
+  g_assert_nonnull (preset);
+  dyno_settings_init (&standard);
+  advice = standard;
+  dyno_preset_apply (preset, DYNO_LEVEL_RECOMMENDED, 32, &advice);
+  g_assert_true (standard.amp && advice.amp);
+  g_assert_cmpint (advice.batch_size, !=, 20);
+
+  sources = (DynoSettingsSources){ &software, run, preset, DYNO_LEVEL_RECOMMENDED, file, set };
+  settings = resolve (&sources);
+  g_assert_cmpint (settings.workers, ==, 4);
+  g_assert_cmpfloat (settings.lr, ==, 0.5); /* the last of a key */
+  g_assert_cmpint (settings.batch_size, ==, 30);
+  sources.set = NULL;
+  g_assert_cmpint (resolve (&sources).workers, ==, 3);
+  sources.file = NULL;
+  settings = resolve (&sources);
+  g_assert_cmpint (settings.workers, ==, advice.workers);
+  g_assert_cmpint (settings.batch_size, ==, advice.batch_size);
+  g_assert_cmpfloat (settings.lr, ==, 0.2); /* of which the preset says nothing */
+  sources.preset = NULL;
+  settings = resolve (&sources);
+  g_assert_cmpint (settings.workers, ==, 2);
+  g_assert_true (settings.amp); /* the run's own, above what a software device begins with */
+  sources.run = NULL;
+  settings = resolve (&sources);
+  g_assert_false (settings.amp);
+  settings.amp = TRUE;
+  g_assert_true (dyno_settings_equal (&settings, &standard));
+  sources.device = &gpu;
+  settings = resolve (&sources);
+  g_assert_true (dyno_settings_equal (&settings, &standard));
+  g_unlink (run);
+  g_unlink (file);
+  g_rmdir (folder);
+}
+
+static void
+test_faults_are_told (void)
+{
+  static const char *const unknown[] = { "lernrate=1", NULL }, *const bare[] = { "lr", NULL };
+  DynoSettingsSources sources = { .set = unknown };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (dyno_settings_sources_apply (&sources, NULL, job, NULL, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+  g_clear_error (&error);
+  sources.set = bare;
+  g_assert_false (dyno_settings_sources_apply (&sources, NULL, job, NULL, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+  g_clear_error (&error);
+  sources = (DynoSettingsSources){ .run = "/nonexistent/settings.ini" };
+  g_assert_false (dyno_settings_sources_apply (&sources, NULL, job, NULL, &error));
+  g_assert_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/export/settings-sources/the-later-wins", test_precedence);
+  g_test_add_func ("/export/settings-sources/faults-are-told", test_faults_are_told);
+  return g_test_run ();
+}
