@@ -17,6 +17,7 @@ struct _DynoDataPanel {
   GtkWidget *opening_row, *spinner, *cancel;
   GtkWidget *shapes_size_row, *shapes_size, *shapes_samples_row, *shapes_samples;
   GtkWidget *samples_row, *samples, *classes_row, *classes, *balance, *size_row, *size, *disk_row, *disk;
+  GtkWidget *axes_row, *axes;
   GtkWidget *unreadable_row, *unreadable, *unreadable_text;
   DynoSetup *setup;
   guint shapes_timer;
@@ -98,6 +99,36 @@ show_unreadable (DynoDataPanel *self, const DynoDatasetInfo *info)
   gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->unreadable_text)), list->str, -1);
 }
 
+/* The order in which an array's axes are taken, where there is a choice. */
+static void
+show_axes (DynoDataPanel *self, const DynoDatasetInfo *info)
+{
+  gboolean nchw = info && g_strcmp0 (info->axes, "NCHW") == 0, nhwc = info && g_strcmp0 (info->axes, "NHWC") == 0;
+  GtkComboBoxText *combo = GTK_COMBO_BOX_TEXT (self->axes);
+  gtk_widget_set_visible (self->axes_row, nchw || nhwc);
+  if (!nchw && !nhwc)
+    return;
+  g_autofree char *now = dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, "data.layout");
+  gtk_combo_box_text_remove_all (combo);
+  gtk_combo_box_text_append (combo, "auto", _ ("Recognised"));
+  gtk_combo_box_text_append (combo, "nhwc", "N, H, W, C");
+  gtk_combo_box_text_append (combo, "nchw", "N, C, H, W");
+  gtk_combo_box_set_active_id (GTK_COMBO_BOX (combo), now);
+  dyno_row_set_subtitle (DYNO_ROW (self->axes_row), nchw ? _ ("Taken as N, C, H, W") : _ ("Taken as N, H, W, C"));
+}
+
+static void
+axes_chosen (GtkComboBox *combo, DynoDataPanel *self)
+{
+  const DynoSettingInfo *info = dyno_setting_find ("data.layout");
+  const char *id = gtk_combo_box_get_active_id (combo);
+  for (double i = 0; !self->updating && id && info->values[(guint) i]; i++)
+    {
+      if (g_str_equal (info->values[(guint) i], id))
+        dyno_setup_set_number (self->setup, "data.layout", i, NULL);
+    }
+}
+
 static void
 show_facts (DynoDataPanel *self)
 {
@@ -123,6 +154,7 @@ show_facts (DynoDataPanel *self)
   dyno_balance_bar_set_info (DYNO_BALANCE_BAR (self->balance), info);
   show_label (self->size_row, self->size, info && !shapes ? describe_sizes (info) : NULL);
   show_label (self->disk_row, self->disk, info && info->size_bytes > 0 ? dyno_format_bytes (info->size_bytes) : NULL);
+  show_axes (self, info);
   show_unreadable (self, info);
   self->updating = FALSE;
 }
@@ -155,6 +187,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPanel *self)
     {
       const char *reason = dyno_setup_is_locked (setup) ? _ ("Cannot be changed while a run goes on.") : NULL;
       dyno_row_set_reason (DYNO_ROW (self->choice_row), reason, NULL);
+      dyno_row_set_reason (DYNO_ROW (self->axes_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->shapes_size_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->shapes_samples_row), reason, NULL);
     }
@@ -237,11 +270,14 @@ dyno_data_panel_class_init (DynoDataPanelClass *class)
   BIND (size);
   BIND (disk_row);
   BIND (disk);
+  BIND (axes_row);
+  BIND (axes);
   BIND (unreadable_row);
   BIND (unreadable);
   BIND (unreadable_text);
 #undef BIND
   gtk_widget_class_bind_template_callback (widget_class, shapes_changed);
+  gtk_widget_class_bind_template_callback (widget_class, axes_chosen);
   gtk_widget_class_bind_template_callback (widget_class, cancel_clicked);
   gtk_widget_class_bind_template_callback (widget_class, fill_recent);
 }

@@ -16,6 +16,21 @@ get_exporter (GtkFileChooser *chooser)
   return filter ? g_object_get_data (G_OBJECT (filter), "dyno-exporter") : NULL;
 }
 
+/* A name with another exporter's ending is meant for that one: "run.json" is JSON whatever kind of file is chosen. */
+static const DynoExporter *
+exporter_for (const char *path, const DynoExporter *chosen)
+{
+  const char *dot = strrchr (path, '.');
+  if (!chosen || !dot || g_ascii_strcasecmp (dot + 1, chosen->extension) == 0)
+    return chosen;
+  for (const DynoExporter *const *other = dyno_exporter_list (); *other; other++)
+    {
+      if (g_ascii_strcasecmp (dot + 1, (*other)->extension) == 0)
+        return *other;
+    }
+  return chosen;
+}
+
 static void
 answered (GtkDialog *dialog, int response, Asked *asked)
 {
@@ -25,7 +40,7 @@ answered (GtkDialog *dialog, int response, Asked *asked)
     path = gtk_file_chooser_get_filename (GTK_FILE_CHOOSER (dialog));
   gtk_widget_destroy (GTK_WIDGET (dialog));
   if (path)
-    asked->chosen (path, exporter, asked->data);
+    asked->chosen (path, exporter_for (path, exporter), asked->data);
 }
 
 static void
@@ -51,17 +66,18 @@ new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, c
 }
 
 void
-dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder, const char *pattern, const char *pattern_name,
-                  DynoPathChosen chosen, gpointer data)
+dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder, const char *const *patterns,
+                  const char *pattern_name, DynoPathChosen chosen, gpointer data)
 {
   GtkWidget *dialog =
       new_dialog (parent, title, folder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"),
                   chosen, data);
-  if (pattern)
+  if (patterns)
     {
       GtkFileFilter *some = gtk_file_filter_new (), *all = gtk_file_filter_new ();
       gtk_file_filter_set_name (some, pattern_name);
-      gtk_file_filter_add_pattern (some, pattern);
+      for (; *patterns; patterns++)
+        gtk_file_filter_add_pattern (some, *patterns);
       gtk_file_filter_set_name (all, _ ("All files"));
       gtk_file_filter_add_pattern (all, "*");
       gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), some);

@@ -25,6 +25,7 @@ static guint signals[N_SIGNALS];
 G_DEFINE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, GTK_TYPE_BOX)
 
 static const char *const training_keys[] = { "epochs", "batch_size", "accumulate", "amp", NULL };
+static const char *const data_keys[] = { "data.layout", NULL }; /* in the card of the data set */
 static const char *const pipeline_keys[] = { "workers", "prefetch", "pinned", "cache", NULL };
 
 static void
@@ -92,7 +93,8 @@ dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
     add_row (self, self->pipeline, dyno_setting_find (pipeline_keys[i]));
   for (guint i = 0; i < n; i++)
     {
-      if (!g_strv_contains (training_keys, list[i].key) && !g_strv_contains (pipeline_keys, list[i].key))
+      if (!g_strv_contains (training_keys, list[i].key) && !g_strv_contains (pipeline_keys, list[i].key)
+          && !g_strv_contains (data_keys, list[i].key))
         add_row (self, self->more, &list[i]);
     }
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);

@@ -252,12 +252,26 @@ open_settings (DynoWindow *self, const char *path)
                             _ ("Parts of the settings file were left out"), text);
 }
 
+/* By its name: a key file or Dyno's JSON. */
+static gboolean
+is_settings_file (const char *path)
+{
+  g_autofree char *lower = g_ascii_strdown (path, -1);
+  return g_str_has_suffix (lower, ".ini") || g_str_has_suffix (lower, ".json");
+}
+
 void
 dyno_window_open (DynoWindow *self, const char *path)
 {
   if (dyno_setup_is_locked (self->setup))
-    return;
-  if (g_str_has_suffix (path, ".ini"))
+    {
+      g_autofree char *name = g_filename_display_basename (path);
+      g_autofree char *title = g_strdup_printf (_ ("“%s” was not opened"), name);
+      dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_INFO, title,
+                                _ ("A run or the tuner is at work. Stop it first, then open it again."));
+      return;
+    }
+  if (is_settings_file (path))
     {
       open_settings (self, path);
       return;
@@ -299,7 +313,8 @@ open_file_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 open_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  dyno_dialog_open (data, _ ("Open Settings"), FALSE, "*.ini", _ ("Dyno settings (*.ini)"), settings_chosen, data);
+  static const char *const patterns[] = { "*.ini", "*.json", NULL };
+  dyno_dialog_open (data, _ ("Open Settings"), FALSE, patterns, _ ("Dyno settings (*.ini, *.json)"), settings_chosen, data);
 }
 
 static void
@@ -544,7 +559,7 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
   DynoWindow *self = g_object_new (DYNO_TYPE_WINDOW, "application", application, NULL);
   int width, height;
   gboolean maximized;
-  gboolean settings_file = location && g_str_has_suffix (location, ".ini");
+  gboolean settings_file = location && is_settings_file (location);
   self->state = state ? g_object_ref (state) : NULL;
   dyno_state_load_size (state, &width, &height, &maximized);
   gtk_window_set_default_size (GTK_WINDOW (self), width, height);

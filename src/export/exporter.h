@@ -36,9 +36,9 @@ const DynoExporter *dyno_exporter_find (const char *id);
 gboolean dyno_export_file (const DynoExporter *exporter, const DynoExportContext *context, const char *path, gboolean force,
                            GError **error);
 
-/* Reads a settings file (key file) into a job: [run] data, model, preset; [settings] every key.  Reads back exactly what
- * the exporter wrote.  An unknown key or a bad value keeps the default and adds a sentence to warnings (GPtrArray of
- * char*, may be NULL); a file that is no key file at all is an error: READ. */
+/* Reads a settings file (key file, or Dyno's own JSON) into a job: [run] data, model, preset; [settings] every key.  Reads back
+ * exactly what the exporter wrote.  An unknown key or a bad value keeps the default and adds a sentence to warnings (GPtrArray of
+ * char*, may be NULL); a file that is neither is an error: READ. */
 gboolean dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings, GError **error);
 
 G_END_DECLS

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a settings file.  A bad value never stops anyone: the key keeps what it had and a warning says so.  The file
+/* Reading a settings file: a key file, or Dyno's JSON, which becomes one.  A bad value never stops anyone: the key keeps what it had and a warning says so.  The file
  * itself is never changed. */
 #include "formats.h"
 #include <glib/gstdio.h>
+#include <json-glib/json-glib.h>
 #include <string.h>
 
-#define MAX_BYTES (1024 * 1024)
+#define MAX_BYTES   (1024 * 1024)
+#define MAX_NESTING 8 /* the parser is recursive */
 
 static void G_GNUC_PRINTF (3, 4) warn (GPtrArray *warnings, const char *shown, const char *format, ...)
 {
@@ -62,10 +64,92 @@ read_settings (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warni
       g_autoptr (GError) problem = NULL;
       g_autofree char *value = g_key_file_get_string (file, DYNO_SETTINGS_GROUP_SETTINGS, keys[i], &problem);
 
-      if (value && dyno_settings_set (&job->settings, keys[i], g_strstrip (value), &problem))
+      if (value && !problem && dyno_settings_set (&job->settings, keys[i], g_strstrip (value), &problem))
         continue;
       warn (warnings, shown, "[%s]: %s; it is left as it was", DYNO_SETTINGS_GROUP_SETTINGS, problem->message);
     }
+}
+
+static gboolean
+nests_too_deep (const char *text)
+{
+  guint depth = 0;
+  gboolean quoted = FALSE;
+
+  for (const char *c = text; *c; c++)
+    {
+      if (quoted && *c == '\\' && c[1])
+        c++;
+      else if (*c == '"')
+        quoted = !quoted;
+      else if (!quoted && (*c == '{' || *c == '['))
+        depth++;
+      else if (!quoted && (*c == '}' || *c == ']') && depth > 0)
+        depth--;
+      if (depth > MAX_NESTING)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* The members of an object as keys of a group; what is null is not there. */
+static void
+take_members (GKeyFile *file, const char *group, JsonObject *object)
+{
+  g_autoptr (GList) members = json_object_get_members (object);
+
+  for (GList *l = members; l; l = l->next)
+    {
+      JsonNode *node = json_object_get_member (object, l->data);
+      GType type = json_node_get_value_type (node);
+      char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+      if (!JSON_NODE_HOLDS_VALUE (node))
+        continue;
+      if (type == G_TYPE_STRING)
+        g_key_file_set_string (file, group, l->data, json_node_get_string (node));
+      else if (type == G_TYPE_BOOLEAN)
+        g_key_file_set_boolean (file, group, l->data, json_node_get_boolean (node));
+      else if (type == G_TYPE_INT64)
+        g_key_file_set_int64 (file, group, l->data, json_node_get_int (node));
+      else if (type == G_TYPE_DOUBLE)
+        g_key_file_set_value (file, group, l->data, g_ascii_dtostr (number, sizeof number, json_node_get_double (node)));
+    }
+}
+
+/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: not that; error set unless it is JSON of another kind. */
+static gboolean
+load_json (GKeyFile *file, const char *text, gsize size, GError **error)
+{
+  static const char *const groups[] = { DYNO_SETTINGS_GROUP_RUN, DYNO_SETTINGS_GROUP_SETTINGS };
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  JsonNode *root;
+
+  if (nests_too_deep (text) || !json_parser_load_from_data (parser, text, (gssize) size, error))
+    return FALSE;
+  root = json_parser_get_root (parser);
+  if (!root || !JSON_NODE_HOLDS_OBJECT (root))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    {
+      JsonNode *group = json_object_get_member (json_node_get_object (root), groups[i]);
+      if (group && JSON_NODE_HOLDS_OBJECT (group))
+        take_members (file, groups[i], json_node_get_object (group));
+    }
+  return TRUE;
+}
+
+static gboolean
+load (GKeyFile *file, const char *text, gsize size, GError **error)
+{
+  const char *start = text;
+
+  if (memchr (text, 0, size) || !g_utf8_validate (text, (gssize) size, NULL))
+    return FALSE;
+  while (g_ascii_isspace (*start))
+    start++;
+  return *start == '{' ? load_json (file, text, size, error)
+                       : g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, error);
 }
 
 gboolean
@@ -89,13 +173,12 @@ dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings, GE
       g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, "Cannot read the settings file: %s", problem->message);
       return FALSE;
     }
-  if (memchr (text, 0, size) || !g_utf8_validate (text, (gssize) size, NULL)
-      || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, &problem)
+  if (!load (file, text, size, &problem)
       || !(g_key_file_has_group (file, DYNO_SETTINGS_GROUP_RUN)
            || g_key_file_has_group (file, DYNO_SETTINGS_GROUP_SETTINGS)))
     {
       g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, "“%s” is no settings file: %s", shown,
-                   problem ? problem->message : "it is not a text file with a group [settings]");
+                   problem ? problem->message : "it is not a text file, or JSON, with a group “settings”");
       return FALSE;
     }
 

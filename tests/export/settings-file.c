@@ -97,6 +97,29 @@ test_reads_back (Place *place, gconstpointer data)
     }
 }
 
+static void
+test_json_reads_back (Place *place, gconstpointer data)
+{
+  static const char *const names[] = { "/data/photos", "a;b=c#d\\e", "tab\tnew\nline \"quoted\"", "ä 漢" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autoptr (DynoJob) job = make_job (names[i]), back = dyno_job_new ();
+      g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+      g_autoptr (GError) error = NULL;
+      DynoExportContext context = { .job = job, .device = "Card" };
+
+      dyno_export_file (dyno_exporter_find ("json"), &context, place->path, TRUE, &error);
+      g_assert_no_error (error);
+      dyno_settings_file_read (place->path, back, warnings, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (warnings->len, ==, 0);
+      g_assert_cmpstr (back->data, ==, names[i]);
+      g_assert_cmpstr (back->model, ==, "resnet18");
+      g_assert_true (dyno_settings_equal (&job->settings, &back->settings));
+    }
+}
+
 /* Every key of the table is in the file, so that a later change of a default does not change an old run. */
 static void
 test_holds_every_key (Place *place, gconstpointer data)
@@ -286,6 +309,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, function) g_test_add ("/export/settings-file/" name, Place, NULL, set_up, function, tear_down)
   ADD ("reads-back-exactly", test_reads_back);
+  ADD ("json-reads-back-exactly", test_json_reads_back);
   ADD ("holds-every-key", test_holds_every_key);
   ADD ("keeps-what-exists", test_keeps_existing);
   ADD ("bad-values-keep-defaults", test_bad_values_keep_defaults);

@@ -6,6 +6,7 @@ settings and read them back, see errors, close in mid-run.
 Usage: window.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
 Starts its own X server (Xvfb), session bus and accessibility bus; nothing of the user's session is touched.  Exit status 77: a tool that
 it needs is not installed."""
+import json
 import os
 import re
 import shutil
@@ -94,8 +95,10 @@ def sensitive(node):
 class Window:
     def __init__(self, program, *arguments):
         self.program = program
-        self.errors = open(os.path.join(HOME, 'stderr'), 'w+')
-        self.process = subprocess.Popen([program, *arguments], stderr=self.errors, cwd=HOME)
+        path = os.path.join(HOME, 'stderr')
+        with open(path, 'w') as written:
+            self.process = subprocess.Popen([program, *arguments], stderr=written, cwd=HOME)
+        self.errors = open(path)  # with a position of its own
         self.application = self.wait_for('the application', self.find_application)
 
     def wait_for(self, what, question, limit_s=LIMIT_S):
@@ -115,7 +118,7 @@ class Window:
 
     def complaints(self):
         """Warnings and criticals on standard error since the last question."""
-        return [line for line in self.errors.read().splitlines() if re.search(r'-(WARNING|CRITICAL|ERROR) \*\*', line)]
+        return [line for line in self.errors.read().splitlines() if re.search(r'-(WARNING|CRITICAL|ERROR) \*\*|^[\w-]+: (warning|critical|error): ', line)]
 
     def find_application(self):
         desktop = Atspi.get_desktop(0)
@@ -205,6 +208,13 @@ class Window:
 
     def get_number(self, name):
         return Atspi.Value.get_current_value(self.find(Atspi.Role.SPIN_BUTTON, name, state=there))
+
+    def choose(self, name, item):
+        """An item of a combo box."""
+        combo = self.find(Atspi.Role.COMBO_BOX, name)
+        menu = next(n for n in walk(combo) if n.get_role() == Atspi.Role.MENU)
+        items = [menu.get_child_at_index(i) for i in range(menu.get_child_count())]
+        Atspi.Selection.select_child(combo, [i.get_name() for i in items].index(item))
 
     def save_as(self, dialog, path, button):
         """Types a path into the name field of a save dialog."""
@@ -372,6 +382,61 @@ def test_limit_is_the_smaller_of_budget_and_device(window):
     window.ready()
 
 
+def write_npy(path, shape, kind, data):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b' ' * (63 - (10 + len(header)) % 64) + b'\n'
+    with open(path, 'wb') as file:
+        file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + data)
+
+
+def test_opens_a_folder_of_arrays_and_shows_their_axes(window):
+    folder = os.path.join(HOME, 'arrays')
+    os.makedirs(folder, exist_ok=True)
+    write_npy(os.path.join(folder, 'X.npy'), (40, 3, 16, 20), '|u1', bytes(40 * 3 * 16 * 20))
+    write_npy(os.path.join(folder, 'y.npy'), (40,), '<i8', b''.join((i % 4).to_bytes(8, 'little') for i in range(40)))
+    window.ready()
+    subprocess.run([window.program, folder], check=True)
+    window.focus(Atspi.Role.TOGGLE_BUTTON, 'Choose data set')  # scrolls there
+    window.text('Taken as N, C, H, W')
+    window.text('20\u00a0×\u00a016\u00a0×\u00a03')
+    window.choose('Axes', 'N, H, W, C')
+    window.text('Taken as N, H, W, C')
+    window.text('16\u00a0×\u00a03\u00a0×\u00a020')
+    window.choose('Axes', 'Recognised')
+    window.text('Taken as N, C, H, W')
+    window.ready()
+
+
+def test_says_that_a_path_was_not_opened_in_mid_run(window):
+    window.ready()
+    window.small_shapes()
+    window.set_number('Epochs', 5000)
+    window.ready()
+    window.press('Start')
+    window.text('Training, step')
+    subprocess.run([window.program, os.path.join(HOME, 'elsewhere')], check=True)
+    window.text('“elsewhere” was not opened')
+    window.press('Close message')
+    window.press('Stop')
+    window.text('Stopped, step')
+    window.ready()
+
+
+def test_a_json_name_means_json(window):
+    path = os.path.join(HOME, 'settings.json')
+    window.ready()
+    window.set_number('Epochs', 17)
+    window.press('Export settings')
+    window.save_as('Export Settings', path, 'Export')  # the kind of file stays INI
+    with open(path) as file:
+        kept = json.load(file)
+    assert kept['settings']['epochs'] == 17, kept
+    window.set_number('Epochs', 3)
+    subprocess.run([window.program, path], check=True)
+    window.wait_for('the settings of the JSON file', lambda: window.get_number('Epochs') == 17)
+    window.ready()
+
+
 def stop_tuning_after_a_trial(window, **settings):
     window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', **settings)
     window.ready()
@@ -416,7 +481,8 @@ def test_closes_in_mid_run(window):
 
 TESTS = [test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
-         test_tuning_calls_proven_what_was_proven, test_closes_in_mid_run]
+         test_opens_a_folder_of_arrays_and_shows_their_axes, test_says_that_a_path_was_not_opened_in_mid_run,
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_closes_in_mid_run]
 
 
 def main():
@@ -438,6 +504,8 @@ def main():
         except (AssertionError, GLib.Error, OSError, subprocess.CalledProcessError) as problem:
             failed += 1
             print(f'not ok {number} {name}\n# {problem}', flush=True)
+            for line in window.errors.read().splitlines():
+                print(f'# {line}', flush=True)
             window.kill()
             if number < len(chosen):
                 window = Window(program)
