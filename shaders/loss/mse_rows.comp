@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, metric = mean of |x - t|; t (N, C) floats, dense.
- * GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and get a zero gradient. */
+ * STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and metric are of that, in the targets' unit,
+ * the gradient of (x - (t - mean) / deviation)^2.  GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -12,6 +13,7 @@ layout (constant_id = 1) const uint CVECS = 1;
 layout (constant_id = 2) const uint C = 1;
 DYNO_PUSH (DynoLossRowsPush, p);
 DYNO_BUFFER_IN (Targets, float, 4);
+DYNO_BUFFER_IN (Standard, float, 4);
 DYNO_BUFFER_OUT (Results, vec2, 8);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
@@ -37,8 +39,16 @@ main ()
           [[unroll]] for (uint j = 0; j < LANES; j++)
             if (valid && i * LANES + j < C)
               {
-                const float d = x.q[j / 4][j % 4] - Targets (p.targets).v[row * C + i * LANES + j];
+                const uint c = i * LANES + j;
+#ifdef STANDARD
+                const float deviation = Standard (p.standard).v[C + c];
+                const float d
+                    = x.q[j / 4][j % 4] - (Targets (p.targets).v[row * C + c] - Standard (p.standard).v[c]) / deviation;
+                own += vec2 (d * deviation * (d * deviation), abs (d) * deviation);
+#else
+                const float d = x.q[j / 4][j % 4] - Targets (p.targets).v[row * C + c];
                 own += vec2 (d * d, abs (d));
+#endif
 #ifdef GRADIENT
                 g.q[j / 4][j % 4] = d * factor;
 #endif

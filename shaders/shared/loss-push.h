@@ -11,8 +11,9 @@ DYNO_STRUCT (DynoLossRowsPush) {
   uint64_t rows;
   uint64_t step_input; /* struct DynoStepInput */
   uint64_t scaler;     /* struct DynoScalerState */
+  uint64_t standard;   /* mse_rows with STANDARD: (mean, deviation) of the targets, C floats each */
 };
-DYNO_STRUCT_SIZE (DynoLossRowsPush, 48)
+DYNO_STRUCT_SIZE (DynoLossRowsPush, 56)
 
 DYNO_STRUCT (DynoLossSumPush) {
   uint64_t rows;

@@ -48,6 +48,7 @@ typedef struct {
   char **class_names;          /* n_classes + NULL */
   guint64 *class_counts;       /* n_classes */
   guint32 n_targets;           /* VALUES only */
+  gboolean knows_values;       /* VALUES only: dyno_dataset_get_values gives them */
   gboolean has_split;          /* the folder brings its own train/ and val/ */
   gboolean generated;          /* built in */
   gboolean device_noise;       /* synthetic: nothing is decoded or copied, the device makes noise itself */

@@ -29,6 +29,8 @@ struct _DynoGraph {
 
   /* network.c */
   DynoTensor *pixels, *targets, *flip_seeds, *logits;
+  DynoTensor *standard; /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
+  float *target_scale;  /* what that holds */
 };
 
 /* A tensor that the graph does not list: for the lowering.  Free with dyno_tensor_free. */

@@ -49,7 +49,7 @@ typedef enum {
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
   DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
   DYNO_SPACE_STATE,    /* running statistics, fp32; with an optimizer once more behind: what a skipped step goes back to */
-  DYNO_SPACE_SCALER,   /* struct DynoScalerState of shared/step.h */
+  DYNO_SPACE_SCALER,   /* struct DynoScalerState of shared/step.h; behind it mean and deviation of standardised targets */
   DYNO_SPACE_ARENA,    /* activations, their gradients and the scratch of nodes, aliased by liveness */
   DYNO_SPACE_INPUT,    /* raw batch: pixels, targets, flip seeds */
   DYNO_SPACE_STEP_IN,  /* struct DynoStepInput */

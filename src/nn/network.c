@@ -6,6 +6,7 @@
 #include "network.h"
 #include "graph-private.h"
 #include "models/models.h"
+#include "plan-private.h"
 
 #define MAX_SIDE 65536
 
@@ -76,7 +77,15 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
   if (params->loss == DYNO_LOSS_MSE)
     {
       graph->targets = dyno_graph_tensor (graph, "targets", DYNO_DTYPE_F32, DYNO_SPACE_INPUT, n, 1, 1, values, values);
-      dyno_mse_loss (graph, graph->logits, graph->targets);
+      if (params->standard_targets)
+        {
+          /* The same place in training and evaluation: their programs share memory. */
+          graph->standard =
+              dyno_graph_tensor (graph, "standard", DYNO_DTYPE_F32, DYNO_SPACE_SCALER, 1, 1, 1, 2 * values, 2 * values);
+          if (graph->standard)
+            graph->standard->offset = DYNO_TENSOR_ALIGNMENT;
+        }
+      dyno_mse_loss (graph, graph->logits, graph->targets, graph->standard);
       return;
     }
   if (params->raw != DYNO_RAW_NOISE)
@@ -137,4 +146,26 @@ DynoTensor *
 dyno_network_get_logits (DynoGraph *graph)
 {
   return graph->logits;
+}
+
+gboolean
+dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias)
+{
+  guint n = graph->parameters->len;
+  *weight = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL;
+  *bias = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
+  return n >= 2 && (*weight)->layout == DYNO_LAYOUT_LINEAR && (*bias)->layout == DYNO_LAYOUT_VECTOR && !(*bias)->is_state
+         && (*weight)->dims[0] == (*bias)->dims[0] && graph->logits && (*bias)->dims[0] == graph->logits->c;
+}
+
+const float *
+dyno_network_get_target_scale (DynoGraph *graph)
+{
+  return graph->target_scale;
+}
+
+guint32
+dyno_network_get_n_scaled (DynoGraph *graph)
+{
+  return graph->standard ? graph->standard->c / 2 : 0;
 }

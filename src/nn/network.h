@@ -26,6 +26,7 @@ typedef struct {
   float mean[4], deviation[4]; /* of values after scaling; used with normalise; channels past 4 take [3] */
   gboolean flip;               /* random horizontal flip in training */
   DynoLoss loss;
+  gboolean standard_targets; /* MSE: targets by their mean and deviation, see dyno_program_write_target_scale */
   double label_smoothing;
   gboolean amp, training, checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
@@ -40,6 +41,13 @@ DynoTensor *dyno_network_get_pixels (DynoGraph *graph);
 DynoTensor *dyno_network_get_targets (DynoGraph *graph);
 DynoTensor *dyno_network_get_flip_seeds (DynoGraph *graph); /* N uint32 */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);     /* (N, 1, 1, n_outputs), compute type or F32 */
+
+/* The linear layer that makes the logits.  FALSE: the model ends in none. */
+gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias);
+
+/* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale has set them; else NULL. */
+const float *dyno_network_get_target_scale (DynoGraph *graph);
+guint32 dyno_network_get_n_scaled (DynoGraph *graph); /* targets that have them; 0: none */
 
 /* Models. */
 typedef struct {

@@ -47,7 +47,8 @@ DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_se
 /* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training, the scaled gradient of the
  * logits.  targets: N int32 (cross entropy) or (N, C) floats (MSE), space INPUT; NULL: class ids from the step's seed. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets, double label_smoothing);
-void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets);
+/* standard: 2 C floats, mean and deviation of the targets: the prediction stands for prediction * deviation + mean; or NULL. */
+void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets, DynoTensor *standard);
 
 /* The optimizer stage over flat memory: norm and Inf check, scaler update, clipping, update, fp16 copy, clearing of gradients. */
 void dyno_optimizer_update (DynoGraph *graph);

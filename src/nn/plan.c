@@ -236,6 +236,8 @@ count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
   bytes[DYNO_SPACE_MOMENT2] = p->bound[DYNO_SPACE_MOMENT2] ? elements * 4 : 0;
   bytes[DYNO_SPACE_STATE] = graph->state_elements * 4 * (graph->kept_states ? 2 : 1);
   bytes[DYNO_SPACE_SCALER] = p->bound[DYNO_SPACE_SCALER] ? sizeof (struct DynoScalerState) : 0;
+  if (graph->standard)
+    bytes[DYNO_SPACE_SCALER] = graph->standard->offset + graph->standard->size_bytes;
   bytes[DYNO_SPACE_STEP_IN] = sizeof (struct DynoStepInput);
   bytes[DYNO_SPACE_STEP_OUT] = sizeof (struct DynoStepOutput);
 }

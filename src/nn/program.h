@@ -77,6 +77,9 @@ gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tenso
  * values[i] may be NULL).  Blocking; one copy a space. */
 gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const float *const *values, GError **error);
 gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values, GError **error);
+/* Mean and deviation of the targets (2 x dyno_network_get_n_scaled floats; deviations > 0) of a network with standard_targets; for all
+ * programs on this memory. */
+gboolean dyno_program_write_target_scale (DynoProgram *program, const float *scale, GError **error);
 /* Start values from (seed, parameter name) alone. */
 gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 

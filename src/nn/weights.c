@@ -166,6 +166,16 @@ dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *cons
          && (space != DYNO_SPACE_MASTER || read_space (program, space, TRUE, values, error));
 }
 
+gboolean
+dyno_program_write_target_scale (DynoProgram *program, const float *scale, GError **error)
+{
+  DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
+  g_return_val_if_fail (graph->standard, FALSE);
+  g_free (graph->target_scale);
+  graph->target_scale = g_memdup2 (scale, graph->standard->size_bytes);
+  return dyno_program_write_tensor (program, graph->standard, 0, scale, graph->standard->size_bytes, error);
+}
+
 /* Start values ---------------------------------------------------------------------------------------------------- */
 
 struct _DynoStartValues {

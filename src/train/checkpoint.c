@@ -204,6 +204,13 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
                          .shape = { sizeof state->scaler / 4 },
                          .data = &state->scaler,
                          .size_bytes = sizeof state->scaler };
+  guint32 n_scaled = dyno_network_get_n_scaled (state->graph);
+  DynoSafetensor targets = { .name = "targets",
+                             .type = DYNO_TENSOR_F32,
+                             .n_dims = 2,
+                             .shape = { 2, n_scaled },
+                             .data = dyno_network_get_target_scale (state->graph),
+                             .size_bytes = 2 * n_scaled * sizeof (float) };
 
   state->model->batches_tracked = position->batches_tracked;
   dyno_weights_list (state->model, state->graph, "model.", FALSE, TRUE, tensors, names);
@@ -211,6 +218,8 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
   if (state->moment2)
     dyno_weights_list (state->moment2, state->graph, "moment2.", TRUE, FALSE, tensors, names);
   g_array_append_val (tensors, row);
+  if (n_scaled > 0)
+    g_array_append_val (tensors, targets);
   if (!dyno_tensors_check_finite (tensors, error))
     return FALSE;
   metadata = make_metadata (job, content_hash, position);
@@ -334,6 +343,30 @@ load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gbo
   return dyno_program_write_tensor (program, target, 0, &scaler, sizeof scaler, error);
 }
 
+/* Checkpoints of before the map was have none: their weights predict in the data's unit. */
+static gboolean
+load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GError **error)
+{
+  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, "targets");
+  guint32 n = dyno_network_get_n_scaled (graph_of (program));
+  g_autofree float *scale = g_new (float, 2 * (gsize) n + 1);
+
+  if (n == 0 && tensor)
+    return fail (error, "“%s” was written with data.normalise true; resume with the same", shown);
+  if (n == 0)
+    return TRUE;
+  if (tensor && (tensor->type != DYNO_TENSOR_F32 || tensor->size_bytes != 2 * n * sizeof (float)))
+    return fail (error, "“%s” does not fit the data set: its values to predict are not %u", shown, n);
+  for (guint32 t = 0; t < n; t++)
+    {
+      scale[t] = 0;
+      scale[n + t] = 1;
+    }
+  if (tensor)
+    memcpy (scale, tensor->data, tensor->size_bytes);
+  return dyno_program_write_target_scale (program, scale, error);
+}
+
 gboolean
 dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
                       DynoPosition *position, GPtrArray *warnings, GError **error)
@@ -354,7 +387,8 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   if (!weights || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", weights, error)
       || !load_space (file, shown, program, DYNO_SPACE_MOMENT1, "moment1.", weights, error)
       || (adamw && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", weights, error))
-      || !load_scaler (file, shown, program, job->settings.amp, was.amp, error))
+      || !load_scaler (file, shown, program, job->settings.amp, was.amp, error)
+      || !load_targets (file, shown, program, error))
     return FALSE;
   old_batch = (guint64) (was.batch_size * was.accumulate);
   new_batch = (guint64) (job->settings.batch_size * job->settings.accumulate);

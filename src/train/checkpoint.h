@@ -2,7 +2,7 @@
 /* Checkpoints: all that a run needs to go on to the same bits.  Private to the train floor.
  *
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and num_batches_tracked included), moment1.*
- * (momentum), moment2.* (AdamW), scaler; metadata: position, settings, model, hash of the data set, and a hash over
+ * (momentum), moment2.* (AdamW), scaler, targets (targets.h; the model's weights are as they are then); metadata: position, settings, model, hash of the data set, and a hash over
  * everything else.  The file is replaced atomically, and the one before is kept beside it. */
 #pragma once
 #include "job.h"

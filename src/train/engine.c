@@ -4,6 +4,7 @@
  * Law: what is allocated is what the plan says; nothing is allocated, compiled or recorded after dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
+#include "targets.h"
 #include "weightsfile.h"
 #include <string.h>
 
@@ -329,8 +330,21 @@ load_weights (DynoEngine *engine, guint64 *batches_tracked, GError **error)
 
   if (!weights || !dyno_weights_read (weights, engine->graph, file, &source, error))
     return FALSE;
+  dyno_targets_unfold (weights, engine->graph);
   *batches_tracked = weights->batches_tracked;
   return dyno_program_write_parameters (engine->program, DYNO_SPACE_MASTER, (const float *const *) weights->values, error);
+}
+
+static gboolean
+write_target_scale (DynoEngine *engine, GError **error)
+{
+  g_autofree float *scale = NULL;
+
+  if (dyno_network_get_n_scaled (engine->graph) == 0)
+    return TRUE;
+  scale = dyno_targets_measure (engine->dataset, engine->train);
+  g_return_val_if_fail (scale, FALSE);
+  return dyno_program_write_target_scale (engine->program, scale, error);
 }
 
 gboolean
@@ -340,7 +354,8 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
   struct DynoScalerState scaler = { .scale = amp ? FIRST_LOSS_SCALE : 1.0f };
 
   *batches_tracked = 0;
-  if (!dyno_program_write_tensor (engine->program, dyno_graph_scaler (engine->graph), 0, &scaler, sizeof scaler, error))
+  if (!dyno_program_write_tensor (engine->program, dyno_graph_scaler (engine->graph), 0, &scaler, sizeof scaler, error)
+      || !write_target_scale (engine, error))
     return FALSE;
   if (engine->job->weights_in)
     return load_weights (engine, batches_tracked, error);

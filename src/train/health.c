@@ -4,6 +4,7 @@
  * Divergence is measured against the run's own first loss, since data that is not scaled may begin high and be learned all the same,
  * and against a guess, since a run may begin with a loss near 0. */
 #include "health.h"
+#include "targets.h"
 #include "train-error.h"
 #include <math.h>
 
@@ -27,21 +28,15 @@ guess_classes (const DynoDatasetInfo *info)
 static double
 guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
 {
-  guint32 n_targets = dyno_dataset_get_info (dataset)->n_targets;
-  g_autofree double *sums = g_new0 (double, n_targets), *squares = g_new0 (double, n_targets);
-  double n = train->len, guess = 0;
+  guint32 n = dyno_dataset_get_info (dataset)->n_targets;
+  g_autofree float *scale = dyno_targets_measure (dataset, train);
+  double guess = 0;
 
-  for (guint i = 0; i < train->len; i++)
+  for (guint32 t = 0; scale && t < n; t++)
     {
-      const float *values = dyno_dataset_get_values (dataset, g_array_index (train, guint32, i));
-      for (guint32 t = 0; values && t < n_targets; t++)
-        {
-          sums[t] += (double) values[t];
-          squares[t] += (double) values[t] * (double) values[t];
-        }
+      double mean = centred ? 0 : (double) scale[t], deviation = (double) scale[n + t];
+      guess += (mean * mean + deviation * deviation) / n;
     }
-  for (guint32 t = 0; t < n_targets; t++)
-    guess += MAX (0.0, squares[t] / n - (centred ? sums[t] / n * (sums[t] / n) : 0)) / n_targets;
   return guess;
 }
 

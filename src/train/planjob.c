@@ -30,9 +30,10 @@ describe (const DynoNetworkParams *p, const DynoDeviceInfo *d)
 {
   guint64 device = dyno_hash_bytes (DYNO_HASH_START, d, sizeof *d);
 
-  return g_strdup_printf ("%s %a %u %ux%ux%u %u raw%d %d%d loss%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x", p->model,
+  return g_strdup_printf ("%s %a %u %ux%ux%u %u raw%d %d%d loss%d%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x", p->model,
                           p->model_width, p->batch, p->height, p->width, p->channels, p->n_outputs, p->raw, p->normalise,
-                          p->flip, p->loss, p->label_smoothing, p->amp, p->training, p->checkpointing, p->optimizer, device);
+                          p->flip, p->loss, p->standard_targets, p->label_smoothing, p->amp, p->training, p->checkpointing,
+                          p->optimizer, device);
 }
 
 static gboolean

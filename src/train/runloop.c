@@ -451,7 +451,8 @@ dyno_run_loop (DynoRun *run, GError **error)
   loop.steps_per_epoch = dyno_job_count_steps (&run->engine->job->settings, run->engine->n_train);
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_reset (&run->rate);
-  run->health.guess = dyno_health_guess (run->dataset, run->engine->train, FALSE);
+  run->health.guess =
+      dyno_health_guess (run->dataset, run->engine->train, dyno_network_get_n_scaled (run->engine->graph) > 0);
   run->first_seconds = 0;
   run->first_samples = 0;
   outcome = run_epochs (&loop, &problem);

@@ -92,7 +92,9 @@ static const DynoSettingInfo table[] = {
   NUMBER (DOUBLE, data_val_split, "data.val_split", 0, 0.9, "0.1", FALSE, N_ ("Validation share"),
           N_ ("Part of the data set that is kept out of training to check on it.")),
   BOOL (data_normalise, "data.normalise", "true", N_ ("Normalise"),
-        N_ ("Scales bytes to between 0 and 1, and pixels as the data set advises; off feeds all values as they are.")),
+        N_ ("Scales bytes to between 0 and 1, pixels as the data set advises, and values to predict to mean 0 and deviation "
+            "1; "
+            "off feeds all as they are.")),
   ENUM (data_layout, "data.layout", layouts, "auto", N_ ("Axes of arrays"),
         N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape tells.")),
   NUMBER (DOUBLE, data_max_bad, "data.max_bad", 0, 1, "0.1", FALSE, N_ ("Unreadable share"),

@@ -7,6 +7,7 @@
 #include "gpu-error.h"
 #include "half.h"
 #include "network.h"
+#include "targets.h"
 #include "train-error.h"
 #include <string.h>
 
@@ -255,8 +256,11 @@ dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *pat
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (DynoFoldedWeights) folded = dyno_targets_fold (weights, graph, error);
 
-  dyno_weights_list (weights, graph, "", FALSE, TRUE, tensors, names);
+  if (!folded)
+    return FALSE;
+  dyno_weights_list (&folded->weights, graph, "", FALSE, TRUE, tensors, names);
   if (!dyno_tensors_check_finite (tensors, error))
     return FALSE;
   return dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len, metadata, error);

@@ -39,7 +39,7 @@ void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char
  * naming the first that is not. */
 gboolean dyno_tensors_check_finite (const GArray *tensors, GError **error);
 
-/* A plain weights file.  Errors: DIVERGED (a value is not finite; the file at path is as it was), those of dyno_safetensors_write. */
+/* A plain weights file, which predicts in the data's unit (targets.h).  Errors: DIVERGED (a value is not finite; the file at path is as it was), those of dyno_safetensors_write. */
 gboolean dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path, const char *const *metadata,
                             GError **error);
 

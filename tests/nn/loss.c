@@ -161,8 +161,10 @@ test_nonfinite (void)
     }
 }
 
+/* standard: the prediction stands for prediction * deviation + mean, each value by its own; the loss and the error are of that, and
+ * the gradient of the difference over the deviation. */
 static void
-test_mse (void)
+check_mse (gboolean standard)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
@@ -176,16 +178,39 @@ test_mse (void)
         harness_step (h)->loss_divisor = (float) c->n_valid * 2;
         harness_scaler (h)->scale = 4096;
         DynoTensor *prediction = harness_input (h, "prediction", c->n, 1, 1, c->c, x);
-        dyno_mse_loss (harness_graph (h), prediction, harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets));
+        g_autofree double *scale = g_new (double, 2 * c->c);
+        for (guint k = 0; k < c->c; k++)
+          {
+            scale[k] = standard ? (double) (k % 7) - 2 : 0;
+            scale[c->c + k] = standard ? 0.25 * (1 + k % 5) : 1;
+          }
+        for (gsize k = 0; k < count; k++)
+          x[k] = x[k] * scale[c->c + k % c->c] + scale[k % c->c];
+        dyno_mse_loss (harness_graph (h), prediction, harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets),
+                       standard ? harness_raw (h, "standard", DYNO_DTYPE_F32, 1, 1, 1, 2 * c->c, scale) : NULL);
         harness_run (h);
         ReferenceLoss s = { c->n, c->c, c->n_valid, 0 };
         double absolute, loss = reference_mse (&s, x, targets, &absolute, want);
+        for (gsize k = 0; k < count; k++)
+          want[k] /= scale[c->c + k % c->c]; /* of (value - target) / deviation */
         scale_gradient (want, count, 4096.0 / (c->n_valid * 2));
         g_autofree double *got = harness_read_gradient (h, prediction);
         harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
         assert_near (harness_output (h)->loss_sum, loss, 2e-6);
         assert_near (harness_output (h)->metric_sum, absolute, 2e-6);
       }
+}
+
+static void
+test_mse (void)
+{
+  check_mse (FALSE);
+}
+
+static void
+test_mse_standard (void)
+{
+  check_mse (TRUE);
 }
 
 static void
@@ -202,7 +227,7 @@ test_shapes (void)
       else if (i == 0)
         dyno_softmax_cross_entropy (graph, x, NULL, 0);
       else
-        dyno_mse_loss (graph, x, harness_raw (h, "t", DYNO_DTYPE_F32, 2, 1, 1, 2, values));
+        dyno_mse_loss (graph, x, harness_raw (h, "t", DYNO_DTYPE_F32, 2, 1, 1, 2, values), NULL);
       g_autoptr (GError) error = NULL;
       g_assert_false (dyno_graph_check (graph, &error));
       g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
@@ -221,6 +246,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/crossentropy/random-targets", test_cross_entropy_random);
   g_test_add_func ("/nn/crossentropy/nan-and-inf-are-told", test_nonfinite);
   g_test_add_func ("/nn/mse/matches-reference", test_mse);
+  g_test_add_func ("/nn/mse/standardised-targets-match-reference", test_mse_standard);
   g_test_add_func ("/nn/loss/bad-shapes-are-errors", test_shapes);
   return g_test_run ();
 }

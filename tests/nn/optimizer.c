@@ -69,7 +69,7 @@ make (Truth *t, gboolean amp)
   DynoTensor *x = harness_input (h, "x", N, 1, 1, t->c, t->x);
   x->needs_gradient = FALSE;
   DynoTensor *y = dyno_batch_norm (harness_graph (h), x, "bn");
-  dyno_mse_loss (harness_graph (h), y, harness_raw (h, "targets", DYNO_DTYPE_F32, N, 1, 1, t->c, t->targets));
+  dyno_mse_loss (harness_graph (h), y, harness_raw (h, "targets", DYNO_DTYPE_F32, N, 1, 1, t->c, t->targets), NULL);
   harness_set_parameter (h, "bn.weight", t->weights);
   harness_set_parameter (h, "bn.bias", t->weights + t->c);
   harness_scaler (h)->scale = (float) t->o.scale;

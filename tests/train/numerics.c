@@ -256,6 +256,115 @@ test_standing_still_is_said (void)
   arrays_clear (&a);
 }
 
+/* --- values to predict --------------------------------------------------------------------------------------------- */
+
+/* Two values of each sample: an angle in degrees that follows its brightness, and a large one around 1000. */
+static DynoJob *
+values_job (Arrays *a)
+{
+  g_autofree char *y = NULL;
+  g_autoptr (GError) error = NULL;
+  float values[N][2];
+  DynoJob *job;
+
+  arrays_init (a);
+  for (guint i = 0; i < N; i++)
+    {
+      float level = (float) ((i * 29) % N) / N - 0.5f;
+      for (guint k = 0; k < SIZE; k++)
+        a->x[i * SIZE + k] = level + (float) ((i * 7919 + k * 104729) % 1000) / 4000;
+      values[i][0] = 170 * level;
+      values[i][1] = 1000 + 40 * level;
+    }
+  arrays_write (a);
+  y = g_build_filename (a->folder, "y.npy", NULL);
+  dyno_npy_write (y, "f4", 2, (guint64[]){ N, 2 }, values, &error);
+  g_assert_no_error (error);
+  job = arrays_job (a, "mlp");
+  test_job_set (job, "schedule=constant", "warmup_epochs=0", "weight_decay=0", NULL);
+  return job;
+}
+
+/* Loss and error begin at the deviation of the values and fall, in the data's unit: degrees that are fed as they are diverge. */
+static void
+test_values_are_learned (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      Arrays a;
+      g_autoptr (DynoJob) job = values_job (&a);
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (job, "epochs=20", amp ? "amp=true" : "amp=false", NULL);
+      test_run_good (&run, job);
+      /* Variances of 170 / sqrt (12) and 40 / sqrt (12), squared. */
+      g_assert_cmpfloat (g_array_index (run.losses, double, 0), >, 400);
+      g_assert_cmpfloat (g_array_index (run.losses, double, 0), <, 4000);
+      g_test_message ("validation loss %g, error %g", run.epoch.val_loss, run.epoch.val_accuracy);
+      g_assert_cmpfloat (run.epoch.val_loss, <, 150);
+      g_assert_cmpfloat (run.epoch.val_accuracy, <, 10);
+      g_assert_cmpfloat (run.epoch.val_accuracy * run.epoch.val_accuracy, <, run.epoch.val_loss);
+      arrays_clear (&a);
+    }
+}
+
+/* The weights file gives the same losses to a network that learns the values as they are, and to one that standardises them. */
+static void
+test_weights_predict_in_the_datas_unit (void)
+{
+  Arrays a;
+  g_autoptr (DynoJob) job = values_job (&a);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "epochs=4", "schedule=constant", NULL);
+  test_run_good (&run, job);
+  job->weights_in = g_build_filename (job->out_dir, "weights-last.safetensors", NULL);
+  g_clear_pointer (&job->out_dir, g_free);
+  for (guint normalise = 0; normalise < 2; normalise++)
+    {
+      g_auto (TestRun) again = { 0 };
+
+      test_job_set (job, normalise ? "data.normalise=true" : "data.normalise=false", "lr=0", "epochs=1", NULL);
+      test_run_good (&again, job);
+      g_assert_cmpfloat_with_epsilon (again.epoch.val_loss / run.epoch.val_loss, 1, 1e-3);
+      g_assert_cmpfloat_with_epsilon (again.epoch.val_accuracy / run.epoch.val_accuracy, 1, 1e-3);
+    }
+  arrays_clear (&a);
+}
+
+static void
+test_values_resume (void)
+{
+  Arrays a;
+  g_autoptr (DynoJob) job = values_job (&a);
+  g_autofree char *whole = g_build_filename (a.folder, "whole", NULL), *part = g_strdup (job->out_dir);
+  g_autofree char *whole_weights = g_build_filename (whole, "weights-last.safetensors", NULL);
+  g_autofree char *part_weights = g_build_filename (part, "weights-last.safetensors", NULL);
+  g_auto (TestRun) all = { 0 };
+  g_auto (TestRun) first = { 0 };
+  g_auto (TestRun) second = { 0 };
+  g_auto (TestRun) refused = { 0 };
+
+  test_job_set (job, "epochs=2", NULL);
+  g_free (job->out_dir);
+  job->out_dir = g_strdup (whole);
+  test_run_good (&all, job);
+  g_free (job->out_dir);
+  job->out_dir = g_strdup (part);
+  test_job_set (job, "epochs=1", NULL);
+  test_run_good (&first, job);
+  job->resume = g_strdup (part);
+  test_job_set (job, "epochs=2", NULL);
+  test_run_good (&second, job);
+  g_assert_true (memcmp (&g_array_index (all.losses, double, 3), second.losses->data, 3 * sizeof (double)) == 0);
+  test_assert_same_file (whole_weights, part_weights);
+  test_job_set (job, "data.normalise=false", "epochs=3", NULL);
+  test_run (&refused, job, NULL, NULL);
+  g_assert_error (refused.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
+  g_assert_nonnull (strstr (refused.error->message, "data.normalise"));
+  arrays_clear (&a);
+}
+
 /* --- means --------------------------------------------------------------------------------------------------------- */
 
 /* Nothing is learned, so validation gives one loss and one accuracy however its samples fall into batches. */
@@ -319,6 +428,9 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/finite-divergence-at-the-end", test_finite_divergence_at_the_end);
   g_test_add_func ("/train/numerics/divergence-keeps-the-best-weights", test_divergence_keeps_the_best);
   g_test_add_func ("/train/numerics/standing-still-is-said", test_standing_still_is_said);
+  g_test_add_func ("/train/numerics/values-are-learned-in-their-unit", test_values_are_learned);
+  g_test_add_func ("/train/numerics/weights-predict-in-the-unit-of-the-data", test_weights_predict_in_the_datas_unit);
+  g_test_add_func ("/train/numerics/values-resume-to-the-bit", test_values_resume);
   g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples", test_validation_is_a_mean_of_samples);
   g_test_add_func ("/train/numerics/short-accumulation-is-a-mean", test_short_accumulation_is_a_mean);
   return g_test_run ();

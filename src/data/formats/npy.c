@@ -135,6 +135,7 @@ take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, cons
   if (header->kind == 'f')
     {
       info->target_kind = DYNO_TARGET_VALUES;
+      info->knows_values = TRUE;
       info->n_targets = (guint32) (header->n_items / header->shape[0]);
       npy->values = g_try_new (float, header->n_items);
     }

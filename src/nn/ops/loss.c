@@ -54,6 +54,7 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoTensor *logits = node->inputs[0], *targets = node->inputs[1], *gradient = node->outputs[0];
+  DynoTensor *standard = node->n_inputs > 2 ? node->inputs[2] : NULL;
   guint32 cvecs = logits->cp / dyno_dtype_lanes (logits->dtype);
   DynoTensor *rows = dyno_lowering_workspace (lowering, "rows", (guint64) logits->n * 2 * sizeof (float));
   spec->push_bytes = sizeof (DynoLossRowsPush);
@@ -61,6 +62,8 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   dyno_elementwise_type (spec, logits->dtype);
   if (gradient)
     dyno_kernel_spec_macro (spec, "GRADIENT=1");
+  if (standard)
+    dyno_kernel_spec_macro (spec, "STANDARD=1");
   dyno_kernel_spec_constant (spec, logits->n);
   dyno_kernel_spec_constant (spec, cvecs);
   dyno_kernel_spec_constant (spec, logits->c);
@@ -77,5 +80,7 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, rows), rows, DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, step_input), dyno_graph_step_input (graph), DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scaler), dyno_graph_scaler (graph), DYNO_ACCESS_READ);
+  if (standard)
+    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, standard), standard, DYNO_ACCESS_READ);
   loss_lower_sum (lowering, node, rows, logits->n);
 }

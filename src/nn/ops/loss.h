@@ -12,7 +12,7 @@ DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
 gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits, const DynoTensor *targets,
                           DynoDtype dtype, guint32 c);
 
-/* Both dispatches; spec names the rows' shader and its macros; smoothing is constant 3. */
+/* Both dispatches, with a third input STANDARD (see mse_rows.comp); spec names the rows' shader and its macros; smoothing is constant 3. */
 void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, float smoothing);
 
 G_END_DECLS

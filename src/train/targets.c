@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The map between values in the data's unit and what the network learns. */
+#include "targets.h"
+#include "gpu-error.h"
+#include "network.h"
+#include <math.h>
+
+float *
+dyno_targets_measure (DynoDataset *dataset, const GArray *train)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  guint32 n = info->n_targets;
+  g_autofree double *mean = NULL, *square = NULL;
+  float *scale;
+
+  if (info->target_kind != DYNO_TARGET_VALUES || !train || train->len == 0
+      || !dyno_dataset_get_values (dataset, g_array_index (train, guint32, 0)))
+    return NULL;
+  mean = g_new0 (double, n);
+  square = g_new0 (double, n);
+  for (guint i = 0; i < train->len; i++)
+    for (guint32 t = 0; t < n; t++)
+      mean[t] += (double) dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[t] / train->len;
+  for (guint i = 0; i < train->len; i++)
+    for (guint32 t = 0; t < n; t++)
+      {
+        double d = (double) dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[t] - mean[t];
+        square[t] += d * d / train->len;
+      }
+  scale = g_new (float, 2 * (gsize) n);
+  for (guint32 t = 0; t < n; t++)
+    {
+      float deviation = (float) sqrt (square[t]);
+      scale[t] = (float) mean[t];
+      scale[n + t] = deviation > 0 && isfinite (1 / deviation) ? deviation : 1.0f;
+    }
+  return scale;
+}
+
+/* The last layer's weight as rows of the outputs; FALSE: the graph has no map. */
+static gboolean
+find_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias, const float **scale)
+{
+  *scale = dyno_network_get_target_scale (graph);
+  return *scale && dyno_network_get_head (graph, weight, bias);
+}
+
+DynoFoldedWeights *
+dyno_targets_fold (const DynoWeights *weights, DynoGraph *graph, GError **error)
+{
+  g_autoptr (DynoFoldedWeights) folded = g_new0 (DynoFoldedWeights, 1);
+  const DynoParameter *weight, *bias;
+  const float *scale;
+
+  folded->weights = *weights;
+  if (!find_head (graph, &weight, &bias, &scale))
+    return g_steal_pointer (&folded);
+  guint64 n = bias->dims[0], columns = weight->dims[1];
+  folded->values = g_memdup2 (weights->values, weights->n * sizeof (float *));
+  folded->weight = g_try_new (float, n *columns);
+  folded->bias = g_try_new (float, n);
+  if (!folded->weight || !folded->bias)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY, "No memory for a copy of the last layer");
+      return NULL;
+    }
+  for (guint64 t = 0; t < n; t++)
+    {
+      for (guint64 i = 0; i < columns; i++)
+        folded->weight[t * columns + i] = weights->values[weight->index][t * columns + i] * scale[n + t];
+      folded->bias[t] = weights->values[bias->index][t] * scale[n + t] + scale[t];
+    }
+  folded->values[weight->index] = folded->weight;
+  folded->values[bias->index] = folded->bias;
+  folded->weights.values = folded->values;
+  return g_steal_pointer (&folded);
+}
+
+void
+dyno_folded_weights_free (DynoFoldedWeights *folded)
+{
+  if (!folded)
+    return;
+  g_free (folded->values);
+  g_free (folded->weight);
+  g_free (folded->bias);
+  g_free (folded);
+}
+
+void
+dyno_targets_unfold (DynoWeights *weights, DynoGraph *graph)
+{
+  const DynoParameter *weight, *bias;
+  const float *scale;
+
+  if (!find_head (graph, &weight, &bias, &scale))
+    return;
+  guint64 n = bias->dims[0], columns = weight->dims[1];
+  for (guint64 t = 0; t < n; t++)
+    {
+      for (guint64 i = 0; i < columns; i++)
+        weights->values[weight->index][t * columns + i] /= scale[n + t];
+      weights->values[bias->index][t] = (weights->values[bias->index][t] - scale[t]) / scale[n + t];
+    }
+}
