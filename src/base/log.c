@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GLib log writer: one line a message, level first; a file beside standard error when asked. */
 #include "log.h"
+#include "text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static GLogWriterOutput
 write_line (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
 {
   const char *message = "", *domain = "";
+  g_autofree char *text = NULL;
 
   for (gsize i = 0; i < n_fields; i++)
     {
@@ -40,14 +42,15 @@ write_line (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoin
   if (!g_str_has_prefix (domain, "dyno") && !(level & shown & ~G_LOG_LEVEL_MESSAGE))
     return G_LOG_WRITER_HANDLED;
 
+  text = dyno_text_visible (message);
   g_mutex_lock (&lock);
   if (level & shown)
-    fprintf (stderr, "%s: %s: %s\n", domain, level_name (level), message);
+    fprintf (stderr, "%s: %s: %s\n", domain, level_name (level), text);
   if ((log_file || held) && !(level & G_LOG_LEVEL_DEBUG))
     {
       g_autoptr (GDateTime) now = g_date_time_new_now_local ();
       g_autofree char *stamp = g_date_time_format (now, "%F %T");
-      g_autofree char *line = g_strdup_printf ("%s %s %s: %s\n", stamp, level_name (level), domain, message);
+      g_autofree char *line = g_strdup_printf ("%s %s %s: %s\n", stamp, level_name (level), domain, text);
 
       if (!log_file && held->len < MAX_HELD)
         g_string_append (held, line);

@@ -136,8 +136,8 @@ print_text (const DynoDeviceInfo *info)
     dyno_out_line ("   matrix      %s",
                    info->matrix == DYNO_MATRIX_KHR ? "VK_KHR_cooperative_matrix" : "VK_NV_cooperative_matrix");
   if (info->matrix == DYNO_MATRIX_NV && info->matrix_khr_device)
-    dyno_out_line ("               the device also has the faster VK_KHR_cooperative_matrix, which a build with a newer\n"
-                   "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)");
+    dyno_out_text ("               the device also has the faster VK_KHR_cooperative_matrix, which a build with a newer\n"
+                   "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)\n");
   dyno_out_line ("   subgroup    %u, workgroup memory %s, %u invocations", info->subgroup_size, shared,
                  info->max_invocations);
   if (info->processors > 0)
@@ -200,6 +200,9 @@ dyno_verb_devices (int argc, char **argv)
       dyno_out_flush ();
     }
   if (!as_json)
-    dyno_out_line ("\nshader compiler: %s", dyno_shader_compiler_version ());
+    {
+      dyno_out_line ("%s", "");
+      dyno_out_line ("shader compiler: %s", dyno_shader_compiler_version ());
+    }
   return code;
 }

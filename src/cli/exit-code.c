@@ -54,6 +54,8 @@ from_nn (int code)
     {
     case DYNO_NN_ERROR_MODEL:
       return DYNO_EXIT_USAGE;
+    case DYNO_NN_ERROR_TOO_LARGE:
+      return DYNO_EXIT_MEMORY;
     case DYNO_NN_ERROR_SHAPE:
     case DYNO_NN_ERROR_WEIGHTS:
       return DYNO_EXIT_DATA;

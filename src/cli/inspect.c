@@ -120,7 +120,10 @@ static void
 say_list (const char *head, const char *const *list)
 {
   if (head && list && list[0])
-    dyno_out_line ("%s", head);
+    {
+      dyno_out_line ("%s", "");
+      dyno_out_line ("%s", head);
+    }
   for (guint i = 0; list && list[i]; i++)
     dyno_out_line ("  %s", list[i]);
 }
@@ -137,11 +140,12 @@ print_text (const Facts *facts)
   if (info->n_unreadable)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
   if (info->min_width == info->max_width && info->min_height == info->max_height)
-    dyno_out_line ("size        %ux%ux%u, %s", info->max_height, info->max_width, info->channels,
+    dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width, info->max_height, info->channels,
                    info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
   else
-    dyno_out_line ("size        %ux%u to %ux%u, %u channels, %s", info->min_height, info->min_width, info->max_height,
-                   info->max_width, info->channels, info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+    dyno_out_line ("size        %ux%u to %ux%u (width x height), %u channels, %s", info->min_width, info->min_height,
+                   info->max_width, info->max_height, info->channels,
+                   info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
   if (info->axes)
     dyno_out_line ("axes        %s%s", info->axes, strlen (info->axes) == 4 ? "; data.layout sets them" : "");
   dyno_out_line ("fed         %s", fed);
@@ -153,12 +157,15 @@ print_text (const Facts *facts)
     dyno_out_line ("classes     %u", info->n_classes);
   if (info->target_kind == DYNO_TARGET_CLASS && info->class_names && info->class_counts)
     print_classes (info);
-  say_list ("\nnot readable:", facts->unreadable);
+  say_list ("not readable:", facts->unreadable);
   if (facts->failed)
-    dyno_out_line ("\ndecoded %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT " of them cannot be read", info->n_samples,
-                   facts->n_failed);
+    {
+      dyno_out_line ("%s", "");
+      dyno_out_line ("decoded %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT " of them cannot be read", info->n_samples,
+                     facts->n_failed);
+    }
   say_list (NULL, (const char *const *) facts->failed);
-  say_list ("\nplease note:", (const char *const *) facts->notes);
+  say_list ("please note:", (const char *const *) facts->notes);
 }
 
 /* Notes need the parts where the data set brings them; --deep reads all of it. */

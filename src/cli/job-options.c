@@ -240,14 +240,21 @@ static gboolean
 check_model (const char *name, GError **error)
 {
   g_autoptr (GString) known = g_string_new (NULL);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
   const DynoModel *const *models = dyno_model_list ();
+  const char *near;
 
   if (dyno_model_find (name))
     return TRUE;
   for (guint i = 0; models[i]; i++)
-    g_string_append_printf (known, "%s%s", i ? ", " : "", models[i]->name);
-  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--model %s: there is no such model; there are %s", name,
-               known->str);
+    {
+      g_string_append_printf (known, "%s%s", i ? ", " : "", models[i]->name);
+      g_ptr_array_add (names, (gpointer) models[i]->name);
+    }
+  g_ptr_array_add (names, NULL);
+  near = dyno_cli_nearest (name, (const char *const *) names->pdata);
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--model %s: there is no such model%s%s%s; there are %s",
+               name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "", known->str);
   return FALSE;
 }
 
@@ -259,6 +266,12 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
   DynoDatasetParams params;
   DynoLevel level;
 
+  if (o->level && !o->preset)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--level %s: it is of a preset; name one with --preset",
+                   o->level);
+      return FALSE;
+    }
   if (!parse_level (o->level, &level, error) || !find_names (o, job, error) || !check_model (job->model, error))
     return FALSE;
   /* Typing mistakes are told before a long scan. */

@@ -224,7 +224,7 @@ on_variant (const DynoVariantReport *report, gpointer data)
   dyno_json_string (&json, "pass", report->pass);
   dyno_json_string (&json, "mode", report->half ? "amp" : "fp32");
   dyno_json_bool (&json, "usable", report->usable);
-  dyno_json_string (&json, "why", report->why);
+  dyno_json_string (&json, "text", report->why);
   if (variants->stats)
     {
       dyno_json_bool (&json, "compiles", report->passed);
@@ -277,9 +277,11 @@ list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GErr
     return TRUE;
   dyno_table_print (table);
   if (o->self_test)
-    dyno_out_line ("\n%u of %u usable variants passed\n", variants.passed, variants.usable);
-  else
-    dyno_out_line ("%s", "");
+    {
+      dyno_out_line ("%s", "");
+      dyno_out_line ("%u of %u usable variants passed", variants.passed, variants.usable);
+    }
+  dyno_out_line ("%s", "");
   return TRUE;
 }
 
@@ -302,10 +304,13 @@ kernels (const char *command, const KernelOptions *o)
     return dyno_cli_fail (g_steal_pointer (&error), o->json);
   info = dyno_device_get_info (device);
   if (!o->json)
-    dyno_out_line ("%s; %s; matrix units: %s\n", info->name, dyno_shader_compiler_version (),
-                   info->matrix == DYNO_MATRIX_KHR  ? "VK_KHR_cooperative_matrix"
-                   : info->matrix == DYNO_MATRIX_NV ? "VK_NV_cooperative_matrix"
-                                                    : "not used");
+    {
+      dyno_out_line ("%s; %s; matrix units: %s", info->name, dyno_shader_compiler_version (),
+                     info->matrix == DYNO_MATRIX_KHR  ? "VK_KHR_cooperative_matrix"
+                     : info->matrix == DYNO_MATRIX_NV ? "VK_NV_cooperative_matrix"
+                                                      : "not used");
+      dyno_out_line ("%s", "");
+    }
   if ((!o->stats || o->self_test) && !list_variants (device, o, &n_failed, &error))
     return dyno_cli_fail (g_steal_pointer (&error), o->json);
   if (o->stats && !list_statistics (device, o, &n_uncompiled, &error))

@@ -32,18 +32,7 @@ dyno_cli_fail (GError *error, gboolean json)
   DynoExitCode code = dyno_exit_code (error);
 
   if (json)
-    {
-      DynoJson line;
-
-      dyno_json_init (&line, 0);
-      dyno_json_begin_object (&line, NULL);
-      dyno_json_string (&line, "event", "error");
-      dyno_json_string (&line, "message", error->message);
-      dyno_json_int (&line, "code", code);
-      dyno_json_end_object (&line);
-      dyno_out_json (&line);
-      dyno_json_clear (&line);
-    }
+    dyno_out_error_event (error->message, code);
   dyno_error_line ("dynoctl: %s", error->message);
   g_error_free (error);
   return code;
@@ -52,18 +41,18 @@ dyno_cli_fail (GError *error, gboolean json)
 static void
 print_help (void)
 {
-  dyno_out_line (
-      "Usage: dynoctl VERB [OPTION...]\n\nTrains neural networks with Vulkan and finds the settings for a GPU.\n");
+  dyno_out_text (
+      "Usage: dynoctl VERB [OPTION...]\n\nTrains neural networks with Vulkan and finds the settings for a GPU.\n\n");
   for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
     dyno_out_line ("  %-8s  %s", verbs[i].name, verbs[i].summary);
-  dyno_out_line (
-      "\n  --help     show this help; dynoctl VERB --help shows a verb's options\n"
-      "  --version  show the version\n\n"
+  dyno_out_text (
+      "\n  --help     show this help; dynoctl VERB --help or dynoctl help VERB shows a verb's options\n"
+      "  --version  show the version (-V)\n\n"
       "DATA is a path (folder of images, IDX files, X.npy), builtin:shapes[?size=64&samples=2000&classes=10&seed=1]\n"
       "or synthetic:HxWxC[?classes=1000&samples=N].  To try it: dynoctl train --data builtin:shapes --model simplecnn\n\n"
       "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 no device, 5 device lost, 6 out of memory or VRAM,\n"
       "7 disk, 8 diverged, 75 stopped and resumable, 130 or 143 after a signal\n"
-      "DYNO_LOG=info shows more of what happens.");
+      "DYNO_LOG=info shows more of what happens.\n");
 }
 
 static int
@@ -81,42 +70,86 @@ unknown_verb (const char *name)
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);
 }
 
-/* Where the output itself was lost, on a full disk for example, the exit code says so. */
+/* Every failure is an event under --json, whoever told it.  Where the output itself was lost, on a full disk or a stream that was
+ * closed, standard error and the exit code say so. */
 static int
-leave (int code)
+leave (int code, gboolean as_json)
 {
-  return dyno_out_is_lost () && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
+  int problem;
+
+  if (as_json && code != DYNO_EXIT_OK && code < DYNO_EXIT_RESUMABLE)
+    dyno_out_missing_error_event (code);
+  problem = dyno_out_get_problem ();
+  if (problem)
+    dyno_error_line ("dynoctl: standard output cannot be written: %s; what went there is lost", g_strerror (problem));
+  return problem && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
+}
+
+static gboolean
+asks_for_json (char **argv)
+{
+  for (; *argv && strcmp (*argv, "--") != 0; argv++)
+    if (strcmp (*argv, "--json") == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static const DynoVerb *
+find_verb (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
+    if (strcmp (name, verbs[i].name) == 0)
+      return &verbs[i];
+  return NULL;
+}
+
+static int
+run_verb (const DynoVerb *verb, int argc, char **argv)
+{
+  g_autofree char *command = g_strconcat ("dynoctl ", verb->name, NULL);
+
+  argv[0] = command;
+  return verb->run (argc, argv);
+}
+
+/* dynoctl help [VERB] is dynoctl [VERB] --help. */
+static int
+help (const char *name)
+{
+  char option[] = "--help", *arguments[] = { NULL, option, NULL };
+  const DynoVerb *verb = name ? find_verb (name) : NULL;
+
+  if (name && !verb)
+    return unknown_verb (name);
+  if (verb)
+    return run_verb (verb, 2, arguments);
+  print_help ();
+  return DYNO_EXIT_OK;
 }
 
 int
 main (int argc, char **argv)
 {
+  const char *first = argc > 1 ? argv[1] : NULL;
+  gboolean as_json = asks_for_json (argv);
+  const DynoVerb *verb;
+
   start_us = g_get_monotonic_time ();
+  dyno_out_init ();
   dyno_signals_ignore_pipe ();
-  dyno_file_ignore_size_signal ();
   dyno_log_init ();
-  if (argc < 2)
+  if (first == NULL)
     {
       print_help ();
-      return leave (DYNO_EXIT_USAGE);
+      return leave (DYNO_EXIT_USAGE, FALSE);
     }
-  if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0 || strcmp (argv[1], "help") == 0)
-    {
-      print_help ();
-      return leave (DYNO_EXIT_OK);
-    }
-  if (strcmp (argv[1], "--version") == 0)
+  if (strcmp (first, "--help") == 0 || strcmp (first, "-h") == 0 || strcmp (first, "help") == 0)
+    return leave (help (argc > 2 && strcmp (first, "help") == 0 ? argv[2] : NULL), as_json);
+  if (strcmp (first, "--version") == 0 || strcmp (first, "-V") == 0)
     {
       dyno_out_line ("dynoctl %s", DYNO_VERSION);
-      return leave (DYNO_EXIT_OK);
+      return leave (DYNO_EXIT_OK, FALSE);
     }
-  for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
-    if (strcmp (argv[1], verbs[i].name) == 0)
-      {
-        g_autofree char *command = g_strconcat ("dynoctl ", verbs[i].name, NULL);
-
-        argv[1] = command;
-        return leave (verbs[i].run (argc - 1, argv + 1));
-      }
-  return leave (unknown_verb (argv[1]));
+  verb = find_verb (first);
+  return leave (verb ? run_verb (verb, argc - 1, argv + 1) : unknown_verb (first), as_json);
 }

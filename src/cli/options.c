@@ -57,7 +57,8 @@ dyno_cli_usage (const char *command, const char *format, ...)
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  dyno_error_line ("%s: %s\nTry '%s --help'.", command, text, command);
+  dyno_error_line ("%s: %s", command, text);
+  dyno_error_hint ("Try '%s --help'.", command);
   return DYNO_EXIT_USAGE;
 }
 
@@ -100,6 +101,38 @@ unknown_option (const char *command, const char *message, const GOptionEntry *en
   return dyno_cli_usage (command, "%s", message);
 }
 
+/* --device takes a number from 0: the default, -1, is nothing to write.  Its place holds NO_DEVICE while options are parsed. */
+#define NO_DEVICE G_MININT
+
+static int *
+find_device (const GOptionEntry *entries)
+{
+  for (guint i = 0; entries[i].long_name; i++)
+    if (strcmp (entries[i].long_name, "device") == 0 && entries[i].arg == G_OPTION_ARG_INT)
+      return entries[i].arg_data;
+  return NULL;
+}
+
+/* The long name of an option that was given an empty value, or NULL. */
+static const char *
+find_empty (const GOptionEntry *entries)
+{
+  for (guint i = 0; entries[i].long_name; i++)
+    {
+      gboolean is_list = entries[i].arg == G_OPTION_ARG_FILENAME_ARRAY || entries[i].arg == G_OPTION_ARG_STRING_ARRAY;
+      char *one[] = { NULL, NULL }, **list = one;
+
+      if (is_list)
+        list = *(char ***) entries[i].arg_data;
+      else if (entries[i].arg == G_OPTION_ARG_FILENAME || entries[i].arg == G_OPTION_ARG_STRING)
+        one[0] = *(char **) entries[i].arg_data;
+      for (; list && *list; list++)
+        if (**list == '\0')
+          return entries[i].long_name;
+    }
+  return NULL;
+}
+
 gboolean
 dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary, const GOptionEntry *entries,
                 const char *after, char ***rest, guint max_rest, int *code)
@@ -108,6 +141,8 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) left = NULL;
   gboolean help = FALSE;
+  int *device = find_device (entries), standard_device = device ? *device : 0;
+  const char *empty;
   const GOptionEntry own[] = {
     { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &left, NULL, NULL },
@@ -120,6 +155,8 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_main_entries (context, own, NULL);
   g_set_prgname (argv[0]);
+  if (device)
+    *device = NO_DEVICE;
   if (!g_option_context_parse (context, &argc, &argv, &error))
     {
       *code = g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
@@ -132,6 +169,21 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
       g_autofree char *text = g_option_context_get_help (context, TRUE, NULL);
       dyno_out_text (text);
       *code = DYNO_EXIT_OK;
+      return FALSE;
+    }
+  if (device && *device != NO_DEVICE && *device < 0)
+    {
+      *code = dyno_cli_usage (
+          argv[0], "--device %d: it is a number from 'dynoctl devices', from 0; without it the best is taken", *device);
+      return FALSE;
+    }
+  if (device && *device == NO_DEVICE)
+    *device = standard_device;
+  empty = find_empty (entries);
+  if (empty || (left && **left == '\0'))
+    {
+      *code = empty ? dyno_cli_usage (argv[0], "--%s: its value is empty", empty)
+                    : dyno_cli_usage (argv[0], "an argument is empty");
       return FALSE;
     }
   if (left && g_strv_length (left) > max_rest)

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and a failed write stops nothing. */
 #include "output.h"
+#include "text.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static int problem; /* errno of the first write that failed */
+static int problem;      /* errno of the first write that failed */
+static char *last_error; /* the last line on standard error */
+static gboolean error_told;
+
+void
+dyno_out_init (void)
+{
+  /* A descriptor that is closed is the next one that is given out: what is printed would land in a file of the run. */
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", O_RDONLY) < 0)
+      return;
+}
 
 static void
 put (const char *text)
@@ -23,11 +36,11 @@ dyno_out_flush (void)
     problem = errno;
 }
 
-gboolean
-dyno_out_is_lost (void)
+int
+dyno_out_get_problem (void)
 {
   dyno_out_flush ();
-  return problem != 0 && problem != EPIPE;
+  return problem == EPIPE ? 0 : problem;
 }
 
 void
@@ -41,27 +54,69 @@ void
 dyno_out_line (const char *format, ...)
 {
   va_list arguments;
-  g_autofree char *text = NULL;
+  g_autofree char *text = NULL, *shown = NULL;
 
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  put (text);
+  shown = dyno_text_visible (text);
+  put (shown);
   put ("\n");
+}
+
+static char *
+say_error (const char *format, va_list arguments)
+{
+  char *text = g_strdup_vprintf (format, arguments);
+  g_autofree char *shown = dyno_text_visible (text);
+
+  dyno_out_flush ();
+  (void) fprintf (stderr, "%s\n", shown);
+  return text;
 }
 
 void
 dyno_error_line (const char *format, ...)
 {
   va_list arguments;
-  g_autofree char *text = NULL, *valid = NULL;
+
+  g_free (last_error);
+  va_start (arguments, format);
+  last_error = say_error (format, arguments);
+  va_end (arguments);
+}
+
+void
+dyno_error_hint (const char *format, ...)
+{
+  va_list arguments;
 
   va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
+  g_free (say_error (format, arguments));
   va_end (arguments);
-  valid = g_utf8_make_valid (text, -1);
-  dyno_out_flush ();
-  (void) fprintf (stderr, "%s\n", valid);
+}
+
+void
+dyno_out_error_event (const char *text, int code)
+{
+  DynoJson line;
+
+  error_told = TRUE;
+  dyno_json_init (&line, 0);
+  dyno_json_begin_object (&line, NULL);
+  dyno_json_string (&line, "event", "error");
+  dyno_json_string (&line, "text", text);
+  dyno_json_int (&line, "code", code);
+  dyno_json_end_object (&line);
+  dyno_out_json (&line);
+  dyno_json_clear (&line);
+}
+
+void
+dyno_out_missing_error_event (int code)
+{
+  if (!error_told)
+    dyno_out_error_event (last_error ? last_error : "", code);
 }
 
 void

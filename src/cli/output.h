@@ -6,12 +6,21 @@
 
 G_BEGIN_DECLS
 
-void dyno_out_text (const char *text); /* as it is */
+void dyno_out_text (const char *text); /* as it is: text of our own */
+/* One line each: control characters are escaped (dyno_text_visible), whatever names it holds. */
 void dyno_out_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 void dyno_error_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
-void dyno_out_json (DynoJson *json); /* one line; json is empty again */
+void dyno_error_hint (const char *format, ...) G_GNUC_PRINTF (1, 2); /* what follows an error, and is not the error */
+void dyno_out_json (DynoJson *json);                                 /* one line; json is empty again */
 void dyno_out_flush (void);
-gboolean dyno_out_is_lost (void); /* something could not be written, and not because the reader went away */
+/* First of all: no file that is opened later may become a standard stream that was closed. */
+void dyno_out_init (void);
+/* errno of the first write to standard output that failed, but not because the reader went away; 0: none. */
+int dyno_out_get_problem (void);
+/* The event of a failure, {"event": "error", "text": ..., "code": ...}; and the same with the last line of standard error where no
+ * such event was printed. */
+void dyno_out_error_event (const char *text, int code);
+void dyno_out_missing_error_event (int code);
 gboolean dyno_out_is_terminal (void);
 gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_COLOR */
 

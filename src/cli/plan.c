@@ -33,6 +33,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_end_object (&json);
   dyno_json_uint (&json, "total_bytes", plan->plan.total_bytes);
   dyno_json_uint (&json, "budget_bytes", plan->budget_bytes);
+  dyno_json_uint (&json, "limit_bytes", plan->limit_bytes);
   dyno_json_bool (&json, "fits", plan->fits);
   dyno_json_uint (&json, "host_bytes", plan->host_bytes);
   dyno_json_uint (&json, "unaliased_bytes", plan->plan.naive_arena_bytes);
@@ -41,7 +42,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_uint (&json, "steps_per_epoch", plan->steps_per_epoch);
   dyno_json_int (&json, "fitting_batch", plan->fitting_batch);
   dyno_json_bool (&json, "fits_checkpointed", plan->fits_checkpointed);
-  dyno_json_string (&json, "advice", advice);
+  dyno_json_string (&json, "text", advice);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -55,12 +56,12 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   g_autoptr (DynoTable) table = dyno_table_new ("memory", "size", "share", NULL);
   g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes), *budget = dyno_text_bytes (plan->budget_bytes);
   g_autofree char *host = dyno_text_bytes (plan->host_bytes), *parameters = dyno_text_count ((double) plan->n_parameters);
-  g_autofree char *advice = dyno_job_plan_advice (job, plan);
+  g_autofree char *limit = dyno_text_bytes (plan->limit_bytes);
   guint32 width = 0, height = 0;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
-  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %ux%u, %s", job->model, info->name, job->settings.batch_size, width,
-                 height, job->settings.amp ? "AMP" : "fp32");
+  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %ux%u (width x height), %s", job->model, info->name,
+                 job->settings.batch_size, width, height, job->settings.amp ? "AMP" : "fp32");
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
   dyno_out_line ("weights %s parameters, %.2f GFLOP a sample and step, %" G_GUINT64_FORMAT " steps an epoch", parameters,
@@ -75,16 +76,19 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
           g_strdup_printf ("%.1f %%", 100.0 * (double) plan->plan.kind_bytes[i] / (double) MAX (1, plan->plan.total_bytes)),
           NULL);
   dyno_table_add (table, g_strdup ("total"), g_strdup (total),
-                  g_strdup_printf ("%.1f %% of the budget",
-                                   100.0 * (double) plan->plan.total_bytes / (double) MAX (1, plan->budget_bytes)),
+                  g_strdup_printf ("%.1f %% of %s",
+                                   100.0 * (double) plan->plan.total_bytes / (double) MAX (1, plan->limit_bytes),
+                                   plan->limit_bytes < plan->budget_bytes ? "the device's memory" : "the budget"),
                   NULL);
   dyno_table_print (table);
   dyno_out_line ("%s", "");
-  dyno_out_line ("budget  %s: it %s; %s in host memory", budget, plan->fits ? "fits" : "does not fit", host);
+  if (plan->limit_bytes < plan->budget_bytes)
+    dyno_out_line ("budget  %s, but the device has %s: it %s; %s in host memory", budget, limit,
+                   plan->fits ? "fits" : "does not fit", host);
+  else
+    dyno_out_line ("budget  %s: it %s; %s in host memory", budget, plan->fits ? "fits" : "does not fit", host);
   if (plan->fits && plan->fitting_batch > job->settings.batch_size)
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
-  if (advice)
-    dyno_out_line ("%s", advice);
 }
 
 int
@@ -115,5 +119,12 @@ dyno_verb_plan (int argc, char **argv)
     dyno_plan_print_json (&cli_job, &plan, cli_job.device.type == DYNO_DEVICE_TYPE_SOFTWARE);
   else
     dyno_plan_print_text (&cli_job, &plan);
+  if (!plan.fits)
+    {
+      g_autofree char *advice = dyno_job_plan_advice (cli_job.job, &plan);
+      return dyno_cli_fail (g_error_new (DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, "%s",
+                                         advice ? advice : "it does not fit the device memory"),
+                            options.json);
+    }
   return DYNO_EXIT_OK;
 }

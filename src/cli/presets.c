@@ -113,7 +113,9 @@ print_one (const DynoPreset *preset, const DynoDeviceInfo *device)
   if (preset->expected)
     dyno_out_line ("expected  %s", preset->expected);
   dyno_out_line ("from      %s", preset->source);
-  dyno_out_line ("\n%s\n", preset->advice);
+  dyno_out_line ("%s", "");
+  dyno_out_line ("%s", preset->advice);
+  dyno_out_line ("%s", "");
   for (guint i = 0; i < preset->n_rows; i++)
     {
       const DynoPresetRow *row = &preset->rows[i];
@@ -123,7 +125,10 @@ print_one (const DynoPreset *preset, const DynoDeviceInfo *device)
     }
   dyno_table_print (table);
   if (note)
-    dyno_out_line ("\n%s", note);
+    {
+      dyno_out_line ("%s", "");
+      dyno_out_line ("%s", note);
+    }
 }
 
 int

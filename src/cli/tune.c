@@ -164,7 +164,8 @@ on_best (Search *search, const DynoTuneEvent *event)
     return;
   settings = dyno_trial_describe (&best->settings);
   base = dyno_trial_describe (&event->baseline.settings);
-  dyno_progress_say (&search->progress, "\n%s: %s: %.1f samples/s",
+  dyno_progress_say (&search->progress, "%s", "");
+  dyno_progress_say (&search->progress, "%s: %s: %.1f samples/s",
                      event->keep_today ? "best, as today's settings are"
                      : event->proven   ? "best, proven"
                                        : "best so far, not proven",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON writer of the settings export and of dynoctl --json. */
 #include "jsontext.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ append_quoted (GString *text, const char *value)
   g_autofree char *valid = g_utf8_make_valid (value, -1);
 
   g_string_append_c (text, '"');
-  for (const char *p = valid; *p; p++)
+  for (const char *p = valid; *p; p = g_utf8_next_char (p))
     switch (*p)
       {
       case '"':
@@ -78,10 +79,10 @@ append_quoted (GString *text, const char *value)
         g_string_append (text, "\\t");
         break;
       default:
-        if ((guchar) *p < 0x20 || *p == 0x7f)
-          g_string_append_printf (text, "\\u%04x", (guint) (guchar) *p);
+        if (dyno_text_is_control (g_utf8_get_char (p)))
+          g_string_append_printf (text, "\\u%04x", g_utf8_get_char (p));
         else
-          g_string_append_c (text, *p);
+          g_string_append_unichar (text, g_utf8_get_char (p));
       }
   g_string_append_c (text, '"');
 }

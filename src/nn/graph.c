@@ -151,7 +151,7 @@ dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace 
   if (n == 0 || h == 0 || w == 0 || c == 0 || cp < c)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: a tensor of shape (%u, %u, %u, %u) is empty", name, n, h, w, c);
   if (!shape_bytes (n, h, w, cp, dtype, &size_bytes))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_TOO_LARGE,
                             "%s: a tensor of shape (%u, %u, %u, %u) is too large; lower the batch or the image size", name,
                             n, h, w, c);
   DynoTensor *tensor = g_new0 (DynoTensor, 1);

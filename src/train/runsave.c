@@ -179,7 +179,7 @@ fail_to_save (DynoRun *run, const GError *problem, GError **error)
       return FALSE;
     }
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The weights were not saved: %s%s", problem->message,
-               run->dir ? "; make room and resume from the checkpoint" : "");
+               run->checkpoint ? "; make room and resume from the checkpoint" : "");
   return FALSE;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The lowest floor: sizes, random numbers, rings, hashes, atomic files. */
+#include "text.h"
 #include "base-error.h"
 #include "checked.h"
 #include "file.h"
@@ -228,6 +229,27 @@ test_parallel (void)
     g_assert_cmpint (visits[i], ==, i == 0 ? 2 : i < 999);
 }
 
+static void
+test_text_visible (void)
+{
+  static const struct {
+    const char *text, *shown;
+  } cases[] = {
+    { "", "" },
+    { "gr\303\274n \346\274\242", "gr\303\274n \346\274\242" },
+    { "a\nb\tc\rd", "a\\nb\\tc\\rd" },
+    { "\033[31m\177\302\205", "\\x1b[31m\\x7f\\x85" },
+    { "\342\200\256txt\342\200\251", "\\u202etxt\\u2029" },
+    { "\377", "\357\277\275" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *shown = dyno_text_visible (cases[i].text);
+      g_assert_cmpstr (shown, ==, cases[i].shown);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -243,5 +265,6 @@ main (int argc, char **argv)
   g_test_add_func ("/base/file/atomic-write-replaces-whole", test_atomic_write_replaces_whole);
   g_test_add_func ("/base/file/temporaries-have-a-prefix-of-their-own", test_temporaries_have_a_prefix_of_their_own);
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
+  g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
   return g_test_run ();
 }

@@ -119,7 +119,7 @@ class SavedWeights(Runs):
         for place in ('nowhere/w', '.'):
             lines = self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json', '--save-weights', place, expect=7)
             self.assertEqual(self.events(lines, 'step'), [])
-            self.assertIn(place, self.events(lines, 'error')[0]['message'])
+            self.assertIn(place, self.events(lines, 'error')[0]['text'])
 
     def test_a_file_is_replaced_by_force_alone(self):
         with open(self.path('w'), 'w') as file:
