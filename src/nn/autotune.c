@@ -692,6 +692,21 @@ dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, DynoK
   return dyno_autotune_within (device, graph, choices, DYNO_AUTOTUNE_SECONDS, progress, data, cancellable, error);
 }
 
+gboolean
+dyno_autotune_settle (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, GError **error)
+{
+  Tuner t;
+  tuner_init (&t, device, graph, choices);
+  gboolean ok = find_points (&t, error);
+  for (guint i = 0; ok && i < t.points->len; i++)
+    {
+      const Point *point = g_ptr_array_index (t.points, i);
+      dyno_choices_set (choices, point->key, point->labels[0], 0);
+    }
+  tuner_clear (&t);
+  return ok;
+}
+
 guint
 dyno_autotune_count (DynoDevice *device, DynoGraph *graph, DynoChoices *choices)
 {

@@ -17,6 +17,10 @@ G_BEGIN_DECLS
 gboolean dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, double seconds,
                                DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error);
 
+/* Every key that is not known yet gets its best guess for good, so that a later call has nothing to measure.
+ * Errors: those of dyno_lowering_new. */
+gboolean dyno_autotune_settle (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, GError **error);
+
 #define DYNO_AUTOTUNE_SECONDS 20.0
 
 /* The same within DYNO_AUTOTUNE_SECONDS. */

@@ -115,20 +115,34 @@ on_progress (guint done, guint total, gpointer data)
   progress->watch->progress (progress->what, done, total, progress->watch->data);
 }
 
-/* Measures what one network still needs. */
+/* For all that a run measures: what matters most comes first, and a start may not take long. */
+#define AUTOTUNE_SECONDS 5.0
+
+gboolean
+dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info)
+{
+  return settings->autotune && !settings->deterministic && info->type != DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
+/* Measures what one network still needs, until the deadline; what that leaves keeps its likely kernels, now and at the next start. */
 static gboolean
-tune_network (DynoEngine *engine, gboolean training, Progress *progress, GCancellable *cancellable, GError **error)
+tune_network (DynoEngine *engine, gboolean training, gint64 deadline_us, Progress *progress, GCancellable *cancellable,
+              GError **error)
 {
   DynoNetworkParams params;
   g_autoptr (DynoGraph) graph = NULL;
+  double seconds = (double) (deadline_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
 
   if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training, &params, error))
     return FALSE;
   graph = dyno_network_build (&params, error);
   if (!graph)
     return FALSE;
-  return dyno_autotune_count (engine->device, graph, engine->choices) == 0
-         || dyno_autotune (engine->device, graph, engine->choices, on_progress, progress, cancellable, error);
+  if (dyno_autotune_count (engine->device, graph, engine->choices) == 0)
+    return TRUE;
+  return dyno_autotune_within (engine->device, graph, engine->choices, MAX (seconds, 1e-3), on_progress, progress,
+                               cancellable, error)
+         && dyno_autotune_settle (engine->device, graph, engine->choices, error);
 }
 
 gboolean
@@ -138,12 +152,13 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
   const char *key = dyno_device_get_key (engine->device);
   g_autoptr (GError) problem = NULL;
   Progress progress = { watch, "autotune" };
+  gint64 deadline_us = g_get_monotonic_time () + (gint64) (AUTOTUNE_SECONDS * G_USEC_PER_SEC);
 
-  if (!s->autotune || s->deterministic)
+  if (!dyno_engine_tunes (s, dyno_device_get_info (engine->device)))
     return TRUE;
   engine->choices = dyno_choices_load (key);
-  if (!tune_network (engine, TRUE, &progress, cancellable, &problem)
-      || (engine->n_validation > 0 && !tune_network (engine, FALSE, &progress, cancellable, &problem)))
+  if (!tune_network (engine, TRUE, deadline_us, &progress, cancellable, &problem)
+      || (engine->n_validation > 0 && !tune_network (engine, FALSE, deadline_us, &progress, cancellable, &problem)))
     {
       dyno_choices_save (engine->choices, key, NULL);
       if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)

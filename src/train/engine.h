@@ -41,7 +41,10 @@ typedef struct {
 /* Device, parts of the data set, the plan.  Errors: gpu's of opening; DATA; those of dyno_job_plan.  Not fitting is no error. */
 DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch, GError **error);
 
-/* Measures kernels that are not known yet, when the job asks for it; plans again with them. */
+/* Whether a run with these settings measures kernels on this device: never on one that is a CPU, where that takes longer than it brings. */
+gboolean dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info);
+
+/* Measures kernels that are not known yet, for some seconds, where dyno_engine_tunes; plans again with them. */
 gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error);
 
 /* Memory, programs and loaders; parameters are undefined still.

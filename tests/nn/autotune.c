@@ -102,6 +102,49 @@ test_no_time (void)
   g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, count);
 }
 
+/* What the time did not allow keeps its best guess, and is not begun again. */
+static void
+test_settles (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = small_net (FALSE);
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  g_assert_true (dyno_autotune_within (device, graph, choices, 1e-9, NULL, NULL, NULL, &error));
+  g_assert_true (dyno_autotune_settle (device, graph, choices, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, 0);
+  g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, dyno_device_get_info (device), choices, &error);
+  GPtrArray *points = dyno_lowering_get_choice_points (lowering);
+  for (guint i = 0; i < points->len; i++)
+    g_assert_cmpuint (((DynoChoicePoint *) g_ptr_array_index (points, i))->chosen, ==, 0);
+}
+
+static void
+cancel_when_one_is_known (guint done, guint count, gpointer data)
+{
+  gpointer *both = data;
+  g_autoptr (DynoGraph) graph = small_net (FALSE);
+  if (dyno_autotune_count (device, graph, both[0]) < GPOINTER_TO_UINT (both[2]))
+    g_cancellable_cancel (both[1]);
+}
+
+/* Stopped before the end: the next start has less to do. */
+static void
+test_stop_keeps (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = small_net (FALSE);
+  g_autoptr (DynoChoices) choices = dyno_choices_load ("a device");
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  guint count = dyno_autotune_count (device, graph, choices);
+  gpointer data[] = { choices, cancellable, GUINT_TO_POINTER (count) };
+  g_assert_false (dyno_autotune_within (device, graph, choices, 0, cancel_when_one_is_known, data, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_autoptr (DynoChoices) kept = dyno_choices_load ("a device");
+  g_assert_cmpuint (dyno_autotune_count (device, graph, kept), <, count);
+  g_assert_cmpuint (dyno_autotune_count (device, graph, kept), >, 0);
+}
+
 static void
 cancel_at_three (guint done, guint count, gpointer data)
 {
@@ -124,12 +167,16 @@ int
 main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("dyno-autotune-XXXXXX", NULL);
+  g_setenv ("XDG_CACHE_HOME", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
   device = dyno_device_open (NULL, &error);
   g_assert_no_error (error);
   g_test_add_func ("/nn/autotune/wrong-variant-never-wins", test_wrong_never_wins);
   g_test_add_func ("/nn/autotune/fills-the-table", test_fills_the_table);
   g_test_add_func ("/nn/autotune/no-time", test_no_time);
+  g_test_add_func ("/nn/autotune/what-time-leaves-is-settled", test_settles);
+  g_test_add_func ("/nn/autotune/a-stop-keeps-what-was-measured", test_stop_keeps);
   g_test_add_func ("/nn/autotune/cancelling", test_cancelling);
   int result = g_test_run ();
   dyno_device_unref (device);

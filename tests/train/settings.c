@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of settings: defaults, text both ways, refusals, locales; schedule; metrics as CSV; plans of jobs. */
+#include "engine.h"
 #include "metricscsv.h"
 #include "planjob.h"
 #include "pulse.h"
@@ -585,6 +586,26 @@ test_parts (void)
     }
 }
 
+/* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked for. */
+static void
+test_tunes_on_a_gpu (void)
+{
+  static const DynoDeviceType types[] = { DYNO_DEVICE_TYPE_DISCRETE, DYNO_DEVICE_TYPE_INTEGRATED,
+                                          DYNO_DEVICE_TYPE_SOFTWARE };
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      DynoDeviceInfo info = { .type = types[i] };
+      DynoSettings settings;
+      dyno_settings_init (&settings);
+      g_assert_cmpint (dyno_engine_tunes (&settings, &info), ==, types[i] != DYNO_DEVICE_TYPE_SOFTWARE);
+      settings.deterministic = TRUE;
+      g_assert_false (dyno_engine_tunes (&settings, &info));
+      settings.deterministic = FALSE;
+      settings.autotune = FALSE;
+      g_assert_false (dyno_engine_tunes (&settings, &info));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -593,6 +614,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/roundtrip", test_roundtrip);
   g_test_add_func ("/train/settings/roundtrip-in-a-comma-locale", test_locale);
   g_test_add_func ("/train/settings/refusals", test_refusals);
+  g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
   g_test_add_func ("/train/settings/bytes", test_bytes);
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);
