@@ -156,6 +156,16 @@ dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
   if (plan->fits)
     return NULL;
   guint64 over = plan->plan.total_bytes > plan->limit_bytes ? plan->plan.total_bytes - plan->limit_bytes : 0;
+  if (over == 0)
+    {
+      g_autofree char *largest = dyno_format_bytes (plan->plan.largest_bytes),
+                      *most = dyno_format_bytes (plan->plan.buffer_bytes);
+      /* Translators: sizes of memory */
+      return g_strdup_printf (
+          _ ("One buffer of %s is needed, and the largest that this device can have is %s: choose a smaller "
+             "batch, smaller images or a smaller model."),
+          largest, most);
+    }
   g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->limit_bytes);
   g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
   if (plan->fits_checkpointed && !settings->checkpointing && plan->fitting_batch > 0)

@@ -60,11 +60,18 @@ clear_slot (DynoSlot *slot)
   g_clear_error (&slot->error);
 }
 
+guint
+dyno_loader_count_slots (guint prefetch)
+{
+  return CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH) + HELD_SLOTS;
+}
+
 /* As many slots of own memory as the prefetch asks for; fewer when memory is short. */
 static gboolean
 grow_slots (DynoLoader *loader)
 {
-  while (loader->params.slots == NULL && loader->n_slots < MIN (loader->prefetch + HELD_SLOTS, loader->max_slots))
+  while (loader->params.slots == NULL
+         && loader->n_slots < MIN (dyno_loader_count_slots (loader->prefetch), loader->max_slots))
     if (!init_slot (loader, NULL))
       {
         clear_slot (&loader->slots[--loader->n_slots]);
@@ -87,7 +94,7 @@ make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
 {
   const DynoLoaderParams *params = &loader->params;
 
-  loader->max_slots = params->slots != NULL ? params->n_slots : DYNO_LOADER_MAX_PREFETCH + HELD_SLOTS;
+  loader->max_slots = params->slots != NULL ? params->n_slots : dyno_loader_count_slots (DYNO_LOADER_MAX_PREFETCH);
   loader->slots = g_new0 (DynoSlot, loader->max_slots);
   for (guint i = 0; params->slots != NULL && i < params->n_slots; i++)
     if (!init_slot (loader, params->slots[i]))

@@ -51,6 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLoader, dyno_loader_free)
 /* Bytes of a batch of pixels; FALSE when the product overflows or passes 2^40. */
 gboolean dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width, guint32 height, guint64 *bytes);
 
+/* Batches in memory of its own that a loader without `slots` makes for a prefetch. */
+guint dyno_loader_count_slots (guint prefetch);
+
 guint64 dyno_loader_get_batches (DynoLoader *loader); /* an epoch */
 
 /* Begins an epoch at a batch (0: from its start; > 0: a resumed run).  Batches of an earlier epoch are dropped. */

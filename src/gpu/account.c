@@ -67,6 +67,14 @@ dyno_account_release (DynoDevice *device, DynoMemoryKind kind, guint64 size_byte
   g_mutex_unlock (&device->account_lock);
 }
 
+void
+dyno_account_add_host (DynoDevice *device, gint64 change_bytes)
+{
+  g_mutex_lock (&device->account_lock);
+  device->allocated_host += (guint64) change_bytes;
+  g_mutex_unlock (&device->account_lock);
+}
+
 static guint64
 read_locked (DynoDevice *device, const guint64 *value)
 {
@@ -97,6 +105,13 @@ guint64
 dyno_device_get_allocated_peak (DynoDevice *device)
 {
   return read_locked (device, &device->allocated_peak);
+}
+
+guint64
+dyno_device_get_allocated_host (DynoDevice *device)
+{
+  dyno_device_collect (device);
+  return read_locked (device, &device->allocated_host);
 }
 
 gboolean
@@ -142,6 +157,8 @@ destroy (DynoDevice *device, const DynoGrave *grave)
   device->vk.FreeMemory (device->handle, grave->memory, NULL);
   if (grave->account_bytes > 0)
     dyno_account_release (device, grave->kind, grave->account_bytes);
+  if (grave->host_bytes > 0)
+    dyno_account_add_host (device, -(gint64) grave->host_bytes);
 }
 
 void

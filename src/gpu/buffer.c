@@ -138,6 +138,11 @@ fill_in (DynoBuffer *buffer, GError **error)
       return FALSE;
     }
   dyno_account_commit (device);
+  if (buffer->usage != DYNO_BUFFER_DEVICE)
+    {
+      buffer->grave.host_bytes = buffer->size_bytes;
+      dyno_account_add_host (device, (gint64) buffer->size_bytes);
+    }
   result = device->vk.BindBufferMemory (device->handle, buffer->grave.buffer, buffer->grave.memory, 0);
   if (result == VK_SUCCESS && buffer->usage != DYNO_BUFFER_DEVICE)
     result = device->vk.MapMemory (device->handle, buffer->grave.memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);

@@ -64,6 +64,7 @@ typedef struct {
   VkBuffer buffer;
   VkDeviceMemory memory;
   guint64 account_bytes;
+  guint64 host_bytes; /* page-locked, which no budget limits */
   DynoMemoryKind kind;
   VkCommandPool pool;
   VkQueryPool queries;
@@ -88,6 +89,7 @@ struct _DynoDevice {
   guint64 allocated[DYNO_MEMORY_N_KINDS];
   guint64 allocated_total;
   guint64 allocated_peak;
+  guint64 allocated_host;
 
   GMutex grave_lock;
   GArray *graves; /* DynoGrave */
@@ -115,6 +117,7 @@ gboolean dyno_device_collect_all (DynoDevice *device);
 /* The account: reserve fails with OVER_BUDGET; commit follows a reserve that led to memory (it sets the peak). */
 gboolean dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, GError **error);
 void dyno_account_commit (DynoDevice *device);
+void dyno_account_add_host (DynoDevice *device, gint64 change_bytes);
 void dyno_account_release (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes);
 
 /* kernel.c: made and freed with the device. */

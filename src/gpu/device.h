@@ -107,6 +107,9 @@ guint64 dyno_device_get_allocated (DynoDevice *device, DynoMemoryKind kind);
 guint64 dyno_device_get_allocated_total (DynoDevice *device);
 guint64 dyno_device_get_allocated_peak (DynoDevice *device);
 
+/* Page-locked host memory that Dyno holds for this device, in bytes; no part of the above.  Any thread. */
+guint64 dyno_device_get_allocated_host (DynoDevice *device);
+
 /* Device memory used by all programs, and what may still be allocated; FALSE where the driver does not say. */
 gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes);
 

@@ -8,6 +8,7 @@
 #include "memory-private.h"
 #include "lowering-private.h"
 #include "script.h"
+#include "checked.h"
 #include <string.h>
 
 /* Slots of mapped memory lie this far apart, so that they never share a cache line of host or device. */
@@ -223,6 +224,12 @@ check_memory (DynoProgram *program, GError **error)
   return TRUE;
 }
 
+guint64
+dyno_program_host_bytes (guint n_slots)
+{
+  return 2 * dyno_align_up ((guint64) n_slots * HOST_STRIDE, DYNO_BUFFER_GRANULARITY);
+}
+
 DynoProgram *
 dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, DynoKernelProgress progress, gpointer data,
                   GCancellable *cancellable, GError **error)
@@ -233,7 +240,7 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   program->memory = memory;
   for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
     program->last_kind[slot] = -1;
-  guint64 host_bytes = (guint64) memory->n_slots * HOST_STRIDE;
+  guint64 host_bytes = dyno_program_host_bytes (memory->n_slots) / 2;
   program->step_in = dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
   if (!program->step_in)
     return NULL;

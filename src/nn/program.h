@@ -35,6 +35,9 @@ typedef enum {
   DYNO_COMMAND_N
 } DynoCommandKind;
 
+/* Page-locked memory that a program takes. */
+guint64 dyno_program_host_bytes (guint n_slots);
+
 /* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and records every kind that the graph
  * has stages for, once a slot.  Lowering and memory outlive the program.  Errors: SHADER, those of recording, G_IO_ERROR_CANCELLED. */
 DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, DynoKernelProgress progress,

@@ -85,6 +85,17 @@ record_blocks (DynoSnapshot *s, GError **error)
   return TRUE;
 }
 
+guint64
+dyno_snapshot_host_bytes (const DynoPlan *plan)
+{
+  guint64 most = 0;
+
+  for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
+    if (dyno_space_is_state (space))
+      most = MAX (most, plan->space_bytes[space]);
+  return MIN (most, BLOCK_BYTES);
+}
+
 DynoSnapshot *
 dyno_snapshot_new (DynoProgram *program, GError **error)
 {

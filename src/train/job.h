@@ -47,7 +47,7 @@ typedef struct {
   guint64 device_bytes;    /* the device's memory */
   guint64 limit_bytes;     /* the smaller of the two: what decides whether it fits */
   gboolean fits;           /* in it, and in buffers that the device can have */
-  guint64 host_bytes;      /* page-locked staging and decoded batches */
+  guint64 host_bytes;      /* page-locked memory and decoded batches */
   guint64 n_parameters;    /* weights, pads not counted */
   double flops_per_sample; /* forward and backward, useful */
   guint64 steps_per_epoch;

@@ -5,7 +5,8 @@
  * asks again after every change of a setting that does not touch the network. */
 #include "planjob.h"
 #include "hash.h"
-#include "loader.h"
+#include "snapshot.h"
+#include "uploader.h"
 #include <math.h>
 #include <string.h>
 
@@ -255,16 +256,18 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
   return (gint64) low;
 }
 
+/* One program and its uploader. */
 static guint64
-count_host_bytes (const DynoJob *job, const DynoDatasetInfo *info, const DynoNetworkParams *params, gboolean evaluation)
+count_host_bytes (const DynoJob *job, const DynoDatasetInfo *info, const DynoNetworkParams *params)
 {
-  guint64 bytes = 0, slots = (guint64) job->settings.prefetch + 2;
+  DynoLoaderParams loader = {
+    .batch = params->batch, .width = params->width, .height = params->height, .prefetch = (guint) job->settings.prefetch
+  };
+  DynoHostBuffers buffers = { 0 };
 
-  if (info->device_noise || !dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &bytes))
-    return 0;
-  if (!job->settings.pinned)
-    slots += DYNO_JOB_SLOTS;
-  return bytes * slots * (evaluation ? 2 : 1);
+  if (!info->device_noise)
+    dyno_uploader_plan (info, &loader, DYNO_JOB_SLOTS, job->settings.pinned, &buffers, NULL);
+  return buffers.total_bytes + dyno_program_host_bytes (DYNO_JOB_SLOTS);
 }
 
 gboolean
@@ -291,7 +294,8 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_snapshot (&plan->plan, TRUE);
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_snapshot (&plan->plan, FALSE);
-  plan->host_bytes = count_host_bytes (adapted, info, &params, n_validation > 0);
+  plan->host_bytes = count_host_bytes (adapted, info, &params) * (n_validation > 0 ? 2 : 1);
+  plan->host_bytes += plan->plan.snapshot ? dyno_snapshot_host_bytes (&plan->plan) : 0;
   plan->n_parameters = need.n_parameters;
   plan->flops_per_sample = need.flops;
   plan->steps_per_epoch = dyno_job_count_steps (s, n_train);

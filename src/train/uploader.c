@@ -13,14 +13,9 @@
 #define SPARE_SLOTS       8                                /* batches ahead that a live change may ask for, where cheap */
 #define SPARE_BYTES       (G_GUINT64_CONSTANT (128) << 20) /* cheap: all slots together stay below this */
 
-/* A tensor of the slot that the host fills. */
-typedef struct {
-  DynoTensor *tensor; /* NULL: the network has none */
-  guint64 size_bytes; /* of the host's data */
-  guint64 staging_offset;
-} Piece;
-
+/* What the host fills of a slot. */
 typedef enum { PIXELS, TARGETS, FLIP_SEEDS, N_PIECES } PieceRole;
+G_STATIC_ASSERT (N_PIECES == DYNO_UPLOADER_PIECES);
 
 struct _DynoUploader {
   DynoDevice *device;
@@ -28,7 +23,8 @@ struct _DynoUploader {
   gboolean pinned;
   guint n_loader_slots; /* with page-locked memory of their own; 0 when not pinned */
   guint n_program_slots;
-  Piece pieces[N_PIECES];
+  DynoHostBuffers buffers;
+  DynoTensor *tensors[N_PIECES];          /* NULL: the network has none */
   DynoBuffer **slot_buffers;              /* n_loader_slots */
   DynoBuffer *staging[MAX_PROGRAM_SLOTS]; /* what does not lie in the loader's slots */
   GPtrArray *commands;                    /* [loader slot * n_program_slots + program slot] */
@@ -38,47 +34,61 @@ struct _DynoUploader {
   guint64 tickets[MAX_PROGRAM_SLOTS];
 };
 
-static void
-describe_pieces (DynoUploader *u, DynoGraph *graph, const DynoDatasetInfo *info, guint32 batch, guint64 pixel_bytes)
+gboolean
+dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params, guint n_program_slots, gboolean pinned,
+                    DynoHostBuffers *b, GError **error)
 {
-  guint64 end = 0;
+  guint64 batch = params->batch, pixel_bytes;
+  guint spare = MAX (params->prefetch, SPARE_SLOTS);
 
-  u->pieces[PIXELS] = (Piece){ dyno_network_get_pixels (graph), pixel_bytes, 0 };
-  u->pieces[TARGETS] = (Piece){ dyno_network_get_targets (graph),
-                                (guint64) batch * 4 * (info->target_kind == DYNO_TARGET_CLASS ? 1 : info->n_targets), 0 };
-  u->pieces[FLIP_SEEDS] = (Piece){ dyno_network_get_flip_seeds (graph), (guint64) batch * 4, 0 };
-  for (guint role = u->pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
+  if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &pixel_bytes))
     {
-      u->pieces[role].staging_offset = end;
-      end += dyno_align_up (u->pieces[role].size_bytes, 256);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "A batch of %u samples of %u x %u is too large; take a smaller batch or smaller images", params->batch,
+                   params->width, params->height);
+      return FALSE;
     }
-}
-
-static guint64
-staging_bytes (const DynoUploader *u)
-{
-  const Piece *last = &u->pieces[N_PIECES - 1];
-
-  return last->staging_offset + dyno_align_up (last->size_bytes, 256);
+  *b = (DynoHostBuffers){ .n_staging = n_program_slots, .piece_bytes = { pixel_bytes, batch * 4, batch * 4 } };
+  if (info->target_kind != DYNO_TARGET_CLASS)
+    b->piece_bytes[TARGETS] *= info->n_targets;
+  for (guint role = pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
+    {
+      b->piece_offset[role] = b->staging_bytes;
+      b->staging_bytes += dyno_align_up (b->piece_bytes[role], 256);
+    }
+  b->staging_bytes = dyno_align_up (b->staging_bytes, DYNO_BUFFER_GRANULARITY);
+  if (pinned)
+    {
+      b->n_batches =
+          n_program_slots + (pixel_bytes * (spare + n_program_slots) <= SPARE_BYTES ? spare : MAX (1, params->prefetch));
+      b->batch_bytes = dyno_align_up (pixel_bytes, DYNO_BUFFER_GRANULARITY);
+    }
+  else
+    {
+      b->n_batches = dyno_loader_count_slots (params->prefetch);
+      b->batch_bytes = pixel_bytes;
+    }
+  b->total_bytes = b->n_batches * b->batch_bytes + b->n_staging * b->staging_bytes;
+  return TRUE;
 }
 
 static gboolean
-make_buffers (DynoUploader *u, guint64 pixel_bytes, GError **error)
+make_buffers (DynoUploader *u, GError **error)
 {
   u->slot_buffers = g_new0 (DynoBuffer *, MAX (1, u->n_loader_slots));
   for (guint i = 0; i < u->n_loader_slots; i++)
     {
       u->slot_buffers[i] =
-          dyno_buffer_new (u->device, dyno_align_up (pixel_bytes, 4), DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+          dyno_buffer_new (u->device, u->buffers.batch_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
       if (!u->slot_buffers[i])
         return FALSE;
     }
   for (guint s = 0; s < u->n_program_slots; s++)
     {
-      u->staging[s] = dyno_buffer_new (u->device, staging_bytes (u), DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+      u->staging[s] = dyno_buffer_new (u->device, u->buffers.staging_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
       if (!u->staging[s])
         return FALSE;
-      memset (dyno_buffer_get_mapped (u->staging[s]), 0, staging_bytes (u));
+      memset (dyno_buffer_get_mapped (u->staging[s]), 0, u->buffers.staging_bytes);
       /* A queue for transfers alone cannot write timestamps. */
       if (!dyno_device_get_info (u->device)->transfer_queue)
         u->timers[s] = dyno_timer_new (u->device, 2, error);
@@ -100,11 +110,11 @@ record_copy (DynoUploader *u, DynoMemory *memory, guint loader_slot, guint slot,
     dyno_command_timestamp (command, u->timers[slot], 0);
   for (guint role = 0; role < N_PIECES; role++)
     {
-      const Piece *piece = &u->pieces[role];
       gboolean own = role == PIXELS && u->pinned;
-      if (piece->tensor)
-        dyno_command_copy (command, own ? u->slot_buffers[loader_slot] : u->staging[slot], own ? 0 : piece->staging_offset,
-                           input, piece->tensor->offset, dyno_align_up (piece->size_bytes, 4));
+      if (u->tensors[role])
+        dyno_command_copy (command, own ? u->slot_buffers[loader_slot] : u->staging[slot],
+                           own ? 0 : u->buffers.piece_offset[role], input, u->tensors[role]->offset,
+                           dyno_align_up (u->buffers.piece_bytes[role], 4));
     }
   if (u->timers[slot])
     dyno_command_timestamp (command, u->timers[slot], 1);
@@ -146,28 +156,19 @@ DynoUploader *
 dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, DynoDataset *dataset, const GArray *indices,
                    const DynoLoaderParams *params, guint n_program_slots, gboolean pinned, GError **error)
 {
-  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
   g_autoptr (DynoUploader) u = g_new0 (DynoUploader, 1);
-  guint spare = MAX (params->prefetch, SPARE_SLOTS);
-  guint64 pixel_bytes;
 
   g_return_val_if_fail (n_program_slots <= MAX_PROGRAM_SLOTS, NULL);
   u->device = dyno_device_ref (device);
   u->pinned = pinned;
   u->n_program_slots = n_program_slots;
-  if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &pixel_bytes))
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "A batch of %u samples of %u x %u is too large; take a smaller batch or smaller images", params->batch,
-                   params->width, params->height);
-      return NULL;
-    }
-  if (pinned)
-    u->n_loader_slots =
-        n_program_slots + (pixel_bytes * (spare + n_program_slots) <= SPARE_BYTES ? spare : MAX (1, params->prefetch));
-  describe_pieces (u, graph, info, params->batch, pixel_bytes);
-  if (!make_buffers (u, pixel_bytes, error) || !record_all (u, memory, error)
-      || !make_loader (u, dataset, indices, params, error))
+  if (!dyno_uploader_plan (dyno_dataset_get_info (dataset), params, n_program_slots, pinned, &u->buffers, error))
+    return NULL;
+  u->n_loader_slots = pinned ? u->buffers.n_batches : 0;
+  u->tensors[PIXELS] = dyno_network_get_pixels (graph);
+  u->tensors[TARGETS] = dyno_network_get_targets (graph);
+  u->tensors[FLIP_SEEDS] = dyno_network_get_flip_seeds (graph);
+  if (!make_buffers (u, error) || !record_all (u, memory, error) || !make_loader (u, dataset, indices, params, error))
     return NULL;
   return g_steal_pointer (&u);
 }
@@ -215,8 +216,8 @@ stage (DynoUploader *u, guint slot, const DynoBatch *batch)
   guint8 *staging = dyno_buffer_get_mapped (u->staging[slot]);
 
   for (guint role = u->pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
-    if (u->pieces[role].tensor)
-      memcpy (staging + u->pieces[role].staging_offset, sources[role], u->pieces[role].size_bytes);
+    if (u->tensors[role])
+      memcpy (staging + u->buffers.piece_offset[role], sources[role], u->buffers.piece_bytes[role]);
 }
 
 gboolean

@@ -13,6 +13,23 @@ G_BEGIN_DECLS
 
 typedef struct _DynoUploader DynoUploader;
 
+#define DYNO_UPLOADER_PIECES 3 /* pixels, targets, flip seeds */
+
+/* The host memory of an uploader and its loader: what is planned, and what is allocated. */
+typedef struct {
+  guint n_batches;     /* that the loader decodes into: page-locked when pinned, else of its own */
+  guint64 batch_bytes; /* of each */
+  guint n_staging;     /* page-locked; one a slot of the program, with what does not lie in the batches */
+  guint64 staging_bytes;
+  guint64 piece_bytes[DYNO_UPLOADER_PIECES];  /* of the host's data */
+  guint64 piece_offset[DYNO_UPLOADER_PIECES]; /* in staging */
+  guint64 total_bytes;
+} DynoHostBuffers;
+
+/* From the facts alone.  Errors: TOO_LARGE. */
+gboolean dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params, guint n_program_slots,
+                             gboolean pinned, DynoHostBuffers *buffers, GError **error);
+
 /* params as for dyno_loader_new, slots left out.  graph is the planned one that memory belongs to; both outlive the uploader.
  * Errors: those of dyno_loader_new and dyno_buffer_new. */
 DynoUploader *dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, DynoDataset *dataset,

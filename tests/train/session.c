@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions on the device: that they learn, that the same seed gives the same bits whatever the pipeline does, commands. */
+#include "engine.h"
 #include "train-test.h"
 #include <math.h>
 #include <string.h>
@@ -47,6 +48,16 @@ test_losses_fall (void)
 }
 
 static void
+ignore_progress (const char *what, guint done, guint total, gpointer data)
+{
+}
+
+static void
+ignore_warning (const char *text, gpointer data)
+{
+}
+
+static void
 test_planned_is_allocated (void)
 {
   g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
@@ -57,6 +68,34 @@ test_planned_is_allocated (void)
   g_assert_cmpuint (run.plans, ==, 1);
   g_assert_true (run.plan.fits);
   g_assert_cmpuint (run.vram_bytes, ==, run.plan.plan.total_bytes);
+}
+
+/* Page-locked memory and the loader's batches are what the plan says, with memory that is page-locked or not, much ahead or little. */
+static void
+test_host_memory_is_planned (void)
+{
+  static const char *const changes[] = { "prefetch=2", "prefetch=12", "prefetch=1", "pinned=false", "data.val_split=0" };
+  DynoEngineWatch watch = { ignore_progress, ignore_warning, NULL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    for (guint size = 16; size <= 240; size += 224) /* at 240 pixels spare batches are not cheap */
+      {
+        g_autofree char *data = g_strdup_printf ("builtin:shapes?size=%u&samples=200", size);
+        g_autoptr (DynoJob) job = test_job ("mlp", data);
+        g_autoptr (GError) error = NULL;
+        g_autoptr (DynoDataset) dataset = dyno_dataset_open (data, NULL, NULL, NULL, NULL, &error);
+
+        g_assert_no_error (error);
+        test_job_set (job, changes[i], "batch_size=100", "model.width=0.0625", NULL);
+        g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, &watch, &error);
+        g_assert_no_error (error);
+        g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
+        g_assert_no_error (error);
+        g_assert_true (dyno_device_wait_idle (engine->device, &error));
+        guint64 own = job->settings.pinned ? 0 : (job->settings.prefetch + 2) * 100 * size * size * 3;
+        own *= engine->eval_uploader ? 2 : 1;
+        g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==, engine->plan.host_bytes);
+      }
 }
 
 /* Workers, prefetch and the kind of staging memory change nothing but the time. */
@@ -351,6 +390,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/session/losses-fall", test_losses_fall);
   g_test_add_func ("/train/session/planned-is-allocated", test_planned_is_allocated);
+  g_test_add_func ("/train/session/host-memory-is-planned", test_host_memory_is_planned);
   g_test_add_func ("/train/session/pipeline-changes-no-bit", test_pipeline_changes_no_bit);
   g_test_add_func ("/train/session/seed-changes-run", test_seed_changes_run);
   g_test_add_func ("/train/session/accumulation-is-a-larger-batch", test_accumulation_is_a_larger_batch);
