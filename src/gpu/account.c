@@ -139,8 +139,10 @@ dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error
 static gboolean
 is_due (DynoDevice *device, const DynoGrave *grave)
 {
+  if (g_atomic_int_get (&device->hangs))
+    return FALSE;
   if (g_atomic_int_get (&device->lost))
-    return TRUE;
+    return device->over;
   for (guint i = 0; i < device->n_queues; i++)
     if (grave->tickets[i] > 0 && dyno_queue_get_completed (device, (DynoQueue) i) < grave->tickets[i])
       return FALSE;

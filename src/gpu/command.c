@@ -10,8 +10,13 @@
  * Errors while recording are kept by Vulkan until the end, so recording calls return nothing. */
 #include "device-private.h"
 
-#define WATCHDOG_MS 60000
-#define MAX_WAITS   8
+/* How long a queue may finish nothing before the device is given up.  Counted in slices that a wait was asked for, not by the clock:
+ * while this process stands still (SIGSTOP, suspend, a paused machine) nothing is counted.  A software device may take minutes for
+ * one submission. */
+#define WATCHDOG_MS          60000
+#define SOFTWARE_WATCHDOG_MS (60 * 60000)
+#define SLICE_MS             250
+#define MAX_WAITS            8
 
 struct _DynoCommand {
   DynoDevice *device;
@@ -252,6 +257,8 @@ dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
   VkResult result;
 
   g_return_val_if_fail (command->closed && n_waits <= MAX_WAITS, FALSE);
+  if (!dyno_device_check_alive (device, error))
+    return FALSE;
   dyno_device_collect (device);
   for (guint i = 0; i < n_waits; i++)
     if (waits[i].ticket > 0)
@@ -303,31 +310,54 @@ dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
   return result == VK_SUCCESS ? value : 0;
 }
 
-gboolean
-dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms, GError **error)
+/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error. */
+static VkResult
+wait_patiently (DynoDevice *device, DynoQueue queue, guint64 ticket, guint limit_ms)
 {
   uint64_t value = ticket;
   VkSemaphoreWaitInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                .semaphoreCount = 1,
                                .pSemaphores = &dyno_device_get_queue (device, queue)->timeline,
                                .pValues = &value };
-  uint64_t limit_ns = UINT64_MAX;
+  guint64 completed = dyno_queue_get_completed (device, queue);
+  VkResult result = VK_TIMEOUT;
+
+  for (guint waited_ms = 0; waited_ms < limit_ms && result == VK_TIMEOUT;)
+    {
+      guint slice_ms = MIN (limit_ms - waited_ms, SLICE_MS);
+      guint64 now;
+
+      result = device->vk.WaitSemaphores (device->handle, &info, (uint64_t) slice_ms * 1000000);
+      now = dyno_queue_get_completed (device, queue);
+      waited_ms = now > completed ? 0 : waited_ms + slice_ms;
+      completed = MAX (completed, now);
+    }
+  return result;
+}
+
+gboolean
+dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms, GError **error)
+{
+  guint watchdog_ms = device->info.type == DYNO_DEVICE_TYPE_SOFTWARE ? SOFTWARE_WATCHDOG_MS : WATCHDOG_MS;
+  guint limit_ms = timeout_ms > 0 ? timeout_ms : watchdog_ms;
   VkResult result;
 
   if (ticket == 0)
     return TRUE;
-  if (timeout_ms == 0 && device->info.type != DYNO_DEVICE_TYPE_SOFTWARE)
-    timeout_ms = WATCHDOG_MS;
-  if (timeout_ms > 0)
-    limit_ns = (uint64_t) timeout_ms * 1000000;
-  result = device->vk.WaitSemaphores (device->handle, &info, limit_ns);
+  if (!dyno_device_check_alive (device, error))
+    return FALSE;
+  result = wait_patiently (device, queue, ticket, limit_ms);
   if (result == VK_SUCCESS)
     return TRUE;
-  if (result == VK_TIMEOUT)
-    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-                 "%s did not finish within %u ms; it hangs or is too slow: see the kernel log, or use a smaller batch",
-                 device->info.name, timeout_ms);
-  else
-    dyno_device_set_error (device, error, result, "vkWaitSemaphores", NULL);
+  if (result != VK_TIMEOUT)
+    {
+      dyno_device_set_error (device, error, result, "vkWaitSemaphores", NULL);
+      return FALSE;
+    }
+  if (timeout_ms == 0)
+    g_atomic_int_set (&device->hangs, 1);
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
+               "%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or use a smaller batch",
+               device->info.name, (double) limit_ms / 1000);
   return FALSE;
 }

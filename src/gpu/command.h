@@ -49,7 +49,9 @@ typedef struct {
  * Errors: DEVICE_LOST, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, FAILED. */
 gboolean dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits, guint64 *ticket, GError **error);
 
-/* The last completed ticket; and waiting for one.  timeout_ms 0: a watchdog's default (60 s on hardware, none on software devices).
+/* The last completed ticket; and waiting for one.  timeout_ms: how long the queue may finish nothing, time without this process left
+ * out; 0: a watchdog's default (60 s on hardware, an hour on software devices), after which the device counts as hanging: all that
+ * would touch it fails with TIMEOUT from then on, and what it may still use is never freed.
  * Errors: DEVICE_LOST, TIMEOUT. */
 guint64 dyno_queue_get_completed (DynoDevice *device, DynoQueue queue);
 gboolean dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms, GError **error);

@@ -81,8 +81,10 @@ struct _DynoDevice {
   DynoQueueState queues[DYNO_QUEUE_N];
   guint n_queues;
   VkPhysicalDeviceMemoryProperties memory;
-  int lost;            /* atomic */
   gboolean statistics; /* kernels are compiled so that they can be asked for theirs */
+  int lost;            /* atomic: the driver said so; nothing is submitted any more */
+  gboolean over;       /* of a lost one, when it is freed: what was submitted has ended */
+  int hangs; /* atomic: a wait passed its limit; what was submitted may run still, so nothing is waited for and nothing freed */
 
   GMutex account_lock;
   guint64 budget_bytes;
@@ -100,6 +102,9 @@ struct _DynoDevice {
 
 /* The state of a queue; TRANSFER is COMPUTE where there is only one. */
 DynoQueueState *dyno_device_get_queue (DynoDevice *device, DynoQueue queue);
+
+/* FALSE with DEVICE_LOST or TIMEOUT when nothing can be done with the device any more. */
+gboolean dyno_device_check_alive (DynoDevice *device, GError **error);
 
 /* The last ticket given out by a queue. */
 guint64 dyno_queue_get_submitted (DynoDevice *device, DynoQueue queue);

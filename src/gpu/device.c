@@ -5,6 +5,9 @@
 #include "hash.h"
 #include <string.h>
 
+/* How long a lost device gets to end what it was doing. */
+#define LOST_WAIT_NS (G_GUINT64_CONSTANT (10) * 1000000000)
+
 DynoQueueState *
 dyno_device_get_queue (DynoDevice *device, DynoQueue queue)
 {
@@ -17,6 +20,20 @@ dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, cons
   if (result == VK_ERROR_DEVICE_LOST)
     g_atomic_int_set (&device->lost, 1);
   dyno_vk_set_error (error, result, call, object != NULL ? object : device->info.name);
+}
+
+gboolean
+dyno_device_check_alive (DynoDevice *device, GError **error)
+{
+  if (g_atomic_int_get (&device->hangs))
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
+                 "%s hangs and was given up: see the kernel log, then start again from the last checkpoint",
+                 device->info.name);
+  else if (g_atomic_int_get (&device->lost))
+    dyno_vk_set_error (error, VK_ERROR_DEVICE_LOST, "the device is gone since an earlier call", device->info.name);
+  else
+    return TRUE;
+  return FALSE;
 }
 
 static DynoProbe *
@@ -222,13 +239,55 @@ create_queues (DynoDevice *device, GError **error)
   return TRUE;
 }
 
+/* Keeps a device that hangs for the rest of the process: its driver may use all of it still. */
+static void
+leave_behind (DynoDevice *device)
+{
+  static GMutex lock;
+  static GSList *left;
+
+  g_info ("%s hangs: its memory stays allocated until this program ends", device->info.name);
+  g_mutex_lock (&lock);
+  left = g_slist_prepend (left, device);
+  g_mutex_unlock (&lock);
+}
+
+/* Waits until nothing that was submitted runs, or the device is known to hang.  By tickets, which is a wait with a limit;
+ * vkDeviceWaitIdle is none. */
+static void
+settle (DynoDevice *device)
+{
+  if (!g_atomic_int_get (&device->lost))
+    dyno_device_wait_idle (device, NULL);
+  if (!g_atomic_int_get (&device->lost))
+    return;
+  /* What a lost device was doing ends soon, by the specification, well or not. */
+  for (guint i = 0; i < device->n_queues; i++)
+    {
+      uint64_t value = dyno_queue_get_submitted (device, (DynoQueue) i);
+      VkSemaphoreWaitInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                   .semaphoreCount = 1,
+                                   .pSemaphores = &device->queues[i].timeline,
+                                   .pValues = &value };
+
+      if (value > 0 && device->vk.WaitSemaphores (device->handle, &info, LOST_WAIT_NS) == VK_TIMEOUT)
+        g_atomic_int_set (&device->hangs, 1);
+    }
+  device->over = TRUE;
+}
+
 static void
 device_free (DynoDevice *device)
 {
+  if (device->handle != VK_NULL_HANDLE && device->queues[0].timeline != VK_NULL_HANDLE)
+    settle (device);
+  if (g_atomic_int_get (&device->hangs))
+    {
+      leave_behind (device);
+      return;
+    }
   if (device->handle != VK_NULL_HANDLE && device->vk.DestroyDevice != NULL)
     {
-      if (device->vk.DeviceWaitIdle (device->handle) != VK_SUCCESS)
-        g_atomic_int_set (&device->lost, 1);
       dyno_device_collect (device);
       dyno_kernel_table_clear (device);
       for (guint i = 0; i < DYNO_QUEUE_N; i++)

@@ -81,7 +81,6 @@ G_BEGIN_DECLS
 
 #define DYNO_VK_DEVICE(X)         \
   X (DestroyDevice)               \
-  X (DeviceWaitIdle)              \
   X (GetDeviceQueue)              \
   X (QueueSubmit)                 \
   X (CreateSemaphore)             \

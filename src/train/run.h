@@ -37,7 +37,8 @@ typedef struct {
   gboolean save_due;
   gboolean armed; /* a state was taken whose position is not known yet */
   guint64 armed_step;
-  gint64 saved_us; /* when the last was taken, on the run's clock */
+  gint64 saved_us;    /* when the last was taken, on the run's clock */
+  gboolean recovered; /* from a lost device, which is done once */
   gboolean plan_told;
   guint64 told_plan_bytes;
   guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */

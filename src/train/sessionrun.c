@@ -106,21 +106,6 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   return load_state (run, checkpoint, error);
 }
 
-static gboolean
-prepare (DynoRun *run, GError **error)
-{
-  const DynoJob *job = run->session->job;
-  g_autofree char *checkpoint = NULL;
-
-  if (job->out_dir && !(run->dir = dyno_run_dir_open (job->out_dir, error)))
-    return FALSE;
-  if (job->weights_out && !dyno_file_test_writable (job->weights_out, error))
-    return FALSE;
-  if (job->resume && !(checkpoint = dyno_checkpoint_find (job->resume, error)))
-    return FALSE;
-  return open_dataset (run, error) && build (run, checkpoint, error);
-}
-
 /* --- a lost device ------------------------------------------------------------------------------------------------- */
 
 static gboolean
@@ -130,51 +115,93 @@ is_loss (const GError *error)
          || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
 }
 
-/* All is destroyed and made anew, in the state of the last checkpoint that this run saved or began with, else of its start. */
+/* All is made anew, once in a run, in the state of the last checkpoint that it saved or began with, else of its start.  FALSE: the
+ * problem, or another, is there. */
 static gboolean
-rebuild (DynoRun *run, GError **error)
+recover (DynoRun *run, GError **problem)
 {
   g_autofree char *checkpoint = NULL;
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
 
+  if (!is_loss (*problem) || run->recovered)
+    return FALSE;
+  run->recovered = TRUE;
+  dyno_run_warn (run, "%s; everything is made anew, and the run goes on from its last checkpoint", (*problem)->message);
+  g_clear_error (problem);
+  dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
   dyno_run_end_saving (run);
   checkpoint = g_strdup (run->checkpoint);
   dyno_run_collect_unreadable (run);
   g_clear_pointer (&run->engine, dyno_engine_free);
   run->health = (DynoHealth){ .idle_told = run->health.idle_told };
-  if (!build (run, checkpoint, error))
+  if (!build (run, checkpoint, problem))
     return FALSE;
-  took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
-  run->preparation_seconds += (double) took / 1e6;
-  run->paused_us += took; /* no training: the run's clock leaves it out */
   g_mutex_lock (&run->session->lock);
   run->session->live_changed = TRUE; /* the new engine knows none of the changes */
   g_mutex_unlock (&run->session->lock);
   return TRUE;
 }
 
+/* --- the run ------------------------------------------------------------------------------------------------------ */
+
+static gboolean
+prepare (DynoRun *run, GError **error)
+{
+  const DynoJob *job = run->session->job;
+  g_autofree char *checkpoint = NULL;
+  g_autoptr (GError) problem = NULL;
+
+  if (job->out_dir && !(run->dir = dyno_run_dir_open (job->out_dir, error)))
+    return FALSE;
+  if (job->weights_out && !dyno_file_test_writable (job->weights_out, error))
+    return FALSE;
+  if (job->resume && !(checkpoint = dyno_checkpoint_find (job->resume, error)))
+    return FALSE;
+  run->checkpoint = g_strdup (checkpoint);
+  if (!open_dataset (run, error))
+    return FALSE;
+  if (build (run, checkpoint, &problem) || recover (run, &problem))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+/* As recover, in a run that has begun. */
+static gboolean
+recover_running (DynoRun *run, GError **problem)
+{
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
+
+  if (!recover (run, problem))
+    return FALSE;
+  took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  run->preparation_seconds += (double) took / 1e6;
+  run->paused_us += took; /* no training: the run's clock leaves it out */
+  return TRUE;
+}
+
+/* To the end, weights included. */
 static DynoRunOutcome
 train (DynoRun *run, GError **error)
 {
   DynoRunOutcome outcome;
   g_autoptr (GError) problem = NULL;
 
-  dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
   run->base_us = dyno_pulse_awake (run->pulse, g_get_monotonic_time ());
   run->base_seconds = run->position.seconds;
-  dyno_run_begin_saving (run);
-  outcome = dyno_run_loop (run, &problem);
-  if (outcome == DYNO_RUN_FAILED && is_loss (problem))
+  do
     {
-      dyno_run_warn (run, "%s; everything is made anew, and the run goes on from its last checkpoint", problem->message);
-      g_clear_error (&problem);
-      dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
-      if (!rebuild (run, error))
-        return DYNO_RUN_FAILED;
       dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
       dyno_run_begin_saving (run);
       outcome = dyno_run_loop (run, &problem);
+      if (outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED)
+        {
+          dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
+          dyno_run_begin_folder (run);
+          if (!dyno_run_save_weights (run, TRUE, &problem))
+            outcome = DYNO_RUN_FAILED;
+        }
     }
+  while (outcome == DYNO_RUN_FAILED && recover_running (run, &problem));
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
   return outcome;
@@ -182,20 +209,13 @@ train (DynoRun *run, GError **error)
 
 /* --- the end ------------------------------------------------------------------------------------------------------- */
 
-/* A run that fails leaves the best weights that it had, one that finishes the last as well. */
+/* A run that fails leaves the best weights that it had. */
 static DynoSessionState
-end_state (DynoRun *run, DynoRunOutcome outcome, GError **problem)
+end_state (DynoRun *run, DynoRunOutcome outcome)
 {
   g_autoptr (GError) other = NULL;
 
-  if (outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED)
-    {
-      dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
-      dyno_run_begin_folder (run);
-      if (!dyno_run_save_weights (run, TRUE, problem))
-        outcome = DYNO_RUN_FAILED;
-    }
-  else if (outcome == DYNO_RUN_FAILED && !dyno_run_save_weights (run, FALSE, &other))
+  if (outcome == DYNO_RUN_FAILED && !dyno_run_save_weights (run, FALSE, &other))
     dyno_run_warn (run, "%s", other->message);
   return outcome == DYNO_RUN_FINISHED ? DYNO_SESSION_FINISHED
          : outcome == DYNO_RUN_FAILED ? DYNO_SESSION_FAILED
@@ -280,7 +300,7 @@ dyno_session_run (gpointer data)
       g_clear_error (&problem);
       outcome = DYNO_RUN_ENDED;
     }
-  state = end_state (&run, outcome, &problem);
+  state = end_state (&run, outcome);
   finish_folder (&run);
   dyno_run_end_saving (&run);
   dyno_run_collect_unreadable (&run);

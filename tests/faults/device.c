@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs on a device that fails, through the layer of tests/layer: lost, hanging, out of memory, with little of everything.
+ *
+ * A fault is put at the N-th call for N = 1, 2, ... and, so that this ends soon, from the sixth on only at some in the middle, where
+ * calls are steps that are all alike; then at the last ones. */
+#include "../train/train-test.h"
+#include "gpu-error.h"
+#include <glib/gstdio.h>
+#include <gmodule.h>
+#include <string.h>
+
+#define SHAPES "builtin:shapes?size=16&samples=100&classes=3"
+
+static void (*set_faults) (const char *words);
+static guint64 (*count_calls) (const char *what);
+
+static void G_GNUC_PRINTF (1, 2) fault (const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *words = NULL;
+
+  va_start (arguments, format);
+  words = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  set_faults (words);
+}
+
+/* Trains in a tenth of a second on a CPU: epochs of 5 steps, with validation and checkpoints. */
+static DynoJob *
+tiny_job (const char *folder, guint epochs)
+{
+  DynoJob *job = test_job ("mlp", SHAPES);
+
+  test_job_set (job, "model.width=0.0625", "lr=0.01", "deterministic=true", NULL);
+  job->settings.epochs = epochs;
+  job->out_dir = g_strdup (folder);
+  return job;
+}
+
+/* A run in a folder of its own under some faults. */
+typedef struct {
+  char *folder, *weights, *last; /* the best by validation, those of the end */
+  TestRun run;
+} Trial;
+
+static void
+trial_clear (Trial *trial)
+{
+  test_run_clear (&trial->run);
+  if (trial->folder)
+    test_remove_tree (trial->folder);
+  g_free (trial->folder);
+  g_free (trial->weights);
+  g_free (trial->last);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Trial, trial_clear)
+
+static void
+assert_same_weights (const Trial *a, const Trial *b)
+{
+  test_assert_same_file (a->weights, b->weights);
+  test_assert_same_file (a->last, b->last);
+}
+
+static void
+trial_run (Trial *trial, guint epochs)
+{
+  trial->folder = test_folder ();
+  trial->weights = g_build_filename (trial->folder, "weights.safetensors", NULL);
+  trial->last = g_build_filename (trial->folder, "weights-last.safetensors", NULL);
+  g_autoptr (DynoJob) job = tiny_job (trial->folder, epochs);
+  test_run (&trial->run, job, NULL, NULL);
+}
+
+/* The next N; `all` calls there are when nothing fails. */
+static guint64
+next_call (guint64 n, guint64 all)
+{
+  guint64 step = n < 6 ? 1 : n + 6 >= all ? 1 : MAX (1, n / 4);
+
+  return n < all - 5 ? MIN (n + step, all - 5) : n + 1;
+}
+
+/* The run that nothing happened to, and how many calls of a kind it made. */
+static guint64
+run_reference (Trial *whole, guint epochs, const char *what)
+{
+  fault ("%s", "");
+  trial_run (whole, epochs);
+  g_assert_no_error (whole->run.error);
+  g_assert_cmpint (whole->run.state, ==, DYNO_SESSION_FINISHED);
+  return count_calls (what);
+}
+
+/* Whenever the device goes, the run ends with the weights of one that nothing happened to, to the bit. */
+static void
+test_gone_at (gconstpointer word)
+{
+  g_auto (Trial) whole = { 0 };
+  guint64 all = run_reference (&whole, 2, "submits");
+  guint n_hit = 0;
+
+  g_assert_cmpuint (all, >, 30);
+  for (guint64 n = 1; n <= all + 1; n = next_call (n, all))
+    {
+      g_auto (Trial) trial = { 0 };
+
+      fault ("%s=%" G_GUINT64_FORMAT, (const char *) word, n);
+      trial_run (&trial, 2);
+      gboolean hit = count_calls ("devices") > 1;
+      g_test_message ("%s=%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT "%s", (const char *) word, n, all,
+                      hit ? ": hit" : "");
+      g_assert_no_error (trial.run.error);
+      g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FINISHED);
+      g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "made anew"));
+      g_assert_true (hit || n + 5 >= all);
+      n_hit += hit;
+      assert_same_weights (&trial, &whole);
+      if (!hit)
+        break;
+    }
+  g_assert_cmpuint (n_hit, >=, 15);
+  set_faults ("");
+}
+
+/* A second loss ends the run; what it had saved can be resumed, and gives the same bits. */
+static void
+test_second_loss (gconstpointer word)
+{
+  g_auto (Trial) whole = { 0 };
+  guint64 all = run_reference (&whole, 6, "submits");
+  g_auto (Trial) trial = { 0 };
+  const int code = g_str_equal (word, "hang") ? DYNO_GPU_ERROR_TIMEOUT : DYNO_GPU_ERROR_DEVICE_LOST;
+
+  /* Late enough that the first part has saved something, early enough that the second gets there too. */
+  fault ("%s=%" G_GUINT64_FORMAT ",devices=2", (const char *) word, all * 9 / 20);
+  trial_run (&trial, 6);
+  g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
+  g_assert_error (trial.run.error, DYNO_GPU_ERROR, code);
+  g_assert_cmpuint (count_calls ("devices"), ==, 2);
+
+  set_faults ("");
+  g_autoptr (DynoJob) job = tiny_job (trial.folder, 6);
+  g_auto (TestRun) resumed = { 0 };
+  job->resume = g_strdup (trial.folder);
+  test_run_good (&resumed, job);
+  assert_same_weights (&trial, &whole);
+}
+
+/* Memory that the driver refuses: an error that says so, and nothing half written; a run with room is not disturbed. */
+static void
+test_no_memory (gconstpointer word)
+{
+  g_auto (Trial) whole = { 0 };
+  guint64 all = run_reference (&whole, 2, "allocations");
+  const int code = g_str_equal (word, "host") ? DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY : DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY;
+  guint n_failed = 0;
+
+  for (guint64 n = 1; n <= all + 1; n = next_call (n, all))
+    {
+      g_auto (Trial) trial = { 0 };
+
+      fault ("%s=%" G_GUINT64_FORMAT, (const char *) word, n);
+      trial_run (&trial, 2);
+      g_test_message ("%s=%" G_GUINT64_FORMAT ": %s", (const char *) word, n,
+                      trial.run.error ? trial.run.error->message : "ran");
+      if (!trial.run.error)
+        {
+          assert_same_weights (&trial, &whole);
+          continue;
+        }
+      n_failed++;
+      g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
+      g_assert_error (trial.run.error, DYNO_GPU_ERROR, code);
+    }
+  g_assert_cmpuint (n_failed, >=, 10);
+  set_faults ("");
+}
+
+/* Another program holds most of the memory: the error offers a batch that would fit. */
+static void
+test_memory_taken (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:shapes?size=32&samples=200&classes=3");
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "batch_size=128", NULL);
+  fault ("memory-limit=%u", 12u << 20);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);
+  g_assert_nonnull (strstr (run.error->message, "batch_size"));
+  g_assert_nonnull (strstr (run.error->message, "accumulate"));
+  set_faults ("");
+}
+
+/* A device with less trains as well, or says in the plan that it cannot. */
+static void
+test_small_device (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+
+  job->max_steps = 3;
+  static const char *const devices[] = { "no-fp16", "no-16bit", "shared=16384", "invocations=128", "buffer=1048576" };
+  g_auto (TestRun) whole = { 0 };
+  set_faults ("");
+  test_run_good (&whole, job);
+  for (guint i = 0; i < G_N_ELEMENTS (devices); i++)
+    for (guint amp = i < 3; amp < 2; amp++)
+      {
+        g_auto (TestRun) run = { 0 };
+
+        g_test_message ("%s", devices[i]);
+        test_job_set (job, amp ? "amp=true" : "amp=false", NULL);
+        fault ("%s", devices[i]);
+        test_run_good (&run, job);
+        g_assert_cmpint (test_has_warning (&run, "no fp16"), ==, amp && i < 2);
+        for (guint k = 0; k < 3; k++)
+          g_assert_cmpfloat_with_epsilon (g_array_index (run.losses, double, k), g_array_index (whole.losses, double, k),
+                                          2e-2);
+      }
+  fault ("%s", "buffer=65536");
+  g_auto (TestRun) refused = { 0 };
+  test_run (&refused, job, NULL, NULL);
+  g_assert_error (refused.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT);
+  set_faults ("");
+}
+
+/* Uploads on a queue of their own that is late, computing that is late: the waits between them give the same losses. */
+static void
+test_two_queues (void)
+{
+  static const char *const queues[] = { "late-upload", "late-compute" };
+  g_auto (Trial) whole = { 0 };
+
+  run_reference (&whole, 2, "submits");
+  for (guint i = 0; i < G_N_ELEMENTS (queues); i++)
+    {
+      g_auto (Trial) trial = { 0 };
+
+      fault ("%s", queues[i]);
+      trial_run (&trial, 2);
+      g_assert_no_error (trial.run.error);
+      assert_same_weights (&trial, &whole);
+    }
+  set_faults ("");
+}
+
+int
+main (int argc, char **argv)
+{
+  GModule *module;
+
+  g_test_init (&argc, &argv, NULL);
+  module = g_module_open (g_getenv ("DYNO_FAULTS_LAYER"), G_MODULE_BIND_LAZY);
+  g_assert_nonnull (module);
+  g_assert_true (g_module_symbol (module, "dyno_faults_set", (gpointer *) &set_faults));
+  g_assert_true (g_module_symbol (module, "dyno_faults_count", (gpointer *) &count_calls));
+  g_test_add_data_func ("/faults/device/lost/at-each-submit", "lost", test_gone_at);
+  g_test_add_data_func ("/faults/device/hangs/at-each-submit", "hang", test_gone_at);
+  g_test_add_data_func ("/faults/device/second/loss-is-an-error", "lost", test_second_loss);
+  g_test_add_data_func ("/faults/device/second/hang-is-an-error", "hang", test_second_loss);
+  g_test_add_data_func ("/faults/device/memory/none-at-each-allocation", "memory", test_no_memory);
+  g_test_add_data_func ("/faults/device/memory/no-host-memory-at-each-allocation", "host", test_no_memory);
+  g_test_add_func ("/faults/device/memory/taken-by-others-offers-a-batch", test_memory_taken);
+  g_test_add_func ("/faults/device/less/still-trains", test_small_device);
+  g_test_add_func ("/faults/device/queues/in-any-order", test_two_queues);
+  return g_test_run ();
+}

@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: MIT */
+/* A Vulkan layer that makes faults, for tests alone; it is never installed.
+ *
+ * Loaded by the loader: VK_ADD_LAYER_PATH=<this build folder> VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults.  What it does is told by
+ * DYNO_FAULTS, or by dyno_faults_set of a test that opens it as a module: words with commas between.  Calls are counted from 1, by
+ * device; without a word it changes nothing.
+ *
+ *   lost=N          the N-th vkQueueSubmit and all that follows on that device: VK_ERROR_DEVICE_LOST
+ *   hang=N          the N-th vkQueueSubmit and those behind it never finish; waits end with VK_TIMEOUT, at once and not after the
+ *                   time they ask for.  What frees memory that a hanging device may use, or waits for it without a limit, aborts.
+ *   memory=N        the N-th vkAllocateMemory: VK_ERROR_OUT_OF_DEVICE_MEMORY
+ *   memory-limit=B  each vkAllocateMemory that would take the sum past B bytes: the same
+ *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
+ *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
+ *   devices=K       the above on the first K devices only (default 1)
+ *   buffer=B        no buffer and no allocation larger than B bytes
+ *   shared=B        workgroup memory
+ *   invocations=N   of a workgroup
+ *   no-fp16, no-16bit, no-matrix, no-address   masked features
+ *   late-upload     a second queue family, for transfers alone, whose work is done as late as the waits allow;
+ *   late-compute    the same family, while compute is done as late as the waits allow
+ *
+ * The second family is the first one's queue: what is late is held back here until something waits for it, so that a wait which is
+ * missing lets the device see the wrong order, every time.  Only what Dyno calls is intercepted. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#define EXPORT         __attribute__ ((visibility ("default")))
+#define MOST_INSTANCES 64
+#define MOST_DEVICES   64
+#define MOST_LATE      256
+#define MOST_WAITS     8
+#define GIVEN_UP       1000 /* timeouts after which nobody waits any more */
+
+void dyno_faults_set (const char *words);
+uint64_t dyno_faults_count (const char *what);
+
+typedef struct {
+  uint64_t lost, hang, memory, memory_limit, host, pipeline, devices, buffer, shared, invocations;
+  bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
+} Faults;
+
+typedef struct {
+  void *key; /* the loader's dispatch table, which its physical devices share; NULL: free */
+  VkInstance handle;
+  PFN_vkGetInstanceProcAddr next;
+  /* Asked for when the instance is made: later the loader gives the first layer's, which is this one's. */
+  PFN_vkDestroyInstance DestroyInstance;
+  PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
+  PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
+  PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
+} Instance;
+
+/* A submission that is held back. */
+typedef struct {
+  VkSubmitInfo info;
+  VkTimelineSemaphoreSubmitInfo timeline;
+  VkSemaphore waits[MOST_WAITS], signal;
+  VkPipelineStageFlags stages[MOST_WAITS];
+  uint64_t wait_values[MOST_WAITS], signal_value;
+  VkCommandBuffer command;
+} Late;
+
+#define NEXT(X)          \
+  X (DestroyDevice)      \
+  X (DeviceWaitIdle)     \
+  X (GetDeviceQueue)     \
+  X (QueueSubmit)        \
+  X (WaitSemaphores)     \
+  X (AllocateMemory)     \
+  X (FreeMemory)         \
+  X (CreateBuffer)       \
+  X (DestroyBuffer)      \
+  X (CreateCommandPool)  \
+  X (DestroyCommandPool) \
+  X (CreateComputePipelines)
+
+typedef struct {
+  void *key; /* as above, of the device and its queues; NULL: free */
+  VkDevice handle;
+  PFN_vkGetDeviceProcAddr next;
+#define MEMBER(name) PFN_vk##name name;
+  NEXT (MEMBER)
+#undef MEMBER
+  bool faulty; /* one of the first */
+  bool lost, hung;
+  uint64_t submits, allocations, pipelines, allocated, timeouts;
+  uint32_t second_family; /* UINT32_MAX: none */
+  void *second_queue;     /* a dispatchable handle: its first word is the key */
+  VkQueue queue;
+  Late late[MOST_LATE];
+  unsigned n_late;
+} Device;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Faults faults;
+static bool told;
+static uint64_t n_devices; /* since faults were set */
+static Instance instances[MOST_INSTANCES];
+static Device *devices[MOST_DEVICES];
+static struct {
+  uint64_t submits, allocations, pipelines;
+} last; /* of the device that was made last */
+
+/* Words ---------------------------------------------------------------------------------------------------------- */
+
+static void __attribute__ ((noreturn, format (printf, 1, 2))) give_up (const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  fprintf (stderr, "VK_LAYER_DYNO_faults: ");
+  vfprintf (stderr, format, arguments);
+  fprintf (stderr, "\n");
+  va_end (arguments);
+  abort ();
+}
+
+static void
+take_word (Faults *f, const char *word)
+{
+  const struct {
+    const char *name;
+    uint64_t *number;
+    bool *flag;
+  } known[] = {
+    { "lost", &f->lost, NULL },
+    { "hang", &f->hang, NULL },
+    { "memory", &f->memory, NULL },
+    { "memory-limit", &f->memory_limit, NULL },
+    { "host", &f->host, NULL },
+    { "pipeline", &f->pipeline, NULL },
+    { "devices", &f->devices, NULL },
+    { "buffer", &f->buffer, NULL },
+    { "shared", &f->shared, NULL },
+    { "invocations", &f->invocations, NULL },
+    { "no-fp16", NULL, &f->no_fp16 },
+    { "no-16bit", NULL, &f->no_16bit },
+    { "no-matrix", NULL, &f->no_matrix },
+    { "no-address", NULL, &f->no_address },
+    { "late-upload", NULL, &f->late_upload },
+    { "late-compute", NULL, &f->late_compute },
+  };
+  const char *value = strchr (word, '=');
+  size_t length = value ? (size_t) (value - word) : strlen (word);
+
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (strlen (known[i].name) == length && memcmp (known[i].name, word, length) == 0 && !value == !known[i].number)
+      {
+        if (value)
+          *known[i].number = strtoull (value + 1, NULL, 10);
+        else
+          *known[i].flag = true;
+        return;
+      }
+  give_up ("no fault “%s”", word);
+}
+
+/* Under the lock. */
+static void
+set_faults (const char *words)
+{
+  char *copy = strdup (words ? words : ""), *rest = copy, *word;
+
+  faults = (Faults){ .devices = 1 };
+  n_devices = 0;
+  told = true;
+  while ((word = strsep (&rest, ",")))
+    if (*word)
+      take_word (&faults, word);
+  free (copy);
+}
+
+EXPORT void
+dyno_faults_set (const char *words)
+{
+  pthread_mutex_lock (&lock);
+  set_faults (words);
+  pthread_mutex_unlock (&lock);
+}
+
+/* "submits", "allocations" or "pipelines" of the last device so far, "devices" since faults were set. */
+EXPORT uint64_t
+dyno_faults_count (const char *what)
+{
+  uint64_t count;
+
+  pthread_mutex_lock (&lock);
+  count = !strcmp (what, "submits")       ? last.submits
+          : !strcmp (what, "allocations") ? last.allocations
+          : !strcmp (what, "pipelines")   ? last.pipelines
+                                          : n_devices;
+  pthread_mutex_unlock (&lock);
+  return count;
+}
+
+/* Objects -------------------------------------------------------------------------------------------------------- */
+
+static void *
+key_of (const void *handle)
+{
+  return *(void *const *) handle;
+}
+
+/* Under the lock. */
+static Instance *
+find_instance (const void *handle)
+{
+  for (unsigned i = 0; i < MOST_INSTANCES; i++)
+    if (instances[i].key == key_of (handle))
+      return &instances[i];
+  give_up ("an instance that is not known");
+}
+
+static Device *
+find_device (const void *handle)
+{
+  Device *device = NULL;
+
+  pthread_mutex_lock (&lock);
+  for (unsigned i = 0; i < MOST_DEVICES && !device; i++)
+    if (devices[i] && devices[i]->key == key_of (handle))
+      device = devices[i];
+  pthread_mutex_unlock (&lock);
+  if (!device)
+    give_up ("a device that is not known");
+  return device;
+}
+
+static Instance
+instance_of (const void *handle)
+{
+  Instance instance;
+
+  pthread_mutex_lock (&lock);
+  if (!told)
+    set_faults (getenv ("DYNO_FAULTS"));
+  instance = *find_instance (handle);
+  pthread_mutex_unlock (&lock);
+  return instance;
+}
+
+static bool
+has_second_family (void)
+{
+  return faults.late_upload || faults.late_compute;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *handle)
+{
+  VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *) info->pNext;
+  PFN_vkGetInstanceProcAddr next;
+  VkResult result;
+
+  while (link && (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
+    link = (VkLayerInstanceCreateInfo *) link->pNext;
+  if (!link)
+    return VK_ERROR_INITIALIZATION_FAILED;
+  next = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  result = ((PFN_vkCreateInstance) next (VK_NULL_HANDLE, "vkCreateInstance")) (info, allocator, handle);
+  if (result != VK_SUCCESS)
+    return result;
+  pthread_mutex_lock (&lock);
+  for (unsigned i = 0; i < MOST_INSTANCES; i++)
+    if (!instances[i].key)
+      {
+#define FOR(name) (PFN_##name) next (*handle, #name)
+        instances[i] = (Instance){ key_of (*handle),
+                                   *handle,
+                                   next,
+                                   FOR (vkDestroyInstance),
+                                   FOR (vkGetPhysicalDeviceProperties2),
+                                   FOR (vkGetPhysicalDeviceFeatures2),
+                                   FOR (vkGetPhysicalDeviceQueueFamilyProperties) };
+#undef FOR
+        pthread_mutex_unlock (&lock);
+        return VK_SUCCESS;
+      }
+  give_up ("too many instances");
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+destroy_instance (VkInstance handle, const VkAllocationCallbacks *allocator)
+{
+  PFN_vkDestroyInstance next;
+
+  if (!handle)
+    return;
+  next = instance_of (handle).DestroyInstance;
+  pthread_mutex_lock (&lock);
+  find_instance (handle)->key = NULL;
+  pthread_mutex_unlock (&lock);
+  next (handle, allocator);
+}
+
+/* What a physical device is ------------------------------------------------------------------------------------- */
+
+#define LOWER(field, most)            \
+  if ((most) > 0 && (field) > (most)) \
+  (field) = (most)
+
+static VKAPI_ATTR void VKAPI_CALL
+get_properties2 (VkPhysicalDevice handle, VkPhysicalDeviceProperties2 *properties)
+{
+  instance_of (handle).GetPhysicalDeviceProperties2 (handle, properties);
+  LOWER (properties->properties.limits.maxComputeSharedMemorySize, (uint32_t) faults.shared);
+  LOWER (properties->properties.limits.maxComputeWorkGroupInvocations, (uint32_t) faults.invocations);
+  for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext)
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
+      {
+        LOWER (((VkPhysicalDeviceMaintenance3Properties *) (void *) s)->maxMemoryAllocationSize, faults.buffer);
+      }
+    else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES)
+      {
+        LOWER (((VkPhysicalDeviceMaintenance4Properties *) (void *) s)->maxBufferSize, faults.buffer);
+      }
+}
+
+static void
+mask_features (VkBaseOutStructure *s)
+{
+  VkPhysicalDeviceVulkan11Features *v11 = (void *) s;
+  VkPhysicalDeviceVulkan12Features *v12 = (void *) s;
+
+  if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES && faults.no_16bit)
+    v11->storageBuffer16BitAccess = v11->uniformAndStorageBuffer16BitAccess = v11->storagePushConstant16 = VK_FALSE;
+  if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && faults.no_fp16)
+    v12->shaderFloat16 = VK_FALSE;
+  if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && faults.no_address)
+    v12->bufferDeviceAddress = VK_FALSE;
+  /* The KHR struct begins as NV's does. */
+  if (faults.no_matrix
+      && (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV
+          || (int) s->sType == 1000506000 /* ..._COOPERATIVE_MATRIX_FEATURES_KHR, which older headers lack */))
+    ((VkPhysicalDeviceCooperativeMatrixFeaturesNV *) (void *) s)->cooperativeMatrix = VK_FALSE;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+get_features2 (VkPhysicalDevice handle, VkPhysicalDeviceFeatures2 *features)
+{
+  instance_of (handle).GetPhysicalDeviceFeatures2 (handle, features);
+  for (VkBaseOutStructure *s = features->pNext; s; s = s->pNext)
+    mask_features (s);
+}
+
+static uint32_t
+count_families (VkPhysicalDevice handle)
+{
+  uint32_t count = 0;
+
+  instance_of (handle).GetPhysicalDeviceQueueFamilyProperties (handle, &count, NULL);
+  return count;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyProperties *families)
+{
+  Instance instance = instance_of (handle);
+  uint32_t real = count_families (handle), room = *count;
+
+  if (!has_second_family ())
+    instance.GetPhysicalDeviceQueueFamilyProperties (handle, count, families);
+  else if (!families)
+    *count = real + 1;
+  else
+    {
+      instance.GetPhysicalDeviceQueueFamilyProperties (handle, count, families);
+      if (room > real)
+        {
+          families[real] = (VkQueueFamilyProperties){ .queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1 };
+          *count = real + 1;
+        }
+    }
+}
+
+/* Devices -------------------------------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
+               VkDevice *handle)
+{
+  VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *) info->pNext;
+  uint32_t second = has_second_family () ? count_families (physical) : UINT32_MAX;
+  VkDeviceCreateInfo real = *info;
+  VkDeviceQueueCreateInfo queues[8];
+  PFN_vkGetInstanceProcAddr next_instance;
+  VkInstance instance;
+  Device *device;
+  VkResult result;
+
+  while (link && (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
+    link = (VkLayerDeviceCreateInfo *) link->pNext;
+  if (!link)
+    return VK_ERROR_INITIALIZATION_FAILED;
+  device = calloc (1, sizeof *device);
+  next_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+  device->next = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  real.queueCreateInfoCount = 0;
+  real.pQueueCreateInfos = queues;
+  for (uint32_t i = 0; i < info->queueCreateInfoCount && real.queueCreateInfoCount < 8; i++)
+    if (info->pQueueCreateInfos[i].queueFamilyIndex != second)
+      queues[real.queueCreateInfoCount++] = info->pQueueCreateInfos[i];
+  pthread_mutex_lock (&lock);
+  instance = find_instance (physical)->handle;
+  pthread_mutex_unlock (&lock);
+  result = ((PFN_vkCreateDevice) next_instance (instance, "vkCreateDevice")) (physical, &real, allocator, handle);
+  if (result != VK_SUCCESS)
+    {
+      free (device);
+      return result;
+    }
+#define LOAD(name) device->name = (PFN_vk##name) device->next (*handle, "vk" #name);
+  NEXT (LOAD)
+#undef LOAD
+  device->key = device->second_queue = key_of (*handle);
+  device->second_family = second;
+  device->handle = *handle;
+  pthread_mutex_lock (&lock);
+  device->faulty = n_devices++ < faults.devices;
+  memset (&last, 0, sizeof last);
+  for (unsigned i = 0; i < MOST_DEVICES; i++)
+    if (!devices[i])
+      {
+        devices[i] = device;
+        pthread_mutex_unlock (&lock);
+        return VK_SUCCESS;
+      }
+  give_up ("too many devices");
+}
+
+static void flush_late (Device *device, VkSemaphore semaphore, uint64_t value);
+
+/* A device that hangs is touched by nothing that could wait for it or take from it what it uses. */
+static void
+check_hang (Device *device, const char *call)
+{
+  if (device->hung
+      && (device->timeouts >= GIVEN_UP || !strcmp (call, "vkDestroyDevice") || !strcmp (call, "vkDeviceWaitIdle")))
+    give_up ("%s on a device that hangs", call);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+destroy_device (VkDevice handle, const VkAllocationCallbacks *allocator)
+{
+  Device *device;
+
+  if (!handle)
+    return;
+  device = find_device (handle);
+  check_hang (device, "vkDestroyDevice");
+  flush_late (device, VK_NULL_HANDLE, UINT64_MAX);
+  pthread_mutex_lock (&lock);
+  for (unsigned i = 0; i < MOST_DEVICES; i++)
+    if (devices[i] == device)
+      devices[i] = NULL;
+  pthread_mutex_unlock (&lock);
+  device->DestroyDevice (handle, allocator);
+  free (device);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+device_wait_idle (VkDevice handle)
+{
+  Device *device = find_device (handle);
+
+  check_hang (device, "vkDeviceWaitIdle");
+  flush_late (device, VK_NULL_HANDLE, UINT64_MAX);
+  return device->lost ? VK_ERROR_DEVICE_LOST : device->DeviceWaitIdle (handle);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+get_queue (VkDevice handle, uint32_t family, uint32_t index, VkQueue *queue)
+{
+  Device *device = find_device (handle);
+
+  if (family == device->second_family)
+    *queue = (VkQueue) (void *) &device->second_queue;
+  else
+    {
+      device->GetDeviceQueue (handle, family, index, queue);
+      device->queue = *queue;
+    }
+}
+
+/* Submissions ---------------------------------------------------------------------------------------------------- */
+
+/* Copies moved: their pointers go with them. */
+static void
+repoint_late (Device *device)
+{
+  for (unsigned i = 0; i < device->n_late; i++)
+    {
+      Late *late = &device->late[i];
+      late->info.pNext = &late->timeline;
+      late->info.pWaitSemaphores = late->waits;
+      late->info.pWaitDstStageMask = late->stages;
+      late->info.pSignalSemaphores = &late->signal;
+      late->info.pCommandBuffers = &late->command;
+      late->timeline.pWaitSemaphoreValues = late->wait_values;
+      late->timeline.pSignalSemaphoreValues = &late->signal_value;
+    }
+}
+
+/* Gives the device what was held back, up to that value of that semaphore (null: all).  Under the lock. */
+static VkResult
+flush_locked (Device *device, VkSemaphore semaphore, uint64_t value)
+{
+  VkResult result = VK_SUCCESS;
+  unsigned n = 0;
+
+  while (n < device->n_late && result == VK_SUCCESS
+         && (!semaphore || (device->late[n].signal == semaphore && device->late[n].signal_value <= value)))
+    result = device->QueueSubmit (device->queue, 1, &device->late[n++].info, VK_NULL_HANDLE);
+  device->n_late -= n;
+  memmove (device->late, device->late + n, device->n_late * sizeof device->late[0]);
+  repoint_late (device);
+  return result;
+}
+
+static void
+flush_late (Device *device, VkSemaphore semaphore, uint64_t value)
+{
+  pthread_mutex_lock (&lock);
+  if (!device->hung && !device->lost)
+    flush_locked (device, semaphore, value);
+  pthread_mutex_unlock (&lock);
+}
+
+/* Under the lock. */
+static VkResult
+hold_back (Device *device, const VkSubmitInfo *info)
+{
+  const VkTimelineSemaphoreSubmitInfo *timeline = info->pNext;
+  Late *late;
+
+  if (device->n_late == MOST_LATE)
+    flush_locked (device, device->late[0].signal, device->late[0].signal_value);
+  if (!timeline || timeline->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO || info->commandBufferCount != 1
+      || info->signalSemaphoreCount != 1 || info->waitSemaphoreCount > MOST_WAITS)
+    give_up ("a submission of a form that cannot be held back");
+  late = &device->late[device->n_late++];
+  *late = (Late){ .info = *info,
+                  .timeline = *timeline,
+                  .signal = info->pSignalSemaphores[0],
+                  .signal_value = timeline->pSignalSemaphoreValues[0],
+                  .command = info->pCommandBuffers[0] };
+  for (uint32_t i = 0; i < info->waitSemaphoreCount; i++)
+    {
+      late->waits[i] = info->pWaitSemaphores[i];
+      late->stages[i] = info->pWaitDstStageMask[i];
+      late->wait_values[i] = timeline->pWaitSemaphoreValues[i];
+    }
+  repoint_late (device);
+  return VK_SUCCESS;
+}
+
+/* Under the lock. */
+static VkResult
+submit_now (Device *device, const VkSubmitInfo *info)
+{
+  const VkTimelineSemaphoreSubmitInfo *timeline = info->pNext;
+
+  for (uint32_t i = 0; device->second_family != UINT32_MAX && i < info->waitSemaphoreCount; i++)
+    flush_locked (device, info->pWaitSemaphores[i], timeline->pWaitSemaphoreValues[i]);
+  return device->QueueSubmit (device->queue, 1, info, VK_NULL_HANDLE);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence fence)
+{
+  Device *device = find_device (queue);
+  bool second = (void *) queue == (void *) &device->second_queue;
+  bool late = device->second_family != UINT32_MAX && second == faults.late_upload;
+  VkResult result;
+
+  if (count != 1 || fence)
+    give_up ("vkQueueSubmit of more than one, or with a fence");
+  pthread_mutex_lock (&lock);
+  last.submits = ++device->submits;
+  if (device->faulty)
+    {
+      if (faults.lost && device->submits >= faults.lost && !device->lost)
+        {
+          flush_locked (device, VK_NULL_HANDLE, UINT64_MAX);
+          device->DeviceWaitIdle (device->handle); /* what was in flight is over when a loss is told */
+          device->lost = true;
+        }
+      device->hung |= faults.hang && device->submits >= faults.hang;
+    }
+  result = device->lost   ? VK_ERROR_DEVICE_LOST
+           : device->hung ? VK_SUCCESS
+           : late         ? hold_back (device, info)
+                          : submit_now (device, info);
+  pthread_mutex_unlock (&lock);
+  return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+wait_semaphores (VkDevice handle, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns)
+{
+  Device *device = find_device (handle);
+  VkResult result;
+
+  for (uint32_t i = 0; i < info->semaphoreCount && device->second_family != UINT32_MAX; i++)
+    flush_late (device, info->pSemaphores[i], info->pValues[i]);
+  if (device->lost)
+    return VK_ERROR_DEVICE_LOST;
+  if (device->hung && timeout_ns == UINT64_MAX)
+    give_up ("vkWaitSemaphores without a limit on a device that hangs");
+  result = device->WaitSemaphores (handle, info, device->hung ? 0 : timeout_ns);
+  if (device->hung && result == VK_TIMEOUT)
+    device->timeouts++;
+  return result;
+}
+
+/* Memory and pipelines ------------------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator,
+                 VkDeviceMemory *memory)
+{
+  Device *device = find_device (handle);
+  VkResult result = VK_SUCCESS;
+
+  pthread_mutex_lock (&lock);
+  last.allocations = ++device->allocations;
+  if (device->faulty && faults.host && device->allocations == faults.host)
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+  if ((device->faulty && faults.memory && device->allocations == faults.memory)
+      || (faults.memory_limit && device->allocated + info->allocationSize > faults.memory_limit)
+      || (faults.buffer && info->allocationSize > faults.buffer))
+    result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (result == VK_SUCCESS)
+    device->allocated += info->allocationSize; /* what is freed stays counted: Dyno frees little */
+  pthread_mutex_unlock (&lock);
+  return result == VK_SUCCESS ? device->AllocateMemory (handle, info, allocator, memory) : result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+free_memory (VkDevice handle, VkDeviceMemory memory, const VkAllocationCallbacks *allocator)
+{
+  Device *device = find_device (handle);
+
+  if (memory)
+    check_hang (device, "vkFreeMemory");
+  device->FreeMemory (handle, memory, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_buffer (VkDevice handle, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator, VkBuffer *buffer)
+{
+  Device *device = find_device (handle);
+  VkBufferCreateInfo real = *info;
+
+  if (device->second_family != UINT32_MAX)
+    {
+      real.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+      real.queueFamilyIndexCount = 0;
+    }
+  return device->CreateBuffer (handle, &real, allocator, buffer);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+destroy_buffer (VkDevice handle, VkBuffer buffer, const VkAllocationCallbacks *allocator)
+{
+  Device *device = find_device (handle);
+
+  if (buffer)
+    check_hang (device, "vkDestroyBuffer");
+  device->DestroyBuffer (handle, buffer, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_command_pool (VkDevice handle, const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator,
+                     VkCommandPool *pool)
+{
+  Device *device = find_device (handle);
+  VkCommandPoolCreateInfo real = *info;
+
+  if (real.queueFamilyIndex == device->second_family)
+    real.queueFamilyIndex = 0;
+  return device->CreateCommandPool (handle, &real, allocator, pool);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+destroy_command_pool (VkDevice handle, VkCommandPool pool, const VkAllocationCallbacks *allocator)
+{
+  Device *device = find_device (handle);
+
+  if (pool)
+    check_hang (device, "vkDestroyCommandPool");
+  device->DestroyCommandPool (handle, pool, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count, const VkComputePipelineCreateInfo *infos,
+                          const VkAllocationCallbacks *allocator, VkPipeline *pipelines)
+{
+  Device *device = find_device (handle);
+  bool fails;
+
+  pthread_mutex_lock (&lock);
+  last.pipelines = ++device->pipelines;
+  fails = device->faulty && faults.pipeline && device->pipelines == faults.pipeline;
+  pthread_mutex_unlock (&lock);
+  if (!fails)
+    return device->CreateComputePipelines (handle, cache, count, infos, allocator, pipelines);
+  memset (pipelines, 0, count * sizeof *pipelines);
+  return VK_ERROR_UNKNOWN;
+}
+
+/* The loader's way in -------------------------------------------------------------------------------------------- */
+
+static PFN_vkVoidFunction get_instance_proc (VkInstance instance, const char *name);
+static PFN_vkVoidFunction get_device_proc (VkDevice device, const char *name);
+
+#define OURS(name, function)            \
+  {                                     \
+    name, (PFN_vkVoidFunction) function \
+  }
+static const struct {
+  const char *name;
+  PFN_vkVoidFunction function;
+} instance_calls[] = {
+  OURS ("vkGetInstanceProcAddr", get_instance_proc),
+  OURS ("vkCreateInstance", create_instance),
+  OURS ("vkDestroyInstance", destroy_instance),
+  OURS ("vkGetPhysicalDeviceProperties2", get_properties2),
+  OURS ("vkGetPhysicalDeviceFeatures2", get_features2),
+  OURS ("vkGetPhysicalDeviceQueueFamilyProperties", get_queue_families),
+  OURS ("vkCreateDevice", create_device),
+}, device_calls[] = {
+  OURS ("vkGetDeviceProcAddr", get_device_proc),
+  OURS ("vkDestroyDevice", destroy_device),
+  OURS ("vkDeviceWaitIdle", device_wait_idle),
+  OURS ("vkGetDeviceQueue", get_queue),
+  OURS ("vkQueueSubmit", queue_submit),
+  OURS ("vkWaitSemaphores", wait_semaphores),
+  OURS ("vkAllocateMemory", allocate_memory),
+  OURS ("vkFreeMemory", free_memory),
+  OURS ("vkCreateBuffer", create_buffer),
+  OURS ("vkDestroyBuffer", destroy_buffer),
+  OURS ("vkCreateCommandPool", create_command_pool),
+  OURS ("vkDestroyCommandPool", destroy_command_pool),
+  OURS ("vkCreateComputePipelines", create_compute_pipelines),
+};
+
+static PFN_vkVoidFunction
+find_device_call (const char *name)
+{
+  for (size_t i = 0; i < sizeof device_calls / sizeof device_calls[0]; i++)
+    if (!strcmp (device_calls[i].name, name))
+      return device_calls[i].function;
+  return NULL;
+}
+
+static PFN_vkVoidFunction
+get_device_proc (VkDevice device, const char *name)
+{
+  PFN_vkVoidFunction ours = find_device_call (name);
+
+  return ours ? ours : find_device (device)->next (device, name);
+}
+
+static PFN_vkVoidFunction
+get_instance_proc (VkInstance instance, const char *name)
+{
+  PFN_vkVoidFunction ours = find_device_call (name);
+
+  for (size_t i = 0; i < sizeof instance_calls / sizeof instance_calls[0] && !ours; i++)
+    if (!strcmp (instance_calls[i].name, name))
+      ours = instance_calls[i].function;
+  return ours ? ours : instance ? instance_of (instance).next (instance, name) : NULL;
+}
+
+EXPORT VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion (VkNegotiateLayerInterface *version)
+{
+  if (version->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT || version->loaderLayerInterfaceVersion < 2)
+    return VK_ERROR_INITIALIZATION_FAILED;
+  version->loaderLayerInterfaceVersion = 2;
+  version->pfnGetInstanceProcAddr = get_instance_proc;
+  version->pfnGetDeviceProcAddr = get_device_proc;
+  version->pfnGetPhysicalDeviceProcAddr = NULL;
+  return VK_SUCCESS;
+}
