@@ -27,6 +27,7 @@ struct _DynoCommand {
   /* For each kind of work, as masks of pipeline stages: what it is not ordered after, and what a barrier orders it after. */
   VkPipelineStageFlags unordered[2], pending[2];
   guint64 last_ticket;
+  guint barriers; /* recorded */
   gboolean closed;
 };
 
@@ -57,6 +58,7 @@ record_barrier (DynoCommand *command, VkPipelineStageFlags before, VkPipelineSta
                               .srcAccessMask = writes_of (before),
                               .dstAccessMask = after_access };
 
+  command->barriers++;
   command->device->vk.CmdPipelineBarrier (command->handle, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
@@ -217,6 +219,12 @@ dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot)
   if (slot == 0)
     command->device->vk.CmdResetQueryPool (command->handle, pool, 0, dyno_timer_get_n_slots (timer));
   command->device->vk.CmdWriteTimestamp (command->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, slot);
+}
+
+guint
+dyno_command_get_barriers (DynoCommand *command)
+{
+  return command->barriers;
 }
 
 gboolean

@@ -37,6 +37,10 @@ void dyno_command_barrier (DynoCommand *command);
 void dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot); /* after all before has finished; slot 0 is
                                                                                           * recorded first: it clears all */
 
+/* Barriers that were recorded: those asked for that had work on both sides, the one that the first work of each kind begins with, and
+ * the one towards the host. */
+guint dyno_command_get_barriers (DynoCommand *command);
+
 /* Makes what was written visible to the host (for mapped buffers), and closes the command. */
 gboolean dyno_command_end (DynoCommand *command, GError **error);
 

@@ -363,6 +363,17 @@ dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind)
 }
 
 guint
+dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot)
+{
+  const Recording *recording = get_recording (program, kind);
+  guint count = 0;
+  g_return_val_if_fail (slot < program->memory->n_slots, 0);
+  for (guint i = 0; recording && i < recording->commands[slot]->len; i++)
+    count += dyno_command_get_barriers (g_ptr_array_index (recording->commands[slot], i));
+  return count;
+}
+
+guint
 dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind)
 {
   return count_steps (program, kind, DYNO_SCRIPT_CUT) + 1;

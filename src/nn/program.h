@@ -64,8 +64,10 @@ DynoLowering *dyno_program_get_lowering (DynoProgram *program);
 DynoMemory *dyno_program_get_memory (DynoProgram *program);
 DynoDevice *dyno_program_get_device (DynoProgram *program);
 
-/* Barriers that a kind records. */
+/* Barriers that a kind's plan asks for; and those that a slot's commands hold: these, two a submit around it, and two of the copies of
+ * the step's input and output. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
+guint dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot);
 /* Submits that one step takes: 1, or more where a slow card's driver would reset a longer one. */
 guint dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind);
 

@@ -130,6 +130,37 @@ test_copy_fill (void)
   test_device_done (device);
 }
 
+/* A barrier is recorded once for what comes after it, between the kinds of work that there are, and not before nothing. */
+static void
+test_barriers (void)
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+  DynoProbePush push = { .c = dyno_buffer_get_address (buffer), .count = 3 };
+
+  g_assert_no_error (error);
+  dyno_command_fill (command, buffer, 0, LANES * 4, 5);
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1); /* after all that was submitted before */
+  dyno_command_barrier (command);
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1);
+  for (guint i = 0; i < 3; i++)
+    {
+      dyno_command_dispatch (command, spin_kernel (device), &push, LANES / 64, 1, 1);
+      g_assert_cmpuint (dyno_command_get_barriers (command), ==, 2 + i);
+      dyno_command_barrier (command);
+      dyno_command_barrier (command);
+    }
+  dyno_command_fill (command, buffer, 0, 64, 7);
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 5);
+  g_assert_true (dyno_command_end (command, &error));
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 6);
+  dyno_command_free (command);
+  dyno_buffer_free (buffer);
+  test_device_done (device);
+}
+
 static void
 test_timer (void)
 {
@@ -237,6 +268,7 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/command/submissions-in-flight-are-ordered", test_in_flight);
   g_test_add_func ("/gpu/command/transfer-then-compute", test_transfer);
   g_test_add_func ("/gpu/command/copy-fill-barrier", test_copy_fill);
+  g_test_add_func ("/gpu/command/barriers-are-recorded", test_barriers);
   g_test_add_func ("/gpu/command/timer-is-monotonic", test_timer);
   g_test_add_func ("/gpu/command/deferred-free", test_deferred_free);
   g_test_add_func ("/gpu/command/device-goes-last", test_device_goes_last);

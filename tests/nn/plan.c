@@ -524,6 +524,42 @@ test_fusion (void)
   g_assert_cmpuint (adds[1], ==, 0);
 }
 
+/* No kernel of a network asks for a larger workgroup than Vulkan grants everywhere. */
+static void
+test_small_workgroups (void)
+{
+  const DynoDeviceInfo *const infos[] = { &info_card, &info_cpu };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (infos); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      for (guint m = 0; dyno_model_list ()[m]; m++)
+        {
+          g_autoptr (GError) error = NULL;
+          DynoDeviceInfo info = *infos[i / 2];
+          DynoNetworkParams params = { .model = dyno_model_list ()[m]->name,
+                                       .batch = 8,
+                                       .height = 64,
+                                       .width = 64,
+                                       .channels = 3,
+                                       .n_outputs = 10,
+                                       .raw = DYNO_RAW_U8,
+                                       .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
+                                       .amp = amp,
+                                       .training = i % 2 == 0,
+                                       .optimizer = amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD };
+          info.max_invocations = 128;
+          g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+          g_assert_no_error (error);
+          g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info, NULL, &error);
+          g_assert_no_error (error);
+          GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
+          for (guint d = 0; d < dispatches->len; d++)
+            {
+              const guint32 *local = ((const DynoDispatch *) g_ptr_array_index (dispatches, d))->spec.local_size;
+              g_assert_cmpuint (local[0] * MAX (local[1], 1) * MAX (local[2], 1), <=, 128);
+            }
+        }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -544,5 +580,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/script/every-barrier-is-needed", test_every_barrier_is_needed);
   g_test_add_func ("/nn/script/long-steps-are-cut-on-hardware", test_long_steps_are_cut);
   g_test_add_func ("/nn/fuse/resnet18-has-no-relu-and-add-left", test_fusion);
+  g_test_add_func ("/nn/plan/workgroups-of-128-are-enough", test_small_workgroups);
   return g_test_run ();
 }

@@ -224,6 +224,24 @@ test_memory_changes_no_bit (void)
   g_assert_cmpuint (n_split, >=, 2);
 }
 
+/* What the plan asks for is in the commands: on a device that runs dispatches one after the other no result would tell. */
+static void
+test_barriers_are_recorded (void)
+{
+  static const DynoCommandKind kinds[] = { DYNO_COMMAND_FULL, DYNO_COMMAND_ACCUMULATE, DYNO_COMMAND_FORWARD };
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    for (guint slot = 0; slot < 2; slot++)
+      {
+        guint planned = dyno_program_get_barriers (net.program, kinds[i]);
+        guint submits = dyno_program_get_submits (net.program, kinds[i]);
+        g_assert_cmpuint (planned, >, 10);
+        g_assert_cmpuint (dyno_program_get_recorded_barriers (net.program, kinds[i], slot), ==, planned + 2 * submits + 2);
+      }
+  net_clear (&net);
+}
+
 /* Two steps in flight in two slots give what one after the other gives. */
 static void
 test_slots (void)
@@ -572,6 +590,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/loss-falls-on-one-batch", test_learns);
   g_test_add_func ("/nn/program/slots-share-an-input-that-stays", test_one_input);
   g_test_add_func ("/nn/program/sharing-and-recomputing-change-no-bit", test_memory_changes_no_bit);
+  g_test_add_func ("/nn/program/planned-barriers-are-recorded", test_barriers_are_recorded);
   g_test_add_func ("/nn/program/two-slots-in-flight", test_slots);
   g_test_add_func ("/nn/program/parameter-gradients-accumulate", test_gradients_accumulate);
   g_test_add_func ("/nn/program/skipped-step-changes-nothing-but-the-scaler", test_skipped_step);
