@@ -114,7 +114,9 @@ start_noise (DynoBench *bench)
   bench->noise.n = dyno_network_get_pixels (bench->graph)->size_bytes / sizeof (float);
   bench->noise.values = g_try_new (float, bench->noise.n);
   if (bench->noise.values != NULL)
-    bench->noise_thread = g_thread_new ("dyno-noise", make_noise, &bench->noise);
+    bench->noise_thread = g_thread_try_new ("dyno-noise", make_noise, &bench->noise, NULL);
+  if (bench->noise.values != NULL && bench->noise_thread == NULL)
+    make_noise (&bench->noise); /* no thread to be had: here, then */
 }
 
 static void

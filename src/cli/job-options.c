@@ -258,12 +258,97 @@ check_model (const char *name, GError **error)
   return FALSE;
 }
 
+/* --- opening the data set ------------------------------------------------------------------------------------------ */
+
+#define STUCK_US G_USEC_PER_SEC /* from a signal on: who does not end within it waits for a file */
+
+/* Read and written under the lock.  Who gives up leaves it to the thread, which may never end. */
+typedef struct {
+  GMutex lock;
+  GCond ended;
+  gboolean over;
+  DynoJob *job;
+  GCancellable *cancellable;
+  DynoDataset *dataset;
+  GError *error;
+} Opening;
+
+static gpointer
+open_main (gpointer data)
+{
+  Opening *o = data;
+  DynoDatasetParams params;
+  DynoDataset *dataset;
+  GError *error = NULL;
+
+  dyno_job_get_dataset_params (o->job, &params);
+  dataset = dyno_dataset_open (o->job->data, &params, NULL, NULL, o->cancellable, &error);
+  g_mutex_lock (&o->lock);
+  o->dataset = dataset;
+  o->error = error;
+  o->over = TRUE;
+  g_cond_signal (&o->ended);
+  g_mutex_unlock (&o->lock);
+  return NULL;
+}
+
+/* FALSE: a signal came, and the opening does not end. */
+static gboolean
+wait_for_opening (Opening *o)
+{
+  gint64 signalled_us = 0;
+  gboolean over;
+
+  g_mutex_lock (&o->lock);
+  while (!o->over && (signalled_us == 0 || g_get_monotonic_time () - signalled_us < STUCK_US))
+    {
+      g_cond_wait_until (&o->ended, &o->lock, g_get_monotonic_time () + STUCK_US / 10);
+      if (signalled_us == 0 && dyno_signals_get ())
+        signalled_us = g_get_monotonic_time ();
+    }
+  over = o->over;
+  g_mutex_unlock (&o->lock);
+  return over;
+}
+
+/* In a thread of its own, where one is to be had: a file on a disk that does not answer must not keep a signal from being obeyed. */
+static DynoDataset *
+open_dataset (const DynoJob *job, GError **error)
+{
+  Opening *o = g_new0 (Opening, 1);
+  DynoDataset *dataset;
+  GThread *thread;
+
+  g_mutex_init (&o->lock);
+  g_cond_init (&o->ended);
+  o->job = dyno_job_copy (job);
+  o->cancellable = dyno_signals_get_cancellable ();
+  thread = g_thread_try_new ("dyno-open", open_main, o, NULL);
+  if (thread == NULL)
+    open_main (o);
+  if (!wait_for_opening (o))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "“%s” does not answer", job->data);
+      g_thread_unref (thread);
+      return NULL;
+    }
+  if (thread)
+    g_thread_join (thread);
+  dataset = o->dataset;
+  if (o->error)
+    g_propagate_error (error, o->error);
+  g_mutex_clear (&o->lock);
+  g_cond_clear (&o->ended);
+  dyno_job_free (o->job);
+  g_free (o);
+  return dataset;
+}
+
 static gboolean
 resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
 {
   DynoJob *job = cli_job->job = dyno_job_new ();
   g_autoptr (DynoJob) trial = NULL;
-  DynoDatasetParams params;
   DynoLevel level;
 
   if (o->level && !o->preset)
@@ -284,8 +369,7 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
   if (!find_device (o->device, &cli_job->device, error))
     return FALSE;
 
-  dyno_job_get_dataset_params (trial, &params);
-  cli_job->dataset = dyno_dataset_open (job->data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
+  cli_job->dataset = open_dataset (trial, error);
   if (cli_job->dataset == NULL)
     return FALSE;
   return find_settings (o, level, cli_job, error);

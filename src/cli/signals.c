@@ -120,11 +120,14 @@ GCancellable *
 dyno_signals_get_cancellable (void)
 {
   static GCancellable *cancellable;
+  GThread *thread = NULL; /* without it only the second signal ends what comes before the session */
 
   if (cancellable)
     return cancellable;
   cancellable = g_cancellable_new ();
   if (pipe2 (wake, O_CLOEXEC) == 0)
-    g_thread_unref (g_thread_new ("dyno-signal", wait_for_signal, cancellable));
+    thread = g_thread_try_new ("dyno-signal", wait_for_signal, cancellable, NULL);
+  if (thread)
+    g_thread_unref (thread);
   return cancellable;
 }

@@ -356,12 +356,16 @@ static void
 run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data)
 {
   guint threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count);
-  GThreadPool *pool = g_thread_pool_new (build_one, batch, (int) threads, FALSE, NULL);
+  /* Exclusive: its threads are there before anything is queued, or it is known that there are none to be had. */
+  GThreadPool *pool = g_thread_pool_new (build_one, batch, (int) threads, TRUE, NULL);
+  gboolean alone = g_thread_pool_get_num_threads (pool) == 0;
 
-  for (guint i = 0; i < count; i++)
+  for (guint i = 0; i < count && !alone; i++)
     g_thread_pool_push (pool, GUINT_TO_POINTER (i + 1), NULL);
   for (guint done = 1; done <= count; done++)
     {
+      if (alone)
+        build_one (GUINT_TO_POINTER (done), batch);
       g_async_queue_pop (batch->finished);
       if (progress != NULL && !g_atomic_int_get (&batch->failed))
         progress (done, count, data);

@@ -255,7 +255,10 @@ compile_lowering (Tuner *t, const DynoLowering *lowering)
       g_mutex_lock (&t->lock);
       t->n_compiling++;
       g_mutex_unlock (&t->lock);
-      g_thread_pool_push (t->compilers, spec, NULL);
+      if (g_thread_pool_get_num_threads (t->compilers) > 0)
+        g_thread_pool_push (t->compilers, spec, NULL);
+      else
+        compile (spec, t);
     }
 }
 
@@ -678,7 +681,8 @@ dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices
   if (ok && t.points->len > 0)
     {
       guint threads = MIN (g_get_num_processors (), MAX_THREADS);
-      t.compilers = g_thread_pool_new (compile, &t, (int) threads, FALSE, NULL);
+      /* Exclusive: its threads are there at once, or it is known that there are none to be had. */
+      t.compilers = g_thread_pool_new (compile, &t, (int) threads, TRUE, NULL);
       ok = allocate (&t, error) && tune_points (&t, progress, data, cancellable, error);
     }
   tuner_clear (&t);

@@ -209,7 +209,9 @@ dyno_start_values_new (const DynoGraph *graph, guint64 seed)
   DynoStartValues *start = g_new0 (DynoStartValues, 1);
   start->graph = graph;
   start->seed = seed;
-  start->thread = g_thread_new ("dyno-weights", make_values, start);
+  start->thread = g_thread_try_new ("dyno-weights", make_values, start, NULL);
+  if (!start->thread)
+    make_values (start); /* no thread to be had: here, then */
   return start;
 }
 

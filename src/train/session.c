@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A session from outside: commands in, events out.  The thread is in sessionrun.c. */
 #include "session-private.h"
+#include <math.h>
 
 #define EVENT_CAPACITY 4096
 
@@ -60,9 +61,24 @@ dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer)
 void
 dyno_session_start (DynoSession *session)
 {
+  GError *error = NULL;
+  DynoEvent *event;
+
   g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW);
   dyno_session_set_state (session, DYNO_SESSION_PREPARING);
-  session->thread = g_thread_new ("dyno-session", dyno_session_run, session);
+  session->thread = g_thread_try_new ("dyno-session", dyno_session_run, session, &error);
+  if (session->thread)
+    return;
+  event = dyno_event_new (DYNO_EVENT_ERROR);
+  g_prefix_error (&error, "The run was not started, for want of a thread (end other programs, or raise their limit): ");
+  event->error = error;
+  dyno_event_queue_push (session->events, event);
+  dyno_session_set_state (session, DYNO_SESSION_FAILED);
+  event = dyno_event_new (DYNO_EVENT_DONE);
+  event->done.state = DYNO_SESSION_FAILED;
+  event->done.best_val_accuracy = (double) NAN;
+  dyno_event_queue_push (session->events, event);
+  dyno_event_queue_close (session->events);
 }
 
 void

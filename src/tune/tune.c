@@ -416,15 +416,13 @@ prepare (DynoTune *tune, GError **error)
   return tune->dataset != NULL;
 }
 
-static gpointer
-run (gpointer data)
+/* Takes the error, if there is one. */
+static void
+end (DynoTune *tune, GError *error)
 {
-  DynoTune *tune = data;
   DynoTuneEvent *done = g_new0 (DynoTuneEvent, 1);
-  GError *error = NULL;
 
-  tune->begin_us = g_get_monotonic_time ();
-  if (!prepare (tune, &error) || !search (tune, &error))
+  if (error)
     {
       DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
       event->type = DYNO_TUNE_EVENT_ERROR;
@@ -435,14 +433,30 @@ run (gpointer data)
   done->fraction = 1.0;
   tell (tune, done);
   dyno_ring_close (tune->events);
+}
+
+static gpointer
+run (gpointer data)
+{
+  DynoTune *tune = data;
+  GError *error = NULL;
+
+  tune->begin_us = g_get_monotonic_time ();
+  end (tune, prepare (tune, &error) && search (tune, &error) ? NULL : error);
   return NULL;
 }
 
 void
 dyno_tune_start (DynoTune *tune)
 {
+  GError *error = NULL;
+
   g_return_if_fail (!tune->thread);
-  tune->thread = g_thread_new ("dyno-tune", run, tune);
+  tune->thread = g_thread_try_new ("dyno-tune", run, tune, &error);
+  if (tune->thread)
+    return;
+  g_prefix_error (&error, "The search was not started, for want of a thread (end other programs, or raise their limit): ");
+  end (tune, error);
 }
 
 void

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults for a program that loads this before all else.  DYNO_TEST_THREADS=N: GLib gets N threads and no more (a driver's own are left
+ * alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path holds TEXT never ends, as on a server that does not answer. */
+#undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int
+pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *), void *data)
+{
+  static int (*real) (pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
+  static int made;
+  const char *most = getenv ("DYNO_TEST_THREADS");
+  Dl_info caller;
+
+  if (!real)
+    real = (int (*) (pthread_t *, const pthread_attr_t *, void *(*) (void *), void *)) dlsym (RTLD_NEXT, "pthread_create");
+  if (most && dladdr (__builtin_return_address (0), &caller) && strstr (caller.dli_fname, "libglib")
+      && __atomic_add_fetch (&made, 1, __ATOMIC_RELAXED) > atoi (most))
+    return EAGAIN;
+  return real (thread, attributes, start, data);
+}
+
+static int
+open_it (const char *name, const char *path, int flags, mode_t mode)
+{
+  int (*real) (const char *, int, ...) = (int (*) (const char *, int, ...)) dlsym (RTLD_NEXT, name);
+  const char *stuck = getenv ("DYNO_TEST_STUCK");
+
+  while (stuck && strstr (path, stuck))
+    sleep (1000);
+  return real (path, flags, mode);
+}
+
+int open (const char *path, int flags, ...);
+int open64 (const char *path, int flags, ...);
+
+int
+open (const char *path, int flags, ...)
+{
+  va_list rest;
+  mode_t mode = 0;
+
+  va_start (rest, flags);
+  if (flags & O_CREAT)
+    mode = va_arg (rest, mode_t);
+  va_end (rest);
+  return open_it ("open", path, flags, mode);
+}
+
+int
+open64 (const char *path, int flags, ...)
+{
+  va_list rest;
+  mode_t mode = 0;
+
+  va_start (rest, flags);
+  if (flags & O_CREAT)
+    mode = va_arg (rest, mode_t);
+  va_end (rest);
+  return open_it ("open64", path, flags, mode);
+}

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""dynoctl with less than it needs: threads, descriptors, memory, a disk that does not answer."""
+import os, resource, signal, subprocess, sys, unittest
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, PROGRAM, SMALL, TINY, main
+
+PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
+
+
+class Faults(Case):
+    def end(self, process, seconds=60):
+        """Its exit code and words; a hang is a failure, and so is a signal."""
+        try:
+            _, words = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.fail('it hangs')
+        self.assertGreaterEqual(process.returncode, 0, words.decode())
+        return process.returncode, words.decode()
+
+    def start(self, *arguments, environment=None, limit=None):
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=dict(self.environment, **(environment or {})),
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                preexec_fn=(lambda: resource.setrlimit(limit[0], (limit[1], limit[1]))) if limit else None)
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_too_few_threads_are_fewer_workers_or_an_error(self):
+        """Every number of threads, from none to enough."""
+        codes = []
+        for most in range(0, 16):
+            code, words = self.end(self.start('train', '--data', TINY, *SMALL, '--set', 'workers=3', '--steps', '2', '--no-out',
+                                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_THREADS': str(most)}))
+            codes.append(code)
+            self.assertTrue(code == 0 or 'thread' in words, words)
+        self.assertNotEqual(codes[0], 0)
+        self.assertEqual(codes[4:], [0] * 12, codes)  # all that a run cannot be without are there
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_a_search_without_threads_is_an_error(self):
+        for most in range(0, 3):
+            code, words = self.end(self.start('tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--minutes',
+                                              '0.01', environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_THREADS': str(most)}))
+            self.assertTrue(code == 0 or words, words)
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_a_file_that_does_not_answer_is_left_at_the_first_interrupt(self):
+        os.makedirs(self.path('photos/a'))
+        os.makedirs(self.path('photos/b'))
+        for name in ('a/1.png', 'a/stuck.png', 'b/2.png'):
+            with open(self.path('photos/' + name), 'wb') as file:
+                file.write(b'\x89PNG\r\n\x1a\n')
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = self.start('train', '--data', 'photos', *SMALL, environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.png'})
+            with self.assertRaises(subprocess.TimeoutExpired):
+                process.wait(timeout=1.5)
+            process.send_signal(number)
+            got, words = self.end(process, 20)
+            self.assertEqual(got, code, words)
+            self.assertIn('nothing was written', words)
+            self.assertNotIn('ended at once', words)
+        self.assertEqual(os.listdir(self.folder), ['photos'])
+
+    def test_too_few_descriptors_are_an_error_or_enough(self):
+        for most in (3, 9, 15, 24):
+            self.end(self.start('train', '--data', TINY, *SMALL, '--steps', '2', '--no-out', limit=(resource.RLIMIT_NOFILE, most)))
+
+
+if __name__ == '__main__':
+    main()
