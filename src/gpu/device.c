@@ -252,13 +252,13 @@ leave_behind (DynoDevice *device)
   g_mutex_unlock (&lock);
 }
 
-/* Waits until nothing that was submitted runs, or the device is known to hang.  By tickets, which is a wait with a limit;
- * vkDeviceWaitIdle is none. */
+/* Waits until nothing that was submitted runs, or the device is known to hang.  By tickets, which is a wait with a limit; then only
+ * with vkDeviceWaitIdle, which has none: drivers may touch what a submission waited for a little after it has signalled. */
 static void
 settle (DynoDevice *device)
 {
-  if (!g_atomic_int_get (&device->lost))
-    dyno_device_wait_idle (device, NULL);
+  if (!g_atomic_int_get (&device->lost) && dyno_device_wait_idle (device, NULL))
+    device->vk.DeviceWaitIdle (device->handle);
   if (!g_atomic_int_get (&device->lost))
     return;
   /* What a lost device was doing ends soon, by the specification, well or not. */
@@ -273,6 +273,8 @@ settle (DynoDevice *device)
       if (value > 0 && device->vk.WaitSemaphores (device->handle, &info, LOST_WAIT_NS) == VK_TIMEOUT)
         g_atomic_int_set (&device->hangs, 1);
     }
+  if (!g_atomic_int_get (&device->hangs))
+    device->vk.DeviceWaitIdle (device->handle);
   device->over = TRUE;
 }
 

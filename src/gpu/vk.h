@@ -81,6 +81,7 @@ G_BEGIN_DECLS
 
 #define DYNO_VK_DEVICE(X)         \
   X (DestroyDevice)               \
+  X (DeviceWaitIdle)              \
   X (GetDeviceQueue)              \
   X (QueueSubmit)                 \
   X (CreateSemaphore)             \

@@ -4,7 +4,7 @@
  * A fault is put at the N-th call for N = 1, 2, ... and, so that this ends soon, from the sixth on only at some in the middle, where
  * calls are steps that are all alike; then at the last ones. */
 #include "../train/train-test.h"
-#include "gpu-error.h"
+#include "engine.h"
 #include <glib/gstdio.h>
 #include <gmodule.h>
 #include <string.h>
@@ -245,6 +245,68 @@ test_two_queues (void)
   set_faults ("");
 }
 
+static void
+ignore_progress (const char *what, guint done, guint total, gpointer data)
+{
+}
+
+static void
+ignore_warning (const char *text, gpointer data)
+{
+}
+
+/* The loss of the first batch, whose slot takes the second one as soon as the uploader lets it. */
+static float
+first_loss (gboolean wait_between)
+{
+  g_autoptr (DynoJob) job = tiny_job (NULL, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (SHAPES, NULL, NULL, NULL, NULL, &error);
+  DynoEngineWatch watch = { ignore_progress, ignore_warning, NULL };
+  DynoStepOrder order = { .batches = 1, .lr = 0.01 };
+  struct DynoStepInput input;
+  DynoWait upload = { DYNO_QUEUE_TRANSFER, 0 };
+  guint64 computing, tracked;
+  gint64 wait_us = 0;
+  guint32 n_valid;
+
+  g_assert_no_error (error);
+  g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, &watch, &error);
+  g_assert_no_error (error);
+  g_assert_true (dyno_engine_build (engine, &watch, NULL, &error) && dyno_engine_initialise (engine, &tracked, &error));
+  dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), 0, 0);
+  g_assert_true (dyno_uploader_next (engine->uploader, 0, 0, NULL, &n_valid, &wait_us, &upload.ticket, &error));
+  dyno_step_fill_input (&input, &order, &job->settings);
+  input.n_valid = n_valid;
+  input.loss_divisor = (float) n_valid;
+  *dyno_program_step_input (engine->program, 0) = input;
+  g_assert_true (dyno_program_submit (engine->program, DYNO_COMMAND_FULL, 0, &upload, 1, &computing, &error));
+  if (wait_between)
+    g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
+  g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.ticket, 0, &error));
+  dyno_uploader_reclaim (engine->uploader, 0);
+  g_assert_true (dyno_uploader_next (engine->uploader, 0, computing, NULL, &n_valid, &wait_us, &upload.ticket, &error));
+  g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.ticket, 0, &error));
+  g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
+  g_assert_no_error (error);
+  return dyno_program_step_output (engine->program, 0)->loss_sum;
+}
+
+/* A slot is not overwritten before the computing that reads it. */
+static void
+test_upload_waits (void)
+{
+  float loss, late;
+
+  set_faults ("");
+  loss = first_loss (TRUE);
+  set_faults ("late-compute");
+  late = first_loss (FALSE);
+  g_assert_cmpfloat (loss, >, 0);
+  g_assert_cmpfloat (loss, ==, late);
+  set_faults ("");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -264,5 +326,6 @@ main (int argc, char **argv)
   g_test_add_func ("/faults/device/memory/taken-by-others-offers-a-batch", test_memory_taken);
   g_test_add_func ("/faults/device/less/still-trains", test_small_device);
   g_test_add_func ("/faults/device/queues/in-any-order", test_two_queues);
+  g_test_add_func ("/faults/device/queues/upload-waits-for-computing", test_upload_waits);
   return g_test_run ();
 }
