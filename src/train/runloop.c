@@ -41,9 +41,13 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   p->epoch_step++;
   if (!r->overflow) /* else the running statistics are as if these had not been */
     p->batches_tracked += r->order.batches;
-  p->epoch_samples += r->n_samples;
-  p->epoch_loss_sum += r->loss_sum;
-  p->epoch_metric_sum += r->metric_sum;
+  /* One outlier would be all that an epoch's mean tells. */
+  if (!r->nonfinite_loss && isfinite (r->loss_sum))
+    {
+      p->epoch_samples += r->n_samples;
+      p->epoch_loss_sum += r->loss_sum;
+      p->epoch_metric_sum += r->metric_sum;
+    }
   p->epoch_seconds += step_seconds;
   if (run->rate.n == 0)
     {

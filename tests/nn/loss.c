@@ -192,7 +192,7 @@ check_mse (gboolean standard)
         ReferenceLoss s = { c->n, c->c, c->n_valid, 0 };
         double absolute, loss = reference_mse (&s, x, targets, &absolute, want);
         for (gsize k = 0; k < count; k++)
-          want[k] /= scale[c->c + k % c->c]; /* of (value - target) / deviation */
+          want[k] /= standard ? 8 * scale[c->c + k % c->c] : 1; /* of ((value - target) / deviation)^2 / 8 */
         scale_gradient (want, count, 4096.0 / (c->n_valid * 2));
         g_autofree double *got = harness_read_gradient (h, prediction);
         harness_assert_close (got, want, count, harness_tolerance (h), "gradient");

@@ -111,6 +111,7 @@ check_outlier (gboolean amp, float value, guint skipped)
   g_assert_cmpuint (run.skipped, ==, skipped);
   g_assert_true (isfinite (run.epoch.val_loss));
   g_assert_cmpfloat (run.epoch.val_loss, <, 5);
+  g_assert_cmpfloat (run.epoch.train_loss, <, 5); /* of the steps that had one */
   g_assert_cmpuint (run.warnings->len, ==, 0);
   g_assert_cmpint (read_tracked (&a), ==, 9 - skipped);
   arrays_clear (&a);
@@ -295,7 +296,7 @@ test_values_are_learned (void)
       g_autoptr (DynoJob) job = values_job (&a);
       g_auto (TestRun) run = { 0 };
 
-      test_job_set (job, "epochs=20", amp ? "amp=true" : "amp=false", NULL);
+      test_job_set (job, "epochs=20", "lr=0.05", amp ? "amp=true" : "amp=false", NULL);
       test_run_good (&run, job);
       /* Variances of 170 / sqrt (12) and 40 / sqrt (12), squared. */
       g_assert_cmpfloat (g_array_index (run.losses, double, 0), >, 400);
@@ -306,6 +307,23 @@ test_values_are_learned (void)
       g_assert_cmpfloat (run.epoch.val_accuracy * run.epoch.val_accuracy, <, run.epoch.val_loss);
       arrays_clear (&a);
     }
+}
+
+/* The learning rate that is usual for classes does for values too. */
+static void
+test_values_at_the_default_rate (void)
+{
+  Arrays a;
+  g_autoptr (DynoJob) job = values_job (&a);
+  g_auto (TestRun) run = { 0 };
+
+  g_free (job->model);
+  job->model = g_strdup ("simplecnn");
+  test_job_set (job, "lr=0.05", "epochs=6", "momentum=0.9", "model.width=1", NULL);
+  test_run_good (&run, job);
+  g_test_message ("training loss %g, error %g", run.epoch.train_loss, run.epoch.train_accuracy);
+  g_assert_cmpfloat (run.epoch.train_loss, <, 1300); /* the variance */
+  arrays_clear (&a);
 }
 
 /* The weights file gives the same losses to a network that learns the values as they are, and to one that standardises them. */
@@ -429,6 +447,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/divergence-keeps-the-best-weights", test_divergence_keeps_the_best);
   g_test_add_func ("/train/numerics/standing-still-is-said", test_standing_still_is_said);
   g_test_add_func ("/train/numerics/values-are-learned-in-their-unit", test_values_are_learned);
+  g_test_add_func ("/train/numerics/values-are-learned-at-the-default-rate", test_values_at_the_default_rate);
   g_test_add_func ("/train/numerics/weights-predict-in-the-unit-of-the-data", test_weights_predict_in_the_datas_unit);
   g_test_add_func ("/train/numerics/values-resume-to-the-bit", test_values_resume);
   g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples", test_validation_is_a_mean_of_samples);
