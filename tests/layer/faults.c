@@ -444,8 +444,13 @@ static void flush_late (Device *device, VkSemaphore semaphore, uint64_t value);
 static void
 check_hang (Device *device, const char *call)
 {
-  if (device->hung
-      && (device->timeouts >= GIVEN_UP || !strcmp (call, "vkDestroyDevice") || !strcmp (call, "vkDeviceWaitIdle")))
+  bool hangs;
+
+  pthread_mutex_lock (&lock);
+  hangs = device->hung
+          && (device->timeouts >= GIVEN_UP || !strcmp (call, "vkDestroyDevice") || !strcmp (call, "vkDeviceWaitIdle"));
+  pthread_mutex_unlock (&lock);
+  if (hangs)
     give_up ("%s on a device that hangs", call);
 }
 
@@ -609,17 +614,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL
 wait_semaphores (VkDevice handle, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns)
 {
   Device *device = find_device (handle);
+  bool lost, hung;
   VkResult result;
 
   for (uint32_t i = 0; i < info->semaphoreCount && device->second_family != UINT32_MAX; i++)
     flush_late (device, info->pSemaphores[i], info->pValues[i]);
-  if (device->lost)
+  pthread_mutex_lock (&lock);
+  lost = device->lost;
+  hung = device->hung;
+  pthread_mutex_unlock (&lock);
+  if (lost)
     return VK_ERROR_DEVICE_LOST;
-  if (device->hung && timeout_ns == UINT64_MAX)
+  if (hung && timeout_ns == UINT64_MAX)
     give_up ("vkWaitSemaphores without a limit on a device that hangs");
-  result = device->WaitSemaphores (handle, info, device->hung ? 0 : timeout_ns);
-  if (device->hung && result == VK_TIMEOUT)
-    device->timeouts++;
+  result = device->WaitSemaphores (handle, info, hung ? 0 : timeout_ns);
+  pthread_mutex_lock (&lock);
+  device->timeouts += hung && result == VK_TIMEOUT;
+  pthread_mutex_unlock (&lock);
   return result;
 }
 
