@@ -22,41 +22,14 @@
  *
  * The second family is the first one's queue: what is late is held back here until something waits for it, so that a wait which is
  * missing lets the device see the wrong order, every time.  Only what Dyno calls is intercepted. */
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "layer.h"
 #include <stdlib.h>
 #include <string.h>
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
 
-#define EXPORT         __attribute__ ((visibility ("default")))
-#define MOST_INSTANCES 64
-#define MOST_DEVICES   64
-#define MOST_LATE      256
-#define MOST_WAITS     8
-#define GIVEN_UP       1000 /* timeouts after which nobody waits any more */
-
-void dyno_faults_set (const char *words);
-uint64_t dyno_faults_count (const char *what);
-
-typedef struct {
-  uint64_t lost, hang, memory, memory_limit, host, pipeline, devices, buffer, shared, invocations;
-  bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
-} Faults;
-
-typedef struct {
-  void *key; /* the loader's dispatch table, which its physical devices share; NULL: free */
-  VkInstance handle;
-  PFN_vkGetInstanceProcAddr next;
-  /* Asked for when the instance is made: later the loader gives the first layer's, which is this one's. */
-  PFN_vkDestroyInstance DestroyInstance;
-  PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
-  PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
-  PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
-} Instance;
+#define MOST_DEVICES 64
+#define MOST_LATE    256
+#define MOST_WAITS   8
+#define GIVEN_UP     1000 /* timeouts after which nobody waits any more */
 
 /* A submission that is held back. */
 typedef struct {
@@ -99,287 +72,21 @@ typedef struct {
   unsigned n_late;
 } Device;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Faults faults;
-static bool told;
-static uint64_t n_devices; /* since faults were set */
-static Instance instances[MOST_INSTANCES];
 static Device *devices[MOST_DEVICES];
-static struct {
-  uint64_t submits, allocations, pipelines;
-} last; /* of the device that was made last */
-
-/* Words ---------------------------------------------------------------------------------------------------------- */
-
-static void __attribute__ ((noreturn, format (printf, 1, 2))) give_up (const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  fprintf (stderr, "VK_LAYER_DYNO_faults: ");
-  vfprintf (stderr, format, arguments);
-  fprintf (stderr, "\n");
-  va_end (arguments);
-  abort ();
-}
-
-static void
-take_word (Faults *f, const char *word)
-{
-  const struct {
-    const char *name;
-    uint64_t *number;
-    bool *flag;
-  } known[] = {
-    { "lost", &f->lost, NULL },
-    { "hang", &f->hang, NULL },
-    { "memory", &f->memory, NULL },
-    { "memory-limit", &f->memory_limit, NULL },
-    { "host", &f->host, NULL },
-    { "pipeline", &f->pipeline, NULL },
-    { "devices", &f->devices, NULL },
-    { "buffer", &f->buffer, NULL },
-    { "shared", &f->shared, NULL },
-    { "invocations", &f->invocations, NULL },
-    { "no-fp16", NULL, &f->no_fp16 },
-    { "no-16bit", NULL, &f->no_16bit },
-    { "no-matrix", NULL, &f->no_matrix },
-    { "no-address", NULL, &f->no_address },
-    { "late-upload", NULL, &f->late_upload },
-    { "late-compute", NULL, &f->late_compute },
-  };
-  const char *value = strchr (word, '=');
-  size_t length = value ? (size_t) (value - word) : strlen (word);
-
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (strlen (known[i].name) == length && memcmp (known[i].name, word, length) == 0 && !value == !known[i].number)
-      {
-        if (value)
-          *known[i].number = strtoull (value + 1, NULL, 10);
-        else
-          *known[i].flag = true;
-        return;
-      }
-  give_up ("no fault “%s”", word);
-}
-
-/* Under the lock. */
-static void
-set_faults (const char *words)
-{
-  char *copy = strdup (words ? words : ""), *rest = copy, *word;
-
-  faults = (Faults){ .devices = 1 };
-  n_devices = 0;
-  told = true;
-  while ((word = strsep (&rest, ",")))
-    if (*word)
-      take_word (&faults, word);
-  free (copy);
-}
-
-EXPORT void
-dyno_faults_set (const char *words)
-{
-  pthread_mutex_lock (&lock);
-  set_faults (words);
-  pthread_mutex_unlock (&lock);
-}
-
-/* "submits", "allocations" or "pipelines" of the last device so far, "devices" since faults were set. */
-EXPORT uint64_t
-dyno_faults_count (const char *what)
-{
-  uint64_t count;
-
-  pthread_mutex_lock (&lock);
-  count = !strcmp (what, "submits")       ? last.submits
-          : !strcmp (what, "allocations") ? last.allocations
-          : !strcmp (what, "pipelines")   ? last.pipelines
-                                          : n_devices;
-  pthread_mutex_unlock (&lock);
-  return count;
-}
-
-/* Objects -------------------------------------------------------------------------------------------------------- */
-
-static void *
-key_of (const void *handle)
-{
-  return *(void *const *) handle;
-}
-
-/* Under the lock. */
-static Instance *
-find_instance (const void *handle)
-{
-  for (unsigned i = 0; i < MOST_INSTANCES; i++)
-    if (instances[i].key == key_of (handle))
-      return &instances[i];
-  give_up ("an instance that is not known");
-}
 
 static Device *
 find_device (const void *handle)
 {
   Device *device = NULL;
 
-  pthread_mutex_lock (&lock);
+  pthread_mutex_lock (&layer_lock);
   for (unsigned i = 0; i < MOST_DEVICES && !device; i++)
-    if (devices[i] && devices[i]->key == key_of (handle))
+    if (devices[i] && devices[i]->key == layer_key (handle))
       device = devices[i];
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   if (!device)
-    give_up ("a device that is not known");
+    layer_give_up ("a device that is not known");
   return device;
-}
-
-static Instance
-instance_of (const void *handle)
-{
-  Instance instance;
-
-  pthread_mutex_lock (&lock);
-  if (!told)
-    set_faults (getenv ("DYNO_FAULTS"));
-  instance = *find_instance (handle);
-  pthread_mutex_unlock (&lock);
-  return instance;
-}
-
-static bool
-has_second_family (void)
-{
-  return faults.late_upload || faults.late_compute;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL
-create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *handle)
-{
-  VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *) info->pNext;
-  PFN_vkGetInstanceProcAddr next;
-  VkResult result;
-
-  while (link && (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
-    link = (VkLayerInstanceCreateInfo *) link->pNext;
-  if (!link)
-    return VK_ERROR_INITIALIZATION_FAILED;
-  next = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-  result = ((PFN_vkCreateInstance) next (VK_NULL_HANDLE, "vkCreateInstance")) (info, allocator, handle);
-  if (result != VK_SUCCESS)
-    return result;
-  pthread_mutex_lock (&lock);
-  for (unsigned i = 0; i < MOST_INSTANCES; i++)
-    if (!instances[i].key)
-      {
-#define FOR(name) (PFN_##name) next (*handle, #name)
-        instances[i] = (Instance){ key_of (*handle),
-                                   *handle,
-                                   next,
-                                   FOR (vkDestroyInstance),
-                                   FOR (vkGetPhysicalDeviceProperties2),
-                                   FOR (vkGetPhysicalDeviceFeatures2),
-                                   FOR (vkGetPhysicalDeviceQueueFamilyProperties) };
-#undef FOR
-        pthread_mutex_unlock (&lock);
-        return VK_SUCCESS;
-      }
-  give_up ("too many instances");
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-destroy_instance (VkInstance handle, const VkAllocationCallbacks *allocator)
-{
-  PFN_vkDestroyInstance next;
-
-  if (!handle)
-    return;
-  next = instance_of (handle).DestroyInstance;
-  pthread_mutex_lock (&lock);
-  find_instance (handle)->key = NULL;
-  pthread_mutex_unlock (&lock);
-  next (handle, allocator);
-}
-
-/* What a physical device is ------------------------------------------------------------------------------------- */
-
-#define LOWER(field, most)            \
-  if ((most) > 0 && (field) > (most)) \
-  (field) = (most)
-
-static VKAPI_ATTR void VKAPI_CALL
-get_properties2 (VkPhysicalDevice handle, VkPhysicalDeviceProperties2 *properties)
-{
-  instance_of (handle).GetPhysicalDeviceProperties2 (handle, properties);
-  LOWER (properties->properties.limits.maxComputeSharedMemorySize, (uint32_t) faults.shared);
-  LOWER (properties->properties.limits.maxComputeWorkGroupInvocations, (uint32_t) faults.invocations);
-  for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext)
-    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
-      {
-        LOWER (((VkPhysicalDeviceMaintenance3Properties *) (void *) s)->maxMemoryAllocationSize, faults.buffer);
-      }
-    else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES)
-      {
-        LOWER (((VkPhysicalDeviceMaintenance4Properties *) (void *) s)->maxBufferSize, faults.buffer);
-      }
-}
-
-static void
-mask_features (VkBaseOutStructure *s)
-{
-  VkPhysicalDeviceVulkan11Features *v11 = (void *) s;
-  VkPhysicalDeviceVulkan12Features *v12 = (void *) s;
-
-  if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES && faults.no_16bit)
-    v11->storageBuffer16BitAccess = v11->uniformAndStorageBuffer16BitAccess = v11->storagePushConstant16 = VK_FALSE;
-  if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && faults.no_fp16)
-    v12->shaderFloat16 = VK_FALSE;
-  if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && faults.no_address)
-    v12->bufferDeviceAddress = VK_FALSE;
-  /* The KHR struct begins as NV's does. */
-  if (faults.no_matrix
-      && (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV
-          || (int) s->sType == 1000506000 /* ..._COOPERATIVE_MATRIX_FEATURES_KHR, which older headers lack */))
-    ((VkPhysicalDeviceCooperativeMatrixFeaturesNV *) (void *) s)->cooperativeMatrix = VK_FALSE;
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-get_features2 (VkPhysicalDevice handle, VkPhysicalDeviceFeatures2 *features)
-{
-  instance_of (handle).GetPhysicalDeviceFeatures2 (handle, features);
-  for (VkBaseOutStructure *s = features->pNext; s; s = s->pNext)
-    mask_features (s);
-}
-
-static uint32_t
-count_families (VkPhysicalDevice handle)
-{
-  uint32_t count = 0;
-
-  instance_of (handle).GetPhysicalDeviceQueueFamilyProperties (handle, &count, NULL);
-  return count;
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyProperties *families)
-{
-  Instance instance = instance_of (handle);
-  uint32_t real = count_families (handle), room = *count;
-
-  if (!has_second_family ())
-    instance.GetPhysicalDeviceQueueFamilyProperties (handle, count, families);
-  else if (!families)
-    *count = real + 1;
-  else
-    {
-      instance.GetPhysicalDeviceQueueFamilyProperties (handle, count, families);
-      if (room > real)
-        {
-          families[real] = (VkQueueFamilyProperties){ .queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1 };
-          *count = real + 1;
-        }
-    }
 }
 
 /* Devices -------------------------------------------------------------------------------------------------------- */
@@ -389,7 +96,7 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const 
                VkDevice *handle)
 {
   VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *) info->pNext;
-  uint32_t second = has_second_family () ? count_families (physical) : UINT32_MAX;
+  uint32_t second = layer_has_second_family () ? layer_count_families (physical) : UINT32_MAX;
   VkDeviceCreateInfo real = *info;
   VkDeviceQueueCreateInfo queues[8];
   PFN_vkGetInstanceProcAddr next_instance;
@@ -410,9 +117,7 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const 
   for (uint32_t i = 0; i < info->queueCreateInfoCount && real.queueCreateInfoCount < 8; i++)
     if (info->pQueueCreateInfos[i].queueFamilyIndex != second)
       queues[real.queueCreateInfoCount++] = info->pQueueCreateInfos[i];
-  pthread_mutex_lock (&lock);
-  instance = find_instance (physical)->handle;
-  pthread_mutex_unlock (&lock);
+  instance = layer_instance (physical).handle;
   result = ((PFN_vkCreateDevice) next_instance (instance, "vkCreateDevice")) (physical, &real, allocator, handle);
   if (result != VK_SUCCESS)
     {
@@ -422,20 +127,20 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const 
 #define LOAD(name) device->name = (PFN_vk##name) device->next (*handle, "vk" #name);
   NEXT (LOAD)
 #undef LOAD
-  device->key = device->second_queue = key_of (*handle);
+  device->key = device->second_queue = layer_key (*handle);
   device->second_family = second;
   device->handle = *handle;
-  pthread_mutex_lock (&lock);
-  device->faulty = n_devices++ < faults.devices;
-  memset (&last, 0, sizeof last);
+  pthread_mutex_lock (&layer_lock);
+  device->faulty = layer_counts.devices++ < layer_faults.devices;
+  layer_counts = (LayerCounts){ .devices = layer_counts.devices };
   for (unsigned i = 0; i < MOST_DEVICES; i++)
     if (!devices[i])
       {
         devices[i] = device;
-        pthread_mutex_unlock (&lock);
+        pthread_mutex_unlock (&layer_lock);
         return VK_SUCCESS;
       }
-  give_up ("too many devices");
+  layer_give_up ("too many devices");
 }
 
 static void flush_late (Device *device, VkSemaphore semaphore, uint64_t value);
@@ -446,12 +151,12 @@ check_hang (Device *device, const char *call)
 {
   bool hangs;
 
-  pthread_mutex_lock (&lock);
+  pthread_mutex_lock (&layer_lock);
   hangs = device->hung
           && (device->timeouts >= GIVEN_UP || !strcmp (call, "vkDestroyDevice") || !strcmp (call, "vkDeviceWaitIdle"));
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   if (hangs)
-    give_up ("%s on a device that hangs", call);
+    layer_give_up ("%s on a device that hangs", call);
 }
 
 static VKAPI_ATTR void VKAPI_CALL
@@ -464,11 +169,11 @@ destroy_device (VkDevice handle, const VkAllocationCallbacks *allocator)
   device = find_device (handle);
   check_hang (device, "vkDestroyDevice");
   flush_late (device, VK_NULL_HANDLE, UINT64_MAX);
-  pthread_mutex_lock (&lock);
+  pthread_mutex_lock (&layer_lock);
   for (unsigned i = 0; i < MOST_DEVICES; i++)
     if (devices[i] == device)
       devices[i] = NULL;
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   device->DestroyDevice (handle, allocator);
   free (device);
 }
@@ -535,10 +240,10 @@ flush_locked (Device *device, VkSemaphore semaphore, uint64_t value)
 static void
 flush_late (Device *device, VkSemaphore semaphore, uint64_t value)
 {
-  pthread_mutex_lock (&lock);
+  pthread_mutex_lock (&layer_lock);
   if (!device->hung && !device->lost)
     flush_locked (device, semaphore, value);
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
 }
 
 /* Under the lock. */
@@ -552,7 +257,7 @@ hold_back (Device *device, const VkSubmitInfo *info)
     flush_locked (device, device->late[0].signal, device->late[0].signal_value);
   if (!timeline || timeline->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO || info->commandBufferCount != 1
       || info->signalSemaphoreCount != 1 || info->waitSemaphoreCount > MOST_WAITS)
-    give_up ("a submission of a form that cannot be held back");
+    layer_give_up ("a submission of a form that cannot be held back");
   late = &device->late[device->n_late++];
   *late = (Late){ .info = *info,
                   .timeline = *timeline,
@@ -585,28 +290,28 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
 {
   Device *device = find_device (queue);
   bool second = (void *) queue == (void *) &device->second_queue;
-  bool late = device->second_family != UINT32_MAX && second == faults.late_upload;
+  bool late = device->second_family != UINT32_MAX && second == layer_faults.late_upload;
   VkResult result;
 
   if (count != 1 || fence)
-    give_up ("vkQueueSubmit of more than one, or with a fence");
-  pthread_mutex_lock (&lock);
-  last.submits = ++device->submits;
+    layer_give_up ("vkQueueSubmit of more than one, or with a fence");
+  pthread_mutex_lock (&layer_lock);
+  layer_counts.submits = ++device->submits;
   if (device->faulty)
     {
-      if (faults.lost && device->submits >= faults.lost && !device->lost)
+      if (layer_faults.lost && device->submits >= layer_faults.lost && !device->lost)
         {
           flush_locked (device, VK_NULL_HANDLE, UINT64_MAX);
           device->DeviceWaitIdle (device->handle); /* what was in flight is over when a loss is told */
           device->lost = true;
         }
-      device->hung |= faults.hang && device->submits >= faults.hang;
+      device->hung |= layer_faults.hang && device->submits >= layer_faults.hang;
     }
   result = device->lost   ? VK_ERROR_DEVICE_LOST
            : device->hung ? VK_SUCCESS
            : late         ? hold_back (device, info)
                           : submit_now (device, info);
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   return result;
 }
 
@@ -619,18 +324,18 @@ wait_semaphores (VkDevice handle, const VkSemaphoreWaitInfo *info, uint64_t time
 
   for (uint32_t i = 0; i < info->semaphoreCount && device->second_family != UINT32_MAX; i++)
     flush_late (device, info->pSemaphores[i], info->pValues[i]);
-  pthread_mutex_lock (&lock);
+  pthread_mutex_lock (&layer_lock);
   lost = device->lost;
   hung = device->hung;
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   if (lost)
     return VK_ERROR_DEVICE_LOST;
   if (hung && timeout_ns == UINT64_MAX)
-    give_up ("vkWaitSemaphores without a limit on a device that hangs");
+    layer_give_up ("vkWaitSemaphores without a limit on a device that hangs");
   result = device->WaitSemaphores (handle, info, hung ? 0 : timeout_ns);
-  pthread_mutex_lock (&lock);
+  pthread_mutex_lock (&layer_lock);
   device->timeouts += hung && result == VK_TIMEOUT;
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   return result;
 }
 
@@ -643,17 +348,17 @@ allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info, const VkAllo
   Device *device = find_device (handle);
   VkResult result = VK_SUCCESS;
 
-  pthread_mutex_lock (&lock);
-  last.allocations = ++device->allocations;
-  if (device->faulty && faults.host && device->allocations == faults.host)
+  pthread_mutex_lock (&layer_lock);
+  layer_counts.allocations = ++device->allocations;
+  if (device->faulty && layer_faults.host && device->allocations == layer_faults.host)
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
-  if ((device->faulty && faults.memory && device->allocations == faults.memory)
-      || (faults.memory_limit && device->allocated + info->allocationSize > faults.memory_limit)
-      || (faults.buffer && info->allocationSize > faults.buffer))
+  if ((device->faulty && layer_faults.memory && device->allocations == layer_faults.memory)
+      || (layer_faults.memory_limit && device->allocated + info->allocationSize > layer_faults.memory_limit)
+      || (layer_faults.buffer && info->allocationSize > layer_faults.buffer))
     result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   if (result == VK_SUCCESS)
     device->allocated += info->allocationSize; /* what is freed stays counted: Dyno frees little */
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_unlock (&layer_lock);
   return result == VK_SUCCESS ? device->AllocateMemory (handle, info, allocator, memory) : result;
 }
 
@@ -720,10 +425,10 @@ create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count
   Device *device = find_device (handle);
   bool fails;
 
-  pthread_mutex_lock (&lock);
-  last.pipelines = ++device->pipelines;
-  fails = device->faulty && faults.pipeline && device->pipelines == faults.pipeline;
-  pthread_mutex_unlock (&lock);
+  pthread_mutex_lock (&layer_lock);
+  layer_counts.pipelines = ++device->pipelines;
+  fails = device->faulty && layer_faults.pipeline && device->pipelines == layer_faults.pipeline;
+  pthread_mutex_unlock (&layer_lock);
   if (!fails)
     return device->CreateComputePipelines (handle, cache, count, infos, allocator, pipelines);
   memset (pipelines, 0, count * sizeof *pipelines);
@@ -742,15 +447,7 @@ static PFN_vkVoidFunction get_device_proc (VkDevice device, const char *name);
 static const struct {
   const char *name;
   PFN_vkVoidFunction function;
-} instance_calls[] = {
-  OURS ("vkGetInstanceProcAddr", get_instance_proc),
-  OURS ("vkCreateInstance", create_instance),
-  OURS ("vkDestroyInstance", destroy_instance),
-  OURS ("vkGetPhysicalDeviceProperties2", get_properties2),
-  OURS ("vkGetPhysicalDeviceFeatures2", get_features2),
-  OURS ("vkGetPhysicalDeviceQueueFamilyProperties", get_queue_families),
-  OURS ("vkCreateDevice", create_device),
-}, device_calls[] = {
+} device_calls[] = {
   OURS ("vkGetDeviceProcAddr", get_device_proc),
   OURS ("vkDestroyDevice", destroy_device),
   OURS ("vkDeviceWaitIdle", device_wait_idle),
@@ -788,10 +485,11 @@ get_instance_proc (VkInstance instance, const char *name)
 {
   PFN_vkVoidFunction ours = find_device_call (name);
 
-  for (size_t i = 0; i < sizeof instance_calls / sizeof instance_calls[0] && !ours; i++)
-    if (!strcmp (instance_calls[i].name, name))
-      ours = instance_calls[i].function;
-  return ours ? ours : instance ? instance_of (instance).next (instance, name) : NULL;
+  if (!ours)
+    ours = !strcmp (name, "vkGetInstanceProcAddr") ? (PFN_vkVoidFunction) get_instance_proc
+           : !strcmp (name, "vkCreateDevice")      ? (PFN_vkVoidFunction) create_device
+                                                   : layer_instance_call (name);
+  return ours ? ours : instance ? layer_instance (instance).next (instance, name) : NULL;
 }
 
 EXPORT VKAPI_ATTR VkResult VKAPI_CALL

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two files of the layer share: physical.c (words, instances, what devices are) and faults.c (what they do). */
+#pragma once
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#define EXPORT __attribute__ ((visibility ("default")))
+
+typedef struct {
+  uint64_t lost, hang, memory, memory_limit, host, pipeline, devices, buffer, shared, invocations;
+  bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
+} LayerFaults;
+
+typedef struct {
+  void *key; /* the loader's dispatch table, which its physical devices share; NULL: free */
+  VkInstance handle;
+  PFN_vkGetInstanceProcAddr next;
+  /* Asked for when the instance is made: later the loader gives the first layer's, which is this one's. */
+  PFN_vkDestroyInstance DestroyInstance;
+  PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
+  PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
+  PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
+} LayerInstance;
+
+typedef struct {
+  uint64_t submits, allocations, pipelines; /* of the device that was made last */
+  uint64_t devices;                         /* since faults were set */
+} LayerCounts;
+
+extern pthread_mutex_t layer_lock; /* of all that is here */
+extern LayerFaults layer_faults;
+extern LayerCounts layer_counts;
+
+/* For tests that open the layer as a module. */
+void dyno_faults_set (const char *words);
+uint64_t dyno_faults_count (const char *what);
+
+void layer_give_up (const char *format, ...) __attribute__ ((noreturn, format (printf, 1, 2)));
+void *layer_key (const void *handle);
+LayerInstance layer_instance (const void *handle); /* of an instance or a physical device; faults are known from then on */
+bool layer_has_second_family (void);
+uint32_t layer_count_families (VkPhysicalDevice physical); /* without the second */
+PFN_vkVoidFunction layer_instance_call (const char *name); /* of this layer; NULL: not intercepted */
