@@ -3,6 +3,7 @@
 #include "checkpoint.h"
 #include "npyfile.h"
 #include "safetensors.h"
+#include "stepper.h"
 #include "train-test.h"
 #include <math.h>
 #include <string.h>
@@ -405,9 +406,9 @@ test_validation_is_a_mean_of_samples (void)
 }
 
 static void
-keep_norm (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+keep_step (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
-  ((double *) data)[(step->step - 1) % 3] = step->grad_norm;
+  ((DynoStepMetrics *) data)[(step->step - 1) % 3] = *step;
 }
 
 /* The last step of an epoch has two batches of 4 where the others have five: its gradient is the mean over 8 samples, as of one batch
@@ -420,17 +421,89 @@ test_short_accumulation_is_a_mean (void)
   g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
   g_auto (TestRun) parts = { 0 };
   g_auto (TestRun) whole = { 0 };
-  double short_norm[3] = { 0 }, whole_norm[3] = { 0 };
+  DynoStepMetrics short_steps[3] = { 0 }, whole_steps[3] = { 0 };
 
   test_job_set (job, "lr=0", "epochs=1", "data.val_split=0", "data.shuffle=false", "batch_size=4", "accumulate=5", NULL);
-  test_run (&parts, job, keep_norm, short_norm);
+  test_run (&parts, job, keep_step, short_steps);
   g_assert_cmpuint (parts.losses->len, ==, 3);
   test_job_set (job, "batch_size=8", "accumulate=1", NULL);
-  test_run (&whole, job, keep_norm, whole_norm);
+  test_run (&whole, job, keep_step, whole_steps);
   g_assert_cmpuint (whole.losses->len, ==, 6);
-  g_assert_cmpfloat (whole_norm[2], >, 0);
-  g_assert_cmpfloat_with_epsilon (short_norm[2] / whole_norm[2], 1, 1e-5);
+  g_assert_cmpfloat (whole_steps[2].grad_norm, >, 0);
+  g_assert_cmpfloat_with_epsilon (short_steps[2].grad_norm / whole_steps[2].grad_norm, 1, 1e-5);
+  g_assert_cmpfloat (whole_steps[2].accuracy, >, 0);
+  g_assert_cmpfloat (short_steps[2].accuracy, ==, whole_steps[2].accuracy);
   g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, 2), g_array_index (whole.losses, double, 5), 1e-6);
+  arrays_clear (&a);
+}
+
+/* --- steps --------------------------------------------------------------------------------------------------------- */
+
+/* What the device reads of a step follows from the settings and the step's number. */
+static void
+test_step_input (void)
+{
+  DynoSettings s;
+  struct DynoStepInput input;
+  DynoStepOrder order = { .step = 0, .batches = 3, .lr = 0.25 };
+
+  dyno_settings_init (&s);
+  s.momentum = 0.75;
+  s.weight_decay = 0.125;
+  s.clip_norm = 2.5;
+  s.seed = (G_GINT64_CONSTANT (7) << 32) + 9;
+  dyno_step_fill_input (&input, &order, &s);
+  g_assert_cmpuint (input.first_update, ==, 1);
+  g_assert_cmpuint (input.seed_high, ==, 7);
+  g_assert_cmpuint (input.seed_low, ==, 9);
+  g_assert_cmpfloat (input.lr, ==, 0.25f);
+  g_assert_cmpfloat (input.momentum, ==, 0.75f);
+  g_assert_cmpfloat (input.weight_decay, ==, 0.125f);
+  g_assert_cmpfloat (input.clip_norm, ==, 2.5f);
+  g_assert_cmpfloat (input.loss_divisor, ==, 3);
+  g_assert_cmpfloat (input.flip_probability, ==, 0);
+  g_assert_cmpuint (input.scale_growth_interval, ==, 100);
+  s.augment_flip = TRUE;
+  s.optimizer = DYNO_OPTIMIZER_NAME_ADAMW;
+  order.step = 1999;
+  dyno_step_fill_input (&input, &order, &s);
+  g_assert_cmpuint (input.step, ==, 1999);
+  g_assert_cmpuint (input.first_update, ==, 0);
+  g_assert_cmpfloat (input.flip_probability, ==, 0.5f);
+  g_assert_cmpfloat (input.momentum, ==, 0.9f);
+  g_assert_cmpfloat (input.beta2, ==, 0.999f);
+  g_assert_cmpuint (input.scale_growth_interval, ==, 100);
+  order.step = 2000;
+  dyno_step_fill_input (&input, &order, &s);
+  g_assert_cmpuint (input.scale_growth_interval, ==, 2000);
+  g_assert_cmpfloat (input.loss_scale_min, <, 1);
+  g_assert_cmpfloat (input.loss_scale_max, >=, 65536);
+}
+
+/* last wait, whether one was shorter than the one before */
+static void
+compare_wait (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  double *waits = data;
+
+  waits[1] += step->wait_data_ms < waits[0];
+  waits[0] = step->wait_data_ms;
+}
+
+/* The wait for data of each step is its own: added up over steps it could only grow. */
+static void
+test_waits_are_of_their_step (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+  g_auto (TestRun) run = { 0 };
+  double waits[2] = { 0 };
+
+  test_job_set (job, "workers=0", "epochs=8", NULL);
+  test_run (&run, job, compare_wait, waits);
+  g_assert_cmpuint (run.losses->len, ==, 24);
+  g_assert_cmpfloat (waits[1], >, 0);
   arrays_clear (&a);
 }
 
@@ -452,5 +525,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/values-resume-to-the-bit", test_values_resume);
   g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples", test_validation_is_a_mean_of_samples);
   g_test_add_func ("/train/numerics/short-accumulation-is-a-mean", test_short_accumulation_is_a_mean);
+  g_test_add_func ("/train/numerics/step-input-follows-the-settings", test_step_input);
+  g_test_add_func ("/train/numerics/waits-are-of-their-step", test_waits_are_of_their_step);
   return g_test_run ();
 }
