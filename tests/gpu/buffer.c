@@ -65,6 +65,24 @@ test_large (void)
   test_device_done (device);
 }
 
+/* What the device says of its largest buffer holds, and no larger one is asked for. */
+static void
+test_largest_buffer (void)
+{
+  DynoDeviceParams params = { .index = -1, .max_buffer_bytes = (1 << 20) + 1 };
+  g_autoptr (GError) error = NULL;
+  DynoDevice *device = dyno_device_open (&params, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_device_get_info (device)->max_buffer_bytes, ==, (1 << 20) + 1);
+  g_assert_cmpuint (dyno_buffer_get_limit (dyno_device_get_info (device)), ==, 1 << 20);
+  dyno_buffer_free (test_buffer (device, 1 << 20, DYNO_BUFFER_DEVICE));
+  g_assert_null (dyno_buffer_new (device, (1 << 20) + 1, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error));
+  g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);
+  g_assert_nonnull (strstr (error->message, "1048576"));
+  test_device_done (device);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -73,5 +91,6 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/buffer/upload-write-read-fill", test_upload_roundtrip);
   g_test_add_func ("/gpu/buffer/readback-write-read-fill", test_readback_roundtrip);
   g_test_add_func ("/gpu/buffer/larger-than-staging", test_large);
+  g_test_add_func ("/gpu/buffer/largest-is-known", test_largest_buffer);
   return g_test_run ();
 }
