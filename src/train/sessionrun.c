@@ -302,7 +302,7 @@ dyno_session_run (gpointer data)
     }
   state = end_state (&run, outcome);
   finish_folder (&run);
-  dyno_run_end_saving (&run);
+  g_clear_pointer (&run.saver, dyno_saver_free); /* one that ends at once writes nothing more */
   dyno_run_collect_unreadable (&run);
   if (problem)
     g_info ("Failed: %s", problem->message);

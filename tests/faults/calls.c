@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct {
@@ -91,9 +93,71 @@ fail (void)
   return -1;
 }
 
+static GMutex lock;
+static GCond let_go;
+static const char *holding; /* thread's name; NULL: none */
+static gboolean gave_up;
+static guint held;
+
+void
+calls_hold_fsync (const char *thread_name)
+{
+  g_mutex_lock (&lock);
+  holding = thread_name;
+  gave_up = FALSE;
+  held = 0;
+  g_mutex_unlock (&lock);
+}
+
+void
+calls_let_go (void)
+{
+  g_mutex_lock (&lock);
+  holding = NULL;
+  g_cond_broadcast (&let_go);
+  g_mutex_unlock (&lock);
+}
+
+guint
+calls_get_held (void)
+{
+  guint n;
+
+  g_mutex_lock (&lock);
+  n = held;
+  g_mutex_unlock (&lock);
+  return n;
+}
+
+gboolean
+calls_gave_up (void)
+{
+  gboolean gave;
+
+  g_mutex_lock (&lock);
+  gave = gave_up;
+  g_mutex_unlock (&lock);
+  return gave;
+}
+
+static void
+wait_while_held (void)
+{
+  gint64 deadline = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
+  char name[16] = "";
+
+  pthread_getname_np (pthread_self (), name, sizeof name);
+  g_mutex_lock (&lock);
+  held += g_strcmp0 (holding, name) == 0;
+  while (holding && strcmp (holding, name) == 0 && !gave_up)
+    gave_up = !g_cond_wait_until (&let_go, &lock, deadline);
+  g_mutex_unlock (&lock);
+}
+
 int
 fsync (int fd)
 {
+  wait_while_held ();
   return meet ("fsync %d", fd) ? fail () : LIBC (fsync) (fd);
 }
 

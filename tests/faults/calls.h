@@ -13,4 +13,10 @@ void calls_arm (guint at, int code);
 /* Back to libc's.  How many there were; *list (may be NULL; g_free): a line for each, as "write 5" or "rename FROM TO". */
 guint calls_disarm (char **list);
 
+/* fsync waits from now on, in threads of that name, until it is let go; a minute at most. */
+void calls_hold_fsync (const char *thread_name);
+void calls_let_go (void);
+guint calls_get_held (void);   /* how many came meanwhile */
+gboolean calls_gave_up (void); /* one waited that minute */
+
 G_END_DECLS
