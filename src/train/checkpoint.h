@@ -6,7 +6,7 @@
  * everything else.  The file is replaced atomically, and the one before is kept beside it. */
 #pragma once
 #include "job.h"
-#include "state.h"
+#include "runstate.h"
 
 G_BEGIN_DECLS
 

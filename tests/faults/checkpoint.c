@@ -5,8 +5,8 @@
 #include "base-error.h"
 #include "checkpoint.h"
 #include "file.h"
-#include "log.h"
 #include "rundir.h"
+#include "train-test.h"
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ read_text (Case *c, const char *path, char **text)
 static void
 case_init (Case *c, Writer writer)
 {
-  *c = (Case){ .write = writer, .folder = g_dir_make_tmp ("dyno-faults-XXXXXX", NULL) };
+  *c = (Case){ .write = writer, .folder = test_folder () };
   c->path = g_build_filename (c->folder, DYNO_CHECKPOINT_NAME, NULL);
   c->previous = g_build_filename (c->folder, DYNO_CHECKPOINT_NAME_PREVIOUS, NULL);
   for (guint v = 0; v < G_N_ELEMENTS (c->texts); v++)
@@ -92,14 +92,9 @@ case_init (Case *c, Writer writer)
 static void
 case_clear (Case *c)
 {
-  g_autofree char *log = g_build_filename (c->folder, "log", NULL);
-
   for (guint v = 0; v < G_N_ELEMENTS (c->texts); v++)
     g_free (c->texts[v]);
-  g_unlink (c->path);
-  g_unlink (c->previous);
-  g_unlink (log);
-  g_assert_cmpint (g_rmdir (c->folder), ==, 0);
+  test_remove_tree (c->folder);
   g_free (c->folder);
   g_free (c->path);
   g_free (c->previous);
@@ -139,6 +134,21 @@ count_temporaries (Case *c)
   while ((name = g_dir_read_name (folder)))
     n += name[0] == '.';
   return n;
+}
+
+/* The next run's start cleans up. */
+static void
+start_next (Case *c)
+{
+  g_autoptr (GError) error = NULL;
+  DynoRunDir *dir = dyno_run_dir_open (c->folder, &error);
+  DynoMetrics *metrics = dyno_metrics_new ();
+
+  g_assert_no_error (error);
+  g_assert_true (dyno_run_dir_begin (dir, metrics, &error));
+  dyno_run_dir_free (dir);
+  dyno_metrics_free (metrics);
+  g_assert_cmpuint (count_temporaries (c), ==, 0);
 }
 
 /* The new version or the old one; with the old one, what was kept before it is kept still. */
@@ -230,10 +240,7 @@ test_killed (gconstpointer data)
         old++;
       else
         renewed++;
-      g_autoptr (DynoRunDir) dir = dyno_run_dir_open (c.folder, NULL);
-      g_assert_nonnull (dir);
-      g_assert_cmpuint (count_temporaries (&c), ==, 0);
-      dyno_log_set_file (NULL);
+      start_next (&c);
     }
   g_assert_cmpuint (old, >=, 4);
   g_assert_cmpuint (renewed, >=, 2);
@@ -280,9 +287,7 @@ test_failing (gconstpointer data)
       g_assert_cmpuint (lost, <=, 1);     /* the one before the old goes when the new is whole: the last rename alone */
     }
   /* A call that removes a temporary file may fail as well: the next start does it. */
-  g_autoptr (DynoRunDir) dir = dyno_run_dir_open (c.folder, NULL);
-  g_assert_cmpuint (count_temporaries (&c), ==, 0);
-  dyno_log_set_file (NULL);
+  start_next (&c);
   case_clear (&c);
 }
 
