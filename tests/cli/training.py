@@ -140,6 +140,25 @@ class Train(Case):
         self.assertEqual((facts['samples'], facts['undecodable'], len(facts['undecodable_samples'])), (40, 2, 2))
         self.assertIn('2 of them cannot be read', self.run_it('inspect', self.path('images'), '--deep').stdout.decode())
 
+    def test_a_picture_deleted_in_mid_run_is_skipped(self):
+        for i in range(40):
+            self.write_png(f"images/{'ab'[i % 2]}/{i:02}.png", i * 6)
+        process = subprocess.Popen([PROGRAM, 'train', '--data', self.path('images'), *SMALL, '--epochs', '5000', '--json',
+                                    '--set', 'image_size=16'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        warned = False
+        for line in process.stdout:
+            event = json.loads(line)
+            if event.get('event') == 'step' and event['step'] == 1:
+                os.unlink(self.path('images/a/06.png'))
+            if event.get('event') == 'step' and event['step'] == 3000:
+                process.kill()
+            if event.get('event') == 'warning' and 'a/06.png' in event['text']:
+                warned = True
+                process.send_signal(signal.SIGINT)
+        self.assertEqual((process.wait(timeout=60), warned), (130, True))
+        self.assertEqual((event['event'], event['unreadable']), ('done', 1))
+
     def test_dead_reader_does_not_stop_the_run(self):
         process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--json', '--out', self.path('run')],
                                    cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -557,6 +557,9 @@ test_one_class_is_refused (void)
   g_assert_false (dyno_job_plan (job, &info, &card, &plan, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
   g_clear_error (&error);
+  job->settings.data_one_class = TRUE;
+  g_assert_true (dyno_job_plan (job, &info, &card, &plan, &error));
+  g_assert_no_error (error);
   g_free (job->model);
   job->model = g_strdup ("resnet-18");
   g_assert_false (dyno_job_plan (job, &images, &card, &plan, &error));
