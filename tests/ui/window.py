@@ -251,6 +251,14 @@ class Window:
             self.process.wait()
 
 
+def assert_whole(folder):
+    """A run from the window leaves what one from dynoctl leaves."""
+    kept = os.listdir(folder)
+    for name in 'settings.ini', 'metrics.csv', 'weights.safetensors', 'curves.svg', 'curves.png', 'log':
+        assert name in kept, f'{name} is not in {folder}: {kept}'
+    return kept
+
+
 def newest_run():
     return os.path.join(RUNS, sorted(os.listdir(RUNS))[-1])
 
@@ -299,17 +307,20 @@ def test_trains_to_the_end(window):
     assert len(steps) == 2 and steps[0] == steps[1] and steps[0] > 0, text
     window.ready()
     assert any(re.fullmatch(r'[\d.]+\u00a0[KMG]iB', t) for t in window.shown()), 'the memory tile has no number with its unit'
-    kept = os.listdir(newest_run())
-    assert 'metrics.csv' in kept and 'weights.safetensors' in kept, kept
+    assert_whole(newest_run())
 
 
-def test_pauses_and_stops(window):
+def start_long_run(window):
     window.ready()
     window.small_shapes()
     window.set_number('Epochs', 5000)
     window.ready()
     window.press('Start')
     window.text('Training, step')
+
+
+def test_pauses_and_stops(window):
+    start_long_run(window)
     for name in 'Throughput', 'Loss', 'GPU memory':
         said = window.wait_for(f'values of {name}', lambda n=name: (lambda d: d if ': ' in d else None)(
             window.find(Atspi.Role.CHART, n).get_description()))
@@ -408,12 +419,7 @@ def test_opens_a_folder_of_arrays_and_shows_their_axes(window):
 
 
 def test_says_that_a_path_was_not_opened_in_mid_run(window):
-    window.ready()
-    window.small_shapes()
-    window.set_number('Epochs', 5000)
-    window.ready()
-    window.press('Start')
-    window.text('Training, step')
+    start_long_run(window)
     subprocess.run([window.program, os.path.join(HOME, 'elsewhere')], check=True)
     window.text('“elsewhere” was not opened')
     window.press('Close message')
@@ -461,12 +467,7 @@ def test_tuning_calls_proven_what_was_proven(window):
 
 
 def test_closes_in_mid_run(window):
-    window.ready()
-    window.small_shapes()
-    window.set_number('Epochs', 5000)
-    window.ready()
-    window.press('Start')
-    window.text('Training, step')
+    start_long_run(window)
     window.close()
     window.text('Stop the run and close?')
     window.press('Cancel')
@@ -475,14 +476,56 @@ def test_closes_in_mid_run(window):
     window.close()
     window.press('Stop and Keep')
     window.end()
-    kept = os.listdir(newest_run())
-    assert 'metrics.csv' in kept and 'weights.safetensors' in kept, kept
+    assert 'checkpoint' in ' '.join(assert_whole(newest_run()))
+
+
+def test_ends_on_sigterm_with_everything_kept(window):
+    """A logout, or kill: no question, but the run is saved."""
+    start_long_run(window)
+    window.process.terminate()
+    window.end()
+    assert 'checkpoint' in ' '.join(assert_whole(newest_run()))
+
+
+def test_quits_in_mid_run(window):
+    start_long_run(window)
+    window.key('ctrl+q')
+    window.press('Stop and Keep')
+    window.end()
+    assert 'checkpoint' in ' '.join(assert_whole(newest_run()))
+
+
+def test_divergence_is_said(window):
+    window.open_settings(data='builtin:shapes?size=16&samples=100', model='mlp', batch_size=16, epochs=40, lr=100, momentum=0.99,
+                         warmup_epochs=0, schedule='constant', amp='false')
+    window.wait_for('its settings', lambda: window.get_number('Epochs') == 40)
+    window.ready()
+    window.press('Start')
+    window.text('The training diverged')
+    window.text_with('Try a lower learning rate')
+    window.text('Failed, step')
+    window.press('Close message')
+    window.ready()
+
+
+def test_a_run_that_learns_nothing_is_said(window):
+    window.open_settings(data='builtin:shapes?size=16&samples=400', model='mlp', batch_size=16, epochs=8, lr=1e-7, warmup_epochs=0,
+                         schedule='constant', amp='false', momentum=0)
+    window.wait_for('its settings', lambda: window.get_number('Epochs') == 8)
+    window.ready()
+    window.press('Start')
+    window.text('Finished, step')
+    window.text_with('Nothing is learned')
+    window.press('Close message')
+    window.ready()
 
 
 TESTS = [test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_closes_in_mid_run]
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_divergence_is_said,
+         test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
+         test_quits_in_mid_run]
 
 
 def main():
@@ -497,6 +540,8 @@ def main():
         name = '/ui/window/' + test.__name__.removeprefix('test_').replace('_', '-')
         start = time.monotonic()
         try:
+            if window.process.poll() is not None:  # the test before closed it
+                window = Window(program)
             test(window)
             complaints = window.complaints()
             assert not complaints, 'on standard error: ' + '; '.join(complaints)
