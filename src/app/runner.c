@@ -20,9 +20,10 @@ struct _DynoRunner {
   DynoRunSeries series;
   guint64 first_step; /* of the log, and when it ended */
   double first_seconds;
-  gboolean over;    /* DONE came */
-  gboolean freeing; /* the session is being freed in a thread */
-  char *csv;        /* of the last run, taken when its session ends */
+  gint64 preparing_since_us, preparing_until_us; /* the latter is estimated; 0: not preparing; not known yet */
+  gboolean over;                                 /* DONE came */
+  gboolean freeing;                              /* the session is being freed in a thread */
+  char *csv;                                     /* of the last run, taken when its session ends */
 };
 
 enum { CHANGED, FAILED, WARNING, DONE, N_SIGNALS };
@@ -54,7 +55,8 @@ clear_status (DynoRunner *self)
   memset (&self->status, 0, sizeof self->status);
   self->status.best_accuracy = NAN;
   self->status.eta_s = -1;
-  self->status.progress_fraction = -1;
+  self->status.progress_left_s = -1;
+  self->preparing_since_us = self->preparing_until_us = 0;
   self->status.memory_unit = 1024.0 * 1024 * 1024;
 }
 
@@ -258,6 +260,57 @@ tell_unreadable (DynoRunner *self, const DynoEvent *event)
   g_signal_emit (self, signals[WARNING], 0, text->str);
 }
 
+/* What is prepared, in its order and with its usual share of the time: one progress for all of it, up to the end of the first step, in
+ * which drivers compile once more. */
+static const struct {
+  const char *what;
+  double begin, end;
+} phases[] = { { "scan", 0, 0.05 },
+               { "autotune", 0.05, 0.45 },
+               { "compile", 0.45, 0.85 },
+               { "weights", 0.85, 0.88 },
+               { "first-step", 0.88, 1 } };
+
+static void
+prepare (DynoRunner *self, const char *what, double fraction)
+{
+  DynoRunStatus *s = &self->status;
+  gint64 now = g_get_monotonic_time (), spent;
+  if (self->preparing_since_us == 0)
+    self->preparing_since_us = now;
+  s->progress = g_intern_string (what);
+  for (guint i = 0; i < G_N_ELEMENTS (phases); i++)
+    {
+      if (g_str_equal (phases[i].what, what))
+        s->progress_fraction =
+            MAX (s->progress_fraction, phases[i].begin + (phases[i].end - phases[i].begin) * CLAMP (fraction, 0, 1));
+    }
+  spent = now - self->preparing_since_us;
+  if (s->progress_fraction >= 0.1 && spent > G_USEC_PER_SEC / 2)
+    self->preparing_until_us = now + (gint64) ((double) spent * (1 - s->progress_fraction) / s->progress_fraction);
+}
+
+static void
+end_preparation (DynoRunner *self)
+{
+  self->status.progress = NULL;
+  self->status.progress_fraction = 0;
+  self->status.progress_left_s = -1;
+  self->preparing_since_us = self->preparing_until_us = 0;
+}
+
+/* TRUE: the seconds that are shown have changed. */
+static gboolean
+count_down (DynoRunner *self)
+{
+  double before = self->status.progress_left_s, left;
+  if (!self->status.progress || self->preparing_until_us == 0)
+    return FALSE;
+  left = (double) (self->preparing_until_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
+  self->status.progress_left_s = left > 0 ? ceil (left) : -1;
+  return self->status.progress_left_s != before;
+}
+
 static void
 handle (DynoRunner *self, const DynoEvent *event)
 {
@@ -268,8 +321,10 @@ handle (DynoRunner *self, const DynoEvent *event)
       /* a Stop that was asked for stays visible although older states are still on their way */
       if (s->state != DYNO_SESSION_STOPPING || event->state > DYNO_SESSION_STOPPING)
         s->state = event->state;
-      if (s->state != DYNO_SESSION_PREPARING)
-        s->progress = NULL;
+      if (s->state == DYNO_SESSION_RUNNING && s->n_steps == 0)
+        prepare (self, "first-step", 0);
+      else if (s->state != DYNO_SESSION_PREPARING)
+        end_preparation (self);
       break;
     case DYNO_EVENT_PLAN:
       s->has_plan = TRUE;
@@ -284,8 +339,8 @@ handle (DynoRunner *self, const DynoEvent *event)
       count_steps (self);
       break;
     case DYNO_EVENT_PROGRESS:
-      s->progress = g_intern_string (event->progress.what);
-      s->progress_fraction = event->progress.total > 0 ? (double) event->progress.done / event->progress.total : -1;
+      prepare (self, event->progress.what,
+               event->progress.total > 0 ? (double) event->progress.done / event->progress.total : 0);
       break;
     case DYNO_EVENT_WARNING:
       g_signal_emit (self, signals[WARNING], 0, event->text);
@@ -348,6 +403,9 @@ dyno_runner_drain (DynoRunner *self)
     }
   any |= take_steps (self, self->over ? G_MAXUINT : MAX_ROWS);
   any |= take_epochs (self);
+  if (self->status.n_steps > 0 && self->status.state == DYNO_SESSION_RUNNING && self->status.progress)
+    end_preparation (self);
+  any |= count_down (self);
   estimate (self);
   if (self->over)
     {

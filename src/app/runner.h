@@ -23,7 +23,8 @@ typedef struct {
   guint64 n_train, n_validation;
   guint64 total_steps;      /* 0: not known */
   const char *progress;     /* what is being prepared, or NULL */
-  double progress_fraction; /* of it; negative: not known */
+  double progress_fraction; /* of the whole preparation, first step included; it never falls */
+  double progress_left_s;   /* negative: not known yet */
   guint64 n_steps;
   DynoStepMetrics step; /* the last, once n_steps > 0 */
   guint64 n_epochs;

@@ -44,8 +44,16 @@ static char *
 describe_state (const DynoRunStatus *s)
 {
   const char *state = dyno_words_session_state (s->state);
-  if (s->state == DYNO_SESSION_PREPARING && s->progress)
-    return g_strdup_printf ("%s: %s\342\200\246", state, dyno_words_progress (s->progress));
+  gboolean preparing = s->progress && (s->state == DYNO_SESSION_PREPARING || s->state == DYNO_SESSION_RUNNING);
+  if (preparing)
+    {
+      state = dyno_words_session_state (DYNO_SESSION_PREPARING);
+      if (s->progress_left_s < 0)
+        return g_strdup_printf ("%s: %s\342\200\246", state, dyno_words_progress (s->progress));
+      /* Translators: "Preparing: Compiling GPU programs…, about 12 s left" */
+      return g_strdup_printf (_ ("%s: %s…, about %.0f s left"), state, dyno_words_progress (s->progress),
+                              s->progress_left_s);
+    }
   if (s->n_steps == 0)
     return g_strdup_printf (s->state < DYNO_SESSION_FINISHED ? "%s\342\200\246" : "%s", state);
   g_autofree char *step = dyno_format_count (s->step.step);
@@ -94,7 +102,7 @@ show_run (DynoRunPage *self)
   gtk_label_set_text (GTK_LABEL (self->state), state);
   dyno_widget_add_class (self->state, "bad-text", s->state == DYNO_SESSION_FAILED);
   double fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
-  if (s->state == DYNO_SESSION_PREPARING && s->progress_fraction >= 0)
+  if (s->progress)
     fraction = s->progress_fraction;
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
   gtk_widget_set_visible (self->folder,

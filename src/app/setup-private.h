@@ -17,6 +17,7 @@ struct _DynoSetup {
   DynoLevel level;
   gboolean by_hand; /* a preset's setting was changed since the preset was chosen */
   gboolean locked, closed;
+  gboolean first_start, first_shapes; /* nothing was kept from an earlier sitting; and nobody named a data set */
 
   DynoDataset *dataset;
   GCancellable *opening;

@@ -76,6 +76,20 @@ renew_presets (DynoSetup *self)
   self->presets = dyno_preset_list (dyno_setup_get_device (self));
 }
 
+/* On a software device the first start is small enough for a curve within seconds. */
+static void
+start_small (DynoSetup *self)
+{
+  const DynoDeviceInfo *device = dyno_setup_get_device (self);
+  if (!self->first_start || !device || device->type != DYNO_DEVICE_TYPE_SOFTWARE)
+    return;
+  self->job->settings.batch_size = 32;
+  self->job->settings.model_width = 0.25;
+  self->by_hand = TRUE;
+  if (self->first_shapes)
+    dyno_setup_open_data (self, "builtin:shapes?size=32&samples=2000");
+}
+
 static void
 list_done (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -86,6 +100,7 @@ list_done (GObject *source, GAsyncResult *result, gpointer data)
     respect_device (self);
   else
     dyno_setup_follow_preset (self);
+  start_small (self);
   dyno_setup_announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
   dyno_setup_plan_later (self);
 }
@@ -253,6 +268,7 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
 {
   if (self->locked)
     return;
+  self->first_start = FALSE;
   if (job->preset)
     {
       g_free (self->preset);
@@ -362,6 +378,8 @@ dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const 
                     const char *const *settings)
 {
   self->level = level <= DYNO_LEVEL_MAX ? level : DYNO_LEVEL_RECOMMENDED;
+  self->first_start = !settings || !*settings;
+  self->first_shapes = g_strcmp0 (data, "builtin:shapes") == 0;
   g_free (self->preset);
   self->preset = g_strdup (preset ? preset : "");
   if (model && dyno_model_find (model))

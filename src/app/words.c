@@ -85,6 +85,7 @@ dyno_words_progress (const char *what)
     { "compile", N_ ("Compiling GPU programs") },
     { "autotune", N_ ("Choosing the fastest GPU programs") },
     { "weights", N_ ("Preparing weights") },
+    { "first-step", N_ ("First step") },
   };
   return find_word (words, G_N_ELEMENTS (words), what);
 }

@@ -263,6 +263,35 @@ def newest_run():
     return os.path.join(RUNS, sorted(os.listdir(RUNS))[-1])
 
 
+def test_first_start_on_a_software_device_is_small(window):
+    """Small enough that a curve is there soon."""
+    window.ready()
+    window.wait_for('small shapes', lambda: window.get_number('Size') == 32)
+    assert window.get_number('Batch size') == 32
+    assert window.get_number('Model width') == 0.25
+
+
+def test_preparation_is_one_progress(window):
+    """Up to the first step the bar only rises, whatever is prepared, and the time left is told when it can be."""
+    window.open_settings(data='builtin:shapes?size=40&samples=100', model='mlp', batch_size=20, epochs=1)
+    window.wait_for('its settings', lambda: window.get_number('Batch size') == 20 and window.get_number('Size') == 40)
+    window.ready()
+    window.press('Start')
+    bar = window.find(Atspi.Role.PROGRESS_BAR, 'Progress of the run')
+    values, said = [], set()
+
+    def started():
+        said.update(t for t in window.shown() if t.startswith('Preparing: '))
+        values.append(Atspi.Value.get_current_value(bar))
+        return any(t.startswith(('Training, step', 'Finished, step')) for t in window.shown())
+    window.wait_for('the first step', started)
+    rising = values[:-2]
+    assert rising == sorted(rising), values
+    assert said, 'nothing was said of the preparation'
+    window.text('Finished, step')
+    window.ready()
+
+
 def test_every_control_has_a_name(window):
     """What the focus can reach is named for screen readers, on each page, the error bar included."""
     window.ready()
@@ -520,7 +549,7 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.ready()
 
 
-TESTS = [test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
+TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_divergence_is_said,
