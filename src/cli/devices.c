@@ -80,6 +80,7 @@ print_json (const DynoDeviceInfo *info)
   dyno_json_string (&json, "matrix", matrix_name (info->matrix));
   dyno_json_bool (&json, "matrix_khr_device", info->matrix_khr_device);
   dyno_json_bool (&json, "matrix_nv_device", info->matrix_nv_device);
+  dyno_json_string (&json, "matrix_shapes", info->matrix_shapes);
   dyno_json_string (&json, "compiler", dyno_shader_compiler_version ());
   dyno_json_uint (&json, "subgroup_size", info->subgroup_size);
   dyno_json_uint (&json, "shared_bytes", info->shared_bytes);
@@ -121,6 +122,7 @@ static void
 print_text (const DynoDeviceInfo *info)
 {
   g_autofree char *vram = dyno_text_bytes (info->vram_bytes), *shared = dyno_text_bytes (info->shared_bytes);
+  g_autofree char *matrix = dyno_device_info_matrix_words (info);
 
   dyno_out_line ("%u  %s%s", info->index, info->name, info->type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
   dyno_out_line ("   type        %s, Vulkan %u.%u", type_name (info->type), info->api_version >> 22,
@@ -128,13 +130,7 @@ print_text (const DynoDeviceInfo *info)
   dyno_out_line ("   driver      %s", info->driver);
   dyno_out_line ("   memory      %s%s", vram, info->memory_budget ? ", use by other programs known" : "");
   dyno_out_line ("   AMP         %s", info->fp16 ? "yes" : "no: the device has no fp16");
-  if (info->matrix == DYNO_MATRIX_NONE)
-    dyno_out_line ("   matrix      %s", info->matrix_khr_device || info->matrix_nv_device
-                                            ? "the device has units, but this build's shader compiler does not know them"
-                                            : "no units: FMA");
-  else
-    dyno_out_line ("   matrix      %s",
-                   info->matrix == DYNO_MATRIX_KHR ? "VK_KHR_cooperative_matrix" : "VK_NV_cooperative_matrix");
+  dyno_out_line ("   matrix      %s", matrix);
   if (info->matrix == DYNO_MATRIX_NV && info->matrix_khr_device)
     dyno_out_text ("               the device also has the faster VK_KHR_cooperative_matrix, which a build with a newer\n"
                    "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)\n");

@@ -39,7 +39,8 @@ typedef struct {
   guint64 vram_bytes; /* device-local memory */
   gboolean fp16;      /* 16-bit storage and float16 arithmetic: AMP possible */
   DynoMatrix matrix;  /* best usable path: the device has it and this build's shader compiler knows it */
-  gboolean matrix_khr_device, matrix_nv_device;      /* the device has it, whatever the compiler knows */
+  gboolean matrix_khr_device, matrix_nv_device; /* the device has it, whatever the compiler knows */
+  char matrix_shapes[96]; /* of fp16 x fp16 + fp32 by the KHR extension: "16x16x16, 16x8x16"; empty: none */
   guint32 subgroup_size, subgroup_min, subgroup_max; /* min = max where the size cannot be chosen */
   guint32 shared_bytes;                              /* workgroup memory, 16 KiB at least */
   guint32 max_invocations;                           /* a workgroup, 128 at least */
@@ -54,6 +55,9 @@ typedef struct {
 /* The device's processors, or, where its driver does not say, what devices of its type have: what decides how many
  * workgroups keep it busy. */
 guint32 dyno_device_info_processors (const DynoDeviceInfo *info);
+
+/* Which matrix units are used, or why none; g_free. */
+char *dyno_device_info_matrix_words (const DynoDeviceInfo *info);
 
 /* A number of workgroups or invocations that was measured to keep a card of 132 processors busy, for this device; 1 at least. */
 guint32 dyno_device_info_scale (const DynoDeviceInfo *info, guint32 count);

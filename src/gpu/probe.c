@@ -80,9 +80,37 @@ list_extensions (DynoInstance *instance, VkPhysicalDevice device)
   return names;
 }
 
-static gboolean
-has_matrix_khr (DynoInstance *instance, VkPhysicalDevice device)
+/* "8x16x16", once. */
+static void
+add_shape (DynoDeviceInfo *info, guint32 m, guint32 n, guint32 k)
 {
+  g_autofree char *shape = g_strdup_printf ("%ux%ux%u", m, n, k);
+  g_auto (GStrv) had = g_strsplit (info->matrix_shapes, ", ", -1);
+
+  if (g_strv_contains ((const char *const *) had, shape)
+      || strlen (info->matrix_shapes) + strlen (shape) + 3 > sizeof info->matrix_shapes)
+    return;
+  if (*info->matrix_shapes)
+    g_strlcat (info->matrix_shapes, ", ", sizeof info->matrix_shapes);
+  g_strlcat (info->matrix_shapes, shape, sizeof info->matrix_shapes);
+}
+
+char *
+dyno_device_info_matrix_words (const DynoDeviceInfo *info)
+{
+  if (info->matrix != DYNO_MATRIX_NONE)
+    return g_strdup (info->matrix == DYNO_MATRIX_KHR ? "VK_KHR_cooperative_matrix" : "VK_NV_cooperative_matrix");
+  if (info->matrix_khr_device || info->matrix_nv_device)
+    return g_strdup ("the device has units, but this build's shader compiler does not know them");
+  if (*info->matrix_shapes)
+    return g_strdup_printf ("the device has units of %s, the kernels are made for 16x16x16: FMA", info->matrix_shapes);
+  return g_strdup ("no units: FMA");
+}
+
+static gboolean
+has_matrix_khr (DynoInstance *instance, VkPhysicalDevice device, DynoDeviceInfo *info)
+{
+  gboolean found = FALSE;
   uint32_t count = 0;
   g_autofree VkCooperativeMatrixPropertiesKHR *rows = NULL;
 
@@ -95,11 +123,14 @@ has_matrix_khr (DynoInstance *instance, VkPhysicalDevice device)
   if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR (device, &count, rows) < 0)
     return FALSE;
   for (uint32_t i = 0; i < count; i++)
-    if (rows[i].MSize == 16 && rows[i].NSize == 16 && rows[i].KSize == 16 && rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR
-        && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_KHR && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_KHR
-        && rows[i].ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR && rows[i].scope == VK_SCOPE_SUBGROUP_KHR)
-      return TRUE;
-  return FALSE;
+    if (rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_KHR
+        && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_KHR && rows[i].ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR
+        && rows[i].scope == VK_SCOPE_SUBGROUP_KHR)
+      {
+        add_shape (info, rows[i].MSize, rows[i].NSize, rows[i].KSize);
+        found |= rows[i].MSize == 16 && rows[i].NSize == 16 && rows[i].KSize == 16;
+      }
+  return found;
 }
 
 static gboolean
@@ -298,7 +329,7 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
   probe->info.fp16 = probe->features12.shaderFloat16 && probe->features11.storageBuffer16BitAccess
                      && probe->features11.uniformAndStorageBuffer16BitAccess && probe->features.shaderInt16;
   probe->info.matrix_khr_device =
-      khr.cooperativeMatrix && probe->features12.vulkanMemoryModel && has_matrix_khr (instance, probe->handle);
+      khr.cooperativeMatrix && probe->features12.vulkanMemoryModel && has_matrix_khr (instance, probe->handle, &probe->info);
   probe->info.matrix_nv_device = nv.cooperativeMatrix && has_matrix_nv (instance, probe->handle);
 }
 

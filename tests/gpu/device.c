@@ -2,6 +2,7 @@
 /* Listing, opening, and the account of memory. */
 #include "device-private.h"
 #include "gpu-test.h"
+#include <string.h>
 
 #define MIB (G_GUINT64_CONSTANT (1) << 20)
 
@@ -154,6 +155,25 @@ test_query_memory (void)
   test_device_done (device);
 }
 
+/* What `dynoctl devices` says of units that no kernel is made for. */
+static void
+test_matrix_words (void)
+{
+  DynoDeviceInfo info = { .matrix = DYNO_MATRIX_NONE };
+  g_autofree char *none = dyno_device_info_matrix_words (&info);
+  g_assert_cmpstr (none, ==, "no units: FMA");
+  g_strlcpy (info.matrix_shapes, "8x8x16, 8x16x16", sizeof info.matrix_shapes);
+  g_autofree char *other = dyno_device_info_matrix_words (&info);
+  g_assert_nonnull (strstr (other, "units of 8x8x16, 8x16x16"));
+  g_assert_nonnull (strstr (other, "16x16x16: FMA"));
+  info.matrix_khr_device = TRUE;
+  g_autofree char *compiler = dyno_device_info_matrix_words (&info);
+  g_assert_nonnull (strstr (compiler, "compiler does not know"));
+  info.matrix = DYNO_MATRIX_KHR;
+  g_autofree char *used = dyno_device_info_matrix_words (&info);
+  g_assert_cmpstr (used, ==, "VK_KHR_cooperative_matrix");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -165,6 +185,7 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/device/account-is-exact", test_account);
   g_test_add_func ("/gpu/device/budget-refuses", test_budget);
   g_test_add_func ("/gpu/device/huge-buffer-is-refused", test_huge);
+  g_test_add_func ("/gpu/device/says-which-matrix-units", test_matrix_words);
   g_test_add_func ("/gpu/device/query-memory", test_query_memory);
   return g_test_run ();
 }
