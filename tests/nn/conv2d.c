@@ -361,6 +361,41 @@ test_spilling_tiles_lose_their_place (void)
   g_assert_cmpuint (spilling[1], ==, 0);
 }
 
+/* Subgroups of 64 that take 32 when asked: workgroups with matrix units are multiples of both. */
+static void
+test_matrix_workgroups_are_whole (void)
+{
+  static const ReferenceConv2d all[] = {
+    { 4, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 },   { 4, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3 },
+    { 4, 224, 224, 3, 32, 3, 3, 1, 1, 1, 1 },  { 4, 33, 31, 3, 40, 5, 5, 1, 1, 2, 2 },
+    { 4, 14, 14, 512, 640, 1, 1, 1, 1, 0, 0 }, { 4, 56, 56, 64, 128, 3, 3, 2, 2, 1, 1 }
+  };
+  DynoDeviceInfo info = { .shared_bytes = 65536,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_max = 64,
+                          .subgroup_size = 64,
+                          .processors = 96,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  for (guint i = 0; i < G_N_ELEMENTS (all) * DYNO_CONV2D_N_PASSES; i++)
+    {
+      DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+      DynoConv2dShape shape = shape_of (&all[i / DYNO_CONV2D_N_PASSES], TRUE);
+      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
+      guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
+      for (guint v = 0; v < n; v++)
+        {
+          DynoKernelSpec spec;
+          guint32 groups[3];
+          dyno_conv2d_spec (&info, &shape, pass, &variants[v], &spec, groups);
+          if (dyno_tile_uses_matrix (variants[v].tile))
+            g_assert_cmpuint (spec.local_size[0] % 64, ==, 0);
+        }
+    }
+}
+
 /* Which shapes a tile cannot make, and that what it can fits into shared memory. */
 static void
 test_tiles_serve (void)
@@ -524,6 +559,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
   g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place", test_spilling_tiles_lose_their_place);
+  g_test_add_func ("/nn/conv2d/matrix-workgroups-are-whole-subgroups", test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);

@@ -149,6 +149,14 @@ dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass 
   return f;
 }
 
+/* Vulkan asks it of kernels with matrix units (VUID-VkPipelineShaderStageCreateInfo-module-08987), of the size that the device takes
+ * by itself, also where another one is required. */
+static gboolean
+whole_subgroups (const DynoDeviceInfo *info, guint32 invocations)
+{
+  return info->subgroup_size <= 32 || invocations % info->subgroup_size == 0;
+}
+
 static gboolean
 first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoConv2dPass pass)
 {
@@ -156,6 +164,8 @@ first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2d
       || s->kernel_h > 64 || (guint64) s->n * s->h * s->w >= 1u << 30)
     return FALSE;
   DynoFirstTile f = dyno_first_tile (tile, s, pass);
+  if (!whole_subgroups (info, 32 * f.subgroups))
+    return FALSE;
   return f.shared_bytes <= info->shared_bytes && 32 * f.subgroups <= info->max_invocations && f.slices <= 4;
 }
 
@@ -191,6 +201,8 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
                    : "the device has no matrix units";
       if (info->subgroup_min > 32 || info->subgroup_max < 32)
         return "the device has no subgroups of 32";
+      if (tile->kind != DYNO_TILE_FIRST && !whole_subgroups (info, tile_invocations (tile)))
+        return "the device's subgroups do not divide its workgroup";
     }
   if (tile->kind == DYNO_TILE_LANES && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
     return "made for devices that are a CPU with subgroups of 8";
