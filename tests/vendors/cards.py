@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""One card that is not here, on its own driver: cards.py CARD-SCRIPT CARD DYNOCTL.
+
+Every variant of the kernels compiles, what a step takes spills nothing, every workload runs through, and plan says what then happens.
+Nothing is computed, so that no value is looked at."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT, CARD, DYNOCTL = sys.argv[1:4]
+SHAPES = ['--data', 'builtin:shapes?size=32&samples=64', '--model', 'simplecnn', '--set', 'model.width=0.25',
+          '--set', 'batch_size=8']
+# Bigger than any card here; a batch of 2 goes into the smallest.
+BIG = ['--data', 'synthetic:224x224x3?samples=4096', '--model', 'resnet50', '--set', 'autotune=false']
+# Submissions are never marked done, so what waits for them is left at the end: the shim's doing.
+SHIM_SAYS = ('has not been destroyed',)
+
+
+class Card(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='dyno-vendors-')
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_it(self, *arguments, expect=0):
+        environment = dict(os.environ, DYNO_VALIDATION='1')
+        environment['XDG_CACHE_HOME'] = os.path.join(os.environ.get('XDG_CACHE_HOME', self.folder), 'vendors', CARD)
+        done = subprocess.run([SCRIPT, CARD, DYNOCTL, *arguments], capture_output=True, text=True, cwd=self.folder,
+                              env=environment, check=False)
+        self.assertEqual(done.returncode, expect, f'{arguments}: {done.stdout[-2000:]}{done.stderr[-4000:]}')
+        messages = [line for line in done.stderr.splitlines()
+                    if 'Vulkan validation' in line and not any(known in line for known in SHIM_SAYS)]
+        self.assertEqual(messages[:3], [], arguments)
+        self.assertNotIn('Validation was asked for, but', done.stderr)
+        return done
+
+    def lines(self, *arguments, expect=0):
+        return [json.loads(line) for line in self.run_it(*arguments, expect=expect).stdout.splitlines()]
+
+    def device(self):
+        device, = self.lines('devices', '--json')
+        return device
+
+    def modes(self):
+        return ['fp32', 'amp'] if self.device()['fp16'] else ['fp32']
+
+    def test_device(self):
+        """The card's driver, and not a CPU; its processors are known."""
+        device = self.device()
+        self.assertFalse(device['software'], device)
+        self.assertGreater(device['processors'], 0)
+        self.assertIn(device['subgroup_size'], (32, 64))
+        self.assertEqual(device['matrix'], 'khr' if CARD in ('navi31', 'gfx1150') else 'none')
+
+    def check_kernels(self, events):
+        kernels = [e for e in events if e['event'] == 'kernel']
+        self.assertGreater(len(kernels), 10)
+        for kernel in kernels:
+            said = kernel['statistics']
+            self.assertIsNotNone(said, kernel)
+            self.assertGreater(said['registers'], 0, kernel)
+            self.assertEqual(said['spills'], 0, kernel)
+            self.assertEqual(said['scratch_bytes'], 0, kernel)
+            if said['subgroup_size']:
+                self.assertIn(said['subgroup_size'], (32,) if 'MATRIX' in kernel['macros'] else (32, 64), kernel)
+
+    def test_kernels(self):
+        """Every variant compiles; what is chosen untimed spills nothing."""
+        events = self.lines('kernels', '--stats', '--json', '--model', 'resnet18', '--batch', '32')
+        variants = [e for e in events if e['event'] == 'variant']
+        self.assertGreater(len(variants), 10)
+        for variant in variants:
+            self.assertTrue(variant['compiles'], variant)
+        self.check_kernels(events)
+
+    def test_workloads(self):
+        for mode in self.modes():
+            for row in self.lines('bench', '--no-autotune', '--steps', '1', '--batch', '4', '--mode', mode):
+                self.assertNotIn('error', row)
+
+    def test_train_and_tune(self):
+        self.run_it('train', *SHAPES, '--set', 'autotune=false', '--epochs', '1', '--out', 'run')
+        self.assertTrue(os.path.exists(os.path.join(self.folder, 'run', 'weights.safetensors')))
+
+    def test_plan_says_what_happens(self):
+        for batch, code in (('2', 0), ('4096', 6)):
+            settings = [*BIG, '--set', 'amp=false', '--set', f'batch_size={batch}']
+            self.run_it('plan', *settings, expect=code)
+            self.run_it('train', *settings, '--max-steps', '1', '--out', f'run{batch}', expect=code)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)
