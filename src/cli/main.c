@@ -137,6 +137,7 @@ main (int argc, char **argv)
   start_us = g_get_monotonic_time ();
   dyno_out_init ();
   dyno_signals_ignore_pipe ();
+  dyno_file_ignore_size_signal ();
   dyno_log_init ();
   if (first == NULL)
     {

@@ -35,8 +35,8 @@ typedef struct {
   char *best_path;  /* the best weights of earlier parts; NULL: none */
   DynoSaver *saver; /* NULL: nothing is to be saved */
   gboolean save_due;
-  gboolean armed; /* a state was taken whose position is not known yet */
-  guint64 armed_step;
+  gboolean armed;     /* a state was taken whose position is not known yet */
+  guint64 armed_step; /* updates in the state that was taken last, or that the run began with */
   gint64 saved_us;    /* when the last was taken, on the run's clock */
   gboolean recovered; /* from a lost device, which is done once */
   gboolean plan_told;
@@ -86,8 +86,8 @@ void dyno_run_collect_unreadable (DynoRun *run);
 void dyno_run_begin_saving (DynoRun *run);
 void dyno_run_end_saving (DynoRun *run);
 
-/* A checkpoint was asked for, or its time has come, and there is room for one. */
-gboolean dyno_run_save_is_due (DynoRun *run);
+/* A checkpoint was asked for, or its time has come, and there is room for one.  step: updates that were submitted so far. */
+gboolean dyno_run_save_is_due (DynoRun *run, guint64 step);
 /* Saves the state after `step` updates, which is what was submitted so far; without a snapshot nothing is in flight.  It is written
  * beside the training, when the result of that step is known.  Without room it becomes due.  best: its weights are the best
  * so far, which makes room.  Errors are the device's; a full disk and a state that is not finite are warnings. */

@@ -194,7 +194,7 @@ save_if_due (Loop *loop, GError **error)
   DynoRun *run = loop->run;
   gint64 gap;
 
-  if (!dyno_run_save_is_due (run))
+  if (!dyno_run_save_is_due (run, loop->step))
     return TRUE;
   if (run->engine->snapshot)
     return dyno_run_save (run, loop->step, FALSE, error);

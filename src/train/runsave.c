@@ -54,6 +54,7 @@ dyno_run_begin_saving (DynoRun *run)
 
   run->save_due = run->armed = FALSE;
   run->saved_us = dyno_run_clock (run, g_get_monotonic_time ());
+  run->armed_step = run->position.step;
   if (run->dir || run->session->job->weights_out)
     run->saver = dyno_saver_new (&params);
 }
@@ -76,13 +77,14 @@ dyno_run_end_saving (DynoRun *run)
 /* --- checkpoints --------------------------------------------------------------------------------------------------- */
 
 gboolean
-dyno_run_save_is_due (DynoRun *run)
+dyno_run_save_is_due (DynoRun *run, guint64 step)
 {
   double minutes = run->engine->job->settings.checkpoint_minutes;
 
   if (!run->dir || run->armed || run->health.bad_row > 0)
     return FALSE;
-  if (!run->save_due && minutes > 0
+  /* By time alone nothing is saved that was there already, such as the state that a run begins with. */
+  if (!run->save_due && minutes > 0 && step > run->armed_step
       && (double) (dyno_run_clock (run, g_get_monotonic_time ()) - run->saved_us) >= minutes * 60e6)
     run->save_due = TRUE;
   return run->save_due && dyno_saver_has_room (run->saver);

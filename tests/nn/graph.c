@@ -36,7 +36,7 @@ test_rejects_overflow (void)
 {
   g_autoptr (DynoGraph) graph = new_graph (FALSE);
   g_assert_null (dyno_graph_activation (graph, "huge", G_MAXUINT32, G_MAXUINT32, 4, 8));
-  assert_fails (graph, DYNO_NN_ERROR_SHAPE, "too large");
+  assert_fails (graph, DYNO_NN_ERROR_TOO_LARGE, "too large");
   g_autoptr (DynoGraph) empty = dyno_graph_new (&(DynoGraphParams){ .batch = 0 });
   assert_fails (empty, DYNO_NN_ERROR_SHAPE, "batch");
 }
@@ -89,7 +89,7 @@ test_network_rejects (void)
   } cases[] = {
     { "vgg99", 2, 32, 10, 1, DYNO_NN_ERROR_MODEL },      { "simplecnn", 0, 32, 10, 1, DYNO_NN_ERROR_SHAPE },
     { "simplecnn", 2, 15, 10, 1, DYNO_NN_ERROR_SHAPE },  { "simplecnn", 2, 32, 0, 1, DYNO_NN_ERROR_SHAPE },
-    { "simplecnn", 2, 32, 10, -1, DYNO_NN_ERROR_MODEL }, { "simplecnn", 1u << 31, 65536, 10, 1, DYNO_NN_ERROR_SHAPE }
+    { "simplecnn", 2, 32, 10, -1, DYNO_NN_ERROR_MODEL }, { "simplecnn", 1u << 31, 65536, 10, 1, DYNO_NN_ERROR_TOO_LARGE }
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
