@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# fish completion for dynoctl
+
+function __dynoctl_settings
+    for flag in amp pinned persistent_workers cache checkpointing autotune deterministic augment.flip data.shuffle \
+            data.normalise data.links data.one_class
+        printf '%s\n' $flag=true $flag=false
+    end
+    printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} data.layout={auto,nhwc,nchw}
+    printf '%s=\n' batch_size workers prefetch accumulate clip_norm lr momentum weight_decay warmup_epochs label_smoothing \
+        epochs checkpoint_minutes seed vram_budget image_size data.val_split data.max_bad model.width
+end
+
+function __dynoctl_data
+    printf '%s\t%s\n' builtin:shapes 'drawn shapes' synthetic: 'noise made on the device: HxWxC'
+    __fish_complete_path (commandline -ct)
+end
+
+function __dynoctl_option
+    complete -c dynoctl -n "__fish_seen_subcommand_from $argv[1]" $argv[2..-1]
+end
+
+set -l models simplecnn resnet18 resnet34 resnet50 mlp
+set -l presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
+set -l job 'plan train tune'
+
+complete -c dynoctl -f
+complete -c dynoctl -n __fish_use_subcommand -a devices -d 'List the Vulkan devices'
+complete -c dynoctl -n __fish_use_subcommand -a presets -d 'List the GPU presets, or show one'
+complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set holds'
+complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
+complete -c dynoctl -n __fish_use_subcommand -a train -d Train
+complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
+complete -c dynoctl -n __fish_use_subcommand -a bench -d 'Measure training steps on data on the device'
+complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and their self-test'
+complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
+complete -c dynoctl -s h -l help -d 'Show help'
+
+__dynoctl_option 'devices presets inspect plan train tune bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices plan train tune bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'inspect plan train tune' -l targets -r -F -d 'Targets of an X.npy'
+
+__dynoctl_option devices -l measure -d 'Measure copying and multiplying'
+
+__dynoctl_option presets -a "$presets"
+
+__dynoctl_option inspect -a '(__dynoctl_data)'
+__dynoctl_option inspect -l deep -d 'Decode every sample, and list those that cannot be read'
+
+__dynoctl_option $job -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on'
+__dynoctl_option "$job kernels" -s m -l model -x -a "$models" -d Model
+__dynoctl_option $job -s p -l preset -r -F -a "$presets" -d 'GPU preset by name or file'
+__dynoctl_option $job -l level -x -a 'safe recommended max' -d "The preset's level"
+__dynoctl_option $job -l settings -r -F -d 'Settings file'
+__dynoctl_option $job -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
+__dynoctl_option $job -s e -l epochs -x -d 'Epochs to train'
+__dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentation'
+
+__dynoctl_option 'train tune' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
+__dynoctl_option 'train tune' -s f -l force -d 'Write over an earlier run'
+__dynoctl_option 'train tune' -s q -l quiet -d 'Only errors and warnings'
+__dynoctl_option train -l no-out -d 'Keep nothing'
+__dynoctl_option train -l weights -r -F -d 'Start from these weights'
+__dynoctl_option train -l save-weights -r -F -d 'Write the weights here at the end'
+__dynoctl_option train -l resume -r -F -d 'Go on with a stopped run: its folder or its checkpoint'
+__dynoctl_option 'train bench' -l steps -x -d 'Steps'
+
+__dynoctl_option tune -l minutes -x -d 'How long to search in all'
+
+__dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50' -d 'Workloads, by commas'
+__dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'
+__dynoctl_option bench -l mode -x -a 'fp32 amp' -d 'fp32 or amp, or both by a comma'
+__dynoctl_option bench -l kernels -d 'Time every dispatch of a step instead'
+__dynoctl_option bench -l rows -x -d 'With --kernels: the slowest N dispatches only'
+__dynoctl_option bench -l first-step -d 'Also seconds to the end of the first step'
+__dynoctl_option bench -l no-autotune -d 'Take kernel variants without timing them'
+__dynoctl_option bench -l tune-seconds -x -d 'Time kernel variants for N seconds a row at most'
+
+__dynoctl_option kernels -l self-test -d 'Compute with every variant and compare with the reference'
+__dynoctl_option kernels -l stats -d 'Registers, spills and workgroup memory of every variant'
+functions -e __dynoctl_option
