@@ -260,18 +260,30 @@ check_model (const char *name, GError **error)
 
 /* --- opening the data set ------------------------------------------------------------------------------------------ */
 
-#define STUCK_US G_USEC_PER_SEC /* from a signal on: who does not end within it waits for a file */
+#define STUCK_US G_USEC_PER_SEC       /* from a signal on: who does not end within it waits for a file */
+#define TOLD_US  (5 * G_USEC_PER_SEC) /* a long scan is told of after the first second, and then this often */
 
 /* Read and written under the lock.  Who gives up leaves it to the thread, which may never end. */
 typedef struct {
   GMutex lock;
   GCond ended;
   gboolean over;
+  guint64 found;
   DynoJob *job;
   GCancellable *cancellable;
   DynoDataset *dataset;
   GError *error;
 } Opening;
+
+static void
+on_found (guint64 found, gpointer data)
+{
+  Opening *o = data;
+
+  g_mutex_lock (&o->lock);
+  o->found = found;
+  g_mutex_unlock (&o->lock);
+}
 
 static gpointer
 open_main (gpointer data)
@@ -282,7 +294,7 @@ open_main (gpointer data)
   GError *error = NULL;
 
   dyno_job_get_dataset_params (o->job, &params);
-  dataset = dyno_dataset_open (o->job->data, &params, NULL, NULL, o->cancellable, &error);
+  dataset = dyno_dataset_open (o->job->data, &params, on_found, o, o->cancellable, &error);
   g_mutex_lock (&o->lock);
   o->dataset = dataset;
   o->error = error;
@@ -294,9 +306,9 @@ open_main (gpointer data)
 
 /* FALSE: a signal came, and the opening does not end. */
 static gboolean
-wait_for_opening (Opening *o)
+wait_for_opening (Opening *o, const char *command)
 {
-  gint64 signalled_us = 0;
+  gint64 signalled_us = 0, tell_us = g_get_monotonic_time () + STUCK_US;
   gboolean over;
 
   g_mutex_lock (&o->lock);
@@ -305,15 +317,21 @@ wait_for_opening (Opening *o)
       g_cond_wait_until (&o->ended, &o->lock, g_get_monotonic_time () + STUCK_US / 10);
       if (signalled_us == 0 && dyno_signals_get ())
         signalled_us = g_get_monotonic_time ();
+      if (command && !o->over && signalled_us == 0 && g_get_monotonic_time () >= tell_us)
+        {
+          dyno_error_line ("%s: reading the data set, %" G_GUINT64_FORMAT " samples found so far", command, o->found);
+          tell_us = g_get_monotonic_time () + TOLD_US;
+        }
     }
   over = o->over;
   g_mutex_unlock (&o->lock);
   return over;
 }
 
-/* In a thread of its own, where one is to be had: a file on a disk that does not answer must not keep a signal from being obeyed. */
+/* In a thread of its own, where one is to be had: a file on a disk that does not answer must not keep a signal from being obeyed.
+ * With a command, a scan that takes long is told of. */
 static DynoDataset *
-open_dataset (const DynoJob *job, GError **error)
+open_dataset (const char *command, const DynoJob *job, GError **error)
 {
   Opening *o = g_new0 (Opening, 1);
   DynoDataset *dataset;
@@ -326,7 +344,7 @@ open_dataset (const DynoJob *job, GError **error)
   thread = g_thread_try_new ("dyno-open", open_main, o, NULL);
   if (thread == NULL)
     open_main (o);
-  if (!wait_for_opening (o))
+  if (!wait_for_opening (o, command))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "“%s” does not answer", job->data);
       g_thread_unref (thread);
@@ -345,7 +363,7 @@ open_dataset (const DynoJob *job, GError **error)
 }
 
 static gboolean
-resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
+resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
 {
   DynoJob *job = cli_job->job = dyno_job_new ();
   g_autoptr (DynoJob) trial = NULL;
@@ -369,7 +387,7 @@ resolve (const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
   if (!find_device (o->device, &cli_job->device, error))
     return FALSE;
 
-  cli_job->dataset = open_dataset (trial, error);
+  cli_job->dataset = open_dataset (o->json || o->quiet ? NULL : command, trial, error);
   if (cli_job->dataset == NULL)
     return FALSE;
   return find_settings (o, level, cli_job, error);
@@ -381,7 +399,7 @@ dyno_job_options_resolve (const char *command, const DynoJobOptions *options, Dy
   g_autoptr (GError) error = NULL;
 
   memset (cli_job, 0, sizeof *cli_job);
-  if (resolve (options, cli_job, &error))
+  if (resolve (command, options, cli_job, &error))
     return TRUE;
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) && dyno_signals_get ())
     {

@@ -14,7 +14,8 @@ typedef struct {
   gint64 epochs, seed;
   int device;
   gboolean json;
-  char *resume; /* train only; filled by its verb */
+  gboolean quiet; /* of those verbs that have it */
+  char *resume;   /* train only; filled by its verb */
 } DynoJobOptions;
 
 void dyno_job_options_init (DynoJobOptions *options);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bar is renewed at most ten times a second, and never wider than the terminal. */
+/* The bar is renewed at most ten times a second, and never wider than the terminal.  Without a terminal there is a line in the
+ * first second, and then one at least every few seconds, also while a step or a kernel takes longer than that. */
 #include "progress.h"
 #include "output.h"
 #include <math.h>
@@ -8,7 +9,8 @@
 #include <unistd.h>
 
 #define BAR_INTERVAL_US  100000
-#define LINE_INTERVAL_US 10000000
+#define LINE_INTERVAL_US 5000000
+#define FIRST_LINE_US    1000000
 
 void
 dyno_progress_init (DynoProgress *progress, gboolean quiet)
@@ -19,6 +21,10 @@ dyno_progress_init (DynoProgress *progress, gboolean quiet)
   progress->quiet = quiet;
   progress->terminal = dyno_out_is_terminal () && g_strcmp0 (term, "dumb") != 0;
   progress->colour = dyno_out_has_colour ();
+  progress->news_us = g_get_monotonic_time ();
+  if (!progress->terminal)
+    progress->last_us = progress->news_us - LINE_INTERVAL_US + FIRST_LINE_US;
+  g_strlcpy (progress->latest, "preparing", sizeof progress->latest);
 }
 
 static guint
@@ -57,6 +63,8 @@ dyno_progress_say (DynoProgress *progress, const char *format, ...)
   dyno_progress_clear (progress);
   dyno_out_line ("%s", text);
   dyno_out_flush ();
+  if (!progress->terminal)
+    progress->last_us = g_get_monotonic_time ();
 }
 
 /* head [#####.....] tail, cut to the terminal's width. */
@@ -105,10 +113,44 @@ is_due (DynoProgress *progress)
   return TRUE;
 }
 
+/* What the next plain line says, whenever that is. */
+static void
+set_latest (DynoProgress *progress, const char *text)
+{
+  if (strncmp (progress->latest, text, sizeof progress->latest - 1) == 0)
+    return;
+  g_strlcpy (progress->latest, text, sizeof progress->latest);
+  progress->news_us = g_get_monotonic_time ();
+  progress->told = FALSE;
+}
+
+void
+dyno_progress_tick (DynoProgress *progress)
+{
+  g_autofree char *since = NULL;
+
+  if (progress->terminal || !is_due (progress))
+    return;
+  since = dyno_text_duration ((double) (g_get_monotonic_time () - progress->news_us) / 1e6);
+  if (progress->told)
+    dyno_progress_say (progress, "%s  (for %s)", progress->latest, since);
+  else
+    dyno_progress_say (progress, "%s", progress->latest);
+  progress->told = TRUE;
+}
+
 void
 dyno_progress_show (DynoProgress *progress, const char *head, double fraction, const char *tail)
 {
-  if (progress->terminal && is_due (progress))
+  g_autofree char *text = NULL;
+
+  if (!progress->terminal)
+    {
+      text = g_strdup_printf ("%s%s%s", head, *tail ? " " : "", tail);
+      set_latest (progress, text);
+      dyno_progress_tick (progress);
+    }
+  else if (is_due (progress))
     show_bar (progress, head, fraction, tail);
 }
 
@@ -140,14 +182,15 @@ dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
   const char *what = event->progress.what;
   g_autofree char *tail = NULL;
 
-  if (!progress->terminal || !is_due (progress))
-    return;
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     if (g_strcmp0 (what, words[i][0]) == 0)
       what = words[i][1];
-  tail = event->progress.total ? g_strdup_printf ("%u of %u", event->progress.done, event->progress.total)
-                               : g_strdup_printf ("%u", event->progress.done);
-  show_bar (progress, what, event->progress.total ? (double) event->progress.done / event->progress.total : 0, tail);
+  if (event->progress.total)
+    tail = g_strdup_printf ("%u of %u", event->progress.done, event->progress.total);
+  else
+    tail = event->progress.done ? g_strdup_printf ("%u", event->progress.done) : g_strdup ("");
+  dyno_progress_show (progress, what, event->progress.total ? (double) event->progress.done / event->progress.total : 0,
+                      tail);
 }
 
 void
@@ -158,10 +201,12 @@ dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
 
   if (progress->first_step == 0)
     {
+      if (!progress->terminal) /* the first step is told at once */
+        progress->last_us = 0;
       progress->first_step = step->step;
       progress->first_seconds = step->seconds;
     }
-  if (!is_due (progress))
+  if (progress->terminal && !is_due (progress))
     return;
   if (step->step > progress->first_step && progress->total_steps >= step->step)
     left = (step->seconds - progress->first_seconds) / (double) (step->step - progress->first_step)
@@ -179,11 +224,14 @@ dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
       show_bar (progress, head, fraction, tail);
     }
   else
-    dyno_progress_say (progress,
-                       "step %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "  epoch %" G_GUINT64_FORMAT
-                       "  loss %.4f  %.*f samples/s  VRAM %s  ETA %s",
-                       step->step, progress->total_steps, step->epoch, step->loss, step->samples_per_s < 100 ? 1 : 0,
-                       step->samples_per_s, vram, eta);
+    {
+      head = g_strdup_printf ("step %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "  epoch %" G_GUINT64_FORMAT
+                              "  loss %.4f  %.*f samples/s  VRAM %s  ETA %s",
+                              step->step, progress->total_steps, step->epoch, step->loss, step->samples_per_s < 100 ? 1 : 0,
+                              step->samples_per_s, vram, eta);
+      set_latest (progress, head);
+      dyno_progress_tick (progress);
+    }
 }
 
 void

@@ -10,6 +10,9 @@ typedef struct {
   gboolean terminal, colour, quiet;
   gboolean shown;       /* a bar stands on the last line */
   gint64 last_us;       /* when the bar or a plain line was last written */
+  gint64 news_us;       /* since when "latest" holds */
+  gboolean told;        /* "latest" was written */
+  char latest[256];     /* what a plain line would say now */
   guint64 total_steps;  /* of the run; 0: not known */
   guint64 first_step;   /* of a resumed run; 0: not known yet */
   double first_seconds; /* on the run's clock */
@@ -27,5 +30,7 @@ void dyno_progress_show (DynoProgress *progress, const char *head, double fracti
 /* A line for people in between; the bar makes room for it. */
 void dyno_progress_say (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_progress_clear (DynoProgress *progress); /* removes the bar */
+/* To be called a few times a second: where there is no terminal, a line after seconds in which nothing was written. */
+void dyno_progress_tick (DynoProgress *progress);
 
 G_END_DECLS

@@ -170,11 +170,13 @@ on_plan (Run *run, const DynoEvent *event)
   else
     {
       const char *folder = run->cli_job->job->out_dir;
-      g_autofree char *shown = folder ? g_filename_display_name (folder) : g_strdup ("nowhere (--no-out)");
+      g_autofree char *shown = folder ? g_filename_display_name (folder) : NULL;
 
       dyno_progress_plan (&run->progress, run->cli_job->job, event);
-      if (!run->place_told)
+      if (!run->place_told && folder)
         dyno_progress_say (&run->progress, "kept in %s", shown);
+      else if (!run->place_told)
+        dyno_progress_say (&run->progress, "nothing is kept (--no-out)");
       run->place_told = TRUE;
     }
 }
@@ -312,6 +314,7 @@ follow (Run *run)
           dyno_out_flush ();
           event = dyno_session_pop (run->session, 100000);
         }
+      dyno_progress_tick (&run->progress);
       if (event == NULL)
         continue;
       on_event (run, event);
@@ -463,6 +466,7 @@ dyno_verb_train (int argc, char **argv)
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   dyno_signals_survive_hangup ();
+  o.options.quiet = o.quiet;
   if (!dyno_job_options_resolve (argv[0], &o.options, &cli_job, &code))
     return code;
   code = find_folder (argv[0], &o, cli_job.job, &claimed);

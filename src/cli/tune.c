@@ -198,7 +198,7 @@ on_event (Search *search, const DynoTuneEvent *event)
       keep_error (search, g_error_copy (event->error));
       break;
     case DYNO_TUNE_EVENT_PROGRESS:
-      if (!search->options->json && event->text && search->progress.terminal)
+      if (!search->options->json && event->text)
         dyno_progress_show (&search->progress, event->text, event->fraction, "");
       break;
     case DYNO_TUNE_EVENT_DONE:
@@ -223,6 +223,7 @@ follow (Search *search)
           dyno_error_line ("%s: ending the trial; what was measured is kept; once more ends at once", search->command);
           dyno_tune_stop (search->tune);
         }
+      dyno_progress_tick (&search->progress);
       if (event == NULL)
         continue;
       on_event (search, event);
@@ -298,6 +299,7 @@ dyno_verb_tune (int argc, char **argv)
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
+  options.quiet = quiet;
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
   if (out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl with less than it needs: threads, descriptors, memory, a disk that does not answer."""
-import os, resource, signal, subprocess, sys, unittest
+import os, resource, signal, subprocess, sys, threading, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -20,9 +20,14 @@ class Faults(Case):
         self.assertGreaterEqual(process.returncode, 0, words.decode())
         return process.returncode, words.decode()
 
-    def start(self, *arguments, environment=None, limit=None):
+    def picture(self, name):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), 'wb') as file:
+            file.write(b'\x89PNG\r\n\x1a\n')
+
+    def start(self, *arguments, environment=None, limit=None, stdout=subprocess.DEVNULL):
         return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=dict(self.environment, **(environment or {})),
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                stdout=stdout, stderr=subprocess.PIPE,
                                 preexec_fn=(lambda: resource.setrlimit(limit[0], (limit[1], limit[1]))) if limit else None)
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
@@ -46,11 +51,8 @@ class Faults(Case):
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_a_file_that_does_not_answer_is_left_at_the_first_interrupt(self):
-        os.makedirs(self.path('photos/a'))
-        os.makedirs(self.path('photos/b'))
         for name in ('a/1.png', 'a/stuck.png', 'b/2.png'):
-            with open(self.path('photos/' + name), 'wb') as file:
-                file.write(b'\x89PNG\r\n\x1a\n')
+            self.picture('photos/' + name)
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             process = self.start('train', '--data', 'photos', *SMALL, environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.png'})
             with self.assertRaises(subprocess.TimeoutExpired):
@@ -61,6 +63,36 @@ class Faults(Case):
             self.assertIn('nothing was written', words)
             self.assertNotIn('ended at once', words)
         self.assertEqual(os.listdir(self.folder), ['photos'])
+
+    def wait_for(self, process, stream, text):
+        """Lines until one holds the text; then the process is killed."""
+        lines = []
+        late = threading.Timer(60, process.kill)
+        late.start()
+        for line in stream:
+            lines.append(line.decode())
+            if text in lines[-1]:
+                break
+        late.cancel()
+        process.kill()
+        process.communicate()
+        self.assertIn(text, ''.join(lines[-1:]), lines)
+        self.assertNotIn('\r', ''.join(lines))
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_a_long_scan_is_told_of(self):
+        self.picture('photos/a/1.png')
+        self.picture('photos/b/stuck.png')
+        process = self.start('train', '--data', 'photos', *SMALL, environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.png'})
+        self.wait_for(process, process.stderr, 'reading the data set')
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_a_pipe_is_told_what_takes_long(self):
+        """Weights that do not answer: no event comes, and lines do."""
+        self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', '--save-weights', 'stuck.safetensors')
+        process = self.start('train', '--data', TINY, *SMALL, '--no-out', '--weights', 'stuck.safetensors', stdout=subprocess.PIPE,
+                             environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.safetensors'})
+        self.wait_for(process, process.stdout, 'reading weights')
 
     def test_too_few_descriptors_are_an_error_or_enough(self):
         for most in (3, 9, 15, 24):
