@@ -108,9 +108,9 @@ show_preset (DynoPresetPanel *self)
     }
   dyno_row_set_subtitle (DYNO_ROW (self->preset_row), facts);
   gboolean advice = preset && preset->advice && *preset->advice;
-  gtk_label_set_text (GTK_LABEL (self->advice), advice ? preset->advice : "");
+  gtk_label_set_text (GTK_LABEL (self->advice), advice ? _ (preset->advice) : "");
   g_autofree char *expected =
-      preset && preset->expected && *preset->expected ? g_strdup_printf (_ ("Expected: %s"), preset->expected) : NULL;
+      preset && preset->expected && *preset->expected ? g_strdup_printf (_ ("Expected: %s"), _ (preset->expected)) : NULL;
   gtk_label_set_text (GTK_LABEL (self->expected), expected ? expected : "");
   gtk_widget_set_visible (self->expected, expected != NULL);
   gtk_widget_set_visible (self->advice_row, advice || expected);

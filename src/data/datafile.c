@@ -2,8 +2,10 @@
 /* Careful opening and reading of data files.  O_NONBLOCK keeps open from waiting for a FIFO's writer; the type is
  * checked on the open descriptor, so that nothing can be swapped in between. */
 #include "datafile.h"
+#include "intl.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +16,8 @@ dyno_datafile_set_error (GError **error, int code, const char *path)
   g_autofree char *shown = g_filename_display_name (path);
   gboolean missing = code == ENOENT || code == ENOTDIR;
 
-  g_set_error (error, DYNO_DATA_ERROR, missing ? DYNO_DATA_ERROR_NOT_FOUND : DYNO_DATA_ERROR_READ, "Cannot read “%s”: %s",
-               shown, g_strerror (code));
+  g_set_error (error, DYNO_DATA_ERROR, missing ? DYNO_DATA_ERROR_NOT_FOUND : DYNO_DATA_ERROR_READ,
+               _ ("Cannot read “%s”: %s"), shown, g_strerror (code));
 }
 
 /* open() refuses paths of PATH_MAX bytes and more: those are walked in pieces, each relative to the folder before. */
@@ -94,7 +96,7 @@ dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error)
     {
       g_autofree char *shown = g_filename_display_name (path);
       close (fd);
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, "“%s” is not a regular file", shown);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” is not a regular file"), shown);
       return -1;
     }
   *size_bytes = (guint64) status.st_size;
@@ -144,7 +146,7 @@ dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error)
         }
     }
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-               "No memory for %" G_GUINT64_FORMAT " MB to decode a sample; use fewer workers or smaller files", size >> 20);
+               _ ("No memory for %" PRIu64 " MB to decode a sample; use fewer workers or smaller files"), size >> 20);
   return FALSE;
 }
 
@@ -162,7 +164,7 @@ dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch, gsize 
       g_autofree char *shown = g_filename_display_name (path);
       close (fd);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "“%s” has %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT, shown, size, limit);
+                   _ ("“%s” has %" PRIu64 " bytes, more than the limit of %" PRIu64), shown, size, limit);
       return FALSE;
     }
   if (!dyno_datafile_reserve (scratch, size, error))

@@ -2,6 +2,8 @@
 /* Opening a data set: the first class of the table that matches the location takes it.  What all classes share is
  * here: references, facts, the checks that hold for each. */
 #include "dataset-class.h"
+#include "intl.h"
+#include <inttypes.h>
 #include <string.h>
 
 #define DEFAULT_LISTED 100
@@ -39,18 +41,17 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
     {
       if (info->n_unreadable > 0)
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                     "“%s” has no readable sample: all %" G_GUINT64_FORMAT " were refused, the first as “%s”", shown,
+                     _ ("“%s” has no readable sample: all %" PRIu64 " were refused, the first as “%s”"), shown,
                      info->n_unreadable,
                      dataset->unreadable->len > 0 ? (char *) g_ptr_array_index (dataset->unreadable, 0) : "?");
       else
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, "“%s” holds no sample", shown);
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” holds no sample"), shown);
       return FALSE;
     }
   if (info->n_samples >= G_MAXUINT32)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "“%s” has %" G_GUINT64_FORMAT " samples; at most %u can be used", shown, info->n_samples,
-                   G_MAXUINT32 - 1);
+                   _ ("“%s” has %" PRIu64 " samples; at most %u can be used"), shown, info->n_samples, G_MAXUINT32 - 1);
       return FALSE;
     }
   if (info->target_kind != DYNO_TARGET_CLASS || one_class)
@@ -60,7 +61,8 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   if (used < 2)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   "“%s” has samples of one class only; a classifier needs at least two (data.one_class allows it)", shown);
+                   _ ("“%s” has samples of one class only; a classifier needs at least two (data.one_class allows it)"),
+                   shown);
       return FALSE;
     }
   return TRUE;
@@ -126,12 +128,12 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   shown = g_filename_display_name (location);
   if (parsed->scheme != NULL)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-                 "There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC", shown);
+                 _ ("There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC"), shown);
   else
     g_set_error (
         error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-        "“%s” is not a data set that Dyno reads; choose a folder with one sub-folder of images for each class, an IDX "
-        "images file, or an X.npy with its y.npy",
+        _ ("“%s” is not a data set that Dyno reads; choose a folder with one sub-folder of images for each class, an IDX "
+           "images file, or an X.npy with its y.npy"),
         shown);
   return NULL;
 }

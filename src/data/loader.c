@@ -2,7 +2,9 @@
 /* The consumer's side of the loader: slots, epochs, taking batches, live changes.  loader-private.h says the laws. */
 #include "loader-private.h"
 #include "checked.h"
+#include "intl.h"
 #include "rng.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,8 +86,8 @@ static gboolean
 set_memory_error (GError **error, const char *what, guint64 bytes)
 {
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-               "No memory for %s (%" G_GUINT64_FORMAT " MB); take a smaller batch, a smaller prefetch or smaller images",
-               what, bytes >> 20);
+               _ ("No memory for %s (%" PRIu64 " MB); take a smaller batch, a smaller prefetch or smaller images"), what,
+               bytes >> 20);
   return FALSE;
 }
 
@@ -118,7 +120,7 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   if (loader->n_batches == 0)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   "%u samples of “%s” do not fill a batch of %u; take a smaller batch or more samples", indices->len,
+                   _ ("%u samples of “%s” do not fill a batch of %u; take a smaller batch or more samples"), indices->len,
                    info->name, batch);
       return FALSE;
     }
@@ -144,7 +146,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &batch_bytes))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "A batch of %u samples of %u x %u x %u is too large; take a smaller batch or smaller images",
+                   _ ("A batch of %u samples of %u x %u x %u is too large; take a smaller batch or smaller images"),
                    params->batch, params->width, params->height, info->channels);
       return NULL;
     }
@@ -347,7 +349,7 @@ look_for_stuck (DynoLoader *loader)
     }
   if (now - loader->waiting_since_us > loader->give_up_us && loader->alive > 0 && loader->failed == NULL)
     g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
-                 "No sample of “%s” could be read for %.0f s; check that its disk or network answers, then resume",
+                 _ ("No sample of “%s” could be read for %.0f s; check that its disk or network answers, then resume"),
                  dyno_dataset_get_info (loader->dataset)->name, (double) loader->give_up_us / G_USEC_PER_SEC);
   if (found && loader->failed == NULL)
     {
@@ -380,9 +382,8 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
     loader->failed = g_steal_pointer (&slot->error);
   else if (loader->delivered_bad > loader->bad_limit)
     g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 "%" G_GUINT64_FORMAT
-                 " of %u samples of “%s” cannot be read, more than the allowed share; the first: %s; mend or "
-                 "remove them, or allow a larger share (data.max_bad)",
+                 _ ("%" PRIu64 " of %u samples of “%s” cannot be read, more than the allowed share; the first: %s; mend or "
+                    "remove them, or allow a larger share (data.max_bad)"),
                  loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
                  loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
   if (loader->failed != NULL)
@@ -450,7 +451,7 @@ dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable
         g_propagate_error (error, g_error_copy (loader->failed));
       else if (all_held)
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                     "All %u batches of the loader are in use; release one first", loader->n_slots);
+                     _ ("All %u batches of the loader are in use; release one first"), loader->n_slots);
       if (loader->failed != NULL || all_held)
         break;
       if (batch != NULL || g_cancellable_set_error_if_cancelled (cancellable, error))

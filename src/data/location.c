@@ -2,7 +2,9 @@
 /* DATA strings: "path", "scheme:body?key=value&key=value".  Only known schemes are schemes: "C:x" and "a:b" are paths. */
 #include "location.h"
 #include "datafile.h"
+#include "intl.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +25,7 @@ split_options (DynoLocation *location, GError **error)
     if (strchr (location->options[i], '=') == NULL)
       {
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                     "“%s”: option “%s” has no value; write it as key=value, several joined by &", location->text,
+                     _ ("“%s”: option “%s” has no value; write it as key=value, several joined by &"), location->text,
                      location->options[i]);
         return FALSE;
       }
@@ -52,7 +54,7 @@ look_at_path (DynoLocation *location, GError **error)
     {
       g_autofree char *shown = g_filename_display_name (location->body);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-                   "“%s” is neither a file nor a folder; choose a folder of images or a data file", shown);
+                   _ ("“%s” is neither a file nor a folder; choose a folder of images or a data file"), shown);
       return FALSE;
     }
   return TRUE;
@@ -107,8 +109,8 @@ dyno_location_get_number (const DynoLocation *location, const char *key, guint64
       if (!g_ascii_string_to_unsigned (option + length + 1, 10, least, most, value, NULL))
         {
           g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                       "“%s”: %s must be a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", not “%s”",
-                       location->text, key, least, most, option + length + 1);
+                       _ ("“%s”: %s must be a whole number from %" PRIu64 " to %" PRIu64 ", not “%s”"), location->text, key,
+                       least, most, option + length + 1);
           return FALSE;
         }
     }
@@ -124,7 +126,7 @@ dyno_location_check_options (const DynoLocation *location, const char *const *kn
       if (!g_strv_contains (known, key))
         {
           g_autofree char *names = g_strjoinv (", ", (char **) known);
-          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION, "“%s”: there is no option “%s”; known: %s",
+          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION, _ ("“%s”: there is no option “%s”; known: %s"),
                        location->text, key, names);
           return FALSE;
         }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a data set is likely to be a mistake, in sentences: files left out, classes that cannot be learned or checked. */
 #include "dataset-class.h"
+#include "intl.h"
+#include <inttypes.h>
 
 #define MAX_NAMED 5  /* classes in a sentence */
 #define UNEVEN    50 /* samples of the largest class for one of the smallest */
@@ -48,7 +50,7 @@ say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char
     if (holds (n, c) && found++ < MAX_NAMED)
       g_string_append_printf (text, "%s“%s”", found > 1 ? ", " : "", n->info->class_names[c]);
   if (found > MAX_NAMED)
-    g_string_append_printf (text, " and %u more", found - MAX_NAMED);
+    g_string_append_printf (text, _ (" and %u more"), found - MAX_NAMED);
   g_string_append (text, after);
   if (found > 0)
     g_ptr_array_add (n->notes, g_string_free (g_steal_pointer (&text), FALSE));
@@ -69,8 +71,8 @@ say_uneven (Notes *n)
   if (least == G_MAXUINT32 || counts[most] / counts[least] < UNEVEN)
     return;
   g_ptr_array_add (
-      n->notes, g_strdup_printf ("Class “%s” has %" G_GUINT64_FORMAT " samples and “%s” has %" G_GUINT64_FORMAT
-                                 ": to say “%s” for all of them is right for %.1f %%; add samples of the rare classes",
+      n->notes, g_strdup_printf (_ ("Class “%s” has %" PRIu64 " samples and “%s” has %" PRIu64
+                                    ": to say “%s” for all of them is right for %.1f %%; add samples of the rare classes"),
                                  n->info->class_names[most], counts[most], n->info->class_names[least], counts[least],
                                  n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
 }
@@ -85,7 +87,7 @@ say_single (Notes *n)
     used += n->info->class_counts[c] > 0;
   if (used == 1)
     g_ptr_array_add (n->notes,
-                     g_strdup ("All samples are of one class: there is nothing to tell apart, and nothing is learned"));
+                     g_strdup (_ ("All samples are of one class: there is nothing to tell apart, and nothing is learned")));
 }
 
 char **
@@ -96,7 +98,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
   Notes n = { .notes = g_ptr_array_new (), .info = info };
 
   if (info->n_unreadable > 0)
-    g_ptr_array_add (n.notes, g_strdup_printf ("%" G_GUINT64_FORMAT " files cannot be used and are left out, the first: %s",
+    g_ptr_array_add (n.notes, g_strdup_printf (_ ("%" PRIu64 " files cannot be used and are left out, the first: %s"),
                                                info->n_unreadable,
                                                dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
   for (guint i = 0; i < dataset->notes->len; i++)
@@ -111,10 +113,11 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
           count_labels (dataset, train, n.train);
           count_labels (dataset, validation, n.validation);
         }
-      say_classes (&n, is_empty, "There is no sample of class ", ": it stays a class, and is never learned");
-      say_classes (&n, is_untrained, "There is no training sample of class ", ": all its samples validate, none is learned");
-      say_classes (&n, is_unchecked, "There is no validation sample of class ",
-                   ": the accuracy says nothing of it; two samples or more are divided");
+      say_classes (&n, is_empty, _ ("There is no sample of class "), _ (": it stays a class, and is never learned"));
+      say_classes (&n, is_untrained, _ ("There is no training sample of class "),
+                   _ (": all its samples validate, none is learned"));
+      say_classes (&n, is_unchecked, _ ("There is no validation sample of class "),
+                   _ (": the accuracy says nothing of it; two samples or more are divided"));
       say_uneven (&n);
       say_single (&n);
     }

@@ -2,6 +2,7 @@
 /* Decoding every sample of a data set once, by some threads that take runs of samples from a counter.  What they find is put in
  * the samples' order, so that it does not hang on which thread was first. */
 #include "dataset-class.h"
+#include "intl.h"
 
 #define RUN         16
 #define MAX_THREADS 16
@@ -165,7 +166,8 @@ dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress pr
     return NULL;
   if (v.done < info->n_samples)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "No memory to decode the samples of “%s”", info->name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, _ ("No memory to decode the samples of “%s”"),
+                   info->name);
       return NULL;
     }
   return g_steal_pointer (&list);

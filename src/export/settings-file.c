@@ -2,6 +2,7 @@
 /* Reading a settings file: a key file, or Dyno's JSON, which becomes one.  A bad value never stops anyone: the key keeps what it had and a warning says so.  The file
  * itself is never changed. */
 #include "formats.h"
+#include "intl.h"
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
@@ -165,20 +166,21 @@ dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings, GE
   if (g_stat (path, &status) == 0 && (!S_ISREG (status.st_mode) || status.st_size > MAX_BYTES))
     {
       g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ,
-                   "“%s” is no settings file: it is not a small regular file", shown);
+                   _ ("“%s” is no settings file: it is not a small regular file"), shown);
       return FALSE;
     }
   if (!g_file_get_contents (path, &text, &size, &problem))
     {
-      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, "Cannot read the settings file: %s", problem->message);
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, _ ("Cannot read the settings file: %s"),
+                   problem->message);
       return FALSE;
     }
   if (!load (file, text, size, &problem)
       || !(g_key_file_has_group (file, DYNO_SETTINGS_GROUP_RUN)
            || g_key_file_has_group (file, DYNO_SETTINGS_GROUP_SETTINGS)))
     {
-      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, "“%s” is no settings file: %s", shown,
-                   problem ? problem->message : "it is not a text file, or JSON, with a group “settings”");
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, _ ("“%s” is no settings file: %s"), shown,
+                   problem ? problem->message : _ ("it is not a text file, or JSON, with a group “settings”"));
       return FALSE;
     }
 

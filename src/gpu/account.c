@@ -4,6 +4,8 @@
  * The account is Dyno's own and exact: it grows before the driver is asked and shrinks when the memory has
  * gone back.  Memory of a buffer that was freed while a submission may use it is counted until then. */
 #include "device-private.h"
+#include "intl.h"
+#include <inttypes.h>
 
 static const char *const kind_names[DYNO_MEMORY_N_KINDS] = { "weights",   "gradients", "optimizer", "activations",
                                                              "workspace", "staging",   "snapshot",  "other" };
@@ -43,8 +45,8 @@ dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_byte
   if (dyno_device_collect_all (device) && try_reserve (device, kind, size_bytes, &total, &budget))
     return TRUE;
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET,
-               "%" G_GUINT64_FORMAT " bytes for %s would pass the VRAM budget of %" G_GUINT64_FORMAT
-               " bytes (%" G_GUINT64_FORMAT " in use); use a smaller batch or raise the budget",
+               _ ("%" PRIu64 " bytes for %s would pass the VRAM budget of %" PRIu64 " bytes (%" PRIu64
+                  " in use); use a smaller batch or raise the budget"),
                size_bytes, kind_names[kind], budget, total);
   return FALSE;
 }
@@ -130,8 +132,8 @@ dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error
     }
   g_mutex_unlock (&device->account_lock);
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET,
-               "A VRAM budget of %" G_GUINT64_FORMAT " bytes is less than the %" G_GUINT64_FORMAT
-               " bytes in use; stop the training before lowering it",
+               _ ("A VRAM budget of %" PRIu64 " bytes is less than the %" PRIu64
+                  " bytes in use; stop the training before lowering it"),
                budget_bytes, total);
   return FALSE;
 }

@@ -3,6 +3,8 @@
  * With a transfer family every buffer is shared by both families, so no ownership ever moves. */
 #include "device-private.h"
 #include "checked.h"
+#include "intl.h"
+#include <inttypes.h>
 #include <string.h>
 
 #define STAGING_BYTES (G_GUINT64_CONSTANT (32) << 20)
@@ -121,7 +123,7 @@ fill_in (DynoBuffer *buffer, GError **error)
   type = find_memory_type (device, needs.memoryTypeBits, buffer->usage);
   if (type < 0)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED, "%s has no memory type for a buffer of usage %d",
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED, _ ("%s has no memory type for a buffer of usage %d"),
                    device->info.name, (int) buffer->usage);
       return FALSE;
     }
@@ -175,8 +177,7 @@ dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, Dy
   if (size_bytes > limit)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY,
-                   "%" G_GUINT64_FORMAT " bytes for %s: the largest buffer of %s is %" G_GUINT64_FORMAT
-                   " bytes; use a smaller batch",
+                   _ ("%" PRIu64 " bytes for %s: the largest buffer of %s is %" PRIu64 " bytes; use a smaller batch"),
                    size_bytes, dyno_memory_kind_name (kind), device->info.name, limit);
       return NULL;
     }

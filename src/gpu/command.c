@@ -9,6 +9,7 @@
  * on some drivers flushes caches that dispatches do not use.
  * Errors while recording are kept by Vulkan until the end, so recording calls return nothing. */
 #include "device-private.h"
+#include "intl.h"
 
 /* How long a queue may finish nothing before the device is given up.  Counted in slices that a wait was asked for, not by the clock:
  * while this process stands still (SIGSTOP, suspend, a paused machine) nothing is counted.  A software device may take minutes for
@@ -365,7 +366,7 @@ dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint time
   if (timeout_ms == 0)
     g_atomic_int_set (&device->hangs, 1);
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-               "%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or use a smaller batch",
+               _ ("%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or use a smaller batch"),
                device->info.name, (double) limit_ms / 1000);
   return FALSE;
 }

@@ -3,6 +3,7 @@
  * may rely on without asking is in find_lacks of probe.c. */
 #include "device-private.h"
 #include "hash.h"
+#include "intl.h"
 #include <string.h>
 
 /* How long a lost device gets to end what it was doing. */
@@ -27,7 +28,7 @@ dyno_device_check_alive (DynoDevice *device, GError **error)
 {
   if (g_atomic_int_get (&device->hangs))
     g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-                 "%s hangs and was given up: see the kernel log, then start again from the last checkpoint",
+                 _ ("%s hangs and was given up: see the kernel log, then start again from the last checkpoint"),
                  device->info.name);
   else if (g_atomic_int_get (&device->lost))
     dyno_vk_set_error (error, VK_ERROR_DEVICE_LOST, "the device is gone since an earlier call", device->info.name);
@@ -43,8 +44,8 @@ choose (GPtrArray *probes, int index, GError **error)
 
   if (index >= (int) probes->len)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, "No Vulkan device %d: there are %u, from 0 to %u", index,
-                   probes->len, probes->len - 1);
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, _ ("No Vulkan device %d: there are %u, from 0 to %u"),
+                   index, probes->len, probes->len - 1);
       return NULL;
     }
   /* The best device that can be used; when none can, the first one's complaint is the one to read. */
@@ -55,7 +56,7 @@ choose (GPtrArray *probes, int index, GError **error)
   if (probe->lacks != NULL)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
-                   "Device %u (%s) cannot be used: it lacks %s; a later driver may have it", probe->info.index,
+                   _ ("Device %u (%s) cannot be used: it lacks %s; a later driver may have it"), probe->info.index,
                    probe->info.name, probe->lacks);
       return NULL;
     }

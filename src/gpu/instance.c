@@ -4,6 +4,7 @@
  * DYNO_VALIDATION=1 asks for the layer, DYNO_VALIDATION=sync for its synchronisation checks too.  Messages of the
  * layer go to g_warning and are counted.  A layer that is asked for and not installed is said once and is no error. */
 #include "device-private.h"
+#include "intl.h"
 #include <string.h>
 
 #define LAYER_NAME "VK_LAYER_KHRONOS_validation"
@@ -52,8 +53,8 @@ check_version (const DynoVkGlobal *global, GError **error)
   if (version >= VK_API_VERSION_1_2)
     return TRUE;
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-               "The Vulkan loader speaks version %u.%u; 1.2 is needed: update libvulkan1", VK_API_VERSION_MAJOR (version),
-               VK_API_VERSION_MINOR (version));
+               _ ("The Vulkan loader speaks version %u.%u; 1.2 is needed: update libvulkan1"),
+               VK_API_VERSION_MAJOR (version), VK_API_VERSION_MINOR (version));
   return FALSE;
 }
 
@@ -106,7 +107,7 @@ dyno_instance_new (gboolean validation, GError **error)
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
     {
       g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-                           "No Vulkan driver is installed; install the driver of your GPU, or mesa-vulkan-drivers");
+                           _ ("No Vulkan driver is installed; install the driver of your GPU, or mesa-vulkan-drivers"));
       return NULL;
     }
   if (result != VK_SUCCESS)

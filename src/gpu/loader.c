@@ -2,6 +2,7 @@
 /* Opens libvulkan.so.1 at run time and fills the function tables.
  * The library stays loaded until the process ends, and so do the drivers, by an instance that is never destroyed:
  * drivers leave threads and exit handlers behind, and each time one is loaded anew it takes time and leaks a little. */
+#include "intl.h"
 #include "vk.h"
 #include <gmodule.h>
 
@@ -67,7 +68,7 @@ dyno_vk_load (GError **error)
   if (!loader.loaded)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_LOADER,
-                   "Cannot use " LOADER_NAME ": %s; install the Vulkan loader (package libvulkan1)", loader.cause);
+                   _ ("Cannot use %s: %s; install the Vulkan loader (package libvulkan1)"), LOADER_NAME, loader.cause);
       return NULL;
     }
   return &loader.table;
@@ -77,7 +78,7 @@ static gboolean
 missing (GError **error, const char *name)
 {
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
-               "The Vulkan driver has no function %s; Vulkan 1.2 is needed: update the driver", name);
+               _ ("The Vulkan driver has no function %s; Vulkan 1.2 is needed: update the driver"), name);
   return FALSE;
 }
 

@@ -2,6 +2,7 @@
 /* What devices there are and what each can do.  Probing creates no device.
  * A device that lacks what Dyno cannot do without is listed all the same; opening it says what is missing. */
 #include "device-private.h"
+#include "intl.h"
 #include <string.h>
 
 static DynoDeviceType
@@ -455,8 +456,8 @@ dyno_probe_all (DynoInstance *instance, GError **error)
   if (probes->len == 0)
     {
       g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-                           "No Vulkan device with a compute queue; install the driver of your GPU, or "
-                           "mesa-vulkan-drivers to train on the processor");
+                           _ ("No Vulkan device with a compute queue; install the driver of your GPU, or "
+                              "mesa-vulkan-drivers to train on the processor"));
       return NULL;
     }
   g_ptr_array_sort (probes, dyno_probe_compare);

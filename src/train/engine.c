@@ -4,6 +4,7 @@
  * Law: what is allocated is what the plan says; nothing is allocated, compiled or recorded after dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
+#include "intl.h"
 #include "targets.h"
 #include "weightsfile.h"
 #include <string.h>
@@ -90,7 +91,7 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
   split (engine, job);
   if (engine->n_train < 1)
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, "“%s” has no samples to train on",
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, _ ("“%s” has no samples to train on"),
                    dyno_dataset_get_info (dataset)->name);
       return NULL;
     }

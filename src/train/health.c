@@ -4,8 +4,10 @@
  * Divergence is measured against the run's own first loss, since data that is not scaled may begin high and be learned all the same,
  * and against a guess, since a run may begin with a loss near 0. */
 #include "health.h"
+#include "intl.h"
 #include "targets.h"
 #include "train-error.h"
+#include <inttypes.h>
 #include <math.h>
 
 #define IDLE_EPOCHS 3
@@ -71,13 +73,13 @@ dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, c
     return FALSE;
   if (isfinite (health->loss))
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                 "The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" G_GUINT64_FORMAT
-                 "; %stake a lower lr, a longer warm-up or clip_norm",
+                 _ ("The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" PRIu64
+                    "; %stake a lower lr, a longer warm-up or clip_norm"),
                  health->first, health->loss, health->bad_row, step, advice);
   else
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                 "The loss was not finite for %u steps in a row, up to step %" G_GUINT64_FORMAT
-                 "; %stake a lower lr, a longer warm-up or clip_norm",
+                 _ ("The loss was not finite for %u steps in a row, up to step %" PRIu64
+                    "; %stake a lower lr, a longer warm-up or clip_norm"),
                  health->bad_row, step, advice);
   return TRUE;
 }

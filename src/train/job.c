@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A job, and the network that follows from it and a data set. */
 #include "job.h"
+#include "intl.h"
 #include <string.h>
 
 #define MOST_SIZE 224 /* for images of different sizes, unless asked otherwise: what the models were made for */
@@ -68,7 +69,7 @@ find_model (const DynoJob *job, GError **error)
   names = g_string_new (NULL);
   for (guint i = 0; dyno_model_list ()[i]; i++)
     g_string_append_printf (names, "%s%s", i ? ", " : "", dyno_model_list ()[i]->name);
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "There is no model “%s”; there are %s",
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, _ ("There is no model “%s”; there are %s"),
                job->model ? job->model : "", names->str);
   return NULL;
 }

@@ -5,8 +5,10 @@
  * asks again after every change of a setting that does not touch the network. */
 #include "planjob.h"
 #include "hash.h"
+#include "intl.h"
 #include "snapshot.h"
 #include "uploader.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -343,28 +345,28 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
   if (plan->plan.total_bytes <= plan->limit_bytes)
     {
       g_autofree char *largest = bytes_in_words (plan->plan.largest_bytes), *most = bytes_in_words (plan->plan.buffer_bytes);
-      g_string_append_printf (text, "This needs a single buffer of %s; the largest that the device can have is %s.", largest,
-                              most);
+      g_string_append_printf (text, _ ("This needs a single buffer of %s; the largest that the device can have is %s."),
+                              largest, most);
     }
   else if (plan->limit_bytes == plan->budget_bytes)
-    g_string_append_printf (text, "This needs %s of device memory, %s more than the budget of %s.", total, over, budget);
+    g_string_append_printf (text, _ ("This needs %s of device memory, %s more than the budget of %s."), total, over, budget);
   else
     g_string_append_printf (text,
-                            "This needs %s of device memory, %s more than the device's %s (the budget of %s is larger).",
+                            _ ("This needs %s of device memory, %s more than the device's %s (the budget of %s is larger)."),
                             total, over, own, budget);
   if (plan->fits_checkpointed && !s->checkpointing)
-    g_string_append (text, " With activation checkpointing it fits.");
+    g_string_append (text, _ (" With activation checkpointing it fits."));
   if (plan->fitting_batch > 0)
     {
       gint64 parts = (s->batch_size + plan->fitting_batch - 1) / plan->fitting_batch;
       gint64 micro = (s->batch_size + parts - 1) / parts;
-      g_string_append_printf (text, " A batch of %" G_GINT64_FORMAT " fits", plan->fitting_batch);
       g_string_append_printf (
-          text, "; batch_size %" G_GINT64_FORMAT " with accumulate %" G_GINT64_FORMAT " keeps the effective batch.", micro,
-          parts * s->accumulate);
+          text,
+          _ (" A batch of %" PRId64 " fits; batch_size %" PRId64 " with accumulate %" PRId64 " keeps the effective batch."),
+          plan->fitting_batch, micro, parts * s->accumulate);
     }
   else
-    g_string_append_printf (text, " Not even a batch of 1 fits: take smaller images, a smaller model%s.",
-                            s->amp ? "" : ", or AMP");
+    g_string_append (text, s->amp ? _ (" Not even a batch of 1 fits: take smaller images or a smaller model.")
+                                  : _ (" Not even a batch of 1 fits: take smaller images, a smaller model, or AMP."));
   return g_string_free (text, FALSE);
 }

@@ -4,6 +4,7 @@
 #include "rundir.h"
 #include "checkpoint.h"
 #include "file.h"
+#include "intl.h"
 #include "log.h"
 #include "metricscsv.h"
 #include "train-error.h"
@@ -91,7 +92,7 @@ lock_folder (DynoRunDir *dir, GError **error)
   if (code == EWOULDBLOCK)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
-                   "Another run is writing into “%s”; wait for its end, or choose another folder", shown);
+                   _ ("Another run is writing into “%s”; wait for its end, or choose another folder"), shown);
       return FALSE;
     }
   /* NFS and the like lock no folders. */
@@ -119,7 +120,7 @@ dyno_run_dir_open (const char *path, GError **error)
   if (problem || !dyno_file_test_writable (dir->metrics, &problem))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
-                   "Cannot write into the folder “%s”: %s; choose another one", shown, problem->message);
+                   _ ("Cannot write into the folder “%s”: %s; choose another one"), shown, problem->message);
       return NULL;
     }
   if (!lock_folder (dir, error))

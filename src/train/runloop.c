@@ -3,8 +3,10 @@
  * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains first.
  * - The position moves when a step's result is known.
  * - Validation is queued behind the epoch's last step, and its first batches are decoded before that ends. */
+#include "intl.h"
 #include "run.h"
 #include "schedule.h"
+#include <inttypes.h>
 #include <math.h>
 
 #define BAD_STEPS_AMP  10 /* with a bad loss, in a row: the run has diverged */
@@ -25,8 +27,8 @@ has_diverged (DynoRun *run, guint limit, GError **error)
 {
   gboolean kept = run->checkpoint || (run->dir && run->saver && dyno_saver_has_saved (run->saver));
 
-  return dyno_health_has_diverged (&run->health, limit, run->position.step, kept ? "the last good checkpoint is kept; " : "",
-                                   error);
+  return dyno_health_has_diverged (&run->health, limit, run->position.step,
+                                   kept ? _ ("the last good checkpoint is kept; ") : "", error);
 }
 
 static gboolean
@@ -84,7 +86,7 @@ apply_live (DynoRun *run, const DynoSettings *live)
     {
       guint got = dyno_engine_set_prefetch (run->engine, (guint) live->prefetch);
       if (got < live->prefetch)
-        dyno_run_warn (run, "Prefetch is %u: this run's page-locked memory has no room for more", got);
+        dyno_run_warn (run, _ ("Prefetch is %u: this run's page-locked memory has no room for more"), got);
     }
   s->lr = live->lr;
   s->weight_decay = live->weight_decay;
@@ -137,7 +139,7 @@ obey (Loop *loop, GError **error)
       if (stop)
         return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
       if (checkpoint && !run->dir)
-        dyno_run_warn (run, "The run has no folder to save a checkpoint in");
+        dyno_run_warn (run, _ ("The run has no folder to save a checkpoint in"));
       run->save_due = run->save_due || checkpoint;
       if (!pause)
         break;
@@ -337,10 +339,9 @@ check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 
   if (validated && !finite && !run->validation_warned)
     dyno_run_warn (run,
-                   "The validation loss of epoch %" G_GUINT64_FORMAT
-                   " is not finite: a sample of the validation part is too "
-                   "large for the network%s; remove outliers or scale the data",
-                   metrics->epoch, run->engine->job->settings.amp ? " in fp16 (amp=false holds larger ones)" : "");
+                   _ ("The validation loss of epoch %" PRIu64 " is not finite: a sample of the validation part is too "
+                      "large for the network%s; remove outliers or scale the data"),
+                   metrics->epoch, run->engine->job->settings.amp ? _ (" in fp16 (amp=false holds larger ones)") : "");
   run->validation_warned = validated && !finite;
 }
 
@@ -351,12 +352,11 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
 
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
     dyno_run_warn (run,
-                   "Nothing is learned: after %" G_GUINT64_FORMAT
-                   " epochs the training loss of %.4g is no better than %.4g, "
-                   "that of always the same answer%s; try another lr than %g (a tenth, or ten times as much), and look "
-                   "whether the targets belong to the samples",
+                   _ ("Nothing is learned: after %" PRIu64 " epochs the training loss of %.4g is no better than %.4g, "
+                      "that of always the same answer%s; try another lr than %g (a tenth, or ten times as much), and look "
+                      "whether the targets belong to the samples"),
                    metrics->epoch, metrics->train_loss, run->health.guess,
-                   metrics->is_error ? "" : " (ln of the number of classes, where these are even)", s->lr);
+                   metrics->is_error ? "" : _ (" (ln of the number of classes, where these are even)"), s->lr);
 }
 
 /* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next epoch. */

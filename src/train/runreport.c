@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run tells: events and the log. */
+#include "intl.h"
 #include "run.h"
 #include <math.h>
 
@@ -54,9 +55,9 @@ void
 dyno_run_check_log (DynoRun *run, const GError *problem)
 {
   if (problem && !run->disk_warned)
-    dyno_run_warn (run, "%s; training goes on, and the log is kept until there is room", problem->message);
+    dyno_run_warn (run, _ ("%s; training goes on, and the log is kept until there is room"), problem->message);
   if (!problem && run->disk_warned)
-    dyno_run_warn (run, "metrics.csv is written again, and whole");
+    dyno_run_warn (run, _ ("metrics.csv is written again, and whole"));
   run->disk_warned = problem != NULL;
 }
 
@@ -76,7 +77,7 @@ dyno_run_write_settings (DynoRun *run)
   run->settings_due = !writer->write_settings (
       job->out_dir, job, run->engine ? dyno_device_get_info (run->engine->device)->name : NULL, &problem);
   if (problem)
-    dyno_run_warn (run, "%s; training goes on, and the settings are tried again at the end", problem->message);
+    dyno_run_warn (run, _ ("%s; training goes on, and the settings are tried again at the end"), problem->message);
 }
 
 void

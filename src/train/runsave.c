@@ -7,6 +7,7 @@
  * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there is no accuracy) from the first
  *   validation on; the last ones are beside them.  Without validation the last are the only ones. */
 #include "run.h"
+#include "intl.h"
 #include "base-error.h"
 #include "file.h"
 #include "saver.h"
@@ -180,8 +181,8 @@ fail_to_save (DynoRun *run, const GError *problem, GError **error)
       g_propagate_prefixed_error (error, g_error_copy (problem), "The weights were not saved: ");
       return FALSE;
     }
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The weights were not saved: %s%s", problem->message,
-               run->checkpoint ? "; make room and resume from the checkpoint" : "");
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, _ ("The weights were not saved: %s%s"), problem->message,
+               run->checkpoint ? _ ("; make room and resume from the checkpoint") : "");
   return FALSE;
 }
 

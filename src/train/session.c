@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session from outside: commands in, events out.  The thread is in sessionrun.c. */
+#include "intl.h"
 #include "session-private.h"
 #include <math.h>
 
@@ -70,7 +71,7 @@ dyno_session_start (DynoSession *session)
   if (session->thread)
     return;
   event = dyno_event_new (DYNO_EVENT_ERROR);
-  g_prefix_error (&error, "The run was not started, for want of a thread (end other programs, or raise their limit): ");
+  g_prefix_error (&error, _ ("The run was not started, for want of a thread (end other programs, or raise their limit): "));
   event->error = error;
   dyno_event_queue_push (session->events, event);
   dyno_session_set_state (session, DYNO_SESSION_FAILED);
@@ -149,7 +150,7 @@ dyno_session_set (DynoSession *session, const char *key, const char *value, GErr
   if (info && !info->live)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-                   "%s cannot change while a run is going; it counts from the next run on", key);
+                   _ ("%s cannot change while a run is going; it counts from the next run on"), key);
       return FALSE;
     }
   g_mutex_lock (&session->lock);

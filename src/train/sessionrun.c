@@ -2,6 +2,7 @@
 /* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way out ends with DONE. */
 #include "run.h"
 #include "file.h"
+#include "intl.h"
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ open_dataset (DynoRun *run, GError **error)
   else if (session->job->data)
     run->dataset = dyno_dataset_open (session->job->data, &params, on_scanned, run, session->soft, error);
   else
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, "The job names no data set");
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, _ ("The job names no data set"));
   if (!run->dataset)
     return FALSE;
   run->content_hash = dyno_dataset_get_info (run->dataset)->content_hash;
@@ -125,7 +126,7 @@ recover (DynoRun *run, GError **problem)
   if (!is_loss (*problem) || run->recovered)
     return FALSE;
   run->recovered = TRUE;
-  dyno_run_warn (run, "%s; everything is made anew, and the run goes on from its last checkpoint", (*problem)->message);
+  dyno_run_warn (run, _ ("%s; everything is made anew, and the run goes on from its last checkpoint"), (*problem)->message);
   g_clear_error (problem);
   dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
   dyno_run_end_saving (run);
@@ -230,7 +231,7 @@ write_curves (DynoRun *run)
   g_autoptr (GError) problem = NULL;
 
   if (writer && !writer->write_curves (run->session->job->out_dir, run->session->metrics, budget, &problem))
-    dyno_run_warn (run, "The curves were not drawn: %s; every value is in metrics.csv", problem->message);
+    dyno_run_warn (run, _ ("The curves were not drawn: %s; every value is in metrics.csv"), problem->message);
 }
 
 static void
@@ -245,7 +246,7 @@ finish_folder (DynoRun *run)
   if (dyno_metrics_get_steps (run->session->metrics) == 0)
     return;
   if (!dyno_run_dir_finish (run->dir, run->session->metrics, &problem))
-    dyno_run_warn (run, "metrics.csv is not whole: %s", problem->message);
+    dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
   write_curves (run);
 }
 

@@ -4,12 +4,10 @@
  * Laws: the order of the table is the order in files and in the window; a value that is refused leaves the struct as it
  * was; what dyno_settings_get writes, dyno_settings_set reads to the same bits, in any locale. */
 #include "settings.h"
+#include "intl.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
-/* The reader of the table translates (gettext takes these marks). */
-#define N_(s) (s)
 
 #define MOST_SEED 9007199254740991.0 /* 2^53 - 1: exact as a double */
 #define GIB       (G_GINT64_CONSTANT (1) << 30)
@@ -267,16 +265,16 @@ allowed_words (const DynoSettingInfo *info)
   switch (info->type)
     {
     case DYNO_SETTING_BOOL:
-      return g_strdup ("true or false");
+      return g_strdup (_ ("true or false"));
     case DYNO_SETTING_ENUM:
       return g_strjoinv (", ", (char **) info->values);
     case DYNO_SETTING_BYTES:
-      return g_strdup ("a number of bytes or a size as 12GB or 512MB, up to 16384GB; 0 is all that the device has");
+      return g_strdup (_ ("a number of bytes or a size as 12GB or 512MB, up to 16384GB; 0 is all that the device has"));
     case DYNO_SETTING_INT:
-      return g_strdup_printf ("a whole number from %.0f to %.0f", info->minimum, info->maximum);
+      return g_strdup_printf (_ ("a whole number from %.0f to %.0f"), info->minimum, info->maximum);
     case DYNO_SETTING_DOUBLE:
     default:
-      return g_strdup_printf ("a number from %s to %s", least, most);
+      return g_strdup_printf (_ ("a number from %s to %s"), least, most);
     }
 }
 
@@ -349,10 +347,10 @@ find_or_fail (const char *key, GError **error)
   guess = guess_key (key);
   shown = g_utf8_make_valid (key, (gssize) strnlen (key, 60));
   if (guess)
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "There is no setting “%s”; did you mean “%s”?", shown,
-                 guess);
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, _ ("There is no setting “%s”; did you mean “%s”?"),
+                 shown, guess);
   else
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "There is no setting “%s”", shown);
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, _ ("There is no setting “%s”"), shown);
   return NULL;
 }
 

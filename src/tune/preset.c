@@ -5,6 +5,7 @@
  * a batch that only fills memory is no advice. */
 #include "preset-file.h"
 #include "dyno-presets.h"
+#include "intl.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -52,13 +53,13 @@ read_file (const char *path, GError **error)
 
   if (g_stat (path, &status) == 0 && (!S_ISREG (status.st_mode) || status.st_size > DYNO_PRESET_FILE_MAX_BYTES))
     {
-      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, "“%s” is no preset: it is not a small regular file",
+      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, _ ("“%s” is no preset: it is not a small regular file"),
                    shown);
       return NULL;
     }
   if (!g_file_get_contents (path, &text, &size, &problem))
     {
-      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, "Cannot read the preset: %s", problem->message);
+      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, _ ("Cannot read the preset: %s"), problem->message);
       return NULL;
     }
   if (dot && dot != name)
@@ -128,7 +129,7 @@ make_this_gpu (const DynoDeviceInfo *device)
   guint32 cores = g_get_num_processors ();
 
   preset->id = g_strdup ("this-gpu");
-  preset->name = g_strdup_printf ("This GPU (%s)", device->name);
+  preset->name = g_strdup_printf (_ ("This GPU (%s)"), device->name);
   preset->architecture = g_strdup ("");
   preset->vram_bytes = device->vram_bytes;
   preset->this_gpu = TRUE;
@@ -164,10 +165,10 @@ make_this_gpu (const DynoDeviceInfo *device)
         }
     }
   preset->advice = g_strdup (
-      software
-          ? "A software device: every core computes, and none is left to spare. Small images, a narrow model (model.width) "
-            "and fp32 are the way to see a curve soon."
-          : "A starting point from the memory of this card; the tuner finds out what is fastest on it.");
+      software ? _ (
+          "A software device: every core computes, and none is left to spare. Small images, a narrow model (model.width) "
+          "and fp32 are the way to see a curve soon.")
+               : _ ("A starting point from the memory of this card; the tuner finds out what is fastest on it."));
   return preset;
 }
 
@@ -207,7 +208,7 @@ dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error
   if (strcmp (name, "this-gpu") == 0 && device == NULL)
     {
       g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
-                   "The preset this-gpu needs a Vulkan device, and there is none");
+                   _ ("The preset this-gpu needs a Vulkan device, and there is none"));
       return NULL;
     }
 
@@ -222,7 +223,7 @@ dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error
   if (g_file_test (name, G_FILE_TEST_IS_REGULAR))
     return read_file (name, error);
   g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
-               "No preset “%s”; there are %s, or give the path of a preset file", shown, known->str);
+               _ ("No preset “%s”; there are %s, or give the path of a preset file"), shown, known->str);
   return NULL;
 }
 

@@ -19,10 +19,10 @@ dyno_trial_describe (const DynoSettings *s)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
-  g_string_printf (text, "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " worker%s", s->batch_size,
-                   s->amp ? "AMP" : "fp32", s->workers, s->workers == 1 ? "" : "s");
+  g_string_printf (text, ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
+                   (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
   if (s->accumulate != 1)
-    g_string_append_printf (text, ", accumulate %" G_GINT64_FORMAT, s->accumulate);
+    g_string_append_printf (text, _ (", accumulate %d"), (int) s->accumulate);
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 

@@ -12,6 +12,7 @@
  * Every trial is kept and told.  Stopping ends the search; the best of what was measured is still told.  The time is kept by
  * leaving out trials that would not end in it, by a share of it that only proofs use, and by a deadline for each trial. */
 #include "tune.h"
+#include "intl.h"
 #include "ring.h"
 #include "trial.h"
 #include "verdict.h"
@@ -337,11 +338,12 @@ set_nothing (DynoTune *tune, GError **error)
       fits |= outcome != DYNO_TRIAL_DOES_NOT_FIT && outcome != DYNO_TRIAL_OUT_OF_MEMORY;
     }
   if (fits)
-    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING, "No trial of %u worked in %.3g minutes; the last said: %s",
-                 tune->trials->len, tune->minutes, last->text ? last->text : "nothing");
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                 _ ("No trial of %u worked in %.3g minutes; the last said: %s"), tune->trials->len, tune->minutes,
+                 last->text ? last->text : _ ("nothing"));
   else
-    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT, "Nothing fits the memory: %s",
-                 last->text ? last->text : "the device refused every trial");
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT, _ ("Nothing fits the memory: %s"),
+                 last->text ? last->text : _ ("the device refused every trial"));
 }
 
 /* The stages, in their order; every trial of them is a candidate in the end. */
@@ -403,8 +405,8 @@ prepare (DynoTune *tune, GError **error)
     return FALSE;
   if (index >= (int) devices->len)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, "There is no device %d: choose one of 0 to %u", index,
-                   devices->len - 1);
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, _ ("There is no device %d: choose one of 0 to %u"),
+                   index, devices->len - 1);
       return FALSE;
     }
   tune->device = *(const DynoDeviceInfo *) devices->pdata[index];
@@ -455,7 +457,8 @@ dyno_tune_start (DynoTune *tune)
   tune->thread = g_thread_try_new ("dyno-tune", run, tune, &error);
   if (tune->thread)
     return;
-  g_prefix_error (&error, "The search was not started, for want of a thread (end other programs, or raise their limit): ");
+  g_prefix_error (&error,
+                  _ ("The search was not started, for want of a thread (end other programs, or raise their limit): "));
   end (tune, error);
 }
 

@@ -128,6 +128,16 @@ dyno_verdict_judge (const GPtrArray *trials, const DynoTrial *baseline, const Dy
   *verdict = v;
 }
 
+/* The names of outcomes are for files and programs; these are for a sentence. */
+static const char *
+outcome_in_words (DynoTrialOutcome outcome)
+{
+  static const char *const words[] = { N_ ("ok"), N_ ("does not fit"), N_ ("out of memory"), N_ ("failed"),
+                                       N_ ("diverged") };
+
+  return (guint) outcome < G_N_ELEMENTS (words) ? _ (words[outcome]) : "";
+}
+
 static void
 explain_gain (GString *text, const DynoVerdict *v)
 {
@@ -147,7 +157,7 @@ explain_gain (GString *text, const DynoVerdict *v)
                             base);
   else
     g_string_append_printf (text, _ ("The base line (%s) did not work: %s. "), base,
-                            dyno_trial_outcome_name (v->baseline->outcome));
+                            outcome_in_words (v->baseline->outcome));
   if (v->today && !v->keep_today && !dyno_settings_equal (&v->today->settings, &v->baseline->settings))
     g_string_append_printf (text, _ ("%.2f times today's settings. "), v->best->samples_per_s / v->today->samples_per_s);
 }

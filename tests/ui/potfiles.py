@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every file with strings for people is in po/POTFILES.in, every file there exists, and no translation is missing or broken.
+"""Every file with strings for people is in po/POTFILES.in, every file there exists, po/presets.h holds what the presets say, and no
+translation is missing or broken.
 
 Usage: potfiles.py SOURCE_ROOT"""
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 root = Path(sys.argv[1])
 listed = {line.strip() for line in (root / 'po/POTFILES.in').read_text().splitlines() if line.strip() and line[0] != '#'}
-marked = re.compile(r'\b(?:N?_|N?C_|ngettext) ?\("')
+marked = re.compile(r'\b(?:N?_|N?C_|ngettext) ?\(\s*"')
 wrong = []
 for path in sorted([*root.glob('src/**/*.c'), *root.glob('ui/*.ui')]):
     name = str(path.relative_to(root))
@@ -20,6 +21,10 @@ for path in sorted([*root.glob('src/**/*.c'), *root.glob('ui/*.ui')]):
     if strings and name not in listed:
         wrong.append(f'{name} has strings for people and is not in po/POTFILES.in')
 wrong += [f'{name} is in po/POTFILES.in and does not exist' for name in sorted(listed) if not (root / name).exists()]
+
+made = subprocess.run([sys.executable, root / 'po/presets.py', root], capture_output=True, encoding='utf-8', check=True).stdout
+if made != (root / 'po/presets.h').read_text(encoding='utf-8'):
+    wrong.append('po/presets.h is not what the presets say: run po/presets.py . >po/presets.h')
 
 with tempfile.TemporaryDirectory() as folder:
     template = Path(folder) / 'dyno.pot'

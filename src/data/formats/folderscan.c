@@ -10,6 +10,7 @@
  *   are passed over. */
 #include "folderscan.h"
 #include "datafile.h"
+#include "intl.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +127,7 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   if (scan->names->len > G_MAXUINT32 / 2 - length || scan->files->len >= G_MAXINT32)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "“%s” has more files than Dyno can hold (2 GB of names)", scan->root);
+                   _ ("“%s” has more files than Dyno can hold (2 GB of names)"), scan->root);
       return FALSE;
     }
   g_byte_array_append (scan->names, (const guint8 *) name, (guint) length);
@@ -287,9 +288,10 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   if (classes->len == 0)
     {
       g_autofree char *shown = g_filename_display_name (parts[0]);
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-                   "“%s” has no sub-folders; put the images of each class into a folder of its own, named after the class",
-                   shown);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+          _ ("“%s” has no sub-folders; put the images of each class into a folder of its own, named after the class"),
+          shown);
       return FALSE;
     }
   g_ptr_array_sort (classes, compare_names);

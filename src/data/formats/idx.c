@@ -9,6 +9,7 @@
 #include "idxfile.h"
 #include "resize.h"
 #include "datafile.h"
+#include "intl.h"
 #include <string.h>
 
 typedef struct {
@@ -80,7 +81,7 @@ find_labels (const char *images, GError **error)
         return g_steal_pointer (&path);
     }
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-               "The labels of “%s” are missing: put “%s” or “%s” beside it", shown, plain, zipped);
+               _ ("The labels of “%s” are missing: put “%s” or “%s” beside it"), shown, plain, zipped);
   return NULL;
 }
 
@@ -103,8 +104,8 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   if (images.n_dims != 3)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   "“%s” has %u dimensions where images have 3 (count, rows, columns); choose the images file", images_name,
-                   images.n_dims);
+                   _ ("“%s” has %u dimensions where images have 3 (count, rows, columns); choose the images file"),
+                   images_name, images.n_dims);
       return FALSE;
     }
   part->labels = dyno_idx_read (labels_path, &labels, &file_bytes, error);
@@ -113,10 +114,11 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   *size_bytes += file_bytes;
   if (labels.n_dims != 1 || labels.shape[0] != images.shape[0])
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s” has %u labels in %u dimensions, expected %u in 1 for the images of “%s”; the files do not belong "
-                   "together",
-                   labels_name, labels.shape[0], labels.n_dims, images.shape[0], images_name);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+          _ ("“%s” has %u labels in %u dimensions, expected %u in 1 for the images of “%s”; the files do not belong "
+             "together"),
+          labels_name, labels.shape[0], labels.n_dims, images.shape[0], images_name);
       return FALSE;
     }
   part->n_samples = images.shape[0];
@@ -224,7 +226,7 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
     {
       g_set_error (
           error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-          "“%s” is an IDX file, but not one named …-images-…: choose the images file; its labels are found by its name",
+          _ ("“%s” is an IDX file, but not one named …-images-…: choose the images file; its labels are found by its name"),
           location->text);
       return FALSE;
     }
@@ -244,8 +246,8 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   if (idx->n_parts == 2 && (idx->parts[0].width != idx->parts[1].width || idx->parts[0].height != idx->parts[1].height))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s”: “%s” has images of %u x %u, “%s” of %u x %u; they do not belong together", location->text, train,
-                   idx->parts[0].width, idx->parts[0].height, test, idx->parts[1].width, idx->parts[1].height);
+                   _ ("“%s”: “%s” has images of %u x %u, “%s” of %u x %u; they do not belong together"), location->text,
+                   train, idx->parts[0].width, idx->parts[0].height, test, idx->parts[1].width, idx->parts[1].height);
       return FALSE;
     }
   fill_info (dataset, idx);

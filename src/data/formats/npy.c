@@ -12,8 +12,10 @@
 #include "checked.h"
 #include "datafile.h"
 #include "hash.h"
+#include "intl.h"
 #include "npyfile.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,7 +96,8 @@ find_targets (const char *path, const char *asked, GError **error)
         return g_steal_pointer (&candidate);
     }
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-               "The targets of “%s” are missing: put y.npy, labels.npy or %s beside it, or name the file", shown, with_y);
+               _ ("The targets of “%s” are missing: put y.npy, labels.npy or %s beside it, or name the file"), shown,
+               with_y);
   return NULL;
 }
 
@@ -104,8 +107,8 @@ take_class (Npy *npy, guint64 i, gint64 value, const char *name, gint64 *largest
   if (value < 0 || value >= MAX_CLASSES)
     {
       g_set_error (error, DYNO_DATA_ERROR, value < 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_TOO_LARGE,
-                   "“%s”, record %" G_GUINT64_FORMAT ": class %" G_GINT64_FORMAT
-                   " where 0 to %d is expected; whole numbers are classes, save values to predict as floats",
+                   _ ("“%s”, record %" PRIu64 ": class %" PRId64
+                      " where 0 to %d is expected; whole numbers are classes, save values to predict as floats"),
                    name, i, value, MAX_CLASSES - 1);
       return FALSE;
     }
@@ -121,8 +124,8 @@ take_value (Npy *npy, guint64 i, double value, guint32 n_targets, const char *na
   if (isfinite (npy->values[i]))
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               "“%s”, record %" G_GUINT64_FORMAT ": %g where a finite number is expected; remove the record from both files",
-               name, i / n_targets, value);
+               _ ("“%s”, record %" PRIu64 ": %g where a finite number is expected; remove the record from both files"), name,
+               i / n_targets, value);
   return FALSE;
 }
 
@@ -143,7 +146,7 @@ take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, cons
     npy->classes = g_try_new (gint32, header->n_items);
   if (npy->values == NULL && npy->classes == NULL)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "“%s”: no memory for its targets", name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, _ ("“%s”: no memory for its targets"), name);
       return FALSE;
     }
   for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
@@ -168,15 +171,14 @@ check_targets (const DynoNpyHeader *header, const DynoNpyHeader *x, const char *
       || (header->kind != 'f' && n_targets != 1) || n_targets > 65536 || header->data_bytes > MAX_TARGET_BYTES)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   "“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for values, in C order", name);
+                   _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for values, in C order"), name);
       return FALSE;
     }
   if (header->shape[0] != x->shape[0])
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s” has %" G_GUINT64_FORMAT " records, “%s” has %" G_GUINT64_FORMAT
-                   "; the files do not belong together",
-                   name, header->shape[0], x_name, x->shape[0]);
+                   _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64 "; the files do not belong together"), name,
+                   header->shape[0], x_name, x->shape[0]);
       return FALSE;
     }
   return TRUE;
@@ -200,9 +202,9 @@ load_targets (Npy *npy, DynoDatasetInfo *info, const char *path, GError **error)
     {
       bytes = g_try_malloc (MAX (header.data_bytes, 1));
       if (bytes == NULL)
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "“%s”: no memory for its targets", name);
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, _ ("“%s”: no memory for its targets"), name);
       else if (dyno_datafile_pread (fd, bytes, header.data_bytes, header.data_offset) != (gssize) header.data_bytes)
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, "“%s” cannot be read whole", name);
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"), name);
       else
         ok = take_targets (npy, info, &header, bytes, name, error);
     }
@@ -233,9 +235,9 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
   if (header->n_dims < 2 || header->n_dims > 4 || header->fortran)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   "“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, C, H, W), (N, H, W) or (N, F) in C order "
-                   "(numpy.ascontiguousarray)",
-                   name, header->n_dims, header->fortran ? " in Fortran order" : "");
+                   _ ("“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, C, H, W), (N, H, W) or (N, F) in C order "
+                      "(numpy.ascontiguousarray)"),
+                   name, header->n_dims, header->fortran ? _ (" in Fortran order") : "");
       return FALSE;
     }
   npy->planes = has_planes (header, axes);
@@ -248,10 +250,10 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
   for (guint i = 0; i < 3; i++)
     if (shape[i] == 0 || shape[i] > G_MAXUINT32 || !dyno_size_mul (bytes, shape[i], &bytes) || bytes > MAX_SAMPLE_BYTES)
       {
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                     "“%s”: samples of %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
-                     " numbers; from one number to 1 GB is possible",
-                     name, shape[0], shape[1], shape[2]);
+        g_set_error (
+            error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+            _ ("“%s”: samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " numbers; from one number to 1 GB is possible"),
+            name, shape[0], shape[1], shape[2]);
         return FALSE;
       }
   npy->sample_items = bytes / 4;
@@ -297,7 +299,7 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
     info->content_hash = dyno_hash_string (info->content_hash, info->axes);
   if (info->n_samples == 0)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, "“%s” holds no sample", name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” holds no sample"), name);
       return FALSE;
     }
   targets = find_targets (npy->path, context->params->targets, error);
@@ -357,8 +359,8 @@ check_values (const Npy *npy, guint64 index, const float *values, GError **error
     ;
   name = g_filename_display_name (npy->path);
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               "“%s”, record %" G_GUINT64_FORMAT ": %g where a finite number is expected; remove the record from both files",
-               name, index, (double) values[i]);
+               _ ("“%s”, record %" PRIu64 ": %g where a finite number is expected; remove the record from both files"), name,
+               index, (double) values[i]);
   return FALSE;
 }
 

@@ -5,6 +5,7 @@
 #include "dataset-class.h"
 #include "checked.h"
 #include "hash.h"
+#include "intl.h"
 #include "rng.h"
 #include <string.h>
 
@@ -54,7 +55,7 @@ parse_shape (const DynoLocation *location, guint64 *shape, GError **error)
     return TRUE;
   g_set_error (
       error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-      "“%s”: the shape must be HEIGHTxWIDTHxCHANNELS, as in synthetic:224x224x3 (each side up to 16384, 1 GB a sample)",
+      _ ("“%s”: the shape must be HEIGHTxWIDTHxCHANNELS, as in synthetic:224x224x3 (each side up to 16384, 1 GB a sample)"),
       location->text);
   return FALSE;
 }
