@@ -42,7 +42,7 @@ __dynoctl_option 'inspect plan train tune' -l targets -r -F -d 'Targets of an X.
 
 __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 
-__dynoctl_option presets -a "$presets"
+__dynoctl_option presets -F -a "$presets"
 
 __dynoctl_option inspect -a '(__dynoctl_data)'
 __dynoctl_option inspect -l deep -d 'Decode every sample, and list those that cannot be read'

@@ -177,7 +177,7 @@ void
 dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
 {
   static const char *const words[][2] = {
-    { "scan", "scanning" }, { "compile", "compiling" }, { "autotune", "timing kernels" }, { "weights", "reading weights" }
+    { "scan", "scanning" }, { "compile", "compiling" }, { "autotune", "timing kernels" }, { "weights", "preparing weights" }
   };
   const char *what = event->progress.what;
   g_autofree char *tail = NULL;

@@ -279,6 +279,9 @@ on_event (Run *run, DynoEvent *event)
       on_done (run, event);
       break;
     case DYNO_EVENT_STATE:
+      if (event->state == DYNO_SESSION_RUNNING && run->progress.first_step == 0) /* a driver compiles in it */
+        dyno_progress_show (&run->progress, "first step", 0, "");
+      break;
     default:
       break;
     }

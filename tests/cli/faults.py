@@ -92,7 +92,7 @@ class Faults(Case):
         self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', '--save-weights', 'stuck.safetensors')
         process = self.start('train', '--data', TINY, *SMALL, '--no-out', '--weights', 'stuck.safetensors', stdout=subprocess.PIPE,
                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.safetensors'})
-        self.wait_for(process, process.stdout, 'reading weights')
+        self.wait_for(process, process.stdout, 'preparing weights')
 
     def test_too_few_descriptors_are_an_error_or_enough(self):
         for most in (3, 9, 15, 24):
