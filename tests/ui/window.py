@@ -278,16 +278,17 @@ def test_preparation_is_one_progress(window):
     window.ready()
     window.press('Start')
     bar = window.find(Atspi.Role.PROGRESS_BAR, 'Progress of the run')
-    values, said = [], set()
+    values, said, begin = [], set(), time.monotonic()
 
     def started():
         said.update(t for t in window.shown() if t.startswith('Preparing: '))
         values.append(Atspi.Value.get_current_value(bar))
         return any(t.startswith(('Training, step', 'Finished, step')) for t in window.shown())
     window.wait_for('the first step', started)
+    long = time.monotonic() - begin > 3  # else the programs were compiled before, and it may have passed between two questions
     rising = values[:-2]
     assert rising == sorted(rising), values
-    assert said, 'nothing was said of the preparation'
+    assert said or not long, 'nothing was said of the preparation'
     window.text('Finished, step')
     window.ready()
 
