@@ -11,10 +11,10 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT, CARD, DYNOCTL = sys.argv[1:4]
+SCRIPT, CARD, DYNOCTL = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
 SHAPES = ['--data', 'builtin:shapes?size=32&samples=64', '--model', 'simplecnn', '--set', 'model.width=0.25',
           '--set', 'batch_size=8']
-# Bigger than any card here; a batch of 2 goes into the smallest.
+# A batch of 4 goes into the smallest card here, one of 512 into none.  Nothing between: the shim has 4 GiB in all, whatever the card.
 BIG = ['--data', 'synthetic:224x224x3?samples=4096', '--model', 'resnet50', '--set', 'autotune=false']
 # Submissions are never marked done, so what waits for them is left at the end: the shim's doing.
 SHIM_SAYS = ('has not been destroyed',)
@@ -53,7 +53,7 @@ class Card(unittest.TestCase):
         self.assertFalse(device['software'], device)
         self.assertGreater(device['processors'], 0)
         self.assertIn(device['subgroup_size'], (32, 64))
-        self.assertEqual(device['matrix'], 'khr' if CARD in ('navi31', 'gfx1150') else 'none')
+        self.assertEqual(device['matrix'], 'khr' if CARD == 'navi31' else 'none')
 
     def check_kernels(self, events):
         kernels = [e for e in events if e['event'] == 'kernel']
@@ -84,12 +84,14 @@ class Card(unittest.TestCase):
     def test_train_and_tune(self):
         self.run_it('train', *SHAPES, '--set', 'autotune=false', '--epochs', '1', '--out', 'run')
         self.assertTrue(os.path.exists(os.path.join(self.folder, 'run', 'weights.safetensors')))
+        self.run_it('tune', *SHAPES, '--minutes', '0.05', '--out', 'tuned')
 
     def test_plan_says_what_happens(self):
-        for batch, code in (('2', 0), ('4096', 6)):
+        """Training ends as plan says: through one step, or with 6 for want of memory."""
+        for batch, code in ((4, 0), (512, 6)):
             settings = [*BIG, '--set', 'amp=false', '--set', f'batch_size={batch}']
             self.run_it('plan', *settings, expect=code)
-            self.run_it('train', *settings, '--max-steps', '1', '--out', f'run{batch}', expect=code)
+            self.run_it('train', *settings, '--steps', '1', '--out', f'run-{batch}', expect=code)
 
 
 if __name__ == '__main__':
