@@ -129,14 +129,22 @@ dyno_stats_bar_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
     }
 }
 
-/* One row asks for its full width; two rows must stay possible below it. */
+/* One row asks for its full width; two rows must stay possible below it.  What counts is where the tiles are, which follows `two_rows`
+ * in an idle moment: by the flag, a narrow bar would ask for the width of all tiles, get it, and never become two rows. */
 static void
 dyno_stats_bar_preferred_width (GtkWidget *widget, int *least, int *natural)
 {
   DynoStatsBar *self = DYNO_STATS_BAR (widget);
   GTK_WIDGET_CLASS (dyno_stats_bar_parent_class)->get_preferred_width (widget, least, natural);
-  if (!self->two_rows)
+  if (gtk_widget_get_parent (self->tiles[N_TILES - 1]) == self->rows[0])
     *least = *least / 2 + 8;
+}
+
+/* GtkBox would answer by itself, with the width of all tiles. */
+static void
+dyno_stats_bar_preferred_width_for_height (GtkWidget *widget, int height, int *least, int *natural)
+{
+  dyno_stats_bar_preferred_width (widget, least, natural);
 }
 
 static void
@@ -152,6 +160,7 @@ dyno_stats_bar_class_init (DynoStatsBarClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_stats_bar_dispose;
   GTK_WIDGET_CLASS (class)->size_allocate = dyno_stats_bar_size_allocate;
   GTK_WIDGET_CLASS (class)->get_preferred_width = dyno_stats_bar_preferred_width;
+  GTK_WIDGET_CLASS (class)->get_preferred_width_for_height = dyno_stats_bar_preferred_width_for_height;
 }
 
 static GtkWidget *

@@ -473,26 +473,21 @@ def test_a_json_name_means_json(window):
     window.ready()
 
 
-def stop_tuning_after_a_trial(window, **settings):
-    window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', **settings)
+def test_tuning_calls_proven_what_was_proven(window):
+    window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16, workers=0)
+    window.wait_for('its settings', lambda: window.get_number('Batch size') == 16 and window.get_number('Samples') == 200)
     window.ready()
     window.press('Tune', Atspi.Role.RADIO_BUTTON)
     window.press('Start Tuning')
     window.wait_for('a measured trial', lambda: any(n.get_name() == 'Measured' for n in window.nodes()))
     window.press('Stop Tuning')
     window.find(Atspi.Role.PUSH_BUTTON, 'Start Tuning')
-
-
-def test_tuning_calls_proven_what_was_proven(window):
-    stop_tuning_after_a_trial(window, batch_size=32, workers=1)
     window.text('Best so far, not proven')
-    assert not window.has_text('proven by a second run')
-    window.press('Use These Settings')
-    # Nothing is faster than what one has: there is nothing to use.
-    stop_tuning_after_a_trial(window, batch_size=16, workers=0)
-    window.text('Best so far, not proven')
-    assert not any(t == 'already as fast' for t in window.shown()), 'claimed without a proof'
-    assert not any(n.get_name() == 'Use These Settings' and showing(n) for n in window.nodes())
+    shown = window.shown()
+    assert 'already as fast' not in shown and not window.has_text('proven by a second run'), 'claimed without a proof'
+    best = shown[shown.index('Best so far, not proven') + 2]
+    offered = any(n.get_name() == 'Use These Settings' and showing(n) for n in window.nodes())
+    assert offered == (best != 'batch 16, fp32, 0 workers'), f'"{best}" is {"" if offered else "not "}offered to one who has batch 16'
     window.press('Train', Atspi.Role.RADIO_BUTTON)
 
 
@@ -525,6 +520,28 @@ def test_quits_in_mid_run(window):
     assert 'checkpoint' in ' '.join(assert_whole(newest_run()))
 
 
+def test_a_narrow_window_clips_nothing(window):
+    """What stands at the right of a run's page stays inside, the tiles included, after each change of the width."""
+    start_long_run(window)
+    frame = window.find(Atspi.Role.FRAME, 'Dyno')
+    shown = subprocess.run(['xdotool', 'search', '--onlyvisible', '--pid', str(window.process.pid)], capture_output=True, text=True)
+    xid = shown.stdout.split()[-1]
+
+    def right(node):
+        area = Atspi.Component.get_extents(node, Atspi.CoordType.WINDOW)
+        return area.x + area.width
+    before = Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
+    for width in 600, before, 600:
+        subprocess.run(['xdotool', 'windowsize', xid, str(width), '700'], check=True)
+        window.wait_for(f'a page inside a window asked to be {width} wide', lambda: all(
+            0 < right(window.find(role, name, state=there)) <= Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
+            for role, name in ((Atspi.Role.CHART, 'Loss'), (Atspi.Role.LABEL, 'Memory'))), 20)
+    subprocess.run(['xdotool', 'windowsize', xid, str(before), '800'], check=True)
+    window.press('Stop')
+    window.text('Stopped, step')
+    window.ready()
+
+
 def test_divergence_is_said(window):
     window.open_settings(data='builtin:shapes?size=16&samples=100', model='mlp', batch_size=16, epochs=40, lr=100, momentum=0.99,
                          warmup_epochs=0, schedule='constant', amp='false')
@@ -553,7 +570,8 @@ def test_a_run_that_learns_nothing_is_said(window):
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_divergence_is_said,
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven,
+         test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
          test_quits_in_mid_run]
 
