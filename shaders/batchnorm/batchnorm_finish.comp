@@ -89,7 +89,7 @@ main ()
   const float mean = pivot + total / float (ROWS);
   add_up_squares (lane, place);
   if (lane == 0)
-    squares[place] = max (squares[place] - total * total / float (ROWS), 0.0);
+    squares[place] = spread_or_infinity (squares[place] - total * total / float (ROWS));
 #else
   const float base = partials.v[channel];
   float sum = 0.0;

@@ -4,6 +4,7 @@
  * Invocation (i, j) takes channels of access i and every LOCAL_Y-th row.  It sums distances to its own first value, so that a
  * mean that is large against the deviation cancels nothing; the parts are then joined as in Chan, Golub, LeVeque 1979. */
 #include "types.glsl"
+#include "finite.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
 
@@ -67,7 +68,7 @@ main ()
   [[unroll]] for (uint j = 0; j < QUADS; j++)
     {
       means[place + j] = shift.q[j] + sum.q[j] * share;
-      squares[place + j] = max (square.q[j] - sum.q[j] * sum.q[j] * share, vec4 (0.0));
+      squares[place + j] = spread_or_infinity (square.q[j] - sum.q[j] * sum.q[j] * share);
     }
   barrier ();
 

@@ -9,6 +9,21 @@ is_nonfinite (float value)
   return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
 }
 
+/* Sums of squares, from differences that rounding can leave below zero: not below it.  Infinite where the terms were too large to tell,
+ * which a maximum with zero would turn into no spread at all. */
+float
+spread_or_infinity (float difference)
+{
+  return is_nonfinite (difference) ? uintBitsToFloat (0x7f800000u) : max (difference, 0.0);
+}
+
+vec4
+spread_or_infinity (vec4 difference)
+{
+  return mix (max (difference, vec4 (0.0)), uintBitsToFloat (uvec4 (0x7f800000u)),
+              equal (floatBitsToUint (difference) & 0x7f800000u, uvec4 (0x7f800000u)));
+}
+
 /* Zero where a value is Inf or NaN. */
 vec4
 finite_or_zero (vec4 value)

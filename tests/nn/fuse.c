@@ -339,6 +339,49 @@ test_statistics_pivot (void)
 }
 
 /* A convolution with a bias, and one that no batch norm follows, make no sums. */
+/* Channels whose sums of squares fp32 cannot hold have no variance to be told, least of all 0: their running statistics stay, the
+ * others' move.  One has such values; of the other only the square of the sum of its distances to the running mean is too large,
+ * where a kernel takes it. */
+static void
+check_too_large (const SumsCase *s, const char *label)
+{
+  const guint large = 3, far = 10;
+  gsize per_channel = (gsize) s->c * s->kernel * s->kernel;
+  DynoTensor *z;
+  g_autoptr (Harness) h = sums_graph (s, FALSE, &z);
+  g_autofree double *weight = harness_random (5, s->out * per_channel, 1), *old = harness_random (3, s->out, 1);
+  for (gsize i = 0; i < per_channel; i++)
+    weight[large * per_channel + i] *= 1e25;
+  old[far] = 1e18;
+  harness_set_parameter (h, "conv.weight", weight);
+  harness_set_parameter (h, "bn.running_mean", old);
+  harness_force (h, "conv2d.forward", label);
+  harness_run (h);
+  g_autofree double *mean = harness_read_parameter (h, "bn.running_mean");
+  g_autofree double *variance = harness_read_parameter (h, "bn.running_var");
+  for (guint c = 0; c < s->out; c++)
+    {
+      g_assert_true (isfinite (mean[c]) && isfinite (variance[c]));
+      gboolean stays = mean[c] == (double) (float) old[c] && variance[c] == 1 + c % 3;
+      g_assert_true (c == far ? stays || variance[c] > 1 + c % 3 : stays == (c == large));
+    }
+}
+
+static void
+test_statistics_too_large (void)
+{
+  DynoTensor *z;
+  g_autoptr (Harness) first = sums_graph (&sums_cases[2], FALSE, &z);
+  g_auto (GStrv) labels = harness_labels (first, "conv2d.forward");
+  guint n = g_strv_length (labels);
+
+  for (guint l = 0; l < n; l++)
+    {
+      g_test_message ("%s", labels[l]);
+      check_too_large (&sums_cases[2], labels[l]);
+    }
+}
+
 static void
 test_statistics_conditions (void)
 {
@@ -387,6 +430,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
   g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite", test_statistics_pivot);
+  g_test_add_func ("/nn/fuse/statistics-too-large-for-fp32", test_statistics_too_large);
   g_test_add_func ("/nn/fuse/statistics-conditions", test_statistics_conditions);
   g_test_add_func ("/nn/fuse/batch-norm-relu-max-pool-equals-unfused", test_pool_relu);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-equals-unfused", test_pool_plain);
