@@ -85,7 +85,7 @@ class Card(unittest.TestCase):
         self.run_it('train', *SHAPES, '--set', 'autotune=false', '--epochs', '1', '--out', 'run')
         self.assertTrue(os.path.exists(os.path.join(self.folder, 'run', 'weights.safetensors')))
         if CARD == 'navi31':  # searches as long as it may, and the first trial compiles
-            self.run_it('tune', *SHAPES, '--minutes', '0.5', '--out', 'tuned')
+            self.run_it('tune', *SHAPES, '--minutes', '1.5', '--out', 'tuned')
 
     def test_plan_says_what_happens(self):
         """Training ends as plan says: through one step, or with 6 for want of memory."""
