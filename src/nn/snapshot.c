@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots: a twin of each space that holds state, one command that copies all of them, and one for each block that is read back.
+/* Snapshots: a second buffer for each space that holds state, one command that copies all of them, and one for each block that is read back.
  *
- * Laws:
+ * Invariants:
  * - Nothing is allocated or recorded after dyno_snapshot_new.
  * - Blocks are small, so that on a device with one queue alone no step waits long for one. */
 #include "snapshot.h"
@@ -16,13 +16,13 @@
 typedef struct {
   DynoSpace space;
   guint64 offset, size_bytes;
-  DynoCommand *command; /* from the twin to the block */
+  DynoCommand *command; /* from the copy to the block */
 } Block;
 
 struct _DynoSnapshot {
   DynoDevice *device;
   const DynoGraph *graph;
-  DynoBuffer *twins[DYNO_SPACE_N]; /* NULL: no state there */
+  DynoBuffer *copies[DYNO_SPACE_N]; /* NULL: no state there */
   DynoBuffer *block;
   DynoCommand *copy;
   GArray *blocks;      /* Block */
@@ -36,18 +36,18 @@ clear_block (gpointer data)
 }
 
 static gboolean
-make_twins (DynoSnapshot *s, DynoMemory *memory, GError **error)
+make_copies (DynoSnapshot *s, DynoMemory *memory, GError **error)
 {
   for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
     {
       DynoBuffer *buffer = dyno_memory_get_buffer (memory, space, 0);
       if (!buffer || !dyno_space_is_state (space))
         continue;
-      s->twins[space] =
+      s->copies[space] =
           dyno_buffer_new (s->device, dyno_buffer_get_size (buffer), DYNO_MEMORY_SNAPSHOT, DYNO_BUFFER_DEVICE, error);
-      if (!s->twins[space])
+      if (!s->copies[space])
         return FALSE;
-      dyno_command_copy (s->copy, buffer, 0, s->twins[space], 0, dyno_buffer_get_size (buffer));
+      dyno_command_copy (s->copy, buffer, 0, s->copies[space], 0, dyno_buffer_get_size (buffer));
     }
   return dyno_command_end (s->copy, error);
 }
@@ -59,7 +59,7 @@ record_block (DynoSnapshot *s, DynoSpace space, guint64 offset, guint64 size_byt
 
   if (!block.command)
     return FALSE;
-  dyno_command_copy (block.command, s->twins[space], offset, s->block, 0, size_bytes);
+  dyno_command_copy (block.command, s->copies[space], offset, s->block, 0, size_bytes);
   g_array_append_val (s->blocks, block);
   return dyno_command_end (block.command, error);
 }
@@ -70,14 +70,14 @@ record_blocks (DynoSnapshot *s, GError **error)
   guint64 most = 0;
 
   for (guint space = 0; space < DYNO_SPACE_N; space++)
-    if (s->twins[space])
-      most = MAX (most, dyno_buffer_get_size (s->twins[space]));
+    if (s->copies[space])
+      most = MAX (most, dyno_buffer_get_size (s->copies[space]));
   s->block = dyno_buffer_new (s->device, MIN (most, BLOCK_BYTES), DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
   if (!s->block)
     return FALSE;
   for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
     {
-      guint64 size = s->twins[space] ? dyno_buffer_get_size (s->twins[space]) : 0;
+      guint64 size = s->copies[space] ? dyno_buffer_get_size (s->copies[space]) : 0;
       for (guint64 offset = 0; offset < size; offset += BLOCK_BYTES)
         if (!record_block (s, space, offset, MIN (BLOCK_BYTES, size - offset), error))
           return FALSE;
@@ -106,7 +106,7 @@ dyno_snapshot_new (DynoProgram *program, GError **error)
   s->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
   g_array_set_clear_func (s->blocks, clear_block);
   s->copy = dyno_command_new (s->device, DYNO_QUEUE_COMPUTE, error);
-  if (!s->copy || !make_twins (s, dyno_program_get_memory (program), error) || !record_blocks (s, error))
+  if (!s->copy || !make_copies (s, dyno_program_get_memory (program), error) || !record_blocks (s, error))
     return NULL;
   return g_steal_pointer (&s);
 }
@@ -120,7 +120,7 @@ dyno_snapshot_free (DynoSnapshot *s)
   dyno_command_free (s->copy);
   dyno_buffer_free (s->block);
   for (guint space = 0; space < DYNO_SPACE_N; space++)
-    dyno_buffer_free (s->twins[space]);
+    dyno_buffer_free (s->copies[space]);
   dyno_device_unref (s->device);
   g_free (s);
 }
@@ -133,7 +133,7 @@ dyno_snapshot_take (DynoSnapshot *s, GError **error)
   return dyno_command_submit (s->copy, &wait, 1, &s->taken, error);
 }
 
-/* The first size_bytes of a space's twin. */
+/* The first size_bytes of the copy of a space. */
 static gboolean
 read_space (DynoSnapshot *s, DynoSpace space, void *data, guint64 size_bytes, GError **error)
 {
@@ -177,7 +177,7 @@ read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *va
 gboolean
 dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *values, GError **error)
 {
-  g_return_val_if_fail (s->taken > 0 && s->twins[space] != NULL, FALSE);
+  g_return_val_if_fail (s->taken > 0 && s->copies[space] != NULL, FALSE);
   return read_values (s, space, FALSE, values, error)
          && (space != DYNO_SPACE_MASTER || read_values (s, space, TRUE, values, error));
 }
@@ -185,6 +185,6 @@ dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *v
 gboolean
 dyno_snapshot_read_scaler (DynoSnapshot *s, struct DynoScalerState *scaler, GError **error)
 {
-  g_return_val_if_fail (s->taken > 0 && s->twins[DYNO_SPACE_SCALER] != NULL, FALSE);
+  g_return_val_if_fail (s->taken > 0 && s->copies[DYNO_SPACE_SCALER] != NULL, FALSE);
   return read_space (s, DYNO_SPACE_SCALER, scaler, sizeof *scaler, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pulse.  Laws: a reading is a beat too, so that a gap is known before the thread has its turn; only the last gap is
+/* Invariants: reading the clock counts as a heartbeat, so that a gap is known before the thread has its turn; only the last gap is
  * remembered with its limits, for moments that were taken before it and are asked about after it. */
 #include "pulse.h"
 

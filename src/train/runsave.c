@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run saves: checkpoints while it trains, weights at its end.
  *
- * Laws:
+ * Invariants:
  * - A checkpoint is the state after the step that its position names, to the bit, whatever was submitted since.
  * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is never saved and never the best.
  * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there is no accuracy) from the first

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples that could not be read in a run: told at the first, counted and named at the end.  Laws: a sample counts once, however
+/* Samples that could not be read in a run: told at the first, counted and named at the end.  Invariants: a sample counts once, however
  * often its turn came; a device that was lost on the way loses none. */
 #include "intl.h"
 #include "run.h"
