@@ -64,8 +64,7 @@ dyno_out_line (const char *format, ...)
   put ("\n");
 }
 
-static char *
-say_error (const char *format, va_list arguments)
+static G_GNUC_PRINTF (1, 0) char *say_error (const char *format, va_list arguments)
 {
   char *text = g_strdup_vprintf (format, arguments);
   g_autofree char *shown = dyno_text_visible (text);

@@ -162,7 +162,7 @@ test_rows_of_bytes (void)
   for (guint i = 0; i < sizeof rows; i++)
     rows[i] = (guint8) (i * 2);
   g_autofree char *x = put_array (folder, "X.npy", "u1", 2, (guint64[]){ 6, 20 }, rows);
-  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
   g_autoptr (DynoDataset) dataset = test_open (x);
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
 
@@ -206,7 +206,7 @@ test_axes_are_found_or_told (void)
     {
       g_autofree char *folder = test_folder_new ();
       g_autofree char *x = put_array (folder, "X.npy", "f4", 4, cases[i].shape, zeros);
-      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
       g_autoptr (DynoDataset) dataset = open_with_axes (x, cases[i].wanted);
       const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
 
@@ -248,7 +248,7 @@ test_channels_first_is_interleaved (void)
                                    (const guint8 *) swapped, sizeof swapped);
       g_autofree char *b =
           put_array (folder, "B.npy", kind == 0 ? "u1" : "f4", 4, last, kind == 0 ? (gconstpointer) bytes[1] : floats[1]);
-      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
       g_autoptr (DynoDataset) one = test_open (a), other = test_open (b);
       g_autoptr (GByteArray) scratch = g_byte_array_new ();
       float out[2][105] = { { 0 } };
@@ -273,7 +273,7 @@ test_a_folder_of_x_and_y_opens (void)
   g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 6, 2 }, data);
 
   test_open_fails (folder, DYNO_DATA_ERROR_NOT_FOUND, "X.npy|y.npy");
-  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
   g_autoptr (DynoDataset) by_folder = test_open (folder), by_file = test_open (x);
   g_assert_cmpstr (dyno_dataset_get_info (by_folder)->kind, ==, "npy");
   g_assert_cmpuint (dyno_dataset_get_info (by_folder)->n_samples, ==, 6);

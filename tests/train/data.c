@@ -56,7 +56,7 @@ test_bytes_are_scaled_unless_told (void)
   g_autofree char *u1 = put_array (folder, "bytes.npy", "u1", 4, shape, bytes);
   g_autofree char *f4 = put_array (folder, "plain.npy", "f4", 4, shape, plain);
   g_autofree char *f4_scaled = put_array (folder, "scaled.npy", "f4", 4, shape, scaled);
-  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, shape, labels);
+  g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
 
   for (guint normalise = 0; normalise < 2; normalise++)
     {
@@ -91,7 +91,7 @@ test_axes_are_those_of_the_setting (void)
     labels[i] = i % 3;
   g_autofree char *a = put_array (folder, "a.npy", "f4", 4, first, planes);
   g_autofree char *b = put_array (folder, "b.npy", "f4", 4, last, pixels);
-  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, first, labels);
+  g_free (put_array (folder, "y.npy", "i8", 1, first, labels));
   g_autoptr (DynoJob) job = array_job (a), like = array_job (b);
   g_auto (TestRun) run = { 0 };
   g_auto (TestRun) expected = { 0 };
@@ -132,7 +132,7 @@ test_one_class_on_request (void)
   g_autofree guint8 *bytes = g_new0 (guint8, N * SIDE * SIDE);
   gint64 labels[N] = { 0 };
   g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
-  g_autofree char *y = put_array (folder, "y.npy", "i8", 1, shape, labels);
+  g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
   g_autoptr (DynoJob) job = array_job (x);
   g_auto (TestRun) refused = { 0 };
   g_auto (TestRun) run = { 0 };
@@ -174,7 +174,7 @@ test_array_that_shrinks_in_mid_run (void)
       for (guint i = 0; i < n; i++)
         labels[i] = i % 2;
       g_autofree char *x = put_array (folder, "X.npy", "f4", 4, shape, values);
-      g_autofree char *y = put_array (folder, "y.npy", "i8", 1, shape, labels);
+      g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
       g_autoptr (DynoJob) job = array_job (x);
       Shrink s = { x, 128 + (many ? 20 : 195) * SIDE * SIDE * sizeof (float) };
 
