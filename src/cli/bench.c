@@ -503,8 +503,8 @@ dyno_verb_bench (int argc, char **argv)
   if (!dyno_cli_parse (argc, argv, "--workload W --batch N --mode fp32|amp",
                        "Measures full training steps on data that lies on the device; one JSON object a line.", entries,
                        "Eight steps warm up, then the median of three runs of N steps counts.", NULL, 0, &code))
-    return code;
-  if (o.steps < 1 || o.steps > 1000000 || o.rows < 0 || o.rows > 100000)
+    ; /* it has told why */
+  else if (o.steps < 1 || o.steps > 1000000 || o.rows < 0 || o.rows > 100000)
     code = dyno_cli_usage (argv[0], "--steps is 1 or more, --rows not negative");
   else if (!(o.tune_seconds >= 0))
     code = dyno_cli_usage (argv[0], "--tune-seconds is not negative");

@@ -341,10 +341,13 @@ dyno_verb_kernels (int argc, char **argv)
 
   if (!dyno_cli_parse (argc, argv, NULL, "Lists kernel variants, and which one is chosen for what.", entries, NULL, NULL, 0,
                        &code))
-    return code;
-  if (o.model == NULL)
-    o.model = g_strdup ("resnet18");
-  code = kernels (argv[0], &o);
+    ; /* it has told why */
+  else
+    {
+      if (o.model == NULL)
+        o.model = g_strdup ("resnet18");
+      code = kernels (argv[0], &o);
+    }
   g_free (o.model);
   g_free (o.batch);
   return code;
