@@ -2,10 +2,11 @@
 /* Tells ThreadSanitizer about GLib's locks.
  *
  * GLib's locks are futexes inside a library that is not instrumented, so that ThreadSanitizer sees no order between their
- * holders and takes every guarded access for a race.  Here each call is wrapped in what it means: taking a lock acquires what the one who gave
- * it back released.  A build with
- * -Db_sanitize=thread includes this before every file; no other does. */
+ * holders and takes every guarded access for a race.  Here each call is wrapped in what it means: taking a lock acquires what
+ * the one who gave it back released.  A build with -Db_sanitize=thread includes this before every file; no other does.  Files
+ * that are compiled without GLib (modules that are preloaded or that the Vulkan loader opens) have nothing of it to wrap. */
 #pragma once
+#if __has_include(<glib.h>)
 #include <glib.h>
 
 void __tsan_acquire (void *address);
@@ -159,3 +160,4 @@ tsan_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 #define g_async_queue_push(queue, data)      tsan_async_queue_push (queue, data)
 #define g_async_queue_pop(queue)             tsan_async_queue_pop (queue)
 #define g_atomic_ref_count_dec(count)        tsan_ref_count_dec (count)
+#endif
