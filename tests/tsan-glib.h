@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tells ThreadSanitizer about GLib's locks.
  *
- * GLib's locks are futexes inside a library that is not instrumented, so that ThreadSanitizer sees no order between their
- * holders and takes every guarded access for a race.  Here each call is wrapped in what it means: taking a lock acquires what
- * the one who gave it back released.  A build with -Db_sanitize=thread includes this before every file; no other does.  Files
- * that are compiled without GLib (modules that are preloaded or that the Vulkan loader opens) have nothing of it to wrap. */
+ * GLib's locks are futexes inside a library that is not instrumented, so that ThreadSanitizer sees
+ * no order between their holders and takes every guarded access for a race.  Here each call is
+ * wrapped in what it means: taking a lock acquires what the one who gave it back released.  A build
+ * with -Db_sanitize=thread includes this before every file; no other does.  Files that are compiled
+ * without GLib (modules that are preloaded or that the Vulkan loader opens) have nothing of it to
+ * wrap. */
 #pragma once
 #if __has_include(<glib.h>)
 #include <glib.h>
@@ -102,7 +104,8 @@ tsan_once (GOnce *once, GThreadFunc func, gpointer arg)
   return result;
 }
 
-/* A pool's function gets its data wrapped, and what a task wrote is seen by the one who waits for the pool's end. */
+/* A pool's function gets its data wrapped, and what a task wrote is seen by the one who waits for
+ * the pool's end. */
 typedef struct {
   GFunc func;
   gpointer data;
@@ -145,10 +148,11 @@ tsan_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 }
 
 #undef g_once
-#define g_once(once, func, arg)                            tsan_once (once, func, arg)
-#define g_thread_pool_new(func, data, n, exclusive, error) tsan_pool_new (func, data, n, exclusive, error)
-#define g_thread_pool_push(pool, item, error)              tsan_pool_push (pool, item, error)
-#define g_thread_pool_free(pool, immediate, wait)          tsan_pool_free (pool, immediate, wait)
+#define g_once(once, func, arg) tsan_once (once, func, arg)
+#define g_thread_pool_new(func, data, n, exclusive, error) \
+  tsan_pool_new (func, data, n, exclusive, error)
+#define g_thread_pool_push(pool, item, error)     tsan_pool_push (pool, item, error)
+#define g_thread_pool_free(pool, immediate, wait) tsan_pool_free (pool, immediate, wait)
 #undef g_async_queue_push
 #undef g_async_queue_pop
 #undef g_atomic_ref_count_dec

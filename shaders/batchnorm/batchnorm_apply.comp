@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = (x - mean) * gamma * invstd + beta [+ residual with RESIDUAL=1], [max (y, 0) with RELU=1]; (N, H, W, C) all.
- * VARIANCE=1: spread is a variance, not 1 / sqrt (variance + EPSILON).  An invocation keeps to its channels: STRIDE is a multiple
- * of CVECS. */
+/* y = (x - mean) * gamma * invstd + beta [+ residual with RESIDUAL=1], [max (y, 0) with RELU=1];
+ * (N, H, W, C) all.  VARIANCE=1: spread is a variance, not 1 / sqrt (variance + EPSILON).  An
+ * invocation keeps to its channels: STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"

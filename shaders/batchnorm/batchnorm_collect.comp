@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Adds up the groups' sums of every channel: dbeta += sum dy, dgamma += sum dy * xhat; and their means over ROWS for the gradient
- * of x.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group, ROUNDS of them, which it loads at once.  The order of the sums
- * is fixed. */
+/* Adds up the groups' sums of every channel: dbeta += sum dy, dgamma += sum dy * xhat; and their
+ * means over ROWS for the gradient of x.  Invocation (i, j): channel i of 8, every LOCAL_Y-th
+ * group, ROUNDS of them, which it loads at once.  The order of the sums is fixed. */
 #include "types.glsl"
 #include "batchnorm-push.h"
 
@@ -28,7 +28,8 @@ main ()
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     {
       const uint g = min (lane + k * LOCAL_Y, GROUPS - 1);
-      part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
+      part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel],
+                      partials.v[(g * 2 + 1) * CHANNELS + channel]);
     }
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     sum += lane + k * LOCAL_Y < GROUPS ? part[k] : vec2 (0.0);

@@ -1,12 +1,14 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and moves the running statistics:
- * running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance unbiased; where either is not finite the channel's stay as they
- * are: one outlier would be in every later validation.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group, ROUNDS of them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
+/* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and
+ * moves the running statistics: running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance
+ * unbiased; where either is not finite the channel's stay as they are: one outlier would be in
+ * every later validation.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group, ROUNDS of
+ * them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
  * fixed.
  *
- * With SUMS the groups are those of a convolution's epilogue instead: sums of the distances to the running mean, and of their
- * squares (gemm-statistics.glsl); to 0 where that mean is not finite. */
+ * With SUMS the groups are those of a convolution's epilogue instead: sums of the distances to the
+ * running mean, and of their squares (gemm-statistics.glsl); to 0 where that mean is not finite. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "batchnorm-push.h"
@@ -74,12 +76,14 @@ main ()
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     {
       const uint g = min (lane + k * LOCAL_Y, GROUPS - 1);
-      part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel], partials.v[(g * 2 + 1) * CHANNELS + channel]);
+      part[k] = vec2 (partials.v[g * 2 * CHANNELS + channel],
+                      partials.v[(g * 2 + 1) * CHANNELS + channel]);
     }
 #if SUMS
-  const float running = Running (p.running_mean).v[channel], pivot = is_nonfinite (running) ? 0.0 : running;
-  float sum = 0.0, square = 0.0;
-  [[unroll]] for (uint k = 0; k < ROUNDS; k++)
+    const float running = Running (p.running_mean).v[channel],
+                pivot = is_nonfinite (running) ? 0.0 : running;
+    float sum = 0.0, square = 0.0;
+    [[unroll]] for (uint k = 0; k < ROUNDS; k++)
     {
       sum += lane + k * LOCAL_Y < GROUPS ? part[k].x : 0.0;
       square += lane + k * LOCAL_Y < GROUPS ? part[k].y : 0.0;

@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), dy behind the relu's mask; (N, H, W, C) all.
- * MASK_X=1, MASK_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes the masked dy to dresidual, RESIDUAL=2 adds it there.
- * ACCUMULATE=1 adds to dx.  dx may be dy's own memory.  STRIDE is a multiple of CVECS. */
+/* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), dy behind the relu's mask; (N,
+ * H, W, C) all.  MASK_X=1, MASK_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes the masked dy to
+ * dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own memory.
+ * STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -45,7 +46,8 @@ main ()
         {
           const vec4 d = x.q[j] - mean.q[j];
 #ifdef MASK_X
-          dy.q[j] = mix (vec4 (0.0), dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
+          dy.q[j] =
+              mix (vec4 (0.0), dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
 #endif
 #ifdef MASK_Y
           dy.q[j] = mix (vec4 (0.0), dy.q[j], greaterThan (y.q[j], vec4 (0.0)));

@@ -1,14 +1,16 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, OH, OW, C) = the largest, in a window of WINDOW x WINDOW, of (x - mean) * gamma * invstd + beta [max (., 0) with RELU=1]; x
- * is (N, H, W, C).  Places outside x never win; of equal values the first in scan order, and NaN wins (whichever).  Values
- * are compared as y holds them, rounded to half with HALF=1.
- * KEEP=1 keeps for the backward pass the place in the window, a byte an element, NOWHERE where the relu stops the gradient; and
- * x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply.
+/* y (N, OH, OW, C) = the largest, in a window of WINDOW x WINDOW, of (x - mean) * gamma * invstd +
+ * beta [max (., 0) with RELU=1]; x is (N, H, W, C).  Places outside x never win; of equal values
+ * the first in scan order, and NaN wins (whichever).  Values are compared as y holds them, rounded
+ * to half with HALF=1.
+ * KEEP=1 keeps for the backward pass the place in the window, a byte an element, NOWHERE where the
+ * relu stops the gradient; and x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply.
  *
- * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is loaded and normalised once, and
- * reduced to the largest value of each window's columns; the row that the next windows share stays in registers as such.  A place
- * outside x is loaded from the edge, which is a place of the same window: it counts as that place and so needs no test. */
+ * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is
+ * loaded and normalised once, and reduced to the largest value of each window's columns; the row
+ * that the next windows share stays in registers as such.  A place outside x is loaded from the
+ * edge, which is a place of the same window: it counts as that place and so needs no test. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -38,8 +40,9 @@ DYNO_BUFFER_OUT (Bytes, uint, 4);
 #define NOWHERE 0xffu
 #define LOW     0xffffu
 
-/* The largest value so far: its order, and the word of x that holds it.  A place is row * WINDOW + column from the first window of the
- * strip's row.  Orders of halves are 16 bits, and below them lies LOW - place: one comparison finds the first of equals too. */
+/* The largest value so far: its order, and the word of x that holds it.  A place is row * WINDOW +
+ * column from the first window of the strip's row.  Orders of halves are 16 bits, and below them
+ * lies LOW - place: one comparison finds the first of equals too. */
 struct Peak {
   ivec4 order[QUADS];
   uvec4 x[QUADS];
@@ -70,7 +73,8 @@ uvec4
 quad_bits (uvec4 words, uint j)
 {
 #ifdef HALF
-  return uvec4 (words[2 * j] << 16, words[2 * j] & 0xffff0000u, words[2 * j + 1] << 16, words[2 * j + 1] & 0xffff0000u);
+  return uvec4 (words[2 * j] << 16, words[2 * j] & 0xffff0000u, words[2 * j + 1] << 16,
+                words[2 * j + 1] & 0xffff0000u);
 #else
   return words;
 #endif
@@ -81,15 +85,16 @@ uvec4
 nan_positive (uvec4 words)
 {
 #ifdef HALF
-  const uvec4 nan = (((words & 0x7fff7fffu) + 0x03ff03ffu) >> 15 & 0x00010001u) * 0xffffu; /* ones where 0x7c00 is exceeded */
+  /* ones where 0x7c00 is exceeded */
+  const uvec4 nan = (((words & 0x7fff7fffu) + 0x03ff03ffu) >> 15 & 0x00010001u) * 0xffffu;
   return words & ~nan | nan & 0x7fff7fffu;
 #else
   return mix (words, uvec4 (0x7fffffffu), greaterThan (words & 0x7fffffffu, uvec4 (0x7f800000u)));
 #endif
 }
 
-/* Integers in the order of the activations as y will hold them; by their bits, since compilers leave out a rounding to half and
- * back. */
+/* Integers in the order of the activations as y will hold them; by their bits, since compilers
+ * leave out a rounding to half and back. */
 ivec4
 order_of (uvec4 bits, uint low)
 {
@@ -248,8 +253,8 @@ window_store (uint at, Peak best, uint start)
   lanes_store (p.y, at, y);
 #ifdef KEEP
   words_store (p.winners, at, words);
-  [[unroll]] for (uint j = 0; j < QUADS; j++)
-    Bytes (p.argmax).v[at * QUADS + j] = place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
+  [[unroll]] for (uint j = 0; j < QUADS; j++) Bytes (p.argmax).v[at * QUADS + j] =
+      place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
 #endif
 }
 
@@ -277,7 +282,8 @@ main ()
       const uint ow = strip % STRIPS_W * COLUMNS, n = strip / (STRIPS_W * STRIPS_H);
       uint oh = strip / STRIPS_W % STRIPS_H * ROWS;
       const uint end = min (oh + ROWS, OH);
-      uint across[ACROSS], shift[ACROSS]; /* columns of x: accesses from the row's start, and from the strip's start */
+      /* columns of x: accesses from the row's start, and from the strip's start */
+      uint across[ACROSS], shift[ACROSS];
       [[unroll]] for (uint k = 0; k < ACROSS; k++)
         {
 #if PAD > 0
@@ -297,7 +303,8 @@ main ()
       [[dont_unroll]] for (; oh < end; oh++)
         {
           const uint h = oh * STEP;
-          const Access x = row_load (image, h + SHARED, across), x1 = row_load (image, h + SHARED + 1, across);
+          const Access x = row_load (image, h + SHARED, across),
+                       x1 = row_load (image, h + SHARED + 1, across);
 #if SHARED > 0
           best = last;
           row_take (best, row_reduce (x, row_places (shift, h, SHARED)));

@@ -1,9 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Sums of dy and dy * xhat of a channel over a group's rows, xhat = (x - mean) * invstd; (ROWS, CVECS * LANES) all.
- * dy is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1 from y > 0.  MASK_STORE=1 writes the masked dy back
- * into dy, where it is the residual's gradient from then on.  RESTORE=1 writes y, which was dropped, from x again: max (y, 0) where
- * MASK_X says that a relu made it.  UNROLL rows are loaded at once. */
+/* Sums of dy and dy * xhat of a channel over a group's rows, xhat = (x - mean) * invstd; (ROWS,
+ * CVECS * LANES) all.  dy is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1
+ * from y > 0.  MASK_STORE=1 writes the masked dy back into dy, where it is the residual's gradient
+ * from then on.  RESTORE=1 writes y, which was dropped, from x again: max (y, 0) where MASK_X says
+ * that a relu made it.  UNROLL rows are loaded at once. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -49,7 +50,8 @@ row_take (Row row, uint i)
     {
       const vec4 d = row.x.q[j] - mean.q[j];
 #ifdef MASK_X
-      row.dy.q[j] = mix (vec4 (0.0), row.dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
+      row.dy.q[j] =
+          mix (vec4 (0.0), row.dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
 #endif
 #ifdef MASK_Y
       row.dy.q[j] = mix (vec4 (0.0), row.dy.q[j], greaterThan (row.y.q[j], vec4 (0.0)));

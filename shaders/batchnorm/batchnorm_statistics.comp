@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Mean and M2 (sum of squared distances to the mean) of a channel over a group's rows of x (ROWS, CVECS * LANES).
- * Invocation (i, j) takes channels of access i and every LOCAL_Y-th row.  It sums distances to its own first value, so that a
- * mean that is large against the deviation cancels nothing; the parts are then joined as in Chan, Golub, LeVeque 1979. */
+/* Mean and M2 (sum of squared distances to the mean) of a channel over a group's rows of x (ROWS,
+ * CVECS * LANES).  Invocation (i, j) takes channels of access i and every LOCAL_Y-th row.  It sums
+ * distances to its own first value, so that a mean that is large against the deviation cancels
+ * nothing; the parts are then joined as in Chan, Golub, LeVeque 1979. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "lanes.glsl"
@@ -51,7 +52,8 @@ main ()
     {
       uint at_row = (first + lane) * CVECS + column;
       shift = lanes_load (p.x, at_row);
-      uint n = 0; /* the first value once more, at a distance of 0: whole batches wait for memory less often */
+      /* the first value once more, at a distance of 0: whole batches wait for memory less often */
+      uint n = 0;
       for (; n + UNROLL <= own_rows; n += UNROLL)
         {
           Lanes x[UNROLL];

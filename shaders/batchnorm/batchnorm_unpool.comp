@@ -1,11 +1,13 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx = gamma * invstd * (g - mean (g) - xhat * mean (g * xhat)), where g (N, H, W, C) gathers dy (N, OH, OW, C) from the windows
- * whose largest value lay here (batchnorm_pool keeps where).  A cell is STEP x STEP pixels; into it reach, per axis, WINDOWS windows,
- * the first one FIRST after the cell's own number.  An invocation goes down a strip of ROWS x COLUMNS cells, so that it loads a
- * window once; COLUMNS divides the cells of a row.  All loads of a row of cells come before the first use.  WHOLE=1: no cell sticks
- * out.  Sums in scan order of the windows.  ACCUMULATE=1 adds to dx.  dx may lie over x: an invocation loads no pixel but its own.
- * STRIDE as in batchnorm_apply. */
+/* dx = gamma * invstd * (g - mean (g) - xhat * mean (g * xhat)), where g (N, H, W, C) gathers dy
+ * (N, OH, OW, C) from the windows whose largest value lay here (batchnorm_pool keeps where).  A
+ * cell is STEP x STEP pixels; into it reach, per axis, WINDOWS windows, the first one FIRST after
+ * the cell's own number.  An invocation goes down a strip of ROWS x COLUMNS cells, so that it loads
+ * a window once; COLUMNS divides the cells of a row.  All loads of a row of cells come before the
+ * first use.  WHOLE=1: no cell sticks out.  Sums in scan order of the windows.  ACCUMULATE=1 adds
+ * to dx.  dx may lie over x: an invocation loads no pixel but its own.  STRIDE as in
+ * batchnorm_apply. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -24,7 +26,8 @@ DYNO_BUFFER_IN (Bytes, uint, 4);
 #define CELLS_W  ((W + STEP - 1) / STEP)
 #define STRIPS_H ((CELLS_H + ROWS - 1) / ROWS)
 #define STRIPS_W (CELLS_W / COLUMNS)
-#define ACROSS   (COLUMNS + WINDOWS - 1) /* windows that reach into a row of the strip's cells, in a row */
+/* windows that reach into a row of the strip's cells, in a row */
+#define ACROSS   (COLUMNS + WINDOWS - 1)
 #define PIXELS_W (COLUMNS * STEP)
 
 struct Window {
@@ -50,8 +53,8 @@ window_load (uint n, uint oh, uint ow, uint column)
   return window;
 }
 
-/* Adds what the window sends to its pixel (row, column), if that is one of its own: constants, and no branch, so that the loops
- * around it unroll early. */
+/* Adds what the window sends to its pixel (row, column), if that is one of its own: constants, and
+ * no branch, so that the loops around it unroll early. */
 void
 window_add (inout Lanes g, Window window, int row, int column)
 {
@@ -86,8 +89,9 @@ gradient_load (uint column)
 Lanes
 gradient_of (Gradient gradient, Lanes g, Lanes x)
 {
-  [[unroll]] for (uint j = 0; j < QUADS; j++)
-    g.q[j] = gradient.factor.q[j] * g.q[j] - (x.q[j] - gradient.mean.q[j]) * gradient.slope.q[j] - gradient.offset.q[j];
+  [[unroll]] for (uint j = 0; j < QUADS; j++) g.q[j] =
+      gradient.factor.q[j] * g.q[j] - (x.q[j] - gradient.mean.q[j]) * gradient.slope.q[j]
+      - gradient.offset.q[j];
   return g;
 }
 
@@ -107,8 +111,8 @@ main ()
       uint ch = strip / STRIPS_W % STRIPS_H * ROWS;
       const uint end = min (ch + ROWS, CELLS_H);
       Window windows[WINDOWS * ACROSS];
-      [[unroll]] for (uint a = 0; a < (WINDOWS - 1) * ACROSS; a++)
-        windows[a] = window_load (n, ch + (int (a / ACROSS) + FIRST), cw + (int (a % ACROSS) + FIRST), column);
+      [[unroll]] for (uint a = 0; a < (WINDOWS - 1) * ACROSS; a++) windows[a] =
+          window_load (n, ch + (int (a / ACROSS) + FIRST), cw + (int (a % ACROSS) + FIRST), column);
       [[dont_unroll]] for (; ch < end; ch++)
         {
           [[unroll]] for (uint a = 0; a < ACROSS; a++)
@@ -140,7 +144,8 @@ main ()
               const int r = b / PIXELS_W, s = b % PIXELS_W;
               Lanes g = lanes_fill (0.0);
               [[unroll]] for (int a = 0; a < WINDOWS * ACROSS; a++)
-                window_add (g, windows[a], r + PAD - (a / ACROSS + FIRST) * STEP, s + PAD - (a % ACROSS + FIRST) * STEP);
+                  window_add (g, windows[a], r + PAD - (a / ACROSS + FIRST) * STEP,
+                              s + PAD - (a % ACROSS + FIRST) * STEP);
               g = gradient_of (gradient, g, words_unpack (x[b]));
 #ifdef ACCUMULATE
               const Lanes before = words_unpack (old[b]);

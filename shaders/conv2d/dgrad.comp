@@ -1,12 +1,13 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx[n][y][x][c] (+)= sum over ky, kx, k with y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W of
+/* dx[n][y][x][c] (+)= sum over ky, kx, k with y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx =
+ * ox * STRIDE_W of
  *                     dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
- * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same taps, so that no
- * multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a * STRIDE) with oy = i + shift - a.  The
- * product is the gathered dy, (N * pixels) x (taps * K), and the taps' weights, transposed. A phase without taps writes
- * zeros. */
+ * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the
+ * same taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first +
+ * a * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K),
+ * and the taps' weights, transposed. A phase without taps writes zeros. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -44,7 +45,8 @@ gemm_a (uint i)
     valid = CHECK_M == 0 || at.x >= 0;
   if (CHECK_K != 0)
     valid = valid && walk_a.y < taps_h;
-  return gather (p.a, uint (base[i] - int ((walk_a.y * OW + walk_a.x) * CHUNKS) + int (walk_a.c)), valid);
+  return gather (p.a, uint (base[i] - int ((walk_a.y * OW + walk_a.x) * CHUNKS) + int (walk_a.c)),
+                 valid);
 }
 
 GemmChunk
@@ -112,7 +114,8 @@ u32vec4
 gemm_old (uint column)
 {
   column += tile_column;
-  return CHECK_N == 0 || column < C ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+  return CHECK_N == 0 || column < C ? Target8 (p.target).v[(store_row + column / 4) / 2]
+                                    : u32vec4 (0);
 }
 
 void
@@ -163,7 +166,8 @@ main ()
     {
       uint row = tile_row + a_row (i);
       uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
-      window[i] = ivec2 (rest / pixels_w + (phase_y + PAD_H) / STRIDE_H, rest % pixels_w + (phase_x + PAD_W) / STRIDE_W);
+      window[i] = ivec2 (rest / pixels_w + (phase_y + PAD_H) / STRIDE_H,
+                         rest % pixels_w + (phase_x + PAD_W) / STRIDE_W);
       base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (CHUNKS);
       if (CHECK_M != 0 && row >= rows)
         window[i] = ivec2 (NOWHERE);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What first_forward.comp and first_wgrad.comp share: a convolution of at most four channels by matrix units, without gathering.
+/* What first_forward.comp and first_wgrad.comp share: a convolution of at most four channels by
+ * matrix units, without gathering.
  *
- * A patch of the image lies in shared memory, CHANNELS = 8 / STRIDE_W channels a pixel, so that the windows of neighbouring
- * outputs begin 16 bytes apart: 16 outputs side by side meet a row of taps as a 16 x 16 fragment whose rows overlap in memory.
- * What a fragment takes in beyond the row of taps is multiplied by weights that are zero.
+ * A patch of the image lies in shared memory, CHANNELS = 8 / STRIDE_W channels a pixel, so that the
+ * windows of neighbouring outputs begin 16 bytes apart: 16 outputs side by side meet a row of taps
+ * as a 16 x 16 fragment whose rows overlap in memory.  What a fragment takes in beyond the row of
+ * taps is multiplied by weights that are zero.
  *
  * Macros by the kernel's spec:
  *   CHANNELS   kept of a pixel
@@ -19,7 +21,8 @@
 #define PATCH_PITCH  (PATCH_W * CHANNELS / 8) /* in 16 bytes */
 #define PATCH_SIZE   (PATCH_H * PATCH_PITCH)
 #define PATCH_LOADS  ((PATCH_SIZE + LOCAL_X - 1) / LOCAL_X)
-#define TAP_ROWS     (TAPS_H * SLICES * 16) /* rows of the product's weight, with those that are zero */
+/* rows of the product's weight, with those that are zero */
+#define TAP_ROWS     (TAPS_H * SLICES * 16)
 #define TILES_X      ((OW + TILE_W - 1) / TILE_W)
 #define TILES_Y      ((OH + TILE_H - 1) / TILE_H)
 #define TILES_ALL    (N * TILES_Y * TILES_X)

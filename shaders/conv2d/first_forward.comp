@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y of a convolution of at most four channels; see first.glsl.  A workgroup keeps the weights in shared memory and makes one tile
- * of outputs after the other. */
+/* y of a convolution of at most four channels; see first.glsl.  A workgroup keeps the weights in
+ * shared memory and makes one tile of outputs after the other. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0
@@ -45,7 +45,8 @@ u32vec4
 gemm_old (uint column)
 {
   column += tile_column;
-  return CHECK_N == 0 || column < K ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+  return CHECK_N == 0 || column < K ? Target8 (p.target).v[(store_row + column / 4) / 2]
+                                    : u32vec4 (0);
 }
 
 void
@@ -75,13 +76,15 @@ multiply ()
         [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
           {
             uint fragment = row0 / 16 + i;
-            uint at = (fragment / FRAGMENTS_X * STEP_H + y) * PATCH_PITCH + fragment % FRAGMENTS_X * 16 + slice * 2;
+            uint at = (fragment / FRAGMENTS_X * STEP_H + y) * PATCH_PITCH
+                      + fragment % FRAGMENTS_X * 16 + slice * 2;
             MATRIX_LOAD_ROWS (a[i], tile, TILE_PATCH + at, 1);
           }
         [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
           {
             MATRIX_B b;
-            MATRIX_LOAD_ROWS (b, tile, (y * SLICES + slice) * 16 * B_STRIDE + column0 / 8 + j * 2, B_STRIDE);
+            MATRIX_LOAD_ROWS (b, tile, (y * SLICES + slice) * 16 * B_STRIDE + column0 / 8 + j * 2,
+                              B_STRIDE);
             [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
               sum[i][j] = MATRIX_MULTIPLY_ADD (a[i], b, sum[i][j]);
           }

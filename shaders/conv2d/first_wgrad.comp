@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The weight's gradient of a convolution of at most four channels; see first.glsl.  A workgroup goes over K_SPLIT tiles of outputs
- * and keeps the sums of all taps: a subgroup has one row of taps.  z counts splits, whose partial sums reduce.comp adds up; with
- * one split (ACCUMULATE) the sums are added to the gradient here. */
+/* The weight's gradient of a convolution of at most four channels; see first.glsl.  A workgroup
+ * goes over K_SPLIT tiles of outputs and keeps the sums of all taps: a subgroup has one row of
+ * taps.  z counts splits, whose partial sums reduce.comp adds up; with one split (ACCUMULATE) the
+ * sums are added to the gradient here. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -29,11 +30,14 @@ dy_fetch (uint tile)
   tile_at (tile, image, oy, ox);
   [[unroll]] for (uint i = 0; i < DY_LOADS; i++)
     {
-      uint at = i * LOCAL_X + gl_LocalInvocationIndex, output_at = at / (BN / 8), column = at % (BN / 8);
+      uint at = i * LOCAL_X + gl_LocalInvocationIndex, output_at = at / (BN / 8),
+           column = at % (BN / 8);
       uint y = oy + output_at / TILE_W, x = ox + output_at % TILE_W;
       dy_next[i] = GemmChunk (0);
-      if (at < DY_CHUNKS && image < N && y < OH && x < OW && (CHECK_N == 0 || tile_column + column * 8 < K))
-        dy_next[i] = GemmChunks (p.b).v[((image * OH + y) * OW + x) * (K / 8) + tile_column / 8 + column];
+      if (at < DY_CHUNKS && image < N && y < OH && x < OW
+          && (CHECK_N == 0 || tile_column + column * 8 < K))
+        dy_next[i] =
+            GemmChunks (p.b).v[((image * OH + y) * OW + x) * (K / 8) + tile_column / 8 + column];
     }
 }
 
@@ -97,7 +101,8 @@ multiply ()
       [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
         {
           MATRIX_B b;
-          MATRIX_LOAD_ROWS (b, tile, TILE_DY + fragment * 16 * DY_STRIDE + column0 / 8 + j * 2, DY_STRIDE);
+          MATRIX_LOAD_ROWS (b, tile, TILE_DY + fragment * 16 * DY_STRIDE + column0 / 8 + j * 2,
+                            DY_STRIDE);
           [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
             sum[i][j] = MATRIX_MULTIPLY_ADD (a[i], b, sum[i][j]);
         }

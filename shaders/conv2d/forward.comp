@@ -3,8 +3,8 @@
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *                   x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
  *
- * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which lies in memory as it is
- * needed. */
+ * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
+ * lies in memory as it is needed. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0
@@ -41,8 +41,8 @@ gemm_a (uint i)
 {
 #if FEW
   uint x_tap = walk.x * FEW_TAPS;
-  return few_chunk (p.a, window[i] + ivec2 (walk.y, x_tap), base[i] + int (walk.y * W + x_tap), x_tap,
-                       CHECK_K == 0 || walk.y < KH);
+  return few_chunk (p.a, window[i] + ivec2 (walk.y, x_tap), base[i] + int (walk.y * W + x_tap),
+                    x_tap, CHECK_K == 0 || walk.y < KH);
 #else
   ivec2 at = window[i] + ivec2 (walk.y, walk.x);
   bool valid;
@@ -124,7 +124,8 @@ u32vec4
 gemm_old (uint column)
 {
   column += tile_column;
-  return CHECK_N == 0 || column < K ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+  return CHECK_N == 0 || column < K ? Target8 (p.target).v[(store_row + column / 4) / 2]
+                                    : u32vec4 (0);
 }
 
 void
@@ -132,7 +133,8 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < K)
-    store_halves (store_row + column / 4, chunk, old, HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
+    store_halves (store_row + column / 4, chunk, old, HAS_BIAS != 0, bias_at (column),
+                  bias_at (column + 4));
 }
 #endif
 
@@ -150,7 +152,8 @@ main ()
       uint row = tile_row + a_row (i);
       uint image = row / (OH * OW), rest = row % (OH * OW);
       window[i] = ivec2 (rest / OW * STRIDE_H, rest % OW * STRIDE_W) - ivec2 (PAD_H, PAD_W);
-      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (CHUNKS); /* FEW: the pixel */
+      /* FEW: the pixel */
+      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (CHUNKS);
       if (CHECK_M != 0 && row >= ROWS)
         window[i] = ivec2 (NOWHERE);
     }

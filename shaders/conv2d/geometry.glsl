@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the passes of the convolution share: shapes, the walk over taps and channels, the tile of a workgroup, the store.
- * Offsets count chunks of 16 bytes, in 32 bits: 64 GiB a tensor. */
+/* What the passes of the convolution share: shapes, the walk over taps and channels, the tile of a
+ * workgroup, the store.  Offsets count chunks of 16 bytes, in 32 bits: 64 GiB a tensor. */
 #ifndef DYNO_CONV2D_GEOMETRY_GLSL
 #define DYNO_CONV2D_GEOMETRY_GLSL
 #include "conv2d.h"
@@ -39,9 +39,10 @@ DYNO_PUSH (DynoConv2dPush, p);
 #endif
 #include "gemm-statistics.glsl"
 
-/* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as ever.  The K axis (for wgrad
- * the M axis) then counts four channels a tap: half of the product would be multiplication by pad lanes.  In fp16 a chunk is two
- * taps side by side, so a row of taps is as long as an even number of them; the odd one's weight is zero. */
+/* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as
+ * ever.  The K axis (for wgrad the M axis) then counts four channels a tap: half of the product
+ * would be multiplication by pad lanes.  In fp16 a chunk is two taps side by side, so a row of taps
+ * is as long as an even number of them; the odd one's weight is zero. */
 #if FEW
 #define FEW_TAPS   (CHUNK / 4)                                /* a chunk */
 #define FEW_CHUNKS ((KW + FEW_TAPS - 1) / FEW_TAPS)     /* a row of taps */
@@ -60,7 +61,8 @@ few_row (uint index, out uint row)
 DYNO_BUFFER_IN (FewTaps, u32vec2, 8);
 #endif
 
-/* The chunk of taps (y, x) and the next in x, `at` being the input position of the first; x_tap tells whether there is a next. */
+/* The chunk of taps (y, x) and the next in x, `at` being the input position of the first; x_tap
+ * tells whether there is a next. */
 GemmChunk
 few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 {
@@ -69,12 +71,14 @@ few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
   valid = valid && gemm_more;
 #endif
   bool valid_y = valid && uint (at.x) < H;
-  bool has_first = valid_y && uint (at.y) < W, has_second = valid_y && uint (at.y + 1) < W && x_tap + 1 < KW;
+  bool has_first = valid_y && uint (at.y) < W,
+       has_second = valid_y && uint (at.y + 1) < W && x_tap + 1 < KW;
   gathered = bvec2 (has_first, has_second);
   return GemmChunk (FewTaps (address).v[has_first ? uint (pixel * int (C / 4)) : 0],
                     FewTaps (address).v[has_second ? uint ((pixel + 1) * int (C / 4)) : 0]);
 #else
-  return gather (address, uint (pixel * int (C / CHUNK)), valid && uint (at.x) < H && uint (at.y) < W);
+  return gather (address, uint (pixel * int (C / CHUNK)),
+                 valid && uint (at.x) < H && uint (at.y) < W);
 #endif
 }
 #endif
@@ -82,8 +86,9 @@ few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 /* A row that is in no matrix: far outside of every image. */
 #define NOWHERE (-0x40000000)
 
-/* First row and column of the workgroup's tile; FALSE when the grid was folded and there is none.  Tiles of the same rows
- * run side by side: the gathered side is read from memory once and from the cache after that. */
+/* First row and column of the workgroup's tile; FALSE when the grid was folded and there is none.
+ * Tiles of the same rows run side by side: the gathered side is read from memory once and from the
+ * cache after that. */
 bool
 tile_find (out uint row, out uint column)
 {
@@ -93,7 +98,8 @@ tile_find (out uint row, out uint column)
   return index < TILES;
 }
 
-/* A position on the K axis of taps and channels: (y, x) counts taps, c chunks of a tap's channels. */
+/* A position on the K axis of taps and channels: (y, x) counts taps, c chunks of a tap's
+ * channels. */
 struct Walk {
   uint y, x, c;
 };
@@ -129,8 +135,9 @@ walk_next (inout Walk walk, uint step, uint chunks, uint width)
 /* Where the row that gemm_row was asked for begins, in groups of four elements. */
 uint store_row;
 
-/* SPLIT, of forward and dgrad: the K axis is cut into parts of K_SPLIT, z counts them, and each writes its fp32 sums as
- * target[z][rows][columns]; join.comp makes the activation of them.  The part of this workgroup: */
+/* SPLIT, of forward and dgrad: the K axis is cut into parts of K_SPLIT, z counts them, and each
+ * writes its fp32 sums as target[z][rows][columns]; join.comp makes the activation of them.  The
+ * part of this workgroup: */
 #if SPLIT
 DYNO_BUFFER_OUT (Parts4, vec4, 16);
 
@@ -169,7 +176,8 @@ store_activation4 (uint at, vec4 v)
   target.v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
 }
 
-/* Eight columns that are rounded already: with what was there before, or with a bias, added in fp32. */
+/* Eight columns that are rounded already: with what was there before, or with a bias, added in
+ * fp32. */
 void
 store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
 {
@@ -179,7 +187,8 @@ store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bia
       vec4 w = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)) + bias2;
       v += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
       w += vec4 (unpackHalf2x16 (old.z), unpackHalf2x16 (old.w));
-      chunk = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy), packHalf2x16 (w.zw));
+      chunk = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy),
+                       packHalf2x16 (w.zw));
     }
   Target8 (p.target).v[at / 2] = chunk;
 }

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K axis was split.  An invocation
- * has 16 bytes of y. */
+/* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K
+ * axis was split.  An invocation has 16 bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
 
@@ -35,8 +35,8 @@ main ()
           sum[0] += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
           sum[1] += vec4 (unpackHalf2x16 (old.z), unpackHalf2x16 (old.w));
         }
-      Target (p.target).v[i] = u32vec4 (packHalf2x16 (sum[0].xy), packHalf2x16 (sum[0].zw), packHalf2x16 (sum[1].xy),
-                                        packHalf2x16 (sum[1].zw));
+      Target (p.target).v[i] = u32vec4 (packHalf2x16 (sum[0].xy), packHalf2x16 (sum[0].zw),
+                                        packHalf2x16 (sum[1].xy), packHalf2x16 (sum[1].zw));
 #else
       if (p.accumulate != 0)
         sum[0] += Target (p.target).v[i];

@@ -1,13 +1,15 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Forward and data gradient of a convolution with stride 1 whose output is as large as its input (KH = 2 PAD_H + 1, KW likewise),
- * by patches in shared memory (gemm-patch.glsl).
+/* Forward and data gradient of a convolution with stride 1 whose output is as large as its input
+ * (KH = 2 PAD_H + 1, KW likewise), by patches in shared memory (gemm-patch.glsl).
  *
- * Rows of the product are positions on a line: image after image, row after row, W pixels and PAD_W zeros, H rows and PAD_H rows
- * of zeros.  On this line every tap is a fixed step away, since what lies left of a row is the end of the one before.  The
- * positions that are no pixels are computed in vain, 1 / W + 1 / H of all with 3 x 3 taps.
+ * Rows of the product are positions on a line: image after image, row after row, W pixels and PAD_W
+ * zeros, H rows and PAD_H rows of zeros.  On this line every tap is a fixed step away, since what
+ * lies left of a row is the end of the one before.  The positions that are no pixels are computed
+ * in vain, 1 / W + 1 / H of all with 3 x 3 taps.
  *
- * FLIP 0: target = y, the product of x and the weight.  FLIP 1: target = dx (+)=, of dy and the weight with its taps turned round. */
+ * FLIP 0: target = y, the product of x and the weight.  FLIP 1: target = dx (+)=, of dy and the
+ * weight with its taps turned round. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -43,7 +45,8 @@ int patch_at[A_LOADS]; /* first chunk of a row of the patch; negative: zeros */
 bool
 pixel_at (int position, out uint pixel)
 {
-  uint at = uint (position), image = at / IMAGE, rest = at % IMAGE, y = rest / PITCH, x = rest % PITCH;
+  uint at = uint (position), image = at / IMAGE, rest = at % IMAGE, y = rest / PITCH,
+       x = rest % PITCH;
   pixel = (image * H + y) * W + x;
   return position >= 0 && x < W && y < H && image < N;
 }
@@ -64,7 +67,8 @@ gemm_b (uint i)
   return gather (p.b, (tap * C + column) * (K / CHUNK) + chunk,
                  (CHECK_N == 0 || column < C) && (CHECK_K == 0 || chunk < K / CHUNK));
 #else
-  uint x = b_row (i) / BK, c = slab_chunk * CHUNK + b_row (i) % BK, column = tile_column + b_column (i) * CHUNK;
+  uint x = b_row (i) / BK, c = slab_chunk * CHUNK + b_row (i) % BK,
+       column = tile_column + b_column (i) * CHUNK;
   return gather (p.b, ((tap_y * KW + x) * C + c) * (K / CHUNK) + column / CHUNK,
                  (CHECK_N == 0 || column < K) && (CHECK_K == 0 || c < C));
 #endif
@@ -118,7 +122,8 @@ u32vec4
 gemm_old (uint column)
 {
   column += tile_column;
-  return CHECK_N == 0 || column < OUT_C ? Target8 (p.target).v[(store_row + column / 4) / 2] : u32vec4 (0);
+  return CHECK_N == 0 || column < OUT_C ? Target8 (p.target).v[(store_row + column / 4) / 2]
+                                        : u32vec4 (0);
 }
 
 void
@@ -126,7 +131,8 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < OUT_C)
-    store_halves (store_row + column / 4, chunk, old, FLIP == 0 && HAS_BIAS != 0, bias_at (column), bias_at (column + 4));
+    store_halves (store_row + column / 4, chunk, old, FLIP == 0 && HAS_BIAS != 0, bias_at (column),
+                  bias_at (column + 4));
 }
 
 #include "gemm-run.glsl"

@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target[i] += sum over s < n_splits of source[s * count + i], fp32, always in the same order: the same bits every time.
- * SPLIT_LANES invocations share an element: each takes every SPLIT_LANES-th split, the first adds up what they have. */
+/* target[i] += sum over s < n_splits of source[s * count + i], fp32, always in the same order: the
+ * same bits every time.  SPLIT_LANES invocations share an element: each takes every SPLIT_LANES-th
+ * split, the first adds up what they have. */
 #include "types.glsl"
 #include "conv2d.h"
 
@@ -20,9 +21,11 @@ main ()
 {
   Source4 source = Source4 (p.source);
   Target4 target = Target4 (p.target);
-  const uint count = p.count / 4, element = gl_LocalInvocationIndex % ELEMENTS, lane = gl_LocalInvocationIndex / ELEMENTS;
+  const uint count = p.count / 4, element = gl_LocalInvocationIndex % ELEMENTS,
+             lane = gl_LocalInvocationIndex / ELEMENTS;
 
-  for (uint first = gl_WorkGroupID.x * ELEMENTS; first < count; first += gl_NumWorkGroups.x * ELEMENTS)
+  for (uint first = gl_WorkGroupID.x * ELEMENTS; first < count;
+       first += gl_NumWorkGroups.x * ELEMENTS)
     {
       const uint i = first + element;
       vec4 sum = vec4 (0.0);

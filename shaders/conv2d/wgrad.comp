@@ -3,9 +3,10 @@
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
  *                          x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
  *
- * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The long side is cut into
- * splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums, which reduce.comp adds up in order.  With
- * one split (ACCUMULATE) the sums are added to the gradient here. */
+ * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
+ * long side is cut into splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums,
+ * which reduce.comp adds up in order.  With one split (ACCUMULATE) the sums are added to the
+ * gradient here. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -28,7 +29,7 @@ DYNO_BUFFER_INOUT (Sums4, vec4, 16);
 
 uint tile_row, tile_column;
 uint pixel, pixel_end;  /* first of the K tile, and of the next split */
-int tap_at;             /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
+int tap_at; /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
 ivec2 tap;              /* its y and x there; NOWHERE: no such row */
 uvec3 walk[A_LOADS];    /* n, oy, ox of a row of A's tile */
 

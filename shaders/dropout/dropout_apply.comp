@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = x kept with probability 1 - P, times 1 / (1 - P); (N, H, W, C) both.  Forward and backward are one kernel: the mask is
- * drawn again from (seed, step, STREAM, element).  y may be x's own memory.  ACCUMULATE=1 adds to y. */
+/* y = x kept with probability 1 - P, times 1 / (1 - P); (N, H, W, C) both.  Forward and backward
+ * are one kernel: the mask is drawn again from (seed, step, STREAM, element).  y may be x's own
+ * memory.  ACCUMULATE=1 adds to y. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "elementwise-push.h"
@@ -10,7 +11,8 @@
 
 layout (constant_id = 0) const uint COUNT = 1;
 layout (constant_id = 1) const uint STREAM = 0;
-layout (constant_id = 2) const uint THRESHOLD = 0; /* an element is dropped when its 32 random bits are below */
+/* an element is dropped when its 32 random bits are below */
+layout (constant_id = 2) const uint THRESHOLD = 0;
 layout (constant_id = 3) const float KEEP_SCALE = 1.0;
 DYNO_PUSH (DynoElementwisePush, p);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
@@ -19,14 +21,14 @@ void
 main ()
 {
   StepIn step_input = StepIn (p.step_input);
-  uint key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
-                              step_input.v[0].micro_step, STREAM);
+  uint key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high,
+                              step_input.v[0].step, step_input.v[0].micro_step, STREAM);
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       Lanes x = lanes_load (p.a, i);
-      [[unroll]] for (uint j = 0; j < QUADS; j++)
-        [[unroll]] for (uint k = 0; k < 4; k++)
-          x.q[j][k] = dyno_random_at (key, i * LANES + j * 4 + k) < THRESHOLD ? 0.0 : x.q[j][k] * KEEP_SCALE;
+      [[unroll]] for (uint j = 0; j < QUADS; j++) [[unroll]] for (uint k = 0; k < 4; k++)
+          x.q[j][k] =
+          dyno_random_at (key, i * LANES + j * 4 + k) < THRESHOLD ? 0.0 : x.q[j][k] * KEEP_SCALE;
 #ifdef ACCUMULATE
       lanes_store_sum (p.target, i, x);
 #else

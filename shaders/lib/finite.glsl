@@ -9,8 +9,9 @@ is_nonfinite (float value)
   return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
 }
 
-/* Sums of squares, from differences that rounding can leave below zero: not below it.  Infinite where the terms were too large to tell,
- * which a maximum with zero would turn into no spread at all. */
+/* Sums of squares, from differences that rounding can leave below zero: not below it.  Infinite
+ * where the terms were too large to tell, which a maximum with zero would turn into no spread at
+ * all. */
 float
 spread_or_infinity (float difference)
 {
@@ -28,7 +29,8 @@ spread_or_infinity (vec4 difference)
 vec4
 finite_or_zero (vec4 value)
 {
-  return mix (value, vec4 (0.0), equal (floatBitsToUint (value) & 0x7f800000u, uvec4 (0x7f800000u)));
+  return mix (value, vec4 (0.0),
+              equal (floatBitsToUint (value) & 0x7f800000u, uvec4 (0x7f800000u)));
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop with fused multiply-adds: shared memory holds both tiles as fp32 with K outermost, an invocation keeps
- * TM x TN sums in registers, as blocks of 4 x 4 that lie BM / (TM / 4) and BN / (TN / 4) apart, so that neighbouring
- * invocations read neighbouring 16 bytes. */
+/* The product loop with fused multiply-adds: shared memory holds both tiles as fp32 with K
+ * outermost, an invocation keeps TM x TN sums in registers, as blocks of 4 x 4 that lie BM / (TM /
+ * 4) and BN / (TN / 4) apart, so that neighbouring invocations read neighbouring 16 bytes. */
 #ifndef DYNO_GEMM_FMA_GLSL
 #define DYNO_GEMM_FMA_GLSL
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, no shared memory, no barriers.
+/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, no
+ * shared memory, no barriers.
  *
- * There a load costs about a hundred cycles whatever its pattern, and a subgroupBroadcast no less, for each is a loop over the
- * lanes; a shuffle of 32 bits is one instruction, and so is arithmetic on 8 lanes.  So lanes load chunks, as two words of 64
- * bits, and what the others need of them goes to all by a shuffle.  Lanes lie along N where B's chunks do, and A is
- * broadcast; where both lie along K, lanes are rows of A and B is broadcast.  What is broadcast is loaded once a K tile, the
- * other operand four K at a time, in a loop that is not unrolled: the code must stay small, since compiling takes time
- * too.  fp32 only; BK is 32, but 4 where A lies along M.  gemm_next_group () is on by four K. */
+ * There a load costs about a hundred cycles whatever its pattern, and a subgroupBroadcast no less,
+ * for each is a loop over the lanes; a shuffle of 32 bits is one instruction, and so is arithmetic
+ * on 8 lanes.  So lanes load chunks, as two words of 64 bits, and what the others need of them goes
+ * to all by a shuffle.  Lanes lie along N where B's chunks do, and A is broadcast; where both lie
+ * along K, lanes are rows of A and B is broadcast.  What is broadcast is loaded once a K tile, the
+ * other operand four K at a time, in a loop that is not unrolled: the code must stay small, since
+ * compiling takes time too.  fp32 only; BK is 32, but 4 where A lies along M.  gemm_next_group ()
+ * is on by four K. */
 #ifndef DYNO_GEMM_LANES_GLSL
 #define DYNO_GEMM_LANES_GLSL
 
@@ -23,7 +26,8 @@
 GemmChunk next_a[A_LOADS];
 GemmChunk next_b[B_LOADS];
 
-/* An element of a chunk, the same of another lane's, and one of the operand in lanes at (vector, k). */
+/* An element of a chunk, the same of another lane's, and one of the operand in lanes at (vector,
+ * k). */
 float
 element (u64vec2 chunk, uint e)
 {
@@ -100,10 +104,9 @@ gemm_run (uint trips)
       [[unroll]] for (uint n = 0; n < LINES; n += 4)
         gemm_store (n, vec4 (sum[n][v], sum[n + 1][v], sum[n + 2][v], sum[n + 3][v]));
 #else
-  [[unroll]] for (uint m = 0; m < LINES; m++)
-    if (gemm_row (m))
-      [[unroll]] for (uint v = 0; v < WIDE; v += 4)
-        gemm_store (b_column (v / 4) * 4, vec4 (sum[m][v], sum[m][v + 1], sum[m][v + 2], sum[m][v + 3]));
+  [[unroll]] for (uint m = 0; m < LINES; m++) if (gemm_row (m))
+      [[unroll]] for (uint v = 0; v < WIDE; v += 4) gemm_store (
+          b_column (v / 4) * 4, vec4 (sum[m][v], sum[m][v + 1], sum[m][v + 2], sum[m][v + 3]));
 #endif
 }
 

@@ -12,9 +12,11 @@
 #define LOAD_A(m, row, k) MATRIX_LOAD_COLUMNS (m, tile, (k) * A_STRIDE + (row) / CHUNK, A_STRIDE)
 #endif
 #if B_ALONG_K
-#define LOAD_B(m, k, column) MATRIX_LOAD_COLUMNS (m, tile, TILE_B + (column) * B_STRIDE + (k) / CHUNK, B_STRIDE)
+#define LOAD_B(m, k, column) \
+  MATRIX_LOAD_COLUMNS (m, tile, TILE_B + (column) *B_STRIDE + (k) / CHUNK, B_STRIDE)
 #else
-#define LOAD_B(m, k, column) MATRIX_LOAD_ROWS (m, tile, TILE_B + (k) * B_STRIDE + (column) / CHUNK, B_STRIDE)
+#define LOAD_B(m, k, column) \
+  MATRIX_LOAD_ROWS (m, tile, TILE_B + (k) *B_STRIDE + (column) / CHUNK, B_STRIDE)
 #endif
 
 void

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* With STATISTICS: sums over the stored rows of each column of y, and of their squares, both of the distance to a pivot, for the batch
- * norm that follows: a mean that is large against the deviation then cancels nothing once the pivot is near it.
+/* With STATISTICS: sums over the stored rows of each column of y, and of their squares, both of the
+ * distance to a pivot, for the batch norm that follows: a mean that is large against the deviation
+ * then cancels nothing once the pivot is near it.
  *
- * What is summed are the values as they are stored.  A workgroup writes partials[group][2][K]; batchnorm_finish adds them up.  The
- * order of all sums is fixed. */
+ * What is summed are the values as they are stored.  A workgroup writes partials[group][2][K];
+ * batchnorm_finish adds them up.  The order of all sums is fixed. */
 #ifndef DYNO_GEMM_STATISTICS_GLSL
 #define DYNO_GEMM_STATISTICS_GLSL
 #include "finite.glsl"
@@ -12,12 +13,14 @@
 DYNO_BUFFER_IN (Pivots4, vec4, 16);
 DYNO_BUFFER_OUT (Partials4, vec4, 16);
 
-/* The pivots of four columns of the tile; batchnorm_finish takes the same where one is not finite. */
+/* The pivots of four columns of the tile; batchnorm_finish takes the same where one is not
+ * finite. */
 vec4
 statistics_pivot (uint tile_column, uint column)
 {
-  return CHECK_N == 0 || tile_column + column < K ? finite_or_zero (Pivots4 (p.pivot).v[(tile_column + column) / 4])
-                                                  : vec4 (0.0);
+  return CHECK_N == 0 || tile_column + column < K
+             ? finite_or_zero (Pivots4 (p.pivot).v[(tile_column + column) / 4])
+             : vec4 (0.0);
 }
 
 /* The workgroup's total of four columns; which: 0 the sums, 1 the squares. */

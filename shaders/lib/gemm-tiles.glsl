@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Both tiles in shared memory for matrix units, in fp16 as they lie in memory, rows 16 bytes longer than needed (else the rows of a
- * fragment fall on the same banks). */
+/* Both tiles in shared memory for matrix units, in fp16 as they lie in memory, rows 16 bytes longer
+ * than needed (else the rows of a fragment fall on the same banks). */
 #ifndef DYNO_GEMM_TILES_GLSL
 #define DYNO_GEMM_TILES_GLSL
 

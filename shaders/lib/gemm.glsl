@@ -18,8 +18,9 @@
  *   GATHER_BRANCHES   1: see gather ()
  *   HALVES_APART   1: the two halves of a chunk of A are valid each by itself
  *
- * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column (i) of the row a_row (i)
- * of A's tile, i < A_LOADS; the same for B.  A row is along K where chunks lie along M or N, and the other way round. */
+ * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column
+ * (i) of the row a_row (i) of A's tile, i < A_LOADS; the same for B.  A row is along K where chunks
+ * lie along M or N, and the other way round. */
 #ifndef DYNO_GEMM_GLSL
 #define DYNO_GEMM_GLSL
 
@@ -99,10 +100,11 @@ DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 #define GemmChunk u32vec4
 #endif
 
-/* Chunk `index` of memory, zero where not `valid`: by a branch around the load with LANES and GATHER_BRANCHES, else the load is made
- * in any case, of the first chunk where not valid, and the zero is put in its place on the way to shared memory.  Which is faster
- * was measured; it is a matter of registers.  wgrad, us on an H200 with branches and without: tiles of 64x64 a subgroup 193, 228;
- * of 64x32 290, 260. */
+/* Chunk `index` of memory, zero where not `valid`: by a branch around the load with LANES and
+ * GATHER_BRANCHES, else the load is made in any case, of the first chunk where not valid, and the
+ * zero is put in its place on the way to shared memory.  Which is faster was measured; it is a
+ * matter of registers.  wgrad, us on an H200 with branches and without: tiles of 64x64 a subgroup
+ * 193, 228; of 64x32 290, 260. */
 #if defined (LANES) || GATHER_BRANCHES
 #define GEMM_ZERO(chunk, valid) (chunk)
 #define GemmValid bool
@@ -119,7 +121,8 @@ gather (uint64_t address, uint index, bool valid)
 #else
 #if HALVES_APART
 #define GemmValid bvec2
-#define GEMM_ZERO(chunk, valid) GemmChunk ((valid).x ? (chunk).xy : u32vec2 (0), (valid).y ? (chunk).zw : u32vec2 (0))
+#define GEMM_ZERO(chunk, valid) \
+  GemmChunk ((valid).x ? (chunk).xy : u32vec2 (0), (valid).y ? (chunk).zw : u32vec2 (0))
 #else
 #define GemmValid bool
 #define GEMM_ZERO(chunk, valid) ((valid) ? (chunk) : GemmChunk (0))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Lanes: the channels that one access of 16 bytes holds, 8 halves with HALF=1 and 4 floats without; fp32 once loaded.
- * Include after types.glsl.  index counts accesses of 16 bytes from the address, for floats accesses of LANES floats; it stays
- * below 2^31, that is 32 GiB.  With WORDS64=1 an access is two words of 64 bits instead of four of 32: a CPU underneath
- * (llvmpipe) makes a loop over its lanes of every word, however long. */
+/* Lanes: the channels that one access of 16 bytes holds, 8 halves with HALF=1 and 4 floats without;
+ * fp32 once loaded.  Include after types.glsl.  index counts accesses of 16 bytes from the address,
+ * for floats accesses of LANES floats; it stays below 2^31, that is 32 GiB.  With WORDS64=1 an
+ * access is two words of 64 bits instead of four of 32: a CPU underneath (llvmpipe) makes a loop
+ * over its lanes of every word, however long. */
 #ifndef DYNO_LANES_GLSL
 #define DYNO_LANES_GLSL
 #include "finite.glsl"
@@ -64,7 +65,8 @@ words_store (uint64_t address, uint index, uvec4 words)
 #endif
 }
 
-/* Words wait in few registers where many loads are under way; they are unpacked where they are used. */
+/* Words wait in few registers where many loads are under way; they are unpacked where they are
+ * used. */
 Lanes
 words_unpack (uvec4 words)
 {
@@ -131,16 +133,19 @@ lanes_store_sum (uint64_t address, uint index, Lanes lanes)
   lanes_store (address, index, lanes);
 }
 
-/* max (x, 0), but NaN stays NaN: by its bits, since compilers may turn any comparison into a maximum that drops NaN.  Bits from
- * 0x80000000 (-0) to 0xff800000 (-infinity) are the negative numbers. */
+/* max (x, 0), but NaN stays NaN: by its bits, since compilers may turn any comparison into a
+ * maximum that drops NaN.  Bits from 0x80000000 (-0) to 0xff800000 (-infinity) are the negative
+ * numbers. */
 vec4
 relu (vec4 x)
 {
   const uvec4 bits = floatBitsToUint (x);
-  return uintBitsToFloat (mix (bits, uvec4 (0u), lessThanEqual (bits - 0x80000000u, uvec4 (0x7f800000u))));
+  return uintBitsToFloat (
+      mix (bits, uvec4 (0u), lessThanEqual (bits - 0x80000000u, uvec4 (0x7f800000u))));
 }
 
-/* parts[0] becomes the sum of parts[LOCAL_X], in one order; every invocation of the workgroup must come here. */
+/* parts[0] becomes the sum of parts[LOCAL_X], in one order; every invocation of the workgroup must
+ * come here. */
 #define LANES_SUM(parts)                                             \
   for (uint n_parts = LOCAL_X; n_parts > 1;)                         \
     {                                                                \

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A subgroup's SM x SN sums as 16 x 16 fragments, and their way to memory.
  *
- * Stores go through shared memory, each subgroup by itself, as rows whose bounds are plain code and which are written in 16-byte
- * pieces.  Activations are rounded before (what is added to them is added in fp32 and rounded again); with SUMS_OUT the fp32 sums
- * themselves come out, EDGE columns at a time.
+ * Stores go through shared memory, each subgroup by itself, as rows whose bounds are plain code and
+ * which are written in 16-byte pieces.  Activations are rounded before (what is added to them is
+ * added in fp32 and rounded again); with SUMS_OUT the fp32 sums themselves come out, EDGE columns
+ * at a time.
  *
- * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves (gemm-run.glsl says what they are), and TILE_SIZE, what the loop needs of shared memory in 16 bytes; the edges of stores lie over
- * it, or from EDGE_AT on if that is defined. */
+ * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves
+ * (gemm-run.glsl says what they are), and TILE_SIZE, what the loop needs of shared memory in 16
+ * bytes; the edges of stores lie over it, or from EDGE_AT on if that is defined. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
@@ -32,7 +34,8 @@
 #endif
 /* Fragments, one below the other, that a subgroup stores at a time. */
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
-#define EDGE_FRAGMENTS (EDGE_FIT >= FRAGMENTS_M ? FRAGMENTS_M : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
+#define EDGE_FRAGMENTS \
+  (EDGE_FIT >= FRAGMENTS_M ? FRAGMENTS_M : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
 
 bool gemm_row (uint row);
 #if SUMS_OUT
@@ -68,7 +71,8 @@ sums_clear ()
 }
 
 #if STATISTICS
-/* Of the eight columns that this invocation stores, with every eighth or fourth row of its subgroup. */
+/* Of the eight columns that this invocation stores, with every eighth or fourth row of its
+ * subgroup. */
 vec4 column_pivot[2], column_sum[2], column_square[2];
 uint statistics_tile_column;
 
@@ -117,7 +121,8 @@ statistics_store (uint group)
     [[unroll]] for (uint i = 0; i < 2; i++)
       {
         tile[row * 2 * (BN / 4) + statistics_column () / 4 + i] = floatBitsToUint (column_sum[i]);
-        tile[(row * 2 + 1) * (BN / 4) + statistics_column () / 4 + i] = floatBitsToUint (column_square[i]);
+        tile[(row * 2 + 1) * (BN / 4) + statistics_column () / 4 + i] =
+            floatBitsToUint (column_square[i]);
       }
   barrier ();
   for (uint i = gl_LocalInvocationIndex; i < 2 * (BN / 4); i += LOCAL_X)

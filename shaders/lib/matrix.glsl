@@ -33,9 +33,12 @@
 #define MATRIX_C                                     fcoopmatNV<32, gl_ScopeSubgroup, 16, 16>
 #define MATRIX_C16                                   fcoopmatNV<16, gl_ScopeSubgroup, 16, 16>
 #define MATRIX_LOAD_ROWS(m, array, first, stride)    coopMatLoadNV (m, array, (first), (stride), false)
-#define MATRIX_LOAD_COLUMNS(m, array, first, stride) coopMatLoadNV (m, array, (first), (stride), true)
-#define MATRIX_STORE_ROWS(m, array, first, stride)   coopMatStoreNV (m, array, (first), (stride), false)
-#define MATRIX_STORE_COLUMNS(m, array, first, stride) coopMatStoreNV (m, array, (first), (stride), true)
+#define MATRIX_LOAD_COLUMNS(m, array, first, stride) \
+  coopMatLoadNV (m, array, (first), (stride), true)
+#define MATRIX_STORE_ROWS(m, array, first, stride) \
+  coopMatStoreNV (m, array, (first), (stride), false)
+#define MATRIX_STORE_COLUMNS(m, array, first, stride) \
+  coopMatStoreNV (m, array, (first), (stride), true)
 #define MATRIX_MULTIPLY_ADD(a, b, c)                 coopMatMulAddNV (a, b, c)
 #endif
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What every kernel includes first, right after its #version line: extensions, workgroup size, buffer types.
+/* What every kernel includes first, right after its #version line: extensions, workgroup size,
+ * buffer types.
  *
- * Buffers are reached by address.  A kernel declares the views it needs, each of one element type and one direction:
+ * Buffers are reached by address.  A kernel declares the views it needs, each of one element type
+ * and one direction:
  *
  *   DYNO_BUFFER_IN (SourceF32, float, 4);        readonly  buffer, address a multiple of 4
  *   DYNO_BUFFER_OUT (TargetF16x4, f16vec4, 8);   writeonly buffer, address a multiple of 8
@@ -12,8 +14,9 @@
  *
  * Push constants: DYNO_PUSH (DynoFillPush, p); with the struct of shared/<op>.h.
  *
- * llvmpipe (Mesa 22.3) ends the loops of an invocation, silently, after 65535 iterations in all, nested ones counted
- * one by one and unrolled ones not at all: split long reductions over more invocations. */
+ * llvmpipe (Mesa 22.3) ends the loops of an invocation, silently, after 65535 iterations in all,
+ * nested ones counted one by one and unrolled ones not at all: split long reductions over more
+ * invocations. */
 #ifndef DYNO_TYPES_GLSL
 #define DYNO_TYPES_GLSL
 

@@ -1,10 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* A workgroup a row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING) one-hot + SMOOTHING / C; metric = 1 when
- * the first of the largest logits is the target's.  GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.
- * Rows from n_valid on, and rows whose target is no class, count nothing and get a zero gradient.
- * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every LOCAL_X-th access; the parts are joined in
- * one order by all of them. */
+/* A workgroup a row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING) one-hot
+ * + SMOOTHING / C; metric = 1 when the first of the largest logits is the target's.  GRADIENT=1
+ * writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose target is
+ * no class, count nothing and get a zero gradient.  RANDOM_TARGETS=1: the target is drawn from
+ * (seed, step, row).  Each invocation takes every LOCAL_X-th access; the parts are joined in one
+ * order by all of them. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -27,7 +28,8 @@ DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
 
 #define NO_CLASS 0xffffffffu
 
-shared vec4 parts[LOCAL_X]; /* largest, its place, sum of exp (x - largest), sum of x; an empty part has a zero third */
+/* largest, its place, sum of exp (x - largest), sum of x; an empty part has a zero third */
+shared vec4 parts[LOCAL_X];
 
 uint
 row_target (uint row)
@@ -35,8 +37,9 @@ row_target (uint row)
   StepIn step_input = StepIn (p.step_input);
   const uint n_valid = step_input.v[0].n_valid;
 #ifdef RANDOM_TARGETS
-  const uint key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
-                                    step_input.v[0].micro_step, DYNO_RANDOM_STREAM_TARGET);
+  const uint key =
+      dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
+                       step_input.v[0].micro_step, DYNO_RANDOM_STREAM_TARGET);
   const uint target = dyno_random_at (key, row) % C;
 #else
   const uint target = Targets (p.targets).v[row];
@@ -54,7 +57,8 @@ join (vec4 a, vec4 b)
     return b;
   const float largest = max (a.x, b.x);
   const bool b_wins = b.x > a.x || (b.x == a.x && b.y < a.y);
-  return vec4 (largest, b_wins ? b.y : a.y, a.z * exp (a.x - largest) + b.z * exp (b.x - largest), a.w + b.w);
+  return vec4 (largest, b_wins ? b.y : a.y, a.z * exp (a.x - largest) + b.z * exp (b.x - largest),
+               a.w + b.w);
 }
 
 /* Takes the classes from first on into a part. */

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Adds up the rows' (loss, metric) in a fixed order, in one workgroup, into the step's output; the fields that only an optimizer knows
- * are set to what holds without one. */
+/* Adds up the rows' (loss, metric) in a fixed order, in one workgroup, into the step's output; the
+ * fields that only an optimizer knows are set to what holds without one. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

@@ -1,9 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, metric = mean of |x - t|; t (N, C) floats, dense.
- * STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and metric are of that, in the targets' unit,
- * the gradient of (x - (t - mean) / deviation)^2 / 8, whose curvature is the most that cross entropy has: one learning rate then
- * suits both.  GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and get a zero gradient. */
+/* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, metric = mean of |x
+ * - t|; t (N, C) floats, dense.  STANDARD=1: x stands for x * deviation + mean, each of its values
+ * by its own: loss and metric are of that, in the targets' unit, the gradient of (x - (t - mean) /
+ * deviation)^2 / 8, whose curvature is the most that cross entropy has: one learning rate then
+ * suits both.  GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count
+ * nothing and get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -36,7 +38,8 @@ main ()
     {
       const bool valid = row < n_valid;
 #ifdef GRADIENT
-      const float factor = SLOPE / float (C) * Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
+      const float factor = SLOPE / float (C) * Scaler (p.scaler).v[0].scale
+                           / StepIn (p.step_input).v[0].loss_divisor;
 #endif
       vec2 own = vec2 (0.0);
       for (uint i = lane; i < CVECS; i += LOCAL_X)
@@ -49,8 +52,9 @@ main ()
                 const uint c = i * LANES + j;
 #ifdef STANDARD
                 const float deviation = Standard (p.standard).v[C + c];
-                const float d
-                    = x.q[j / 4][j % 4] - (Targets (p.targets).v[row * C + c] - Standard (p.standard).v[c]) / deviation;
+                const float d =
+                    x.q[j / 4][j % 4]
+                    - (Targets (p.targets).v[row * C + c] - Standard (p.standard).v[c]) / deviation;
                 own += vec2 (d * deviation * (d * deviation), abs (d) * deviation);
 #else
                 const float d = x.q[j / 4][j % 4] - Targets (p.targets).v[row * C + c];

@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* One workgroup: the global norm, whether the step is skipped, the clipping factor min (1, clip / (norm + 1e-6)), the next loss scale (as
- * PyTorch's GradScaler: halved on overflow, doubled after scale_growth_interval good steps) and AdamW's bias corrections, which
- * count the updates that were applied.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
+/* One workgroup: the global norm, whether the step is skipped, the clipping factor min (1, clip /
+ * (norm + 1e-6)), the next loss scale (as PyTorch's GradScaler: halved on overflow, doubled after
+ * scale_growth_interval good steps) and AdamW's bias corrections, which count the updates that were
+ * applied.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "optimizer-push.h"
@@ -18,7 +19,8 @@ DYNO_BUFFER_OUT (StepOut, DynoStepOutput, 4);
 
 shared vec2 parts[LOCAL_X];
 
-/* 1 - beta^t.  beta is near 1, where beta^t in fp32 would leave few digits of the difference: by series of log and exp there. */
+/* 1 - beta^t.  beta is near 1, where beta^t in fp32 would leave few digits of the difference: by
+ * series of log and exp there. */
 float
 correction (float beta, uint t)
 {

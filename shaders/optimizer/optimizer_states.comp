@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The running statistics follow the decision: after an overflow they are what they were before the step, else they are kept as
- * what the next step may go back to.  COUNT accesses of 16 bytes. */
+/* The running statistics follow the decision: after an overflow they are what they were before the
+ * step, else they are kept as what the next step may go back to.  COUNT accesses of 16 bytes. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"

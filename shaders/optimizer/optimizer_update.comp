@@ -1,11 +1,13 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* One pass over the flat memory: weights, moments, the fp16 copy (HALF_COPY=1), and the gradients set to zero.
+/* One pass over the flat memory: weights, moments, the fp16 copy (HALF_COPY=1), and the gradients
+ * set to zero.
  * SGD:     g += decay * w; v = first ? g : momentum * v + g; w -= lr * v.
  * ADAMW=1: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *          w -= lr / c1 * m / (sqrt (v) / sqrt (c2) + epsilon), c = 1 - b^t.
- * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an overflow only the gradients change.
- * Sources: PyTorch's SGD and AdamW (Loshchilov and Hutter 2019).  An invocation takes 8 elements. */
+ * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an
+ * overflow only the gradients change.  Sources: PyTorch's SGD and AdamW (Loshchilov and Hutter
+ * 2019).  An invocation takes 8 elements. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"
@@ -68,9 +70,9 @@ main ()
               weights[j] = w;
             }
 #ifdef HALF_COPY
-          Halves (p.half_copy).v[i]
-              = uvec4 (packFloat2x16 (f16vec2 (weights[0].xy)), packFloat2x16 (f16vec2 (weights[0].zw)),
-                       packFloat2x16 (f16vec2 (weights[1].xy)), packFloat2x16 (f16vec2 (weights[1].zw)));
+          Halves (p.half_copy).v[i] = uvec4 (
+              packFloat2x16 (f16vec2 (weights[0].xy)), packFloat2x16 (f16vec2 (weights[0].zw)),
+              packFloat2x16 (f16vec2 (weights[1].xy)), packFloat2x16 (f16vec2 (weights[1].zw)));
 #endif
         }
       gradient.v[i * 2] = vec4 (0.0);

@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, C) = mean of x (N, PIXELS, C) over the pixels.  A workgroup takes one sample and LOCAL_X accesses of its channels; invocation
- * (i, j) every LOCAL_Y-th pixel; the order of the sums is fixed. */
+/* y (N, C) = mean of x (N, PIXELS, C) over the pixels.  A workgroup takes one sample and LOCAL_X
+ * accesses of its channels; invocation (i, j) every LOCAL_Y-th pixel; the order of the sums is
+ * fixed. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"

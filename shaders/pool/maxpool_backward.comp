@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lay here.  Every element of dx collects its
- * own, in scan order of the windows.  ACCUMULATE=1 adds to dx. */
+/* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lay here.  Every
+ * element of dx collects its own, in scan order of the windows.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -26,8 +26,10 @@ main ()
       const uint column = i % CVECS, pixel = i / CVECS;
       const uint w = pixel % W + PAD, h = pixel / W % H + PAD, n = pixel / (W * H);
       /* windows with o * STEP <= h < o * STEP + KERNEL */
-      const uint first_h = h >= KERNEL ? (h - KERNEL) / STEP + 1 : 0, last_h = min (h / STEP + 1, OH);
-      const uint first_w = w >= KERNEL ? (w - KERNEL) / STEP + 1 : 0, last_w = min (w / STEP + 1, OW);
+      const uint first_h = h >= KERNEL ? (h - KERNEL) / STEP + 1 : 0,
+                 last_h = min (h / STEP + 1, OH);
+      const uint first_w = w >= KERNEL ? (w - KERNEL) / STEP + 1 : 0,
+                 last_w = min (w / STEP + 1, OW);
       Lanes dx = lanes_fill (0.0);
       for (uint oh = first_h; oh < last_h; oh++)
         for (uint ow = first_w; ow < last_w; ow++)

@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL; places outside x count as -inf; of equal
- * ones the first in scan order, and NaN wins, as in PyTorch.  ARGMAX=1 keeps the place in the window, a byte an element. */
+/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL; places outside x
+ * count as -inf; of equal ones the first in scan order, and NaN wins, as in PyTorch.  ARGMAX=1
+ * keeps the place in the window, a byte an element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -32,7 +33,8 @@ main ()
       for (uint r = 0; r < KERNEL; r++)
         for (uint s = 0; s < KERNEL; s++)
           {
-            const uint h = oh * STEP + r - PAD, w = ow * STEP + s - PAD; /* wraps to a large number before the edge */
+            /* wraps to a large number before the edge */
+            const uint h = oh * STEP + r - PAD, w = ow * STEP + s - PAD;
             if (h >= H || w >= W)
               continue;
             const Lanes x = lanes_load (p.x, ((n * H + h) * W + w) * CVECS + column);
@@ -49,8 +51,8 @@ main ()
           }
       lanes_store (p.y, i, best);
 #ifdef ARGMAX
-      [[unroll]] for (uint j = 0; j < QUADS; j++)
-        Bytes (p.argmax).v[i * QUADS + j] = place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
+      [[unroll]] for (uint j = 0; j < QUADS; j++) Bytes (p.argmax).v[i * QUADS + j] =
+          place[j].x | place[j].y << 8 | place[j].z << 16 | place[j].w << 24;
 #endif
     }
 }

@@ -1,9 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET a channel; samples from n_valid on are zero.
- * RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step, element).
- * FLIP=1: a sample is mirrored left to right when its flip seed, as a number in [0, 1), is below flip_probability.
- * An invocation makes one access of 16 bytes.  Channels past 4 take factor and offset of the fourth. */
+/* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET a channel; samples from n_valid
+ * on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
+ * element).
+ * FLIP=1: a sample is mirrored left to right when its flip seed, as a number in [0, 1), is below
+ * flip_probability.  An invocation makes one access of 16 bytes.  Channels past 4 take factor and
+ * offset of the fourth. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "prepare-push.h"
@@ -53,8 +55,8 @@ main ()
   StepIn step_input = StepIn (p.step_input);
   const uint n_valid = step_input.v[0].n_valid;
 #if !defined (RAW_U8) && !defined (RAW_F32)
-  key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step, step_input.v[0].micro_step,
-                         DYNO_RANDOM_STREAM_NOISE);
+  key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
+                         step_input.v[0].micro_step, DYNO_RANDOM_STREAM_NOISE);
 #endif
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {

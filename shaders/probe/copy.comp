@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* c = a, count chunks of 16 bytes: what reading and writing memory costs when nothing is computed.
- * An invocation copies EACH chunks, a workgroup a stretch of LOCAL_X * EACH; all are loaded before the first is stored. */
+ * An invocation copies EACH chunks, a workgroup a stretch of LOCAL_X * EACH; all are loaded before
+ * the first is stored. */
 #include "types.glsl"
 #include "probe.h"
 

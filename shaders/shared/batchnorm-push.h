@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the batch norm kernels.  ROWS is N * H * W, CVECS the 16-byte accesses of a pixel.
- * Partials are [group][2][cp] floats: (mean, M2) in the forward pass (or what
+/* Push constants of the batch norm kernels.  ROWS is N * H * W, CVECS the 16-byte accesses of a
+ * pixel.  Partials are [group][2][cp] floats: (mean, M2) in the forward pass (or what
  * batchnorm_finish.comp says of SUMS), (sum dy, sum dy * xhat) in the backward pass. */
 #ifndef DYNO_SHARED_BATCHNORM_PUSH_H
 #define DYNO_SHARED_BATCHNORM_PUSH_H
@@ -8,7 +8,8 @@
 
 /* Constants of the two kernels that reduce over rows: 0 ROWS, 1 CVECS, 2 ROWS_PER_GROUP.
  * Of the two that finish them: 0 ROWS, 1 channels in memory, 2 ROWS_PER_GROUP, 3 groups.
- * Of the two that apply: 0 accesses in the tensor, 1 CVECS, 2 invocations at work, a multiple of CVECS. */
+ * Of the two that apply: 0 accesses in the tensor, 1 CVECS, 2 invocations at work, a multiple of
+ * CVECS. */
 DYNO_STRUCT (DynoBatchNormStatisticsPush) {
   uint64_t x;
   uint64_t partials;
@@ -76,8 +77,9 @@ DYNO_STRUCT (DynoBatchNormGradientPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 80)
 
-/* With max pooling in one pass: constants 0 to 2 as of those that apply, then H, W, OH, OW; macros WINDOW, STEP, PAD.
- * winners and argmax have y's shape: x at the window's largest value, and its place, row * WINDOW + column, a byte each. */
+/* With max pooling in one pass: constants 0 to 2 as of those that apply, then H, W, OH, OW; macros
+ * WINDOW, STEP, PAD.  winners and argmax have y's shape: x at the window's largest value, and its
+ * place, row * WINDOW + column, a byte each. */
 DYNO_STRUCT (DynoBatchNormPoolPush) {
   uint64_t x;
   uint64_t gamma;

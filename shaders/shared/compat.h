@@ -4,9 +4,10 @@
  *   DYNO_STRUCT (DynoFillPush) { uint64_t target; uint32_t count; float value; };
  *   DYNO_STRUCT_SIZE (DynoFillPush, 16)
  *
- * Members are uint64_t (buffer addresses, first), then uint32_t, int32_t and float; a struct with an address has a
- * size that is a multiple of 8 (end it with a spare word where needed), so C and std430 agree on every offset.
- * In GLSL lib/types.glsl must come first: it switches 64-bit integers on. */
+ * Members are uint64_t (buffer addresses, first), then uint32_t, int32_t and float; a struct with
+ * an address has a size that is a multiple of 8 (end it with a spare word where needed), so C and
+ * std430 agree on every offset.  In GLSL lib/types.glsl must come first: it switches 64-bit
+ * integers on. */
 #ifndef DYNO_SHARED_COMPAT_H
 #define DYNO_SHARED_COMPAT_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers from counters, the same in C and in GLSL: a value depends on (seed, step, micro step, stream, index) alone, so that
- * a backward pass draws again what the forward pass drew.  The mixer is Wellons' "lowbias32". */
+/* Random numbers from counters, the same in C and in GLSL: a value depends on (seed, step, micro
+ * step, stream, index) alone, so that a backward pass draws again what the forward pass drew.  The
+ * mixer is Wellons' "lowbias32". */
 #ifndef DYNO_SHARED_RANDOM_H
 #define DYNO_SHARED_RANDOM_H
 #include "compat.h"

@@ -1,35 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* What changes from step to step, and what a step gives back.  Read by C and by GLSL (scalar layout: every member 4 bytes). */
+/* What changes from step to step, and what a step gives back.  Read by C and by GLSL (scalar
+ * layout: every member 4 bytes). */
 #ifndef DYNO_SHARED_STEP_H
 #define DYNO_SHARED_STEP_H
 #include "compat.h"
 
 /* Written by the host before each submit. */
 struct DynoStepInput {
-  uint32_t step;          /* optimizer steps since the start of training: random streams of dropout, noise, augmentation */
+  /* optimizer steps since the start of training: random streams of dropout, noise, augmentation */
+  uint32_t step;
   uint32_t micro_step;    /* within the accumulation, 0 .. accumulate - 1 */
   uint32_t seed_low, seed_high;
   uint32_t n_valid;       /* samples in this batch; the loss ignores the rest */
-  float loss_divisor;     /* samples (n_valid) * accumulate: the gradient of the mean over the effective batch */
+  /* samples (n_valid) * accumulate: the gradient of the mean over the effective batch */
+  float loss_divisor;
   float lr;
   float momentum;         /* SGD's, or AdamW's beta1 */
   float beta2;
   float weight_decay;
   float epsilon;
-  float bias_correction1; /* AdamW: 1 - beta1^t; t counts steps that were not skipped as the host knows them */
+  /* AdamW: 1 - beta1^t; t counts steps that were not skipped as the host knows them */
+  float bias_correction1;
   float bias_correction2;
   float clip_norm;        /* 0: none; else the global gradient norm is brought down to it */
-  uint32_t first_update;  /* 1: SGD's momentum buffer starts as the gradient (PyTorch's first step) */
+  /* 1: SGD's momentum buffer starts as the gradient (PyTorch's first step) */
+  uint32_t first_update;
   float flip_probability; /* horizontal flip of a sample, by its flip seed */
   float loss_scale_min, loss_scale_max;
-  uint32_t scale_growth_interval; /* steps without overflow before the scale doubles; 0: the scale stays */
+  /* steps without overflow before the scale doubles; 0: the scale stays */
+  uint32_t scale_growth_interval;
   uint32_t reserved[5];
 };
 
 /* Written by the device. */
 struct DynoStepOutput {
   float loss_sum;       /* over the valid samples, unscaled */
-  float metric_sum;     /* classes: correct samples; values: sum over samples of the mean absolute error */
+  /* classes: correct samples; values: sum over samples of the mean absolute error */
+  float metric_sum;
   uint32_t n_valid;
   float grad_norm;      /* global, unscaled, before clipping; 0 when the step had no optimizer stage */
   uint32_t overflow;    /* 1: a gradient was Inf or NaN, the update was skipped */

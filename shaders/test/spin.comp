@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* c[i] = c[i] advanced 64 count times by a linear congruential step, for work that takes a while.
- * LANES is the number of elements.  count stays below 65535: llvmpipe ends an invocation's loops there. */
+ * LANES is the number of elements.  count stays below 65535: llvmpipe ends an invocation's loops
+ * there. */
 #include "types.glsl"
 #include "probe.h"
 

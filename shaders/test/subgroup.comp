@@ -1,6 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c[i] = a[i] summed over the subgroup of i, through fp16 storage; c[count + i] = the subgroup's size. */
+/* c[i] = a[i] summed over the subgroup of i, through fp16 storage; c[count + i] = the subgroup's
+ * size. */
 #include "types.glsl"
 #include "probe.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The application.  It works without a session bus (then each start is an application of its own) and without installed schemas. */
+/* The application.  It works without a session bus (then each start is an application of its own)
+ * and without installed schemas. */
 #include "application.h"
 #include "config.h"
 #include "state.h"
@@ -42,10 +43,11 @@ static const Shortcut shortcuts[] = {
 static void
 about_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  gtk_show_about_dialog (gtk_application_get_active_window (data), "program-name", _ ("Dyno"), "version", DYNO_VERSION,
-                         "logo-icon-name", DYNO_APP_ID, "comments",
-                         _ ("Puts a GPU on the dynamometer: trains neural nets with Vulkan"), "license-type",
-                         GTK_LICENSE_MIT_X11, "translator-credits", _ ("translator-credits"), NULL);
+  gtk_show_about_dialog (gtk_application_get_active_window (data), "program-name", _ ("Dyno"),
+                         "version", DYNO_VERSION, "logo-icon-name", DYNO_APP_ID, "comments",
+                         _ ("Puts a GPU on the dynamometer: trains neural nets with Vulkan"),
+                         "license-type", GTK_LICENSE_MIT_X11, "translator-credits",
+                         _ ("translator-credits"), NULL);
 }
 
 /* Quitting closes the window as its button does, so that a run in progress asks first. */
@@ -79,7 +81,8 @@ static void
 apply_theme (DynoApplication *self)
 {
   GtkSettings *settings = gtk_settings_get_default ();
-  g_autofree char *theme = self->state ? g_settings_get_string (self->state, "theme") : g_strdup ("follow");
+  g_autofree char *theme =
+      self->state ? g_settings_get_string (self->state, "theme") : g_strdup ("follow");
   if (g_str_equal (theme, "follow"))
     gtk_settings_reset_property (settings, "gtk-application-prefer-dark-theme");
   else
@@ -94,7 +97,8 @@ dyno_application_startup (GApplication *application)
   gtk_window_set_default_icon_name (DYNO_APP_ID);
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
   for (gsize i = 0; i < G_N_ELEMENTS (shortcuts); i++)
-    gtk_application_set_accels_for_action (GTK_APPLICATION (self), shortcuts[i].action, shortcuts[i].accels);
+    gtk_application_set_accels_for_action (GTK_APPLICATION (self), shortcuts[i].action,
+                                           shortcuts[i].accels);
 
   g_autoptr (GtkCssProvider) css = gtk_css_provider_new ();
   gtk_css_provider_load_from_resource (css, "/io/github/gpudyno/Dyno/style.css");
@@ -107,7 +111,8 @@ dyno_application_startup (GApplication *application)
     {
       g_autoptr (GAction) theme = g_settings_create_action (self->state, "theme");
       g_action_map_add_action (G_ACTION_MAP (self), theme);
-      g_signal_connect_object (self->state, "changed::theme", G_CALLBACK (apply_theme), self, G_CONNECT_SWAPPED);
+      g_signal_connect_object (self->state, "changed::theme", G_CALLBACK (apply_theme), self,
+                               G_CONNECT_SWAPPED);
     }
   apply_theme (self);
 }
@@ -148,8 +153,9 @@ dyno_application_dispose (GObject *object)
 GApplication *
 dyno_application_new (void)
 {
-  return g_object_new (DYNO_TYPE_APPLICATION, "application-id", DYNO_APP_ID, "flags", G_APPLICATION_HANDLES_OPEN,
-                       "resource-base-path", "/io/github/gpudyno/Dyno", NULL);
+  return g_object_new (DYNO_TYPE_APPLICATION, "application-id", DYNO_APP_ID, "flags",
+                       G_APPLICATION_HANDLES_OPEN, "resource-base-path", "/io/github/gpudyno/Dyno",
+                       NULL);
 }
 
 static void

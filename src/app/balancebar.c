@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The balance of classes.  With more classes than pixels a column stands for several, and shows their mean. */
+/* The balance of classes.  With more classes than pixels a column stands for several, and shows
+ * their mean. */
 #include "balancebar.h"
 #include "row.h"
 #include "plot/theme.h"
@@ -20,7 +21,8 @@ void
 dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info)
 {
   g_clear_pointer (&self->counts, g_free);
-  self->n = info && info->target_kind == DYNO_TARGET_CLASS && info->class_counts ? info->n_classes : 0;
+  self->n =
+      info && info->target_kind == DYNO_TARGET_CLASS && info->class_counts ? info->n_classes : 0;
   self->most = 0;
   if (self->n > 0)
     self->counts = g_memdup2 (info->class_counts, self->n * sizeof *self->counts);
@@ -29,7 +31,8 @@ dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info)
     {
       self->most = MAX (self->most, self->counts[i]);
       if (i < MAX_NAMED)
-        g_string_append_printf (names, "%s%s: %'" G_GUINT64_FORMAT, i ? "\n" : "", info->class_names[i], self->counts[i]);
+        g_string_append_printf (names, "%s%s: %'" G_GUINT64_FORMAT, i ? "\n" : "",
+                                info->class_names[i], self->counts[i]);
       else if (i == MAX_NAMED)
         g_string_append (names, "\n\342\200\246");
     }
@@ -43,7 +46,8 @@ static gboolean
 dyno_balance_bar_draw (GtkWidget *widget, cairo_t *cr)
 {
   DynoBalanceBar *self = DYNO_BALANCE_BAR (widget);
-  int width = gtk_widget_get_allocated_width (widget), height = gtk_widget_get_allocated_height (widget);
+  int width = gtk_widget_get_allocated_width (widget),
+      height = gtk_widget_get_allocated_height (widget);
   DynoColour colour;
   if (self->n == 0 || self->most == 0)
     return GDK_EVENT_PROPAGATE;
@@ -53,7 +57,8 @@ dyno_balance_bar_draw (GtkWidget *widget, cairo_t *cr)
   double step = (double) width / columns, gap = step >= 5 ? 2 : 1;
   for (guint i = 0; i < columns; i++)
     {
-      guint first = (guint) ((guint64) i * self->n / columns), end = (guint) ((guint64) (i + 1) * self->n / columns);
+      guint first = (guint) ((guint64) i * self->n / columns),
+            end = (guint) ((guint64) (i + 1) * self->n / columns);
       double sum = 0;
       for (guint j = first; j < end; j++)
         sum += (double) self->counts[j];

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_BALANCE_BAR (dyno_balance_bar_get_type ())
 G_DECLARE_FINAL_TYPE (DynoBalanceBar, dyno_balance_bar, DYNO, BALANCE_BAR, GtkDrawingArea)
 
-void dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info); /* copied; NULL empties */
+/* copied; NULL empties */
+void dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info);
 
 G_END_DECLS

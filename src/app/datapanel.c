@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The card of the data set.  Choosing goes through the window's actions (open-folder, open-file, open-data); this shows what is open,
- * how far an opening is, and the options of the built-in Shapes. */
+/* The card of the data set.  Choosing goes through the window's actions (open-folder, open-file,
+ * open-data); this shows what is open, how far an opening is, and the options of the built-in
+ * Shapes. */
 #include "datapanel.h"
 #include "balancebar.h"
 #include "format.h"
@@ -16,7 +17,8 @@ struct _DynoDataPanel {
   GtkWidget *choice_row, *choose, *recent_box, *recent_title;
   GtkWidget *opening_row, *spinner, *cancel;
   GtkWidget *shapes_size_row, *shapes_size, *shapes_samples_row, *shapes_samples;
-  GtkWidget *samples_row, *samples, *classes_row, *classes, *balance, *size_row, *size, *disk_row, *disk;
+  GtkWidget *samples_row, *samples, *classes_row, *classes, *balance, *size_row, *size, *disk_row,
+      *disk;
   GtkWidget *axes_row, *axes;
   GtkWidget *unreadable_row, *unreadable, *unreadable_text;
   DynoSetup *setup;
@@ -46,11 +48,11 @@ open_shapes (gpointer data)
   DynoDataPanel *self = data;
   const char *now = dyno_setup_get_job (self->setup)->data;
   self->shapes_timer = 0;
-  g_autofree char *location =
-      g_strdup_printf ("builtin:shapes?size=%d&samples=%d&classes=%" G_GUINT64_FORMAT "&seed=%" G_GUINT64_FORMAT,
-                       gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->shapes_size)),
-                       gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->shapes_samples)),
-                       get_option (now, "classes", 10), get_option (now, "seed", 1));
+  g_autofree char *location = g_strdup_printf (
+      "builtin:shapes?size=%d&samples=%d&classes=%" G_GUINT64_FORMAT "&seed=%" G_GUINT64_FORMAT,
+      gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->shapes_size)),
+      gtk_spin_button_get_value_as_int (GTK_SPIN_BUTTON (self->shapes_samples)),
+      get_option (now, "classes", 10), get_option (now, "seed", 1));
   dyno_setup_open_data (self->setup, location);
   return G_SOURCE_REMOVE;
 }
@@ -77,8 +79,8 @@ describe_sizes (const DynoDatasetInfo *info)
 {
   if (info->min_width == info->max_width && info->min_height == info->max_height)
     return dyno_format_size (info->max_width, info->max_height, info->channels);
-  return g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u", info->min_width,
-                          info->min_height, info->max_width, info->max_height);
+  return g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",
+                          info->min_width, info->min_height, info->max_width, info->max_height);
 }
 
 static void
@@ -91,30 +93,35 @@ show_unreadable (DynoDataPanel *self, const DynoDatasetInfo *info)
   g_autofree char *count = dyno_format_count (info->n_unreadable);
   gtk_button_set_label (GTK_BUTTON (self->unreadable), count);
   g_autoptr (GString) list = g_string_new (NULL);
-  for (const char *const *name = dyno_dataset_get_unreadable (dyno_setup_get_dataset (self->setup)); name && *name; name++)
+  for (const char *const *name = dyno_dataset_get_unreadable (dyno_setup_get_dataset (self->setup));
+       name && *name; name++)
     {
       g_autofree char *utf8 = g_filename_display_name (*name);
       g_string_append_printf (list, "%s%s", list->len ? "\n" : "", utf8);
     }
-  gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->unreadable_text)), list->str, -1);
+  gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->unreadable_text)),
+                            list->str, -1);
 }
 
 /* The order in which an array's axes are taken, where there is a choice. */
 static void
 show_axes (DynoDataPanel *self, const DynoDatasetInfo *info)
 {
-  gboolean nchw = info && g_strcmp0 (info->axes, "NCHW") == 0, nhwc = info && g_strcmp0 (info->axes, "NHWC") == 0;
+  gboolean nchw = info && g_strcmp0 (info->axes, "NCHW") == 0,
+           nhwc = info && g_strcmp0 (info->axes, "NHWC") == 0;
   GtkComboBoxText *combo = GTK_COMBO_BOX_TEXT (self->axes);
   gtk_widget_set_visible (self->axes_row, nchw || nhwc);
   if (!nchw && !nhwc)
     return;
-  g_autofree char *now = dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, "data.layout");
+  g_autofree char *now =
+      dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, "data.layout");
   gtk_combo_box_text_remove_all (combo);
   gtk_combo_box_text_append (combo, "auto", _ ("Recognised"));
   gtk_combo_box_text_append (combo, "nhwc", "N, H, W, C");
   gtk_combo_box_text_append (combo, "nchw", "N, C, H, W");
   gtk_combo_box_set_active_id (GTK_COMBO_BOX (combo), now);
-  dyno_row_set_subtitle (DYNO_ROW (self->axes_row), nchw ? _ ("Taken as N, C, H, W") : _ ("Taken as N, H, W, C"));
+  dyno_row_set_subtitle (DYNO_ROW (self->axes_row),
+                         nchw ? _ ("Taken as N, C, H, W") : _ ("Taken as N, H, W, C"));
 }
 
 static void
@@ -135,11 +142,14 @@ show_facts (DynoDataPanel *self)
   const DynoDatasetInfo *info = dyno_setup_get_info (self->setup);
   gboolean shapes = info && g_str_equal (info->kind, "shapes");
   self->updating = TRUE;
-  g_autofree char *name = info ? g_filename_display_name (info->name) : g_strdup (_ ("No data set"));
+  g_autofree char *name =
+      info ? g_filename_display_name (info->name) : g_strdup (_ ("No data set"));
   GtkWidget *row = self->choice_row;
   dyno_row_set_name (DYNO_ROW (row), shapes ? _ ("Shapes") : name);
-  dyno_row_set_subtitle (DYNO_ROW (row), info ? dyno_words_dataset_kind (info) : _ ("Drop a folder or a file here"));
-  g_autofree char *path = info && !info->generated ? g_filename_display_name (info->location) : NULL;
+  dyno_row_set_subtitle (DYNO_ROW (row), info ? dyno_words_dataset_kind (info)
+                                              : _ ("Drop a folder or a file here"));
+  g_autofree char *path =
+      info && !info->generated ? g_filename_display_name (info->location) : NULL;
   gtk_widget_set_tooltip_text (row, path);
   gtk_widget_set_visible (self->shapes_size_row, shapes);
   gtk_widget_set_visible (self->shapes_samples_row, shapes);
@@ -148,12 +158,15 @@ show_facts (DynoDataPanel *self)
       gtk_spin_button_set_value (GTK_SPIN_BUTTON (self->shapes_size), info->max_width);
       gtk_spin_button_set_value (GTK_SPIN_BUTTON (self->shapes_samples), (double) info->n_samples);
     }
-  show_label (self->samples_row, self->samples, info && !shapes ? dyno_format_count (info->n_samples) : NULL);
+  show_label (self->samples_row, self->samples,
+              info && !shapes ? dyno_format_count (info->n_samples) : NULL);
   gboolean classes = info && info->target_kind == DYNO_TARGET_CLASS && info->n_classes > 0;
-  show_label (self->classes_row, self->classes, classes ? dyno_format_count (info->n_classes) : NULL);
+  show_label (self->classes_row, self->classes,
+              classes ? dyno_format_count (info->n_classes) : NULL);
   dyno_balance_bar_set_info (DYNO_BALANCE_BAR (self->balance), info);
   show_label (self->size_row, self->size, info && !shapes ? describe_sizes (info) : NULL);
-  show_label (self->disk_row, self->disk, info && info->size_bytes > 0 ? dyno_format_bytes (info->size_bytes) : NULL);
+  show_label (self->disk_row, self->disk,
+              info && info->size_bytes > 0 ? dyno_format_bytes (info->size_bytes) : NULL);
   show_axes (self, info);
   show_unreadable (self, info);
   self->updating = FALSE;
@@ -170,7 +183,9 @@ show_opening (DynoDataPanel *self)
     return;
   g_autofree char *count = dyno_format_count (found);
   g_autofree char *text =
-      found > 0 ? g_strdup_printf (ngettext ("%s sample found", "%s samples found", (gulong) found), count) : NULL;
+      found > 0 ? g_strdup_printf (ngettext ("%s sample found", "%s samples found", (gulong) found),
+                                   count)
+                : NULL;
   dyno_row_set_subtitle (DYNO_ROW (self->opening_row), text);
 }
 
@@ -185,7 +200,8 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPanel *self)
     }
   if (flags & DYNO_SETUP_LOCK)
     {
-      const char *reason = dyno_setup_is_locked (setup) ? _ ("Cannot be changed while a run goes on.") : NULL;
+      const char *reason =
+          dyno_setup_is_locked (setup) ? _ ("Cannot be changed while a run goes on.") : NULL;
       dyno_row_set_reason (DYNO_ROW (self->choice_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->axes_row), reason, NULL);
       dyno_row_set_reason (DYNO_ROW (self->shapes_size_row), reason, NULL);
@@ -203,7 +219,8 @@ cancel_clicked (GtkButton *button, DynoDataPanel *self)
 static void
 fill_recent (GtkWidget *popover, DynoDataPanel *self)
 {
-  g_autolist (GtkRecentInfo) items = gtk_recent_manager_get_items (gtk_recent_manager_get_default ());
+  g_autolist (GtkRecentInfo) items =
+      gtk_recent_manager_get_items (gtk_recent_manager_get_default ());
   guint n = 0;
   dyno_widget_clear (self->recent_box);
   for (GList *l = items; l && n < N_RECENT; l = l->next)
@@ -248,7 +265,8 @@ dyno_data_panel_class_init (DynoDataPanelClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_data_panel_dispose;
   g_type_ensure (DYNO_TYPE_ROW);
   g_type_ensure (DYNO_TYPE_BALANCE_BAR);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/datapanel.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/datapanel.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoDataPanel, name)
   BIND (choice_row);
   BIND (choose);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One bar for what went wrong.  An error stays until it is closed or a new attempt begins; a warning does not replace an error. */
+/* One bar for what went wrong.  An error stays until it is closed or a new attempt begins; a
+ * warning does not replace an error. */
 #include "errorbar.h"
 #include "row.h"
 #include "words.h"
@@ -13,10 +14,12 @@ struct _DynoErrorBar {
 G_DEFINE_FINAL_TYPE (DynoErrorBar, dyno_error_bar, GTK_TYPE_BIN)
 
 void
-dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title, const char *text)
+dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title,
+                          const char *text)
 {
   gboolean revealed = gtk_info_bar_get_revealed (GTK_INFO_BAR (self->bar));
-  if (revealed && type != GTK_MESSAGE_ERROR && gtk_info_bar_get_message_type (GTK_INFO_BAR (self->bar)) == GTK_MESSAGE_ERROR)
+  if (revealed && type != GTK_MESSAGE_ERROR
+      && gtk_info_bar_get_message_type (GTK_INFO_BAR (self->bar)) == GTK_MESSAGE_ERROR)
     return;
   gtk_info_bar_set_message_type (GTK_INFO_BAR (self->bar), type);
   gtk_image_set_from_icon_name (GTK_IMAGE (self->icon),
@@ -34,7 +37,8 @@ void
 dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title, const GError *error)
 {
   const char *title = dyno_words_error_title (error), *step = dyno_words_error_step (error);
-  g_autofree char *text = step ? g_strdup_printf ("%s\n%s", error->message, step) : g_strdup (error->message);
+  g_autofree char *text =
+      step ? g_strdup_printf ("%s\n%s", error->message, step) : g_strdup (error->message);
   dyno_error_bar_show_text (self, GTK_MESSAGE_ERROR, title ? title : fallback_title, text);
 }
 
@@ -48,7 +52,8 @@ dyno_error_bar_dismiss (DynoErrorBar *self)
 static void
 name_close_button (GtkWidget *widget, gpointer data)
 {
-  if (GTK_IS_BUTTON (widget) && gtk_style_context_has_class (gtk_widget_get_style_context (widget), "close"))
+  if (GTK_IS_BUTTON (widget)
+      && gtk_style_context_has_class (gtk_widget_get_style_context (widget), "close"))
     {
       dyno_widget_set_accessible_name (widget, _ ("Close message"));
       gtk_widget_set_tooltip_text (widget, _ ("Close message"));
@@ -67,7 +72,8 @@ static void
 dyno_error_bar_class_init (DynoErrorBarClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/errorbar.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/errorbar.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, bar);
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, icon);
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, title);

@@ -8,8 +8,10 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_ERROR_BAR (dyno_error_bar_get_type ())
 G_DECLARE_FINAL_TYPE (DynoErrorBar, dyno_error_bar, DYNO, ERROR_BAR, GtkBin)
 
-void dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title, const GError *error);
-void dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title, const char *text);
+void dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title,
+                                const GError *error);
+void dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title,
+                               const char *text);
 void dyno_error_bar_dismiss (DynoErrorBar *self);
 
 G_END_DECLS

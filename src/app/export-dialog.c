@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dialogs that choose files.  They are modal to their window and never block: the answer comes by "response".  Overwriting is asked by
- * the chooser itself. */
+/* Dialogs that choose files.  They are modal to their window and never block: the answer comes by
+ * "response".  Overwriting is asked by the chooser itself. */
 #include "export-dialog.h"
 #include <glib/gi18n.h>
 
@@ -16,7 +16,8 @@ get_exporter (GtkFileChooser *chooser)
   return filter ? g_object_get_data (G_OBJECT (filter), "dyno-exporter") : NULL;
 }
 
-/* A name with another exporter's ending is meant for that one: "run.json" is JSON whatever kind of file is chosen. */
+/* A name with another exporter's ending is meant for that one: "run.json" is JSON whatever kind of
+ * file is chosen. */
 static const DynoExporter *
 exporter_for (const char *path, const DynoExporter *chosen)
 {
@@ -50,11 +51,11 @@ free_asked (gpointer data, GClosure *closure)
 }
 
 static GtkWidget *
-new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, const char *accept, DynoPathChosen chosen,
-            gpointer data)
+new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, const char *accept,
+            DynoPathChosen chosen, gpointer data)
 {
-  GtkWidget *dialog = gtk_file_chooser_dialog_new (title, parent, action, _ ("_Cancel"), GTK_RESPONSE_CANCEL, accept,
-                                                   GTK_RESPONSE_ACCEPT, NULL);
+  GtkWidget *dialog = gtk_file_chooser_dialog_new (
+      title, parent, action, _ ("_Cancel"), GTK_RESPONSE_CANCEL, accept, GTK_RESPONSE_ACCEPT, NULL);
   Asked *asked = g_new0 (Asked, 1);
   asked->chosen = chosen;
   asked->data = data;
@@ -66,12 +67,13 @@ new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, c
 }
 
 void
-dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder, const char *const *patterns,
-                  const char *pattern_name, DynoPathChosen chosen, gpointer data)
+dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
+                  const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
+                  gpointer data)
 {
-  GtkWidget *dialog =
-      new_dialog (parent, title, folder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"),
-                  chosen, data);
+  GtkWidget *dialog = new_dialog (
+      parent, title, folder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN,
+      _ ("_Open"), chosen, data);
   if (patterns)
     {
       GtkFileFilter *some = gtk_file_filter_new (), *all = gtk_file_filter_new ();
@@ -102,9 +104,11 @@ filter_changed (GtkFileChooser *chooser, GParamSpec *spec, gpointer data)
 }
 
 void
-dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen chosen, gpointer data)
+dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen chosen,
+                             gpointer data)
 {
-  GtkWidget *dialog = new_dialog (parent, _ ("Export Settings"), GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"), chosen, data);
+  GtkWidget *dialog = new_dialog (parent, _ ("Export Settings"), GTK_FILE_CHOOSER_ACTION_SAVE,
+                                  _ ("_Export"), chosen, data);
   g_autofree char *full = g_strconcat (name, ".ini", NULL);
   for (const DynoExporter *const *exporter = dyno_exporter_list (); *exporter; exporter++)
     {
@@ -122,9 +126,11 @@ dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen
 }
 
 void
-dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name, DynoPathChosen chosen, gpointer data)
+dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
+                           DynoPathChosen chosen, gpointer data)
 {
-  GtkWidget *dialog = new_dialog (parent, _ ("Export Curves"), GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Export"), chosen, data);
+  GtkWidget *dialog = new_dialog (parent, _ ("Export Curves"), GTK_FILE_CHOOSER_ACTION_SAVE,
+                                  _ ("_Export"), chosen, data);
   g_autofree char *full = g_strconcat (name, ".", extension, NULL);
   gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), full);
   gtk_widget_show (dialog);

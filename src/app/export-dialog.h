@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dialogs that choose files: opening data and settings, saving settings and curves.  Each calls back with a path in the locale's own
- * bytes, or not at all when cancelled. */
+/* Dialogs that choose files: opening data and settings, saving settings and curves.  Each calls
+ * back with a path in the locale's own bytes, or not at all when cancelled. */
 #pragma once
 #include "exporter.h"
 #include <gtk/gtk.h>
@@ -9,14 +9,15 @@ G_BEGIN_DECLS
 
 typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, gpointer data);
 
-void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder, const char *const *patterns,
-                       const char *pattern_name, DynoPathChosen chosen,
+void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
+                       const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
                        gpointer data); /* patterns: up to NULL; NULL: all files */
 /* One filter an exporter; the name gets its extension when it has none, and one with another
  * exporter's extension is given to that one. */
-void dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen chosen, gpointer data);
+void dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen chosen,
+                                  gpointer data);
 /* extension: "png", "svg", "pdf", "csv". */
-void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name, DynoPathChosen chosen,
-                                gpointer data);
+void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
+                                DynoPathChosen chosen, gpointer data);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them.  printf follows LC_NUMERIC, so decimals and groups are the reader's own.
- * Units are kept from the number by a no-break space, so that a label never wraps between them. */
+/* Numbers as people read them.  printf follows LC_NUMERIC, so decimals and groups are the reader's
+ * own.  Units are kept from the number by a no-break space, so that a label never wraps between
+ * them. */
 #include "format.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -21,7 +22,11 @@ dyno_format_bytes (guint64 bytes)
     }
   if (unit == 0)
     return g_strdup_printf ("%.0f" NBSP "%s", value, units[unit]);
-  return g_strdup_printf ("%.*f" NBSP "%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
+  return g_strdup_printf ("%.*f" NBSP "%s",
+                          value < 10    ? 2
+                          : value < 100 ? 1
+                                        : 0,
+                          value, units[unit]);
 }
 
 char *
@@ -40,7 +45,11 @@ dyno_format_large (double value)
       value /= 1000;
       unit++;
     }
-  return g_strdup_printf ("%.*f%s", unit == 0 || value >= 100 ? 0 : value < 10 ? 2 : 1, value, units[unit]);
+  return g_strdup_printf ("%.*f%s",
+                          unit == 0 || value >= 100 ? 0
+                          : value < 10              ? 2
+                                                    : 1,
+                          value, units[unit]);
 }
 
 char *
@@ -80,7 +89,13 @@ dyno_format_value (double value)
       int exponent = (int) floor (log10 (size));
       return g_strdup_printf ("%.2fe%d", value / pow (10, exponent), exponent);
     }
-  return g_strdup_printf ("%.*f", size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4, value);
+  return g_strdup_printf ("%.*f",
+                          size >= 1000  ? 0
+                          : size >= 100 ? 1
+                          : size >= 10  ? 2
+                          : size >= 1   ? 3
+                                        : 4,
+                          value);
 }
 
 char *
@@ -89,7 +104,8 @@ dyno_format_span (double seconds)
   if (!(seconds >= 0) || !(seconds < 1e9))
     return g_strdup (NONE);
   guint64 whole = (guint64) (seconds + 0.5);
-  guint hours = (guint) (whole / 3600), minutes = (guint) (whole / 60 % 60), rest = (guint) (whole % 60);
+  guint hours = (guint) (whole / 3600), minutes = (guint) (whole / 60 % 60),
+        rest = (guint) (whole % 60);
   if (hours > 0)
     return g_strdup_printf ("%u:%02u:%02u", hours, minutes, rest);
   return g_strdup_printf ("%u:%02u", minutes, rest);
@@ -98,5 +114,6 @@ dyno_format_span (double seconds)
 char *
 dyno_format_size (guint32 width, guint32 height, guint32 channels)
 {
-  return g_strdup_printf ("%u" NBSP "\303\227" NBSP "%u" NBSP "\303\227" NBSP "%u", width, height, channels);
+  return g_strdup_printf ("%u" NBSP "\303\227" NBSP "%u" NBSP "\303\227" NBSP "%u", width, height,
+                          channels);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cards of model and GPU.  Combos are refilled only when their lists change; `updating` keeps a refill from being taken for a
- * choice. */
+/* The cards of model and GPU.  Combos are refilled only when their lists change; `updating` keeps a
+ * refill from being taken for a choice. */
 #include "presetpanel.h"
 #include "format.h"
 #include "row.h"
@@ -33,8 +33,10 @@ show_model (DynoPresetPanel *self)
     {
       g_autofree char *parameters = dyno_format_large ((double) plan->n_parameters);
       g_autofree char *flops = dyno_format_large (plan->flops_per_sample);
-      /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP a sample"; the second number has its prefix already */
-      g_autofree char *text = g_strdup_printf (_ ("%s parameters, %sFLOP a sample"), parameters, flops);
+      /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP a sample"; the second number
+       * has its prefix already */
+      g_autofree char *text =
+          g_strdup_printf (_ ("%s parameters, %sFLOP a sample"), parameters, flops);
       dyno_row_set_subtitle (DYNO_ROW (self->model_row), text);
     }
   gtk_widget_set_tooltip_text (self->model_row, model ? model->summary : NULL);
@@ -109,8 +111,9 @@ show_preset (DynoPresetPanel *self)
   dyno_row_set_subtitle (DYNO_ROW (self->preset_row), facts);
   gboolean advice = preset && preset->advice && *preset->advice;
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? _ (preset->advice) : "");
-  g_autofree char *expected =
-      preset && preset->expected && *preset->expected ? g_strdup_printf (_ ("Expected: %s"), _ (preset->expected)) : NULL;
+  g_autofree char *expected = preset && preset->expected && *preset->expected
+                                  ? g_strdup_printf (_ ("Expected: %s"), _ (preset->expected))
+                                  : NULL;
   gtk_label_set_text (GTK_LABEL (self->expected), expected ? expected : "");
   gtk_widget_set_visible (self->expected, expected != NULL);
   gtk_widget_set_visible (self->advice_row, advice || expected);
@@ -194,7 +197,8 @@ dyno_preset_panel_class_init (DynoPresetPanelClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   g_type_ensure (DYNO_TYPE_ROW);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/presetpanel.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/presetpanel.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoPresetPanel, name)
   BIND (model_row);
   BIND (model);

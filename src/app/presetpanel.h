@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cards of model and GPU: model, device, preset with its level, advice, and what an emulation means. */
+/* The cards of model and GPU: model, device, preset with its level, advice, and what an emulation
+ * means. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>

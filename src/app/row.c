@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a card.  A plain box and no list row: Tab goes from control to control, which a GtkListBox would not let it. */
+/* A row of a card.  A plain box and no list row: Tab goes from control to control, which a
+ * GtkListBox would not let it. */
 #include "row.h"
 
 struct _DynoRow {
@@ -87,7 +88,8 @@ dyno_row_add_control (DynoRow *self, GtkWidget *control)
     {
       self->control = control;
       gtk_label_set_mnemonic_widget (GTK_LABEL (self->title), control);
-      if (!GTK_IS_BUTTON (control) && !GTK_IS_LABEL (control) && !atk_object_get_name (gtk_widget_get_accessible (control)))
+      if (!GTK_IS_BUTTON (control) && !GTK_IS_LABEL (control)
+          && !atk_object_get_name (gtk_widget_get_accessible (control)))
         dyno_widget_set_accessible_name (control, gtk_label_get_text (GTK_LABEL (self->title)));
     }
   if (GTK_IS_SPIN_BUTTON (control) || GTK_IS_COMBO_BOX (control))
@@ -126,7 +128,8 @@ static void
 dyno_row_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   DynoRow *self = DYNO_ROW (object);
-  g_value_set_string (value, gtk_label_get_label (GTK_LABEL (id == PROP_TITLE ? self->title : self->subtitle)));
+  g_value_set_string (
+      value, gtk_label_get_label (GTK_LABEL (id == PROP_TITLE ? self->title : self->subtitle)));
 }
 
 GtkWidget *
@@ -143,8 +146,10 @@ dyno_row_class_init (DynoRowClass *class)
   object_class->set_property = dyno_row_set_property;
   object_class->get_property = dyno_row_get_property;
   GTK_CONTAINER_CLASS (class)->add = dyno_row_add;
-  props[PROP_TITLE] = g_param_spec_string ("title", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
-  props[PROP_SUBTITLE] = g_param_spec_string ("subtitle", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  props[PROP_TITLE] =
+      g_param_spec_string ("title", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  props[PROP_SUBTITLE] =
+      g_param_spec_string ("subtitle", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, props);
   gtk_widget_class_set_css_name (widget_class, "row");
   gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/row.ui");

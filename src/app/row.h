@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a card: title, an optional second line, and a control at its end.  In a .ui file the control is the row's child; the title is
- * its label (mnemonic and accessible name). */
+/* A row of a card: title, an optional second line, and a control at its end.  In a .ui file the
+ * control is the row's child; the title is its label (mnemonic and accessible name). */
 #pragma once
 #include <gtk/gtk.h>
 
@@ -11,15 +11,19 @@ G_DECLARE_FINAL_TYPE (DynoRow, dyno_row, DYNO, ROW, GtkBox)
 
 GtkWidget *dyno_row_new (const char *title, const char *subtitle);
 void dyno_row_set_title (DynoRow *self, const char *title);
-void dyno_row_set_name (DynoRow *self, const char *name);         /* a title taken as it is: an underscore is no mnemonic */
+/* a title taken as it is: an underscore is no mnemonic */
+void dyno_row_set_name (DynoRow *self, const char *name);
 void dyno_row_set_subtitle (DynoRow *self, const char *subtitle); /* NULL or "": none */
 void dyno_row_add_control (DynoRow *self, GtkWidget *control);
-/* The control is insensitive for this reason, shown as tooltip of the row; NULL: sensitive again, with help as tooltip. */
+/* The control is insensitive for this reason, shown as tooltip of the row; NULL: sensitive again,
+ * with help as tooltip. */
 void dyno_row_set_reason (DynoRow *self, const char *reason, const char *help);
 
-/* A wheel over a control of a scrolled panel scrolls the panel instead of changing a value unseen. */
+/* A wheel over a control of a scrolled panel scrolls the panel instead of changing a value
+ * unseen. */
 void dyno_widget_leave_wheel (GtkWidget *widget);
-/* A combo that is as wide as chars at most; longer names are cut short in the button, not in the list. */
+/* A combo that is as wide as chars at most; longer names are cut short in the button, not in the
+ * list. */
 void dyno_widget_limit_combo (GtkWidget *combo, int chars);
 void dyno_widget_set_accessible_name (GtkWidget *widget, const char *name);
 void dyno_widget_clear (GtkWidget *container); /* destroys all children */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call stays well under a frame; what
- * remains comes with the next. */
+/* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call
+ * stays well under a frame; what remains comes with the next. */
 #include "runner.h"
 #include "format.h"
 #include "runfolder.h"
@@ -20,10 +20,11 @@ struct _DynoRunner {
   DynoRunSeries series;
   guint64 first_step; /* of the log, and when it ended */
   double first_seconds;
-  gint64 preparing_since_us, preparing_until_us; /* the latter is estimated; 0: not preparing; not known yet */
-  gboolean over;                                 /* DONE came */
-  gboolean freeing;                              /* the session is being freed in a thread */
-  char *csv;                                     /* of the last run, taken when its session ends */
+  /* the latter is estimated; 0: not preparing; not known yet */
+  gint64 preparing_since_us, preparing_until_us;
+  gboolean over;    /* DONE came */
+  gboolean freeing; /* the session is being freed in a thread */
+  char *csv;        /* of the last run, taken when its session ends */
 };
 
 enum { CHANGED, FAILED, WARNING, DONE, N_SIGNALS };
@@ -123,7 +124,8 @@ count_steps (DynoRunner *self)
   if (self->job->max_steps > 0)
     self->status.total_steps = (guint64) self->job->max_steps;
   else if (self->status.has_plan)
-    self->status.total_steps = self->status.plan.steps_per_epoch * (guint64) self->job->settings.epochs;
+    self->status.total_steps =
+        self->status.plan.steps_per_epoch * (guint64) self->job->settings.epochs;
 }
 
 gboolean
@@ -178,7 +180,8 @@ take_steps (DynoRunner *self, guint limit)
         {
           const DynoStepMetrics *row = &rows[i];
           double x = (double) row->step, unit = self->status.memory_unit;
-          dyno_series_append (self->series.throughput, x, row->samples_per_s > 0 ? row->samples_per_s : NAN);
+          dyno_series_append (self->series.throughput, x,
+                              row->samples_per_s > 0 ? row->samples_per_s : NAN);
           dyno_series_append (self->series.loss, x, row->skipped ? NAN : row->loss);
           dyno_series_append (self->series.vram, x, (double) row->vram_bytes / unit);
           if (row->vram_all_bytes > 0)
@@ -249,10 +252,11 @@ tell_unreadable (DynoRunner *self, const DynoEvent *event)
     return;
   g_autofree char *count = dyno_format_count (n);
   text = g_string_new (NULL);
-  g_string_append_printf (text,
-                          ngettext ("%s sample could not be read, and another took its place:",
-                                    "%s samples could not be read, and others took their place:", (gulong) n),
-                          count);
+  g_string_append_printf (
+      text,
+      ngettext ("%s sample could not be read, and another took its place:",
+                "%s samples could not be read, and others took their place:", (gulong) n),
+      count);
   for (guint i = 0; i < MAX_NAMED && event->done.unreadable[i]; i++)
     g_string_append_printf (text, "\n%s", event->done.unreadable[i]);
   if (n > MAX_NAMED)
@@ -260,8 +264,8 @@ tell_unreadable (DynoRunner *self, const DynoEvent *event)
   g_signal_emit (self, signals[WARNING], 0, text->str);
 }
 
-/* What is prepared, in its order and with its usual share of the time: one progress for all of it, up to the end of the first step, in
- * which drivers compile once more. */
+/* What is prepared, in its order and with its usual share of the time: one progress for all of it,
+ * up to the end of the first step, in which drivers compile once more. */
 static const struct {
   const char *what;
   double begin, end;
@@ -283,11 +287,13 @@ prepare (DynoRunner *self, const char *what, double fraction)
     {
       if (g_str_equal (phases[i].what, what))
         s->progress_fraction =
-            MAX (s->progress_fraction, phases[i].begin + (phases[i].end - phases[i].begin) * CLAMP (fraction, 0, 1));
+            MAX (s->progress_fraction,
+                 phases[i].begin + (phases[i].end - phases[i].begin) * CLAMP (fraction, 0, 1));
     }
   spent = now - self->preparing_since_us;
   if (s->progress_fraction >= 0.1 && spent > G_USEC_PER_SEC / 2)
-    self->preparing_until_us = now + (gint64) ((double) spent * (1 - s->progress_fraction) / s->progress_fraction);
+    self->preparing_until_us =
+        now + (gint64) ((double) spent * (1 - s->progress_fraction) / s->progress_fraction);
 }
 
 static void
@@ -340,7 +346,8 @@ handle (DynoRunner *self, const DynoEvent *event)
       break;
     case DYNO_EVENT_PROGRESS:
       prepare (self, event->progress.what,
-               event->progress.total > 0 ? (double) event->progress.done / event->progress.total : 0);
+               event->progress.total > 0 ? (double) event->progress.done / event->progress.total
+                                         : 0);
       break;
     case DYNO_EVENT_WARNING:
       g_signal_emit (self, signals[WARNING], 0, event->text);
@@ -403,7 +410,8 @@ dyno_runner_drain (DynoRunner *self)
     }
   any |= take_steps (self, self->over ? G_MAXUINT : MAX_ROWS);
   any |= take_epochs (self);
-  if (self->status.n_steps > 0 && self->status.state == DYNO_SESSION_RUNNING && self->status.progress)
+  if (self->status.n_steps > 0 && self->status.state == DYNO_SESSION_RUNNING
+      && self->status.progress)
     end_preparation (self);
   any |= count_down (self);
   estimate (self);
@@ -445,10 +453,14 @@ dyno_runner_class_init (DynoRunnerClass *class)
 {
   G_OBJECT_CLASS (class)->finalize = dyno_runner_finalize;
   GType type = DYNO_TYPE_RUNNER;
-  signals[CHANGED] = g_signal_new ("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
-  signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
-  signals[WARNING] = g_signal_new ("warning", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
-  signals[DONE] = g_signal_new ("done", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[CHANGED] =
+      g_signal_new ("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                  G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[WARNING] = g_signal_new ("warning", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                   G_TYPE_NONE, 1, G_TYPE_STRING);
+  signals[DONE] =
+      g_signal_new ("done", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as the window sees it: one session at a time, its state and its last numbers, and the series that the plots draw.
+/* A run as the window sees it: one session at a time, its state and its last numbers, and the
+ * series that the plots draw.
  *
- * dyno_runner_drain takes what the session has to say; the window calls it once a frame while it is seen, and slowly otherwise.  The
- * series are filled from the session's log of metrics, which is whole, not from events, which may thin out.  A session that is over is
- * freed in a thread.  Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread only. */
+ * dyno_runner_drain takes what the session has to say; the window calls it once a frame while it is
+ * seen, and slowly otherwise.  The series are filled from the session's log of metrics, which is
+ * whole, not from events, which may thin out.  A session that is over is freed in a thread.
+ * Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread
+ * only. */
 #pragma once
 #include "session.h"
 #include "series.h"
@@ -36,13 +39,15 @@ typedef struct {
   double memory_unit;     /* bytes a unit of the memory series: GiB, or MiB for small runs */
 } DynoRunStatus;
 
-/* The memory series are made anew when a run's memory unit is known: take them again when it changed. */
+/* The memory series are made anew when a run's memory unit is known: take them again when it
+ * changed. */
 typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
 } DynoRunSeries;
 
 DynoRunner *dyno_runner_new (void);
-/* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is kept or, when NULL, chosen. */
+/* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is
+ * kept or, when NULL, chosen. */
 void dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset);
 void dyno_runner_pause (DynoRunner *self);
 void dyno_runner_resume (DynoRunner *self);

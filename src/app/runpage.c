@@ -35,7 +35,8 @@ describe_run (const DynoRunStatus *s)
     data = g_filename_display_basename (s->job->data);
   if (s->device)
     /* Translators: model, data set, device */
-    return g_strdup_printf (_ ("%s on %s, %s"), model ? model->title : s->job->model, data, s->device);
+    return g_strdup_printf (_ ("%s on %s, %s"), model ? model->title : s->job->model, data,
+                            s->device);
   /* Translators: model, data set */
   return g_strdup_printf (_ ("%s on %s"), model ? model->title : s->job->model, data);
 }
@@ -44,15 +45,16 @@ static char *
 describe_state (const DynoRunStatus *s)
 {
   const char *state = dyno_words_session_state (s->state);
-  gboolean preparing = s->progress && (s->state == DYNO_SESSION_PREPARING || s->state == DYNO_SESSION_RUNNING);
+  gboolean preparing =
+      s->progress && (s->state == DYNO_SESSION_PREPARING || s->state == DYNO_SESSION_RUNNING);
   if (preparing)
     {
       state = dyno_words_session_state (DYNO_SESSION_PREPARING);
       if (s->progress_left_s < 0)
         return g_strdup_printf ("%s: %s\342\200\246", state, dyno_words_progress (s->progress));
       /* Translators: "Preparing: Compiling GPU programs…, about 12 s left" */
-      return g_strdup_printf (_ ("%s: %s…, about %.0f s left"), state, dyno_words_progress (s->progress),
-                              s->progress_left_s);
+      return g_strdup_printf (_ ("%s: %s…, about %.0f s left"), state,
+                              dyno_words_progress (s->progress), s->progress_left_s);
     }
   if (s->n_steps == 0)
     return g_strdup_printf (s->state < DYNO_SESSION_FINISHED ? "%s\342\200\246" : "%s", state);
@@ -69,7 +71,8 @@ show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
 {
   double limit = NAN;
   gboolean gib = s->memory_unit > 1024 * 1024;
-  /* A budget far above the need would press the line onto the axis; it is said in the numbers above. */
+  /* A budget far above the need would press the line onto the axis; it is said in the numbers
+   * above. */
   if (s->has_plan && s->plan.limit_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.limit_bytes)
     limit = (double) s->plan.limit_bytes / s->memory_unit;
   const DynoRunSeries *series = dyno_runner_get_series (self->runner);
@@ -82,7 +85,8 @@ show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
       if (n_lines > 1)
         dyno_plot_view_add_line (self->plots[MEMORY], series->vram_all, 5, FALSE);
     }
-  if (self->unit == s->memory_unit && (self->limit == limit || (isnan (self->limit) && isnan (limit))))
+  if (self->unit == s->memory_unit
+      && (self->limit == limit || (isnan (self->limit) && isnan (limit))))
     return;
   self->unit = s->memory_unit;
   self->limit = limit;
@@ -105,8 +109,8 @@ show_run (DynoRunPage *self)
   if (s->progress)
     fraction = s->progress_fraction;
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
-  gtk_widget_set_visible (self->folder,
-                          s->state >= DYNO_SESSION_FINISHED && s->out_dir && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
+  gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
+                                            && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
   dyno_stats_bar_show (DYNO_STATS_BAR (self->stats), s);
   show_memory_axis (self, s);
   for (guint i = 0; i < N_PLOTS; i++)
@@ -201,7 +205,8 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   g_type_ensure (DYNO_TYPE_STATS_BAR);
   g_type_ensure (DYNO_TYPE_PLOT_VIEW);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/runpage.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/runpage.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, title);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, state);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
@@ -227,7 +232,8 @@ dyno_run_page_init (DynoRunPage *self)
   dyno_plot_view_align (self->plots, N_PLOTS);
   dyno_plot_view_set_labels (self->plots[THROUGHPUT], _ ("Throughput"), _ ("Step"), _ ("samples/s"),
                              _ ("Throughput appears with the first step"));
-  dyno_plot_view_set_labels (self->plots[LOSS], _ ("Loss"), _ ("Step"), "", _ ("The loss appears with the first step"));
+  dyno_plot_view_set_labels (self->plots[LOSS], _ ("Loss"), _ ("Step"), "",
+                             _ ("The loss appears with the first step"));
   for (guint i = 0; i < N_PLOTS; i++)
     g_signal_connect (self->plots[i], "cursor", G_CALLBACK (cursor_moved), self);
 }

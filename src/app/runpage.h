@@ -12,7 +12,8 @@ G_DECLARE_FINAL_TYPE (DynoRunPage, dyno_run_page, DYNO, RUN_PAGE, GtkBox)
 void dyno_run_page_set_runner (DynoRunPage *self, DynoRunner *runner);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
-/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending; .csv: every step. */
+/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending; .csv: every
+ * step. */
 gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **error);
 
 G_END_DECLS

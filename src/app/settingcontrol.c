@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The control of one setting.  Spin buttons of fractions step by the size of their value (0.01, then 0.001), because a learning rate
- * has no one useful step; bytes are shown in GiB; a 0 that means "not fixed" reads so. */
+/* The control of one setting.  Spin buttons of fractions step by the size of their value (0.01,
+ * then 0.001), because a learning rate has no one useful step; bytes are shown in GiB; a 0 that
+ * means "not fixed" reads so. */
 #include "settingcontrol.h"
 #include "words.h"
 #include <glib/gi18n.h>

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 /* Called when the user changed it; value as dyno_settings_set_number takes it. */
 typedef void (*DynoSettingChanged) (const DynoSettingInfo *info, double value, gpointer data);
 
-GtkWidget *dyno_setting_control_new (const DynoSettingInfo *info, DynoSettingChanged changed, gpointer data);
+GtkWidget *dyno_setting_control_new (const DynoSettingInfo *info, DynoSettingChanged changed,
+                                     gpointer data);
 /* Shows a value; does not call back. */
 void dyno_setting_control_set (GtkWidget *control, double value);
 

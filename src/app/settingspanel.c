@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards with a row for each setting.  Which settings stand in front is said here; every other one of the table appears in the expander
- * by itself. */
+/* Cards with a row for each setting.  Which settings stand in front is said here; every other one
+ * of the table appears in the expander by itself. */
 #include "settingspanel.h"
 #include "format.h"
 #include "row.h"
@@ -36,10 +36,12 @@ show_rows (DynoSettingsPanel *self)
     {
       SettingRow *row = &g_array_index (self->rows, SettingRow, i);
       dyno_setting_control_set (row->control, dyno_settings_get_number (settings, row->info->key));
-      dyno_row_set_reason (DYNO_ROW (row->row), dyno_setup_get_reason (self->setup, row->info), _ (row->info->help));
+      dyno_row_set_reason (DYNO_ROW (row->row), dyno_setup_get_reason (self->setup, row->info),
+                           _ (row->info->help));
       if (g_str_equal (row->info->key, "accumulate"))
         {
-          g_autofree char *total = dyno_format_count ((guint64) (settings->batch_size * settings->accumulate));
+          g_autofree char *total =
+              dyno_format_count ((guint64) (settings->batch_size * settings->accumulate));
           /* Translators: batch size times accumulation, a number of samples */
           g_autofree char *text = g_strdup_printf (_ ("Effective batch: %s"), total);
           dyno_row_set_subtitle (DYNO_ROW (row->row), settings->accumulate > 1 ? text : NULL);
@@ -65,7 +67,8 @@ setting_changed (const DynoSettingInfo *info, double value, gpointer data)
 static void
 add_row (DynoSettingsPanel *self, GtkWidget *list, const DynoSettingInfo *info)
 {
-  SettingRow row = { info, dyno_row_new (_ (info->title), NULL), dyno_setting_control_new (info, setting_changed, self) };
+  SettingRow row = { info, dyno_row_new (_ (info->title), NULL),
+                     dyno_setting_control_new (info, setting_changed, self) };
   dyno_row_add_control (DYNO_ROW (row.row), row.control);
   dyno_widget_set_accessible_name (row.control, _ (info->title));
   atk_object_set_description (gtk_widget_get_accessible (row.control), _ (info->help));
@@ -93,7 +96,8 @@ dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
     add_row (self, self->pipeline, dyno_setting_find (pipeline_keys[i]));
   for (guint i = 0; i < n; i++)
     {
-      if (!g_strv_contains (training_keys, list[i].key) && !g_strv_contains (pipeline_keys, list[i].key)
+      if (!g_strv_contains (training_keys, list[i].key)
+          && !g_strv_contains (pipeline_keys, list[i].key)
           && !g_strv_contains (data_keys, list[i].key))
         add_row (self, self->more, &list[i]);
     }
@@ -114,9 +118,10 @@ dyno_settings_panel_class_init (DynoSettingsPanelClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   G_OBJECT_CLASS (class)->finalize = dyno_settings_panel_finalize;
   /* key of a live setting that changed while a run goes on */
-  signals[LIVE_CHANGE] = g_signal_new ("live-change", DYNO_TYPE_SETTINGS_PANEL, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                       G_TYPE_NONE, 1, G_TYPE_STRING);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/settingspanel.ui");
+  signals[LIVE_CHANGE] = g_signal_new ("live-change", DYNO_TYPE_SETTINGS_PANEL, G_SIGNAL_RUN_LAST,
+                                       0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/settingspanel.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, training);
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, pipeline);
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, more);

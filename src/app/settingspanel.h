@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards with a row for each setting of the table: the ones that decide speed and memory first, the rest in an expander. */
+/* Cards with a row for each setting of the table: the ones that decide speed and memory first, the
+ * rest in an expander. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>

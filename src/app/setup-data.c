@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a data set in a thread.  The one in use stays until another is open; a new opening cancels the one under way. */
+/* Opening a data set in a thread.  The one in use stays until another is open; a new opening
+ * cancels the one under way. */
 #include "setup-private.h"
 
 #define SCAN_POLL_MS 120
@@ -30,7 +31,8 @@ open_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
 {
   Opening *o = data;
   GError *error = NULL;
-  DynoDataset *dataset = dyno_dataset_open (o->location, &o->params, count_found, o, cancellable, &error);
+  DynoDataset *dataset =
+      dyno_dataset_open (o->location, &o->params, count_found, o, cancellable, &error);
   if (dataset)
     g_task_return_pointer (task, dataset, (GDestroyNotify) dyno_dataset_unref);
   else
@@ -87,7 +89,8 @@ dyno_setup_open_data (DynoSetup *self, const char *location)
     return;
   dyno_setup_cancel_open (self);
   Opening *o = g_new0 (Opening, 1);
-  o->location = g_str_has_prefix (location, "file:") ? g_filename_from_uri (location, NULL, NULL) : NULL;
+  o->location =
+      g_str_has_prefix (location, "file:") ? g_filename_from_uri (location, NULL, NULL) : NULL;
   if (!o->location)
     o->location = g_strdup (location);
   dyno_job_get_dataset_params (self->job, &o->params);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of the next run: asked for after each change, a moment later, so that typing makes one plan and not five; made in a thread.
- * Each question has a serial number, and an answer to an older one is dropped. */
+/* The plan of the next run: asked for after each change, a moment later, so that typing makes one
+ * plan and not five; made in a thread.  Each question has a serial number, and an answer to an
+ * older one is dropped. */
 #include "setup-private.h"
 #include "words.h"
 

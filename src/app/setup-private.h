@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of the setup share: setup.c (choices), setup-data.c (opening), setup-plan.c (memory). */
+/* What the three files of the setup share: setup.c (choices), setup-data.c (opening), setup-plan.c
+ * (memory). */
 #pragma once
 #include "setup.h"
 #include <gio/gio.h>
@@ -17,7 +18,8 @@ struct _DynoSetup {
   DynoLevel level;
   gboolean by_hand; /* a preset's setting was changed since the preset was chosen */
   gboolean locked, closed;
-  gboolean first_start, first_shapes; /* nothing was kept from an earlier sitting; and nobody named a data set */
+  /* nothing was kept from an earlier sitting; and nobody named a data set */
+  gboolean first_start, first_shapes;
 
   DynoDataset *dataset;
   GCancellable *opening;
@@ -33,7 +35,8 @@ struct _DynoSetup {
 void dyno_setup_announce (DynoSetup *self, guint flags);
 void dyno_setup_announce_failure (DynoSetup *self, const GError *error);
 void dyno_setup_follow_preset (DynoSetup *self); /* the preset's advice into the settings */
-void dyno_setup_end_opening (DynoSetup *self);   /* forgets the opening under way; its result is dropped */
+/* forgets the opening under way; its result is dropped */
+void dyno_setup_end_opening (DynoSetup *self);
 void dyno_setup_plan_later (DynoSetup *self);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the next run will be.  Laws: the job always agrees with what was last announced; every result of a thread carries the serial
- * number of its question and is dropped when a newer one was asked; the data set in use stays until another one is open. */
+/* What the next run will be.  Laws: the job always agrees with what was last announced; every
+ * result of a thread carries the serial number of its question and is dropped when a newer one was
+ * asked; the data set in use stays until another one is open. */
 #include "setup-private.h"
 #include <glib/gi18n.h>
 
@@ -28,8 +29,9 @@ dyno_setup_announce_failure (DynoSetup *self, const GError *error)
 static gboolean
 is_preset_key (const char *key)
 {
-  static const char *const keys[] = { "batch_size",         "workers",     "prefetch", "amp", "pinned",
-                                      "persistent_workers", "vram_budget", NULL };
+  static const char *const keys[] = { "batch_size",  "workers", "prefetch",
+                                      "amp",         "pinned",  "persistent_workers",
+                                      "vram_budget", NULL };
   return g_strv_contains (keys, key);
 }
 
@@ -127,7 +129,9 @@ dyno_setup_get_device_error (DynoSetup *self)
 const DynoDeviceInfo *
 dyno_setup_get_device (DynoSetup *self)
 {
-  return self->devices && self->device < self->devices->len ? g_ptr_array_index (self->devices, self->device) : NULL;
+  return self->devices && self->device < self->devices->len
+             ? g_ptr_array_index (self->devices, self->device)
+             : NULL;
 }
 
 void
@@ -243,8 +247,10 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
     self->by_hand = TRUE;
   else if (g_str_equal (key, "image_size") && !self->by_hand)
     dyno_setup_follow_preset (self);
-  else if ((g_str_equal (key, "data.layout") && self->dataset && dyno_dataset_get_info (self->dataset)->axes)
-           || (g_str_equal (key, "data.links") && self->dataset && !dyno_dataset_get_info (self->dataset)->generated))
+  else if ((g_str_equal (key, "data.layout") && self->dataset
+            && dyno_dataset_get_info (self->dataset)->axes)
+           || (g_str_equal (key, "data.links") && self->dataset
+               && !dyno_dataset_get_info (self->dataset)->generated))
     dyno_setup_open_data (self, self->job->data);
   dyno_setup_announce (self, DYNO_SETUP_SETTINGS);
   dyno_setup_plan_later (self);
@@ -301,7 +307,8 @@ dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info)
     return _ ("Samples of this data set have one fixed size.");
   if (g_str_equal (info->key, "data.val_split") && data && data->has_split)
     return _ ("This data set brings its own validation part.");
-  if (g_str_equal (info->key, "momentum") && self->job->settings.optimizer != DYNO_OPTIMIZER_NAME_SGD)
+  if (g_str_equal (info->key, "momentum")
+      && self->job->settings.optimizer != DYNO_OPTIMIZER_NAME_SGD)
     return _ ("Only SGD has a momentum to set.");
   return NULL;
 }
@@ -374,8 +381,8 @@ dyno_setup_save_settings (DynoSetup *self)
 }
 
 void
-dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const char *preset, DynoLevel level,
-                    const char *const *settings)
+dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const char *preset,
+                    DynoLevel level, const char *const *settings)
 {
   self->level = level <= DYNO_LEVEL_MAX ? level : DYNO_LEVEL_RECOMMENDED;
   self->first_start = !settings || !*settings;
@@ -395,7 +402,8 @@ dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const 
       if (g_strcmp0 (key, "by_hand") == 0)
         self->by_hand = TRUE;
       else if (!key || !dyno_settings_set (&self->job->settings, key, equals + 1, &error))
-        g_warning ("Kept setting \"%s\" is left out: %s", *settings, error ? error->message : "not key=value");
+        g_warning ("Kept setting \"%s\" is left out: %s", *settings,
+                   error ? error->message : "not key=value");
     }
   if (data && *data)
     dyno_setup_open_data (self, data);
@@ -444,10 +452,10 @@ dyno_setup_class_init (DynoSetupClass *class)
 {
   G_OBJECT_CLASS (class)->dispose = dyno_setup_dispose;
   G_OBJECT_CLASS (class)->finalize = dyno_setup_finalize;
-  signals[CHANGED] =
-      g_signal_new ("changed", DYNO_TYPE_SETUP, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
-  signals[FAILED] =
-      g_signal_new ("failed", DYNO_TYPE_SETUP, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[CHANGED] = g_signal_new ("changed", DYNO_TYPE_SETUP, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_SETUP, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                  G_TYPE_NONE, 1, G_TYPE_ERROR);
 }
 
 static void

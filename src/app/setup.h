@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the left panel is about: data set, model, GPU, preset and settings of the next run, and what they will need.
+/* What the left panel is about: data set, model, GPU, preset and settings of the next run, and what
+ * they will need.
  *
- * A GObject without widgets.  "changed" (guint flags) says what is new; "failed" (GError) that an opening failed, the data set before
- * it stays.  Slow work (devices, opening, planning) runs in threads; results come on the main thread, and late ones are dropped.
- * While locked (a run or the tuner goes on) only live settings change.  Main thread only. */
+ * A GObject without widgets.  "changed" (guint flags) says what is new; "failed" (GError) that an
+ * opening failed, the data set before it stays.  Slow work (devices, opening, planning) runs in
+ * threads; results come on the main thread, and late ones are dropped.  While locked (a run or the
+ * tuner goes on) only live settings change.  Main thread only. */
 #pragma once
 #include "preset.h"
 #include "job.h"
@@ -36,11 +38,13 @@ const DynoJob *dyno_setup_get_job (DynoSetup *self);
 /* Data set.  A path, a file: URI or a built-in's name. */
 void dyno_setup_open_data (DynoSetup *self, const char *location);
 void dyno_setup_cancel_open (DynoSetup *self);
-const char *dyno_setup_get_opening (DynoSetup *self, guint64 *found); /* location under way, or NULL */
-DynoDataset *dyno_setup_get_dataset (DynoSetup *self);                /* NULL: none; borrowed */
-const DynoDatasetInfo *dyno_setup_get_info (DynoSetup *self);         /* NULL: none */
+/* location under way, or NULL */
+const char *dyno_setup_get_opening (DynoSetup *self, guint64 *found);
+DynoDataset *dyno_setup_get_dataset (DynoSetup *self);        /* NULL: none; borrowed */
+const DynoDatasetInfo *dyno_setup_get_info (DynoSetup *self); /* NULL: none */
 
-/* Devices: DynoDeviceInfo; NULL while they are listed or when there is none (then the error says why). */
+/* Devices: DynoDeviceInfo; NULL while they are listed or when there is none (then the error says
+ * why). */
 GPtrArray *dyno_setup_get_devices (DynoSetup *self);
 const GError *dyno_setup_get_device_error (DynoSetup *self);
 const DynoDeviceInfo *dyno_setup_get_device (DynoSetup *self);
@@ -49,7 +53,8 @@ void dyno_setup_set_device (DynoSetup *self, guint index);
 GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL before _start's end */
 const DynoPreset *dyno_setup_get_preset (DynoSetup *self);
 DynoLevel dyno_setup_get_level (DynoSetup *self);
-/* The settings follow a choice of preset or level at once, and the data set's size until a preset's setting is changed by hand. */
+/* The settings follow a choice of preset or level at once, and the data set's size until a preset's
+ * setting is changed by hand. */
 void dyno_setup_set_preset (DynoSetup *self, const char *id);
 void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
 
@@ -63,16 +68,18 @@ void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 const char *dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info);
 
 const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
-const char *dyno_setup_get_advice (DynoSetup *self);      /* when it does not fit, or the plan's error; else NULL */
+/* when it does not fit, or the plan's error; else NULL */
+const char *dyno_setup_get_advice (DynoSetup *self);
 /* Why Start must wait, in words; NULL: it may start.  g_free. */
 char *dyno_setup_get_obstacle (DynoSetup *self);
 
 void dyno_setup_set_locked (DynoSetup *self, gboolean locked);
 gboolean dyno_setup_is_locked (DynoSetup *self);
 
-/* State kept between sittings, as "key=value" lines; unknown or broken ones are left out with a warning. */
+/* State kept between sittings, as "key=value" lines; unknown or broken ones are left out with a
+ * warning. */
 char **dyno_setup_save_settings (DynoSetup *self);
-void dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const char *preset, DynoLevel level,
-                         const char *const *settings);
+void dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const char *preset,
+                         DynoLevel level, const char *const *settings);
 
 G_END_DECLS

@@ -7,10 +7,12 @@ DynoState *
 dyno_state_new (void)
 {
   GSettingsSchemaSource *source = g_settings_schema_source_get_default ();
-  g_autoptr (GSettingsSchema) schema = source ? g_settings_schema_source_lookup (source, DYNO_APP_ID, TRUE) : NULL;
+  g_autoptr (GSettingsSchema) schema =
+      source ? g_settings_schema_source_lookup (source, DYNO_APP_ID, TRUE) : NULL;
   if (!schema)
     {
-      g_warning ("The schema %s is not installed: window size and settings are not saved", DYNO_APP_ID);
+      g_warning ("The schema %s is not installed: window size and settings are not saved",
+                 DYNO_APP_ID);
       return NULL;
     }
   return g_settings_new (DYNO_APP_ID);
@@ -21,14 +23,16 @@ dyno_state_load_setup (DynoState *state, DynoSetup *setup, const char *location)
 {
   if (!state)
     {
-      dyno_setup_restore (setup, location ? location : "builtin:shapes", NULL, NULL, DYNO_LEVEL_RECOMMENDED, NULL);
+      dyno_setup_restore (setup, location ? location : "builtin:shapes", NULL, NULL,
+                          DYNO_LEVEL_RECOMMENDED, NULL);
       return;
     }
   g_autofree char *data = g_settings_get_string (state, "data");
   g_autofree char *model = g_settings_get_string (state, "model");
   g_autofree char *preset = g_settings_get_string (state, "preset");
   g_auto (GStrv) settings = g_settings_get_strv (state, "settings");
-  dyno_setup_restore (setup, location ? location : data, model, preset, (DynoLevel) g_settings_get_enum (state, "level"),
+  dyno_setup_restore (setup, location ? location : data, model, preset,
+                      (DynoLevel) g_settings_get_enum (state, "level"),
                       (const char *const *) settings);
 }
 

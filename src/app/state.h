@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window keeps between sittings: GSettings where the schema is installed, else nothing (a program run from an odd place still
- * works, with defaults, and saves nothing).  Every function takes NULL. */
+/* What the window keeps between sittings: GSettings where the schema is installed, else nothing (a
+ * program run from an odd place still works, with defaults, and saves nothing).  Every function
+ * takes NULL. */
 #pragma once
 #include "setup.h"
 #include <gio/gio.h>

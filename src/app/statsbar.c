@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run.  Tiles stand in one row where there is room for all, else in two; digits have one width, so that nothing
- * jumps while numbers run.  Texts wrap where they are too long, and are never cut short. */
+/* The numbers of a run.  Tiles stand in one row where there is room for all, else in two; digits
+ * have one width, so that nothing jumps while numbers run.  Texts wrap where they are too long, and
+ * are never cut short. */
 #include "statsbar.h"
 #include "format.h"
 #include "row.h"
@@ -57,24 +58,31 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
   set_tile (self, RATE, dyno_format_rate (steps ? s->step.samples_per_s : 0), _ ("samples/s"));
   set_tile (self, STEP, dyno_format_ms (steps ? s->step.step_ms : -1), "");
-  g_autofree char *share = steps && s->step.step_ms > 0
-                               ? g_strdup_printf (_ ("%.0f %% of a step"), 100 * s->step.wait_data_ms / s->step.step_ms)
-                               : g_strdup ("");
+  g_autofree char *share =
+      steps && s->step.step_ms > 0
+          ? g_strdup_printf (_ ("%.0f %% of a step"), 100 * s->step.wait_data_ms / s->step.step_ms)
+          : g_strdup ("");
   set_tile (self, WAIT, dyno_format_ms (steps ? s->step.wait_data_ms : -1), share);
-  g_autofree char *epochs = s->job ? dyno_format_count ((guint64) s->job->settings.epochs) : g_strdup (none);
+  g_autofree char *epochs =
+      s->job ? dyno_format_count ((guint64) s->job->settings.epochs) : g_strdup (none);
   g_autofree char *of = g_strdup_printf (_ ("of %s"), epochs);
-  set_tile (self, EPOCH, steps ? dyno_format_count (s->step.epoch) : g_strdup (none), steps ? of : "");
+  set_tile (self, EPOCH, steps ? dyno_format_count (s->step.epoch) : g_strdup (none),
+            steps ? of : "");
   gtk_label_set_text (GTK_LABEL (self->titles[LEFT]), done ? _ ("Time") : _ ("Time left"));
   set_tile (self, LEFT, dyno_format_span (done ? s->seconds : s->eta_s), "");
 
   gboolean validated = s->n_epochs > 0 && isfinite (s->epoch.val_accuracy);
   gboolean values = s->n_epochs > 0 && s->epoch.is_error;
-  double accuracy = validated ? s->epoch.val_accuracy : s->n_epochs > 0 ? s->epoch.train_accuracy : NAN;
-  gtk_label_set_text (GTK_LABEL (self->titles[ACCURACY]), values ? _ ("Mean error") : _ ("Accuracy"));
+  double accuracy = validated         ? s->epoch.val_accuracy
+                    : s->n_epochs > 0 ? s->epoch.train_accuracy
+                                      : NAN;
+  gtk_label_set_text (GTK_LABEL (self->titles[ACCURACY]),
+                      values ? _ ("Mean error") : _ ("Accuracy"));
   g_autofree char *best = validated && isfinite (s->best_accuracy) && !values
                               ? g_strdup_printf (_ ("best %.1f %%"), 100 * s->best_accuracy)
                               : g_strdup (s->n_epochs > 0 && !validated ? _ ("training") : "");
-  set_tile (self, ACCURACY, values ? dyno_format_value (accuracy) : dyno_format_percent (accuracy), best);
+  set_tile (self, ACCURACY, values ? dyno_format_value (accuracy) : dyno_format_percent (accuracy),
+            best);
   g_autofree char *val_loss = NULL;
   if (s->n_epochs > 0 && isfinite (s->epoch.val_loss))
     {
@@ -93,7 +101,8 @@ lay_out (gpointer data)
   self->relayout = 0;
   for (guint i = N_TILES / 2; i < N_TILES; i++)
     {
-      GtkWidget *now = gtk_widget_get_parent (self->tiles[i]), *wanted = self->rows[self->two_rows ? 1 : 0];
+      GtkWidget *now = gtk_widget_get_parent (self->tiles[i]),
+                *wanted = self->rows[self->two_rows ? 1 : 0];
       if (now == wanted)
         continue;
       g_object_ref (self->tiles[i]);
@@ -129,8 +138,9 @@ dyno_stats_bar_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
     }
 }
 
-/* One row asks for its full width; two rows must stay possible below it.  What counts is where the tiles are, which follows `two_rows`
- * in an idle moment: by the flag, a narrow bar would ask for the width of all tiles, get it, and never become two rows. */
+/* One row asks for its full width; two rows must stay possible below it.  What counts is where the
+ * tiles are, which follows `two_rows` in an idle moment: by the flag, a narrow bar would ask for
+ * the width of all tiles, get it, and never become two rows. */
 static void
 dyno_stats_bar_preferred_width (GtkWidget *widget, int *least, int *natural)
 {
@@ -160,7 +170,8 @@ dyno_stats_bar_class_init (DynoStatsBarClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_stats_bar_dispose;
   GTK_WIDGET_CLASS (class)->size_allocate = dyno_stats_bar_size_allocate;
   GTK_WIDGET_CLASS (class)->get_preferred_width = dyno_stats_bar_preferred_width;
-  GTK_WIDGET_CLASS (class)->get_preferred_width_for_height = dyno_stats_bar_preferred_width_for_height;
+  GTK_WIDGET_CLASS (class)->get_preferred_width_for_height =
+      dyno_stats_bar_preferred_width_for_height;
 }
 
 static GtkWidget *
@@ -177,8 +188,9 @@ new_label (GtkWidget *box, const char *text, const char *class)
 static void
 dyno_stats_bar_init (DynoStatsBar *self)
 {
-  const char *const titles[N_TILES] = { _ ("Throughput"), _ ("Step"),     _ ("Data wait"), _ ("Epoch"),
-                                        _ ("Time left"),  _ ("Accuracy"), _ ("Loss"),      _ ("Memory") };
+  const char *const titles[N_TILES] = { _ ("Throughput"), _ ("Step"),      _ ("Data wait"),
+                                        _ ("Epoch"),      _ ("Time left"), _ ("Accuracy"),
+                                        _ ("Loss"),       _ ("Memory") };
   const char *const helps[N_TILES] = {
     _ ("Samples trained a second, over the last second or so"),
     _ ("From the end of one step to the end of the next"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run, large: rate, step time, wait for data, epoch, time left, accuracy, loss, memory. */
+/* The numbers of a run, large: rate, step time, wait for data, epoch, time left, accuracy, loss,
+ * memory. */
 #pragma once
 #include "runner.h"
 #include <gtk/gtk.h>

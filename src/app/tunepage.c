@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the tuner.  It owns the tuner of the moment, takes its events ten times a second, and frees it in a thread.  Every trial
- * becomes a line; nothing is taken back. */
+/* The page of the tuner.  It owns the tuner of the moment, takes its events ten times a second, and
+ * frees it in a thread.  Every trial becomes a line; nothing is taken back. */
 #include "tunepage.h"
 #include "format.h"
 #include "row.h"
@@ -25,8 +25,8 @@ enum {
 struct _DynoTunePage {
   GtkBox parent_instance;
   GtkWidget *intro, *minutes, *minutes_label, *start, *stop, *status_box, *status, *progress;
-  GtkWidget *best_card, *speedup, *speedup_of, *best_title, *best_text, *best_rate, *best_memory, *best_settings, *base_rate,
-      *base_memory, *base_settings;
+  GtkWidget *best_card, *speedup, *speedup_of, *best_title, *best_text, *best_rate, *best_memory,
+      *best_settings, *base_rate, *base_memory, *base_settings;
   GtkWidget *use, *list_box, *list;
   GtkListStore *trials;
   DynoSetup *setup;
@@ -46,8 +46,9 @@ static char *
 describe_settings (const DynoSettings *s)
 {
   /* Translators: settings of a trial; the word in the middle is AMP or fp32 */
-  return g_strdup_printf (ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
-                          (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
+  return g_strdup_printf (
+      ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
+      (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
 }
 
 static char *
@@ -63,12 +64,13 @@ rescale (DynoTunePage *self)
 {
   GtkTreeIter iter;
   GtkTreeModel *model = GTK_TREE_MODEL (self->trials);
-  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more; more = gtk_tree_model_iter_next (model, &iter))
+  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more;
+       more = gtk_tree_model_iter_next (model, &iter))
     {
       double value;
       gtk_tree_model_get (model, &iter, COLUMN_VALUE, &value, -1);
-      gtk_list_store_set (self->trials, &iter, COLUMN_SHARE, self->most > 0 ? (int) (100 * value / self->most + 0.5) : 0,
-                          -1);
+      gtk_list_store_set (self->trials, &iter, COLUMN_SHARE,
+                          self->most > 0 ? (int) (100 * value / self->most + 0.5) : 0, -1);
     }
 }
 
@@ -78,12 +80,14 @@ add_trial (DynoTunePage *self, const DynoTrial *trial)
   GtkTreeIter iter;
   gboolean ok = trial->outcome == DYNO_TRIAL_OK;
   g_autofree char *rate = ok ? dyno_format_rate (trial->samples_per_s) : g_strdup ("");
-  g_autofree char *memory = trial->vram_bytes > 0 ? dyno_format_bytes (trial->vram_bytes) : g_strdup ("");
+  g_autofree char *memory =
+      trial->vram_bytes > 0 ? dyno_format_bytes (trial->vram_bytes) : g_strdup ("");
   g_autofree char *settings = describe_settings (&trial->settings);
-  gtk_list_store_insert_with_values (self->trials, &iter, -1, COLUMN_NUMBER, trial->number, COLUMN_STAGE,
-                                     dyno_words_stage (trial->stage), COLUMN_SETTINGS, settings, COLUMN_RATE, rate,
-                                     COLUMN_MEMORY, memory, COLUMN_OUTCOME, dyno_words_outcome (trial->outcome), COLUMN_TEXT,
-                                     trial->text, COLUMN_VALUE, ok ? trial->samples_per_s : 0.0, -1);
+  gtk_list_store_insert_with_values (
+      self->trials, &iter, -1, COLUMN_NUMBER, trial->number, COLUMN_STAGE,
+      dyno_words_stage (trial->stage), COLUMN_SETTINGS, settings, COLUMN_RATE, rate, COLUMN_MEMORY,
+      memory, COLUMN_OUTCOME, dyno_words_outcome (trial->outcome), COLUMN_TEXT, trial->text,
+      COLUMN_VALUE, ok ? trial->samples_per_s : 0.0, -1);
   if (ok)
     self->most = MAX (self->most, trial->samples_per_s);
   rescale (self);
@@ -110,10 +114,12 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
   set_text (self->speedup, as_fast              ? g_strdup ("\342\234\223") /* check mark */
                            : event->speedup > 0 ? g_strdup_printf (_ ("%.1f×"), event->speedup)
                                                 : g_strdup ("\342\200\223"));
-  gtk_label_set_text (GTK_LABEL (self->speedup_of), as_fast ? _ ("already as fast") : _ ("as fast as the base line"));
-  gtk_label_set_text (GTK_LABEL (self->best_title), as_fast         ? _ ("Today's settings")
-                                                    : event->proven ? _ ("Best, proven by a second run")
-                                                                    : _ ("Best so far, not proven"));
+  gtk_label_set_text (GTK_LABEL (self->speedup_of),
+                      as_fast ? _ ("already as fast") : _ ("as fast as the base line"));
+  gtk_label_set_text (GTK_LABEL (self->best_title), as_fast ? _ ("Today's settings")
+                                                    : event->proven
+                                                        ? _ ("Best, proven by a second run")
+                                                        : _ ("Best so far, not proven"));
   dyno_widget_add_class (self->use, "suggested-action", event->proven && !event->keep_today);
   gtk_widget_set_visible (self->use, !event->keep_today);
   gtk_label_set_text (GTK_LABEL (self->best_text), event->text ? event->text : "");
@@ -139,7 +145,8 @@ show_state (DynoTunePage *self)
   gtk_widget_set_sensitive (self->stop, !self->over);
   gtk_widget_set_visible (self->status_box, active);
   gtk_widget_set_visible (self->list_box,
-                          gtk_tree_model_iter_n_children (GTK_TREE_MODEL (self->trials), NULL) > 0 || active);
+                          gtk_tree_model_iter_n_children (GTK_TREE_MODEL (self->trials), NULL) > 0
+                              || active);
   gtk_widget_set_sensitive (self->use, self->has_best && !active);
   gtk_widget_set_tooltip_text (self->start, obstacle);
 }
@@ -191,7 +198,8 @@ drain (gpointer data)
         {
         case DYNO_TUNE_EVENT_PROGRESS:
           show_progress (self, &event->trial);
-          gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (event->fraction, 0, 1));
+          gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress),
+                                         CLAMP (event->fraction, 0, 1));
           break;
         case DYNO_TUNE_EVENT_TRIAL:
           add_trial (self, &event->trial);
@@ -231,7 +239,8 @@ dyno_tune_page_start (DynoTunePage *self)
   gtk_widget_hide (self->best_card);
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), 0);
-  self->tune = dyno_tune_new (dyno_setup_get_job (self->setup), gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
+  self->tune = dyno_tune_new (dyno_setup_get_job (self->setup),
+                              gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
   dyno_tune_set_dataset (self->tune, dyno_setup_get_dataset (self->setup));
   dyno_tune_start (self->tune);
   self->timer = g_timeout_add (DRAIN_MS, drain, self);
@@ -296,11 +305,12 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   G_OBJECT_CLASS (class)->dispose = dyno_tune_page_dispose;
-  signals[FAILED] =
-      g_signal_new ("failed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
-  signals[ACTIVE_CHANGED] =
-      g_signal_new ("active-changed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/tunepage.ui");
+  signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[ACTIVE_CHANGED] = g_signal_new ("active-changed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST,
+                                          0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/tunepage.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoTunePage, name)
   BIND (intro);
   BIND (minutes);

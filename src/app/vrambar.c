@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAM bar.  Its full width is the limit (the budget, or the device's memory where that is less), or the need when that is larger:
- * then a line marks the limit and everything past it is hatched in the theme's error colour.  A preset of a larger card than the device
- * widens the bar to the preset's memory: what the device lacks is hatched in grey, so that both ends are seen.  The old plan stays until the new one is there, so that it never flickers while typing. */
+/* The VRAM bar.  Its full width is the limit (the budget, or the device's memory where that is
+ * less), or the need when that is larger: then a line marks the limit and everything past it is
+ * hatched in the theme's error colour.  A preset of a larger card than the device widens the bar to
+ * the preset's memory: what the device lacks is hatched in grey, so that both ends are seen.  The
+ * old plan stays until the new one is there, so that it never flickers while typing. */
 #include "vrambar.h"
 #include "format.h"
 #include "row.h"
@@ -31,7 +33,8 @@ round_rectangle (cairo_t *cr, double x, double y, double width, double height, d
 
 /* Stripes from `from` on, behind a line that stands there. */
 static void
-draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, double width, double height)
+draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, double width,
+              double height)
 {
   cairo_save (cr);
   cairo_rectangle (cr, from, 0, width - from, height);
@@ -63,9 +66,11 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
 {
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   const DynoPlotTheme *theme = dyno_plot_theme_for_widget (bar);
-  double width = gtk_widget_get_allocated_width (bar), height = gtk_widget_get_allocated_height (bar);
+  double width = gtk_widget_get_allocated_width (bar),
+         height = gtk_widget_get_allocated_height (bar);
   GdkRGBA text, red;
-  gtk_style_context_get_color (gtk_widget_get_style_context (bar), gtk_widget_get_state_flags (bar), &text);
+  gtk_style_context_get_color (gtk_widget_get_style_context (bar), gtk_widget_get_state_flags (bar),
+                               &text);
   round_rectangle (cr, 0, 0, width, height, height / 2);
   cairo_clip (cr);
   text.alpha = 0.13;
@@ -106,9 +111,10 @@ new_legend_entry (DynoVramBar *self, DynoMemoryKind kind, guint64 bytes)
 {
   const DynoColour *colour = &dyno_plot_theme_for_widget (GTK_WIDGET (self))->lines[kind];
   g_autofree char *size = dyno_format_bytes (bytes);
-  g_autofree char *markup = g_markup_printf_escaped ("<span foreground=\"#%02x%02x%02x\">\342\227\217</span> %s  <b>%s</b>",
-                                                     (guint) (colour->red * 255), (guint) (colour->green * 255),
-                                                     (guint) (colour->blue * 255), dyno_words_memory_kind (kind), size);
+  g_autofree char *markup = g_markup_printf_escaped (
+      "<span foreground=\"#%02x%02x%02x\">\342\227\217</span> %s  <b>%s</b>",
+      (guint) (colour->red * 255), (guint) (colour->green * 255), (guint) (colour->blue * 255),
+      dyno_words_memory_kind (kind), size);
   GtkWidget *label = gtk_label_new (NULL);
   gtk_label_set_markup (GTK_LABEL (label), markup);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
@@ -127,7 +133,8 @@ fill_legend (DynoVramBar *self, const DynoJobPlan *plan)
     {
       if (plan->plan.kind_bytes[i] == 0)
         continue;
-      gtk_grid_attach (GTK_GRID (self->legend), new_legend_entry (self, i, plan->plan.kind_bytes[i]), n % 2, n / 2, 1, 1);
+      gtk_grid_attach (GTK_GRID (self->legend),
+                       new_legend_entry (self, i, plan->plan.kind_bytes[i]), n % 2, n / 2, 1, 1);
       n++;
     }
 }
@@ -141,7 +148,8 @@ show_plan (DynoVramBar *self)
   g_autofree char *text = NULL;
   if (plan)
     {
-      g_autofree char *need = dyno_format_bytes (plan->plan.total_bytes), *budget = dyno_format_bytes (plan->limit_bytes);
+      g_autofree char *need = dyno_format_bytes (plan->plan.total_bytes),
+                      *budget = dyno_format_bytes (plan->limit_bytes);
       /* Translators: memory needed, memory there is: "1.9 GiB of 12 GiB" */
       text = g_strdup_printf (_ ("%s of %s"), need, budget);
     }
@@ -150,8 +158,10 @@ show_plan (DynoVramBar *self)
   g_autofree char *limits = NULL;
   if (plan && passes_device (plan))
     {
-      g_autofree char *asked = dyno_format_bytes (plan->budget_bytes), *own = dyno_format_bytes (plan->device_bytes);
-      /* Translators: memory that the preset or the setting allows, memory of the device; the smaller one counts */
+      g_autofree char *asked = dyno_format_bytes (plan->budget_bytes),
+                      *own = dyno_format_bytes (plan->device_bytes);
+      /* Translators: memory that the preset or the setting allows, memory of the device; the
+       * smaller one counts */
       limits = g_strdup_printf (_ ("%s allowed, but this device has %s"), asked, own);
     }
   gtk_label_set_text (GTK_LABEL (self->limits), limits ? limits : "");
@@ -159,14 +169,16 @@ show_plan (DynoVramBar *self)
   fill_legend (self, plan);
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? advice : "");
   gtk_widget_set_visible (self->advice_box, advice != NULL);
-  gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0 && !dyno_setup_is_locked (self->setup));
+  gtk_widget_set_visible (self->fix,
+                          over && plan->fitting_batch > 0 && !dyno_setup_is_locked (self->setup));
   if (over && plan->fitting_batch > 0)
     {
       g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
       g_autofree char *label = g_strdup_printf (_ ("_Use Batch Size %s"), batch);
       gtk_button_set_label (GTK_BUTTON (self->fix), label);
     }
-  g_autofree char *spoken = g_strdup_printf (_ ("GPU memory needed: %s"), text ? text : _ ("not known yet"));
+  g_autofree char *spoken =
+      g_strdup_printf (_ ("GPU memory needed: %s"), text ? text : _ ("not known yet"));
   dyno_widget_set_accessible_name (self->bar, spoken);
   gtk_widget_queue_draw (self->bar);
 }
@@ -176,7 +188,8 @@ use_fitting_batch (GtkButton *button, DynoVramBar *self)
 {
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   if (plan && plan->fitting_batch > 0)
-    dyno_setup_set_number (self->setup, "batch_size", (double) dyno_words_fitting_batch (plan), NULL);
+    dyno_setup_set_number (self->setup, "batch_size", (double) dyno_words_fitting_batch (plan),
+                           NULL);
 }
 
 static void
@@ -209,7 +222,8 @@ dyno_vram_bar_class_init (DynoVramBarClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   widget_class->style_updated = style_changed;
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/vrambar.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/vrambar.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, value);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, bar);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, limits);

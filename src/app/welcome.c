@@ -21,19 +21,22 @@ show_setup (DynoWelcome *self)
   gtk_widget_set_visible (self->cause, error != NULL);
   if (error)
     {
-      gtk_image_set_from_icon_name (GTK_IMAGE (self->icon), "dialog-warning-symbolic", GTK_ICON_SIZE_DIALOG);
+      gtk_image_set_from_icon_name (GTK_IMAGE (self->icon), "dialog-warning-symbolic",
+                                    GTK_ICON_SIZE_DIALOG);
       gtk_image_set_pixel_size (GTK_IMAGE (self->icon), 96);
       gtk_label_set_text (GTK_LABEL (self->title), dyno_words_error_title (error));
       gtk_label_set_text (
           GTK_LABEL (self->text),
-          _ ("Dyno trains with Vulkan. Install the Vulkan loader and the driver of your graphics card, then start "
+          _ ("Dyno trains with Vulkan. Install the Vulkan loader and the driver of your graphics "
+             "card, then start "
              "Dyno again. Without a card, Mesa's software driver (lavapipe) works too, slowly."));
       gtk_label_set_text (GTK_LABEL (self->cause), error->message);
     }
   g_autofree char *obstacle = error ? NULL : dyno_setup_get_obstacle (self->setup);
   gtk_label_set_text (GTK_LABEL (self->obstacle), obstacle ? obstacle
-                                                  : error  ? ""
-                                                           : _ ("Everything is ready: press Start."));
+                                                  : error
+                                                      ? ""
+                                                      : _ ("Everything is ready: press Start."));
 }
 
 static void
@@ -55,7 +58,8 @@ static void
 dyno_welcome_class_init (DynoWelcomeClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/welcome.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/welcome.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoWelcome, icon);
   gtk_widget_class_bind_template_child (widget_class, DynoWelcome, title);
   gtk_widget_class_bind_template_child (widget_class, DynoWelcome, text);

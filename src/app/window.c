@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The window.  It ties the setup (left), the runner and the tuner (right) together: every command is an action here, and what may be
- * done follows from their states alone (update_actions).
+/* The window.  It ties the setup (left), the runner and the tuner (right) together: every command
+ * is an action here, and what may be done follows from their states alone (update_actions).
  *
- * While a run goes on the runner is drained once a frame as long as the window is seen, and by a slow timer in any case.  Closing in
- * mid-run asks, then stops, and the window goes once the run is saved and freed. */
+ * While a run goes on the runner is drained once a frame as long as the window is seen, and by a
+ * slow timer in any case.  Closing in mid-run asks, then stops, and the window goes once the run is
+ * saved and freed. */
 #include "window.h"
 #include "datapanel.h"
 #include "errorbar.h"
@@ -39,7 +40,8 @@ G_DEFINE_FINAL_TYPE (DynoWindow, dyno_window, GTK_TYPE_APPLICATION_WINDOW)
 static void
 enable (DynoWindow *self, const char *name, gboolean enabled)
 {
-  g_simple_action_set_enabled (G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
+  g_simple_action_set_enabled (
+      G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
 }
 
 static void
@@ -75,9 +77,11 @@ update_actions (DynoWindow *self)
                                                    : tuning ? _ ("The tuner is at work.")
                                                             : _ ("Train (F5)"));
   gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
-                                paused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
+                                paused ? "media-playback-start-symbolic"
+                                       : "media-playback-pause-symbolic",
                                 GTK_ICON_SIZE_BUTTON);
-  gtk_label_set_text_with_mnemonic (GTK_LABEL (self->pause_label), paused ? _ ("_Resume") : _ ("_Pause"));
+  gtk_label_set_text_with_mnemonic (GTK_LABEL (self->pause_label),
+                                    paused ? _ ("_Resume") : _ ("_Pause"));
   if (status->state != DYNO_SESSION_NEW)
     gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
 }
@@ -131,7 +135,8 @@ start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   DynoWindow *self = data;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
   gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
-  dyno_runner_start (self->runner, dyno_setup_get_job (self->setup), dyno_setup_get_dataset (self->setup));
+  dyno_runner_start (self->runner, dyno_setup_get_job (self->setup),
+                     dyno_setup_get_dataset (self->setup));
   dyno_state_save_setup (self->state, self->setup);
   update_draining (self);
   update_actions (self);
@@ -163,20 +168,23 @@ run_failed (DynoRunner *runner, const GError *error, DynoWindow *self)
 static void
 run_warned (DynoRunner *runner, const char *text, DynoWindow *self)
 {
-  dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING, _ ("Please note"), text);
+  dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
+                            _ ("Please note"), text);
 }
 
 static void
 finish_closing (DynoWindow *self)
 {
-  if (self->closing && !dyno_runner_is_active (self->runner) && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
+  if (self->closing && !dyno_runner_is_active (self->runner)
+      && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
 static void
 run_done (DynoRunner *runner, DynoWindow *self)
 {
-  gboolean had_focus = gtk_widget_has_focus (self->pause_button) || gtk_widget_has_focus (self->stop_button);
+  gboolean had_focus =
+      gtk_widget_has_focus (self->pause_button) || gtk_widget_has_focus (self->stop_button);
   update_draining (self);
   update_actions (self);
   if (had_focus)
@@ -226,7 +234,8 @@ live_change (DynoSettingsPanel *panel, const char *key, DynoWindow *self)
   g_autoptr (GError) error = NULL;
   g_autofree char *value = dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, key);
   if (dyno_runner_is_active (self->runner) && !dyno_runner_set (self->runner, key, value, &error))
-    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The setting was not taken"), error);
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The setting was not taken"),
+                               error);
 }
 
 /* Files */
@@ -239,7 +248,8 @@ open_settings (DynoWindow *self, const char *path)
   g_autoptr (GError) error = NULL;
   if (!dyno_settings_file_read (path, job, warnings, &error))
     {
-      dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The settings file cannot be read"), error);
+      dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar),
+                                 _ ("The settings file cannot be read"), error);
       return;
     }
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
@@ -267,8 +277,9 @@ dyno_window_open (DynoWindow *self, const char *path)
     {
       g_autofree char *name = g_filename_display_basename (path);
       g_autofree char *title = g_strdup_printf (_ ("“%s” was not opened"), name);
-      dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_INFO, title,
-                                _ ("A run or the tuner is at work. Stop it first, then open it again."));
+      dyno_error_bar_show_text (
+          DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_INFO, title,
+          _ ("A run or the tuner is at work. Stop it first, then open it again."));
       return;
     }
   if (is_settings_file (path))
@@ -314,7 +325,8 @@ static void
 open_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   static const char *const patterns[] = { "*.ini", "*.json", NULL };
-  dyno_dialog_open (data, _ ("Open Settings"), FALSE, patterns, _ ("Dyno settings (*.ini, *.json)"), settings_chosen, data);
+  dyno_dialog_open (data, _ ("Open Settings"), FALSE, patterns, _ ("Dyno settings (*.ini, *.json)"),
+                    settings_chosen, data);
 }
 
 static void
@@ -323,15 +335,20 @@ export_settings_chosen (const char *path, const DynoExporter *exporter, gpointer
   DynoWindow *self = data;
   const DynoRunStatus *status = dyno_runner_get_status (self->runner);
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
-  DynoExportContext context = { .job = dyno_setup_get_job (self->setup), .device = device ? device->name : NULL };
+  DynoExportContext context = { .job = dyno_setup_get_job (self->setup),
+                                .device = device ? device->name : NULL };
   g_autoptr (GError) error = NULL;
-  if (status->job && status->n_steps > 0 && dyno_settings_equal (&status->job->settings, &context.job->settings))
+  if (status->job && status->n_steps > 0
+      && dyno_settings_equal (&status->job->settings, &context.job->settings))
     {
-      context.samples_per_s = status->n_epochs > 0 ? status->epoch.samples_per_s : status->step.samples_per_s;
+      context.samples_per_s =
+          status->n_epochs > 0 ? status->epoch.samples_per_s : status->step.samples_per_s;
       context.vram_bytes = status->step.vram_bytes;
     }
-  if (!dyno_export_file (exporter ? exporter : dyno_exporter_list ()[0], &context, path, TRUE, &error))
-    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The settings were not exported"), error);
+  if (!dyno_export_file (exporter ? exporter : dyno_exporter_list ()[0], &context, path, TRUE,
+                         &error))
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar),
+                               _ ("The settings were not exported"), error);
 }
 
 static void
@@ -346,33 +363,38 @@ export_curves_chosen (const char *path, const DynoExporter *exporter, gpointer d
   DynoWindow *self = data;
   g_autoptr (GError) error = NULL;
   if (!dyno_run_page_export (DYNO_RUN_PAGE (self->run_page), path, &error))
-    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"), error);
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"),
+                               error);
 }
 
 static void
 export_curves_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  dyno_dialog_export_curves (data, g_variant_get_string (parameter, NULL), "dyno-curves", export_curves_chosen, data);
+  dyno_dialog_export_curves (data, g_variant_get_string (parameter, NULL), "dyno-curves",
+                             export_curves_chosen, data);
 }
 
 static void
 plot_log_changed (GSimpleAction *action, GVariant *value, gpointer data)
 {
-  dyno_run_page_set_log (DYNO_RUN_PAGE (DYNO_WINDOW (data)->run_page), g_variant_get_boolean (value));
+  dyno_run_page_set_log (DYNO_RUN_PAGE (DYNO_WINDOW (data)->run_page),
+                         g_variant_get_boolean (value));
   g_simple_action_set_state (action, value);
 }
 
 static void
 plot_hold_changed (GSimpleAction *action, GVariant *value, gpointer data)
 {
-  dyno_run_page_set_held (DYNO_RUN_PAGE (DYNO_WINDOW (data)->run_page), g_variant_get_boolean (value));
+  dyno_run_page_set_held (DYNO_RUN_PAGE (DYNO_WINDOW (data)->run_page),
+                          g_variant_get_boolean (value));
   g_simple_action_set_state (action, value);
 }
 
 static void
 show_page_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  gtk_stack_set_visible_child_name (GTK_STACK (DYNO_WINDOW (data)->pages), g_variant_get_string (parameter, NULL));
+  gtk_stack_set_visible_child_name (GTK_STACK (DYNO_WINDOW (data)->pages),
+                                    g_variant_get_string (parameter, NULL));
 }
 
 static const GActionEntry entries[] = {
@@ -405,7 +427,8 @@ remember_recent (const DynoDatasetInfo *info)
   GtkRecentData recent = {
     .display_name = name,
     .mime_type =
-        (char *) (g_file_test (info->location, G_FILE_TEST_IS_DIR) ? "inode/directory" : "application/octet-stream"),
+        (char *) (g_file_test (info->location, G_FILE_TEST_IS_DIR) ? "inode/directory"
+                                                                   : "application/octet-stream"),
     .app_name = (char *) "dyno",
     .app_exec = (char *) "dyno %u",
   };
@@ -429,7 +452,8 @@ setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
 static void
 setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
 {
-  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The data set cannot be opened"), error);
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The data set cannot be opened"),
+                             error);
 }
 
 /* Drag and drop, closing, visibility */
@@ -448,8 +472,8 @@ drag_leave (GtkWidget *widget, GdkDragContext *context, guint time, DynoWindow *
 }
 
 static void
-drag_received (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionData *selection, guint info, guint time,
-               DynoWindow *self)
+drag_received (GtkWidget *widget, GdkDragContext *context, int x, int y,
+               GtkSelectionData *selection, guint info, guint time, DynoWindow *self)
 {
   g_auto (GStrv) uris = gtk_selection_data_get_uris (selection);
   g_autofree char *path = uris && uris[0] ? g_filename_from_uri (uris[0], NULL, NULL) : NULL;
@@ -479,16 +503,17 @@ static void
 ask_to_close (DynoWindow *self)
 {
   gboolean run = dyno_runner_is_active (self->runner);
-  GtkWidget *dialog =
-      gtk_message_dialog_new (GTK_WINDOW (self), GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION,
-                              GTK_BUTTONS_NONE, "%s", run ? _ ("Stop the run and close?") : _ ("Stop tuning and close?"));
+  GtkWidget *dialog = gtk_message_dialog_new (
+      GTK_WINDOW (self), GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION,
+      GTK_BUTTONS_NONE, "%s", run ? _ ("Stop the run and close?") : _ ("Stop tuning and close?"));
   gtk_message_dialog_format_secondary_text (
       GTK_MESSAGE_DIALOG (dialog), "%s",
-      run ? _ ("The step in progress is finished and everything so far is kept: weights, metrics and curves.")
+      run ? _ ("The step in progress is finished and everything so far is kept: weights, metrics "
+               "and curves.")
           : _ ("Trials that are not finished are lost."));
   gtk_dialog_add_button (GTK_DIALOG (dialog), _ ("_Cancel"), GTK_RESPONSE_CANCEL);
-  GtkWidget *stop =
-      gtk_dialog_add_button (GTK_DIALOG (dialog), run ? _ ("_Stop and Keep") : _ ("_Stop"), GTK_RESPONSE_ACCEPT);
+  GtkWidget *stop = gtk_dialog_add_button (
+      GTK_DIALOG (dialog), run ? _ ("_Stop and Keep") : _ ("_Stop"), GTK_RESPONSE_ACCEPT);
   gtk_style_context_add_class (gtk_widget_get_style_context (stop), "destructive-action");
   gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_CANCEL);
   g_signal_connect (dialog, "response", G_CALLBACK (close_answered), self);
@@ -503,7 +528,8 @@ dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
   gtk_window_get_size (GTK_WINDOW (self), &width, &height);
   dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
   dyno_state_save_setup (self->state, self->setup);
-  if (!dyno_runner_is_active (self->runner) && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
+  if (!dyno_runner_is_active (self->runner)
+      && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
     return GDK_EVENT_PROPAGATE;
   if (!self->closing)
     ask_to_close (self);
@@ -514,8 +540,10 @@ static gboolean
 dyno_window_state_event (GtkWidget *widget, GdkEventWindowState *event)
 {
   DynoWindow *self = DYNO_WINDOW (widget);
-  gboolean handled = GTK_WIDGET_CLASS (dyno_window_parent_class)->window_state_event (widget, event);
-  self->hidden = (event->new_window_state & (GDK_WINDOW_STATE_ICONIFIED | GDK_WINDOW_STATE_WITHDRAWN)) != 0;
+  gboolean handled =
+      GTK_WIDGET_CLASS (dyno_window_parent_class)->window_state_event (widget, event);
+  self->hidden =
+      (event->new_window_state & (GDK_WINDOW_STATE_ICONIFIED | GDK_WINDOW_STATE_WITHDRAWN)) != 0;
   update_draining (self);
   return handled;
 }
@@ -525,15 +553,17 @@ static gboolean
 takes_space (GtkWidget *widget)
 {
   return widget
-         && (GTK_WIDGET_GET_CLASS (widget)->activate_signal != 0 || GTK_IS_TREE_VIEW (widget) || GTK_IS_TEXT_VIEW (widget));
+         && (GTK_WIDGET_GET_CLASS (widget)->activate_signal != 0 || GTK_IS_TREE_VIEW (widget)
+             || GTK_IS_TEXT_VIEW (widget));
 }
 
-/* Space pauses where no control takes it for itself.  It is looked at before GtkWindow, whose binding (activate the focused widget) takes
- * every Space. */
+/* Space pauses where no control takes it for itself.  It is looked at before GtkWindow, whose
+ * binding (activate the focused widget) takes every Space. */
 static gboolean
 dyno_window_key_press (GtkWidget *widget, GdkEventKey *event)
 {
-  gboolean space = event->keyval == GDK_KEY_space && !(event->state & gtk_accelerator_get_default_mod_mask ());
+  gboolean space =
+      event->keyval == GDK_KEY_space && !(event->state & gtk_accelerator_get_default_mod_mask ());
   if (!space || takes_space (gtk_window_get_focus (GTK_WINDOW (widget))))
     return GTK_WIDGET_CLASS (dyno_window_parent_class)->key_press_event (widget, event);
   g_action_group_activate_action (G_ACTION_GROUP (widget), "pause", NULL);
@@ -590,7 +620,8 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_RUN_PAGE);
   g_type_ensure (DYNO_TYPE_TUNE_PAGE);
   g_type_ensure (DYNO_TYPE_ERROR_BAR);
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/window.ui");
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/gpudyno/Dyno/ui/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoWindow, name)
   BIND (start_button);
   BIND (pause_button);
@@ -630,7 +661,8 @@ dyno_window_init (DynoWindow *self)
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
-  g_signal_connect_object (self->runner, "changed", G_CALLBACK (update_actions), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->runner, "changed", G_CALLBACK (update_actions), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (self->runner, "failed", G_CALLBACK (run_failed), self, 0);
   g_signal_connect_object (self->runner, "warning", G_CALLBACK (run_warned), self, 0);
   g_signal_connect_object (self->runner, "done", G_CALLBACK (run_done), self, 0);
@@ -639,8 +671,9 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);
   /* Tab brings what it reaches into view. */
   GtkWidget *panel = gtk_bin_get_child (GTK_BIN (gtk_bin_get_child (GTK_BIN (self->side_scroll))));
-  gtk_container_set_focus_vadjustment (GTK_CONTAINER (panel),
-                                       gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->side_scroll)));
+  gtk_container_set_focus_vadjustment (
+      GTK_CONTAINER (panel),
+      gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->side_scroll)));
   gtk_drag_dest_set (GTK_WIDGET (self), GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
   gtk_drag_dest_add_uri_targets (GTK_WIDGET (self));
   g_signal_connect (self, "drag-motion", G_CALLBACK (drag_motion), self);

@@ -11,7 +11,8 @@ G_DECLARE_FINAL_TYPE (DynoWindow, dyno_window, DYNO, WINDOW, GtkApplicationWindo
 
 /* location: a data set or settings file to open, or NULL for the last one. */
 GtkWidget *dyno_window_new (GtkApplication *application, DynoState *state, const char *location);
-void dyno_window_open (DynoWindow *self, const char *path); /* a settings file by its ending, else a data set */
-void dyno_window_stop_and_close (DynoWindow *self);         /* without asking; what runs is saved first */
+/* a settings file by its ending, else a data set */
+void dyno_window_open (DynoWindow *self, const char *path);
+void dyno_window_stop_and_close (DynoWindow *self); /* without asking; what runs is saved first */
 
 G_END_DECLS

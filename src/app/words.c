@@ -44,9 +44,10 @@ const char *
 dyno_words_memory_kind (DynoMemoryKind kind)
 {
   static const Word words[] = {
-    { "weights", N_ ("Weights") },         { "gradients", N_ ("Gradients") }, { "optimizer", N_ ("Optimizer") },
-    { "activations", N_ ("Activations") }, { "workspace", N_ ("Workspace") }, { "staging", N_ ("Batches") },
-    { "snapshot", N_ ("Snapshot") },       { "other", N_ ("Other") },
+    { "weights", N_ ("Weights") },     { "gradients", N_ ("Gradients") },
+    { "optimizer", N_ ("Optimizer") }, { "activations", N_ ("Activations") },
+    { "workspace", N_ ("Workspace") }, { "staging", N_ ("Batches") },
+    { "snapshot", N_ ("Snapshot") },   { "other", N_ ("Other") },
   };
   return find_word (words, G_N_ELEMENTS (words), dyno_memory_kind_name (kind));
 }
@@ -156,30 +157,33 @@ dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
 {
   if (plan->fits)
     return NULL;
-  guint64 over = plan->plan.total_bytes > plan->limit_bytes ? plan->plan.total_bytes - plan->limit_bytes : 0;
+  guint64 over =
+      plan->plan.total_bytes > plan->limit_bytes ? plan->plan.total_bytes - plan->limit_bytes : 0;
   if (over == 0)
     {
       g_autofree char *largest = dyno_format_bytes (plan->plan.largest_bytes),
                       *most = dyno_format_bytes (plan->plan.buffer_bytes);
       /* Translators: sizes of memory */
-      return g_strdup_printf (
-          _ ("One buffer of %s is needed, and the largest that this device can have is %s: choose a smaller "
-             "batch, smaller images or a smaller model."),
-          largest, most);
+      return g_strdup_printf (_ ("One buffer of %s is needed, and the largest that this device can "
+                                 "have is %s: choose a smaller "
+                                 "batch, smaller images or a smaller model."),
+                              largest, most);
     }
   g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->limit_bytes);
   g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
   if (plan->fits_checkpointed && !settings->checkpointing && plan->fitting_batch > 0)
-    return g_strdup_printf (
-        _ ("%s more than the %s there are. A batch size of %s fits; so does this one with activation checkpointing."), by,
-        budget, batch);
+    return g_strdup_printf (_ ("%s more than the %s there are. A batch size of %s fits; so does "
+                               "this one with activation checkpointing."),
+                            by, budget, batch);
   if (plan->fitting_batch > 0)
-    return g_strdup_printf (
-        _ ("%s more than the %s there are. A batch size of %s fits; accumulation keeps the effective batch."), by, budget,
-        batch);
+    return g_strdup_printf (_ ("%s more than the %s there are. A batch size of %s fits; "
+                               "accumulation keeps the effective batch."),
+                            by, budget, batch);
   if (plan->fits_checkpointed && !settings->checkpointing)
-    return g_strdup_printf (_ ("%s more than the %s there are. It fits with activation checkpointing."), by, budget);
-  return g_strdup_printf (_ ("%s more than the %s there are. No batch size fits: choose smaller images or a smaller model."),
+    return g_strdup_printf (
+        _ ("%s more than the %s there are. It fits with activation checkpointing."), by, budget);
+  return g_strdup_printf (_ ("%s more than the %s there are. No batch size fits: choose smaller "
+                             "images or a smaller model."),
                           by, budget);
 }
 
@@ -187,14 +191,16 @@ char *
 dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device)
 {
   g_autofree char *note = dyno_preset_emulation_note (preset, device);
-  g_autofree char *card = dyno_format_bytes (preset->vram_bytes), *own = dyno_format_bytes (device->vram_bytes);
+  g_autofree char *card = dyno_format_bytes (preset->vram_bytes),
+                  *own = dyno_format_bytes (device->vram_bytes);
   if (!note)
     return NULL;
   if (device->vram_bytes < preset->vram_bytes)
-    return g_strdup_printf (_ ("%s has %s, this device only %s: its own memory is the limit."), preset->name, card, own);
-  return g_strdup_printf (
-      _ ("Emulation: Dyno takes no more than the %s of %s. What fits here fits there; the speed is this device's own."),
-      card, preset->name);
+    return g_strdup_printf (_ ("%s has %s, this device only %s: its own memory is the limit."),
+                            preset->name, card, own);
+  return g_strdup_printf (_ ("Emulation: Dyno takes no more than the %s of %s. What fits here fits "
+                             "there; the speed is this device's own."),
+                          card, preset->name);
 }
 
 const char *
@@ -241,14 +247,16 @@ dyno_words_error_title (const GError *error)
         }
     }
   if (error->domain == DYNO_TUNE_ERROR)
-    return error->code == DYNO_TUNE_ERROR_PRESET ? _ ("The preset cannot be read") : _ ("No settings worked");
+    return error->code == DYNO_TUNE_ERROR_PRESET ? _ ("The preset cannot be read")
+                                                 : _ ("No settings worked");
   return NULL;
 }
 
 const char *
 dyno_words_error_step (const GError *error)
 {
-  if (error->domain == DYNO_DATA_ERROR && (error->code == DYNO_DATA_ERROR_NOT_FOUND || error->code == DYNO_DATA_ERROR_READ))
+  if (error->domain == DYNO_DATA_ERROR
+      && (error->code == DYNO_DATA_ERROR_NOT_FOUND || error->code == DYNO_DATA_ERROR_READ))
     return _ ("Choose a folder or a file that is there and may be read.");
   if (error->domain == DYNO_GPU_ERROR)
     {

@@ -15,14 +15,16 @@ const char *dyno_words_outcome (DynoTrialOutcome outcome);
 const char *dyno_words_level (DynoLevel level);
 const char *dyno_words_choice (const char *value); /* a value of an ENUM setting: "cosine" */
 
-/* The batch size to propose: the largest that fits, rounded down to eights, which matrix units like; 0: none. */
+/* The batch size to propose: the largest that fits, rounded down to eights, which matrix units
+ * like; 0: none. */
 gint64 dyno_words_fitting_batch (const DynoJobPlan *plan);
 /* Why a plan does not fit and what would; NULL: it fits.  g_free. */
 char *dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan);
 /* What another card's preset means on this device; NULL: nothing to say.  g_free. */
 char *dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device);
 
-/* What went wrong, as a title, and what to do next when the error's domain tells more than its message; both may be NULL. */
+/* What went wrong, as a title, and what to do next when the error's domain tells more than its
+ * message; both may be NULL. */
 const char *dyno_words_error_title (const GError *error);
 const char *dyno_words_error_step (const GError *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the base floor.  Every floor has one GError domain of its own, declared in its <floor>-error.h. */
+/* Errors of the base floor.  Every floor has one GError domain of its own, declared in its
+ * <floor>-error.h. */
 #pragma once
 #include <glib.h>
 

@@ -14,8 +14,8 @@ dyno_file_set_error (GError **error, int code, const char *path)
   gboolean disk = code == ENOSPC || code == EDQUOT || code == EFBIG;
   g_autofree char *shown = g_filename_display_name (path);
 
-  g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO, "Cannot write “%s”: %s", shown,
-               g_strerror (code));
+  g_set_error (error, DYNO_BASE_ERROR, disk ? DYNO_BASE_ERROR_DISK : DYNO_BASE_ERROR_IO,
+               "Cannot write “%s”: %s", shown, g_strerror (code));
   return FALSE;
 }
 
@@ -80,7 +80,8 @@ dyno_file_replace (const char *temporary, const char *path, GError **error)
   fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0)
     {
-      /* The rename itself is made durable; a file system that cannot do so keeps the file none the less. */
+      /* The rename itself is made durable; a file system that cannot do so keeps the file none the
+       * less. */
       (void) fsync (fd);
       close (fd);
     }

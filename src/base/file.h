@@ -7,34 +7,39 @@ G_BEGIN_DECLS
 
 /* Writes data to path so that path holds either its old content or the new one, also after a crash:
  * temporary file beside it, fsync, rename.  A symbolic link at path is replaced, not followed.
- * Errors: DYNO_BASE_ERROR_DISK (no space, quota, size limit), DYNO_BASE_ERROR_IO; the message names the path. */
-gboolean dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes, GError **error);
+ * Errors: DYNO_BASE_ERROR_DISK (no space, quota, size limit), DYNO_BASE_ERROR_IO; the message names
+ * the path. */
+gboolean dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes,
+                                 GError **error);
 
-/* Temporary files of all writers are named so, beside the file that they become.  No file of anyone else is: one that is found where no
- * writer is at work is what a killed process left, and may be removed. */
+/* Temporary files of all writers are named so, beside the file that they become.  No file of anyone
+ * else is: one that is found where no writer is at work is what a killed process left, and may be
+ * removed. */
 #define DYNO_FILE_TEMPORARY_PREFIX ".dyno-"
 
-/* For writers that stream: a temporary file beside path, open for reading and writing; -1 with errno.  Free *temporary with g_free;
- * the file is ended by dyno_file_replace or by unlink. */
+/* For writers that stream: a temporary file beside path, open for reading and writing; -1 with
+ * errno.  Free *temporary with g_free; the file is ended by dyno_file_replace or by unlink. */
 int dyno_file_open_temporary (const char *path, char **temporary);
 gboolean dyno_file_is_temporary (const char *name); /* a file's name without its folder */
 
-/* Renames a temporary file, written and closed, to path and makes that durable; removes it when that fails.  Errors: as above. */
+/* Renames a temporary file, written and closed, to path and makes that durable; removes it when
+ * that fails.  Errors: as above. */
 gboolean dyno_file_replace (const char *temporary, const char *path, GError **error);
 
-/* Whether a file could be written at path now: its folder takes a temporary file with a block of data, and path itself is no folder.
- * What is at path stays as it is.  Errors: as of dyno_file_write_atomic. */
+/* Whether a file could be written at path now: its folder takes a temporary file with a block of
+ * data, and path itself is no folder.  What is at path stays as it is.  Errors: as of
+ * dyno_file_write_atomic. */
 gboolean dyno_file_test_writable (const char *path, GError **error);
 
 /* Sets the error for an errno of writing to path: DYNO_BASE_ERROR_DISK or _IO.  Returns FALSE. */
 gboolean dyno_file_set_error (GError **error, int code, const char *path);
 
-/* A write past RLIMIT_FSIZE becomes an error (EFBIG), like a full disk, in all threads, and no signal that ends the process; call once
- * from main. */
+/* A write past RLIMIT_FSIZE becomes an error (EFBIG), like a full disk, in all threads, and no
+ * signal that ends the process; call once from main. */
 void dyno_file_ignore_size_signal (void);
 
-/* The folder for caches of compiled shaders and tuning results, $XDG_CACHE_HOME/dyno; made when missing.
- * NULL when it cannot be made: callers then work without a cache.  Free with g_free. */
+/* The folder for caches of compiled shaders and tuning results, $XDG_CACHE_HOME/dyno; made when
+ * missing.  NULL when it cannot be made: callers then work without a cache.  Free with g_free. */
 char *dyno_cache_dir (const char *child);
 
 G_END_DECLS

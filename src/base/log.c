@@ -10,7 +10,8 @@
 static GMutex lock;
 static FILE *log_file;
 static GString *held; /* lines for a file that is not named yet; NULL: none are kept */
-static GLogLevelFlags shown = G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE;
+static GLogLevelFlags shown =
+    G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE;
 
 static const char *
 level_name (GLogLevelFlags level)
@@ -50,7 +51,8 @@ write_line (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoin
     {
       g_autoptr (GDateTime) now = g_date_time_new_now_local ();
       g_autofree char *stamp = g_date_time_format (now, "%F %T");
-      g_autofree char *line = g_strdup_printf ("%s %s %s: %s\n", stamp, level_name (level), domain, text);
+      g_autofree char *line =
+          g_strdup_printf ("%s %s %s: %s\n", stamp, level_name (level), domain, text);
 
       if (!log_file && held->len < MAX_HELD)
         g_string_append (held, line);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Log lines on standard error and, when asked, in a file.  Code logs through GLib (g_info, g_warning ...)
- * with the G_LOG_DOMAIN of its floor; this only decides where lines go. */
+/* Log lines on standard error and, when asked, in a file.  Code logs through GLib (g_info,
+ * g_warning ...) with the G_LOG_DOMAIN of its floor; this only decides where lines go. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* Installs the writer; call once from main.  DYNO_LOG=debug|info|message|warning sets the least level shown
- * (default: message).  Never writes to standard output. */
+/* Installs the writer; call once from main.  DYNO_LOG=debug|info|message|warning sets the least
+ * level shown (default: message).  Never writes to standard output. */
 void dyno_log_init (void);
 
 /* From now on info and above also goes to path, appended; NULL ends it.  Any thread. */
 void dyno_log_set_file (const char *path);
 
-/* Lines from now on are kept in memory, and the next file begins with them; what is more than 64 KiB is lost.  Any thread. */
+/* Lines from now on are kept in memory, and the next file begins with them; what is more than 64
+ * KiB is lost.  Any thread. */
 void dyno_log_hold (void);
 
 G_END_DECLS

@@ -30,7 +30,8 @@ dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
   guint n_threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count), started = 0;
 
   /* This thread is one of them, and does all where the system has no more threads to give. */
-  while (started + 1 < n_threads && (threads[started] = g_thread_try_new ("parallel", work, &loop, NULL)) != NULL)
+  while (started + 1 < n_threads
+         && (threads[started] = g_thread_try_new ("parallel", work, &loop, NULL)) != NULL)
     started++;
   work (&loop);
   for (guint i = 0; i < started; i++)

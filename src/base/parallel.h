@@ -7,8 +7,8 @@ G_BEGIN_DECLS
 
 typedef void (*DynoParallelFunc) (guint index, gpointer data);
 
-/* Calls func once for each index below count, several at a time, low indices begun first; returns when all are done.
- * Callable from any thread; threads live as long as the call. */
+/* Calls func once for each index below count, several at a time, low indices begun first; returns
+ * when all are done.  Callable from any thread; threads live as long as the call. */
 void dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data);
 
 G_END_DECLS

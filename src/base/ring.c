@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded queue: one lock, two conditions.  Items pass at most a few thousand times a second, so that a
- * lock-free design would bring nothing but risk. */
+/* Bounded queue: one lock, two conditions.  Items pass at most a few thousand times a second, so
+ * that a lock-free design would bring nothing but risk. */
 #include "ring.h"
 
 struct _DynoRing {

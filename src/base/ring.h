@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A bounded first-in first-out queue of pointers between threads.  Any thread may push, any may pop.
- * Closing wakes every waiter; what was pushed before can still be popped. */
+/* A bounded first-in first-out queue of pointers between threads.  Any thread may push, any may
+ * pop.  Closing wakes every waiter; what was pushed before can still be popped. */
 #pragma once
 #include <glib.h>
 
@@ -17,7 +17,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRing, dyno_ring_free)
 gboolean dyno_ring_try_push (DynoRing *ring, gpointer item);
 gboolean dyno_ring_push (DynoRing *ring, gpointer item);
 
-/* NULL when empty (try), or when nothing came within timeout_us (< 0: no limit), or closed and empty. */
+/* NULL when empty (try), or when nothing came within timeout_us (< 0: no limit), or closed and
+ * empty. */
 gpointer dyno_ring_try_pop (DynoRing *ring);
 gpointer dyno_ring_pop (DynoRing *ring, gint64 timeout_us);
 

@@ -4,8 +4,8 @@
 gboolean
 dyno_text_is_control (gunichar c)
 {
-  return g_unichar_iscntrl (c) || c == 0x2028 || c == 0x2029 || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e)
-         || (c >= 0x2066 && c <= 0x2069);
+  return g_unichar_iscntrl (c) || c == 0x2028 || c == 0x2029 || c == 0x200e || c == 0x200f
+         || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 char *

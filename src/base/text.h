@@ -5,12 +5,12 @@
 
 G_BEGIN_DECLS
 
-/* TRUE for what is not a sign but an order to the terminal: control characters, line and paragraph separators, and marks that turn
- * the direction of writing. */
+/* TRUE for what is not a sign but an order to the terminal: control characters, line and paragraph
+ * separators, and marks that turn the direction of writing. */
 gboolean dyno_text_is_control (gunichar c);
 
-/* The text as valid UTF-8 on one line, such signs as escapes (\n, \t, \x1b, \u202e), so that no name can move the cursor, colour the terminal or begin a line
- * of its own.  g_free. */
+/* The text as valid UTF-8 on one line, such signs as escapes (\n, \t, \x1b, \u202e), so that no
+ * name can move the cursor, colour the terminal or begin a line of its own.  g_free. */
 char *dyno_text_visible (const char *text);
 
 G_END_DECLS

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl bench --kernels: where a step's time goes, dispatch by dispatch.
  *
- * Beside each stands the least time that the device's measured ceilings allow for its bytes and FLOPs; a kernel whose data
- * lies in the caches may stay below it.  Profiling serialises the dispatches, so the sum is above the time of a step in which
- * neighbours overlap. */
+ * Beside each stands the least time that the device's measured ceilings allow for its bytes and
+ * FLOPs; a kernel whose data lies in the caches may stay below it.  Profiling serialises the
+ * dispatches, so the sum is above the time of a step in which neighbours overlap. */
 #include "bench.h"
 #include "output.h"
 #include <math.h>
@@ -33,13 +33,16 @@ slower_first (gconstpointer a, gconstpointer b)
 static char *
 variant (const DynoDispatch *dispatch)
 {
-  return g_strdup_printf ("%s%s%s", dispatch->spec.shader, *dispatch->spec.macros ? " " : "", dispatch->spec.macros);
+  return g_strdup_printf ("%s%s%s", dispatch->spec.shader, *dispatch->spec.macros ? " " : "",
+                          dispatch->spec.macros);
 }
 
 static const char *
 stage_name (DynoStage stage)
 {
-  return stage == DYNO_STAGE_FORWARD ? "forward" : stage == DYNO_STAGE_BACKWARD ? "backward" : "optimizer";
+  return stage == DYNO_STAGE_FORWARD    ? "forward"
+         : stage == DYNO_STAGE_BACKWARD ? "backward"
+                                        : "optimizer";
 }
 
 static double
@@ -77,7 +80,8 @@ dyno_bench_ceilings (DynoBench *bench, GError **error)
 
   if (dyno_ceilings_load (info, &bench->ceilings))
     return TRUE;
-  dyno_error_line ("dynoctl bench: measuring what %s can do at best; it is kept for the next time", info->name);
+  dyno_error_line ("dynoctl bench: measuring what %s can do at best; it is kept for the next time",
+                   info->name);
   if (!dyno_ceilings_measure (bench->device, &bench->ceilings, error))
     return FALSE;
   dyno_ceilings_keep (info, &bench->ceilings);
@@ -88,7 +92,8 @@ dyno_bench_ceilings (DynoBench *bench, GError **error)
 static double
 flops_ceiling (const DynoCeilings *ceilings, const DynoDispatch *dispatch)
 {
-  return dyno_ceilings_on_matrix (&dispatch->spec) ? ceilings->matrix_flops_per_s : ceilings->fma_flops_per_s;
+  return dyno_ceilings_on_matrix (&dispatch->spec) ? ceilings->matrix_flops_per_s
+                                                   : ceilings->fma_flops_per_s;
 }
 
 /* a / b for people and for JSON; what cannot be said is "-" and null. */
@@ -114,7 +119,8 @@ static void
 print_json (const Row *row, const DynoCeilings *ceilings)
 {
   const DynoDispatch *d = row->dispatch;
-  double bytes_per_s = rate ((double) d->bytes, row->time_us), flops_per_s = rate ((double) d->flops, row->time_us);
+  double bytes_per_s = rate ((double) d->bytes, row->time_us),
+         flops_per_s = rate ((double) d->flops, row->time_us);
   g_autofree char *kernel = variant (d);
   DynoJson json;
 
@@ -204,18 +210,20 @@ sum_up (const Row *rows, guint n)
 static void
 add_sum (DynoTable *table, const Sum *sum, double total_us)
 {
-  dyno_table_add (table, g_strdup (sum->name), g_strdup_printf ("%u", sum->count), g_strdup_printf ("%.1f", sum->time_us),
-                  percent_text (sum->time_us, total_us), g_strdup_printf ("%.2f", sum->flops / 1e9),
-                  g_strdup_printf ("%.1f", sum->bytes / 1e6), dyno_text_rate (rate (sum->flops, sum->time_us) / 1e12),
-                  dyno_text_rate (rate (sum->bytes, sum->time_us) / 1e9), g_strdup_printf ("%.1f", sum->floor_us),
-                  ratio_text (sum->time_us, sum->floor_us), NULL);
+  dyno_table_add (
+      table, g_strdup (sum->name), g_strdup_printf ("%u", sum->count),
+      g_strdup_printf ("%.1f", sum->time_us), percent_text (sum->time_us, total_us),
+      g_strdup_printf ("%.2f", sum->flops / 1e9), g_strdup_printf ("%.1f", sum->bytes / 1e6),
+      dyno_text_rate (rate (sum->flops, sum->time_us) / 1e12),
+      dyno_text_rate (rate (sum->bytes, sum->time_us) / 1e9),
+      g_strdup_printf ("%.1f", sum->floor_us), ratio_text (sum->time_us, sum->floor_us), NULL);
 }
 
 static void
 print_sums (const GPtrArray *sums, const Sum *total)
 {
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("op", "count", "us", "share", "GFLOP", "MB", "TFLOP/s", "GB/s", "floor us", "us/floor", NULL);
+  g_autoptr (DynoTable) table = dyno_table_new ("op", "count", "us", "share", "GFLOP", "MB",
+                                                "TFLOP/s", "GB/s", "floor us", "us/floor", NULL);
 
   for (guint i = 0; i < sums->len; i++)
     add_sum (table, sums->pdata[i], total->time_us);
@@ -247,37 +255,46 @@ print_sum_json (const Sum *sum)
 static void
 print_rows (const Row *rows, guint n, double total_us, const DynoCeilings *ceilings)
 {
-  g_autoptr (DynoTable) table = dyno_table_new ("name", "pass", "us", "share", "GFLOP", "MB", "TFLOP/s", "of max", "GB/s",
-                                                "of max", "floor us", "us/floor", "kernel", NULL);
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("name", "pass", "us", "share", "GFLOP", "MB", "TFLOP/s", "of max", "GB/s",
+                      "of max", "floor us", "us/floor", "kernel", NULL);
 
   for (guint i = 0; i < n; i++)
     {
       const DynoDispatch *d = rows[i].dispatch;
       double bytes_per_s = rate ((double) d->bytes, rows[i].time_us),
              flops_per_s = rate ((double) d->flops, rows[i].time_us);
-      dyno_table_add (table, g_strdup (d->node->name), g_strdup (d->pass), g_strdup_printf ("%.1f", rows[i].time_us),
-                      percent_text (rows[i].time_us, total_us), g_strdup_printf ("%.2f", (double) d->flops / 1e9),
-                      g_strdup_printf ("%.1f", (double) d->bytes / 1e6), dyno_text_rate (flops_per_s / 1e12),
-                      percent_text (flops_per_s, flops_ceiling (ceilings, d)), dyno_text_rate (bytes_per_s / 1e9),
-                      percent_text (bytes_per_s, ceilings->copy_bytes_per_s), g_strdup_printf ("%.1f", rows[i].floor_us),
-                      ratio_text (rows[i].time_us, rows[i].floor_us), variant (d), NULL);
+      dyno_table_add (
+          table, g_strdup (d->node->name), g_strdup (d->pass),
+          g_strdup_printf ("%.1f", rows[i].time_us), percent_text (rows[i].time_us, total_us),
+          g_strdup_printf ("%.2f", (double) d->flops / 1e9),
+          g_strdup_printf ("%.1f", (double) d->bytes / 1e6), dyno_text_rate (flops_per_s / 1e12),
+          percent_text (flops_per_s, flops_ceiling (ceilings, d)),
+          dyno_text_rate (bytes_per_s / 1e9),
+          percent_text (bytes_per_s, ceilings->copy_bytes_per_s),
+          g_strdup_printf ("%.1f", rows[i].floor_us),
+          ratio_text (rows[i].time_us, rows[i].floor_us), variant (d), NULL);
     }
   dyno_table_print (table);
 }
 
 static void
-print_text (const DynoBench *bench, const Row *rows, guint shown, const GPtrArray *sums, const Sum *total)
+print_text (const DynoBench *bench, const Row *rows, guint shown, const GPtrArray *sums,
+            const Sum *total)
 {
   const DynoCeilings *c = &bench->ceilings;
-  g_autofree char *copy = dyno_text_rate (c->copy_bytes_per_s / 1e9), *fma = dyno_text_rate (c->fma_flops_per_s / 1e12),
+  g_autofree char *copy = dyno_text_rate (c->copy_bytes_per_s / 1e9),
+                  *fma = dyno_text_rate (c->fma_flops_per_s / 1e12),
                   *matrix = dyno_text_rate (c->matrix_flops_per_s / 1e12);
 
-  dyno_out_line ("%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f GFLOP, %.1f MB",
+  dyno_out_line ("%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f "
+                 "GFLOP, %.1f MB",
                  bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", total->count,
-                 dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL), total->time_us, total->flops / 1e9,
-                 total->bytes / 1e6);
-  dyno_out_line ("at most: %s GB/s, %s TFLOP/s in fp32%s%s%s", copy, fma, c->matrix_flops_per_s > 0 ? ", " : "",
-                 c->matrix_flops_per_s > 0 ? matrix : "", c->matrix_flops_per_s > 0 ? " on matrix units" : "");
+                 dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL), total->time_us,
+                 total->flops / 1e9, total->bytes / 1e6);
+  dyno_out_line ("at most: %s GB/s, %s TFLOP/s in fp32%s%s%s", copy, fma,
+                 c->matrix_flops_per_s > 0 ? ", " : "", c->matrix_flops_per_s > 0 ? matrix : "",
+                 c->matrix_flops_per_s > 0 ? " on matrix units" : "");
   if (total->time_us <= 0)
     dyno_out_line ("this device has no timestamps: times read 0");
   print_rows (rows, shown, total->time_us, c);
@@ -308,7 +325,8 @@ print_total_json (const DynoBench *bench, const Sum *total)
 }
 
 gboolean
-dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows_shown, gboolean as_json, GError **error)
+dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows_shown, gboolean as_json,
+                    GError **error)
 {
   GPtrArray *dispatches = dyno_lowering_get_dispatches (bench->lowering);
   guint n = dispatches->len, shown = rows_shown ? MIN (rows_shown, n) : n;
@@ -322,7 +340,8 @@ dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows_shown, gboolean 
       rows[i].floor_us = dyno_ceilings_floor_us (&bench->ceilings, rows[i].dispatch);
     }
   /* Steps before, so that the step input is in place, pages are touched and the clock is up. */
-  if (!dyno_bench_warm_up (bench, error) || !collect (bench, CLAMP (repeats, 1, 101), rows, n, error))
+  if (!dyno_bench_warm_up (bench, error)
+      || !collect (bench, CLAMP (repeats, 1, 101), rows, n, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
     sum_add (&total, &rows[i]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench: training steps on data that lies on the device, measured as bench/pytorch_reference.py does: 8 steps to
- * warm up (and as many more as 0.3 s take: an idle card needs some 0.1 s to reach its clock), then the median of three
- * runs of N steps, submitted back to back with two in flight and waited for at the end. */
+/* dynoctl bench: training steps on data that lies on the device, measured as
+ * bench/pytorch_reference.py does: 8 steps to warm up (and as many more as 0.3 s take: an idle card
+ * needs some 0.1 s to reach its clock), then the median of three runs of N steps, submitted back to
+ * back with two in flight and waited for at the end. */
 #include "bench.h"
 #include "autotune.h"
 #include "base-error.h"
@@ -74,14 +75,17 @@ dyno_bench_steps (DynoBench *bench, guint n, GError **error)
       guint slot = (guint) (bench->steps % DYNO_BENCH_SLOTS);
 
       /* The slot's own earlier step must be done before its input changes. */
-      if (bench->tickets[slot] && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
+      if (bench->tickets[slot]
+          && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
         return FALSE;
       fill_step_input (bench, dyno_program_step_input (bench->program, slot));
-      if (!dyno_program_submit (bench->program, DYNO_COMMAND_FULL, slot, NULL, 0, &bench->tickets[slot], error))
+      if (!dyno_program_submit (bench->program, DYNO_COMMAND_FULL, slot, NULL, 0,
+                                &bench->tickets[slot], error))
         return FALSE;
     }
   for (guint slot = 0; slot < DYNO_BENCH_SLOTS; slot++)
-    if (bench->tickets[slot] && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
+    if (bench->tickets[slot]
+        && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
       return FALSE;
   return TRUE;
 }
@@ -130,7 +134,8 @@ finish_noise (DynoBench *bench)
 static gboolean
 upload_data (DynoBench *bench, GError **error)
 {
-  DynoTensor *pixels = dyno_network_get_pixels (bench->graph), *targets = dyno_network_get_targets (bench->graph);
+  DynoTensor *pixels = dyno_network_get_pixels (bench->graph),
+             *targets = dyno_network_get_targets (bench->graph);
   DynoRng rng = dyno_rng_init (1, 0);
   g_autofree gint32 *classes = g_new (gint32, bench->batch);
 
@@ -138,14 +143,17 @@ upload_data (DynoBench *bench, GError **error)
   if (bench->noise.values == NULL)
     {
       g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_OVERFLOW,
-                   "A batch of %u needs more memory than there is; take a smaller --batch", bench->batch);
+                   "A batch of %u needs more memory than there is; take a smaller --batch",
+                   bench->batch);
       return FALSE;
     }
   for (guint32 i = 0; i < bench->batch; i++)
     classes[i] = (gint32) dyno_rng_below (&rng, bench->workload->classes);
   for (guint slot = 0; slot < bench->plan.n_input_slots; slot++)
-    if (!dyno_program_write_tensor (bench->program, pixels, slot, bench->noise.values, pixels->size_bytes, error)
-        || !dyno_program_write_tensor (bench->program, targets, slot, classes, bench->batch * sizeof (gint32), error))
+    if (!dyno_program_write_tensor (bench->program, pixels, slot, bench->noise.values,
+                                    pixels->size_bytes, error)
+        || !dyno_program_write_tensor (bench->program, targets, slot, classes,
+                                       bench->batch * sizeof (gint32), error))
       return FALSE;
   g_clear_pointer (&bench->noise.values, g_free);
   return TRUE;
@@ -170,7 +178,8 @@ tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
 
   if (dyno_autotune_count (bench->device, bench->graph, choices) == 0)
     return TRUE;
-  return dyno_autotune_within (bench->device, bench->graph, choices, bench->tune_seconds, on_tuning, &last_us, NULL, error);
+  return dyno_autotune_within (bench->device, bench->graph, choices, bench->tune_seconds, on_tuning,
+                               &last_us, NULL, error);
 }
 
 void
@@ -194,7 +203,8 @@ reached (const char *what)
 }
 
 gboolean
-dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, GError **error)
+dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
+                  GError **error)
 {
   DynoNetworkParams params = {
     .model = workload->model,
@@ -221,8 +231,8 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
 }
 
 gboolean
-dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, gboolean autotune,
-                    GError **error)
+dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch,
+                    gboolean amp, gboolean autotune, GError **error)
 {
   const DynoDeviceInfo *info = dyno_device_get_info (bench->device);
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (bench->device));
@@ -231,8 +241,8 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
   memset (bench->tickets, 0, sizeof bench->tickets);
   if (amp && !info->fp16)
     {
-      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16, which AMP needs; use --mode fp32",
-                   info->name);
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED,
+                   "%s has no fp16, which AMP needs; use --mode fp32", info->name);
       return FALSE;
     }
   reached ("device and choices");
@@ -242,16 +252,19 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
     return FALSE;
   bench->lowering = dyno_lowering_new (bench->graph, info, choices, error);
   if (bench->lowering == NULL
-      || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_ONE_INPUT, &bench->plan, error))
+      || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_ONE_INPUT, &bench->plan,
+                             error))
     return FALSE;
   reached ("plan");
   bench->memory = dyno_memory_new (bench->device, &bench->plan, error);
   if (bench->memory == NULL)
     return FALSE;
   reached ("memory");
-  bench->program = dyno_program_new (bench->device, bench->lowering, bench->memory, NULL, NULL, NULL, error);
-  return bench->program && reached ("kernels") && dyno_program_write_start (bench->program, bench->start, error)
-         && reached ("weights") && upload_data (bench, error) && reached ("data");
+  bench->program =
+      dyno_program_new (bench->device, bench->lowering, bench->memory, NULL, NULL, NULL, error);
+  return bench->program && reached ("kernels")
+         && dyno_program_write_start (bench->program, bench->start, error) && reached ("weights")
+         && upload_data (bench, error) && reached ("data");
 }
 
 static int
@@ -296,11 +309,13 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
     }
   qsort (times, RUNS, sizeof *times, compare_doubles);
   *step_ms = times[RUNS / 2];
-  output = dyno_program_step_output (bench->program, (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
+  output =
+      dyno_program_step_output (bench->program, (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
   if (!isfinite (output->loss_sum))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                   "The loss became %g: the measured steps are worth nothing", (double) output->loss_sum);
+                   "The loss became %g: the measured steps are worth nothing",
+                   (double) output->loss_sum);
       return FALSE;
     }
   return TRUE;
@@ -335,8 +350,8 @@ typedef struct {
 
 /* One row of the table. */
 static gboolean
-bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, const BenchOptions *o,
-           GError **error)
+bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
+           const BenchOptions *o, GError **error)
 {
   double step_ms = 0, first_step = 0;
   DynoJson json;
@@ -356,7 +371,9 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
   begin_line (&json, workload, batch, amp);
   dyno_json_double (&json, "images_per_s", round_to (batch / step_ms * 1e3, 10));
   dyno_json_double (&json, "step_ms", round_to (step_ms, 1000));
-  dyno_json_uint (&json, "peak_mib", (guint64) round ((double) dyno_device_get_allocated_total (bench->device) / 1048576.0));
+  dyno_json_uint (
+      &json, "peak_mib",
+      (guint64) round ((double) dyno_device_get_allocated_total (bench->device) / 1048576.0));
   if (o->first_step)
     dyno_json_double (&json, "first_step_s", round_to (first_step, 1000));
   end_line (&json);
@@ -365,7 +382,8 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
 
 /* A row that failed does not end the table. */
 static DynoExitCode
-bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, const BenchOptions *o)
+bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
+           const BenchOptions *o)
 {
   g_autoptr (GError) error = NULL;
   DynoExitCode code = DYNO_EXIT_OK;
@@ -412,7 +430,8 @@ check_names (const char *command, char **names, char **modes)
     if (dyno_bench_find_workload (g_strstrip (names[i])) == NULL)
       {
         g_autofree char *known = workload_names (", ");
-        dyno_cli_usage (command, "--workload %s: there is no such workload; there are %s", names[i], known);
+        dyno_cli_usage (command, "--workload %s: there is no such workload; there are %s", names[i],
+                        known);
         return FALSE;
       }
   for (guint i = 0; modes[i]; i++)
@@ -437,9 +456,11 @@ bench_table (const char *command, const BenchOptions *o)
   DynoBench bench = { .tune_seconds = o->tune_seconds };
   DynoExitCode code = DYNO_EXIT_OK;
 
-  if (!check_names (command, names, modes) || (o->batches && !parse_batches (command, o->batches, batches)))
+  if (!check_names (command, names, modes)
+      || (o->batches && !parse_batches (command, o->batches, batches)))
     return DYNO_EXIT_USAGE;
-  /* The first row's weights are made while the driver starts; an error there comes again in its turn. */
+  /* The first row's weights are made while the driver starts; an error there comes again in its
+   * turn. */
   const DynoBenchWorkload *first = dyno_bench_find_workload (names[0]);
   guint32 first_batch = batches->len ? g_array_index (batches, guint32, 0) : first->batches[0];
   if (!dyno_bench_start (&bench, first, first_batch, strcmp (modes[0], "amp") == 0, NULL))
@@ -463,9 +484,11 @@ bench_table (const char *command, const BenchOptions *o)
 
         for (guint b = 0; b < n; b++)
           {
-            guint32 batch = batches->len ? g_array_index (batches, guint32, b) : workload->batches[b];
+            guint32 batch =
+                batches->len ? g_array_index (batches, guint32, b) : workload->batches[b];
             DynoExitCode row =
-                batch == 0 ? DYNO_EXIT_OK : bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
+                batch == 0 ? DYNO_EXIT_OK
+                           : bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
             code = code == DYNO_EXIT_OK ? row : code;
           }
       }
@@ -480,29 +503,38 @@ dyno_verb_bench (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads,
       "simplecnn32, simplecnn224, resnet18 or resnet50; or several, by commas", "W" },
-    { "workloads", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.workloads, "As --workload", "W,W" },
-    { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batches, "Batch size; or several, by commas (default: each workload's own)",
-      "N" },
+    { "workloads", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.workloads, "As --workload",
+      "W,W" },
+    { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batches,
+      "Batch size; or several, by commas (default: each workload's own)", "N" },
     { "batches", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.batches, "As --batch", "N,N" },
-    { "mode", 0, 0, G_OPTION_ARG_STRING, &o.modes, "fp32 or amp; or both, by a comma (default)", "MODE" },
+    { "mode", 0, 0, G_OPTION_ARG_STRING, &o.modes, "fp32 or amp; or both, by a comma (default)",
+      "MODE" },
     { "modes", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.modes, "As --mode", "MODE,MODE" },
-    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Steps of each of the three runs (default: 30)", "N" },
-    { "kernels", 0, 0, G_OPTION_ARG_NONE, &o.kernels, "Time every dispatch of a step instead", NULL },
-    { "rows", 0, 0, G_OPTION_ARG_INT64, &o.rows, "With --kernels: the slowest N dispatches only", "N" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "With --kernels: one JSON object a dispatch, and then a sum, and line",
+    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Steps of each of the three runs (default: 30)",
+      "N" },
+    { "kernels", 0, 0, G_OPTION_ARG_NONE, &o.kernels, "Time every dispatch of a step instead",
       NULL },
-    { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step, "Also seconds from process start to the first step done", NULL },
-    { "no-autotune", 0, 0, G_OPTION_ARG_NONE, &o.no_autotune, "Take known or likely kernel variants without timing them",
-      NULL },
+    { "rows", 0, 0, G_OPTION_ARG_INT64, &o.rows, "With --kernels: the slowest N dispatches only",
+      "N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o.json,
+      "With --kernels: one JSON object a dispatch, and then a sum, and line", NULL },
+    { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step,
+      "Also seconds from process start to the first step done", NULL },
+    { "no-autotune", 0, 0, G_OPTION_ARG_NONE, &o.no_autotune,
+      "Take known or likely kernel variants without timing them", NULL },
     { "tune-seconds", 0, 0, G_OPTION_ARG_DOUBLE, &o.tune_seconds,
       "Time kernel variants for N seconds a row at most (default: 20; 0: no limit)", "N" },
-    { "device", 0, 0, G_OPTION_ARG_INT, &o.device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { "device", 0, 0, G_OPTION_ARG_INT, &o.device,
+      "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, "--workload W --batch N --mode fp32|amp",
-                       "Measures full training steps on data that lies on the device; one JSON object a line.", entries,
-                       "Eight steps warm up, then the median of three runs of N steps counts.", NULL, 0, &code))
+  if (!dyno_cli_parse (
+          argc, argv, "--workload W --batch N --mode fp32|amp",
+          "Measures full training steps on data that lies on the device; one JSON object a line.",
+          entries, "Eight steps warm up, then the median of three runs of N steps counts.", NULL, 0,
+          &code))
     ; /* it has told why */
   else if (o.steps < 1 || o.steps > 1000000 || o.rows < 0 || o.rows > 100000)
     code = dyno_cli_usage (argv[0], "--steps is 1 or more, --rows not negative");

@@ -43,12 +43,15 @@ typedef struct {
   guint64 tickets[DYNO_BENCH_SLOTS];
 } DynoBench;
 
-/* Builds the graph and lets start values and pixels be made while the device is opened; _prepare takes them, or makes its own. */
-gboolean dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp, GError **error);
+/* Builds the graph and lets start values and pixels be made while the device is opened; _prepare
+ * takes them, or makes its own. */
+gboolean dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch,
+                           gboolean amp, GError **error);
 
-/* Builds, tunes, records, and fills weights and data.  Also after an error, _clear frees what there is; the device stays. */
-gboolean dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
-                             gboolean autotune, GError **error);
+/* Builds, tunes, records, and fills weights and data.  Also after an error, _clear frees what there
+ * is; the device stays. */
+gboolean dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch,
+                             gboolean amp, gboolean autotune, GError **error);
 void dyno_bench_clear (DynoBench *bench);
 
 /* Submits n steps back to back and waits for the last. */
@@ -57,11 +60,13 @@ gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
 /* As many steps as an idle card needs to reach its clock. */
 gboolean dyno_bench_warm_up (DynoBench *bench, GError **error);
 
-/* Fills ceilings with what is kept for the device, or measures and keeps it; before a network takes the memory. */
+/* Fills ceilings with what is kept for the device, or measures and keeps it; before a network takes
+ * the memory. */
 gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
 
-/* The time of every dispatch of a step, medians of `repeats` profiles, slowest first, against what the
- * device could do at best; then their sums by kind.  rows 0: all. */
-gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json, GError **error);
+/* The time of every dispatch of a step, medians of `repeats` profiles, slowest first, against what
+ * the device could do at best; then their sums by kind.  rows 0: all. */
+gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json,
+                             GError **error);
 
 G_END_DECLS

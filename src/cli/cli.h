@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the verbs of dynoctl share: their table, options, exit codes, and ways out.
  *
- * Laws: results go to standard output, everything else to standard error; --json gives one object a line; the process never
- * sets a locale, so every number has a '.'; only main leaves the process, a verb returns its exit code. */
+ * Laws: results go to standard output, everything else to standard error; --json gives one object a
+ * line; the process never sets a locale, so every number has a '.'; only main leaves the process, a
+ * verb returns its exit code. */
 #pragma once
 #include "jsontext.h"
 #include <gio/gio.h>
@@ -43,18 +44,22 @@ int dyno_verb_tune (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);
 
-/* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL: none allowed) takes
- * arguments that are no options, at most max_rest.  Returns TRUE to go on; FALSE: leave with *code. */
-gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary, const GOptionEntry *entries,
-                         const char *after, char ***rest, guint max_rest, int *code);
+/* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL:
+ * none allowed) takes arguments that are no options, at most max_rest.  Returns TRUE to go on;
+ * FALSE: leave with *code. */
+gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary,
+                         const GOptionEntry *entries, const char *after, char ***rest,
+                         guint max_rest, int *code);
 
 /* Usage error in words, with a hint to --help; returns DYNO_EXIT_USAGE. */
 int dyno_cli_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Asks the person at the terminal; FALSE where there is none, or the answer does not begin with y. */
+/* Asks the person at the terminal; FALSE where there is none, or the answer does not begin with
+ * y. */
 gboolean dyno_cli_ask (const char *format, ...) G_GNUC_PRINTF (1, 2);
 
-/* Says the error on standard error, as an {"event": "error"} too when json, frees it and returns its exit code. */
+/* Says the error on standard error, as an {"event": "error"} too when json, frees it and returns
+ * its exit code. */
 int dyno_cli_fail (GError *error, gboolean json);
 
 /* The nearest of the names to a misspelt one, or NULL. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl devices: what Vulkan offers, best first, and what Dyno makes of it; measured, when asked. */
+/* dynoctl devices: what Vulkan offers, best first, and what Dyno makes of it; measured, when
+ * asked. */
 #include "ceilings.h"
 #include "cli.h"
 #include "kernel.h"
@@ -57,7 +58,8 @@ static void
 print_json (const DynoDeviceInfo *info)
 {
   g_autofree char *api =
-      g_strdup_printf ("%u.%u.%u", info->api_version >> 22, (info->api_version >> 12) & 0x3ff, info->api_version & 0xfff);
+      g_strdup_printf ("%u.%u.%u", info->api_version >> 22, (info->api_version >> 12) & 0x3ff,
+                       info->api_version & 0xfff);
   char uuid[33];
   DynoJson json;
 
@@ -70,7 +72,8 @@ print_json (const DynoDeviceInfo *info)
   dyno_json_string (&json, "driver", info->driver);
   dyno_json_string (&json, "type", type_name (info->type));
   dyno_json_bool (&json, "software", info->type == DYNO_DEVICE_TYPE_SOFTWARE);
-  dyno_json_string (&json, "note", info->type == DYNO_DEVICE_TYPE_SOFTWARE ? "software, slow" : NULL);
+  dyno_json_string (&json, "note",
+                    info->type == DYNO_DEVICE_TYPE_SOFTWARE ? "software, slow" : NULL);
   dyno_json_string (&json, "api", api);
   dyno_json_string (&json, "uuid", uuid);
   dyno_json_uint (&json, "vendor_id", info->vendor_id);
@@ -113,7 +116,8 @@ print_ceilings (const DynoDeviceInfo *info)
   dyno_out_line ("   measured    copy %s GB/s, fp32 in registers %s TFLOP/s", copy, fma);
   dyno_out_line ("               fp32 product %s TFLOP/s (%s)", single, c.single_kernel);
   if (c.matrix_flops_per_s > 0)
-    dyno_out_line ("               fp16 product on matrix units %s TFLOP/s (%s)", matrix, c.matrix_kernel);
+    dyno_out_line ("               fp16 product on matrix units %s TFLOP/s (%s)", matrix,
+                   c.matrix_kernel);
   else
     dyno_out_line ("               fp16 product on matrix units: none");
 }
@@ -121,26 +125,32 @@ print_ceilings (const DynoDeviceInfo *info)
 static void
 print_text (const DynoDeviceInfo *info)
 {
-  g_autofree char *vram = dyno_text_bytes (info->vram_bytes), *shared = dyno_text_bytes (info->shared_bytes);
+  g_autofree char *vram = dyno_text_bytes (info->vram_bytes),
+                  *shared = dyno_text_bytes (info->shared_bytes);
   g_autofree char *matrix = dyno_device_info_matrix_words (info);
 
-  dyno_out_line ("%u  %s%s", info->index, info->name, info->type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
+  dyno_out_line ("%u  %s%s", info->index, info->name,
+                 info->type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
   dyno_out_line ("   type        %s, Vulkan %u.%u", type_name (info->type), info->api_version >> 22,
                  (info->api_version >> 12) & 0x3ff);
   dyno_out_line ("   driver      %s", info->driver);
-  dyno_out_line ("   memory      %s%s", vram, info->memory_budget ? ", use by other programs known" : "");
+  dyno_out_line ("   memory      %s%s", vram,
+                 info->memory_budget ? ", use by other programs known" : "");
   dyno_out_line ("   AMP         %s", info->fp16 ? "yes" : "no: the device has no fp16");
   dyno_out_line ("   matrix      %s", matrix);
   if (info->matrix == DYNO_MATRIX_NV && info->matrix_khr_device)
-    dyno_out_text ("               the device also has the faster VK_KHR_cooperative_matrix, which a build with a newer\n"
+    dyno_out_text ("               the device also has the faster VK_KHR_cooperative_matrix, which "
+                   "a build with a newer\n"
                    "               shader compiler uses (Debian 13, Ubuntu 24.10 or later)\n");
-  dyno_out_line ("   subgroup    %u, workgroup memory %s, %u invocations", info->subgroup_size, shared,
-                 info->max_invocations);
+  dyno_out_line ("   subgroup    %u, workgroup memory %s, %u invocations", info->subgroup_size,
+                 shared, info->max_invocations);
   if (info->processors > 0)
     dyno_out_line ("   processors  %u", info->processors);
   else if (info->type != DYNO_DEVICE_TYPE_SOFTWARE)
-    dyno_out_line ("   processors  taken for %u: the driver does not say", dyno_device_info_processors (info));
-  dyno_out_line ("   transfers   %s", info->transfer_queue ? "on a queue of their own" : "on the compute queue");
+    dyno_out_line ("   processors  taken for %u: the driver does not say",
+                   dyno_device_info_processors (info));
+  dyno_out_line ("   transfers   %s",
+                 info->transfer_queue ? "on a queue of their own" : "on the compute queue");
   print_ceilings (info);
 }
 
@@ -165,21 +175,24 @@ dyno_verb_devices (int argc, char **argv)
   gboolean as_json = FALSE, measured = FALSE;
   int code, only = -1;
   const GOptionEntry entries[] = {
-    { "measure", 0, 0, G_OPTION_ARG_NONE, &measured, "Measure copying and multiplying, some seconds a device; kept on disk",
-      NULL },
-    { "device", 0, 0, G_OPTION_ARG_INT, &only, "This device alone, by its number (default: all)", "N" },
+    { "measure", 0, 0, G_OPTION_ARG_NONE, &measured,
+      "Measure copying and multiplying, some seconds a device; kept on disk", NULL },
+    { "device", 0, 0, G_OPTION_ARG_INT, &only, "This device alone, by its number (default: all)",
+      "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object a device and line", NULL },
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, NULL, "Lists the Vulkan devices, best first.", entries, NULL, NULL, 0, &code))
+  if (!dyno_cli_parse (argc, argv, NULL, "Lists the Vulkan devices, best first.", entries, NULL,
+                       NULL, 0, &code))
     return code;
   devices = dyno_device_list (&error);
   if (devices == NULL)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   if (only < -1 || only >= (int) devices->len)
     return dyno_cli_fail (g_error_new (DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-                                       "There is no device %d; there are %u, from 0", only, devices->len),
+                                       "There is no device %d; there are %u, from 0", only,
+                                       devices->len),
                           as_json);
   code = DYNO_EXIT_OK;
   for (guint i = 0; i < devices->len; i++)

@@ -17,13 +17,14 @@ describe_fed (const DynoDatasetInfo *info)
   if (info->device_noise)
     return g_strdup ("noise made on the device");
   if (!info->normalise)
-    return g_strdup_printf ("%s as they are", info->element == DYNO_ELEMENT_U8 ? "bytes" : "values");
+    return g_strdup_printf ("%s as they are",
+                            info->element == DYNO_ELEMENT_U8 ? "bytes" : "values");
   text = g_string_new (scaled);
   for (guint c = 0; c < MIN (info->channels, G_N_ELEMENTS (info->mean)); c++)
     centred = centred || info->mean[c] != 0 || info->deviation[c] != 1;
   for (guint c = 0; centred && c < MIN (info->channels, G_N_ELEMENTS (info->mean)); c++)
-    g_string_append_printf (text, "%s%g/%g", c == 0 ? ", less mean over deviation " : " ", (double) info->mean[c],
-                            (double) info->deviation[c]);
+    g_string_append_printf (text, "%s%g/%g", c == 0 ? ", less mean over deviation " : " ",
+                            (double) info->mean[c], (double) info->deviation[c]);
   g_string_append (text, "; as they are with data.normalise=false");
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
@@ -107,8 +108,10 @@ print_classes (const DynoDatasetInfo *info)
   guint shown = MIN (info->n_classes, 100);
 
   for (guint i = 0; i < shown; i++)
-    dyno_table_add (table, g_strdup (info->class_names[i]), g_strdup_printf ("%" G_GUINT64_FORMAT, info->class_counts[i]),
-                    g_strdup_printf ("%.1f %%", 100.0 * (double) info->class_counts[i] / (double) MAX (1, info->n_samples)),
+    dyno_table_add (table, g_strdup (info->class_names[i]),
+                    g_strdup_printf ("%" G_GUINT64_FORMAT, info->class_counts[i]),
+                    g_strdup_printf ("%.1f %%", 100.0 * (double) info->class_counts[i]
+                                                    / (double) MAX (1, info->n_samples)),
                     NULL);
   dyno_out_line ("%s", "");
   dyno_table_print (table);
@@ -140,14 +143,16 @@ print_text (const Facts *facts)
   if (info->n_unreadable)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
   if (info->min_width == info->max_width && info->min_height == info->max_height)
-    dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width, info->max_height, info->channels,
+    dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width,
+                   info->max_height, info->channels,
                    info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
   else
-    dyno_out_line ("size        %ux%u to %ux%u (width x height), %u channels, %s", info->min_width, info->min_height,
-                   info->max_width, info->max_height, info->channels,
+    dyno_out_line ("size        %ux%u to %ux%u (width x height), %u channels, %s", info->min_width,
+                   info->min_height, info->max_width, info->max_height, info->channels,
                    info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
   if (info->axes)
-    dyno_out_line ("axes        %s%s", info->axes, strlen (info->axes) == 4 ? "; data.layout sets them" : "");
+    dyno_out_line ("axes        %s%s", info->axes,
+                   strlen (info->axes) == 4 ? "; data.layout sets them" : "");
   dyno_out_line ("fed         %s", fed);
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
@@ -161,8 +166,9 @@ print_text (const Facts *facts)
   if (facts->failed)
     {
       dyno_out_line ("%s", "");
-      dyno_out_line ("decoded %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT " of them cannot be read", info->n_samples,
-                     facts->n_failed);
+      dyno_out_line ("decoded %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT
+                     " of them cannot be read",
+                     info->n_samples, facts->n_failed);
     }
   say_list (NULL, (const char *const *) facts->failed);
   say_list ("please note:", (const char *const *) facts->notes);
@@ -181,7 +187,8 @@ find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
   facts->notes = dyno_dataset_list_notes (dataset, train, validation);
   if (!deep)
     return TRUE;
-  facts->failed = dyno_dataset_verify (dataset, 0, NULL, NULL, dyno_signals_get_cancellable (), &facts->n_failed, error);
+  facts->failed = dyno_dataset_verify (dataset, 0, NULL, NULL, dyno_signals_get_cancellable (),
+                                       &facts->n_failed, error);
   return facts->failed != NULL;
 }
 
@@ -197,20 +204,24 @@ dyno_verb_inspect (int argc, char **argv)
   int code;
   DynoDatasetParams params = { 0 };
   const GOptionEntry entries[] = {
-    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets, "Targets of an X.npy (default: found beside it)", "FILE" },
-    { "deep", 0, 0, G_OPTION_ARG_NONE, &deep, "Decode every sample, and list those that cannot be read", NULL },
+    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
+      "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "deep", 0, 0, G_OPTION_ARG_NONE, &deep,
+      "Decode every sample, and list those that cannot be read", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, "DATA",
-                       "Shows what a data set holds: kind, samples, classes, sizes, what cannot be read.", entries, NULL,
-                       &names, 1, &code))
+  if (!dyno_cli_parse (
+          argc, argv, "DATA",
+          "Shows what a data set holds: kind, samples, classes, sizes, what cannot be read.",
+          entries, NULL, &names, 1, &code))
     return code;
   if (names == NULL)
     return dyno_cli_usage (argv[0], "DATA is missing; to try one: builtin:shapes");
   params.targets = targets;
-  dataset = dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
+  dataset =
+      dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
   if (dataset == NULL)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   code = DYNO_EXIT_OK;

@@ -9,7 +9,8 @@
 void
 dyno_job_options_init (DynoJobOptions *options)
 {
-  *options = (DynoJobOptions){ .epochs = DYNO_OPTION_UNSET, .seed = DYNO_OPTION_UNSET, .device = -1 };
+  *options =
+      (DynoJobOptions){ .epochs = DYNO_OPTION_UNSET, .seed = DYNO_OPTION_UNSET, .device = -1 };
 }
 
 void
@@ -30,19 +31,27 @@ GOptionEntry *
 dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
 {
   const GOptionEntry shared[] = {
-    { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o->data, "Path, builtin:shapes[?size=64&samples=2000], or synthetic:HxWxC",
-      "DATA" },
-    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets, "Targets of an X.npy (default: found beside it)", "FILE" },
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model, "simplecnn, resnet18, resnet34, resnet50 or mlp", "MODEL" },
-    { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset, "GPU preset by name or file; its memory becomes the budget",
-      "PRESET" },
-    { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level, "The preset's level: safe, recommended (default) or max", "LEVEL" },
-    { "settings", 0, 0, G_OPTION_ARG_FILENAME, &o->settings_file, "Settings file, as an export or a run leaves it", "FILE" },
-    { "set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &o->set, "One setting; may be given many times", "KEY=VALUE" },
+    { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o->data,
+      "Path, builtin:shapes[?size=64&samples=2000], or synthetic:HxWxC", "DATA" },
+    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets,
+      "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model,
+      "simplecnn, resnet18, resnet34, resnet50 or mlp", "MODEL" },
+    { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset,
+      "GPU preset by name or file; its memory becomes the budget", "PRESET" },
+    { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level,
+      "The preset's level: safe, recommended (default) or max", "LEVEL" },
+    { "settings", 0, 0, G_OPTION_ARG_FILENAME, &o->settings_file,
+      "Settings file, as an export or a run leaves it", "FILE" },
+    { "set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &o->set, "One setting; may be given many times",
+      "KEY=VALUE" },
     { "epochs", 'e', 0, G_OPTION_ARG_INT64, &o->epochs, "Epochs to train", "N" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &o->seed, "Seed of start values, order and augmentation", "N" },
-    { "device", 0, 0, G_OPTION_ARG_INT, &o->device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->json, "One JSON object a line on standard output", NULL },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &o->seed, "Seed of start values, order and augmentation",
+      "N" },
+    { "device", 0, 0, G_OPTION_ARG_INT, &o->device,
+      "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->json, "One JSON object a line on standard output",
+      NULL },
   };
   guint n_own = 0;
   GOptionEntry *entries;
@@ -72,7 +81,8 @@ find_resumed_settings (const char *resume)
 
   if (resume == NULL)
     return NULL;
-  folder = g_file_test (resume, G_FILE_TEST_IS_DIR) ? g_strdup (resume) : g_path_get_dirname (resume);
+  folder =
+      g_file_test (resume, G_FILE_TEST_IS_DIR) ? g_strdup (resume) : g_path_get_dirname (resume);
   path = g_build_filename (folder, "settings.ini", NULL);
   return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
 }
@@ -87,7 +97,8 @@ set_one (DynoSettings *settings, const char *assignment, GError **error)
 
   if (equals == NULL)
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: write KEY=VALUE", assignment);
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: write KEY=VALUE",
+                   assignment);
       return FALSE;
     }
   key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
@@ -102,8 +113,9 @@ set_one (DynoSettings *settings, const char *assignment, GError **error)
         g_ptr_array_add (names, (gpointer) table[i].key);
       g_ptr_array_add (names, NULL);
       near = dyno_cli_nearest (key, (const char *const *) names->pdata);
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: there is no setting “%s”%s%s%s", assignment,
-                   key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+                   "--set %s: there is no setting “%s”%s%s%s", assignment, key,
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
       return FALSE;
     }
   if (dyno_settings_set (settings, key, value, error))
@@ -125,7 +137,8 @@ parse_level (const char *text, DynoLevel *level, GError **error)
         return TRUE;
       }
   if (text)
-    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--level %s: it is safe, recommended or max", text);
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                 "--level %s: it is safe, recommended or max", text);
   return text == NULL;
 }
 
@@ -165,7 +178,8 @@ find_device (int index, DynoDeviceInfo *device, GError **error)
   if (index >= (int) devices->len || index < -1)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-                   "There is no device %d; 'dynoctl devices' lists %u, from 0", index, devices->len);
+                   "There is no device %d; 'dynoctl devices' lists %u, from 0", index,
+                   devices->len);
       return FALSE;
     }
   *device = *(const DynoDeviceInfo *) devices->pdata[MAX (0, index)];
@@ -177,7 +191,8 @@ find_settings (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GE
 {
   g_autofree char *resumed = find_resumed_settings (o->resume);
   g_auto (GStrv) set = list_assignments (o);
-  g_autoptr (DynoPreset) preset = o->preset ? dyno_preset_find (o->preset, &cli_job->device, error) : NULL;
+  g_autoptr (DynoPreset) preset =
+      o->preset ? dyno_preset_find (o->preset, &cli_job->device, error) : NULL;
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   DynoSettingsSources sources = { .device = &cli_job->device,
                                   .run = resumed,
@@ -188,7 +203,8 @@ find_settings (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GE
 
   if (o->preset && preset == NULL)
     return FALSE;
-  if (!dyno_settings_sources_apply (&sources, dyno_dataset_get_info (cli_job->dataset), cli_job->job, warnings, error))
+  if (!dyno_settings_sources_apply (&sources, dyno_dataset_get_info (cli_job->dataset),
+                                    cli_job->job, warnings, error))
     return FALSE;
   for (guint i = 0; i < warnings->len; i++)
     dyno_error_line ("dynoctl: warning: %s", (const char *) warnings->pdata[i]);
@@ -198,7 +214,8 @@ find_settings (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GE
   return TRUE;
 }
 
-/* Names of data, targets and model: from the resumed run, then the settings file, then the options. */
+/* Names of data, targets and model: from the resumed run, then the settings file, then the
+ * options. */
 static gboolean
 find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
 {
@@ -230,7 +247,8 @@ find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
   job->device = o->device;
   if (job->data == NULL)
     {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "--data is missing; to try one: --data builtin:shapes");
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                   "--data is missing; to try one: --data builtin:shapes");
       return FALSE;
     }
   return TRUE;
@@ -253,15 +271,17 @@ check_model (const char *name, GError **error)
     }
   g_ptr_array_add (names, NULL);
   near = dyno_cli_nearest (name, (const char *const *) names->pdata);
-  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--model %s: there is no such model%s%s%s; there are %s",
-               name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "", known->str);
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "--model %s: there is no such model%s%s%s; there are %s", name,
+               near ? "; did you mean " : "", near ? near : "", near ? "?" : "", known->str);
   return FALSE;
 }
 
-/* --- opening the data set ------------------------------------------------------------------------------------------ */
+/* --- opening the data set --------------------------------------------------------------------- */
 
-#define STUCK_US G_USEC_PER_SEC       /* from a signal on: who does not end within it waits for a file */
-#define TOLD_US  (5 * G_USEC_PER_SEC) /* a long scan is told of after the first second, and then this often */
+#define STUCK_US G_USEC_PER_SEC /* from a signal on: who does not end within it waits for a file */
+/* a long scan is told of after the first second, and then this often */
+#define TOLD_US (5 * G_USEC_PER_SEC)
 
 /* Read and written under the lock.  Who gives up leaves it to the thread, which may never end. */
 typedef struct {
@@ -319,7 +339,8 @@ wait_for_opening (Opening *o, const char *command)
         signalled_us = g_get_monotonic_time ();
       if (command && !o->over && signalled_us == 0 && g_get_monotonic_time () >= tell_us)
         {
-          dyno_error_line ("%s: reading the data set, %" G_GUINT64_FORMAT " samples found so far", command, o->found);
+          dyno_error_line ("%s: reading the data set, %" G_GUINT64_FORMAT " samples found so far",
+                           command, o->found);
           tell_us = g_get_monotonic_time () + TOLD_US;
         }
     }
@@ -328,8 +349,8 @@ wait_for_opening (Opening *o, const char *command)
   return over;
 }
 
-/* In a thread of its own, where one is to be had: a file on a disk that does not answer must not keep a signal from being obeyed.
- * With a command, a scan that takes long is told of. */
+/* In a thread of its own, where one is to be had: a file on a disk that does not answer must not
+ * keep a signal from being obeyed.  With a command, a scan that takes long is told of. */
 static DynoDataset *
 open_dataset (const char *command, const DynoJob *job, GError **error)
 {
@@ -371,11 +392,12 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
 
   if (o->level && !o->preset)
     {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--level %s: it is of a preset; name one with --preset",
-                   o->level);
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "--level %s: it is of a preset; name one with --preset", o->level);
       return FALSE;
     }
-  if (!parse_level (o->level, &level, error) || !find_names (o, job, error) || !check_model (job->model, error))
+  if (!parse_level (o->level, &level, error) || !find_names (o, job, error)
+      || !check_model (job->model, error))
     return FALSE;
   /* Typing mistakes are told before a long scan. */
   trial = dyno_job_copy (job);
@@ -394,7 +416,8 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
 }
 
 gboolean
-dyno_job_options_resolve (const char *command, const DynoJobOptions *options, DynoCliJob *cli_job, int *code)
+dyno_job_options_resolve (const char *command, const DynoJobOptions *options, DynoCliJob *cli_job,
+                          int *code)
 {
   g_autoptr (GError) error = NULL;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say what to train: shared by plan, train and tune.  Which of two wins: settings-sources.h. */
+/* The options that say what to train: shared by plan, train and tune.  Which of two wins:
+ * settings-sources.h. */
 #pragma once
 #include "cli.h"
 #include "exporter.h"
@@ -37,7 +38,8 @@ void dyno_cli_job_clear (DynoCliJob *cli_job);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 
 /* Resolves the options; warnings go to standard error.  FALSE: leave with *code, all is said. */
-gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options, DynoCliJob *cli_job, int *code);
+gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
+                                   DynoCliJob *cli_job, int *code);
 
 /* Plan as an event, and for people. */
 void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software);

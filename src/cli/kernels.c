@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl kernels: which kernel variants the ops of a model have on this device, which is chosen for what, and whether
- * each computes what it must. */
+/* dynoctl kernels: which kernel variants the ops of a model have on this device, which is chosen
+ * for what, and whether each computes what it must. */
 #include "bench.h"
 #include "output.h"
 #include "selftest.h"
@@ -75,7 +75,8 @@ print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboole
 
 /* The kernels of a step, each once, as they would be compiled for it. */
 static gboolean
-list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering, gboolean amp, GError **error)
+list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering, gboolean amp,
+              GError **error)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
   g_autoptr (DynoTable) table = dyno_table_new ("kernel", "for", STATISTICS_COLUMNS, NULL);
@@ -85,8 +86,8 @@ list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering
   for (guint i = 0; i < dispatches->len; i++)
     if (g_hash_table_add (seen, &((DynoDispatch *) dispatches->pdata[i])->spec))
       g_ptr_array_add (specs, &((DynoDispatch *) dispatches->pdata[i])->spec);
-  if (!dyno_kernel_get_many (device, (const DynoKernelSpec *const *) specs->pdata, specs->len, NULL, NULL, NULL, NULL,
-                             error))
+  if (!dyno_kernel_get_many (device, (const DynoKernelSpec *const *) specs->pdata, specs->len, NULL,
+                             NULL, NULL, NULL, error))
     return FALSE;
   for (guint i = 0; i < dispatches->len; i++)
     {
@@ -98,8 +99,9 @@ list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering
         continue;
       dyno_kernel_get_statistics (device, dyno_kernel_get (device, &dispatch->spec, NULL), &s);
       dyno_table_add (table, g_strdup (dispatch->spec.shader),
-                      g_strdup_printf ("%s %s", dispatch->node->name, dispatch->pass), number (&s, s.registers),
-                      number (&s, s.spills), number (&s, s.shared_bytes), subgroups (&s), NULL);
+                      g_strdup_printf ("%s %s", dispatch->node->name, dispatch->pass),
+                      number (&s, s.registers), number (&s, s.spills), number (&s, s.shared_bytes),
+                      subgroups (&s), NULL);
       if (!o->json)
         continue;
       dyno_json_init (&json, 0);
@@ -122,7 +124,8 @@ list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering
 
 /* Every choice of one network, the same key once. */
 static gboolean
-list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolean amp, GError **error)
+list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolean amp,
+              GError **error)
 {
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (device));
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
@@ -155,7 +158,8 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
       if (!g_hash_table_add (seen, point->key))
         continue;
       print_choice (point, amp, known != NULL, o->json);
-      dyno_table_add (table, g_strdup (point->key), g_strdup (point->labels[point->chosen]), g_strdup (known ? "yes" : "no"),
+      dyno_table_add (table, g_strdup (point->key), g_strdup (point->labels[point->chosen]),
+                      g_strdup (known ? "yes" : "no"),
                       g_strdup_printf ("%u", g_strv_length (point->labels)), NULL);
     }
   if (!o->json)
@@ -203,17 +207,20 @@ on_variant (const DynoVariantReport *report, gpointer data)
   if (!variants->json && variants->stats)
     {
       const DynoKernelStatistics *s = &report->statistics;
-      dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
-                      g_strdup (report->name), number (s, s->registers), number (s, s->spills), number (s, s->shared_bytes),
-                      subgroups (s), report->fault ? g_strdup_printf ("FAILED: %s", report->fault) : g_strdup ("compiles"),
-                      NULL);
+      dyno_table_add (
+          variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
+          g_strdup (report->name), number (s, s->registers), number (s, s->spills),
+          number (s, s->shared_bytes), subgroups (s),
+          report->fault ? g_strdup_printf ("FAILED: %s", report->fault) : g_strdup ("compiles"),
+          NULL);
       return;
     }
   if (!variants->json)
     {
-      dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
-                      g_strdup (report->name),
-                      variants->tested && report->usable ? g_strdup_printf ("%.2g", report->error) : g_strdup ("-"),
+      dyno_table_add (variants->table, g_strdup (report->pass),
+                      g_strdup (report->half ? "amp" : "fp32"), g_strdup (report->name),
+                      variants->tested && report->usable ? g_strdup_printf ("%.2g", report->error)
+                                                         : g_strdup ("-"),
                       verdict (report, variants->tested), NULL);
       return;
     }
@@ -248,7 +255,8 @@ on_variant (const DynoVariantReport *report, gpointer data)
 static gboolean
 list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
 {
-  g_autoptr (DynoTable) table = dyno_table_new ("pass", "mode", "variant", STATISTICS_COLUMNS, "state", NULL);
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("pass", "mode", "variant", STATISTICS_COLUMNS, "state", NULL);
   Variants variants = { .table = table, .stats = TRUE, .json = o->json };
 
   if (!dyno_selftest_compile (device, on_variant, &variants, n_failed, error))
@@ -265,8 +273,8 @@ list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GE
 static gboolean
 list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
 {
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("pass", "mode", "variant", "error", o->self_test ? "self-test" : "state", NULL);
+  g_autoptr (DynoTable) table = dyno_table_new ("pass", "mode", "variant", "error",
+                                                o->self_test ? "self-test" : "state", NULL);
   Variants variants = { .table = table, .tested = o->self_test, .json = o->json };
 
   if (!o->self_test)
@@ -327,20 +335,22 @@ dyno_verb_kernels (int argc, char **argv)
   KernelOptions o = { .device = -1 };
   int code;
   const GOptionEntry entries[] = {
-    { "self-test", 0, 0, G_OPTION_ARG_NONE, &o.self_test, "Also compute with every variant and compare with the reference",
-      NULL },
+    { "self-test", 0, 0, G_OPTION_ARG_NONE, &o.self_test,
+      "Also compute with every variant and compare with the reference", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &o.stats,
-      "Also compile every variant and the model's kernels: registers, spills, workgroup memory, where the driver tells",
+      "Also compile every variant and the model's kernels: registers, spills, workgroup memory, "
+      "where the driver tells",
       NULL },
     { "model", 'm', 0, G_OPTION_ARG_STRING, &o.model, "Whose shapes (default: resnet18)", "MODEL" },
     { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batch, "At which batch size (default: 32)", "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object a choice and line", NULL },
-    { "device", 0, 0, G_OPTION_ARG_INT, &o.device, "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { "device", 0, 0, G_OPTION_ARG_INT, &o.device,
+      "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, NULL, "Lists kernel variants, and which one is chosen for what.", entries, NULL, NULL, 0,
-                       &code))
+  if (!dyno_cli_parse (argc, argv, NULL, "Lists kernel variants, and which one is chosen for what.",
+                       entries, NULL, NULL, 0, &code))
     ; /* it has told why */
   else
     {

@@ -13,8 +13,10 @@ static const DynoVerb verbs[] = {
   { "inspect", "DATA", "what a data set holds", dyno_verb_inspect },
   { "plan", "--data DATA --model M", "device memory by component, before any run", dyno_verb_plan },
   { "train", "--data DATA --model M", "train", dyno_verb_train },
-  { "tune", "--data DATA --model M", "find the settings that train fastest within the memory", dyno_verb_tune },
-  { "bench", "--workload W --batch N", "measure training steps on data on the device", dyno_verb_bench },
+  { "tune", "--data DATA --model M", "find the settings that train fastest within the memory",
+    dyno_verb_tune },
+  { "bench", "--workload W --batch N", "measure training steps on data on the device",
+    dyno_verb_bench },
   { "kernels", "", "kernel variants, and their self-test", dyno_verb_kernels },
 };
 
@@ -41,18 +43,21 @@ dyno_cli_fail (GError *error, gboolean json)
 static void
 print_help (void)
 {
-  dyno_out_text (
-      "Usage: dynoctl VERB [OPTION...]\n\nTrains neural networks with Vulkan and finds the settings for a GPU.\n\n");
+  dyno_out_text ("Usage: dynoctl VERB [OPTION...]\n\nTrains neural networks with Vulkan and finds "
+                 "the settings for a GPU.\n\n");
   for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
     dyno_out_line ("  %-8s  %s", verbs[i].name, verbs[i].summary);
-  dyno_out_text (
-      "\n  --help     show this help; dynoctl VERB --help or dynoctl help VERB shows a verb's options\n"
-      "  --version  show the version (-V)\n\n"
-      "DATA is a path (folder of images, IDX files, X.npy), builtin:shapes[?size=64&samples=2000&classes=10&seed=1]\n"
-      "or synthetic:HxWxC[?classes=1000&samples=N].  To try it: dynoctl train --data builtin:shapes --model simplecnn\n\n"
-      "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 no device, 5 device lost, 6 out of memory or VRAM,\n"
-      "7 disk, 8 diverged, 75 stopped and resumable, 130 or 143 after a signal\n"
-      "DYNO_LOG=info shows more of what happens.\n");
+  dyno_out_text ("\n  --help     show this help; dynoctl VERB --help or dynoctl help VERB shows a "
+                 "verb's options\n"
+                 "  --version  show the version (-V)\n\n"
+                 "DATA is a path (folder of images, IDX files, X.npy), "
+                 "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]\n"
+                 "or synthetic:HxWxC[?classes=1000&samples=N].  To try it: dynoctl train --data "
+                 "builtin:shapes --model simplecnn\n\n"
+                 "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 no device, 5 device lost, 6 "
+                 "out of memory or VRAM,\n"
+                 "7 disk, 8 diverged, 75 stopped and resumable, 130 or 143 after a signal\n"
+                 "DYNO_LOG=info shows more of what happens.\n");
 }
 
 static int
@@ -70,8 +75,8 @@ unknown_verb (const char *name)
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);
 }
 
-/* Every failure is an event under --json, whoever told it.  Where the output itself was lost, on a full disk or a stream that was
- * closed, standard error and the exit code say so. */
+/* Every failure is an event under --json, whoever told it.  Where the output itself was lost, on a
+ * full disk or a stream that was closed, standard error and the exit code say so. */
 static int
 leave (int code, gboolean as_json)
 {
@@ -81,7 +86,8 @@ leave (int code, gboolean as_json)
     dyno_out_missing_error_event (code);
   problem = dyno_out_get_problem ();
   if (problem)
-    dyno_error_line ("dynoctl: standard output cannot be written: %s; what went there is lost", g_strerror (problem));
+    dyno_error_line ("dynoctl: standard output cannot be written: %s; what went there is lost",
+                     g_strerror (problem));
   return problem && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a verb: GOption with words of our own for what goes wrong, and never an exit from within. */
+/* Options of a verb: GOption with words of our own for what goes wrong, and never an exit from
+ * within. */
 #include "cli.h"
 #include "output.h"
 #include <stdio.h>
@@ -20,7 +21,8 @@ edit_distance (const char *a, const char *b)
       row[0] = (guint) i;
       for (gsize j = 1; j <= n; j++)
         {
-          guint above = row[j], best = MIN (MIN (above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+          guint above = row[j],
+                best = MIN (MIN (above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
           diagonal = above;
           row[j] = best;
         }
@@ -101,7 +103,8 @@ unknown_option (const char *command, const char *message, const GOptionEntry *en
   return dyno_cli_usage (command, "%s", message);
 }
 
-/* --device takes a number from 0: the default, -1, is nothing to write.  Its place holds NO_DEVICE while options are parsed. */
+/* --device takes a number from 0: the default, -1, is nothing to write.  Its place holds NO_DEVICE
+ * while options are parsed. */
 #define NO_DEVICE G_MININT
 
 static int *
@@ -119,7 +122,8 @@ find_empty (const GOptionEntry *entries)
 {
   for (guint i = 0; entries[i].long_name; i++)
     {
-      gboolean is_list = entries[i].arg == G_OPTION_ARG_FILENAME_ARRAY || entries[i].arg == G_OPTION_ARG_STRING_ARRAY;
+      gboolean is_list = entries[i].arg == G_OPTION_ARG_FILENAME_ARRAY
+                         || entries[i].arg == G_OPTION_ARG_STRING_ARRAY;
       char *one[] = { NULL, NULL }, **list = one;
 
       if (is_list)
@@ -134,8 +138,9 @@ find_empty (const GOptionEntry *entries)
 }
 
 gboolean
-dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary, const GOptionEntry *entries,
-                const char *after, char ***rest, guint max_rest, int *code)
+dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary,
+                const GOptionEntry *entries, const char *after, char ***rest, guint max_rest,
+                int *code)
 {
   g_autoptr (GOptionContext) context = g_option_context_new (arguments);
   g_autoptr (GError) error = NULL;
@@ -173,8 +178,10 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
     }
   if (device && *device != NO_DEVICE && *device < 0)
     {
-      *code = dyno_cli_usage (
-          argv[0], "--device %d: it is a number from 'dynoctl devices', from 0; without it the best is taken", *device);
+      *code = dyno_cli_usage (argv[0],
+                              "--device %d: it is a number from 'dynoctl devices', from 0; without "
+                              "it the best is taken",
+                              *device);
       return FALSE;
     }
   if (device && *device == NO_DEVICE)

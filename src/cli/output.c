@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and a failed write stops nothing. */
+/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and a failed
+ * write stops nothing. */
 #include "output.h"
 #include "text.h"
 #include <errno.h>
@@ -16,7 +17,8 @@ static gboolean error_told;
 void
 dyno_out_init (void)
 {
-  /* A descriptor that is closed is the next one that is given out: what is printed would land in a file of the run. */
+  /* A descriptor that is closed is the next one that is given out: what is printed would land in a
+   * file of the run. */
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
     if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", O_RDONLY) < 0)
       return;
@@ -138,7 +140,8 @@ dyno_out_has_colour (void)
 {
   const char *none = g_getenv ("NO_COLOR"), *term = g_getenv ("TERM");
 
-  return dyno_out_is_terminal () && (none == NULL || *none == '\0') && term && strcmp (term, "dumb") != 0;
+  return dyno_out_is_terminal () && (none == NULL || *none == '\0') && term
+         && strcmp (term, "dumb") != 0;
 }
 
 char *
@@ -182,7 +185,8 @@ dyno_text_duration (double seconds)
   whole = (guint64) (seconds + 0.5);
   if (whole < 3600)
     return g_strdup_printf ("%u:%02u", (guint) (whole / 60), (guint) (whole % 60));
-  return g_strdup_printf ("%u:%02u:%02u", (guint) (whole / 3600), (guint) (whole / 60 % 60), (guint) (whole % 60));
+  return g_strdup_printf ("%u:%02u:%02u", (guint) (whole / 3600), (guint) (whole / 60 % 60),
+                          (guint) (whole % 60));
 }
 
 char *
@@ -207,7 +211,8 @@ dyno_table_new (const char *first_heading, ...)
 
   table->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   va_start (arguments, first_heading);
-  for (const char *cell = first_heading; cell && table->columns < MAX_COLUMNS; cell = va_arg (arguments, const char *))
+  for (const char *cell = first_heading; cell && table->columns < MAX_COLUMNS;
+       cell = va_arg (arguments, const char *))
     row[table->columns++] = g_strdup (cell);
   va_end (arguments);
   g_ptr_array_add (table->rows, row);
@@ -233,7 +238,8 @@ dyno_table_add (DynoTable *table, char *first_cell, ...)
 static gboolean
 is_numeric (const char *cell)
 {
-  return g_ascii_isdigit (*cell) || (*cell == '-' && (cell[1] == '\0' || g_ascii_isdigit (cell[1])));
+  return g_ascii_isdigit (*cell)
+         || (*cell == '-' && (cell[1] == '\0' || g_ascii_isdigit (cell[1])));
 }
 
 void

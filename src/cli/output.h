@@ -10,15 +10,17 @@ void dyno_out_text (const char *text); /* as it is: text of our own */
 /* One line each: control characters are escaped (dyno_text_visible), whatever names it holds. */
 void dyno_out_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 void dyno_error_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
-void dyno_error_hint (const char *format, ...) G_GNUC_PRINTF (1, 2); /* what follows an error, and is not the error */
-void dyno_out_json (DynoJson *json);                                 /* one line; json is empty again */
+/* what follows an error, and is not the error */
+void dyno_error_hint (const char *format, ...) G_GNUC_PRINTF (1, 2);
+void dyno_out_json (DynoJson *json); /* one line; json is empty again */
 void dyno_out_flush (void);
 /* First of all: no file that is opened later may become a standard stream that was closed. */
 void dyno_out_init (void);
-/* errno of the first write to standard output that failed, but not because the reader went away; 0: none. */
+/* errno of the first write to standard output that failed, but not because the reader went away; 0:
+ * none. */
 int dyno_out_get_problem (void);
-/* The event of a failure, {"event": "error", "text": ..., "code": ...}; and the same with the last line of standard error where no
- * such event was printed. */
+/* The event of a failure, {"event": "error", "text": ..., "code": ...}; and the same with the last
+ * line of standard error where no such event was printed. */
 void dyno_out_error_event (const char *text, int code);
 void dyno_out_missing_error_event (int code);
 gboolean dyno_out_is_terminal (void);
@@ -28,7 +30,8 @@ gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_C
 char *dyno_text_bytes (guint64 bytes);
 char *dyno_text_count (double count);
 char *dyno_text_duration (double seconds);
-char *dyno_text_rate (double rate); /* three digits, and never an exponent above: "4311", "61.3", "0.0204" */
+char *dyno_text_rate (
+    double rate); /* three digits, and never an exponent above: "4311", "61.3", "0.0204" */
 
 /* A table: the first row is the heading.  Cells that look like numbers are aligned to the right. */
 typedef struct _DynoTable DynoTable;

@@ -54,31 +54,38 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
   g_autoptr (DynoTable) table = dyno_table_new ("memory", "size", "share", NULL);
-  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes), *budget = dyno_text_bytes (plan->budget_bytes);
-  g_autofree char *host = dyno_text_bytes (plan->host_bytes), *parameters = dyno_text_count ((double) plan->n_parameters);
+  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes),
+                  *budget = dyno_text_bytes (plan->budget_bytes);
+  g_autofree char *host = dyno_text_bytes (plan->host_bytes),
+                  *parameters = dyno_text_count ((double) plan->n_parameters);
   g_autofree char *limit = dyno_text_bytes (plan->limit_bytes);
   guint32 width = 0, height = 0;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
-  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %ux%u (width x height), %s", job->model, info->name,
-                 job->settings.batch_size, width, height, job->settings.amp ? "AMP" : "fp32");
+  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %ux%u (width x height), %s", job->model,
+                 info->name, job->settings.batch_size, width, height,
+                 job->settings.amp ? "AMP" : "fp32");
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
-  dyno_out_line ("weights %s parameters, %.2f GFLOP a sample and step, %" G_GUINT64_FORMAT " steps an epoch", parameters,
-                 plan->flops_per_sample / 1e9, plan->steps_per_epoch);
+  dyno_out_line ("weights %s parameters, %.2f GFLOP a sample and step, %" G_GUINT64_FORMAT
+                 " steps an epoch",
+                 parameters, plan->flops_per_sample / 1e9, plan->steps_per_epoch);
   if (cli_job->preset_note)
     dyno_out_line ("preset  %s", cli_job->preset_note);
   dyno_out_line ("%s", "");
   for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
     if (plan->plan.kind_bytes[i])
-      dyno_table_add (
-          table, g_strdup (dyno_memory_kind_name ((DynoMemoryKind) i)), dyno_text_bytes (plan->plan.kind_bytes[i]),
-          g_strdup_printf ("%.1f %%", 100.0 * (double) plan->plan.kind_bytes[i] / (double) MAX (1, plan->plan.total_bytes)),
-          NULL);
+      dyno_table_add (table, g_strdup (dyno_memory_kind_name ((DynoMemoryKind) i)),
+                      dyno_text_bytes (plan->plan.kind_bytes[i]),
+                      g_strdup_printf ("%.1f %%", 100.0 * (double) plan->plan.kind_bytes[i]
+                                                      / (double) MAX (1, plan->plan.total_bytes)),
+                      NULL);
   dyno_table_add (table, g_strdup ("total"), g_strdup (total),
                   g_strdup_printf ("%.1f %% of %s",
-                                   100.0 * (double) plan->plan.total_bytes / (double) MAX (1, plan->limit_bytes),
-                                   plan->limit_bytes < plan->budget_bytes ? "the device's memory" : "the budget"),
+                                   100.0 * (double) plan->plan.total_bytes
+                                       / (double) MAX (1, plan->limit_bytes),
+                                   plan->limit_bytes < plan->budget_bytes ? "the device's memory"
+                                                                          : "the budget"),
                   NULL);
   dyno_table_print (table);
   dyno_out_line ("%s", "");
@@ -86,7 +93,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
     dyno_out_line ("budget  %s, but the device has %s: it %s; %s in host memory", budget, limit,
                    plan->fits ? "fits" : "does not fit", host);
   else
-    dyno_out_line ("budget  %s: it %s; %s in host memory", budget, plan->fits ? "fits" : "does not fit", host);
+    dyno_out_line ("budget  %s: it %s; %s in host memory", budget,
+                   plan->fits ? "fits" : "does not fit", host);
   if (plan->fits && plan->fitting_batch > job->settings.batch_size)
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
 }
@@ -108,12 +116,14 @@ dyno_verb_plan (int argc, char **argv)
 
   dyno_job_options_init (&options);
   entries = dyno_job_options_entries (&options, own);
-  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL", "Device memory by component, exactly, before any run.",
-                       entries, NULL, NULL, 0, &code))
+  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL",
+                       "Device memory by component, exactly, before any run.", entries, NULL, NULL,
+                       0, &code))
     return code;
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
-  if (!dyno_job_plan (cli_job.job, dyno_dataset_get_info (cli_job.dataset), &cli_job.device, &plan, &error))
+  if (!dyno_job_plan (cli_job.job, dyno_dataset_get_info (cli_job.dataset), &cli_job.device, &plan,
+                      &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
   if (options.json)
     dyno_plan_print_json (&cli_job, &plan, cli_job.device.type == DYNO_DEVICE_TYPE_SOFTWARE);

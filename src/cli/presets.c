@@ -74,19 +74,21 @@ batch_range (const DynoPreset *preset, guint32 size)
 static void
 print_table (GPtrArray *presets, const DynoPreset *matching)
 {
-  g_autoptr (DynoTable) table =
-      dyno_table_new ("preset", "card", "memory", "512x512", "224x224", "workers", "prefetch", "AMP", "notes", NULL);
+  g_autoptr (DynoTable) table = dyno_table_new ("preset", "card", "memory", "512x512", "224x224",
+                                                "workers", "prefetch", "AMP", "notes", NULL);
 
   for (guint i = 0; i < presets->len; i++)
     {
       const DynoPreset *preset = presets->pdata[i];
       g_autofree char *notes = g_strjoinv ("; ", preset->notes);
 
-      dyno_table_add (table, g_strdup (preset->id), g_strdup (preset->name),
-                      g_strdup_printf ("%.3g GB", (double) preset->vram_bytes / (1 << 30)), batch_range (preset, 512),
-                      batch_range (preset, 224), range (preset->workers_min, preset->workers_max),
-                      g_strdup_printf ("%u", preset->prefetch), g_strdup (preset->amp ? "on" : "off"),
-                      preset == matching ? g_strconcat ("this card; ", notes, NULL) : g_strdup (notes), NULL);
+      dyno_table_add (
+          table, g_strdup (preset->id), g_strdup (preset->name),
+          g_strdup_printf ("%.3g GB", (double) preset->vram_bytes / (1 << 30)),
+          batch_range (preset, 512), batch_range (preset, 224),
+          range (preset->workers_min, preset->workers_max),
+          g_strdup_printf ("%u", preset->prefetch), g_strdup (preset->amp ? "on" : "off"),
+          preset == matching ? g_strconcat ("this card; ", notes, NULL) : g_strdup (notes), NULL);
     }
   dyno_table_print (table);
 }
@@ -94,15 +96,18 @@ print_table (GPtrArray *presets, const DynoPreset *matching)
 static void
 print_one (const DynoPreset *preset, const DynoDeviceInfo *device)
 {
-  g_autoptr (DynoTable) table = dyno_table_new ("images", "safe", "recommended", "max", "for", NULL);
-  g_autofree char *workers = range (preset->workers_min, preset->workers_max), *notes = g_strjoinv ("; ", preset->notes);
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("images", "safe", "recommended", "max", "for", NULL);
+  g_autofree char *workers = range (preset->workers_min, preset->workers_max),
+                  *notes = g_strjoinv ("; ", preset->notes);
   g_autofree char *note = device ? dyno_preset_emulation_note (preset, device) : NULL;
 
-  dyno_out_line ("%s (%s)%s%s", preset->name, preset->id, *preset->architecture ? ", " : "", preset->architecture);
+  dyno_out_line ("%s (%s)%s%s", preset->name, preset->id, *preset->architecture ? ", " : "",
+                 preset->architecture);
   dyno_out_line ("memory    %.3g GB", (double) preset->vram_bytes / (1 << 30));
   if (preset->workers_cpu_bound)
-    dyno_out_line ("workers   %s, up to %u when the CPU is the bottleneck%s", workers, preset->workers_cpu_bound,
-                   preset->persistent_workers ? ", persistent" : "");
+    dyno_out_line ("workers   %s, up to %u when the CPU is the bottleneck%s", workers,
+                   preset->workers_cpu_bound, preset->persistent_workers ? ", persistent" : "");
   else
     dyno_out_line ("workers   %s%s", workers, preset->persistent_workers ? ", persistent" : "");
   dyno_out_line ("prefetch  %u", preset->prefetch);
@@ -119,8 +124,11 @@ print_one (const DynoPreset *preset, const DynoDeviceInfo *device)
   for (guint i = 0; i < preset->n_rows; i++)
     {
       const DynoPresetRow *row = &preset->rows[i];
-      dyno_table_add (table, row->image_size ? g_strdup_printf ("%ux%u", row->image_size, row->image_size) : g_strdup ("-"),
-                      g_strdup_printf ("%u", row->batch_safe), g_strdup_printf ("%u", row->batch_recommended),
+      dyno_table_add (table,
+                      row->image_size ? g_strdup_printf ("%ux%u", row->image_size, row->image_size)
+                                      : g_strdup ("-"),
+                      g_strdup_printf ("%u", row->batch_safe),
+                      g_strdup_printf ("%u", row->batch_recommended),
                       g_strdup_printf ("%u", row->batch_max), g_strdup (row->workload), NULL);
     }
   dyno_table_print (table);
@@ -146,8 +154,10 @@ dyno_verb_presets (int argc, char **argv)
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, "[NAME]", "Lists the GPU presets, or shows one in full.", entries,
-                       "A preset file in ~/.local/share/dyno/presets adds to the list, or replaces a preset by its name.",
+  if (!dyno_cli_parse (argc, argv, "[NAME]", "Lists the GPU presets, or shows one in full.",
+                       entries,
+                       "A preset file in ~/.local/share/dyno/presets adds to the list, or replaces "
+                       "a preset by its name.",
                        &names, 1, &code))
     return code;
   /* Presets are of use without a device, too: only this-gpu is missing then. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bar is renewed at most ten times a second, and never wider than the terminal.  Without a terminal there is a line in the
- * first second, and then one at least every few seconds, also while a step or a kernel takes longer than that. */
+/* The bar is renewed at most ten times a second, and never wider than the terminal.  Without a
+ * terminal there is a line in the first second, and then one at least every few seconds, also while
+ * a step or a kernel takes longer than that. */
 #include "progress.h"
 #include "output.h"
 #include <math.h>
@@ -71,7 +72,8 @@ dyno_progress_say (DynoProgress *progress, const char *format, ...)
 static void
 show_bar (DynoProgress *progress, const char *head, double fraction, const char *tail)
 {
-  guint width = terminal_width (), used = (guint) (g_utf8_strlen (head, -1) + g_utf8_strlen (tail, -1)) + 4;
+  guint width = terminal_width (),
+        used = (guint) (g_utf8_strlen (head, -1) + g_utf8_strlen (tail, -1)) + 4;
   guint room = width > used + 1 ? MIN (width - used - 1, 40) : 0;
   g_autoptr (GString) line = g_string_new (head);
   g_autofree char *cut = NULL, *whole = NULL;
@@ -94,7 +96,8 @@ show_bar (DynoProgress *progress, const char *head, double fraction, const char 
   else
     {
       g_string_append_printf (line, " %s", tail);
-      cut = g_utf8_substring (line->str, 0, MIN (g_utf8_strlen (line->str, -1), (glong) MAX (width, 2) - 1));
+      cut = g_utf8_substring (line->str, 0,
+                              MIN (g_utf8_strlen (line->str, -1), (glong) MAX (width, 2) - 1));
     }
   whole = g_strconcat ("\r", cut, "\033[K", NULL);
   dyno_out_text (whole);
@@ -107,7 +110,8 @@ is_due (DynoProgress *progress)
 {
   gint64 now = g_get_monotonic_time ();
 
-  if (progress->quiet || now - progress->last_us < (progress->terminal ? BAR_INTERVAL_US : LINE_INTERVAL_US))
+  if (progress->quiet
+      || now - progress->last_us < (progress->terminal ? BAR_INTERVAL_US : LINE_INTERVAL_US))
     return FALSE;
   progress->last_us = now;
   return TRUE;
@@ -158,27 +162,34 @@ void
 dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event)
 {
   const DynoJobPlan *plan = &event->plan.plan;
-  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes), *budget = dyno_text_bytes (plan->budget_bytes);
+  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes),
+                  *budget = dyno_text_bytes (plan->budget_bytes);
   g_autofree char *parameters = dyno_text_count ((double) plan->n_parameters);
 
   progress->epochs = job->settings.epochs;
-  progress->total_steps =
-      job->max_steps > 0 ? (guint64) job->max_steps : plan->steps_per_epoch * (guint64) job->settings.epochs;
+  progress->total_steps = job->max_steps > 0
+                              ? (guint64) job->max_steps
+                              : plan->steps_per_epoch * (guint64) job->settings.epochs;
   progress->budget_bytes = plan->budget_bytes;
-  dyno_progress_say (progress, "%s (%s parameters) on %s%s", job->model, parameters, event->plan.device,
-                     event->plan.software_device ? " (software, slow)" : "");
-  dyno_progress_say (progress, "%s: %" G_GUINT64_FORMAT " samples to train, %" G_GUINT64_FORMAT " to validate", job->data,
-                     event->plan.n_train, event->plan.n_validation);
-  dyno_progress_say (progress, "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers; device memory %s of %s",
-                     job->settings.batch_size, job->settings.amp ? "AMP" : "fp32", job->settings.workers, total, budget);
+  dyno_progress_say (progress, "%s (%s parameters) on %s%s", job->model, parameters,
+                     event->plan.device, event->plan.software_device ? " (software, slow)" : "");
+  dyno_progress_say (
+      progress, "%s: %" G_GUINT64_FORMAT " samples to train, %" G_GUINT64_FORMAT " to validate",
+      job->data, event->plan.n_train, event->plan.n_validation);
+  dyno_progress_say (progress,
+                     "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT
+                     " workers; device memory %s of %s",
+                     job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
+                     job->settings.workers, total, budget);
 }
 
 void
 dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
 {
-  static const char *const words[][2] = {
-    { "scan", "scanning" }, { "compile", "compiling" }, { "autotune", "timing kernels" }, { "weights", "preparing weights" }
-  };
+  static const char *const words[][2] = { { "scan", "scanning" },
+                                          { "compile", "compiling" },
+                                          { "autotune", "timing kernels" },
+                                          { "weights", "preparing weights" } };
   const char *what = event->progress.what;
   g_autofree char *tail = NULL;
 
@@ -189,8 +200,9 @@ dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
     tail = g_strdup_printf ("%u of %u", event->progress.done, event->progress.total);
   else
     tail = event->progress.done ? g_strdup_printf ("%u", event->progress.done) : g_strdup ("");
-  dyno_progress_show (progress, what, event->progress.total ? (double) event->progress.done / event->progress.total : 0,
-                      tail);
+  dyno_progress_show (
+      progress, what,
+      event->progress.total ? (double) event->progress.done / event->progress.total : 0, tail);
 }
 
 void
@@ -217,18 +229,21 @@ dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
   eta = dyno_text_duration (left);
   if (progress->terminal)
     {
-      head = g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT, step->epoch, progress->epochs);
-      tail = g_strdup_printf ("%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s%s%s  ETA %s", fraction * 100,
-                              step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram,
-                              terminal_width () < 110 ? "" : " of ", terminal_width () < 110 ? "" : budget, eta);
+      head = g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT, step->epoch,
+                              progress->epochs);
+      tail = g_strdup_printf (
+          "%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s%s%s  ETA %s", fraction * 100,
+          step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram,
+          terminal_width () < 110 ? "" : " of ", terminal_width () < 110 ? "" : budget, eta);
       show_bar (progress, head, fraction, tail);
     }
   else
     {
-      head = g_strdup_printf ("step %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT "  epoch %" G_GUINT64_FORMAT
+      head = g_strdup_printf ("step %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
+                              "  epoch %" G_GUINT64_FORMAT
                               "  loss %.4f  %.*f samples/s  VRAM %s  ETA %s",
-                              step->step, progress->total_steps, step->epoch, step->loss, step->samples_per_s < 100 ? 1 : 0,
-                              step->samples_per_s, vram, eta);
+                              step->step, progress->total_steps, step->epoch, step->loss,
+                              step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, vram, eta);
       set_latest (progress, head);
       dyno_progress_tick (progress);
     }
@@ -240,8 +255,8 @@ dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch)
   g_autoptr (GString) line = g_string_new (NULL);
   g_autofree char *seconds = dyno_text_duration (epoch->seconds);
 
-  g_string_append_printf (line, "epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f", epoch->epoch,
-                          progress->epochs, epoch->train_loss);
+  g_string_append_printf (line, "epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f",
+                          epoch->epoch, progress->epochs, epoch->train_loss);
   if (epoch->is_error)
     g_string_append_printf (line, "  error %.4f", epoch->train_accuracy);
   else
@@ -254,6 +269,7 @@ dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch)
       else
         g_string_append_printf (line, "  accuracy %.2f %%", epoch->val_accuracy * 100);
     }
-  g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0, epoch->samples_per_s, seconds);
+  g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0,
+                          epoch->samples_per_s, seconds);
   dyno_progress_say (progress, "%s", line->str);
 }

@@ -26,11 +26,13 @@ void dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event);
 void dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step);
 void dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch);
 /* Any head, fraction and tail as a bar. */
-void dyno_progress_show (DynoProgress *progress, const char *head, double fraction, const char *tail);
+void dyno_progress_show (DynoProgress *progress, const char *head, double fraction,
+                         const char *tail);
 /* A line for people in between; the bar makes room for it. */
 void dyno_progress_say (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_progress_clear (DynoProgress *progress); /* removes the bar */
-/* To be called a few times a second: where there is no terminal, a line after seconds in which nothing was written. */
+/* To be called a few times a second: where there is no terminal, a line after seconds in which
+ * nothing was written. */
 void dyno_progress_tick (DynoProgress *progress);
 
 G_END_DECLS

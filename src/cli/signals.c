@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The handler does only what a handler may: clock_gettime, a store, write and _exit.  The signals block each other. */
+/* The handler does only what a handler may: clock_gettime, a store, write and _exit.  The signals
+ * block each other. */
 #include "signals.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,8 @@ handle (int number)
   clock_gettime (CLOCK_MONOTONIC, &now);
   if (caught)
     {
-      gint64 since_ns = (gint64) (now.tv_sec - caught_at.tv_sec) * 1000000000 + (now.tv_nsec - caught_at.tv_nsec);
+      gint64 since_ns =
+          (gint64) (now.tv_sec - caught_at.tv_sec) * 1000000000 + (now.tv_nsec - caught_at.tv_nsec);
 
       if (since_ns < SAME_REQUEST_NS)
         return;

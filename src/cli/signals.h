@@ -8,11 +8,12 @@ G_BEGIN_DECLS
 /* Ignores SIGPIPE from now on: for every verb. */
 void dyno_signals_ignore_pipe (void);
 
-/* Catches SIGINT, SIGTERM and SIGHUP (this one not under nohup).  A second signal ends the process at once, with its exit
- * code; files are written atomically, so nothing is left in half. */
+/* Catches SIGINT, SIGTERM and SIGHUP (this one not under nohup).  A second signal ends the process
+ * at once, with its exit code; files are written atomically, so nothing is left in half. */
 void dyno_signals_catch (void);
 
-/* After _catch, for what is worth going on without a terminal: SIGHUP stops nothing, and _take_hangup says once that it came. */
+/* After _catch, for what is worth going on without a terminal: SIGHUP stops nothing, and
+ * _take_hangup says once that it came. */
 void dyno_signals_survive_hangup (void);
 gboolean dyno_signals_take_hangup (void);
 
@@ -22,7 +23,8 @@ int dyno_signals_get (void);
 /* Its exit code: 130 for SIGINT, 143 for the others. */
 DynoExitCode dyno_signals_exit_code (int signal_number);
 
-/* A cancellable that is cancelled when a signal comes, by a thread of its own; for work before the session.  Unowned. */
+/* A cancellable that is cancelled when a signal comes, by a thread of its own; for work before the
+ * session.  Unowned. */
 GCancellable *dyno_signals_get_cancellable (void);
 
 G_END_DECLS

@@ -87,7 +87,8 @@ print_epoch (const DynoEpochMetrics *epoch)
   dyno_json_uint (&json, "step", epoch->step);
   dyno_json_double (&json, "train_loss", epoch->train_loss);
   dyno_json_double (&json, "val_loss", epoch->val_loss);
-  dyno_json_double (&json, "train_accuracy", epoch->is_error ? (double) NAN : epoch->train_accuracy);
+  dyno_json_double (&json, "train_accuracy",
+                    epoch->is_error ? (double) NAN : epoch->train_accuracy);
   dyno_json_double (&json, "val_accuracy", epoch->is_error ? (double) NAN : epoch->val_accuracy);
   if (epoch->is_error)
     {
@@ -135,7 +136,9 @@ print_preparing (const DynoEvent *event)
 static const char *
 state_name (DynoSessionState state)
 {
-  return state == DYNO_SESSION_FINISHED ? "finished" : state == DYNO_SESSION_STOPPED ? "stopped" : "failed";
+  return state == DYNO_SESSION_FINISHED  ? "finished"
+         : state == DYNO_SESSION_STOPPED ? "stopped"
+                                         : "failed";
 }
 
 static void
@@ -207,8 +210,9 @@ list_unreadable (Run *run, const DynoEvent *event)
   if (event->done.n_unreadable == 0)
     return;
   dyno_progress_clear (&run->progress);
-  dyno_error_line ("%s: %" G_GUINT64_FORMAT " %s could not be read, and others took their place:", run->command,
-                   event->done.n_unreadable, event->done.n_unreadable == 1 ? "sample" : "samples");
+  dyno_error_line (
+      "%s: %" G_GUINT64_FORMAT " %s could not be read, and others took their place:", run->command,
+      event->done.n_unreadable, event->done.n_unreadable == 1 ? "sample" : "samples");
   for (guint i = 0; i < shown; i++)
     dyno_error_line ("  %s", event->done.unreadable[i]);
   if (event->done.n_unreadable > shown)
@@ -228,12 +232,15 @@ on_done (Run *run, const DynoEvent *event)
       g_autofree char *seconds = dyno_text_duration (event->done.seconds);
 
       if (isnan (event->done.best_val_accuracy))
-        dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s", event->done.steps, seconds);
+        dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s",
+                           event->done.steps, seconds);
       else
-        dyno_progress_say (&run->progress,
-                           "done: %" G_GUINT64_FORMAT
-                           " steps in %s, best validation accuracy %.2f %% (epoch %" G_GUINT64_FORMAT ")",
-                           event->done.steps, seconds, event->done.best_val_accuracy * 100, event->done.best_epoch);
+        dyno_progress_say (
+            &run->progress,
+            "done: %" G_GUINT64_FORMAT
+            " steps in %s, best validation accuracy %.2f %% (epoch %" G_GUINT64_FORMAT ")",
+            event->done.steps, seconds, event->done.best_val_accuracy * 100,
+            event->done.best_epoch);
     }
 }
 
@@ -279,7 +286,8 @@ on_event (Run *run, DynoEvent *event)
       on_done (run, event);
       break;
     case DYNO_EVENT_STATE:
-      if (event->state == DYNO_SESSION_RUNNING && run->progress.first_step == 0) /* a driver compiles in it */
+      /* a driver compiles in it */
+      if (event->state == DYNO_SESSION_RUNNING && run->progress.first_step == 0)
         dyno_progress_show (&run->progress, "first step", 0, "");
       break;
     default:
@@ -307,8 +315,9 @@ follow (Run *run)
         }
       if (dyno_signals_take_hangup ())
         {
-          dyno_error_line ("%s: the terminal is gone, the run goes on; SIGTERM (kill %d) ends and saves it", run->command,
-                           (int) getpid ());
+          dyno_error_line (
+              "%s: the terminal is gone, the run goes on; SIGTERM (kill %d) ends and saves it",
+              run->command, (int) getpid ());
           if (run->cli_job->job->out_dir)
             dyno_session_checkpoint (run->session);
         }
@@ -341,11 +350,13 @@ finish (Run *run)
   if (run->end == DYNO_SESSION_STOPPED)
     {
       if (run->checkpoint)
-        dyno_error_line ("%s: stopped; saved in “%s”, go on with: dynoctl train --resume %s", run->command, run->checkpoint,
-                         folder ? folder : run->checkpoint);
+        dyno_error_line ("%s: stopped; saved in “%s”, go on with: dynoctl train --resume %s",
+                         run->command, run->checkpoint, folder ? folder : run->checkpoint);
       else
-        dyno_error_line ("%s: stopped; nothing was saved%s", run->command, folder ? "" : " (--no-out)");
-      return run->signal_number ? (int) dyno_signals_exit_code (run->signal_number) : DYNO_EXIT_RESUMABLE;
+        dyno_error_line ("%s: stopped; nothing was saved%s", run->command,
+                         folder ? "" : " (--no-out)");
+      return run->signal_number ? (int) dyno_signals_exit_code (run->signal_number)
+                                : DYNO_EXIT_RESUMABLE;
     }
   if (folder && !as_json && !run->options->quiet)
     dyno_out_line ("in %s: weights.safetensors, metrics.csv, settings.ini, curves, log", folder);
@@ -376,7 +387,8 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   return code;
 }
 
-/* Where the run is kept: --out, the folder that is resumed, else one of its own below "runs" here, which *claimed then says. */
+/* Where the run is kept: --out, the folder that is resumed, else one of its own below "runs" here,
+ * which *claimed then says. */
 static int
 find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean *claimed)
 {
@@ -409,18 +421,22 @@ find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean 
   return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
 }
 
-/* A file that is there is replaced when that is allowed, or when the person at the terminal says so. */
+/* A file that is there is replaced when that is allowed, or when the person at the terminal says
+ * so. */
 static int
 check_weights_out (const char *command, const TrainOptions *o)
 {
   g_autofree char *shown = o->save_weights ? g_filename_display_name (o->save_weights) : NULL;
   GStatBuf status;
 
-  if (o->save_weights == NULL || o->force || g_lstat (o->save_weights, &status) != 0 || S_ISDIR (status.st_mode))
+  if (o->save_weights == NULL || o->force || g_lstat (o->save_weights, &status) != 0
+      || S_ISDIR (status.st_mode))
     return DYNO_EXIT_OK;
-  if (dyno_cli_ask ("“%s” exists%s. Replace it?", shown, S_ISLNK (status.st_mode) ? " (a link, not followed)" : ""))
+  if (dyno_cli_ask ("“%s” exists%s. Replace it?", shown,
+                    S_ISLNK (status.st_mode) ? " (a link, not followed)" : ""))
     return DYNO_EXIT_OK;
-  return dyno_cli_usage (command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
+  return dyno_cli_usage (
+      command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
 }
 
 int
@@ -438,13 +454,14 @@ dyno_verb_train (int argc, char **argv)
       "(default: a new one, runs/MODEL-DATA-N)",
       "DIR" },
     { "no-out", 0, 0, G_OPTION_ARG_NONE, &o.no_out, "Keep nothing", NULL },
-    { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force, "Write over an earlier run in --out, or the file of --save-weights",
-      NULL },
-    { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights, "Start from these weights (safetensors, torchvision's names)",
-      "FILE" },
-    { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights, "Write the weights here at the end", "FILE" },
-    { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume, "Go on with a stopped run: its folder or its checkpoint",
-      "PATH" },
+    { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force,
+      "Write over an earlier run in --out, or the file of --save-weights", NULL },
+    { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
+      "Start from these weights (safetensors, torchvision's names)", "FILE" },
+    { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights,
+      "Write the weights here at the end", "FILE" },
+    { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume,
+      "Go on with a stopped run: its folder or its checkpoint", "PATH" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },
     { NULL },
   };
@@ -452,11 +469,13 @@ dyno_verb_train (int argc, char **argv)
   dyno_job_options_init (&o.options);
   o.steps = DYNO_OPTION_UNSET;
   entries = dyno_job_options_entries (&o.options, own);
-  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL", "Trains a model on a data set.", entries,
-                       "Ctrl-C finishes the step, saves and says where; a second one ends at once.  A terminal that is "
-                       "closed ends no run.\n"
-                       "Settings: defaults, then the preset, the settings file, --set, --epochs and --seed.",
-                       NULL, 0, &code))
+  if (!dyno_cli_parse (
+          argc, argv, "--data DATA --model MODEL", "Trains a model on a data set.", entries,
+          "Ctrl-C finishes the step, saves and says where; a second one ends at once.  A terminal "
+          "that is "
+          "closed ends no run.\n"
+          "Settings: defaults, then the preset, the settings file, --set, --epochs and --seed.",
+          NULL, 0, &code))
     return code;
   steps_given = o.steps != DYNO_OPTION_UNSET;
   if (steps_given && o.steps < 1)

@@ -98,26 +98,33 @@ print_trial (Search *search, const DynoTrial *trial)
   g_autofree char *vram = dyno_text_bytes (trial->vram_bytes);
 
   if (!search->headed)
-    dyno_progress_say (&search->progress, "%3s  %-9s %6s  %-4s %7s  %10s  %8s  %8s  %9s  %s", "", "stage", "batch", "AMP",
-                       "workers", "samples/s", "step ms", "data ms", "VRAM", "outcome");
+    dyno_progress_say (&search->progress, "%3s  %-9s %6s  %-4s %7s  %10s  %8s  %8s  %9s  %s", "",
+                       "stage", "batch", "AMP", "workers", "samples/s", "step ms", "data ms",
+                       "VRAM", "outcome");
   search->headed = TRUE;
   dyno_progress_say (&search->progress,
-                     "%3u  %-9s %6" G_GINT64_FORMAT "  %-4s %7" G_GINT64_FORMAT "  %10.1f  %8.2f  %8.2f  %9s  %s%s%s",
-                     trial->number, trial->stage, trial->settings.batch_size, trial->settings.amp ? "on" : "off",
-                     trial->settings.workers, trial->samples_per_s, trial->step_ms, trial->wait_data_ms, vram,
-                     dyno_trial_outcome_name (trial->outcome), trial->text ? ": " : "", trial->text ? trial->text : "");
+                     "%3u  %-9s %6" G_GINT64_FORMAT "  %-4s %7" G_GINT64_FORMAT
+                     "  %10.1f  %8.2f  %8.2f  %9s  %s%s%s",
+                     trial->number, trial->stage, trial->settings.batch_size,
+                     trial->settings.amp ? "on" : "off", trial->settings.workers,
+                     trial->samples_per_s, trial->step_ms, trial->wait_data_ms, vram,
+                     dyno_trial_outcome_name (trial->outcome), trial->text ? ": " : "",
+                     trial->text ? trial->text : "");
 }
 
 static void
 record_trial (Search *search, const DynoTrial *trial)
 {
-  g_autofree char *rate = dyno_double_to_text (trial->samples_per_s), *step = dyno_double_to_text (trial->step_ms);
+  g_autofree char *rate = dyno_double_to_text (trial->samples_per_s),
+                  *step = dyno_double_to_text (trial->step_ms);
   g_autofree char *wait = dyno_double_to_text (trial->wait_data_ms);
 
-  g_string_append_printf (
-      search->csv, "%u,%s,%" G_GINT64_FORMAT ",%d,%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GUINT64_FORMAT ",%s\n", trial->number,
-      trial->stage, trial->settings.batch_size, trial->settings.amp != 0, trial->settings.workers, rate, step, wait,
-      trial->vram_bytes, dyno_trial_outcome_name (trial->outcome));
+  g_string_append_printf (search->csv,
+                          "%u,%s,%" G_GINT64_FORMAT ",%d,%" G_GINT64_FORMAT
+                          ",%s,%s,%s,%" G_GUINT64_FORMAT ",%s\n",
+                          trial->number, trial->stage, trial->settings.batch_size,
+                          trial->settings.amp != 0, trial->settings.workers, rate, step, wait,
+                          trial->vram_bytes, dyno_trial_outcome_name (trial->outcome));
 }
 
 static void
@@ -134,7 +141,8 @@ static void
 write_files (Search *search, const DynoTrial *trial)
 {
   g_autoptr (DynoJob) job = dyno_job_copy (search->cli_job->job);
-  DynoExportContext context = { job, search->cli_job->device.name, trial->samples_per_s, trial->vram_bytes };
+  DynoExportContext context = { job, search->cli_job->device.name, trial->samples_per_s,
+                                trial->vram_bytes };
   const char *const formats[] = { "keyfile", "json" };
   GError *error = NULL;
 
@@ -171,10 +179,11 @@ on_best (Search *search, const DynoTuneEvent *event)
                                        : "best so far, not proven",
                      settings, best->samples_per_s);
   if (event->baseline.outcome == DYNO_TRIAL_OK)
-    dyno_progress_say (&search->progress, "base line (%s): %.1f samples/s; %.2fx", base, event->baseline.samples_per_s,
-                       event->speedup);
+    dyno_progress_say (&search->progress, "base line (%s): %.1f samples/s; %.2fx", base,
+                       event->baseline.samples_per_s, event->speedup);
   else
-    dyno_progress_say (&search->progress, "base line (%s): %s", base, dyno_trial_outcome_name (event->baseline.outcome));
+    dyno_progress_say (&search->progress, "base line (%s): %s", base,
+                       dyno_trial_outcome_name (event->baseline.outcome));
   if (event->text)
     dyno_progress_say (&search->progress, "%s", event->text);
 }
@@ -220,7 +229,9 @@ follow (Search *search)
         {
           stopping = TRUE;
           dyno_progress_clear (&search->progress);
-          dyno_error_line ("%s: ending the trial; what was measured is kept; once more ends at once", search->command);
+          dyno_error_line (
+              "%s: ending the trial; what was measured is kept; once more ends at once",
+              search->command);
           dyno_tune_stop (search->tune);
         }
       dyno_progress_tick (&search->progress);
@@ -239,7 +250,8 @@ tune (Search *search, double minutes)
   int code = DYNO_EXIT_OK;
 
   search->tune = one;
-  search->csv = g_string_new ("number,stage,batch_size,amp,workers,samples_per_s,step_ms,wait_data_ms,vram_bytes,outcome\n");
+  search->csv = g_string_new ("number,stage,batch_size,amp,workers,samples_per_s,step_ms,wait_data_"
+                              "ms,vram_bytes,outcome\n");
   dyno_progress_init (&search->progress, search->quiet || search->options->json);
   dyno_tune_set_dataset (one, search->cli_job->dataset);
   dyno_tune_start (one);
@@ -252,7 +264,8 @@ tune (Search *search, double minutes)
       if (!dyno_file_write_atomic (path, search->csv->str, search->csv->len, &error))
         keep_error (search, error);
       else if (!search->options->json && !search->quiet)
-        dyno_out_line ("in %s: %strials.csv", search->out, search->found ? "settings.ini, settings.json, " : "");
+        dyno_out_line ("in %s: %strials.csv", search->out,
+                       search->found ? "settings.ini, settings.json, " : "");
     }
   g_string_free (search->csv, TRUE);
   if (dyno_signals_get ())
@@ -280,8 +293,10 @@ dyno_verb_tune (int argc, char **argv)
   int code;
   Search search;
   const GOptionEntry own[] = {
-    { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search in all (default: 3)", "N" },
-    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out, "Folder for settings.ini, settings.json and trials.csv", "DIR" },
+    { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search in all (default: 3)",
+      "N" },
+    { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out,
+      "Folder for settings.ini, settings.json and trials.csv", "DIR" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &force, "Write over an earlier run in --out", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Only errors and warnings", NULL },
     { NULL },
@@ -289,11 +304,12 @@ dyno_verb_tune (int argc, char **argv)
 
   dyno_job_options_init (&options);
   entries = dyno_job_options_entries (&options, own);
-  if (!dyno_cli_parse (
-          argc, argv, "--data DATA --model MODEL", "Finds the settings that train fastest within the memory.", entries,
-          "Runs real training steps; every trial is listed, and the best is run once more before it is called best.\n"
-          "Train with what it found: dynoctl train --settings DIR/settings.ini",
-          NULL, 0, &code))
+  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL",
+                       "Finds the settings that train fastest within the memory.", entries,
+                       "Runs real training steps; every trial is listed, and the best is run once "
+                       "more before it is called best.\n"
+                       "Train with what it found: dynoctl train --settings DIR/settings.ini",
+                       NULL, 0, &code))
     return code;
   if (!(minutes > 0) || minutes > 10000)
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
@@ -310,6 +326,8 @@ dyno_verb_tune (int argc, char **argv)
     }
   if (cli_job.preset_note && !quiet)
     dyno_error_line ("%s: %s", argv[0], cli_job.preset_note);
-  search = (Search){ .command = argv[0], .options = &options, .cli_job = &cli_job, .out = out, .quiet = quiet };
+  search = (Search){
+    .command = argv[0], .options = &options, .cli_job = &cli_job, .out = out, .quiet = quiet
+  };
   return tune (&search, minutes);
 }

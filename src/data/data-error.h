@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the data floor.  Each message names the file, what was expected and found, and the next step. */
+/* Errors of the data floor.  Each message names the file, what was expected and found, and the next
+ * step. */
 #pragma once
 #include <glib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Careful opening and reading of data files.  O_NONBLOCK keeps open from waiting for a FIFO's writer; the type is
- * checked on the open descriptor, so that nothing can be swapped in between. */
+/* Careful opening and reading of data files.  O_NONBLOCK keeps open from waiting for a FIFO's
+ * writer; the type is checked on the open descriptor, so that nothing can be swapped in between. */
 #include "datafile.h"
 #include "intl.h"
 #include <errno.h>
@@ -20,7 +20,8 @@ dyno_datafile_set_error (GError **error, int code, const char *path)
                _ ("Cannot read “%s”: %s"), shown, g_strerror (code));
 }
 
-/* open() refuses paths of PATH_MAX bytes and more: those are walked in pieces, each relative to the folder before. */
+/* open() refuses paths of PATH_MAX bytes and more: those are walked in pieces, each relative to the
+ * folder before. */
 static int
 open_path (const char *path, int flags)
 {
@@ -96,7 +97,8 @@ dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error)
     {
       g_autofree char *shown = g_filename_display_name (path);
       close (fd);
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” is not a regular file"), shown);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” is not a regular file"),
+                   shown);
       return -1;
     }
   *size_bytes = (guint64) status.st_size;
@@ -115,7 +117,8 @@ dyno_datafile_pread (int fd, void *buffer, gsize size, guint64 offset)
     }
   while (have < size)
     {
-      gssize n = pread (fd, (guint8 *) buffer + have, MIN (size - have, (gsize) 1 << 30), (off_t) (offset + have));
+      gssize n = pread (fd, (guint8 *) buffer + have, MIN (size - have, (gsize) 1 << 30),
+                        (off_t) (offset + have));
       if (n < 0 && errno == EINTR)
         continue;
       if (n < 0)
@@ -145,13 +148,16 @@ dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error)
           return TRUE;
         }
     }
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-               _ ("No memory for %" PRIu64 " MB to decode a sample; use fewer workers or smaller files"), size >> 20);
+  g_set_error (
+      error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      _ ("No memory for %" PRIu64 " MB to decode a sample; use fewer workers or smaller files"),
+      size >> 20);
   return FALSE;
 }
 
 gboolean
-dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch, gsize *size_bytes, GError **error)
+dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch, gsize *size_bytes,
+                    GError **error)
 {
   guint64 size;
   gssize n;
@@ -164,7 +170,8 @@ dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch, gsize 
       g_autofree char *shown = g_filename_display_name (path);
       close (fd);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s” has %" PRIu64 " bytes, more than the limit of %" PRIu64), shown, size, limit);
+                   _ ("“%s” has %" PRIu64 " bytes, more than the limit of %" PRIu64), shown, size,
+                   limit);
       return FALSE;
     }
   if (!dyno_datafile_reserve (scratch, size, error))

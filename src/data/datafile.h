@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading files that others put there: never hangs on a FIFO or device, never trusts a size, takes any path length. */
+/* Reading files that others put there: never hangs on a FIFO or device, never trusts a size, takes
+ * any path length. */
 #pragma once
 #include "data-error.h"
 #include <sys/stat.h>
 
 G_BEGIN_DECLS
 
-/* Opens path for reading without waiting and tells what it is.  -1 on error.  Errors: NOT_FOUND, READ. */
+/* Opens path for reading without waiting and tells what it is.  -1 on error.  Errors: NOT_FOUND,
+ * READ. */
 int dyno_datafile_open_any (const char *path, struct stat *status, GError **error);
 
 /* The same, but anything else than a regular file is refused.  Errors: NOT_FOUND, READ. */
@@ -15,11 +17,13 @@ int dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error);
 /* pread until size bytes are there or the file ends; -1 with errno on failure. */
 gssize dyno_datafile_pread (int fd, void *buffer, gsize size, guint64 offset);
 
-/* Room for size bytes in scratch; FALSE when memory is short (scratch itself would abort).  Errors: TOO_LARGE. */
+/* Room for size bytes in scratch; FALSE when memory is short (scratch itself would abort).  Errors:
+ * TOO_LARGE. */
 gboolean dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error);
 
 /* The whole file into scratch, at its start.  Errors: NOT_FOUND, READ, TOO_LARGE (past limit). */
-gboolean dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch, gsize *size_bytes, GError **error);
+gboolean dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch,
+                             gsize *size_bytes, GError **error);
 
 /* An error of errno code for path, NOT_FOUND or READ. */
 void dyno_datafile_set_error (GError **error, int code, const char *path);

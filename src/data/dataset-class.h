@@ -3,9 +3,10 @@
  *
  * Laws of a class:
  * - matches is cheap: it looks at the location's name and first bytes, and at names in a folder.
- * - open fills dataset->info (kind, title, name and location are set before it) and dataset->state.  When it fails,
- *   close is still called, with whatever state there is; close takes a NULL state.
- * - After open the state is never written again, so decode, label and describe run in any thread without a lock. */
+ * - open fills dataset->info (kind, title, name and location are set before it) and dataset->state.
+ *   When it fails, close is still called, with whatever state there is; close takes a NULL state.
+ * - After open the state is never written again, so decode, label and describe run in any thread
+ *   without a lock. */
 #pragma once
 #include "dataset.h"
 #include "location.h"
@@ -27,12 +28,14 @@ typedef struct {
   gboolean (*matches) (const DynoLocation *location);
   gboolean (*open) (DynoDataset *dataset, const DynoOpenContext *context, GError **error);
   void (*close) (DynoDataset *dataset);
-  gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-                      GByteArray *scratch, GError **error);
+  gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                      gpointer pixels, gpointer target, GByteArray *scratch, GError **error);
   gint32 (*label) (DynoDataset *dataset, guint64 index);
-  const float *(*values) (DynoDataset *dataset, guint64 index);    /* NULL: not known before a sample is decoded */
-  char *(*describe) (DynoDataset *dataset, guint64 index);         /* NULL: "#index" */
-  gboolean (*is_validation) (DynoDataset *dataset, guint64 index); /* of a data set with its own split; else NULL */
+  /* NULL: not known before a sample is decoded */
+  const float *(*values) (DynoDataset *dataset, guint64 index);
+  char *(*describe) (DynoDataset *dataset, guint64 index); /* NULL: "#index" */
+  /* of a data set with its own split; else NULL */
+  gboolean (*is_validation) (DynoDataset *dataset, guint64 index);
 } DynoDatasetClass;
 
 struct _DynoDataset {
@@ -54,12 +57,14 @@ extern const DynoDatasetClass dyno_dataset_class_idx;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
 /* A data set of a class that is opened by it at once; also for classes outside the table. */
-DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context, GError **error);
+DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
+                               GError **error);
 
 /* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
 
-/* Refuses a data set without a sample, with one class only unless that is allowed, or with more samples than an index can name. */
+/* Refuses a data set without a sample, with one class only unless that is allowed, or with more
+ * samples than an index can name. */
 gboolean dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error);
 
 G_END_DECLS

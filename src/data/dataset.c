@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a data set: the first class of the table that matches the location takes it.  What all classes share is
- * here: references, facts, the checks that hold for each. */
+/* Opening a data set: the first class of the table that matches the location takes it.  What all
+ * classes share is here: references, facts, the checks that hold for each. */
 #include "dataset-class.h"
 #include "intl.h"
 #include <inttypes.h>
@@ -40,18 +40,22 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   if (info->n_samples == 0)
     {
       if (info->n_unreadable > 0)
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                     _ ("“%s” has no readable sample: all %" PRIu64 " were refused, the first as “%s”"), shown,
-                     info->n_unreadable,
-                     dataset->unreadable->len > 0 ? (char *) g_ptr_array_index (dataset->unreadable, 0) : "?");
+        g_set_error (
+            error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+            _ ("“%s” has no readable sample: all %" PRIu64 " were refused, the first as “%s”"),
+            shown, info->n_unreadable,
+            dataset->unreadable->len > 0 ? (char *) g_ptr_array_index (dataset->unreadable, 0)
+                                         : "?");
       else
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” holds no sample"), shown);
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” holds no sample"),
+                     shown);
       return FALSE;
     }
   if (info->n_samples >= G_MAXUINT32)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s” has %" PRIu64 " samples; at most %u can be used"), shown, info->n_samples, G_MAXUINT32 - 1);
+                   _ ("“%s” has %" PRIu64 " samples; at most %u can be used"), shown,
+                   info->n_samples, G_MAXUINT32 - 1);
       return FALSE;
     }
   if (info->target_kind != DYNO_TARGET_CLASS || one_class)
@@ -61,7 +65,8 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   if (used < 2)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   _ ("“%s” has samples of one class only; a classifier needs at least two (data.one_class allows it)"),
+                   _ ("“%s” has samples of one class only; a classifier needs at least two "
+                      "(data.one_class allows it)"),
                    shown);
       return FALSE;
     }
@@ -92,15 +97,16 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
   dataset->info.location = g_strdup (context->location->text);
-  if (!klass->open (dataset, context, error) || !dyno_dataset_check (dataset, context->params->one_class, error))
+  if (!klass->open (dataset, context, error)
+      || !dyno_dataset_check (dataset, context->params->one_class, error))
     return NULL;
   g_ptr_array_add (dataset->unreadable, NULL);
   return g_steal_pointer (&dataset);
 }
 
 DynoDataset *
-dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress, gpointer data,
-                   GCancellable *cancellable, GError **error)
+dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
+                   gpointer data, GCancellable *cancellable, GError **error)
 {
   static const DynoDatasetParams defaults;
   g_autoptr (DynoLocation) parsed = NULL;
@@ -118,7 +124,8 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
       {
         DynoOpenContext context = { .location = parsed,
                                     .params = params,
-                                    .max_listed = params->max_listed > 0 ? params->max_listed : DEFAULT_LISTED,
+                                    .max_listed = params->max_listed > 0 ? params->max_listed
+                                                                         : DEFAULT_LISTED,
                                     .progress = progress,
                                     .progress_data = data,
                                     .cancellable = cancellable };
@@ -128,13 +135,14 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   shown = g_filename_display_name (location);
   if (parsed->scheme != NULL)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-                 _ ("There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC"), shown);
+                 _ ("There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC"),
+                 shown);
   else
-    g_set_error (
-        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-        _ ("“%s” is not a data set that Dyno reads; choose a folder with one sub-folder of images for each class, an IDX "
-           "images file, or an X.npy with its y.npy"),
-        shown);
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+                 _ ("“%s” is not a data set that Dyno reads; choose a folder with one sub-folder "
+                    "of images for each class, an IDX "
+                    "images file, or an X.npy with its y.npy"),
+                 shown);
   return NULL;
 }
 
@@ -171,28 +179,31 @@ dyno_dataset_get_unreadable (DynoDataset *dataset)
 }
 
 gboolean
-dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-                     GByteArray *scratch, GError **error)
+dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                     gpointer pixels, gpointer target, GByteArray *scratch, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
 
   g_return_val_if_fail (index < info->n_samples, FALSE);
   g_return_val_if_fail (width > 0 && height > 0, FALSE);
-  g_return_val_if_fail (info->resizable || (width == info->max_width && height == info->max_height), FALSE);
+  g_return_val_if_fail (info->resizable || (width == info->max_width && height == info->max_height),
+                        FALSE);
   return dataset->klass->decode (dataset, index, width, height, pixels, target, scratch, error);
 }
 
 gint32
 dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
 {
-  g_return_val_if_fail (dataset->info.target_kind == DYNO_TARGET_CLASS && index < dataset->info.n_samples, 0);
+  g_return_val_if_fail (
+      dataset->info.target_kind == DYNO_TARGET_CLASS && index < dataset->info.n_samples, 0);
   return dataset->klass->label (dataset, index);
 }
 
 const float *
 dyno_dataset_get_values (DynoDataset *dataset, guint64 index)
 {
-  g_return_val_if_fail (dataset->info.target_kind == DYNO_TARGET_VALUES && index < dataset->info.n_samples, NULL);
+  g_return_val_if_fail (
+      dataset->info.target_kind == DYNO_TARGET_VALUES && index < dataset->info.n_samples, NULL);
   return dataset->klass->values ? dataset->klass->values (dataset, index) : NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A data set: samples by index, each an image (H, W, C) and a target.
  *
- * A DynoDataset is immutable once open; every function may be called from any thread, _decode from many at a
- * time.  Reference counted.  A new format is one file in formats/ with a DynoDatasetClass, named in
- * formats/formats.c; nothing else knows formats. */
+ * A DynoDataset is immutable once open; every function may be called from any thread, _decode from
+ * many at a time.  Reference counted.  A new format is one file in formats/ with a
+ * DynoDatasetClass, named in formats/formats.c; nothing else knows formats. */
 #pragma once
 #include "data-error.h"
 #include <gio/gio.h>
@@ -24,7 +24,9 @@ typedef enum {
 
 /* Order of the axes of an array with four of them. */
 typedef enum {
-  DYNO_AXES_AUTO, /* NCHW where the second axis can be channels (1, 3 or 4) and the last cannot (more than 4), else NHWC */
+  /* NCHW where the second axis can be channels (1, 3 or 4) and the last cannot (more than 4), else
+   * NHWC */
+  DYNO_AXES_AUTO,
   DYNO_AXES_NHWC,
   DYNO_AXES_NCHW,
 } DynoAxes;
@@ -39,75 +41,96 @@ typedef struct {
   guint64 n_unreadable; /* found but refused when scanned */
   guint64 size_bytes;   /* on disk; 0 for generated ones */
   DynoElement element;
-  const char *axes;                                     /* of an array's file: "NHWC", "NCHW", "NHW", "NF"; else NULL */
-  guint32 channels;                                     /* of every sample after decoding: 1, 3, ... */
+  const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NF"; else NULL */
+  guint32 channels; /* of every sample after decoding: 1, 3, ... */
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
-  gboolean resizable; /* decode can give any size (images, built-in shapes); else width and height are fixed */
+  /* decode can give any size (images, built-in shapes); else width and height are fixed */
+  gboolean resizable;
   DynoTargetKind target_kind;
-  guint32 n_classes;           /* CLASS only */
-  char **class_names;          /* n_classes + NULL */
-  guint64 *class_counts;       /* n_classes */
-  guint32 n_targets;           /* VALUES only */
-  gboolean knows_values;       /* VALUES only: dyno_dataset_get_values gives them */
-  gboolean has_split;          /* the folder brings its own train/ and val/ */
-  gboolean generated;          /* built in */
-  gboolean device_noise;       /* synthetic: nothing is decoded or copied, the device makes noise itself */
-  float mean[4], deviation[4]; /* per-channel normalisation that the kind advises (of values scaled to 0..1 for U8) */
-  gboolean normalise;          /* U8 is scaled to 0..1, then mean and deviation count; FALSE: values are fed as they are */
-  guint64 content_hash;        /* of names, sizes and labels: tells whether a resumed run sees the same data */
+  guint32 n_classes;     /* CLASS only */
+  char **class_names;    /* n_classes + NULL */
+  guint64 *class_counts; /* n_classes */
+  guint32 n_targets;     /* VALUES only */
+  gboolean knows_values; /* VALUES only: dyno_dataset_get_values gives them */
+  gboolean has_split;    /* the folder brings its own train/ and val/ */
+  gboolean generated;    /* built in */
+  /* synthetic: nothing is decoded or copied, the device makes noise itself */
+  gboolean device_noise;
+  /* per-channel normalisation that the kind advises (of values scaled to 0..1 for U8) */
+  float mean[4], deviation[4];
+  /* U8 is scaled to 0..1, then mean and deviation count; FALSE: values are fed as they are */
+  gboolean normalise;
+  /* of names, sizes and labels: tells whether a resumed run sees the same data */
+  guint64 content_hash;
 } DynoDatasetInfo;
 
 typedef struct {
-  const char *targets; /* the y.npy of an X.npy; NULL: found beside it (y.npy, labels.npy, <stem>_y.npy) or an error */
-  DynoAxes axes;       /* of an X.npy with four axes */
-  gboolean links;      /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
-  gboolean one_class;  /* samples of one class only are no error */
-  guint max_listed;    /* unreadable files listed by name; 0: 100 */
+  /* the y.npy of an X.npy; NULL: found beside it (y.npy, labels.npy, <stem>_y.npy) or an error */
+  const char *targets;
+  DynoAxes axes; /* of an X.npy with four axes */
+  /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
+  gboolean links;
+  gboolean one_class; /* samples of one class only are no error */
+  guint max_listed;   /* unreadable files listed by name; 0: 100 */
 } DynoDatasetParams;
 
-/* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a second. */
+/* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a
+ * second. */
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
-/* Opens DATA: a path (folder, IDX images file or its folder, X.npy or its folder), "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]"
- * or "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
+/* Opens DATA: a path (folder, IDX images file or its folder, X.npy or its folder),
+ * "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]" or
+ * "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
  * Errors: all of DynoDataError; G_IO_ERROR_CANCELLED. */
-DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
-                                gpointer data, GCancellable *cancellable, GError **error);
+DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params,
+                                DynoScanProgress progress, gpointer data, GCancellable *cancellable,
+                                GError **error);
 DynoDataset *dyno_dataset_ref (DynoDataset *dataset);
 void dyno_dataset_unref (DynoDataset *dataset);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDataset, dyno_dataset_unref)
 
 const DynoDatasetInfo *dyno_dataset_get_info (DynoDataset *dataset);
 
-/* Names of files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by the data set. */
+/* Names of files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by
+ * the data set. */
 const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
 
-/* What is likely to be a mistake, a sentence each: files left out, a test folder that is not used, classes without a sample, without
- * one to train or (where parts are given) to validate, classes of very different size.  train, validation: as dyno_dataset_split
- * gives them, or both NULL.  Free with g_strfreev. */
-char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray *validation);
+/* What is likely to be a mistake, a sentence each: files left out, a test folder that is not used,
+ * classes without a sample, without one to train or (where parts are given) to validate, classes of
+ * very different size.  train, validation: as dyno_dataset_split gives them, or both NULL.  Free
+ * with g_strfreev. */
+char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train,
+                                const GArray *validation);
 
-/* Decodes every sample once.  Gives "sample: reason" of those that fail, at most max_listed (0: 100), in their order, and counts all of
- * them.  progress: samples done so far.  Errors: TOO_LARGE (no memory); G_IO_ERROR_CANCELLED. */
-char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress, gpointer data,
-                            GCancellable *cancellable, guint64 *n_failed, GError **error);
+/* Decodes every sample once.  Gives "sample: reason" of those that fail, at most max_listed (0:
+ * 100), in their order, and counts all of them.  progress: samples done so far.  Errors: TOO_LARGE
+ * (no memory); G_IO_ERROR_CANCELLED. */
+char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress,
+                            gpointer data, GCancellable *cancellable, guint64 *n_failed,
+                            GError **error);
 
-/* Decodes sample index into pixels, (height, width, channels) of the info's element, rows packed.  Images are scaled to cover
- * height x width and centre-cropped.  Not resizable kinds want exactly their own size.
- * target: gint32 or n_targets gfloat.  scratch: a GByteArray of the calling thread, reused between calls.
- * Errors: CORRUPT, TOO_LARGE, READ, NOT_FOUND (a file that vanished). */
-gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
-                              gpointer target, GByteArray *scratch, GError **error);
+/* Decodes sample index into pixels, (height, width, channels) of the info's element, rows packed.
+ * Images are scaled to cover height x width and centre-cropped.  Not resizable kinds want exactly
+ * their own size.
+ * target: gint32 or n_targets gfloat.  scratch: a GByteArray of the calling thread, reused between
+ * calls.  Errors: CORRUPT, TOO_LARGE, READ, NOT_FOUND (a file that vanished). */
+gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                              gpointer pixels, gpointer target, GByteArray *scratch,
+                              GError **error);
 
-/* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17"; g_free). */
+/* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17";
+ * g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
-/* The n_targets values of a VALUES sample without decoding it; owned by the data set, NULL: the kind does not know them before. */
+/* The n_targets values of a VALUES sample without decoding it; owned by the data set, NULL: the
+ * kind does not know them before. */
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
-/* Division into training and validation part: each class in the same proportion, but one sample at least to each part of a class
- * that has two; order by seed; val_fraction in [0, 1).
- * A data set with its own split keeps it.  With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
-void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train, GArray **validation);
+/* Division into training and validation part: each class in the same proportion, but one sample at
+ * least to each part of a class that has two; order by seed; val_fraction in [0, 1).
+ * A data set with its own split keeps it.  With val_fraction 0 all samples train, in file order.
+ * Arrays of guint32 indices. */
+void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
+                         GArray **validation);
 
 G_END_DECLS

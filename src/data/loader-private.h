@@ -2,16 +2,19 @@
 /* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.
  *
  * Laws:
- * - One mutex guards all of the loader but the pixels.  Pixels of a slot are written only by the holder of a
- *   ticket between its two visits to the mutex in commit; the consumer reads them after it has seen the slot ready.
- * - A ticket is a run of rows of one batch.  It is decoded into the worker's own memory and copied into the slot at
- *   the end, and only when the loader is still in the ticket's generation, the slot still holds the ticket's batch and
- *   nobody else has filled the rows: a worker that comes late, even hours, touches nothing.  So a stuck worker can be
- *   left behind.
- * - A generation begins with each start_epoch and with free.  Within one, a batch has one number and is opened once.
- * - Patience counts time that the consumer spends waiting, in bounded ticks: while the whole process stands still
- *   (a stop by a signal, a suspended machine) it does not pass.
- * - The loader's struct lives until the last worker is gone (references), the workers' list tells which are waited for. */
+ * - One mutex guards all of the loader but the pixels.  Pixels of a slot are written only by the
+ *   holder of a ticket between its two visits to the mutex in commit; the consumer reads them after
+ *   it has seen the slot ready.
+ * - A ticket is a run of rows of one batch.  It is decoded into the worker's own memory and copied
+ *   into the slot at the end, and only when the loader is still in the ticket's generation, the
+ *   slot still holds the ticket's batch and nobody else has filled the rows: a worker that comes
+ *   late, even hours, touches nothing.  So a stuck worker can be left behind.
+ * - A generation begins with each start_epoch and with free.  Within one, a batch has one number
+ *   and is opened once.
+ * - Patience counts time that the consumer spends waiting, in bounded ticks: while the whole
+ *   process stands still (a stop by a signal, a suspended machine) it does not pass.
+ * - The loader's struct lives until the last worker is gone (references), the workers' list tells
+ *   which are waited for. */
 #pragma once
 #include "loader.h"
 #include "sample-cache.h"
@@ -92,8 +95,9 @@ struct _DynoLoader {
   guint64 consume_batch;
   guint64 delivered_bad;
   GError *failed;
-  gint64 waited_us;        /* by the consumer, in bounded ticks, since the loader was made */
-  gint64 waiting_since_us; /* on waited_us: when rows were committed last, or the consumer began to wait */
+  gint64 waited_us; /* by the consumer, in bounded ticks, since the loader was made */
+  /* on waited_us: when rows were committed last, or the consumer began to wait */
+  gint64 waiting_since_us;
 
   DynoSlot *slots;
   guint n_slots, max_slots;
@@ -129,7 +133,8 @@ void dyno_loader_unref (DynoLoader *loader);
 /* TRUE while the rows of a ticket are still to be filled; mutex held. */
 gboolean dyno_loader_is_wanted (const DynoLoader *loader, const DynoTicket *ticket);
 
-/* For tests: the waiting after which a worker counts as stuck and the consumer gives up, and another clock. */
+/* For tests: the waiting after which a worker counts as stuck and the consumer gives up, and
+ * another clock. */
 void dyno_loader_set_patience (DynoLoader *loader, gint64 stuck_us, gint64 give_up_us);
 void dyno_loader_set_clock (DynoLoader *loader, gint64 (*clock) (void));
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers' side of the loader: claiming rows, decoding them, replacing bad samples, committing. */
+/* The workers' side of the loader: claiming rows, decoding them, replacing bad samples,
+ * committing. */
 #include "loader-private.h"
 #include "rng.h"
 #include <string.h>
@@ -30,7 +31,7 @@ dyno_bench_free (DynoBench *bench)
   g_free (bench);
 }
 
-/* --- claiming (mutex held) --------------------------------------------------------------------------------------- */
+/* --- claiming (mutex held) -------------------------------------------------------------------- */
 
 static void
 open_batch (DynoLoader *loader, guint place)
@@ -47,19 +48,22 @@ open_batch (DynoLoader *loader, guint place)
   slot->batch.index = loader->next_batch++;
   slot->batch.n_valid = (guint32) MIN ((guint64) batch, loader->n_samples - first);
   for (guint32 i = 0; i < batch; i++)
-    slot->batch.flip_seeds[i] = (guint32) (dyno_rng_at (loader->params.seed ^ FLIP_KEY, loader->epoch, first + i) >> 32);
+    slot->batch.flip_seeds[i] =
+        (guint32) (dyno_rng_at (loader->params.seed ^ FLIP_KEY, loader->epoch, first + i) >> 32);
   if (slot->batch.n_valid < batch)
     {
       guint32 n = slot->batch.n_valid;
       memset ((guint8 *) slot->batch.pixels + n * row_bytes, 0, (batch - n) * row_bytes);
-      memset ((slot->batch.classes != NULL ? (guint8 *) slot->batch.classes : (guint8 *) slot->batch.values)
+      memset ((slot->batch.classes != NULL ? (guint8 *) slot->batch.classes
+                                           : (guint8 *) slot->batch.values)
                   + n * loader->target_bytes,
               0, (batch - n) * loader->target_bytes);
     }
   loader->filling = (gint) place;
 }
 
-/* A slot for the next batch, when one is free and the loader is not yet as far ahead as it may be. */
+/* A slot for the next batch, when one is free and the loader is not yet as far ahead as it may
+ * be. */
 static gboolean
 open_next_batch (DynoLoader *loader)
 {
@@ -116,11 +120,11 @@ dyno_loader_is_wanted (const DynoLoader *loader, const DynoTicket *ticket)
 {
   const DynoSlot *slot = &loader->slots[ticket->slot];
 
-  return ticket->generation == loader->generation && slot->state == DYNO_SLOT_FILLING && slot->batch.index == ticket->batch
-         && !slot->taken[ticket->row];
+  return ticket->generation == loader->generation && slot->state == DYNO_SLOT_FILLING
+         && slot->batch.index == ticket->batch && !slot->taken[ticket->row];
 }
 
-/* --- decoding ------------------------------------------------------------------------------------------------------ */
+/* --- decoding --------------------------------------------------------------------------------- */
 
 /* Notes that the sample at a place of indices failed; mutex held. */
 static void
@@ -133,18 +137,19 @@ note_bad (DynoLoader *loader, guint32 place, const GError *reason)
   loader->distinct_bad++;
   if (loader->bad_list->len < 100)
     {
-      g_autofree char *name = dyno_dataset_describe_sample (loader->dataset, loader->indices[place]);
+      g_autofree char *name =
+          dyno_dataset_describe_sample (loader->dataset, loader->indices[place]);
       g_ptr_array_add (loader->bad_list, g_strdup_printf ("%s: %s", name, reason->message));
     }
 }
 
 typedef enum { DECODED, REPLACED, GIVEN_UP, STALE } Outcome;
 
-/* The sample of a position: its own, or else the next in the epoch's order that decodes.  That choice hangs on the
- * files alone.  A run of more bad ones than an epoch may have is an error. */
+/* The sample of a position: its own, or else the next in the epoch's order that decodes.  That
+ * choice hangs on the files alone.  A run of more bad ones than an epoch may have is an error. */
 static Outcome
-decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position, gpointer pixels, gpointer target,
-                 GByteArray *scratch, guint32 place, GError **error)
+decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position, gpointer pixels,
+                 gpointer target, GByteArray *scratch, guint32 place, GError **error)
 {
   const DynoLoaderParams *params = &loader->params;
   guint32 tried = 0;
@@ -156,8 +161,8 @@ decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position,
 
       if (loader->cache != NULL && dyno_sample_cache_get (loader->cache, place, pixels, target))
         return tried > 0 ? REPLACED : DECODED;
-      if (dyno_dataset_decode (loader->dataset, loader->indices[place], params->width, params->height, pixels, target,
-                               scratch, &reason))
+      if (dyno_dataset_decode (loader->dataset, loader->indices[place], params->width,
+                               params->height, pixels, target, scratch, &reason))
         {
           if (loader->cache != NULL)
             dyno_sample_cache_put (loader->cache, place, pixels, target);
@@ -181,7 +186,8 @@ decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position,
         {
           g_propagate_prefixed_error (
               error, g_steal_pointer (&reason),
-              "More samples than allowed (data.max_bad) cannot be read, %u in a row; the last: ", tried);
+              "More samples than allowed (data.max_bad) cannot be read, %u in a row; the last: ",
+              tried);
           return GIVEN_UP;
         }
     }
@@ -189,8 +195,8 @@ decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position,
 
 /* Copies decoded rows into their slot, unless they are not wanted any more. */
 static void
-commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, guint32 n_bad, gint64 decode_us,
-        GError *failure)
+commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, guint32 n_bad,
+        gint64 decode_us, GError *failure)
 {
   DynoSlot *slot = &loader->slots[ticket->slot];
 
@@ -209,10 +215,12 @@ commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, gu
 
   if (failure == NULL)
     {
-      guint8 *targets = slot->batch.classes != NULL ? (guint8 *) slot->batch.classes : (guint8 *) slot->batch.values;
+      guint8 *targets = slot->batch.classes != NULL ? (guint8 *) slot->batch.classes
+                                                    : (guint8 *) slot->batch.values;
       memcpy ((guint8 *) slot->batch.pixels + ticket->row * loader->sample_bytes, bench->pixels,
               ticket->count * loader->sample_bytes);
-      memcpy (targets + ticket->row * loader->target_bytes, bench->targets, ticket->count * loader->target_bytes);
+      memcpy (targets + ticket->row * loader->target_bytes, bench->targets,
+              ticket->count * loader->target_bytes);
     }
 
   g_mutex_lock (&loader->mutex);
@@ -250,16 +258,18 @@ dyno_loader_process (DynoLoader *loader, const DynoTicket *ticket, DynoBench *be
 
   for (guint32 i = 0; i < ticket->count && failure == NULL; i++)
     {
-      Outcome outcome = decode_position (loader, ticket, ticket->position + i, bench->pixels + i * loader->sample_bytes,
-                                         bench->targets + i * loader->target_bytes, bench->scratch, place[i], &failure);
+      Outcome outcome = decode_position (
+          loader, ticket, ticket->position + i, bench->pixels + i * loader->sample_bytes,
+          bench->targets + i * loader->target_bytes, bench->scratch, place[i], &failure);
       if (outcome == STALE)
         return;
       n_bad += outcome != DECODED;
     }
-  commit (loader, ticket, bench, n_bad, g_get_monotonic_time () - start, g_steal_pointer (&failure));
+  commit (loader, ticket, bench, n_bad, g_get_monotonic_time () - start,
+          g_steal_pointer (&failure));
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 /* Nothing of this epoch is left to be given out; mutex held. */
 static gboolean
@@ -331,8 +341,8 @@ dyno_loader_spawn_workers (DynoLoader *loader)
       worker->thread = g_thread_try_new ("dyno-loader", worker_main, worker, &error);
       if (worker->thread == NULL)
         {
-          g_warning ("Only %u of %u loader workers could be started: %s", loader->alive, loader->target_workers,
-                     error->message);
+          g_warning ("Only %u of %u loader workers could be started: %s", loader->alive,
+                     loader->target_workers, error->message);
           loader->target_workers = loader->alive;
           g_free (worker);
           (void) g_atomic_ref_count_dec (&loader->references);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The consumer's side of the loader: slots, epochs, taking batches, live changes.  loader-private.h says the laws. */
+/* The consumer's side of the loader: slots, epochs, taking batches, live changes.  loader-private.h
+ * says the laws. */
 #include "loader-private.h"
 #include "checked.h"
 #include "intl.h"
@@ -8,26 +9,29 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_BATCH_BYTES  (G_GUINT64_CONSTANT (1) << 40)
-#define CHUNK_BYTES      (32 * 1024) /* small samples are taken several at a time, to visit the mutex less often */
+#define MAX_BATCH_BYTES (G_GUINT64_CONSTANT (1) << 40)
+/* small samples are taken several at a time, to visit the mutex less often */
+#define CHUNK_BYTES      (32 * 1024)
 #define DEFAULT_BAD      0.1
 #define DEFAULT_STUCK_US (5 * G_USEC_PER_SEC)
 #define DEFAULT_PATIENCE (30 * G_USEC_PER_SEC)
 #define HELD_SLOTS       2 /* batches that a consumer may hold while prefetch others are ahead */
 
 gboolean
-dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width, guint32 height, guint64 *bytes)
+dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width, guint32 height,
+                         guint64 *bytes)
 {
   guint64 size = info->element == DYNO_ELEMENT_F32 ? 4 : 1;
 
-  if (!dyno_size_mul (size, batch, &size) || !dyno_size_mul (size, width, &size) || !dyno_size_mul (size, height, &size)
-      || !dyno_size_mul (size, info->channels, &size) || size > MAX_BATCH_BYTES)
+  if (!dyno_size_mul (size, batch, &size) || !dyno_size_mul (size, width, &size)
+      || !dyno_size_mul (size, height, &size) || !dyno_size_mul (size, info->channels, &size)
+      || size > MAX_BATCH_BYTES)
     return FALSE;
   *bytes = size;
   return TRUE;
 }
 
-/* --- making and unmaking ------------------------------------------------------------------------------------------- */
+/* --- making and unmaking ---------------------------------------------------------------------- */
 
 static gboolean
 init_slot (DynoLoader *loader, gpointer pixels)
@@ -86,8 +90,9 @@ static gboolean
 set_memory_error (GError **error, const char *what, guint64 bytes)
 {
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-               _ ("No memory for %s (%" PRIu64 " MB); take a smaller batch, a smaller prefetch or smaller images"), what,
-               bytes >> 20);
+               _ ("No memory for %s (%" PRIu64
+                  " MB); take a smaller batch, a smaller prefetch or smaller images"),
+               what, bytes >> 20);
   return FALSE;
 }
 
@@ -96,7 +101,8 @@ make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
 {
   const DynoLoaderParams *params = &loader->params;
 
-  loader->max_slots = params->slots != NULL ? params->n_slots : dyno_loader_count_slots (DYNO_LOADER_MAX_PREFETCH);
+  loader->max_slots =
+      params->slots != NULL ? params->n_slots : dyno_loader_count_slots (DYNO_LOADER_MAX_PREFETCH);
   loader->slots = g_new0 (DynoSlot, loader->max_slots);
   for (guint i = 0; params->slots != NULL && i < params->n_slots; i++)
     if (!init_slot (loader, params->slots[i]))
@@ -116,26 +122,30 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   guint32 batch = loader->params.batch;
 
   loader->n_samples = indices->len;
-  loader->n_batches = loader->params.drop_last ? indices->len / batch : dyno_div_up (indices->len, batch);
+  loader->n_batches =
+      loader->params.drop_last ? indices->len / batch : dyno_div_up (indices->len, batch);
   if (loader->n_batches == 0)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   _ ("%u samples of “%s” do not fill a batch of %u; take a smaller batch or more samples"), indices->len,
-                   info->name, batch);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+          _ ("%u samples of “%s” do not fill a batch of %u; take a smaller batch or more samples"),
+          indices->len, info->name, batch);
       return FALSE;
     }
   loader->indices = g_try_new (guint32, indices->len);
   loader->order = g_try_new (guint32, indices->len);
   loader->bad = g_try_malloc0 (indices->len);
   loader->ever_bad = g_try_malloc0 (indices->len);
-  if (loader->indices == NULL || loader->order == NULL || loader->bad == NULL || loader->ever_bad == NULL)
+  if (loader->indices == NULL || loader->order == NULL || loader->bad == NULL
+      || loader->ever_bad == NULL)
     return set_memory_error (error, "the order of samples", (guint64) indices->len * 10);
   memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
   return TRUE;
 }
 
 DynoLoader *
-dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params, GError **error)
+dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params,
+                 GError **error)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
   g_autoptr (DynoLoader) loader = NULL;
@@ -146,7 +156,8 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &batch_bytes))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("A batch of %u samples of %u x %u x %u is too large; take a smaller batch or smaller images"),
+                   _ ("A batch of %u samples of %u x %u x %u is too large; take a smaller batch or "
+                      "smaller images"),
                    params->batch, params->width, params->height, info->channels);
       return NULL;
     }
@@ -169,17 +180,18 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   loader->prefetch = CLAMP (params->prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
   loader->target_workers = MIN (params->workers, DYNO_LOADER_MAX_WORKERS);
   loader->sample_bytes = batch_bytes / params->batch;
-  loader->target_bytes = info->target_kind == DYNO_TARGET_CLASS ? sizeof (gint32) : info->n_targets * sizeof (float);
+  loader->target_bytes =
+      info->target_kind == DYNO_TARGET_CLASS ? sizeof (gint32) : info->n_targets * sizeof (float);
   loader->chunk = (guint32) CLAMP (CHUNK_BYTES / loader->sample_bytes, 1, DYNO_LOADER_MAX_CHUNK);
   if (!take_indices (loader, indices, error) || !make_slots (loader, batch_bytes, error))
     return NULL;
   if (params->max_bad_share >= 0)
-    loader->bad_limit =
-        (guint64) ceil ((params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
+    loader->bad_limit = (guint64) ceil (
+        (params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
   if (params->cache)
     {
-      loader->cache =
-          dyno_sample_cache_new (loader->n_samples, loader->sample_bytes, loader->target_bytes, params->cache_limit_bytes);
+      loader->cache = dyno_sample_cache_new (loader->n_samples, loader->sample_bytes,
+                                             loader->target_bytes, params->cache_limit_bytes);
       if (loader->cache == NULL)
         g_warning ("No memory for the cache of samples; going on without");
     }
@@ -230,7 +242,8 @@ join_ended (DynoLoader *loader)
     }
 }
 
-/* Leaves a stuck worker behind: it keeps its own reference and finds that its rows are not wanted any more. */
+/* Leaves a stuck worker behind: it keeps its own reference and finds that its rows are not wanted
+ * any more. */
 static void
 abandon (DynoLoader *loader, guint place)
 {
@@ -266,7 +279,7 @@ dyno_loader_free (DynoLoader *loader)
   dyno_loader_unref (loader);
 }
 
-/* --- epochs and batches -------------------------------------------------------------------------------------------- */
+/* --- epochs and batches ----------------------------------------------------------------------- */
 
 guint64
 dyno_loader_get_batches (DynoLoader *loader)
@@ -347,10 +360,13 @@ look_for_stuck (DynoLoader *loader)
       abandon (loader, i - 1);
       found = TRUE;
     }
-  if (now - loader->waiting_since_us > loader->give_up_us && loader->alive > 0 && loader->failed == NULL)
+  if (now - loader->waiting_since_us > loader->give_up_us && loader->alive > 0
+      && loader->failed == NULL)
     g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
-                 _ ("No sample of “%s” could be read for %.0f s; check that its disk or network answers, then resume"),
-                 dyno_dataset_get_info (loader->dataset)->name, (double) loader->give_up_us / G_USEC_PER_SEC);
+                 _ ("No sample of “%s” could be read for %.0f s; check that its disk or network "
+                    "answers, then resume"),
+                 dyno_dataset_get_info (loader->dataset)->name,
+                 (double) loader->give_up_us / G_USEC_PER_SEC);
   if (found && loader->failed == NULL)
     {
       dyno_loader_spawn_workers (loader);
@@ -367,7 +383,8 @@ find_next (DynoLoader *loader, gboolean *all_held)
     {
       DynoSlot *slot = &loader->slots[i];
       *all_held = *all_held && slot->state == DYNO_SLOT_HELD;
-      if ((slot->state == DYNO_SLOT_FILLING || slot->state == DYNO_SLOT_READY) && slot->batch.index == loader->consume_batch)
+      if ((slot->state == DYNO_SLOT_FILLING || slot->state == DYNO_SLOT_READY)
+          && slot->batch.index == loader->consume_batch)
         return slot;
     }
   return NULL;
@@ -381,11 +398,13 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
   if (slot->error != NULL)
     loader->failed = g_steal_pointer (&slot->error);
   else if (loader->delivered_bad > loader->bad_limit)
-    g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 _ ("%" PRIu64 " of %u samples of “%s” cannot be read, more than the allowed share; the first: %s; mend or "
-                    "remove them, or allow a larger share (data.max_bad)"),
-                 loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
-                 loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
+    g_set_error (
+        &loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+        _ ("%" PRIu64 " of %u samples of “%s” cannot be read, more than the allowed share; the "
+           "first: %s; mend or "
+           "remove them, or allow a larger share (data.max_bad)"),
+        loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
+        loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
   if (loader->failed != NULL)
     return NULL;
   slot->state = DYNO_SLOT_HELD;
@@ -394,8 +413,8 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
   return &slot->batch;
 }
 
-/* Waits for a round.  What passed counts as waiting for two rounds at most: more of it passed without this process.  The excess.
- * Mutex held. */
+/* Waits for a round.  What passed counts as waiting for two rounds at most: more of it passed
+ * without this process.  The excess.  Mutex held. */
 static gint64
 wait_round (DynoLoader *loader, gboolean *timed_out)
 {
@@ -407,7 +426,8 @@ wait_round (DynoLoader *loader, gboolean *timed_out)
   return passed - MIN (passed, 2 * round);
 }
 
-/* One round of waiting or, without workers, of decoding.  What of it was no waiting.  Mutex held, given up meanwhile. */
+/* One round of waiting or, without workers, of decoding.  What of it was no waiting.  Mutex held,
+ * given up meanwhile. */
 static gint64
 make_progress (DynoLoader *loader)
 {
@@ -451,7 +471,8 @@ dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable
         g_propagate_error (error, g_error_copy (loader->failed));
       else if (all_held)
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                     _ ("All %u batches of the loader are in use; release one first"), loader->n_slots);
+                     _ ("All %u batches of the loader are in use; release one first"),
+                     loader->n_slots);
       if (loader->failed != NULL || all_held)
         break;
       if (batch != NULL || g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -476,7 +497,7 @@ dyno_loader_release (DynoLoader *loader, DynoBatch *batch)
   g_mutex_unlock (&loader->mutex);
 }
 
-/* --- live changes and facts ---------------------------------------------------------------------------------------- */
+/* --- live changes and facts ------------------------------------------------------------------- */
 
 void
 dyno_loader_set_workers (DynoLoader *loader, guint workers)
@@ -496,7 +517,8 @@ dyno_loader_set_prefetch (DynoLoader *loader, guint prefetch)
   g_mutex_lock (&loader->mutex);
   loader->prefetch = CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
   if (!grow_slots (loader))
-    g_warning ("No memory for %u batches ahead; going on with %u", loader->prefetch, loader->n_slots - HELD_SLOTS);
+    g_warning ("No memory for %u batches ahead; going on with %u", loader->prefetch,
+               loader->n_slots - HELD_SLOTS);
   g_cond_broadcast (&loader->work);
   g_mutex_unlock (&loader->mutex);
 }
@@ -524,7 +546,9 @@ dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats)
   g_mutex_lock (&loader->mutex);
   *stats = (DynoLoaderStats){ .samples = loader->samples_done,
                               .bad_samples = loader->bad_samples,
-                              .cached_bytes = loader->cache != NULL ? dyno_sample_cache_get_bytes (loader->cache) : 0,
+                              .cached_bytes = loader->cache != NULL
+                                                  ? dyno_sample_cache_get_bytes (loader->cache)
+                                                  : 0,
                               .decode_us = loader->decode_us,
                               .workers = loader->alive };
   for (guint i = 0; i < loader->n_slots; i++)

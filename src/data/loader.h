@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader: worker threads decode samples into the slots of a ring of batches, ahead of the training step.
+/* The loader: worker threads decode samples into the slots of a ring of batches, ahead of the
+ * training step.
  *
  * What it promises:
- * - The order of samples, and every random choice, follow from (seed, epoch, position) alone: any number of
- *   workers, any prefetch and any timing give the same batches.
- * - Slots are memory of the caller (page-locked staging) or the loader's own; no allocation after _new.
- * - A sample that fails to decode is replaced by the next good one of its epoch's order, counted and listed; past
- *   max_bad_share of an epoch the loader stops with an error.
- * - With 0 workers the consumer's thread decodes.  Workers belong to no epoch (persistent) unless asked otherwise.
- * Threads: one consumer thread calls _next, _release, _start_epoch; _set_workers, _set_prefetch and the counters
- * may be used from any thread.  _free joins the workers, also in the middle of an epoch. */
+ * - The order of samples, and every random choice, follow from (seed, epoch, position) alone: any
+ *   number of workers, any prefetch and any timing give the same batches.
+ * - Slots are memory of the caller (page-locked staging) or the loader's own; no allocation after
+ *   _new.
+ * - A sample that fails to decode is replaced by the next good one of its epoch's order, counted
+ *   and listed; past max_bad_share of an epoch the loader stops with an error.
+ * - With 0 workers the consumer's thread decodes.  Workers belong to no epoch (persistent) unless
+ *   asked otherwise.
+ * Threads: one consumer thread calls _next, _release, _start_epoch; _set_workers, _set_prefetch and
+ * the counters may be used from any thread.  _free joins the workers, also in the middle of an
+ * epoch. */
 #pragma once
 #include "dataset.h"
 
@@ -22,47 +26,56 @@ typedef struct {
   guint32 width, height; /* of the decoded samples */
   guint64 seed;
   gboolean shuffle;
-  gboolean drop_last;        /* training: every batch is full; FALSE: the last may be short */
-  guint workers;             /* threads; 0: the consumer decodes */
-  guint prefetch;            /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */
+  gboolean drop_last; /* training: every batch is full; FALSE: the last may be short */
+  guint workers;      /* threads; 0: the consumer decodes */
+  /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */
+  guint prefetch;
   gboolean persistent;       /* workers live over epochs; FALSE: they end with each epoch */
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
-  gpointer *slots;           /* n_slots blocks for pixels, dyno_loader_batch_bytes each; NULL: own memory */
-  guint n_slots;             /* at least 2 with slots; prefetch is capped by n_slots - 1 */
+  gpointer *slots; /* n_slots blocks for pixels, dyno_loader_batch_bytes each; NULL: own memory */
+  guint n_slots;   /* at least 2 with slots; prefetch is capped by n_slots - 1 */
 } DynoLoaderParams;
 
 typedef struct {
-  guint slot;          /* index of the slot that holds it */
-  guint64 index;       /* batch number in the epoch */
-  guint32 n_valid;     /* samples in it; < batch only in a short last batch */
-  gpointer pixels;     /* (batch, height, width, channels) of the data set's element; invalid samples are zero */
-  gint32 *classes;     /* batch class ids, or NULL */
-  float *values;       /* (batch, n_targets), or NULL */
-  guint32 *flip_seeds; /* batch random words, one a sample, from (seed, epoch, position): for augmentation on the device */
+  guint slot;      /* index of the slot that holds it */
+  guint64 index;   /* batch number in the epoch */
+  guint32 n_valid; /* samples in it; < batch only in a short last batch */
+  /* (batch, height, width, channels) of the data set's element; invalid samples are zero */
+  gpointer pixels;
+  gint32 *classes; /* batch class ids, or NULL */
+  float *values;   /* (batch, n_targets), or NULL */
+  /* batch random words, one a sample, from (seed, epoch, position): for augmentation on the
+   * device */
+  guint32 *flip_seeds;
 } DynoBatch;
 
-/* indices: the samples of this part of the data set (array of guint32, copied).  Errors: EMPTY, TOO_LARGE. */
-DynoLoader *dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params, GError **error);
+/* indices: the samples of this part of the data set (array of guint32, copied).  Errors: EMPTY,
+ * TOO_LARGE. */
+DynoLoader *dyno_loader_new (DynoDataset *dataset, const GArray *indices,
+                             const DynoLoaderParams *params, GError **error);
 void dyno_loader_free (DynoLoader *loader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLoader, dyno_loader_free)
 
 /* Bytes of a batch of pixels; FALSE when the product overflows or passes 2^40. */
-gboolean dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width, guint32 height, guint64 *bytes);
+gboolean dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width,
+                                  guint32 height, guint64 *bytes);
 
 /* Batches in memory of its own that a loader without `slots` makes for a prefetch. */
 guint dyno_loader_count_slots (guint prefetch);
 
 guint64 dyno_loader_get_batches (DynoLoader *loader); /* an epoch */
 
-/* Begins an epoch at a batch (0: from its start; > 0: a resumed run).  Batches of an earlier epoch are dropped. */
+/* Begins an epoch at a batch (0: from its start; > 0: a resumed run).  Batches of an earlier epoch
+ * are dropped. */
 void dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch);
 
-/* The next batch of the epoch, or NULL: at the end of the epoch with *error unset, else with an error.
- * Blocks while the workers are behind; *wait_us (may be NULL) says how long.  Cancelling the cancellable ends the wait.
- * The batch is valid until _release. */
-DynoBatch *dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable, GError **error);
+/* The next batch of the epoch, or NULL: at the end of the epoch with *error unset, else with an
+ * error.  Blocks while the workers are behind; *wait_us (may be NULL) says how long.  Cancelling
+ * the cancellable ends the wait.  The batch is valid until _release. */
+DynoBatch *dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable,
+                             GError **error);
 void dyno_loader_release (DynoLoader *loader, DynoBatch *batch);
 
 /* Live changes; workers 0..256, prefetch 1..64. */
@@ -79,7 +92,8 @@ typedef struct {
 } DynoLoaderStats;
 void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
 
-/* Samples that could not be read, each counted once; and "sample: reason" of at most 100 of them, free with g_strfreev. */
+/* Samples that could not be read, each counted once; and "sample: reason" of at most 100 of them,
+ * free with g_strfreev. */
 guint64 dyno_loader_count_bad (DynoLoader *loader);
 char **dyno_loader_list_bad (DynoLoader *loader);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DATA strings: "path", "scheme:body?key=value&key=value".  Only known schemes are schemes: "C:x" and "a:b" are paths. */
+/* DATA strings: "path", "scheme:body?key=value&key=value".  Only known schemes are schemes: "C:x"
+ * and "a:b" are paths. */
 #include "location.h"
 #include "datafile.h"
 #include "intl.h"
@@ -24,9 +25,10 @@ split_options (DynoLocation *location, GError **error)
   for (guint i = 0; location->options[i] != NULL; i++)
     if (strchr (location->options[i], '=') == NULL)
       {
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                     _ ("“%s”: option “%s” has no value; write it as key=value, several joined by &"), location->text,
-                     location->options[i]);
+        g_set_error (
+            error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
+            _ ("“%s”: option “%s” has no value; write it as key=value, several joined by &"),
+            location->text, location->options[i]);
         return FALSE;
       }
   return TRUE;
@@ -53,8 +55,10 @@ look_at_path (DynoLocation *location, GError **error)
   if (!location->is_folder && !location->is_regular)
     {
       g_autofree char *shown = g_filename_display_name (location->body);
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-                   _ ("“%s” is neither a file nor a folder; choose a folder of images or a data file"), shown);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+          _ ("“%s” is neither a file nor a folder; choose a folder of images or a data file"),
+          shown);
       return FALSE;
     }
   return TRUE;
@@ -95,8 +99,8 @@ dyno_location_free (DynoLocation *location)
 }
 
 gboolean
-dyno_location_get_number (const DynoLocation *location, const char *key, guint64 least, guint64 most, guint64 default_value,
-                          guint64 *value, GError **error)
+dyno_location_get_number (const DynoLocation *location, const char *key, guint64 least,
+                          guint64 most, guint64 default_value, guint64 *value, GError **error)
 {
   gsize length = strlen (key);
 
@@ -108,9 +112,10 @@ dyno_location_get_number (const DynoLocation *location, const char *key, guint64
         continue;
       if (!g_ascii_string_to_unsigned (option + length + 1, 10, least, most, value, NULL))
         {
-          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                       _ ("“%s”: %s must be a whole number from %" PRIu64 " to %" PRIu64 ", not “%s”"), location->text, key,
-                       least, most, option + length + 1);
+          g_set_error (
+              error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
+              _ ("“%s”: %s must be a whole number from %" PRIu64 " to %" PRIu64 ", not “%s”"),
+              location->text, key, least, most, option + length + 1);
           return FALSE;
         }
     }
@@ -126,8 +131,8 @@ dyno_location_check_options (const DynoLocation *location, const char *const *kn
       if (!g_strv_contains (known, key))
         {
           g_autofree char *names = g_strjoinv (", ", (char **) known);
-          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION, _ ("“%s”: there is no option “%s”; known: %s"),
-                       location->text, key, names);
+          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
+                       _ ("“%s”: there is no option “%s”; known: %s"), location->text, key, names);
           return FALSE;
         }
     }

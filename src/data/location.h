@@ -16,16 +16,19 @@ typedef struct {
   gsize head_size;
 } DynoLocation;
 
-/* Errors: NOT_FOUND, READ, OPTION. A path that is neither file nor folder (FIFO, socket, device) is UNKNOWN. */
+/* Errors: NOT_FOUND, READ, OPTION. A path that is neither file nor folder (FIFO, socket, device) is
+ * UNKNOWN. */
 DynoLocation *dyno_location_new (const char *text, GError **error);
 void dyno_location_free (DynoLocation *location);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLocation, dyno_location_free)
 
 /* Option key as a number in [least, most]; default_value when absent.  Errors: OPTION. */
-gboolean dyno_location_get_number (const DynoLocation *location, const char *key, guint64 least, guint64 most,
-                                   guint64 default_value, guint64 *value, GError **error);
+gboolean dyno_location_get_number (const DynoLocation *location, const char *key, guint64 least,
+                                   guint64 most, guint64 default_value, guint64 *value,
+                                   GError **error);
 
 /* Refuses options whose key is not in known (NULL-terminated).  Errors: OPTION. */
-gboolean dyno_location_check_options (const DynoLocation *location, const char *const *known, GError **error);
+gboolean dyno_location_check_options (const DynoLocation *location, const char *const *known,
+                                      GError **error);
 
 G_END_DECLS

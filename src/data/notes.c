@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a data set is likely to be a mistake, in sentences: files left out, classes that cannot be learned or checked. */
+/* What of a data set is likely to be a mistake, in sentences: files left out, classes that cannot
+ * be learned or checked. */
 #include "dataset-class.h"
 #include "intl.h"
 #include <inttypes.h>
@@ -41,7 +42,8 @@ is_unchecked (const Notes *n, guint32 c)
 
 /* "before “a”, “b” and 3 more after", of the classes that a question holds for. */
 static void
-say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before, const char *after)
+say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before,
+             const char *after)
 {
   g_autoptr (GString) text = g_string_new (before);
   guint32 found = 0;
@@ -71,10 +73,12 @@ say_uneven (Notes *n)
   if (least == G_MAXUINT32 || counts[most] / counts[least] < UNEVEN)
     return;
   g_ptr_array_add (
-      n->notes, g_strdup_printf (_ ("Class “%s” has %" PRIu64 " samples and “%s” has %" PRIu64
-                                    ": to say “%s” for all of them is right for %.1f %%; add samples of the rare classes"),
-                                 n->info->class_names[most], counts[most], n->info->class_names[least], counts[least],
-                                 n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
+      n->notes,
+      g_strdup_printf (
+          _ ("Class “%s” has %" PRIu64 " samples and “%s” has %" PRIu64
+             ": to say “%s” for all of them is right for %.1f %%; add samples of the rare classes"),
+          n->info->class_names[most], counts[most], n->info->class_names[least], counts[least],
+          n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
 }
 
 /* Where that is allowed. */
@@ -86,8 +90,8 @@ say_single (Notes *n)
   for (guint32 c = 0; c < n->info->n_classes; c++)
     used += n->info->class_counts[c] > 0;
   if (used == 1)
-    g_ptr_array_add (n->notes,
-                     g_strdup (_ ("All samples are of one class: there is nothing to tell apart, and nothing is learned")));
+    g_ptr_array_add (n->notes, g_strdup (_ ("All samples are of one class: there is nothing to "
+                                            "tell apart, and nothing is learned")));
 }
 
 char **
@@ -98,9 +102,11 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
   Notes n = { .notes = g_ptr_array_new (), .info = info };
 
   if (info->n_unreadable > 0)
-    g_ptr_array_add (n.notes, g_strdup_printf (_ ("%" PRIu64 " files cannot be used and are left out, the first: %s"),
-                                               info->n_unreadable,
-                                               dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
+    g_ptr_array_add (
+        n.notes, g_strdup_printf (
+                     _ ("%" PRIu64 " files cannot be used and are left out, the first: %s"),
+                     info->n_unreadable,
+                     dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
   for (guint i = 0; i < dataset->notes->len; i++)
     g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
   if (info->target_kind == DYNO_TARGET_CLASS && !info->device_noise)
@@ -113,7 +119,8 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
           count_labels (dataset, train, n.train);
           count_labels (dataset, validation, n.validation);
         }
-      say_classes (&n, is_empty, _ ("There is no sample of class "), _ (": it stays a class, and is never learned"));
+      say_classes (&n, is_empty, _ ("There is no sample of class "),
+                   _ (": it stays a class, and is never learned"));
       say_classes (&n, is_untrained, _ ("There is no training sample of class "),
                    _ (": all its samples validate, none is learned"));
       say_classes (&n, is_unchecked, _ ("There is no validation sample of class "),

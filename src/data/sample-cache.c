@@ -68,12 +68,14 @@ dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer pixels, g
 }
 
 void
-dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixels, gconstpointer target)
+dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixels,
+                       gconstpointer target)
 {
   gsize size = cache->pixel_bytes + cache->target_bytes;
   guint8 *entry = NULL;
 
-  /* Room is taken first and given back when the entry does not come to be: the limit is never passed. */
+  /* Room is taken first and given back when the entry does not come to be: the limit is never
+   * passed. */
   if ((gsize) g_atomic_pointer_add (&cache->used_bytes, (gssize) size) + size <= cache->limit_bytes)
     entry = g_try_malloc (size);
   if (entry != NULL)

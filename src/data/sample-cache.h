@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoded samples kept in memory, by place in a list of samples.  All calls from any thread, without waiting:
- * an entry is written before it can be seen and never changes after. */
+/* Decoded samples kept in memory, by place in a list of samples.  All calls from any thread,
+ * without waiting: an entry is written before it can be seen and never changes after. */
 #pragma once
 #include <glib.h>
 
@@ -8,15 +8,19 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSampleCache DynoSampleCache;
 
-/* limit_bytes: 0 for half of the memory that is free now.  NULL when there is no memory for the table. */
-DynoSampleCache *dyno_sample_cache_new (guint64 n_places, gsize pixel_bytes, gsize target_bytes, guint64 limit_bytes);
+/* limit_bytes: 0 for half of the memory that is free now.  NULL when there is no memory for the
+ * table. */
+DynoSampleCache *dyno_sample_cache_new (guint64 n_places, gsize pixel_bytes, gsize target_bytes,
+                                        guint64 limit_bytes);
 void dyno_sample_cache_free (DynoSampleCache *cache);
 
 /* FALSE when the sample is not there. */
-gboolean dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer pixels, gpointer target);
+gboolean dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer pixels,
+                                gpointer target);
 
 /* Keeps a copy unless the limit is reached or another thread was first. */
-void dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixels, gconstpointer target);
+void dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixels,
+                            gconstpointer target);
 
 guint64 dyno_sample_cache_get_bytes (DynoSampleCache *cache);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Division of a data set into a training and a validation part.
  *
- * Laws: the same (data set, fraction, seed) gives the same division on every machine; each class gives the same share,
- * with the rounding carried from class to class; a class never loses its last training sample, and one with two samples has one to
- * validate, so that very many very small classes make up more than the fraction.  Both parts come in an order by seed: a beginning of the validation part
- * is a fair sample of it. */
+ * Laws: the same (data set, fraction, seed) gives the same division on every machine; each class
+ * gives the same share, with the rounding carried from class to class; a class never loses its last
+ * training sample, and one with two samples has one to validate, so that very many very small
+ * classes make up more than the fraction.  Both parts come in an order by seed: a beginning of the
+ * validation part is a fair sample of it. */
 #include "dataset-class.h"
 #include "rng.h"
 
@@ -20,7 +21,8 @@ split_own (DynoDataset *dataset, GArray *train, GArray *validation)
     g_array_append_val (dataset->klass->is_validation (dataset, i) ? validation : train, i);
 }
 
-/* Samples grouped by class (one group for regression): starts has n_groups + 1 places in members. */
+/* Samples grouped by class (one group for regression): starts has n_groups + 1 places in
+ * members. */
 static void
 group_by_class (DynoDataset *dataset, guint32 n_groups, guint32 *starts, guint32 *members)
 {
@@ -40,7 +42,8 @@ group_by_class (DynoDataset *dataset, guint32 n_groups, guint32 *starts, guint32
 }
 
 void
-dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train, GArray **validation)
+dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
+                    GArray **validation)
 {
   guint32 n = (guint32) dataset->info.n_samples;
   guint32 n_groups = dataset->info.target_kind == DYNO_TARGET_CLASS ? dataset->info.n_classes : 1;
@@ -73,7 +76,8 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
       if (count == 0)
         continue;
       due += count * val_fraction;
-      /* The half of a millionth keeps sums that are whole but for rounding on their whole number. */
+      /* The half of a millionth keeps sums that are whole but for rounding on their whole
+       * number. */
       taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), 1), count - 1);
       due -= taken;
       dyno_rng_shuffle (&rng, members + starts[g], count);
@@ -89,5 +93,6 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
   DynoRng train_rng = dyno_rng_init (seed, STREAM_TRAIN);
   DynoRng validation_rng = dyno_rng_init (seed, STREAM_VALIDATION);
   dyno_rng_shuffle (&train_rng, (guint32 *) (gpointer) (*train)->data, (*train)->len);
-  dyno_rng_shuffle (&validation_rng, (guint32 *) (gpointer) (*validation)->data, (*validation)->len);
+  dyno_rng_shuffle (&validation_rng, (guint32 *) (gpointer) (*validation)->data,
+                    (*validation)->len);
 }

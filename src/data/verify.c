@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding every sample of a data set once, by some threads that take runs of samples from a counter.  What they find is put in
- * the samples' order, so that it does not hang on which thread was first. */
+/* Decoding every sample of a data set once, by some threads that take runs of samples from a
+ * counter.  What they find is put in the samples' order, so that it does not hang on which thread
+ * was first. */
 #include "dataset-class.h"
 #include "intl.h"
 
@@ -45,7 +46,8 @@ verify_main (gpointer data)
 {
   Verify *v = data;
   const DynoDatasetInfo *info = &v->dataset->info;
-  gsize pixel_bytes = (gsize) v->width * v->height * info->channels * (info->element == DYNO_ELEMENT_F32 ? 4 : 1);
+  gsize pixel_bytes =
+      (gsize) v->width * v->height * info->channels * (info->element == DYNO_ELEMENT_F32 ? 4 : 1);
   g_autofree guint8 *pixels = g_try_malloc (pixel_bytes);
   g_autofree guint8 *target = g_malloc0 (MAX (sizeof (gint32), info->n_targets * sizeof (float)));
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
@@ -61,7 +63,8 @@ verify_main (gpointer data)
           g_autoptr (GError) error = NULL;
           Failure failure = { .index = i };
 
-          if (dyno_dataset_decode (v->dataset, i, v->width, v->height, pixels, target, scratch, &error))
+          if (dyno_dataset_decode (v->dataset, i, v->width, v->height, pixels, target, scratch,
+                                   &error))
             continue;
           failed++;
           if (failures->len >= v->max_listed)
@@ -82,7 +85,8 @@ verify_main (gpointer data)
   return NULL;
 }
 
-/* Starts the threads and waits for them, telling progress and hearing cancellation on this thread. */
+/* Starts the threads and waits for them, telling progress and hearing cancellation on this
+ * thread. */
 static void
 run_threads (Verify *v, DynoScanProgress progress, gpointer data, GCancellable *cancellable)
 {
@@ -144,8 +148,8 @@ list_failures (Verify *v)
 }
 
 char **
-dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress, gpointer data,
-                     GCancellable *cancellable, guint64 *n_failed, GError **error)
+dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress,
+                     gpointer data, GCancellable *cancellable, guint64 *n_failed, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
   Verify v = { .dataset = dataset, .max_listed = max_listed > 0 ? max_listed : 100 };
@@ -166,8 +170,8 @@ dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress pr
     return NULL;
   if (v.done < info->n_samples)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, _ ("No memory to decode the samples of “%s”"),
-                   info->name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("No memory to decode the samples of “%s”"), info->name);
       return NULL;
     }
   return g_steal_pointer (&list);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of exporters, the head that all files share, and writing without harm to what is there. */
+/* The table of exporters, the head that all files share, and writing without harm to what is
+ * there. */
 #include "formats.h"
 #include "file.h"
 #include <glib/gstdio.h>
@@ -8,7 +9,8 @@
 
 G_DEFINE_QUARK (dyno - export - error - quark, dyno_export_error)
 
-static const DynoExporter *const exporters[] = { &dyno_exporter_keyfile, &dyno_exporter_json, NULL };
+static const DynoExporter *const exporters[] = { &dyno_exporter_keyfile, &dyno_exporter_json,
+                                                 NULL };
 
 const DynoExporter *const *
 dyno_exporter_list (void)
@@ -25,7 +27,8 @@ dyno_exporter_find (const char *id)
   return NULL;
 }
 
-/* The day alone: two exports of a day are the same bytes, and builds that pin the time get theirs. */
+/* The day alone: two exports of a day are the same bytes, and builds that pin the time get
+ * theirs. */
 static char *
 day (void)
 {
@@ -37,8 +40,8 @@ day (void)
     time = g_date_time_new_from_unix_utc (seconds);
   if (time == NULL)
     time = g_date_time_new_now_local ();
-  return g_strdup_printf ("%04d-%02d-%02d", g_date_time_get_year (time), g_date_time_get_month (time),
-                          g_date_time_get_day_of_month (time));
+  return g_strdup_printf ("%04d-%02d-%02d", g_date_time_get_year (time),
+                          g_date_time_get_month (time), g_date_time_get_day_of_month (time));
 }
 
 char **
@@ -59,14 +62,16 @@ dyno_export_head (const DynoExportContext *context)
     {
       char rate[G_ASCII_DTOSTR_BUF_SIZE];
       g_ptr_array_add (lines, g_strdup_printf ("Measured: %s samples/s",
-                                               g_ascii_formatd (rate, sizeof rate, "%.1f", context->samples_per_s)));
+                                               g_ascii_formatd (rate, sizeof rate, "%.1f",
+                                                                context->samples_per_s)));
     }
   if (context->vram_bytes)
     {
       char mib[G_ASCII_DTOSTR_BUF_SIZE];
       g_ptr_array_add (lines, g_strdup_printf ("Device memory: %s MiB",
                                                g_ascii_formatd (mib, sizeof mib, "%.0f",
-                                                                (double) context->vram_bytes / (1024.0 * 1024.0))));
+                                                                (double) context->vram_bytes
+                                                                    / (1024.0 * 1024.0))));
     }
   for (guint i = 0; i < lines->len; i++)
     {
@@ -78,8 +83,8 @@ dyno_export_head (const DynoExportContext *context)
 }
 
 gboolean
-dyno_export_file (const DynoExporter *exporter, const DynoExportContext *context, const char *path, gboolean force,
-                  GError **error)
+dyno_export_file (const DynoExporter *exporter, const DynoExportContext *context, const char *path,
+                  gboolean force, GError **error)
 {
   g_autofree char *text = exporter->write (context), *shown = g_filename_display_name (path);
   GStatBuf status;
@@ -88,17 +93,18 @@ dyno_export_file (const DynoExporter *exporter, const DynoExportContext *context
     {
       if (S_ISDIR (status.st_mode))
         {
-          g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS, "“%s” is a folder; give the name of a file",
-                       shown);
+          g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+                       "“%s” is a folder; give the name of a file", shown);
           return FALSE;
         }
       if (!force)
         {
-          g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
-                       S_ISLNK (status.st_mode)
-                           ? "“%s” is a symbolic link; choose another name, or replace the link by force"
-                           : "“%s” exists; choose another name, or replace it by force",
-                       shown);
+          g_set_error (
+              error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+              S_ISLNK (status.st_mode)
+                  ? "“%s” is a symbolic link; choose another name, or replace the link by force"
+                  : "“%s” exists; choose another name, or replace it by force",
+              shown);
           return FALSE;
         }
     }

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 extern const DynoExporter dyno_exporter_keyfile;
 extern const DynoExporter dyno_exporter_json;
 
-/* The words at the head of a file, a line each, without comment signs; the day follows SOURCE_DATE_EPOCH. g_strfreev. */
+/* The words at the head of a file, a line each, without comment signs; the day follows
+ * SOURCE_DATE_EPOCH. g_strfreev. */
 char **dyno_export_head (const DynoExportContext *context);
 
 /* "settings": {every key in its own type}, as a member. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...}, "settings": {...}}, each
- * value in its own type.  What is not known is null. */
+/* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...},
+ * "settings": {...}}, each value in its own type.  What is not known is null. */
 #include "formats.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -53,7 +53,8 @@ write_json (const DynoExportContext *context)
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "dyno", DYNO_VERSION);
   dyno_json_string (&json, "card", context->device);
-  dyno_json_double (&json, "samples_per_s", context->samples_per_s > 0 ? context->samples_per_s : (double) NAN);
+  dyno_json_double (&json, "samples_per_s",
+                    context->samples_per_s > 0 ? context->samples_per_s : (double) NAN);
   if (context->vram_bytes)
     dyno_json_uint (&json, "vram_bytes", context->vram_bytes);
   else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON written as text, member by member.  Doubles take the fewest digits that read back exactly, '.' in any locale; what
- * JSON has no word for (NaN, Inf) becomes null; text that is not UTF-8 is made valid. A DynoJson is a string being built:
- * no state but the text, so that begin and end nest freely. */
+/* JSON written as text, member by member.  Doubles take the fewest digits that read back exactly,
+ * '.' in any locale; what JSON has no word for (NaN, Inf) becomes null; text that is not UTF-8 is
+ * made valid. A DynoJson is a string being built: no state but the text, so that begin and end nest
+ * freely. */
 #pragma once
 #include <glib.h>
 

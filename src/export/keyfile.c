@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Dyno's own settings file: a key file with [run] (what is trained on what) and [settings] (every key of the table).
- * What is written here reads back to the same job (settings-file.c); a name that is not UTF-8 is kept byte by byte under
- * <key>_escaped, since key files hold UTF-8 alone. */
+/* Dyno's own settings file: a key file with [run] (what is trained on what) and [settings] (every
+ * key of the table).  What is written here reads back to the same job (settings-file.c); a name
+ * that is not UTF-8 is kept byte by byte under <key>_escaped, since key files hold UTF-8 alone. */
 #include "formats.h"
 #include <glib/gi18n.h>
 
@@ -14,7 +14,8 @@ set_name (GKeyFile *file, const char *key, const char *value)
     g_key_file_set_string (file, DYNO_SETTINGS_GROUP_RUN, key, value);
   else
     {
-      g_autofree char *escaped = g_strescape (value, NULL), *escaped_key = g_strconcat (key, "_escaped", NULL);
+      g_autofree char *escaped = g_strescape (value, NULL),
+                      *escaped_key = g_strconcat (key, "_escaped", NULL);
       g_key_file_set_string (file, DYNO_SETTINGS_GROUP_RUN, escaped_key, escaped);
     }
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of a run, drawn by the module dyno-curves: loss, accuracy, throughput and VRAM over steps.
+/* The curves of a run, drawn by the module dyno-curves: loss, accuracy, throughput and VRAM over
+ * steps.
  *
- * The module is searched in $DYNO_MODULE_DIR alone when that is set, else where it was installed, then in the build tree
- * beside this program.  It is kept: Cairo and X do not like to be unloaded. */
+ * The module is searched in $DYNO_MODULE_DIR alone when that is set, else where it was installed,
+ * then in the build tree beside this program.  It is kept: Cairo and X do not like to be
+ * unloaded. */
 #include "runfolder.h"
 #include "curves-module.h"
 #include <gmodule.h>
@@ -45,7 +47,8 @@ collect (DynoMetrics *metrics)
   points->loss = g_new (double, n + 1);
   points->rate = g_new (double, n + 1);
   points->vram = g_new (double, n + 1);
-  points->memory_bytes = n && steps[n - 1].vram_bytes < (guint64) 1 << 30 ? (double) (1 << 20) : (double) (1 << 30);
+  points->memory_bytes =
+      n && steps[n - 1].vram_bytes < (guint64) 1 << 30 ? (double) (1 << 20) : (double) (1 << 30);
   for (guint64 i = 0; i < n; i++)
     {
       points->step[i] = (double) steps[i].step;
@@ -89,7 +92,8 @@ build_folder (void)
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
 
-  if (folder == NULL || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
+  if (folder == NULL
+      || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
     return NULL;
   return g_build_filename (folder, "..", "plot", NULL);
 }
@@ -130,7 +134,8 @@ load (GError **error)
 }
 
 gboolean
-dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes, GError **error)
+dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
+                              GError **error)
 {
   DynoCurvesWrite write_curves = load (error);
   g_autoptr (Points) p = NULL;
@@ -142,18 +147,39 @@ dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 
     const char *memory_unit = p->memory_bytes < (double) (1 << 30) ? "MiB" : "GiB";
     const DynoCurve loss[] = {
       { .name = "training", .x = p->step, .y = p->loss, .n = p->n_steps, .colour = 0 },
-      { .name = "validation", .x = p->epoch_step, .y = p->val_loss, .n = p->n_epochs, .colour = 1, .points = TRUE },
+      { .name = "validation",
+        .x = p->epoch_step,
+        .y = p->val_loss,
+        .n = p->n_epochs,
+        .colour = 1,
+        .points = TRUE },
     };
     const DynoCurve accuracy[] = {
-      { .name = "training", .x = p->epoch_step, .y = p->train_accuracy, .n = p->n_epochs, .colour = 0, .points = TRUE },
-      { .name = "validation", .x = p->epoch_step, .y = p->val_accuracy, .n = p->n_epochs, .colour = 1, .points = TRUE },
+      { .name = "training",
+        .x = p->epoch_step,
+        .y = p->train_accuracy,
+        .n = p->n_epochs,
+        .colour = 0,
+        .points = TRUE },
+      { .name = "validation",
+        .x = p->epoch_step,
+        .y = p->val_accuracy,
+        .n = p->n_epochs,
+        .colour = 1,
+        .points = TRUE },
     };
-    const DynoCurve rate[] = {
-      { .name = "throughput", .unit = "samples/s", .x = p->step, .y = p->rate, .n = p->n_steps, .colour = 2 }
-    };
-    const DynoCurve vram[] = {
-      { .name = "VRAM", .unit = memory_unit, .x = p->step, .y = p->vram, .n = p->n_steps, .colour = 3 }
-    };
+    const DynoCurve rate[] = { { .name = "throughput",
+                                 .unit = "samples/s",
+                                 .x = p->step,
+                                 .y = p->rate,
+                                 .n = p->n_steps,
+                                 .colour = 2 } };
+    const DynoCurve vram[] = { { .name = "VRAM",
+                                 .unit = memory_unit,
+                                 .x = p->step,
+                                 .y = p->vram,
+                                 .n = p->n_steps,
+                                 .colour = 3 } };
     double limit = budget_bytes ? (double) budget_bytes / p->memory_bytes : (double) NAN;
     double x0 = p->n_steps ? p->step[0] : 0, x1 = p->n_steps ? p->step[p->n_steps - 1] : 0;
     const DynoCurvePlot plots[] = {

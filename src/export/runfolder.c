@@ -28,8 +28,8 @@ same_folder (const char *a, const char *b)
 {
   GStatBuf status_a, status_b;
 
-  return g_stat (a, &status_a) == 0 && g_stat (b, &status_b) == 0 && status_a.st_dev == status_b.st_dev
-         && status_a.st_ino == status_b.st_ino;
+  return g_stat (a, &status_a) == 0 && g_stat (b, &status_b) == 0
+         && status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
 }
 
 static gboolean
@@ -50,13 +50,15 @@ dyno_run_folder_check (const char *folder, const char *resume, GError **error)
     return TRUE;
   for (guint i = 0; run_files[i]; i++)
     {
-      g_autofree char *path = g_build_filename (folder, run_files[i], NULL), *shown = g_filename_display_name (folder);
+      g_autofree char *path = g_build_filename (folder, run_files[i], NULL),
+                      *shown = g_filename_display_name (folder);
       GStatBuf status;
 
       if (g_lstat (path, &status) != 0)
         continue;
       g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
-                   "“%s” holds an earlier run (%s); choose another folder, go on with it by --resume, or write over it "
+                   "“%s” holds an earlier run (%s); choose another folder, go on with it by "
+                   "--resume, or write over it "
                    "by --force",
                    shown, run_files[i]);
       return FALSE;
@@ -64,7 +66,8 @@ dyno_run_folder_check (const char *folder, const char *resume, GError **error)
   return TRUE;
 }
 
-/* "shapes" of "builtin:shapes?size=32", "mnist" of "/data/mnist/": what fits into a file's name everywhere. */
+/* "shapes" of "builtin:shapes?size=32", "mnist" of "/data/mnist/": what fits into a file's name
+ * everywhere. */
 static char *
 short_name (const char *data)
 {
@@ -127,7 +130,8 @@ make_absolute (char **name)
 }
 
 gboolean
-dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device, GError **error)
+dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device,
+                                GError **error)
 {
   g_autoptr (DynoJob) copy = dyno_job_copy (job);
   g_autofree char *path = g_build_filename (folder, "settings.ini", NULL);

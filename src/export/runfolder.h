@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run leaves in its folder besides the session's own files (weights, checkpoint, metrics.csv, log): settings.ini and the curves.
- * The same for every program: both give dyno_run_writer to their sessions. */
+/* What a run leaves in its folder besides the session's own files (weights, checkpoint,
+ * metrics.csv, log): settings.ini and the curves.  The same for every program: both give
+ * dyno_run_writer to their sessions. */
 #pragma once
 #include "exporter.h"
 #include "session.h"
@@ -9,18 +10,24 @@ G_BEGIN_DECLS
 
 extern const DynoRunWriter dyno_run_writer;
 
-/* settings.ini of the run; a data set's path is written absolute, so that the run resumes from anywhere. */
-gboolean dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device, GError **error);
+/* settings.ini of the run; a data set's path is written absolute, so that the run resumes from
+ * anywhere. */
+gboolean dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device,
+                                         GError **error);
 
-/* curves.svg and curves.png through the module dyno-curves; FALSE: not drawn, and the error says why. */
-gboolean dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes, GError **error);
+/* curves.svg and curves.png through the module dyno-curves; FALSE: not drawn, and the error says
+ * why. */
+gboolean dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics,
+                                       guint64 budget_bytes, GError **error);
 
-/* A folder of the run's own below parent, <model>-<data>-<n> with the first n that is free: it is made, which no other process can do
- * at the same time.  parent is made where it is missing.  Errors: base's IO and DISK.  g_free. */
+/* A folder of the run's own below parent, <model>-<data>-<n> with the first n that is free: it is
+ * made, which no other process can do at the same time.  parent is made where it is missing.
+ * Errors: base's IO and DISK.  g_free. */
 char *dyno_run_folder_claim (const char *parent, const DynoJob *job, GError **error);
 
-/* Refuses a folder that holds files of a run, but for the one that `resume` (a checkpoint or its folder; may be NULL) names: no run is
- * written over unasked.  A folder that is not there is good.  Errors: EXISTS. */
+/* Refuses a folder that holds files of a run, but for the one that `resume` (a checkpoint or its
+ * folder; may be NULL) names: no run is written over unasked.  A folder that is not there is good.
+ * Errors: EXISTS. */
 gboolean dyno_run_folder_check (const char *folder, const char *resume, GError **error);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a settings file: a key file, or Dyno's JSON, which becomes one.  A bad value never stops anyone: the key keeps what it had and a warning says so.  The file
- * itself is never changed. */
+/* Reading a settings file: a key file, or Dyno's JSON, which becomes one.  A bad value never stops
+ * anyone: the key keeps what it had and a warning says so.  The file itself is never changed. */
 #include "formats.h"
 #include "intl.h"
 #include <glib/gstdio.h>
@@ -10,7 +10,8 @@
 #define MAX_BYTES   (1024 * 1024)
 #define MAX_NESTING 8 /* the parser is recursive */
 
-static void G_GNUC_PRINTF (3, 4) warn (GPtrArray *warnings, const char *shown, const char *format, ...)
+static void G_GNUC_PRINTF (3, 4)
+    warn (GPtrArray *warnings, const char *shown, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *text = NULL;
@@ -29,7 +30,10 @@ read_run (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warnings)
   struct {
     const char *key;
     char **field;
-  } names[] = { { "data", &job->data }, { "targets", &job->targets }, { "model", &job->model }, { "preset", &job->preset } };
+  } names[] = { { "data", &job->data },
+                { "targets", &job->targets },
+                { "model", &job->model },
+                { "preset", &job->preset } };
   g_auto (GStrv) keys = g_key_file_get_keys (file, DYNO_SETTINGS_GROUP_RUN, NULL, NULL);
 
   for (guint i = 0; keys && keys[i]; i++)
@@ -40,7 +44,8 @@ read_run (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warnings)
       for (guint k = 0; k < G_N_ELEMENTS (names); k++)
         {
           g_autofree char *escaped_key = g_strconcat (names[k].key, "_escaped", NULL);
-          gboolean plain = strcmp (keys[i], names[k].key) == 0, escaped = strcmp (keys[i], escaped_key) == 0;
+          gboolean plain = strcmp (keys[i], names[k].key) == 0,
+                   escaped = strcmp (keys[i], escaped_key) == 0;
 
           known |= plain || escaped;
           if (value == NULL || *value == '\0' || (!plain && !escaped))
@@ -49,9 +54,11 @@ read_run (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warnings)
           *names[k].field = plain ? g_strdup (value) : g_strcompress (value);
         }
       if (!known)
-        warn (warnings, shown, "[%s]: unknown key %.60s, left out", DYNO_SETTINGS_GROUP_RUN, keys[i]);
+        warn (warnings, shown, "[%s]: unknown key %.60s, left out", DYNO_SETTINGS_GROUP_RUN,
+              keys[i]);
       else if (value == NULL)
-        warn (warnings, shown, "[%s]: %s cannot be read, left out", DYNO_SETTINGS_GROUP_RUN, keys[i]);
+        warn (warnings, shown, "[%s]: %s cannot be read, left out", DYNO_SETTINGS_GROUP_RUN,
+              keys[i]);
     }
 }
 
@@ -63,11 +70,14 @@ read_settings (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warni
   for (guint i = 0; keys && keys[i]; i++)
     {
       g_autoptr (GError) problem = NULL;
-      g_autofree char *value = g_key_file_get_string (file, DYNO_SETTINGS_GROUP_SETTINGS, keys[i], &problem);
+      g_autofree char *value =
+          g_key_file_get_string (file, DYNO_SETTINGS_GROUP_SETTINGS, keys[i], &problem);
 
-      if (value && !problem && dyno_settings_set (&job->settings, keys[i], g_strstrip (value), &problem))
+      if (value && !problem
+          && dyno_settings_set (&job->settings, keys[i], g_strstrip (value), &problem))
         continue;
-      warn (warnings, shown, "[%s]: %s; it is left as it was", DYNO_SETTINGS_GROUP_SETTINGS, problem->message);
+      warn (warnings, shown, "[%s]: %s; it is left as it was", DYNO_SETTINGS_GROUP_SETTINGS,
+            problem->message);
     }
 }
 
@@ -114,11 +124,13 @@ take_members (GKeyFile *file, const char *group, JsonObject *object)
       else if (type == G_TYPE_INT64)
         g_key_file_set_int64 (file, group, l->data, json_node_get_int (node));
       else if (type == G_TYPE_DOUBLE)
-        g_key_file_set_value (file, group, l->data, g_ascii_dtostr (number, sizeof number, json_node_get_double (node)));
+        g_key_file_set_value (file, group, l->data,
+                              g_ascii_dtostr (number, sizeof number, json_node_get_double (node)));
     }
 }
 
-/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: not that; error set unless it is JSON of another kind. */
+/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: not that; error set unless
+ * it is JSON of another kind. */
 static gboolean
 load_json (GKeyFile *file, const char *text, gsize size, GError **error)
 {
@@ -171,22 +183,25 @@ dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings, GE
     }
   if (!g_file_get_contents (path, &text, &size, &problem))
     {
-      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, _ ("Cannot read the settings file: %s"),
-                   problem->message);
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ,
+                   _ ("Cannot read the settings file: %s"), problem->message);
       return FALSE;
     }
   if (!load (file, text, size, &problem)
       || !(g_key_file_has_group (file, DYNO_SETTINGS_GROUP_RUN)
            || g_key_file_has_group (file, DYNO_SETTINGS_GROUP_SETTINGS)))
     {
-      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ, _ ("“%s” is no settings file: %s"), shown,
-                   problem ? problem->message : _ ("it is not a text file, or JSON, with a group “settings”"));
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ,
+                   _ ("“%s” is no settings file: %s"), shown,
+                   problem ? problem->message
+                           : _ ("it is not a text file, or JSON, with a group “settings”"));
       return FALSE;
     }
 
   groups = g_key_file_get_groups (file, NULL);
   for (guint i = 0; groups[i]; i++)
-    if (strcmp (groups[i], DYNO_SETTINGS_GROUP_RUN) != 0 && strcmp (groups[i], DYNO_SETTINGS_GROUP_SETTINGS) != 0)
+    if (strcmp (groups[i], DYNO_SETTINGS_GROUP_RUN) != 0
+        && strcmp (groups[i], DYNO_SETTINGS_GROUP_SETTINGS) != 0)
       warn (warnings, shown, "[%.60s]: unknown group, left out", groups[i]);
   read_run (file, shown, job, warnings);
   read_settings (file, shown, job, warnings);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults, the device's, the resumed run's, the preset, the settings file, assignments: each over the one before. */
+/* Defaults, the device's, the resumed run's, the preset, the settings file, assignments: each over
+ * the one before. */
 #include "settings-sources.h"
 #include <string.h>
 
@@ -28,7 +29,8 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
 
   if (equals == NULL)
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "%s: write KEY=VALUE", assignment);
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "%s: write KEY=VALUE",
+                   assignment);
       return FALSE;
     }
   key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
@@ -37,7 +39,8 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
 }
 
 static gboolean
-apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *warnings, GError **error)
+apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *warnings,
+                   GError **error)
 {
   if (!read_file (sources->file, job, warnings, error))
     return FALSE;
@@ -47,9 +50,11 @@ apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *
   return TRUE;
 }
 
-/* The preset's advice depends on the image size, which what is above it may say: that is asked of a copy. */
+/* The preset's advice depends on the image size, which what is above it may say: that is asked of a
+ * copy. */
 static gboolean
-apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, DynoJob *job, GError **error)
+apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, DynoJob *job,
+              GError **error)
 {
   g_autoptr (DynoJob) above = dyno_job_copy (job);
   guint32 width = 0, height = 0;
@@ -65,8 +70,8 @@ apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, D
 }
 
 gboolean
-dyno_settings_sources_apply (const DynoSettingsSources *sources, const DynoDatasetInfo *data, DynoJob *job,
-                             GPtrArray *warnings, GError **error)
+dyno_settings_sources_apply (const DynoSettingsSources *sources, const DynoDatasetInfo *data,
+                             DynoJob *job, GPtrArray *warnings, GError **error)
 {
   dyno_settings_init (&job->settings);
   if (sources->device && sources->device->type == DYNO_DEVICE_TYPE_SOFTWARE)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The account of device memory, and what is freed later.
  *
- * The account is Dyno's own and exact: it grows before the driver is asked and shrinks when the memory has
- * gone back.  Memory of a buffer that was freed while a submission may use it is counted until then. */
+ * The account is Dyno's own and exact: it grows before the driver is asked and shrinks when the
+ * memory has gone back.  Memory of a buffer that was freed while a submission may use it is counted
+ * until then. */
 #include "device-private.h"
 #include "intl.h"
 #include <inttypes.h>
 
-static const char *const kind_names[DYNO_MEMORY_N_KINDS] = { "weights",   "gradients", "optimizer", "activations",
-                                                             "workspace", "staging",   "snapshot",  "other" };
+static const char *const kind_names[DYNO_MEMORY_N_KINDS] = {
+  "weights", "gradients", "optimizer", "activations", "workspace", "staging", "snapshot", "other"
+};
 
 const char *
 dyno_memory_kind_name (DynoMemoryKind kind)
@@ -18,7 +20,8 @@ dyno_memory_kind_name (DynoMemoryKind kind)
 }
 
 static gboolean
-try_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, guint64 *total, guint64 *budget)
+try_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, guint64 *total,
+             guint64 *budget)
 {
   gboolean fits;
 
@@ -45,8 +48,8 @@ dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_byte
   if (dyno_device_collect_all (device) && try_reserve (device, kind, size_bytes, &total, &budget))
     return TRUE;
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET,
-               _ ("%" PRIu64 " bytes for %s would pass the VRAM budget of %" PRIu64 " bytes (%" PRIu64
-                  " in use); use a smaller batch or raise the budget"),
+               _ ("%" PRIu64 " bytes for %s would pass the VRAM budget of %" PRIu64
+                  " bytes (%" PRIu64 " in use); use a smaller batch or raise the budget"),
                size_bytes, kind_names[kind], budget, total);
   return FALSE;
 }
@@ -146,7 +149,8 @@ is_due (DynoDevice *device, const DynoGrave *grave)
   if (g_atomic_int_get (&device->lost))
     return device->over;
   for (guint i = 0; i < device->n_queues; i++)
-    if (grave->tickets[i] > 0 && dyno_queue_get_completed (device, (DynoQueue) i) < grave->tickets[i])
+    if (grave->tickets[i] > 0
+        && dyno_queue_get_completed (device, (DynoQueue) i) < grave->tickets[i])
       return FALSE;
   return TRUE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: one VkBuffer and one VkDeviceMemory each, addressable, mapped for life where the host sees them.
- * With a transfer family every buffer is shared by both families, so no ownership ever moves. */
+/* Buffers: one VkBuffer and one VkDeviceMemory each, addressable, mapped for life where the host
+ * sees them.  With a transfer family every buffer is shared by both families, so no ownership ever
+ * moves. */
 #include "device-private.h"
 #include "checked.h"
 #include "intl.h"
@@ -26,14 +27,18 @@ typedef struct {
 #define HOST (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
 static const Taste tastes[] = {
-  [DYNO_BUFFER_DEVICE] = { VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT },
-  [DYNO_BUFFER_UPLOAD] = { HOST, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT },
-  [DYNO_BUFFER_READBACK] = { HOST, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT },
+  [DYNO_BUFFER_DEVICE] = { VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
+                           VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT },
+  [DYNO_BUFFER_UPLOAD] = { HOST, 0,
+                           VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+                               | VK_MEMORY_PROPERTY_HOST_CACHED_BIT },
+  [DYNO_BUFFER_READBACK] = { HOST, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                             VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT },
 };
 
-#define STRANGE                                                                                                            \
-  (VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD \
-   | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD)
+#define STRANGE                                                               \
+  (VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT \
+   | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD)
 
 static int
 find_memory_type (DynoDevice *device, uint32_t allowed, DynoBufferUsage usage)
@@ -51,10 +56,13 @@ find_memory_type (DynoDevice *device, uint32_t allowed, DynoBufferUsage usage)
 
       if (!(allowed & (1u << i)) || (flags & taste->need) != taste->need || (flags & STRANGE))
         continue;
-      score += 4 * __builtin_popcount (flags & taste->want) - __builtin_popcount (flags & taste->avoid);
-      /* Device memory: the large heap first (a small one is the window of a card without resizable BAR). */
-      if (usage == DYNO_BUFFER_DEVICE ? heap > best_heap || (heap == best_heap && score > best_score)
-                                      : score > best_score || (score == best_score && heap > best_heap))
+      score +=
+          4 * __builtin_popcount (flags & taste->want) - __builtin_popcount (flags & taste->avoid);
+      /* Device memory: the large heap first (a small one is the window of a card without resizable
+       * BAR). */
+      if (usage == DYNO_BUFFER_DEVICE
+              ? heap > best_heap || (heap == best_heap && score > best_score)
+              : score > best_score || (score == best_score && heap > best_heap))
         {
           best = (int) i;
           best_score = score;
@@ -71,8 +79,10 @@ create_handle (DynoBuffer *buffer)
   const uint32_t families[] = { device->queues[0].family, device->queues[1].family };
   VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                               .size = buffer->size_bytes,
-                              .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
-                                       | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+                              .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
+                                       | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+                                       | VK_BUFFER_USAGE_TRANSFER_DST_BIT
+                                       | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
                               .sharingMode = VK_SHARING_MODE_EXCLUSIVE };
 
   if (device->n_queues == 2)
@@ -107,8 +117,8 @@ fill_in (DynoBuffer *buffer, GError **error)
   DynoDevice *device = buffer->device;
   VkMemoryRequirements needs = { 0 };
   VkBufferDeviceAddressInfo address = { .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO };
-  g_autofree char *what =
-      g_strdup_printf ("%" G_GUINT64_FORMAT " bytes for %s", buffer->size_bytes, dyno_memory_kind_name (buffer->grave.kind));
+  g_autofree char *what = g_strdup_printf ("%" G_GUINT64_FORMAT " bytes for %s", buffer->size_bytes,
+                                           dyno_memory_kind_name (buffer->grave.kind));
   guint64 size_bytes;
   VkResult result = create_handle (buffer);
   int type;
@@ -123,8 +133,9 @@ fill_in (DynoBuffer *buffer, GError **error)
   type = find_memory_type (device, needs.memoryTypeBits, buffer->usage);
   if (type < 0)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED, _ ("%s has no memory type for a buffer of usage %d"),
-                   device->info.name, (int) buffer->usage);
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED,
+                   _ ("%s has no memory type for a buffer of usage %d"), device->info.name,
+                   (int) buffer->usage);
       return FALSE;
     }
   if (buffer->usage == DYNO_BUFFER_DEVICE)
@@ -145,9 +156,11 @@ fill_in (DynoBuffer *buffer, GError **error)
       buffer->grave.host_bytes = buffer->size_bytes;
       dyno_account_add_host (device, (gint64) buffer->size_bytes);
     }
-  result = device->vk.BindBufferMemory (device->handle, buffer->grave.buffer, buffer->grave.memory, 0);
+  result =
+      device->vk.BindBufferMemory (device->handle, buffer->grave.buffer, buffer->grave.memory, 0);
   if (result == VK_SUCCESS && buffer->usage != DYNO_BUFFER_DEVICE)
-    result = device->vk.MapMemory (device->handle, buffer->grave.memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped);
+    result = device->vk.MapMemory (device->handle, buffer->grave.memory, 0, VK_WHOLE_SIZE, 0,
+                                   &buffer->mapped);
   if (result != VK_SUCCESS)
     {
       dyno_device_set_error (device, error, result, "vkBindBufferMemory or vkMapMemory", what);
@@ -167,7 +180,8 @@ dyno_buffer_get_limit (const DynoDeviceInfo *info)
 }
 
 DynoBuffer *
-dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage, GError **error)
+dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage,
+                 GError **error)
 {
   g_autoptr (DynoBuffer) buffer = NULL;
   guint64 limit = dyno_buffer_get_limit (&device->info);
@@ -177,7 +191,8 @@ dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, Dy
   if (size_bytes > limit)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY,
-                   _ ("%" PRIu64 " bytes for %s: the largest buffer of %s is %" PRIu64 " bytes; use a smaller batch"),
+                   _ ("%" PRIu64 " bytes for %s: the largest buffer of %s is %" PRIu64
+                      " bytes; use a smaller batch"),
                    size_bytes, dyno_memory_kind_name (kind), device->info.name, limit);
       return NULL;
     }
@@ -252,7 +267,8 @@ run_blocking (DynoDevice *device, DynoCommand *command, GError **error)
 
   if (device->n_queues == 2)
     wait.ticket = dyno_queue_get_submitted (device, DYNO_QUEUE_TRANSFER);
-  return dyno_command_end (command, error) && dyno_command_submit (command, &wait, 1, &ticket, error)
+  return dyno_command_end (command, error)
+         && dyno_command_submit (command, &wait, 1, &ticket, error)
          && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
 }
 
@@ -278,7 +294,8 @@ copy_chunk (const Copy *copy, guint64 offset, guint64 size_bytes, GError **error
 }
 
 gboolean
-dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64 size_bytes, GError **error)
+dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64 size_bytes,
+                   GError **error)
 {
   g_autoptr (DynoBuffer) staging = NULL;
   const guint8 *bytes = data;
@@ -293,8 +310,8 @@ dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64
       memcpy ((guint8 *) buffer->mapped + offset, data, size_bytes);
       return TRUE;
     }
-  staging =
-      dyno_buffer_new (buffer->device, MIN (size_bytes, STAGING_BYTES), DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+  staging = dyno_buffer_new (buffer->device, MIN (size_bytes, STAGING_BYTES), DYNO_MEMORY_STAGING,
+                             DYNO_BUFFER_UPLOAD, error);
   if (staging == NULL)
     return FALSE;
   for (guint64 done = 0; done < size_bytes;)
@@ -309,7 +326,8 @@ dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64
 }
 
 gboolean
-dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_bytes, GError **error)
+dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_bytes,
+                  GError **error)
 {
   g_autoptr (DynoBuffer) staging = NULL;
   guint8 *bytes = data;
@@ -324,8 +342,8 @@ dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_b
       memcpy (data, (guint8 *) buffer->mapped + offset, size_bytes);
       return TRUE;
     }
-  staging =
-      dyno_buffer_new (buffer->device, MIN (size_bytes, STAGING_BYTES), DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
+  staging = dyno_buffer_new (buffer->device, MIN (size_bytes, STAGING_BYTES), DYNO_MEMORY_STAGING,
+                             DYNO_BUFFER_READBACK, error);
   if (staging == NULL)
     return FALSE;
   for (guint64 done = 0; done < size_bytes;)
@@ -340,11 +358,13 @@ dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_b
 }
 
 gboolean
-dyno_buffer_fill (DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word, GError **error)
+dyno_buffer_fill (DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word,
+                  GError **error)
 {
   g_autoptr (DynoCommand) command = NULL;
 
-  g_return_val_if_fail (is_inside (buffer, offset, size_bytes) && offset % 4 == 0 && size_bytes % 4 == 0, FALSE);
+  g_return_val_if_fail (
+      is_inside (buffer, offset, size_bytes) && offset % 4 == 0 && size_bytes % 4 == 0, FALSE);
   if (size_bytes == 0)
     return TRUE;
   command = dyno_command_new (buffer->device, DYNO_QUEUE_COMPUTE, error);

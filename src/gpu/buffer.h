@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that kernels read and write, reached by its address (VK_KHR_buffer_device_address).
  *
- * Dyno plans its memory, so there are few buffers and each is one allocation of its own: what the planner
- * says is what the driver gives.  Sizes are rounded up to DYNO_BUFFER_GRANULARITY by the caller's plan or here.
- * Freeing while a submission uses the buffer is allowed: it is deferred to the submission's end. */
+ * Dyno plans its memory, so there are few buffers and each is one allocation of its own: what the
+ * planner says is what the driver gives.  Sizes are rounded up to DYNO_BUFFER_GRANULARITY by the
+ * caller's plan or here.  Freeing while a submission uses the buffer is allowed: it is deferred to
+ * the submission's end. */
 #pragma once
 #include "device.h"
 
@@ -12,9 +13,11 @@ G_BEGIN_DECLS
 #define DYNO_BUFFER_GRANULARITY G_GUINT64_CONSTANT (65536)
 
 typedef enum {
-  DYNO_BUFFER_DEVICE,   /* device-local; counted against the VRAM budget */
-  DYNO_BUFFER_UPLOAD,   /* page-locked host memory, mapped, coherent; host writes, device reads; not counted */
-  DYNO_BUFFER_READBACK, /* page-locked host memory, mapped, coherent, cached; device writes, host reads; not counted */
+  DYNO_BUFFER_DEVICE, /* device-local; counted against the VRAM budget */
+  /* page-locked host memory, mapped, coherent; host writes, device reads; not counted */
+  DYNO_BUFFER_UPLOAD,
+  /* page-locked host memory, mapped, coherent, cached; device writes, host reads; not counted */
+  DYNO_BUFFER_READBACK,
 } DynoBufferUsage;
 
 typedef struct _DynoBuffer DynoBuffer;
@@ -24,8 +27,8 @@ guint64 dyno_buffer_get_limit (const DynoDeviceInfo *info);
 
 /* size_bytes > 0.  Content is undefined.  kind counts for DEVICE buffers only.
  * Errors: OVER_BUDGET, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY. */
-DynoBuffer *dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage,
-                             GError **error);
+DynoBuffer *dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind,
+                             DynoBufferUsage usage, GError **error);
 void dyno_buffer_free (DynoBuffer *buffer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoBuffer, dyno_buffer_free)
 
@@ -35,8 +38,11 @@ gpointer dyno_buffer_get_mapped (DynoBuffer *buffer); /* NULL for DEVICE buffers
 
 /* Blocking copies between host and a buffer of any usage, through a staging buffer where needed.
  * For set-up, tests and checkpoints; never inside a step.  offset + size must lie inside. */
-gboolean dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64 size_bytes, GError **error);
-gboolean dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_bytes, GError **error);
-gboolean dyno_buffer_fill (DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word, GError **error);
+gboolean dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data,
+                            guint64 size_bytes, GError **error);
+gboolean dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_bytes,
+                           GError **error);
+gboolean dyno_buffer_fill (DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word,
+                           GError **error);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cache files that are believed only when every field of their header is right.
- * The hash is not for security: it finds files that were cut short or damaged, not ones that were forged. */
+ * The hash is not for security: it finds files that were cut short or damaged, not ones that were
+ * forged. */
 #include "cachefile.h"
 #include "file.h"
 #include "hash.h"
@@ -22,8 +23,8 @@ G_STATIC_ASSERT (sizeof (Header) == 48);
 char *
 dyno_cache_file_path (const char *folder, DynoCacheKey key, const char *suffix)
 {
-  g_autofree char *name =
-      g_strdup_printf ("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x%s", key.words[0], key.words[1], suffix);
+  g_autofree char *name = g_strdup_printf ("%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x%s",
+                                           key.words[0], key.words[1], suffix);
   g_autofree char *path = dyno_cache_dir (folder);
 
   return path != NULL ? g_build_filename (path, name, NULL) : NULL;
@@ -39,7 +40,8 @@ is_whole (const char *data, gsize size, const char magic[8], DynoCacheKey key)
   memcpy (&header, data, sizeof header);
   return memcmp (header.magic, magic, sizeof header.magic) == 0 && header.version == FORMAT_VERSION
          && memcmp (&header.key, &key, sizeof key) == 0 && header.size_bytes == size - sizeof header
-         && header.hash == dyno_hash_bytes (DYNO_HASH_START, data + sizeof header, size - sizeof header);
+         && header.hash
+                == dyno_hash_bytes (DYNO_HASH_START, data + sizeof header, size - sizeof header);
 }
 
 GBytes *
@@ -60,7 +62,8 @@ dyno_cache_file_read (const char *path, const char magic[8], DynoCacheKey key)
 }
 
 void
-dyno_cache_file_write (const char *path, const char magic[8], DynoCacheKey key, gconstpointer data, gsize size_bytes)
+dyno_cache_file_write (const char *path, const char magic[8], DynoCacheKey key, gconstpointer data,
+                       gsize size_bytes)
 {
   g_autoptr (GByteArray) file = NULL;
   g_autoptr (GError) error = NULL;

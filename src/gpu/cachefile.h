@@ -13,10 +13,12 @@ typedef struct {
 /* The path of a cache file, or NULL where there is no cache folder. */
 char *dyno_cache_file_path (const char *folder, DynoCacheKey key, const char *suffix);
 
-/* The content, or NULL: no file (path may be NULL), or one that is corrupt or of another version or key, which is removed. */
+/* The content, or NULL: no file (path may be NULL), or one that is corrupt or of another version or
+ * key, which is removed. */
 GBytes *dyno_cache_file_read (const char *path, const char magic[8], DynoCacheKey key);
 
 /* Replaces the file atomically; a failure is logged and otherwise ignored.  path may be NULL. */
-void dyno_cache_file_write (const char *path, const char magic[8], DynoCacheKey key, gconstpointer data, gsize size_bytes);
+void dyno_cache_file_write (const char *path, const char magic[8], DynoCacheKey key,
+                            gconstpointer data, gsize size_bytes);
 
 G_END_DECLS

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: recorded once into a command buffer of their own pool, submitted as often as wanted.
  *
- * Every command begins with a full barrier and ends with one towards the host, so submissions of a queue behave as if
- * one ran after the other; across queues the tickets (values of a timeline semaphore each queue has) order.
+ * Every command begins with a full barrier and ends with one towards the host, so submissions of a
+ * queue behave as if one ran after the other; across queues the tickets (values of a timeline
+ * semaphore each queue has) order.
  *
- * A barrier is asked for between "all before" and "all after", but recorded only when something comes after, between the kinds of
- * work (compute, transfer) that there are: one between dispatches alone costs a third less than one that names transfers too, which
- * on some drivers flushes caches that dispatches do not use.
+ * A barrier is asked for between "all before" and "all after", but recorded only when something
+ * comes after, between the kinds of work (compute, transfer) that there are: one between dispatches
+ * alone costs a third less than one that names transfers too, which on some drivers flushes caches
+ * that dispatches do not use.
  * Errors while recording are kept by Vulkan until the end, so recording calls return nothing. */
 #include "device-private.h"
 #include "intl.h"
 
-/* How long a queue may finish nothing before the device is given up.  Counted in slices that a wait was asked for, not by the clock:
- * while this process stands still (SIGSTOP, suspend, a paused machine) nothing is counted.  A software device may take minutes for
- * one submission. */
+/* How long a queue may finish nothing before the device is given up.  Counted in slices that a wait
+ * was asked for, not by the clock: while this process stands still (SIGSTOP, suspend, a paused
+ * machine) nothing is counted.  A software device may take minutes for one submission. */
 #define WATCHDOG_MS          60000
 #define SOFTWARE_WATCHDOG_MS (60 * 60000)
 #define SLICE_MS             250
@@ -25,7 +27,8 @@ struct _DynoCommand {
   VkCommandPool pool;
   VkCommandBuffer handle;
   VkPipeline bound;
-  /* For each kind of work, as masks of pipeline stages: what it is not ordered after, and what a barrier orders it after. */
+  /* For each kind of work, as masks of pipeline stages: what it is not ordered after, and what a
+   * barrier orders it after. */
   VkPipelineStageFlags unordered[2], pending[2];
   guint64 last_ticket;
   guint barriers; /* recorded */
@@ -33,7 +36,8 @@ struct _DynoCommand {
 };
 
 enum { COMPUTE, TRANSFER };
-static const VkPipelineStageFlags kind_stages[] = { VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT };
+static const VkPipelineStageFlags kind_stages[] = { VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                                    VK_PIPELINE_STAGE_TRANSFER_BIT };
 
 #define ALL_STAGES (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
 
@@ -48,27 +52,31 @@ writes_of (VkPipelineStageFlags stages)
 static VkAccessFlags
 accesses_of (VkPipelineStageFlags stages)
 {
-  return writes_of (stages) | (stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT ? VK_ACCESS_SHADER_READ_BIT : 0)
+  return writes_of (stages)
+         | (stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT ? VK_ACCESS_SHADER_READ_BIT : 0)
          | (stages & VK_PIPELINE_STAGE_TRANSFER_BIT ? VK_ACCESS_TRANSFER_READ_BIT : 0);
 }
 
 static void
-record_barrier (DynoCommand *command, VkPipelineStageFlags before, VkPipelineStageFlags after, VkAccessFlags after_access)
+record_barrier (DynoCommand *command, VkPipelineStageFlags before, VkPipelineStageFlags after,
+                VkAccessFlags after_access)
 {
   VkMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                               .srcAccessMask = writes_of (before),
                               .dstAccessMask = after_access };
 
   command->barriers++;
-  command->device->vk.CmdPipelineBarrier (command->handle, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+  command->device->vk.CmdPipelineBarrier (command->handle, before, after, 0, 1, &barrier, 0, NULL,
+                                          0, NULL);
 }
 
 /* Stages that the command's queue family knows. */
 static VkPipelineStageFlags
 stages_of (DynoCommand *command)
 {
-  return command->queue == DYNO_QUEUE_TRANSFER && command->device->n_queues == 2 ? VK_PIPELINE_STAGE_TRANSFER_BIT
-                                                                                 : ALL_STAGES;
+  return command->queue == DYNO_QUEUE_TRANSFER && command->device->n_queues == 2
+             ? VK_PIPELINE_STAGE_TRANSFER_BIT
+             : ALL_STAGES;
 }
 
 /* Before work of a kind is recorded. */
@@ -76,7 +84,8 @@ static void
 order (DynoCommand *command, int kind)
 {
   if (command->pending[kind])
-    record_barrier (command, command->pending[kind], kind_stages[kind], accesses_of (kind_stages[kind]));
+    record_barrier (command, command->pending[kind], kind_stages[kind],
+                    accesses_of (kind_stages[kind]));
   command->pending[kind] = 0;
   for (int other = COMPUTE; other <= TRANSFER; other++)
     command->unordered[other] |= kind_stages[kind];
@@ -87,7 +96,8 @@ begin (DynoCommand *command, GError **error)
 {
   DynoDevice *device = command->device;
   VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                   .queueFamilyIndex = dyno_device_get_queue (device, command->queue)->family };
+                                   .queueFamilyIndex =
+                                       dyno_device_get_queue (device, command->queue)->family };
   VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                            .commandBufferCount = 1 };
@@ -134,7 +144,8 @@ dyno_command_free (DynoCommand *command)
     return;
   device = command->device;
   grave.pool = command->pool;
-  grave.tickets[device->n_queues == DYNO_QUEUE_N ? command->queue : DYNO_QUEUE_COMPUTE] = command->last_ticket;
+  grave.tickets[device->n_queues == DYNO_QUEUE_N ? command->queue : DYNO_QUEUE_COMPUTE] =
+      command->last_ticket;
   dyno_device_collect (device);
   dyno_device_bury (device, &grave);
   g_free (command);
@@ -142,15 +153,16 @@ dyno_command_free (DynoCommand *command)
 }
 
 void
-dyno_command_dispatch (DynoCommand *command, DynoKernel *kernel, const void *push, guint32 groups_x, guint32 groups_y,
-                       guint32 groups_z)
+dyno_command_dispatch (DynoCommand *command, DynoKernel *kernel, const void *push, guint32 groups_x,
+                       guint32 groups_y, guint32 groups_z)
 {
   DynoDevice *device = command->device;
   VkPipeline pipeline = dyno_kernel_get_pipeline (kernel);
   guint32 push_bytes = dyno_kernel_get_spec (kernel)->push_bytes;
 
   g_return_if_fail (!command->closed && groups_x > 0 && groups_y > 0 && groups_z > 0);
-  g_return_if_fail (groups_x <= device->info.max_groups_x && groups_y <= 65535 && groups_z <= 65535);
+  g_return_if_fail (groups_x <= device->info.max_groups_x && groups_y <= 65535
+                    && groups_z <= 65535);
   order (command, COMPUTE);
   if (command->bound != pipeline)
     {
@@ -158,42 +170,47 @@ dyno_command_dispatch (DynoCommand *command, DynoKernel *kernel, const void *pus
       command->bound = pipeline;
     }
   if (push_bytes > 0)
-    device->vk.CmdPushConstants (command->handle, device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes, push);
+    device->vk.CmdPushConstants (command->handle, device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                 push_bytes, push);
   device->vk.CmdDispatch (command->handle, groups_x, groups_y, groups_z);
 }
 
 void
-dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,
-                         guint64 target_offset, guint64 size_bytes)
+dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset,
+                         DynoBuffer *target, guint64 target_offset, guint64 size_bytes)
 {
-  VkBufferCopy region = { .srcOffset = source_offset, .dstOffset = target_offset, .size = size_bytes };
+  VkBufferCopy region = { .srcOffset = source_offset,
+                          .dstOffset = target_offset,
+                          .size = size_bytes };
   guint64 source_size = dyno_buffer_get_size (source), target_size = dyno_buffer_get_size (target);
 
   g_return_if_fail (!command->closed && size_bytes > 0);
   g_return_if_fail (source_offset <= source_size && size_bytes <= source_size - source_offset);
   g_return_if_fail (target_offset <= target_size && size_bytes <= target_size - target_offset);
   order (command, TRANSFER);
-  command->device->vk.CmdCopyBuffer (command->handle, dyno_buffer_get_handle (source), dyno_buffer_get_handle (target), 1,
-                                     &region);
+  command->device->vk.CmdCopyBuffer (command->handle, dyno_buffer_get_handle (source),
+                                     dyno_buffer_get_handle (target), 1, &region);
 }
 
 void
-dyno_command_copy (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,
-                   guint64 target_offset, guint64 size_bytes)
+dyno_command_copy (DynoCommand *command, DynoBuffer *source, guint64 source_offset,
+                   DynoBuffer *target, guint64 target_offset, guint64 size_bytes)
 {
   g_return_if_fail (source_offset % 4 == 0 && target_offset % 4 == 0 && size_bytes % 4 == 0);
   dyno_command_copy_bytes (command, source, source_offset, target, target_offset, size_bytes);
 }
 
 void
-dyno_command_fill (DynoCommand *command, DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint32 word)
+dyno_command_fill (DynoCommand *command, DynoBuffer *buffer, guint64 offset, guint64 size_bytes,
+                   guint32 word)
 {
   guint64 size = dyno_buffer_get_size (buffer);
 
   g_return_if_fail (!command->closed && size_bytes > 0 && offset % 4 == 0 && size_bytes % 4 == 0);
   g_return_if_fail (offset <= size && size_bytes <= size - offset);
   order (command, TRANSFER);
-  command->device->vk.CmdFillBuffer (command->handle, dyno_buffer_get_handle (buffer), offset, size_bytes, word);
+  command->device->vk.CmdFillBuffer (command->handle, dyno_buffer_get_handle (buffer), offset,
+                                     size_bytes, word);
 }
 
 void
@@ -218,8 +235,10 @@ dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot)
     return;
   /* All at once: each reset makes the device wait. */
   if (slot == 0)
-    command->device->vk.CmdResetQueryPool (command->handle, pool, 0, dyno_timer_get_n_slots (timer));
-  command->device->vk.CmdWriteTimestamp (command->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, slot);
+    command->device->vk.CmdResetQueryPool (command->handle, pool, 0,
+                                           dyno_timer_get_n_slots (timer));
+  command->device->vk.CmdWriteTimestamp (command->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                         pool, slot);
 }
 
 guint
@@ -234,7 +253,8 @@ dyno_command_end (DynoCommand *command, GError **error)
   VkResult result;
 
   g_return_val_if_fail (!command->closed, FALSE);
-  record_barrier (command, stages_of (command), VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  record_barrier (command, stages_of (command), VK_PIPELINE_STAGE_HOST_BIT,
+                  VK_ACCESS_HOST_READ_BIT);
   command->closed = TRUE;
   result = command->device->vk.EndCommandBuffer (command->handle);
   if (result == VK_SUCCESS)
@@ -244,14 +264,16 @@ dyno_command_end (DynoCommand *command, GError **error)
 }
 
 gboolean
-dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits, guint64 *ticket, GError **error)
+dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits, guint64 *ticket,
+                     GError **error)
 {
   DynoDevice *device = command->device;
   DynoQueueState *queue = dyno_device_get_queue (device, command->queue);
   VkSemaphore semaphores[MAX_WAITS];
   VkPipelineStageFlags stages[MAX_WAITS];
   uint64_t values[MAX_WAITS], signal;
-  VkTimelineSemaphoreSubmitInfo timeline = { .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+  VkTimelineSemaphoreSubmitInfo timeline = { .sType =
+                                                 VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                              .pWaitSemaphoreValues = values,
                                              .signalSemaphoreValueCount = 1,
                                              .pSignalSemaphoreValues = &signal };
@@ -272,7 +294,8 @@ dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
   for (guint i = 0; i < n_waits; i++)
     if (waits[i].ticket > 0)
       {
-        semaphores[info.waitSemaphoreCount] = dyno_device_get_queue (device, waits[i].queue)->timeline;
+        semaphores[info.waitSemaphoreCount] =
+            dyno_device_get_queue (device, waits[i].queue)->timeline;
         values[info.waitSemaphoreCount] = waits[i].ticket;
         stages[info.waitSemaphoreCount++] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
       }
@@ -311,8 +334,8 @@ guint64
 dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
 {
   uint64_t value = 0;
-  VkResult result =
-      device->vk.GetSemaphoreCounterValue (device->handle, dyno_device_get_queue (device, queue)->timeline, &value);
+  VkResult result = device->vk.GetSemaphoreCounterValue (
+      device->handle, dyno_device_get_queue (device, queue)->timeline, &value);
 
   if (result == VK_ERROR_DEVICE_LOST)
     g_atomic_int_set (&device->lost, 1);
@@ -345,9 +368,11 @@ wait_patiently (DynoDevice *device, DynoQueue queue, guint64 ticket, guint limit
 }
 
 gboolean
-dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms, GError **error)
+dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms,
+                 GError **error)
 {
-  guint watchdog_ms = device->info.type == DYNO_DEVICE_TYPE_SOFTWARE ? SOFTWARE_WATCHDOG_MS : WATCHDOG_MS;
+  guint watchdog_ms =
+      device->info.type == DYNO_DEVICE_TYPE_SOFTWARE ? SOFTWARE_WATCHDOG_MS : WATCHDOG_MS;
   guint limit_ms = timeout_ms > 0 ? timeout_ms : watchdog_ms;
   VkResult result;
 
@@ -366,7 +391,8 @@ dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint time
   if (timeout_ms == 0)
     g_atomic_int_set (&device->hangs, 1);
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-               _ ("%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or use a smaller batch"),
+               _ ("%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or "
+                  "use a smaller batch"),
                device->info.name, (double) limit_ms / 1000);
   return FALSE;
 }

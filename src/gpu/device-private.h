@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the gpu floor share: the instance, the device's inside, and the list of things to free later.
- * Private to the floor.
+/* What the files of the gpu floor share: the instance, the device's inside, and the list of things
+ * to free later.  Private to the floor.
  *
- * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock (memory account),
- * .grave_lock (deferred frees), and those of the kernel table. */
+ * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock
+ * (memory account), .grave_lock (deferred frees), and those of the kernel table. */
 #pragma once
 #include "command.h"
 #include "vk.h"
@@ -47,7 +47,8 @@ typedef struct {
 /* Every physical device with a compute queue, in the order of preference; element type DynoProbe.
  * Errors: NO_DEVICE. */
 GPtrArray *dyno_probe_all (DynoInstance *instance, GError **error);
-/* Their order, for g_ptr_array_sort: what can be opened first, so that the first is what index -1 opens. */
+/* Their order, for g_ptr_array_sort: what can be opened first, so that the first is what index -1
+ * opens. */
 int dyno_probe_compare (gconstpointer a, gconstpointer b);
 
 typedef struct {
@@ -84,7 +85,9 @@ struct _DynoDevice {
   gboolean statistics; /* kernels are compiled so that they can be asked for theirs */
   int lost;            /* atomic: the driver said so; nothing is submitted any more */
   gboolean over;       /* of a lost one, when it is freed: what was submitted has ended */
-  int hangs; /* atomic: a wait passed its limit; what was submitted may run still, so nothing is waited for and nothing freed */
+  /* atomic: a wait passed its limit; what was submitted may run still, so nothing is waited for and
+   * nothing freed */
+  int hangs;
 
   GMutex account_lock;
   guint64 budget_bytes;
@@ -110,17 +113,22 @@ gboolean dyno_device_check_alive (DynoDevice *device, GError **error);
 guint64 dyno_queue_get_submitted (DynoDevice *device, DynoQueue queue);
 
 /* Sets the error and remembers a loss. */
-void dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call, const char *object);
+void dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call,
+                            const char *object);
 
-/* Takes over what grave names, and destroys it when its tickets have completed: now, or at a later collect. */
+/* Takes over what grave names, and destroys it when its tickets have completed: now, or at a later
+ * collect. */
 void dyno_device_bury (DynoDevice *device, const DynoGrave *grave);
 void dyno_device_collect (DynoDevice *device);
 
-/* Waits for everything that is buried; for an allocation that found no room.  FALSE when there was nothing. */
+/* Waits for everything that is buried; for an allocation that found no room.  FALSE when there was
+ * nothing. */
 gboolean dyno_device_collect_all (DynoDevice *device);
 
-/* The account: reserve fails with OVER_BUDGET; commit follows a reserve that led to memory (it sets the peak). */
-gboolean dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes, GError **error);
+/* The account: reserve fails with OVER_BUDGET; commit follows a reserve that led to memory (it sets
+ * the peak). */
+gboolean dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes,
+                               GError **error);
 void dyno_account_commit (DynoDevice *device);
 void dyno_account_add_host (DynoDevice *device, gint64 change_bytes);
 void dyno_account_release (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes);
@@ -136,7 +144,7 @@ VkQueryPool dyno_timer_get_pool (DynoTimer *timer);
 guint dyno_timer_get_n_slots (DynoTimer *timer);
 
 /* dyno_command_copy without its rule of four bytes. */
-void dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset, DynoBuffer *target,
-                              guint64 target_offset, guint64 size_bytes);
+void dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset,
+                              DynoBuffer *target, guint64 target_offset, guint64 size_bytes);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a device, and its life.  Everything that kernels may use is enabled where it is there; what they
- * may rely on without asking is in find_lacks of probe.c. */
+/* Opening a device, and its life.  Everything that kernels may use is enabled where it is there;
+ * what they may rely on without asking is in find_lacks of probe.c. */
 #include "device-private.h"
 #include "hash.h"
 #include "intl.h"
@@ -16,7 +16,8 @@ dyno_device_get_queue (DynoDevice *device, DynoQueue queue)
 }
 
 void
-dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call, const char *object)
+dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call,
+                       const char *object)
 {
   if (result == VK_ERROR_DEVICE_LOST)
     g_atomic_int_set (&device->lost, 1);
@@ -28,10 +29,12 @@ dyno_device_check_alive (DynoDevice *device, GError **error)
 {
   if (g_atomic_int_get (&device->hangs))
     g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-                 _ ("%s hangs and was given up: see the kernel log, then start again from the last checkpoint"),
+                 _ ("%s hangs and was given up: see the kernel log, then start again from the last "
+                    "checkpoint"),
                  device->info.name);
   else if (g_atomic_int_get (&device->lost))
-    dyno_vk_set_error (error, VK_ERROR_DEVICE_LOST, "the device is gone since an earlier call", device->info.name);
+    dyno_vk_set_error (error, VK_ERROR_DEVICE_LOST, "the device is gone since an earlier call",
+                       device->info.name);
   else
     return TRUE;
   return FALSE;
@@ -44,11 +47,13 @@ choose (GPtrArray *probes, int index, GError **error)
 
   if (index >= (int) probes->len)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, _ ("No Vulkan device %d: there are %u, from 0 to %u"),
-                   index, probes->len, probes->len - 1);
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+                   _ ("No Vulkan device %d: there are %u, from 0 to %u"), index, probes->len,
+                   probes->len - 1);
       return NULL;
     }
-  /* The best device that can be used; when none can, the first one's complaint is the one to read. */
+  /* The best device that can be used; when none can, the first one's complaint is the one to
+   * read. */
   for (guint i = 0; index < 0 && i < probes->len; i++)
     if (((DynoProbe *) probes->pdata[i])->lacks == NULL)
       index = (int) i;
@@ -56,8 +61,8 @@ choose (GPtrArray *probes, int index, GError **error)
   if (probe->lacks != NULL)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
-                   _ ("Device %u (%s) cannot be used: it lacks %s; a later driver may have it"), probe->info.index,
-                   probe->info.name, probe->lacks);
+                   _ ("Device %u (%s) cannot be used: it lacks %s; a later driver may have it"),
+                   probe->info.index, probe->info.name, probe->lacks);
       return NULL;
     }
   return probe;
@@ -84,8 +89,8 @@ make_key (const DynoProbe *probe)
   const DynoDeviceInfo *info = &probe->info;
   GString *key = g_string_new (NULL);
 
-  g_string_printf (key, "%s | %s | %04x:%04x | driver %08x | api %08x | ", info->name, info->driver, info->vendor_id,
-                   info->device_id, info->driver_version, info->api_version);
+  g_string_printf (key, "%s | %s | %04x:%04x | driver %08x | api %08x | ", info->name, info->driver,
+                   info->vendor_id, info->device_id, info->driver_version, info->api_version);
   for (guint i = 0; i < VK_UUID_SIZE; i++)
     g_string_append_printf (key, "%02x", probe->cache_uuid[i]);
   return g_string_free (key, FALSE);
@@ -149,8 +154,10 @@ create_device (DynoDevice *device, GError **error)
   static const float priority = 1.0f;
   const char *extensions[8];
   VkDeviceQueueCreateInfo queues[DYNO_QUEUE_N] = {
-    { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = probe->compute_family },
-    { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = probe->transfer_family },
+    { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+      .queueFamilyIndex = probe->compute_family },
+    { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+      .queueFamilyIndex = probe->transfer_family },
   };
   VkPhysicalDeviceFeatures features = wanted_features (probe);
   VkPhysicalDeviceVulkan11Features features11 = wanted_features11 (probe);
@@ -160,18 +167,24 @@ create_device (DynoDevice *device, GError **error)
     .subgroupSizeControl = probe->subgroup_control,
     .computeFullSubgroups = probe->full_subgroups
   };
-  VkPhysicalDeviceMaintenance4Features maintenance4 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,
-                                                        .maintenance4 = VK_TRUE };
-  VkPhysicalDeviceSynchronization2Features sync2 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
-                                                     .synchronization2 = VK_TRUE };
-  VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr = { .sType =
-                                                           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
-                                                       .cooperativeMatrix = VK_TRUE };
-  VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = { .sType =
-                                                         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
-                                                     .cooperativeMatrix = VK_TRUE };
+  VkPhysicalDeviceMaintenance4Features maintenance4 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, .maintenance4 = VK_TRUE
+  };
+  VkPhysicalDeviceSynchronization2Features sync2 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+    .synchronization2 = VK_TRUE
+  };
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+    .cooperativeMatrix = VK_TRUE
+  };
+  VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
+    .cooperativeMatrix = VK_TRUE
+  };
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, .pipelineExecutableInfo = VK_TRUE
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+    .pipelineExecutableInfo = VK_TRUE
   };
   VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                               .queueCreateInfoCount = device->n_queues,
@@ -218,7 +231,8 @@ create_device (DynoDevice *device, GError **error)
 static gboolean
 create_queues (DynoDevice *device, GError **error)
 {
-  const guint32 families[DYNO_QUEUE_N] = { device->probe->compute_family, device->probe->transfer_family };
+  const guint32 families[DYNO_QUEUE_N] = { device->probe->compute_family,
+                                           device->probe->transfer_family };
   VkSemaphoreTypeCreateInfo type = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE };
   VkSemaphoreCreateInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type };
@@ -253,8 +267,9 @@ leave_behind (DynoDevice *device)
   g_mutex_unlock (&lock);
 }
 
-/* Waits until nothing that was submitted runs, or the device is known to hang.  By tickets, which is a wait with a limit; then only
- * with vkDeviceWaitIdle, which has none: drivers may touch what a submission waited for a little after it has signalled. */
+/* Waits until nothing that was submitted runs, or the device is known to hang.  By tickets, which
+ * is a wait with a limit; then only with vkDeviceWaitIdle, which has none: drivers may touch what a
+ * submission waited for a little after it has signalled. */
 static void
 settle (DynoDevice *device)
 {
@@ -271,7 +286,8 @@ settle (DynoDevice *device)
                                    .pSemaphores = &device->queues[i].timeline,
                                    .pValues = &value };
 
-      if (value > 0 && device->vk.WaitSemaphores (device->handle, &info, LOST_WAIT_NS) == VK_TIMEOUT)
+      if (value > 0
+          && device->vk.WaitSemaphores (device->handle, &info, LOST_WAIT_NS) == VK_TIMEOUT)
         g_atomic_int_set (&device->hangs, 1);
     }
   if (!g_atomic_int_get (&device->hangs))
@@ -330,7 +346,9 @@ dyno_device_open (const DynoDeviceParams *params, GError **error)
   static const DynoDeviceParams defaults = { .index = -1 };
   g_autoptr (DynoDevice) device = device_new ();
   g_autoptr (GPtrArray) probes = NULL;
-  VkPhysicalDeviceMemoryProperties2 memory = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2 };
+  VkPhysicalDeviceMemoryProperties2 memory = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2
+  };
   DynoProbe *probe;
 
   if (params == NULL)
@@ -353,7 +371,8 @@ dyno_device_open (const DynoDeviceParams *params, GError **error)
   device->n_queues = probe->info.transfer_queue ? 2 : 1;
   device->instance->vk.GetPhysicalDeviceMemoryProperties2 (probe->handle, &memory);
   device->memory = memory.memoryProperties;
-  if (!create_device (device, error) || !create_queues (device, error) || !dyno_kernel_table_init (device, error))
+  if (!create_device (device, error) || !create_queues (device, error)
+      || !dyno_kernel_table_init (device, error))
     return NULL;
   g_info ("Opened device %u: %s (%s)", device->info.index, device->info.name, device->info.driver);
   return g_steal_pointer (&device);
@@ -394,10 +413,12 @@ dyno_device_get_validation_messages (DynoDevice *device)
 gboolean
 dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes)
 {
-  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = { .sType =
-                                                           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT };
-  VkPhysicalDeviceMemoryProperties2 memory = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
-                                               .pNext = &budget };
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT
+  };
+  VkPhysicalDeviceMemoryProperties2 memory = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, .pNext = &budget
+  };
   guint64 size, free_bytes;
   int best = -1;
 
@@ -406,12 +427,15 @@ dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *avai
   device->instance->vk.GetPhysicalDeviceMemoryProperties2 (device->probe->handle, &memory);
   for (uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; i++)
     if ((memory.memoryProperties.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-        && (best < 0 || memory.memoryProperties.memoryHeaps[i].size > memory.memoryProperties.memoryHeaps[best].size))
+        && (best < 0
+            || memory.memoryProperties.memoryHeaps[i].size
+                   > memory.memoryProperties.memoryHeaps[best].size))
       best = (int) i;
   if (best < 0 || budget.heapBudget[best] == 0)
     return FALSE;
   size = memory.memoryProperties.memoryHeaps[best].size;
-  /* The budget is what this program may use in all; what it does not use of it is what is left for anyone. */
+  /* The budget is what this program may use in all; what it does not use of it is what is left for
+   * anyone. */
   free_bytes = budget.heapBudget[best] - MIN (budget.heapUsage[best], budget.heapBudget[best]);
   free_bytes = MIN (free_bytes, size);
   *used_bytes = size - free_bytes;
@@ -423,7 +447,8 @@ gboolean
 dyno_device_wait_idle (DynoDevice *device, GError **error)
 {
   for (guint i = 0; i < device->n_queues; i++)
-    if (!dyno_queue_wait (device, (DynoQueue) i, dyno_queue_get_submitted (device, (DynoQueue) i), 0, error))
+    if (!dyno_queue_wait (device, (DynoQueue) i, dyno_queue_get_submitted (device, (DynoQueue) i),
+                          0, error))
       return FALSE;
   return TRUE;
 }

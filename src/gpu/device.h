@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A Vulkan device: what it can do, its queues, and the account of its memory.
  *
- * Threads: dyno_device_list and _open from any thread; a DynoDevice may be used by several threads, each
- * function says when not.  Ownership: buffers, kernels, commands and timers hold a reference to their
- * device, so that it is destroyed last.
+ * Threads: dyno_device_list and _open from any thread; a DynoDevice may be used by several threads,
+ * each function says when not.  Ownership: buffers, kernels, commands and timers hold a reference
+ * to their device, so that it is destroyed last.
  * libvulkan.so.1 is opened at run time: a program that links this floor starts without it. */
 #pragma once
 #include "gpu-error.h"
@@ -27,8 +27,8 @@ typedef enum {
   DYNO_MATRIX_KHR, /* GL_KHR_cooperative_matrix, the same shape; faster where both are there */
 } DynoMatrix;
 
-/* What a device is and can do.  Plain data: the planner and the lowering of ops work from this alone, so
- * they run, and are tested, without a device. */
+/* What a device is and can do.  Plain data: the planner and the lowering of ops work from this
+ * alone, so they run, and are tested, without a device. */
 typedef struct {
   guint index; /* what --device takes: position in the order of preference, best first */
   char name[256];
@@ -38,28 +38,31 @@ typedef struct {
   DynoDeviceType type;
   guint64 vram_bytes; /* device-local memory */
   gboolean fp16;      /* 16-bit storage and float16 arithmetic: AMP possible */
-  DynoMatrix matrix;  /* best usable path: the device has it and this build's shader compiler knows it */
+  /* best usable path: the device has it and this build's shader compiler knows it */
+  DynoMatrix matrix;
   gboolean matrix_khr_device, matrix_nv_device; /* the device has it, whatever the compiler knows */
-  char matrix_shapes[96]; /* of fp16 x fp16 + fp32 by the KHR extension: "16x16x16, 16x8x16"; empty: none */
+  char matrix_shapes
+      [96]; /* of fp16 x fp16 + fp32 by the KHR extension: "16x16x16, 16x8x16"; empty: none */
   guint32 subgroup_size, subgroup_min, subgroup_max; /* min = max where the size cannot be chosen */
   guint32 shared_bytes;                              /* workgroup memory, 16 KiB at least */
   guint32 max_invocations;                           /* a workgroup, 128 at least */
-  guint32 max_groups_x;                              /* workgroups a dispatch in x (y and z: 65535) */
-  guint32 processors;                                /* SMs, compute units or shader cores; 0: the driver does not say */
-  guint64 max_buffer_bytes;                          /* of one buffer: maxBufferSize, maxMemoryAllocationSize; 0: no limit */
-  gboolean memory_budget;                            /* VK_EXT_memory_budget */
-  gboolean transfer_queue;                           /* a queue family for transfers alone */
-  double timestamp_ns;                               /* nanoseconds a tick; 0: no timestamps */
+  guint32 max_groups_x;     /* workgroups a dispatch in x (y and z: 65535) */
+  guint32 processors;       /* SMs, compute units or shader cores; 0: the driver does not say */
+  guint64 max_buffer_bytes; /* of one buffer: maxBufferSize, maxMemoryAllocationSize; 0: no limit */
+  gboolean memory_budget;   /* VK_EXT_memory_budget */
+  gboolean transfer_queue;  /* a queue family for transfers alone */
+  double timestamp_ns;      /* nanoseconds a tick; 0: no timestamps */
 } DynoDeviceInfo;
 
-/* The device's processors, or, where its driver does not say, what devices of its type have: what decides how many
- * workgroups keep it busy. */
+/* The device's processors, or, where its driver does not say, what devices of its type have: what
+ * decides how many workgroups keep it busy. */
 guint32 dyno_device_info_processors (const DynoDeviceInfo *info);
 
 /* Which matrix units are used, or why none; g_free. */
 char *dyno_device_info_matrix_words (const DynoDeviceInfo *info);
 
-/* A number of workgroups or invocations that was measured to keep a card of 132 processors busy, for this device; 1 at least. */
+/* A number of workgroups or invocations that was measured to keep a card of 132 processors busy,
+ * for this device; 1 at least. */
 guint32 dyno_device_info_scale (const DynoDeviceInfo *info, guint32 count);
 
 /* What a device memory block is for; the components of the VRAM bar. */
@@ -70,28 +73,33 @@ typedef enum {
   DYNO_MEMORY_ACTIVATIONS, /* activations and their gradients, aliased by liveness */
   DYNO_MEMORY_WORKSPACE,   /* split-K partials, reduction scratch */
   DYNO_MEMORY_STAGING,     /* input batches on the device */
-  DYNO_MEMORY_SNAPSHOT,    /* the copy of weights and optimizer state that a checkpoint is written from */
+  /* the copy of weights and optimizer state that a checkpoint is written from */
+  DYNO_MEMORY_SNAPSHOT,
   DYNO_MEMORY_OTHER,
   DYNO_MEMORY_N_KINDS
 } DynoMemoryKind;
 
-const char *dyno_memory_kind_name (DynoMemoryKind kind); /* "weights", "gradients", ...: for files and --json */
+const char *dyno_memory_kind_name (
+    DynoMemoryKind kind); /* "weights", "gradients", ...: for files and --json */
 
 typedef struct {
-  int index;                /* -1: the best device */
-  guint64 budget_bytes;     /* 0: none; else no allocation of device memory may take the total past this */
-  gboolean validation;      /* Khronos validation layer, its messages as g_warning and counted; also DYNO_VALIDATION=1 */
+  int index; /* -1: the best device */
+  /* 0: none; else no allocation of device memory may take the total past this */
+  guint64 budget_bytes;
+  /* Khronos validation layer, its messages as g_warning and counted; also DYNO_VALIDATION=1 */
+  gboolean validation;
   gboolean no_matrix;       /* pretend: no matrix units */
   gboolean no_matrix_khr;   /* pretend: only the NV extension */
   gboolean no_fp16;         /* pretend: no fp16 */
   guint32 shared_bytes;     /* pretend: at most this much workgroup memory; 0: as it is */
   guint64 max_buffer_bytes; /* pretend: no buffer larger than this; 0: as it is */
-  gboolean statistics;      /* kernels keep what dyno_kernel_get_statistics tells; compiling may take longer */
+  /* kernels keep what dyno_kernel_get_statistics tells; compiling may take longer */
+  gboolean statistics;
 } DynoDeviceParams;
 
-/* All devices with a compute queue, best first: discrete, integrated, virtual, software; within a type by
- * memory; last those that dyno_device_open refuses, so that the first is the one that index -1 opens.
- * Element type DynoDeviceInfo (g_free'd by the array).  An empty list is an error.
+/* All devices with a compute queue, best first: discrete, integrated, virtual, software; within a
+ * type by memory; last those that dyno_device_open refuses, so that the first is the one that index
+ * -1 opens.  Element type DynoDeviceInfo (g_free'd by the array).  An empty list is an error.
  * Errors: NO_LOADER, NO_DEVICE. */
 GPtrArray *dyno_device_list (GError **error);
 
@@ -111,11 +119,14 @@ guint64 dyno_device_get_allocated (DynoDevice *device, DynoMemoryKind kind);
 guint64 dyno_device_get_allocated_total (DynoDevice *device);
 guint64 dyno_device_get_allocated_peak (DynoDevice *device);
 
-/* Page-locked host memory that Dyno holds for this device, in bytes; no part of the above.  Any thread. */
+/* Page-locked host memory that Dyno holds for this device, in bytes; no part of the above.  Any
+ * thread. */
 guint64 dyno_device_get_allocated_host (DynoDevice *device);
 
-/* Device memory used by all programs, and what may still be allocated; FALSE where the driver does not say. */
-gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes);
+/* Device memory used by all programs, and what may still be allocated; FALSE where the driver does
+ * not say. */
+gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes,
+                                   guint64 *available_bytes);
 
 /* A new budget; FALSE with OVER_BUDGET when more is allocated already (the old one stays). */
 gboolean dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The Vulkan instance, with the Khronos validation layer where it was asked for.
  *
- * DYNO_VALIDATION=1 asks for the layer, DYNO_VALIDATION=sync for its synchronisation checks too.  Messages of the
- * layer go to g_warning and are counted.  A layer that is asked for and not installed is said once and is no error. */
+ * DYNO_VALIDATION=1 asks for the layer, DYNO_VALIDATION=sync for its synchronisation checks too.
+ * Messages of the layer go to g_warning and are counted.  A layer that is asked for and not
+ * installed is said once and is no error. */
 #include "device-private.h"
 #include "intl.h"
 #include <string.h>
@@ -40,7 +41,8 @@ has_layer (const DynoVkGlobal *global)
 static gpointer
 say_layer_is_missing (gpointer data)
 {
-  g_message ("Validation was asked for, but " LAYER_NAME " is not installed (package vulkan-validationlayers)");
+  g_message ("Validation was asked for, but " LAYER_NAME
+             " is not installed (package vulkan-validationlayers)");
   return NULL;
 }
 
@@ -63,8 +65,11 @@ dyno_instance_new (gboolean validation, GError **error)
 {
   static GOnce missing_once = G_ONCE_INIT;
   static const char *const layers[] = { LAYER_NAME };
-  static const char *const extensions[] = { VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME };
-  static const VkValidationFeatureEnableEXT enables[] = { VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT };
+  static const char *const extensions[] = { VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                            VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME };
+  static const VkValidationFeatureEnableEXT enables[] = {
+    VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
+  };
   g_autoptr (DynoInstance) instance = g_new0 (DynoInstance, 1);
   const char *asked = g_getenv ("DYNO_VALIDATION");
   gboolean sync = g_strcmp0 (asked, "sync") == 0;
@@ -74,7 +79,8 @@ dyno_instance_new (gboolean validation, GError **error)
                                     .apiVersion = VK_API_VERSION_1_3 };
   VkDebugUtilsMessengerCreateInfoEXT messenger = {
     .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-    .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+    .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
+                       | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
     .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
     .pfnUserCallback = on_message,
     .pUserData = instance,
@@ -83,7 +89,8 @@ dyno_instance_new (gboolean validation, GError **error)
                                        .pNext = &messenger,
                                        .enabledValidationFeatureCount = G_N_ELEMENTS (enables),
                                        .pEnabledValidationFeatures = enables };
-  VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application };
+  VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                .pApplicationInfo = &application };
   VkResult result;
 
   validation = validation || (asked != NULL && *asked != '\0' && strcmp (asked, "0") != 0);
@@ -107,7 +114,8 @@ dyno_instance_new (gboolean validation, GError **error)
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
     {
       g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-                           _ ("No Vulkan driver is installed; install the driver of your GPU, or mesa-vulkan-drivers"));
+                           _ ("No Vulkan driver is installed; install the driver of your GPU, or "
+                              "mesa-vulkan-drivers"));
       return NULL;
     }
   if (result != VK_SUCCESS)
@@ -119,7 +127,8 @@ dyno_instance_new (gboolean validation, GError **error)
   if (!dyno_vk_load_instance (&instance->vk, instance->global, instance->handle, error))
     return NULL;
   if (validation && instance->vk.CreateDebugUtilsMessengerEXT != NULL)
-    instance->vk.CreateDebugUtilsMessengerEXT (instance->handle, &messenger, NULL, &instance->messenger);
+    instance->vk.CreateDebugUtilsMessengerEXT (instance->handle, &messenger, NULL,
+                                               &instance->messenger);
   return g_steal_pointer (&instance);
 }
 

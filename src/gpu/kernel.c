@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by spec: compute pipelines over one pipeline layout, made once, kept until the device goes.
+/* Kernels by spec: compute pipelines over one pipeline layout, made once, kept until the device
+ * goes.
  *
- * A kernel that one thread is making is in the table already, without its pipeline; other threads that want it wait.
- * A kernel that could not be made leaves the table, and whoever waited tries for itself.
+ * A kernel that one thread is making is in the table already, without its pipeline; other threads
+ * that want it wait.  A kernel that could not be made leaves the table, and whoever waited tries
+ * for itself.
  * Vulkan locks the pipeline cache itself, so pipelines are made in parallel. */
 #include "device-private.h"
 #include "cachefile.h"
@@ -45,7 +47,8 @@ dyno_kernel_spec_hash (gconstpointer data)
 
   hash = dyno_hash_string (hash, spec->macros);
   hash = dyno_hash_bytes (hash, words, sizeof words);
-  return (guint) dyno_hash_bytes (hash, spec->constants, spec->n_constants * sizeof spec->constants[0]);
+  return (guint) dyno_hash_bytes (hash, spec->constants,
+                                  spec->n_constants * sizeof spec->constants[0]);
 }
 
 gboolean
@@ -56,7 +59,8 @@ dyno_kernel_spec_equal (gconstpointer a, gconstpointer b)
   for (guint i = 0; i < 3; i++)
     if (local_size (x, i) != local_size (y, i))
       return FALSE;
-  return x->subgroup_size == y->subgroup_size && x->push_bytes == y->push_bytes && x->n_constants == y->n_constants
+  return x->subgroup_size == y->subgroup_size && x->push_bytes == y->push_bytes
+         && x->n_constants == y->n_constants
          && memcmp (x->constants, y->constants, x->n_constants * sizeof x->constants[0]) == 0
          && strcmp (x->shader, y->shader) == 0 && strcmp (x->macros, y->macros) == 0;
 }
@@ -76,7 +80,8 @@ dyno_kernel_get_pipeline (DynoKernel *kernel)
 static gboolean
 create_layout (DynoDevice *device, GError **error)
 {
-  VkPushConstantRange range = { .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = DYNO_PUSH_MAX_BYTES };
+  VkPushConstantRange range = { .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                .size = DYNO_PUSH_MAX_BYTES };
   VkPipelineLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                       .pushConstantRangeCount = 1,
                                       .pPushConstantRanges = &range };
@@ -99,7 +104,8 @@ create_cache (DynoDevice *device, GError **error)
   if (stored != NULL)
     {
       info.pInitialData = g_bytes_get_data (stored, &info.initialDataSize);
-      table->saved_hash = dyno_hash_bytes (DYNO_HASH_START, info.pInitialData, info.initialDataSize);
+      table->saved_hash =
+          dyno_hash_bytes (DYNO_HASH_START, info.pInitialData, info.initialDataSize);
     }
   result = device->vk.CreatePipelineCache (device->handle, &info, NULL, &table->cache);
   if (result != VK_SUCCESS && stored != NULL)
@@ -169,7 +175,8 @@ dyno_kernel_cache_save (DynoDevice *device)
 
   g_mutex_lock (&table->lock);
   if (!table->changed || table->cache == VK_NULL_HANDLE
-      || device->vk.GetPipelineCacheData (device->handle, table->cache, &size, NULL) != VK_SUCCESS || size == 0)
+      || device->vk.GetPipelineCacheData (device->handle, table->cache, &size, NULL) != VK_SUCCESS
+      || size == 0)
     {
       g_mutex_unlock (&table->lock);
       return;
@@ -178,7 +185,9 @@ dyno_kernel_cache_save (DynoDevice *device)
   if (device->vk.GetPipelineCacheData (device->handle, table->cache, &size, data) == VK_SUCCESS)
     {
       hash = dyno_hash_bytes (DYNO_HASH_START, data, size);
-      path = hash != table->saved_hash ? dyno_cache_file_path ("pipelines", table->cache_key, ".bin") : NULL;
+      path = hash != table->saved_hash
+                 ? dyno_cache_file_path ("pipelines", table->cache_key, ".bin")
+                 : NULL;
       dyno_cache_file_write (path, CACHE_MAGIC, table->cache_key, data, size);
       table->saved_hash = hash;
       table->changed = FALSE;
@@ -186,7 +195,8 @@ dyno_kernel_cache_save (DynoDevice *device)
   g_mutex_unlock (&table->lock);
 }
 
-static gboolean refuse (GError **error, const DynoKernelSpec *spec, const char *format, ...) G_GNUC_PRINTF (3, 4);
+static gboolean refuse (GError **error, const DynoKernelSpec *spec, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 
 static gboolean
 refuse (GError **error, const DynoKernelSpec *spec, const char *format, ...)
@@ -197,8 +207,8 @@ refuse (GError **error, const DynoKernelSpec *spec, const char *format, ...)
   va_start (args, format);
   cause = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER, "Kernel %s with macros “%s”: %s", spec->shader, spec->macros,
-               cause);
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER, "Kernel %s with macros “%s”: %s",
+               spec->shader, spec->macros, cause);
   return FALSE;
 }
 
@@ -206,27 +216,32 @@ static gboolean
 check_spec (DynoDevice *device, const DynoKernelSpec *spec, GError **error)
 {
   const DynoDeviceInfo *info = &device->info;
-  guint64 invocations = (guint64) local_size (spec, 0) * local_size (spec, 1) * local_size (spec, 2);
+  guint64 invocations =
+      (guint64) local_size (spec, 0) * local_size (spec, 1) * local_size (spec, 2);
 
   if (spec->push_bytes > DYNO_PUSH_MAX_BYTES || spec->push_bytes % 4 != 0)
-    return refuse (error, spec, "%u bytes of push constants; at most %d, in fours", spec->push_bytes, DYNO_PUSH_MAX_BYTES);
+    return refuse (error, spec, "%u bytes of push constants; at most %d, in fours",
+                   spec->push_bytes, DYNO_PUSH_MAX_BYTES);
   if (spec->n_constants > DYNO_KERNEL_MAX_CONSTANTS)
-    return refuse (error, spec, "%u constants; at most %d", spec->n_constants, DYNO_KERNEL_MAX_CONSTANTS);
+    return refuse (error, spec, "%u constants; at most %d", spec->n_constants,
+                   DYNO_KERNEL_MAX_CONSTANTS);
   if (invocations > info->max_invocations)
-    return refuse (error, spec, "a workgroup of %" G_GUINT64_FORMAT "; the device takes %u", invocations,
-                   info->max_invocations);
-  if (spec->subgroup_size > 0 && (spec->subgroup_size < info->subgroup_min || spec->subgroup_size > info->subgroup_max))
-    return refuse (error, spec, "a subgroup of %u; the device takes %u to %u", spec->subgroup_size, info->subgroup_min,
-                   info->subgroup_max);
+    return refuse (error, spec, "a workgroup of %" G_GUINT64_FORMAT "; the device takes %u",
+                   invocations, info->max_invocations);
+  if (spec->subgroup_size > 0
+      && (spec->subgroup_size < info->subgroup_min || spec->subgroup_size > info->subgroup_max))
+    return refuse (error, spec, "a subgroup of %u; the device takes %u to %u", spec->subgroup_size,
+                   info->subgroup_min, info->subgroup_max);
   if (spec->subgroup_size > 0 && local_size (spec, 0) % spec->subgroup_size != 0)
-    return refuse (error, spec, "LOCAL_X %u is no multiple of the subgroup size %u", local_size (spec, 0),
-                   spec->subgroup_size);
+    return refuse (error, spec, "LOCAL_X %u is no multiple of the subgroup size %u",
+                   local_size (spec, 0), spec->subgroup_size);
   return TRUE;
 }
 
 /* module is the caller's; may fail as any driver's compiler may. */
 static VkResult
-create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule module, VkPipeline *pipeline)
+create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule module,
+                 VkPipeline *pipeline)
 {
   VkSpecializationMapEntry entries[DYNO_KERNEL_MAX_CONSTANTS];
   VkSpecializationInfo constants = { .mapEntryCount = spec->n_constants,
@@ -255,7 +270,8 @@ create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule 
     info.stage.pNext = &subgroup;
   if (spec->subgroup_size > 0 && device->probe->full_subgroups)
     info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-  return device->vk.CreateComputePipelines (device->handle, device->kernels->cache, 1, &info, NULL, pipeline);
+  return device->vk.CreateComputePipelines (device->handle, device->kernels->cache, 1, &info, NULL,
+                                            pipeline);
 }
 
 static gboolean
@@ -268,7 +284,8 @@ build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GEr
 
   if (!check_spec (device, spec, error))
     return FALSE;
-  spirv = dyno_shader_compiler_get (device->kernels->compiler, spec->shader, spec->macros, spec->local_size, error);
+  spirv = dyno_shader_compiler_get (device->kernels->compiler, spec->shader, spec->macros,
+                                    spec->local_size, error);
   if (spirv == NULL)
     return FALSE;
   info.pCode = g_bytes_get_data (spirv, &info.codeSize);
@@ -280,10 +297,10 @@ build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GEr
     return TRUE;
   *pipeline = VK_NULL_HANDLE;
   if (dyno_vk_result_code (result) == DYNO_GPU_ERROR_FAILED || result == VK_ERROR_INVALID_SHADER_NV)
-    return refuse (
-        error, spec,
-        "vkCreateComputePipelines: %s (%d), the driver's compiler failed; update the driver, or train with amp=false",
-        dyno_vk_result_name (result), (int) result);
+    return refuse (error, spec,
+                   "vkCreateComputePipelines: %s (%d), the driver's compiler failed; update the "
+                   "driver, or train with amp=false",
+                   dyno_vk_result_name (result), (int) result);
   dyno_device_set_error (device, error, result, "vkCreateComputePipelines", spec->shader);
   return FALSE;
 }
@@ -296,9 +313,11 @@ dyno_kernel_get (DynoDevice *device, const DynoKernelSpec *spec, GError **error)
   DynoKernel *kernel;
   gboolean made;
 
-  g_return_val_if_fail (spec->shader != NULL && spec->n_constants <= DYNO_KERNEL_MAX_CONSTANTS, NULL);
+  g_return_val_if_fail (spec->shader != NULL && spec->n_constants <= DYNO_KERNEL_MAX_CONSTANTS,
+                        NULL);
   g_mutex_lock (&table->lock);
-  while ((kernel = g_hash_table_lookup (table->kernels, spec)) != NULL && kernel->pipeline == VK_NULL_HANDLE)
+  while ((kernel = g_hash_table_lookup (table->kernels, spec)) != NULL
+         && kernel->pipeline == VK_NULL_HANDLE)
     g_cond_wait (&table->done, &table->lock);
   if (kernel == NULL)
     {
@@ -342,7 +361,8 @@ build_one (gpointer data, gpointer user_data)
   guint index = GPOINTER_TO_UINT (data) - 1;
   g_autoptr (GError) error = NULL;
 
-  if (!g_atomic_int_get (&batch->failed) && !g_cancellable_set_error_if_cancelled (batch->cancellable, &error))
+  if (!g_atomic_int_get (&batch->failed)
+      && !g_cancellable_set_error_if_cancelled (batch->cancellable, &error))
     batch->kernels[index] = dyno_kernel_get (batch->device, batch->specs[index], &error);
   if (error != NULL)
     {
@@ -359,7 +379,8 @@ static void
 run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data)
 {
   guint threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count);
-  /* Exclusive: its threads are there before anything is queued, or it is known that there are none to be had. */
+  /* Exclusive: its threads are there before anything is queued, or it is known that there are none
+   * to be had. */
   GThreadPool *pool = g_thread_pool_new (build_one, batch, (int) threads, TRUE, NULL);
   gboolean alone = g_thread_pool_get_num_threads (pool) == 0;
 
@@ -377,8 +398,9 @@ run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data
 }
 
 gboolean
-dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count, DynoKernel **kernels,
-                      DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count,
+                      DynoKernel **kernels, DynoKernelProgress progress, gpointer data,
+                      GCancellable *cancellable, GError **error)
 {
   g_autofree DynoKernel **made = g_new0 (DynoKernel *, count + 1);
   Batch batch = { .device = device, .specs = specs, .kernels = made, .cancellable = cancellable };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels: a compute shader of shaders/, compiled with macros and specialised with constants.
  *
- * A kernel is named by a DynoKernelSpec, plain data that needs no device.  Two specs that are equal give the
- * same kernel.  GLSL comes from the GResource of the program (/io/github/gpudyno/Dyno/shaders/), is compiled by
- * shaderc, kept on disk (key: source, includes, macros, compiler version, target; with size and hash in a
- * header, replaced atomically; a corrupt or foreign file is dropped and rebuilt), and made into a pipeline
- * through a VkPipelineCache that is kept on disk too.
- * A kernel has no descriptor sets: everything goes by push constants (at most 128 bytes, buffer addresses first).
- * Kernels belong to the device and live as long as it.  Any thread. */
+ * A kernel is named by a DynoKernelSpec, plain data that needs no device.  Two specs that are equal
+ * give the same kernel.  GLSL comes from the GResource of the program
+ * (/io/github/gpudyno/Dyno/shaders/), is compiled by shaderc, kept on disk (key: source, includes,
+ * macros, compiler version, target; with size and hash in a header, replaced atomically; a corrupt
+ * or foreign file is dropped and rebuilt), and made into a pipeline through a VkPipelineCache that
+ * is kept on disk too.
+ * A kernel has no descriptor sets: everything goes by push constants (at most 128 bytes, buffer
+ * addresses first).  Kernels belong to the device and live as long as it.  Any thread. */
 #pragma once
 #include "device.h"
 #include <gio/gio.h>
@@ -21,10 +22,13 @@ typedef struct {
   const char *shader; /* static string, path below shaders/: "conv2d/forward.comp" */
   char macros[192];   /* "NAME=VALUE NAME2=VALUE2": preprocessor macros, blank-separated */
   guint32 n_constants;
-  guint32 constants[DYNO_KERNEL_MAX_CONSTANTS]; /* constant_id 0, 1, ...: 32-bit words (float by bit pattern) */
-  guint32 local_size[3]; /* workgroup size; given to the shader as macros LOCAL_X, LOCAL_Y, LOCAL_Z; 0 reads as 1 */
-  guint32 subgroup_size; /* required subgroup size with full subgroups; 0: whatever the device takes */
-  guint32 push_bytes;    /* size of the push constants, a multiple of 4 */
+  /* constant_id 0, 1, ...: 32-bit words (float by bit pattern) */
+  guint32 constants[DYNO_KERNEL_MAX_CONSTANTS];
+  /* workgroup size; given to the shader as macros LOCAL_X, LOCAL_Y, LOCAL_Z; 0 reads as 1 */
+  guint32 local_size[3];
+  /* required subgroup size with full subgroups; 0: whatever the device takes */
+  guint32 subgroup_size;
+  guint32 push_bytes; /* size of the push constants, a multiple of 4 */
 } DynoKernelSpec;
 
 typedef struct _DynoKernel DynoKernel;
@@ -32,15 +36,18 @@ typedef struct _DynoKernel DynoKernel;
 guint dyno_kernel_spec_hash (gconstpointer spec);
 gboolean dyno_kernel_spec_equal (gconstpointer a, gconstpointer b);
 
-/* The kernel of a spec, compiled now if it never was.  The macros MATRIX_KHR or MATRIX_NV are not defined by
- * themselves: a spec that wants matrix units names one.  Errors: SHADER (message: file, line, the compiler's words). */
+/* The kernel of a spec, compiled now if it never was.  The macros MATRIX_KHR or MATRIX_NV are not
+ * defined by themselves: a spec that wants matrix units names one.  Errors: SHADER (message: file,
+ * line, the compiler's words). */
 DynoKernel *dyno_kernel_get (DynoDevice *device, const DynoKernelSpec *spec, GError **error);
 
-/* Compiles count specs, several at a time, and fills kernels (may be NULL: only warm up).  progress (may be NULL)
- * is called on the calling thread with done in [0, count]; cancellable may be NULL.  On error no kernel is given. */
+/* Compiles count specs, several at a time, and fills kernels (may be NULL: only warm up).  progress
+ * (may be NULL) is called on the calling thread with done in [0, count]; cancellable may be NULL.
+ * On error no kernel is given. */
 typedef void (*DynoKernelProgress) (guint done, guint count, gpointer data);
-gboolean dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count, DynoKernel **kernels,
-                               DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error);
+gboolean dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count,
+                               DynoKernel **kernels, DynoKernelProgress progress, gpointer data,
+                               GCancellable *cancellable, GError **error);
 
 const DynoKernelSpec *dyno_kernel_get_spec (DynoKernel *kernel);
 
@@ -55,16 +62,20 @@ typedef struct {
   guint32 subgroup_size;
 } DynoKernelStatistics;
 
-/* FALSE: the driver has no statistics, or the device was not opened for them (DynoDeviceParams.statistics). */
-gboolean dyno_kernel_get_statistics (DynoDevice *device, DynoKernel *kernel, DynoKernelStatistics *statistics);
+/* FALSE: the driver has no statistics, or the device was not opened for them
+ * (DynoDeviceParams.statistics). */
+gboolean dyno_kernel_get_statistics (DynoDevice *device, DynoKernel *kernel,
+                                     DynoKernelStatistics *statistics);
 
-/* Takes one number under the name that a driver gives it ("Spilled VGPRs"); names that are not known are left out. */
+/* Takes one number under the name that a driver gives it ("Spilled VGPRs"); names that are not
+ * known are left out. */
 void dyno_kernel_statistics_add (DynoKernelStatistics *statistics, const char *name, guint64 value);
 
 /* Writes the pipeline cache to disk now (also done when the device is destroyed). */
 void dyno_kernel_cache_save (DynoDevice *device);
 
-/* What the shader compiler of this build knows: "shaderc 2023.2 (spirv-opt ...)", and the matrix extensions. */
+/* What the shader compiler of this build knows: "shaderc 2023.2 (spirv-opt ...)", and the matrix
+ * extensions. */
 const char *dyno_shader_compiler_version (void);
 DynoMatrix dyno_shader_compiler_matrix (void);
 

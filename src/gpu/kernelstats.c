@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver tells of a kernel that it compiled: VK_KHR_pipeline_executable_properties, read by the names that drivers
- * give their numbers.  A name that is not known here is left out. */
+/* What a driver tells of a kernel that it compiled: VK_KHR_pipeline_executable_properties, read by
+ * the names that drivers give their numbers.  A name that is not known here is left out. */
 #include "device-private.h"
 #include <string.h>
 
 typedef enum { REGISTERS, SPILLS, SCRATCH, SHARED, SUBGROUPS, N_NUMBERS } Number;
 
-/* Lower case; what drivers call the same thing.  Scalar registers that spill go to vector registers (RADV), to registers of
- * another kind (NVK): that costs little, and is no spill here. */
+/* Lower case; what drivers call the same thing.  Scalar registers that spill go to vector registers
+ * (RADV), to registers of another kind (NVK): that costs little, and is no spill here. */
 static const struct {
   const char *name;
   Number number;
@@ -42,8 +42,9 @@ dyno_kernel_statistics_add (DynoKernelStatistics *statistics, const char *name, 
   for (guint i = 0; i < G_N_ELEMENTS (known); i++)
     if (strcmp (known[i].name, lower) == 0)
       {
-        guint32 *const fields[N_NUMBERS] = { &statistics->registers, &statistics->spills, &statistics->scratch_bytes,
-                                             &statistics->shared_bytes, &statistics->subgroups };
+        guint32 *const fields[N_NUMBERS] = { &statistics->registers, &statistics->spills,
+                                             &statistics->scratch_bytes, &statistics->shared_bytes,
+                                             &statistics->subgroups };
         *fields[known[i].number] = number;
         statistics->known = TRUE;
       }
@@ -66,7 +67,8 @@ value_of (const VkPipelineExecutableStatisticKHR *statistic)
 }
 
 static void
-read_executable (DynoDevice *device, VkPipeline pipeline, uint32_t index, DynoKernelStatistics *statistics)
+read_executable (DynoDevice *device, VkPipeline pipeline, uint32_t index,
+                 DynoKernelStatistics *statistics)
 {
   VkPipelineExecutableInfoKHR info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
                                        .pipeline = pipeline,
@@ -89,14 +91,17 @@ read_executable (DynoDevice *device, VkPipeline pipeline, uint32_t index, DynoKe
 }
 
 gboolean
-dyno_kernel_get_statistics (DynoDevice *device, DynoKernel *kernel, DynoKernelStatistics *statistics)
+dyno_kernel_get_statistics (DynoDevice *device, DynoKernel *kernel,
+                            DynoKernelStatistics *statistics)
 {
-  VkPipelineInfoKHR info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR, .pipeline = dyno_kernel_get_pipeline (kernel) };
+  VkPipelineInfoKHR info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR,
+                             .pipeline = dyno_kernel_get_pipeline (kernel) };
   uint32_t count = 0;
   g_autofree VkPipelineExecutablePropertiesKHR *rows = NULL;
 
   memset (statistics, 0, sizeof *statistics);
-  if (!device->statistics || device->vk.GetPipelineExecutablePropertiesKHR (device->handle, &info, &count, NULL) < 0)
+  if (!device->statistics
+      || device->vk.GetPipelineExecutablePropertiesKHR (device->handle, &info, &count, NULL) < 0)
     return FALSE;
   rows = g_new0 (VkPipelineExecutablePropertiesKHR, count + 1);
   for (uint32_t i = 0; i < count; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens libvulkan.so.1 at run time and fills the function tables.
- * The library stays loaded until the process ends, and so do the drivers, by an instance that is never destroyed:
- * drivers leave threads and exit handlers behind, and each time one is loaded anew it takes time and leaks a little. */
+ * The library stays loaded until the process ends, and so do the drivers, by an instance that is
+ * never destroyed: drivers leave threads and exit handlers behind, and each time one is loaded anew
+ * it takes time and leaks a little. */
 #include "intl.h"
 #include "vk.h"
 #include <gmodule.h>
@@ -18,8 +19,10 @@ typedef struct {
 static void
 hold_drivers (Loader *loader)
 {
-  VkApplicationInfo application = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2 };
-  VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application };
+  VkApplicationInfo application = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                    .apiVersion = VK_API_VERSION_1_2 };
+  VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                .pApplicationInfo = &application };
 
   if (loader->table.CreateInstance (&info, NULL, &loader->anchor) != VK_SUCCESS)
     loader->anchor = VK_NULL_HANDLE;
@@ -44,12 +47,13 @@ open_loader (gpointer data)
       return loader;
     }
   loader->table.GetInstanceProcAddr = (PFN_vkGetInstanceProcAddr) symbol;
-#define LOAD(name)                                                                                    \
-  loader->table.name = (PFN_vk##name) loader->table.GetInstanceProcAddr (VK_NULL_HANDLE, "vk" #name); \
-  if (loader->table.name == NULL)                                                                     \
-    {                                                                                                 \
-      loader->cause = g_strdup ("it has no vk" #name " (Vulkan 1.1 or later is needed)");             \
-      return loader;                                                                                  \
+#define LOAD(name)                                                                        \
+  loader->table.name =                                                                    \
+      (PFN_vk##name) loader->table.GetInstanceProcAddr (VK_NULL_HANDLE, "vk" #name);      \
+  if (loader->table.name == NULL)                                                         \
+    {                                                                                     \
+      loader->cause = g_strdup ("it has no vk" #name " (Vulkan 1.1 or later is needed)"); \
+      return loader;                                                                      \
     }
   DYNO_VK_GLOBAL (LOAD)
 #undef LOAD
@@ -68,7 +72,8 @@ dyno_vk_load (GError **error)
   if (!loader.loaded)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_LOADER,
-                   _ ("Cannot use %s: %s; install the Vulkan loader (package libvulkan1)"), LOADER_NAME, loader.cause);
+                   _ ("Cannot use %s: %s; install the Vulkan loader (package libvulkan1)"),
+                   LOADER_NAME, loader.cause);
       return NULL;
     }
   return &loader.table;
@@ -78,12 +83,14 @@ static gboolean
 missing (GError **error, const char *name)
 {
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
-               _ ("The Vulkan driver has no function %s; Vulkan 1.2 is needed: update the driver"), name);
+               _ ("The Vulkan driver has no function %s; Vulkan 1.2 is needed: update the driver"),
+               name);
   return FALSE;
 }
 
 gboolean
-dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global, VkInstance instance, GError **error)
+dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global, VkInstance instance,
+                       GError **error)
 {
 #define LOAD(name) table->name = (PFN_vk##name) global->GetInstanceProcAddr (instance, "vk" #name);
 #define LOAD_REQUIRED(name) \
@@ -98,7 +105,8 @@ dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global, VkInst
 }
 
 gboolean
-dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevice device, GError **error)
+dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevice device,
+                     GError **error)
 {
 #define LOAD_REQUIRED(name)                                                      \
   table->name = (PFN_vk##name) instance->GetDeviceProcAddr (device, "vk" #name); \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What devices there are and what each can do.  Probing creates no device.
- * A device that lacks what Dyno cannot do without is listed all the same; opening it says what is missing. */
+ * A device that lacks what Dyno cannot do without is listed all the same; opening it says what is
+ * missing. */
 #include "device-private.h"
 #include "intl.h"
 #include <string.h>
@@ -34,7 +35,8 @@ find_queues (DynoInstance *instance, DynoProbe *probe)
   families = g_new0 (VkQueueFamilyProperties, count + 1);
   instance->vk.GetPhysicalDeviceQueueFamilyProperties (probe->handle, &count, families);
 
-  /* The first family with compute is the general one on every driver known; compute-only families come later. */
+  /* The first family with compute is the general one on every driver known; compute-only families
+   * come later. */
   for (uint32_t i = 0; i < count && !found; i++)
     if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
       {
@@ -58,12 +60,15 @@ find_queues (DynoInstance *instance, DynoProbe *probe)
 static void
 find_memory (DynoInstance *instance, DynoProbe *probe)
 {
-  VkPhysicalDeviceMemoryProperties2 memory = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2 };
+  VkPhysicalDeviceMemoryProperties2 memory = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2
+  };
 
   instance->vk.GetPhysicalDeviceMemoryProperties2 (probe->handle, &memory);
   for (uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; i++)
     if (memory.memoryProperties.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-      probe->info.vram_bytes = MAX (probe->info.vram_bytes, memory.memoryProperties.memoryHeaps[i].size);
+      probe->info.vram_bytes =
+          MAX (probe->info.vram_bytes, memory.memoryProperties.memoryHeaps[i].size);
 }
 
 static GHashTable *
@@ -100,11 +105,13 @@ char *
 dyno_device_info_matrix_words (const DynoDeviceInfo *info)
 {
   if (info->matrix != DYNO_MATRIX_NONE)
-    return g_strdup (info->matrix == DYNO_MATRIX_KHR ? "VK_KHR_cooperative_matrix" : "VK_NV_cooperative_matrix");
+    return g_strdup (info->matrix == DYNO_MATRIX_KHR ? "VK_KHR_cooperative_matrix"
+                                                     : "VK_NV_cooperative_matrix");
   if (info->matrix_khr_device || info->matrix_nv_device)
     return g_strdup ("the device has units, but this build's shader compiler does not know them");
   if (*info->matrix_shapes)
-    return g_strdup_printf ("the device has units of %s, the kernels are made for 16x16x16: FMA", info->matrix_shapes);
+    return g_strdup_printf ("the device has units of %s, the kernels are made for 16x16x16: FMA",
+                            info->matrix_shapes);
   return g_strdup ("no units: FMA");
 }
 
@@ -124,8 +131,10 @@ has_matrix_khr (DynoInstance *instance, VkPhysicalDevice device, DynoDeviceInfo 
   if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR (device, &count, rows) < 0)
     return FALSE;
   for (uint32_t i = 0; i < count; i++)
-    if (rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_KHR
-        && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_KHR && rows[i].ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR
+    if (rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_KHR
+        && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_KHR
+        && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_KHR
+        && rows[i].ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR
         && rows[i].scope == VK_SCOPE_SUBGROUP_KHR)
       {
         add_shape (info, rows[i].MSize, rows[i].NSize, rows[i].KSize);
@@ -149,28 +158,34 @@ has_matrix_nv (DynoInstance *instance, VkPhysicalDevice device)
   if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV (device, &count, rows) < 0)
     return FALSE;
   for (uint32_t i = 0; i < count; i++)
-    if (rows[i].MSize == 16 && rows[i].NSize == 16 && rows[i].KSize == 16 && rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_NV
-        && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_NV && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_NV
+    if (rows[i].MSize == 16 && rows[i].NSize == 16 && rows[i].KSize == 16
+        && rows[i].AType == VK_COMPONENT_TYPE_FLOAT16_NV
+        && rows[i].BType == VK_COMPONENT_TYPE_FLOAT16_NV
+        && rows[i].CType == VK_COMPONENT_TYPE_FLOAT32_NV
         && rows[i].DType == VK_COMPONENT_TYPE_FLOAT32_NV && rows[i].scope == VK_SCOPE_SUBGROUP_NV)
       return TRUE;
   return FALSE;
 }
 
-/* How many processors, by whichever extension the driver has for that; 0: none.  AMD's count of active compute units
- * is of the card, the product of the older extension of the chip. */
+/* How many processors, by whichever extension the driver has for that; 0: none.  AMD's count of
+ * active compute units is of the card, the product of the older extension of the chip. */
 static guint32
 count_processors (DynoInstance *instance, VkPhysicalDevice device, GHashTable *extensions)
 {
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV
   };
-  VkPhysicalDeviceShaderCorePropertiesAMD amd = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD };
-  VkPhysicalDeviceShaderCoreProperties2AMD amd2 = { .sType =
-                                                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD };
+  VkPhysicalDeviceShaderCorePropertiesAMD amd = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD
+  };
+  VkPhysicalDeviceShaderCoreProperties2AMD amd2 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD
+  };
   VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM
   };
-  VkPhysicalDeviceProperties2 properties = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
+  VkPhysicalDeviceProperties2 properties = { .sType =
+                                                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
   const struct {
     const char *name;
     void *answer;
@@ -198,8 +213,8 @@ count_processors (DynoInstance *instance, VkPhysicalDevice device, GHashTable *e
   return arm.shaderCoreCount;
 }
 
-/* Drivers that do not say are those of a few makers: their discrete cards have about 32 processors of the kind that is meant,
- * what shares a chip with the CPU about 8. */
+/* Drivers that do not say are those of a few makers: their discrete cards have about 32 processors
+ * of the kind that is meant, what shares a chip with the CPU about 8. */
 #define PROCESSORS_UNKNOWN    32
 #define PROCESSORS_INTEGRATED 8
 #define PROCESSORS_MEASURED   132
@@ -223,19 +238,25 @@ dyno_device_info_scale (const DynoDeviceInfo *info, guint32 count)
 static void
 find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
 {
-  VkPhysicalDeviceMaintenance4Properties maintenance4 = { .sType =
-                                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES };
+  VkPhysicalDeviceMaintenance4Properties maintenance4 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES
+  };
   VkPhysicalDeviceSubgroupSizeControlProperties control = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES
   };
-  VkPhysicalDeviceDriverProperties driver = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES };
-  VkPhysicalDeviceIDProperties id = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver };
-  VkPhysicalDeviceSubgroupProperties subgroup = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
-                                                  .pNext = &id };
-  VkPhysicalDeviceMaintenance3Properties maintenance3 = { .sType =
-                                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
-                                                          .pNext = &subgroup };
-  VkPhysicalDeviceProperties2 properties = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+  VkPhysicalDeviceDriverProperties driver = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
+  };
+  VkPhysicalDeviceIDProperties id = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                      .pNext = &driver };
+  VkPhysicalDeviceSubgroupProperties subgroup = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &id
+  };
+  VkPhysicalDeviceMaintenance3Properties maintenance3 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES, .pNext = &subgroup
+  };
+  VkPhysicalDeviceProperties2 properties = { .sType =
+                                                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                              .pNext = &maintenance3 };
   const VkPhysicalDeviceLimits *limits = &properties.properties.limits;
   DynoDeviceInfo *info = &probe->info;
@@ -254,7 +275,8 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
   instance->vk.GetPhysicalDeviceProperties2 (probe->handle, &properties);
 
   g_strlcpy (info->name, properties.properties.deviceName, sizeof info->name);
-  g_snprintf (info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
+  g_snprintf (info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName,
+              driver.driverInfo);
   memcpy (info->uuid, id.deviceUUID, sizeof info->uuid);
   memcpy (probe->cache_uuid, properties.properties.pipelineCacheUUID, sizeof probe->cache_uuid);
   info->shared_bytes = limits->maxComputeSharedMemorySize;
@@ -267,7 +289,8 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
   info->max_buffer_bytes = MIN (maintenance3.maxMemoryAllocationSize, G_MAXINT64);
   if (probe->maintenance4)
     info->max_buffer_bytes = MIN (info->max_buffer_bytes, maintenance4.maxBufferSize);
-  probe->subgroup_control = probe->subgroup_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+  probe->subgroup_control =
+      probe->subgroup_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
   info->subgroup_min = probe->subgroup_control ? control.minSubgroupSize : subgroup.subgroupSize;
   info->subgroup_max = probe->subgroup_control ? control.maxSubgroupSize : subgroup.subgroupSize;
 }
@@ -288,13 +311,18 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
   VkPhysicalDeviceSubgroupSizeControlFeatures control = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES
   };
-  VkPhysicalDeviceMaintenance4Features maintenance4 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES };
-  VkPhysicalDeviceSynchronization2Features sync2 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES };
+  VkPhysicalDeviceMaintenance4Features maintenance4 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES
+  };
+  VkPhysicalDeviceSynchronization2Features sync2 = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES
+  };
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR
   };
-  VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = { .sType =
-                                                         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV };
+  VkPhysicalDeviceCooperativeMatrixFeaturesNV nv = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV
+  };
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR
   };
@@ -326,11 +354,13 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
   probe->maintenance4 = maintenance4.maintenance4;
   probe->synchronization2 = sync2.synchronization2;
   probe->statistics = executables.pipelineExecutableInfo;
-  probe->info.memory_budget = g_hash_table_contains (extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  probe->info.memory_budget =
+      g_hash_table_contains (extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   probe->info.fp16 = probe->features12.shaderFloat16 && probe->features11.storageBuffer16BitAccess
-                     && probe->features11.uniformAndStorageBuffer16BitAccess && probe->features.shaderInt16;
-  probe->info.matrix_khr_device =
-      khr.cooperativeMatrix && probe->features12.vulkanMemoryModel && has_matrix_khr (instance, probe->handle, &probe->info);
+                     && probe->features11.uniformAndStorageBuffer16BitAccess
+                     && probe->features.shaderInt16;
+  probe->info.matrix_khr_device = khr.cooperativeMatrix && probe->features12.vulkanMemoryModel
+                                  && has_matrix_khr (instance, probe->handle, &probe->info);
   probe->info.matrix_nv_device = nv.cooperativeMatrix && has_matrix_nv (instance, probe->handle);
 }
 
@@ -382,7 +412,8 @@ probe_free (gpointer data)
 static DynoProbe *
 probe_one (DynoInstance *instance, VkPhysicalDevice device)
 {
-  VkPhysicalDeviceProperties2 properties = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
+  VkPhysicalDeviceProperties2 properties = { .sType =
+                                                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
   DynoProbe *probe = g_new0 (DynoProbe, 1);
   g_autoptr (GHashTable) extensions = NULL;
 
@@ -455,9 +486,10 @@ dyno_probe_all (DynoInstance *instance, GError **error)
     }
   if (probes->len == 0)
     {
-      g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
-                           _ ("No Vulkan device with a compute queue; install the driver of your GPU, or "
-                              "mesa-vulkan-drivers to train on the processor"));
+      g_set_error_literal (
+          error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+          _ ("No Vulkan device with a compute queue; install the driver of your GPU, or "
+             "mesa-vulkan-drivers to train on the processor"));
       return NULL;
     }
   g_ptr_array_sort (probes, dyno_probe_compare);
@@ -480,6 +512,7 @@ dyno_device_list (GError **error)
     return NULL;
   infos = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < probes->len; i++)
-    g_ptr_array_add (infos, g_memdup2 (&((DynoProbe *) probes->pdata[i])->info, sizeof (DynoDeviceInfo)));
+    g_ptr_array_add (infos,
+                     g_memdup2 (&((DynoProbe *) probes->pdata[i])->info, sizeof (DynoDeviceInfo)));
   return infos;
 }

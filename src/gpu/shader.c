@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* GLSL to SPIR-V.
  *
- * A request's key is the hash of everything the result depends on: the shader and all it includes (also what an #if
- * would leave out), macros, workgroup size, target and compiler.  Results live in a table, and on disk.
- * An include is looked for beside the file that names it, then below shaders/, shaders/lib/ and shaders/shared/.
- * Target is Vulkan 1.2; a kernel with matrix units gets 1.3 where the compiler knows the extension only there. */
+ * A request's key is the hash of everything the result depends on: the shader and all it includes
+ * (also what an #if would leave out), macros, workgroup size, target and compiler.  Results live in
+ * a table, and on disk.
+ * An include is looked for beside the file that names it, then below shaders/, shaders/lib/ and
+ * shaders/shared/.  Target is Vulkan 1.2; a kernel with matrix units gets 1.3 where the compiler
+ * knows the extension only there. */
 #include "shader.h"
 #include "cachefile.h"
 #include "dyno-shaders.h"
@@ -54,7 +56,8 @@ load (const char *name)
 {
   g_autofree char *path = g_strconcat (RESOURCE_ROOT, name, NULL);
 
-  return g_resource_lookup_data (dyno_shaders_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+  return g_resource_lookup_data (dyno_shaders_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE,
+                                 NULL);
 }
 
 static GBytes *
@@ -130,7 +133,8 @@ make_key (const Request *request, GBytes *source, guint64 fingerprint)
   for (guint i = 0; i < 2; i++)
     {
       key.words[i] = dyno_hash_string (key.words[i], request->macros);
-      key.words[i] = dyno_hash_bytes (key.words[i], request->local_size, sizeof request->local_size);
+      key.words[i] =
+          dyno_hash_bytes (key.words[i], request->local_size, sizeof request->local_size);
       key.words[i] = dyno_hash_bytes (key.words[i], &request->target, sizeof request->target);
       key.words[i] = dyno_hash_bytes (key.words[i], &fingerprint, sizeof fingerprint);
     }
@@ -192,7 +196,8 @@ make_options (const Request *request)
   for (guint i = 0; i < 3; i++)
     {
       g_autofree char *value = g_strdup_printf ("%u", MAX (request->local_size[i], 1));
-      shaderc_compile_options_add_macro_definition (options, local_names[i], strlen (local_names[i]), value, strlen (value));
+      shaderc_compile_options_add_macro_definition (options, local_names[i],
+                                                    strlen (local_names[i]), value, strlen (value));
     }
   for (guint i = 0; macros[i] != NULL; i++)
     {
@@ -200,7 +205,8 @@ make_options (const Request *request)
       gsize length = equals != NULL ? (gsize) (equals - macros[i]) : strlen (macros[i]);
       const char *value = equals != NULL ? equals + 1 : "1";
       if (length > 0)
-        shaderc_compile_options_add_macro_definition (options, macros[i], length, value, strlen (value));
+        shaderc_compile_options_add_macro_definition (options, macros[i], length, value,
+                                                      strlen (value));
     }
   return options;
 }
@@ -211,21 +217,25 @@ compile (shaderc_compiler_t compiler, const Request *request, GBytes *source, GE
   shaderc_compile_options_t options = make_options (request);
   gsize size;
   const char *text = g_bytes_get_data (source, &size);
-  shaderc_compilation_result_t result =
-      shaderc_compile_into_spv (compiler, text, size, shaderc_compute_shader, request->shader, "main", options);
+  shaderc_compilation_result_t result = shaderc_compile_into_spv (
+      compiler, text, size, shaderc_compute_shader, request->shader, "main", options);
   GBytes *spirv = NULL;
 
   shaderc_compile_options_release (options);
-  if (result != NULL && shaderc_result_get_compilation_status (result) == shaderc_compilation_status_success)
+  if (result != NULL
+      && shaderc_result_get_compilation_status (result) == shaderc_compilation_status_success)
     spirv = g_bytes_new (shaderc_result_get_bytes (result), shaderc_result_get_length (result));
   else
-    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER, "Shader %s with macros “%s” does not compile: %s",
-                 request->shader, request->macros, result != NULL ? shaderc_result_get_error_message (result) : "no result");
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER,
+                 "Shader %s with macros “%s” does not compile: %s", request->shader,
+                 request->macros,
+                 result != NULL ? shaderc_result_get_error_message (result) : "no result");
   shaderc_result_release (result);
   return spirv;
 }
 
-/* Where the compiler is a library of its own, it may be replaced under a program that stays the same. */
+/* Where the compiler is a library of its own, it may be replaced under a program that stays the
+ * same. */
 static guint64
 hash_library (guint64 hash)
 {
@@ -246,7 +256,9 @@ hash_library (guint64 hash)
 static GBytes *
 compile_probe (shaderc_compiler_t compiler, const char *macros, guint32 target)
 {
-  Request request = { .shader = MATRIX_SHADER, .macros = macros, .local_size = { 32, 1, 1 }, .target = target };
+  Request request = {
+    .shader = MATRIX_SHADER, .macros = macros, .local_size = { 32, 1, 1 }, .target = target
+  };
   g_autoptr (GBytes) source = load (MATRIX_SHADER);
 
   return source != NULL ? compile (compiler, &request, source, NULL) : NULL;
@@ -283,8 +295,9 @@ run_probe (gpointer data)
   shaderc_compiler_release (compiler);
   shaderc_get_spv_version (&version, &revision);
   probe->version =
-      g_strdup_printf ("shaderc %s (SPIR-V %u.%u revision %u, generator %u.%u, matrix units: %s)", DYNO_SHADERC_VERSION,
-                       (version >> 16) & 0xff, (version >> 8) & 0xff, revision, generator >> 16, generator & 0xffff,
+      g_strdup_printf ("shaderc %s (SPIR-V %u.%u revision %u, generator %u.%u, matrix units: %s)",
+                       DYNO_SHADERC_VERSION, (version >> 16) & 0xff, (version >> 8) & 0xff,
+                       revision, generator >> 16, generator & 0xffff,
                        probe->matrix == DYNO_MATRIX_KHR  ? "KHR and NV"
                        : probe->matrix == DYNO_MATRIX_NV ? "NV"
                                                          : "none");
@@ -370,7 +383,8 @@ is_spirv (GBytes *bytes)
 }
 
 static GBytes *
-read_or_compile (DynoShaderCompiler *compiler, const Request *request, GBytes *source, DynoCacheKey key, GError **error)
+read_or_compile (DynoShaderCompiler *compiler, const Request *request, GBytes *source,
+                 DynoCacheKey key, GError **error)
 {
   g_autofree char *path = dyno_cache_file_path ("shaders", key, ".spv");
   GBytes *spirv = dyno_cache_file_read (path, CACHE_MAGIC, key);
@@ -380,16 +394,19 @@ read_or_compile (DynoShaderCompiler *compiler, const Request *request, GBytes *s
   g_clear_pointer (&spirv, g_bytes_unref);
   spirv = compile (compiler->shaderc, request, source, error);
   if (spirv != NULL)
-    dyno_cache_file_write (path, CACHE_MAGIC, key, g_bytes_get_data (spirv, NULL), g_bytes_get_size (spirv));
+    dyno_cache_file_write (path, CACHE_MAGIC, key, g_bytes_get_data (spirv, NULL),
+                           g_bytes_get_size (spirv));
   return spirv;
 }
 
 GBytes *
-dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, const char *macros, const guint32 local_size[3],
-                          GError **error)
+dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, const char *macros,
+                          const guint32 local_size[3], GError **error)
 {
   const Probe *probe = get_probe ();
-  Request request = { .shader = shader, .macros = macros, .target = shaderc_env_version_vulkan_1_2 };
+  Request request = { .shader = shader,
+                      .macros = macros,
+                      .target = shaderc_env_version_vulkan_1_2 };
   g_autoptr (GBytes) source = load (shader);
   GBytes *spirv;
   Entry *entry;
@@ -398,11 +415,13 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
   if (source == NULL)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER,
-                   "This program has no shader “%s”: it is not in the list of shaders/meson.build", shader);
+                   "This program has no shader “%s”: it is not in the list of shaders/meson.build",
+                   shader);
       return NULL;
     }
   memcpy (request.local_size, local_size, sizeof request.local_size);
-  if (probe->matrix_needs_1_3 && compiler->api_version >= VULKAN_1_3 && strstr (macros, MATRIX_PREFIX) != NULL)
+  if (probe->matrix_needs_1_3 && compiler->api_version >= VULKAN_1_3
+      && strstr (macros, MATRIX_PREFIX) != NULL)
     request.target = VULKAN_1_3;
   wanted.key = make_key (&request, source, probe->fingerprint);
 
@@ -434,8 +453,8 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
 static guint64
 hash_below (guint64 hash, const char *folder)
 {
-  g_auto (GStrv) names =
-      g_resource_enumerate_children (dyno_shaders_get_resource (), folder, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+  g_auto (GStrv) names = g_resource_enumerate_children (dyno_shaders_get_resource (), folder,
+                                                        G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
 
   for (guint i = 0; names && names[i]; i++)
     {
@@ -448,7 +467,8 @@ hash_below (guint64 hash, const char *folder)
           hash = hash_below (hash, path);
           continue;
         }
-      bytes = g_resource_lookup_data (dyno_shaders_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+      bytes = g_resource_lookup_data (dyno_shaders_get_resource (), path,
+                                      G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
       if (bytes)
         hash = dyno_hash_bytes (hash, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
     }

@@ -11,9 +11,9 @@ typedef struct _DynoShaderCompiler DynoShaderCompiler;
 DynoShaderCompiler *dyno_shader_compiler_new (guint32 api_version);
 void dyno_shader_compiler_free (DynoShaderCompiler *compiler);
 
-/* SPIR-V of a shader with macros "A=1 B=2" and a workgroup size.  Any thread.  Equal requests are compiled once; the bytes
- * stay with the compiler, the caller gets a reference.  Errors: SHADER. */
-GBytes *dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, const char *macros,
-                                  const guint32 local_size[3], GError **error);
+/* SPIR-V of a shader with macros "A=1 B=2" and a workgroup size.  Any thread.  Equal requests are
+ * compiled once; the bytes stay with the compiler, the caller gets a reference.  Errors: SHADER. */
+GBytes *dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader,
+                                  const char *macros, const guint32 local_size[3], GError **error);
 
 G_END_DECLS

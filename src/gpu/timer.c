@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timestamps of the compute queue.  Ticks wrap at the width the queue family has; differences are taken modulo it. */
+/* Timestamps of the compute queue.  Ticks wrap at the width the queue family has; differences are
+ * taken modulo it. */
 #include "device-private.h"
 
 struct _DynoTimer {
@@ -78,9 +79,9 @@ dyno_timer_read (DynoTimer *timer, double *time_us, guint n_slots, GError **erro
     return TRUE;
   /* Pairs of value and availability. */
   values = g_new0 (guint64, 2 * (gsize) n_slots);
-  result =
-      device->vk.GetQueryPoolResults (device->handle, timer->pool, 0, n_slots, 2 * n_slots * sizeof (guint64), values,
-                                      2 * sizeof (guint64), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+  result = device->vk.GetQueryPoolResults (
+      device->handle, timer->pool, 0, n_slots, 2 * n_slots * sizeof (guint64), values,
+      2 * sizeof (guint64), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
   if (result != VK_SUCCESS && result != VK_NOT_READY)
     {
       dyno_device_set_error (device, error, result, "vkGetQueryPoolResults", NULL);
@@ -91,10 +92,12 @@ dyno_timer_read (DynoTimer *timer, double *time_us, guint n_slots, GError **erro
       if (values[2 * i + 1] == 0)
         {
           g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED,
-                       "Timer slot %u of %u holds no time: wait for the submission that writes it", i, n_slots);
+                       "Timer slot %u of %u holds no time: wait for the submission that writes it",
+                       i, n_slots);
           return FALSE;
         }
-      time_us[i] = (double) ((values[2 * i] - values[0]) & mask) * device->info.timestamp_ns / 1000.0;
+      time_us[i] =
+          (double) ((values[2 * i] - values[0]) & mask) * device->info.timestamp_ns / 1000.0;
     }
   return TRUE;
 }

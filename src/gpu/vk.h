@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Vulkan without its library: the headers give types only, functions are looked up at run time.
  *
- * A function that the floor calls stands in one of the three lists below, and nowhere else: DynoVkGlobal, DynoVkInstance
- * and DynoVkDevice are made from them, member "Name" for "vkName".  Required functions are never NULL after a
- * load that succeeded; those of the OPTIONAL lists may be.
+ * A function that the floor calls stands in one of the three lists below, and nowhere else:
+ * DynoVkGlobal, DynoVkInstance and DynoVkDevice are made from them, member "Name" for "vkName".
+ * Required functions are never NULL after a load that succeeded; those of the OPTIONAL lists may
+ * be.
  * Private to the gpu floor; no other floor includes it. */
 #pragma once
 #include "gpu-error.h"
@@ -12,7 +13,8 @@
 #endif
 #include <vulkan/vulkan_core.h>
 
-/* Headers before 1.3.255 do not know the KHR matrix extension; the values are those of the Vulkan registry. */
+/* Headers before 1.3.255 do not know the KHR matrix extension; the values are those of the Vulkan
+ * registry. */
 #ifndef VK_KHR_cooperative_matrix
 #define VK_KHR_cooperative_matrix                                 1
 #define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME                  "VK_KHR_cooperative_matrix"
@@ -50,8 +52,8 @@ typedef struct {
   VkScopeKHR scope;
 } VkCooperativeMatrixPropertiesKHR;
 
-typedef VkResult (VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR) (VkPhysicalDevice, uint32_t *,
-                                                                                     VkCooperativeMatrixPropertiesKHR *);
+typedef VkResult (VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR) (
+    VkPhysicalDevice, uint32_t *, VkCooperativeMatrixPropertiesKHR *);
 #endif
 
 G_BEGIN_DECLS
@@ -148,8 +150,10 @@ typedef struct {
 const DynoVkGlobal *dyno_vk_load (GError **error);
 
 /* Fill a table.  Errors: UNSUPPORTED, naming the function that is missing. */
-gboolean dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global, VkInstance instance, GError **error);
-gboolean dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevice device, GError **error);
+gboolean dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global,
+                                VkInstance instance, GError **error);
+gboolean dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevice device,
+                              GError **error);
 
 /* "VK_ERROR_DEVICE_LOST"; and an error from a result: "call: code: object".  object may be NULL. */
 const char *dyno_vk_result_name (VkResult result);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From VkResult to GError.  Running out of memory and losing the device keep codes of their own; all else is FAILED. */
+/* From VkResult to GError.  Running out of memory and losing the device keep codes of their own;
+ * all else is FAILED. */
 #include "vk.h"
 
 const char *
@@ -73,7 +74,8 @@ advice (VkResult result)
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
       return "; use a smaller batch or close other programs that use the GPU";
     case VK_ERROR_DEVICE_LOST:
-      return "; the driver reset the GPU: see the kernel log, then start again from the last checkpoint";
+      return "; the driver reset the GPU: see the kernel log, then start again from the last "
+             "checkpoint";
     case VK_ERROR_INCOMPATIBLE_DRIVER:
       return "; install a Vulkan driver for this GPU";
     default:
@@ -85,6 +87,6 @@ void
 dyno_vk_set_error (GError **error, VkResult result, const char *call, const char *object)
 {
   g_set_error (error, DYNO_GPU_ERROR, (int) dyno_vk_result_code (result), "%s: %s (%d)%s%s%s", call,
-               dyno_vk_result_name (result), (int) result, object != NULL ? ": " : "", object != NULL ? object : "",
-               advice (result));
+               dyno_vk_result_name (result), (int) result, object != NULL ? ": " : "",
+               object != NULL ? object : "", advice (result));
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The backward pass: walks the forward nodes from the last to the first and lets each append its backward nodes.
+/* The backward pass: walks the forward nodes from the last to the first and lets each append its
+ * backward nodes.
  *
  * Laws:
- * - When a node's turn comes, every consumer of its outputs has had its turn: the gradients of its outputs are whole.
+ * - When a node's turn comes, every consumer of its outputs has had its turn: the gradients of its
+ *   outputs are whole.
  * - The first contributor to a gradient overwrites, later ones accumulate, in list order.
- * - Two tensors may share one gradient (the two sides of an addition).  Adding to it is allowed to one of them only when
- *   the producers of all the others have had their turn, that is have read it.  Otherwise the contributor gets
- *   fresh memory, and the shared value is added to that right after it. */
+ * - Two tensors may share one gradient (the two sides of an addition).  Adding to it is allowed to
+ *   one of them only when the producers of all the others have had their turn, that is have read
+ *   it.  Otherwise the contributor gets fresh memory, and the shared value is added to that right
+ *   after it. */
 #include "graph-private.h"
 #include "lowering.h"
 #include "ops.h"
@@ -34,8 +37,8 @@ static DynoTensor *
 gradient_new (DynoGraph *graph, DynoTensor *input, const char *suffix)
 {
   g_autofree char *name = g_strconcat (input->name, suffix, NULL);
-  DynoTensor *gradient =
-      dyno_graph_tensor (graph, name, input->dtype, DYNO_SPACE_ARENA, input->n, input->h, input->w, input->c, input->cp);
+  DynoTensor *gradient = dyno_graph_tensor (graph, name, input->dtype, DYNO_SPACE_ARENA, input->n,
+                                            input->h, input->w, input->c, input->cp);
   if (gradient)
     share_add (graph, gradient, input);
   return gradient;
@@ -85,7 +88,8 @@ dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *grad
   g_return_val_if_fail (input && gradient, FALSE);
   if (!input->needs_gradient)
     return TRUE;
-  if (input->gradient || input->size_bytes != gradient->size_bytes || input->dtype != gradient->dtype)
+  if (input->gradient || input->size_bytes != gradient->size_bytes
+      || input->dtype != gradient->dtype)
     return FALSE;
   share_add (graph, gradient, input);
   return TRUE;
@@ -94,7 +98,8 @@ dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *grad
 void
 dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source)
 {
-  if (!input || !source || !input->needs_gradient || graph->error || dyno_graph_gradient_alias (graph, input, source))
+  if (!input || !source || !input->needs_gradient || graph->error
+      || dyno_graph_gradient_alias (graph, input, source))
     return;
   if (gradient_is_free (graph, input))
     {
@@ -135,7 +140,8 @@ dyno_graph_backward (DynoGraph *graph)
     return;
   guint n_forward = graph->nodes->len;
   for (guint i = 0; i < n_forward; i++)
-    g_hash_table_insert (graph->node_index, g_ptr_array_index (graph->nodes, i), GUINT_TO_POINTER (i + 1));
+    g_hash_table_insert (graph->node_index, g_ptr_array_index (graph->nodes, i),
+                         GUINT_TO_POINTER (i + 1));
   graph->stage = DYNO_STAGE_BACKWARD;
   for (guint i = n_forward; i-- > 0 && !graph->error;)
     {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Autotuning: a mini program of one node for each label, timed by timestamps after its dispatches, checked against the first.
+/* Autotuning: a mini program of one node for each label, timed by timestamps after its dispatches,
+ * checked against the first.
  *
  * Laws:
- * - Inputs are small random values with zero pads, the same for every label; gradients of parameters start from zero.
+ * - Inputs are small random values with zero pads, the same for every label; gradients of
+ *   parameters start from zero.
  * - A label wins only if its outputs agree with those of the first label that gave finite ones.
  * - A variant that fails to compile or to agree costs a warning, never the run.
  *
- * Not every label is tried: compiling them all takes longer than a short training.  Labels come best guess first, and a label is a
- * tile and maybe a split ("khr 128x64x32 k8").  The first few tiles are timed, further ones as long as the best is among the last
- * tried, and then the other splits of the winner.  The nodes with most work come first, and what the time allowed does not
- * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the timing; on a device that is the
- * CPU itself the timing waits for them. */
+ * Not every label is tried: compiling them all takes longer than a short training.  Labels come
+ * best guess first, and a label is a tile and maybe a split ("khr 128x64x32 k8").  The first few
+ * tiles are timed, further ones as long as the best is among the last tried, and then the other
+ * splits of the winner.  The nodes with most work come first, and what the time allowed does not
+ * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the
+ * timing; on a device that is the CPU itself the timing waits for them. */
 #include "autotune.h"
 #include "graph-private.h"
 #include "half.h"
@@ -126,7 +129,8 @@ find_points (Tuner *t, GError **error)
       const DynoChoicePoint *found = g_ptr_array_index (points, i);
       g_autofree char *known = dyno_choices_get (t->choices, found->key);
       /* A known label that is not among the variants (of another version) is measured anew. */
-      if ((known && g_strv_contains ((const char *const *) found->labels, known)) || !g_hash_table_add (seen, found->key))
+      if ((known && g_strv_contains ((const char *const *) found->labels, known))
+          || !g_hash_table_add (seen, found->key))
         continue;
       Point *point = g_new0 (Point, 1);
       point->node = found->node;
@@ -152,20 +156,21 @@ lower_label (Tuner *t, const Point *point, const char *label, DynoPlan *plan, GE
   for (guint i = 0; i < points->len; i++)
     {
       const DynoChoicePoint *other = g_ptr_array_index (points, i);
-      g_autofree char *known = other->node == point->node ? dyno_choices_get (t->choices, other->key) : NULL;
+      g_autofree char *known =
+          other->node == point->node ? dyno_choices_get (t->choices, other->key) : NULL;
       if (known)
         dyno_choices_set (forced, other->key, known, 0);
     }
   dyno_choices_set (forced, point->key, label, 0);
-  g_autoptr (DynoLowering) lowering =
-      dyno_lowering_new_node (t->graph, point->node, dyno_device_get_info (t->device), forced, error);
+  g_autoptr (DynoLowering) lowering = dyno_lowering_new_node (
+      t->graph, point->node, dyno_device_get_info (t->device), forced, error);
   if (!lowering || !dyno_plan_compute (lowering, 1, DYNO_PLAN_NO_ALIAS, plan, error))
     return NULL;
   lowering->choices = NULL;
   return g_steal_pointer (&lowering);
 }
 
-/* Which labels ---------------------------------------------------------------------------------------------------- */
+/* Which labels --------------------------------------------------------------------------------- */
 
 /* How much of a label names its tile: all before " k8". */
 static gsize
@@ -225,7 +230,7 @@ choose_next (Point *point)
       g_array_append_val (point->tried, i);
 }
 
-/* Compiling ------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 /* One that does not compile shows itself again when its label's turn comes. */
 static void
@@ -262,7 +267,8 @@ compile_lowering (Tuner *t, const DynoLowering *lowering)
     }
 }
 
-/* Chooses labels and hands their kernels to the compilers.  FALSE with no error: the point is settled. */
+/* Chooses labels and hands their kernels to the compilers.  FALSE with no error: the point is
+ * settled. */
 static gboolean
 advance (Tuner *t, Point *point, GError **error)
 {
@@ -270,8 +276,8 @@ advance (Tuner *t, Point *point, GError **error)
   for (guint i = point->n_timed; i < point->tried->len; i++)
     {
       DynoPlan plan;
-      g_autoptr (DynoLowering) lowering =
-          lower_label (t, point, point->labels[g_array_index (point->tried, guint, i)], &plan, error);
+      g_autoptr (DynoLowering) lowering = lower_label (
+          t, point, point->labels[g_array_index (point->tried, guint, i)], &plan, error);
       if (!lowering)
         return FALSE;
       compile_lowering (t, lowering);
@@ -299,7 +305,8 @@ allocate (Tuner *t, GError **error)
       for (guint k = 0; point->labels[k]; k++)
         {
           DynoPlan plan;
-          g_autoptr (DynoLowering) lowering = lower_label (t, point, point->labels[k], &plan, error);
+          g_autoptr (DynoLowering) lowering =
+              lower_label (t, point, point->labels[k], &plan, error);
           if (!lowering)
             return FALSE;
           dyno_plan_merge (&all, &plan);
@@ -308,11 +315,12 @@ allocate (Tuner *t, GError **error)
   t->memory = dyno_memory_new (t->device, &all, error);
   if (!t->memory)
     return FALSE;
-  t->pattern = dyno_buffer_new (t->device, PATTERN_BYTES, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, error);
+  t->pattern =
+      dyno_buffer_new (t->device, PATTERN_BYTES, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, error);
   return t->pattern != NULL;
 }
 
-/* Inputs --------------------------------------------------------------------------------------------------------- */
+/* Inputs --------------------------------------------------------------------------------------- */
 
 static void
 put_value (guint8 *bytes, DynoDtype dtype, guint64 index, float value)
@@ -385,7 +393,8 @@ fill_activation (Tuner *t, const DynoTensor *tensor, gboolean is_workspace, GErr
   if (!command)
     return FALSE;
   for (guint64 at = 0; at < tensor->size_bytes; at += chunk)
-    dyno_command_copy (command, t->pattern, 0, arena, offset + at, MIN (chunk, tensor->size_bytes - at));
+    dyno_command_copy (command, t->pattern, 0, arena, offset + at,
+                       MIN (chunk, tensor->size_bytes - at));
   guint64 ticket;
   return dyno_command_end (command, error) && dyno_command_submit (command, NULL, 0, &ticket, error)
          && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
@@ -396,12 +405,14 @@ fill_tensor (Tuner *t, const Trial *trial, const DynoTensor *tensor, GError **er
 {
   DynoBuffer *buffer = dyno_memory_get_buffer (t->memory, tensor->space, 0);
   if (tensor->space == DYNO_SPACE_ARENA)
-    return fill_activation (t, tensor, g_ptr_array_find (trial->lowering->tensors, tensor, NULL), error);
+    return fill_activation (t, tensor, g_ptr_array_find (trial->lowering->tensors, tensor, NULL),
+                            error);
   if (tensor->space == DYNO_SPACE_GRADIENT)
     return dyno_buffer_fill (buffer, tensor->offset, tensor->size_bytes, 0, error);
   if (!tensor->parameter)
     return TRUE;
-  return dyno_buffer_write (buffer, tensor->offset, g_bytes_get_data (tensor_bytes (t, tensor), NULL), tensor->size_bytes,
+  return dyno_buffer_write (buffer, tensor->offset,
+                            g_bytes_get_data (tensor_bytes (t, tensor), NULL), tensor->size_bytes,
                             error);
 }
 
@@ -422,13 +433,14 @@ fill_inputs (Tuner *t, const Trial *trial, GError **error)
   return TRUE;
 }
 
-/* Results -------------------------------------------------------------------------------------------------------- */
+/* Results -------------------------------------------------------------------------------------- */
 
 /* Three stretches of a tensor as floats, appended. */
 static gboolean
 sample_tensor (Tuner *t, const DynoTensor *tensor, GArray *values, GError **error)
 {
-  guint64 size = dyno_dtype_size (tensor->dtype), n = tensor->size_bytes / size, count = MIN (n, SAMPLE);
+  guint64 size = dyno_dtype_size (tensor->dtype), n = tensor->size_bytes / size,
+          count = MIN (n, SAMPLE);
   g_autofree guint8 *bytes = g_malloc (count * size);
   guint64 offset;
   DynoBuffer *buffer = dyno_memory_locate (t->memory, tensor, 0, &offset);
@@ -439,8 +451,9 @@ sample_tensor (Tuner *t, const DynoTensor *tensor, GArray *values, GError **erro
         return FALSE;
       for (guint64 i = 0; i < count; i++)
         {
-          float value = tensor->dtype == DYNO_DTYPE_F16 ? dyno_half_to_float (((guint16 *) (void *) bytes)[i])
-                                                        : ((float *) (void *) bytes)[i];
+          float value = tensor->dtype == DYNO_DTYPE_F16
+                            ? dyno_half_to_float (((guint16 *) (void *) bytes)[i])
+                            : ((float *) (void *) bytes)[i];
           g_array_append_val (values, value);
         }
     }
@@ -454,8 +467,10 @@ sample_outputs (Tuner *t, const Point *point, Trial *trial, GError **error)
   for (guint i = 0; i < point->node->n_outputs; i++)
     {
       const DynoTensor *tensor = point->node->outputs[i];
-      gboolean is_value = tensor && (tensor->dtype == DYNO_DTYPE_F16 || tensor->dtype == DYNO_DTYPE_F32);
-      if (is_value && tensor->offset != DYNO_OFFSET_NONE && !sample_tensor (t, tensor, values, error))
+      gboolean is_value =
+          tensor && (tensor->dtype == DYNO_DTYPE_F16 || tensor->dtype == DYNO_DTYPE_F32);
+      if (is_value && tensor->offset != DYNO_OFFSET_NONE
+          && !sample_tensor (t, tensor, values, error))
         return FALSE;
     }
   trial->n_samples = values->len;
@@ -480,7 +495,7 @@ difference (const Trial *trial, const Trial *reference)
   return isfinite (relative) ? relative : INFINITY;
 }
 
-/* Runs ----------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 static int
 compare_doubles (const void *a, const void *b)
@@ -523,9 +538,11 @@ time_trial (Tuner *t, Trial *trial, double best_us, GError **error)
   return TRUE;
 }
 
-/* FALSE with an error when the device is in trouble; a label that does not work has an infinite time. */
+/* FALSE with an error when the device is in trouble; a label that does not work has an infinite
+ * time. */
 static gboolean
-try_label (Tuner *t, const Point *point, const char *label, double best_us, Trial *trial, GError **error)
+try_label (Tuner *t, const Point *point, const char *label, double best_us, Trial *trial,
+           GError **error)
 {
   g_autoptr (GError) local = NULL;
   DynoPlan plan;
@@ -535,7 +552,8 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
   trial->lowering = lower_label (t, point, label, &plan, error);
   if (!trial->lowering)
     return FALSE;
-  trial->program = dyno_program_new (t->device, trial->lowering, t->memory, NULL, NULL, NULL, &local);
+  trial->program =
+      dyno_program_new (t->device, trial->lowering, t->memory, NULL, NULL, NULL, &local);
   if (!trial->program && g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
     {
       g_warning ("%s with %s does not compile: %s", point->key, label, local->message);
@@ -549,9 +567,10 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
   input = dyno_program_step_input (trial->program, 0);
   input->n_valid = t->graph->params.batch;
   input->loss_divisor = (float) t->graph->params.batch;
-  return fill_inputs (t, trial, error) && dyno_program_submit (trial->program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
-         && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error) && sample_outputs (t, point, trial, error)
-         && time_trial (t, trial, best_us, error);
+  return fill_inputs (t, trial, error)
+         && dyno_program_submit (trial->program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
+         && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error)
+         && sample_outputs (t, point, trial, error) && time_trial (t, trial, best_us, error);
 }
 
 /* TRUE when the label may win. */
@@ -569,9 +588,11 @@ agrees (Tuner *t, const Point *point, const char *label, const Trial *trial, con
   return FALSE;
 }
 
-/* Times the labels that were chosen.  FALSE with an error when the device is in trouble or the user wants no more. */
+/* Times the labels that were chosen.  FALSE with an error when the device is in trouble or the user
+ * wants no more. */
 static gboolean
-time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
+            GCancellable *cancellable, GError **error)
 {
   for (; point->n_timed < point->tried->len; point->n_timed++)
     {
@@ -604,7 +625,8 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data, 
 
 /* Points take turns: while some are timed, the next labels of others are compiled. */
 static gboolean
-tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
+             GError **error)
 {
   gboolean is_software = dyno_device_get_info (t->device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
   gint64 saved_us = g_get_monotonic_time ();
@@ -619,7 +641,8 @@ tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable 
       gint64 now = g_get_monotonic_time ();
       if (now > t->deadline_us)
         {
-          g_info ("%s and others keep their likely kernels: the time for measuring is over", point->key);
+          g_info ("%s and others keep their likely kernels: the time for measuring is over",
+                  point->key);
           break;
         }
       if (is_software)
@@ -672,11 +695,13 @@ tuner_clear (Tuner *t)
 
 gboolean
 dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, double seconds,
-                      DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+                      DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
+                      GError **error)
 {
   Tuner t;
   tuner_init (&t, device, graph, choices);
-  t.deadline_us = seconds > 0 ? g_get_monotonic_time () + (gint64) (seconds * G_USEC_PER_SEC) : G_MAXINT64;
+  t.deadline_us =
+      seconds > 0 ? g_get_monotonic_time () + (gint64) (seconds * G_USEC_PER_SEC) : G_MAXINT64;
   gboolean ok = find_points (&t, error);
   if (ok && t.points->len > 0)
     {
@@ -690,10 +715,12 @@ dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices
 }
 
 gboolean
-dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choices, DynoKernelProgress progress, gpointer data,
-               GCancellable *cancellable, GError **error)
+dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choices,
+               DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
+               GError **error)
 {
-  return dyno_autotune_within (device, graph, choices, DYNO_AUTOTUNE_SECONDS, progress, data, cancellable, error);
+  return dyno_autotune_within (device, graph, choices, DYNO_AUTOTUNE_SECONDS, progress, data,
+                               cancellable, error);
 }
 
 gboolean

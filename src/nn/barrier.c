@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where barriers go: a dispatch that touches bytes which another has written since the last barrier, or writes bytes which another
- * has read, begins a new level.  One barrier orders all before against all after. */
+/* Where barriers go: a dispatch that touches bytes which another has written since the last
+ * barrier, or writes bytes which another has read, begins a new level.  One barrier orders all
+ * before against all after. */
 #include "plan-private.h"
 
 typedef struct {
@@ -28,8 +29,8 @@ conflicts (GArray *ranges, const DynoDispatch *dispatch)
       for (guint i = 0; i < ranges->len; i++)
         {
           const Range *other = &g_array_index (ranges, Range, i);
-          if (other->space == range.space && (other->write || range.write) && other->begin < range.end
-              && range.begin < other->end)
+          if (other->space == range.space && (other->write || range.write)
+              && other->begin < range.end && range.begin < other->end)
             return TRUE;
         }
     }

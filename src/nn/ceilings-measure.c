@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring the ceilings: a copy, multiply-adds in registers, and large products by the convolution's own kernels.
+/* Measuring the ceilings: a copy, multiply-adds in registers, and large products by the
+ * convolution's own kernels.
  *
  * Laws:
- * - Work is sized by a short first try, so that one run neither vanishes in the launch nor trips a driver's watchdog.
- * - A device that idled is run until its clock is up before a time counts; several runs are timed, their median counts.
- * - Data is noise: a card that multiplies zeros takes less power and clocks higher than it ever would in training.
+ * - Work is sized by a short first try, so that one run neither vanishes in the launch nor trips a
+ *   driver's watchdog.
+ * - A device that idled is run until its clock is up before a time counts; several runs are timed,
+ *   their median counts.
+ * - Data is noise: a card that multiplies zeros takes less power and clocks higher than it ever
+ *   would in training.
  * - A kernel that does not compile costs that kernel, never the measurement. */
 #include "ceilings.h"
 #include "command.h"
@@ -27,10 +31,11 @@
 #define NOISE_BYTES          (1u << 20)
 #define INVOCATIONS          128u /* a workgroup; every device has as many */
 
-#define COPY_BYTES          (G_GUINT64_CONSTANT (1) << 30) /* far past any cache */
-#define COPY_BYTES_SOFTWARE (G_GUINT64_CONSTANT (1) << 27) /* a CPU's caches are the larger ones, but its time counts */
-#define COPY_EACH           8u                             /* chunks of 16 bytes an invocation */
-#define COPY_FIRST          16u                            /* part of the buffer that is tried first */
+#define COPY_BYTES (G_GUINT64_CONSTANT (1) << 30) /* far past any cache */
+/* a CPU's caches are the larger ones, but its time counts */
+#define COPY_BYTES_SOFTWARE (G_GUINT64_CONSTANT (1) << 27)
+#define COPY_EACH           8u  /* chunks of 16 bytes an invocation */
+#define COPY_FIRST          16u /* part of the buffer that is tried first */
 
 #define FMA_CHAINS       8u /* latency times width, of today's GPUs and CPUs */
 #define FMA_UNROLL       16u
@@ -61,7 +66,7 @@ meter_clear (Meter *m)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Meter, meter_clear)
 
-/* Runs ----------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 static int
 compare_doubles (const void *a, const void *b)
@@ -88,7 +93,8 @@ run_once (Meter *m, DynoCommand *command, double *time_us, GError **error)
   return TRUE;
 }
 
-/* Once where the device is warm: the first run of a kernel touches its pages, and a CPU's driver compiles it then. */
+/* Once where the device is warm: the first run of a kernel touches its pages, and a CPU's driver
+ * compiles it then. */
 static gboolean
 warm_up (Meter *m, DynoCommand *command, GError **error)
 {
@@ -104,7 +110,8 @@ warm_up (Meter *m, DynoCommand *command, GError **error)
 
 /* The median of at most max_runs; of one alone where that is hopeless against best_us. */
 static gboolean
-time_command (Meter *m, DynoCommand *command, guint max_runs, double best_us, double *time_us, GError **error)
+time_command (Meter *m, DynoCommand *command, guint max_runs, double best_us, double *time_us,
+              GError **error)
 {
   double times[MAX_RUNS];
   if (!warm_up (m, command, error) || !run_once (m, command, &times[0], error))
@@ -121,7 +128,7 @@ time_command (Meter *m, DynoCommand *command, guint max_runs, double best_us, do
   return TRUE;
 }
 
-/* Memory --------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 static guint64
 buffer_bytes (DynoDevice *device, gboolean software)
@@ -129,7 +136,8 @@ buffer_bytes (DynoDevice *device, gboolean software)
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   guint64 used, free_bytes, most = software ? COPY_BYTES_SOFTWARE : COPY_BYTES;
   if (!dyno_device_query_memory (device, &used, &free_bytes))
-    free_bytes = info->vram_bytes - MIN (info->vram_bytes, dyno_device_get_allocated_total (device));
+    free_bytes =
+        info->vram_bytes - MIN (info->vram_bytes, dyno_device_get_allocated_total (device));
   most = MIN (most, free_bytes / 8);
   most = MIN (most, dyno_buffer_get_limit (info));
   return MAX (most & ~(guint64) (NOISE_BYTES - 1), NOISE_BYTES);
@@ -168,20 +176,24 @@ static gboolean
 meter_init (Meter *m, DynoDevice *device, GError **error)
 {
   gboolean software = dyno_device_get_info (device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
-  *m = (Meter){
-    .device = device, .software = software, .run_us = software ? 50000 : 2500, .longest_us = software ? 150000 : 100000
-  };
+  *m = (Meter){ .device = device,
+                .software = software,
+                .run_us = software ? 50000 : 2500,
+                .longest_us = software ? 150000 : 100000 };
   guint64 size = buffer_bytes (device, software);
   m->source = dyno_buffer_new (device, size, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, error);
-  m->target = m->source ? dyno_buffer_new (device, size, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, error) : NULL;
+  m->target = m->source
+                  ? dyno_buffer_new (device, size, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, error)
+                  : NULL;
   m->timer = m->target ? dyno_timer_new (device, 2, error) : NULL;
   return m->timer && fill_source (m, FALSE, error);
 }
 
-/* Copy and multiply-adds ----------------------------------------------------------------------------------------- */
+/* Copy and multiply-adds ----------------------------------------------------------------------- */
 
 static DynoCommand *
-record_probe (Meter *m, DynoKernel *kernel, const DynoProbePush *push, guint32 groups, GError **error)
+record_probe (Meter *m, DynoKernel *kernel, const DynoProbePush *push, guint32 groups,
+              GError **error)
 {
   g_autoptr (DynoCommand) command = dyno_command_new (m->device, DYNO_QUEUE_COMPUTE, error);
   if (!command)
@@ -194,8 +206,8 @@ record_probe (Meter *m, DynoKernel *kernel, const DynoProbePush *push, guint32 g
 
 /* Tries with more and more workgroups until a run is long enough, and times that many. */
 static gboolean
-time_probe (Meter *m, const DynoKernelSpec *spec, const DynoProbePush *push, guint32 first, guint32 most, guint32 *groups,
-            double *time_us, GError **error)
+time_probe (Meter *m, const DynoKernelSpec *spec, const DynoProbePush *push, guint32 first,
+            guint32 most, guint32 *groups, double *time_us, GError **error)
 {
   DynoKernel *kernel = dyno_kernel_get (m->device, spec, error);
   if (!kernel)
@@ -220,7 +232,8 @@ measure_copy (Meter *m, DynoCeilings *ceilings, GError **error)
                           .local_size = { INVOCATIONS, 1, 1 },
                           .push_bytes = sizeof (DynoProbePush) };
   guint64 each = 16 * INVOCATIONS * COPY_EACH, size = dyno_buffer_get_size (m->source);
-  guint32 most = (guint32) MIN (size / each, dyno_device_get_info (m->device)->max_groups_x), groups;
+  guint32 most = (guint32) MIN (size / each, dyno_device_get_info (m->device)->max_groups_x),
+          groups;
   DynoProbePush push = { .a = dyno_buffer_get_address (m->source),
                          .c = dyno_buffer_get_address (m->target),
                          .count = (guint32) (size / 16) };
@@ -240,16 +253,20 @@ measure_fma (Meter *m, DynoCeilings *ceilings, GError **error)
                           .push_bytes = sizeof (DynoProbePush) };
   guint64 fit = dyno_buffer_get_size (m->target) / (sizeof (float) * INVOCATIONS);
   guint32 most = MIN (FMA_MOST_GROUPS, dyno_device_get_info (m->device)->max_groups_x), groups;
-  DynoProbePush push = { .c = dyno_buffer_get_address (m->target), .count = FMA_LOOPS, .scale = FMA_SCALE };
+  DynoProbePush push = { .c = dyno_buffer_get_address (m->target),
+                         .count = FMA_LOOPS,
+                         .scale = FMA_SCALE };
   double time_us;
   dyno_kernel_spec_macro (&spec, "CHAINS=%u UNROLL=%u", FMA_CHAINS, FMA_UNROLL);
-  if (!time_probe (m, &spec, &push, FMA_FIRST_GROUPS, (guint32) MIN (most, fit), &groups, &time_us, error))
+  if (!time_probe (m, &spec, &push, FMA_FIRST_GROUPS, (guint32) MIN (most, fit), &groups, &time_us,
+                   error))
     return FALSE;
-  ceilings->fma_flops_per_s = 2.0 * FMA_LOOPS * FMA_UNROLL * FMA_CHAINS * INVOCATIONS * (double) groups / (time_us * 1e-6);
+  ceilings->fma_flops_per_s =
+      2.0 * FMA_LOOPS * FMA_UNROLL * FMA_CHAINS * INVOCATIONS * (double) groups / (time_us * 1e-6);
   return TRUE;
 }
 
-/* Products ------------------------------------------------------------------------------------------------------- */
+/* Products ------------------------------------------------------------------------------------- */
 
 /* A product of one size, lowered once for each kernel that could do it. */
 typedef struct {
@@ -278,15 +295,18 @@ on_matrix (DynoLowering *lowering)
   return FALSE;
 }
 
-/* The kernels of a 1x1 convolution, best guess first; of fp16 those alone that run on matrix units. */
+/* The kernels of a 1x1 convolution, best guess first; of fp16 those alone that run on matrix
+ * units. */
 static gboolean
 product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 side, GError **error)
 {
   DynoConv2dParams params = { .out_channels = side, .kernel_h = 1, .kernel_w = 1 };
   *p = (Product){ .graph = dyno_graph_new (&(DynoGraphParams){ .batch = side, .amp = half }),
                   .labels = g_ptr_array_new_with_free_func (g_free),
-                  .lowerings = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_lowering_free) };
-  dyno_conv2d (p->graph, dyno_graph_activation (p->graph, "x", side, 1, 1, side / 2), "product", &params);
+                  .lowerings =
+                      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_lowering_free) };
+  dyno_conv2d (p->graph, dyno_graph_activation (p->graph, "x", side, 1, 1, side / 2), "product",
+               &params);
   g_autoptr (DynoLowering) guess =
       dyno_graph_check (p->graph, error) ? dyno_lowering_new (p->graph, info, NULL, error) : NULL;
   if (!guess)
@@ -308,7 +328,8 @@ product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 sid
   return TRUE;
 }
 
-/* Where a tensor lies: what is only read in the source, the rest in the target; 0: there is no room. */
+/* Where a tensor lies: what is only read in the source, the rest in the target; 0: there is no
+ * room. */
 static guint64
 place (Meter *m, GHashTable *places, guint64 used[2], const DynoBinding *binding)
 {
@@ -317,7 +338,8 @@ place (Meter *m, GHashTable *places, guint64 used[2], const DynoBinding *binding
     return *known;
   guint written = (binding->access & DYNO_ACCESS_WRITE) != 0;
   DynoBuffer *buffer = written ? m->target : m->source;
-  guint64 at = used[written], size = (binding->tensor->size_bytes + 255) & ~G_GUINT64_CONSTANT (255);
+  guint64 at = used[written],
+          size = (binding->tensor->size_bytes + 255) & ~G_GUINT64_CONSTANT (255);
   if (size > dyno_buffer_get_size (buffer) - at)
     return 0;
   used[written] += size;
@@ -365,7 +387,8 @@ record_product (Meter *m, DynoLowering *lowering, GError **error)
 
 /* Infinity where it cannot be recorded. */
 static gboolean
-time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, double *time_us, GError **error)
+time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, double *time_us,
+              GError **error)
 {
   g_autoptr (GError) local = NULL;
   g_autoptr (DynoCommand) command = record_product (m, lowering, &local);
@@ -377,8 +400,8 @@ time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, 
   return FALSE;
 }
 
-/* All at once, by threads: then the device does not cool down between two kernels.  One that fails is found when it is
- * recorded. */
+/* All at once, by threads: then the device does not cool down between two kernels.  One that fails
+ * is found when it is recorded. */
 static void
 compile (Meter *m, const Product *p)
 {
@@ -390,8 +413,8 @@ compile (Meter *m, const Product *p)
       for (guint d = 0; d < dispatches->len; d++)
         g_ptr_array_add (specs, &((DynoDispatch *) dispatches->pdata[d])->spec);
     }
-  if (!dyno_kernel_get_many (m->device, (const DynoKernelSpec *const *) specs->pdata, specs->len, NULL, NULL, NULL, NULL,
-                             &error))
+  if (!dyno_kernel_get_many (m->device, (const DynoKernelSpec *const *) specs->pdata, specs->len,
+                             NULL, NULL, NULL, NULL, &error))
     g_info ("not all kernels of the ceilings compile: %s", error->message);
 }
 
@@ -423,7 +446,9 @@ find_side (Meter *m, gboolean half, guint32 *side, GError **error)
       if (!try_side (m, half, tried, &time_us, error))
         return FALSE;
       /* Twice the side is eight times the work. */
-      for (; *side < SIDE_MOST && 4 * element * *side * *side <= size && 8 * time_us <= m->longest_us; time_us *= 8)
+      for (;
+           *side < SIDE_MOST && 4 * element * *side * *side <= size && 8 * time_us <= m->longest_us;
+           time_us *= 8)
         *side *= 2;
     }
   g_debug ("products are of side %u", *side);
@@ -432,7 +457,8 @@ find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 
 /* The best rate of a precision and its kernel's label; 0: no kernel for it. */
 static gboolean
-measure_product (Meter *m, gboolean half, double *flops_per_s, char label[DYNO_CEILINGS_LABEL], GError **error)
+measure_product (Meter *m, gboolean half, double *flops_per_s, char label[DYNO_CEILINGS_LABEL],
+                 GError **error)
 {
   g_auto (Product) p = { 0 };
   guint32 side;
@@ -445,7 +471,8 @@ measure_product (Meter *m, gboolean half, double *flops_per_s, char label[DYNO_C
   if (!m->software)
     compile (m, &p);
   gint64 deadline_us = g_get_monotonic_time () + (m->software ? PRODUCTS_SOFTWARE_US : PRODUCTS_US);
-  for (guint i = 0; i < p.lowerings->len && (isinf (best_us) || g_get_monotonic_time () < deadline_us); i++)
+  for (guint i = 0;
+       i < p.lowerings->len && (isinf (best_us) || g_get_monotonic_time () < deadline_us); i++)
     {
       if (!time_product (m, p.lowerings->pdata[i], MAX_RUNS, best_us, &time_us, error))
         return FALSE;
@@ -465,8 +492,11 @@ dyno_ceilings_measure (DynoDevice *device, DynoCeilings *ceilings, GError **erro
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   g_auto (Meter) m = { 0 };
   *ceilings = (DynoCeilings){ 0 };
-  return meter_init (&m, device, error) && measure_copy (&m, ceilings, error) && measure_fma (&m, ceilings, error)
-         && measure_product (&m, FALSE, &ceilings->single_flops_per_s, ceilings->single_kernel, error)
+  return meter_init (&m, device, error) && measure_copy (&m, ceilings, error)
+         && measure_fma (&m, ceilings, error)
+         && measure_product (&m, FALSE, &ceilings->single_flops_per_s, ceilings->single_kernel,
+                             error)
          && (info->matrix == DYNO_MATRIX_NONE || !info->fp16
-             || measure_product (&m, TRUE, &ceilings->matrix_flops_per_s, ceilings->matrix_kernel, error));
+             || measure_product (&m, TRUE, &ceilings->matrix_flops_per_s, ceilings->matrix_kernel,
+                                 error));
 }

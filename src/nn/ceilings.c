@@ -14,16 +14,19 @@ static const char magic[8] = { 'd', 'y', 'n', 'o', 'c', 'e', 'i', '1' };
 static DynoCacheKey
 device_key (const DynoDeviceInfo *info)
 {
-  g_autofree char *device = g_strdup_printf ("%s | %s | %04x:%04x | driver %08x | api %08x", info->name, info->driver,
-                                             info->vendor_id, info->device_id, info->driver_version, info->api_version);
-  g_autofree char *compiler =
-      g_strdup_printf ("%s | matrix %d | fp16 %d", dyno_shader_compiler_version (), (int) info->matrix, info->fp16);
-  guint64 uuid = dyno_hash_bytes (dyno_hash_string (DYNO_HASH_START, device), info->uuid, sizeof info->uuid);
+  g_autofree char *device =
+      g_strdup_printf ("%s | %s | %04x:%04x | driver %08x | api %08x", info->name, info->driver,
+                       info->vendor_id, info->device_id, info->driver_version, info->api_version);
+  g_autofree char *compiler = g_strdup_printf (
+      "%s | matrix %d | fp16 %d", dyno_shader_compiler_version (), (int) info->matrix, info->fp16);
+  guint64 uuid =
+      dyno_hash_bytes (dyno_hash_string (DYNO_HASH_START, device), info->uuid, sizeof info->uuid);
 
   return (DynoCacheKey){ { uuid, dyno_hash_string (DYNO_HASH_START, compiler) } };
 }
 
-/* The same with the kernels that were timed: those of another build are measured anew, and take the old ones' place. */
+/* The same with the kernels that were timed: those of another build are measured anew, and take the
+ * old ones' place. */
 static DynoCacheKey
 content_key (const DynoDeviceInfo *info)
 {
@@ -49,9 +52,10 @@ is_label (const char *label)
 static gboolean
 are_plausible (const DynoCeilings *c)
 {
-  return is_rate (c->copy_bytes_per_s) && is_rate (c->fma_flops_per_s) && is_rate (c->single_flops_per_s)
-         && (c->matrix_flops_per_s == 0 || is_rate (c->matrix_flops_per_s)) && is_label (c->single_kernel)
-         && is_label (c->matrix_kernel);
+  return is_rate (c->copy_bytes_per_s) && is_rate (c->fma_flops_per_s)
+         && is_rate (c->single_flops_per_s)
+         && (c->matrix_flops_per_s == 0 || is_rate (c->matrix_flops_per_s))
+         && is_label (c->single_kernel) && is_label (c->matrix_kernel);
 }
 
 gboolean
@@ -81,14 +85,17 @@ dyno_ceilings_keep (const DynoDeviceInfo *info, const DynoCeilings *ceilings)
 gboolean
 dyno_ceilings_on_matrix (const DynoKernelSpec *spec)
 {
-  return strstr (spec->macros, "MATRIX_KHR=") != NULL || strstr (spec->macros, "MATRIX_NV=") != NULL;
+  return strstr (spec->macros, "MATRIX_KHR=") != NULL
+         || strstr (spec->macros, "MATRIX_NV=") != NULL;
 }
 
 double
 dyno_ceilings_floor_us (const DynoCeilings *ceilings, const DynoDispatch *dispatch)
 {
-  double flops_per_s = dyno_ceilings_on_matrix (&dispatch->spec) ? ceilings->matrix_flops_per_s : ceilings->fma_flops_per_s;
-  double memory_s = ceilings->copy_bytes_per_s > 0 ? (double) dispatch->bytes / ceilings->copy_bytes_per_s : 0;
+  double flops_per_s = dyno_ceilings_on_matrix (&dispatch->spec) ? ceilings->matrix_flops_per_s
+                                                                 : ceilings->fma_flops_per_s;
+  double memory_s =
+      ceilings->copy_bytes_per_s > 0 ? (double) dispatch->bytes / ceilings->copy_bytes_per_s : 0;
   double work_s = flops_per_s > 0 ? (double) dispatch->flops / flops_per_s : 0;
 
   return MAX (memory_s, work_s) * 1e6;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Choices: which kernel variant is the fastest for a shape, as measured on this device; kept on disk.
+/* Choices: which kernel variant is the fastest for a shape, as measured on this device; kept on
+ * disk.
  *
- * File: a head line "dyno-choices 1 <hash of the rest, hex>", a line with the device key and the kernels' hash, then a line a choice:
- * key, label and microseconds, tab-separated.  A file that is not whole, or of another device or version, reads as empty:
- * the choices are only a cache. */
+ * File: a head line "dyno-choices 1 <hash of the rest, hex>", a line with the device key and the
+ * kernels' hash, then a line a choice: key, label and microseconds, tab-separated.  A file that is
+ * not whole, or of another device or version, reads as empty: the choices are only a cache. */
 #include "lowering.h"
 #include "file.h"
 #include "hash.h"
@@ -77,8 +78,8 @@ choices_path (const char *device_key)
   g_autofree char *folder = dyno_cache_dir ("choices");
   if (!folder)
     return NULL;
-  g_autofree char *name =
-      g_strdup_printf ("%016" G_GINT64_MODIFIER "x.choices", dyno_hash_string (DYNO_HASH_START, device_key));
+  g_autofree char *name = g_strdup_printf ("%016" G_GINT64_MODIFIER "x.choices",
+                                           dyno_hash_string (DYNO_HASH_START, device_key));
   return g_build_filename (folder, name, NULL);
 }
 
@@ -97,11 +98,13 @@ parse_line (DynoChoices *choices, const char *line)
   return TRUE;
 }
 
-/* The line that says for what the choices hold: the device and its driver, and the kernels that were timed. */
+/* The line that says for what the choices hold: the device and its driver, and the kernels that
+ * were timed. */
 static char *
 key_line (const char *device_key)
 {
-  return g_strdup_printf ("%s; kernels %016" G_GINT64_MODIFIER "x", device_key, dyno_shader_sources_hash ());
+  return g_strdup_printf ("%s; kernels %016" G_GINT64_MODIFIER "x", device_key,
+                          dyno_shader_sources_hash ());
 }
 
 static gboolean
@@ -132,7 +135,8 @@ dyno_choices_load (const char *device_key)
   g_autofree char *path = choices_path (device_key);
   g_autofree char *text = NULL;
   gsize length;
-  if (path && g_file_get_contents (path, &text, &length, NULL) && !parse_text (choices, text, length, device_key))
+  if (path && g_file_get_contents (path, &text, &length, NULL)
+      && !parse_text (choices, text, length, device_key))
     {
       g_info ("%s is not a file of choices of this device; measuring anew", path);
       g_hash_table_remove_all (choices->table);
@@ -150,7 +154,8 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   g_autoptr (GString) body = g_string_new (line);
   g_string_append_c (body, '\n');
   g_mutex_lock (&choices->lock);
-  g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (choices->table), (GCompareFunc) strcmp);
+  g_autoptr (GList) keys =
+      g_list_sort (g_hash_table_get_keys (choices->table), (GCompareFunc) strcmp);
   for (GList *l = keys; l; l = l->next)
     {
       const Choice *choice = g_hash_table_lookup (choices->table, l->data);
@@ -159,8 +164,9 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
                               g_ascii_formatd (number, sizeof number, "%.3f", choice->time_us));
     }
   g_mutex_unlock (&choices->lock);
-  g_autofree char *text = g_strdup_printf (HEAD "%016" G_GINT64_MODIFIER "x\n%s",
-                                           dyno_hash_bytes (DYNO_HASH_START, body->str, body->len), body->str);
+  g_autofree char *text =
+      g_strdup_printf (HEAD "%016" G_GINT64_MODIFIER "x\n%s",
+                       dyno_hash_bytes (DYNO_HASH_START, body->str, body->len), body->str);
   return dyno_file_write_atomic (path, text, strlen (text), error);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Fusion: rewriting of the forward nodes before the backward pass is appended.
  *
- * Laws: a rule changes which nodes there are, never what their results are but for rounding; an intermediate tensor
- * that a rule removes had one reader.  A fused node takes the last place of those it replaces, since everything it reads
- * has been written by then. */
+ * Laws: a rule changes which nodes there are, never what their results are but for rounding; an
+ * intermediate tensor that a rule removes had one reader.  A fused node takes the last place of
+ * those it replaces, since everything it reads has been written by then. */
 #include "batchnorm.h"
 #include "conv2d-private.h"
 #include "graph-private.h"
@@ -41,13 +41,15 @@ static DynoNode *
 plain_batch_norm (const DynoTensor *tensor)
 {
   DynoNode *node = tensor ? tensor->producer : NULL;
-  if (!is_op (node, DYNO_OP_BATCH_NORM) || node->outputs[0] != tensor || node->inputs[DYNO_BATCH_NORM_RESIDUAL])
+  if (!is_op (node, DYNO_OP_BATCH_NORM) || node->outputs[0] != tensor
+      || node->inputs[DYNO_BATCH_NORM_RESIDUAL])
     return NULL;
   const DynoBatchNormAttributes *attributes = node->attributes;
   return attributes->relu || attributes->pool.kernel ? NULL : node;
 }
 
-/* The node writes `output` from now on, in the place of `last`; what it wrote before is gone, and `last` with it. */
+/* The node writes `output` from now on, in the place of `last`; what it wrote before is gone, and
+ * `last` with it. */
 static void
 take_over (DynoGraph *graph, DynoNode *node, DynoNode *last, DynoTensor *output)
 {
@@ -98,19 +100,22 @@ fuse_add_relu (DynoGraph *graph, DynoNode *relu)
   return FALSE;
 }
 
-/* The batch norm, with its relu or without, writes what the pool wrote; the unpooled activation and its gradient are never in
- * memory.  Where a backward pass follows it keeps x at the largest values too, a tensor of the pooled size, so that the
- * backward pass reduces over that instead of all of x. */
+/* The batch norm, with its relu or without, writes what the pool wrote; the unpooled activation and
+ * its gradient are never in memory.  Where a backward pass follows it keeps x at the largest values
+ * too, a tensor of the pooled size, so that the backward pass reduces over that instead of all of
+ * x. */
 static gboolean
 fuse_max_pool (DynoGraph *graph, DynoNode *pool)
 {
-  DynoTensor *x = pool->inputs[0], *y = pool->outputs[DYNO_MAX_POOL_Y], *argmax = pool->outputs[DYNO_MAX_POOL_ARGMAX];
+  DynoTensor *x = pool->inputs[0], *y = pool->outputs[DYNO_MAX_POOL_Y],
+             *argmax = pool->outputs[DYNO_MAX_POOL_ARGMAX];
   DynoNode *norm = x->producer;
-  if (!is_op (norm, DYNO_OP_BATCH_NORM) || norm->outputs[0] != x || norm->inputs[DYNO_BATCH_NORM_RESIDUAL]
-      || only_reader (graph, x) != pool)
+  if (!is_op (norm, DYNO_OP_BATCH_NORM) || norm->outputs[0] != x
+      || norm->inputs[DYNO_BATCH_NORM_RESIDUAL] || only_reader (graph, x) != pool)
     return FALSE;
   DynoBatchNormAttributes *attributes = norm->attributes;
-  if (attributes->pool.kernel || !dyno_batch_norm_can_pool (pool->attributes) || (graph->params.training && !argmax))
+  if (attributes->pool.kernel || !dyno_batch_norm_can_pool (pool->attributes)
+      || (graph->params.training && !argmax))
     return FALSE;
   attributes->pool = *(const DynoMaxPoolAttributes *) pool->attributes;
   if (argmax)
@@ -128,8 +133,9 @@ fuse_max_pool (DynoGraph *graph, DynoNode *pool)
   return TRUE;
 }
 
-/* The convolution sums up its columns while it stores them; the statistics then need not read x.  Whether they do is up to the
- * kernel: one that cannot makes no sums, and the statistics are as before. */
+/* The convolution sums up its columns while it stores them; the statistics then need not read x.
+ * Whether they do is up to the kernel: one that cannot makes no sums, and the statistics are as
+ * before. */
 static gboolean
 fuse_statistics (DynoGraph *graph, DynoNode *stats)
 {

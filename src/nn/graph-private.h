@@ -22,24 +22,28 @@ struct _DynoGraph {
   DynoTensor *flat[DYNO_SPACE_N];
   DynoTensor *kept_states; /* NULL: STATE holds the running statistics alone */
 
-  guint cursor;                /* the forward node whose backward is being appended; n_nodes before that */
-  GHashTable *node_index;      /* forward DynoNode* -> 1 + its place, while backward runs */
-  GHashTable *gradient_shares; /* gradient DynoTensor* -> GPtrArray of the tensors whose gradient it is */
-  GArray *pending;             /* DynoPendingSum */
+  guint cursor; /* the forward node whose backward is being appended; n_nodes before that */
+  GHashTable *node_index; /* forward DynoNode* -> 1 + its place, while backward runs */
+  /* gradient DynoTensor* -> GPtrArray of the tensors whose gradient it is */
+  GHashTable *gradient_shares;
+  GArray *pending; /* DynoPendingSum */
 
   /* network.c */
   DynoTensor *pixels, *targets, *flip_seeds, *logits;
-  DynoTensor *standard; /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
-  float *target_scale;  /* what that holds */
+  /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
+  DynoTensor *standard;
+  float *target_scale; /* what that holds */
 };
 
 /* A tensor that the graph does not list: for the lowering.  Free with dyno_tensor_free. */
-DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h,
-                             guint32 w, guint32 c, guint32 cp);
+DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space,
+                             guint32 n, guint32 h, guint32 w, guint32 c, guint32 cp);
 void dyno_tensor_free (DynoTensor *tensor);
 
-/* The flat space of the parameters (states: of the states) into an array for each, in torchvision's layout. */
-void dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat, float *const *values);
+/* The flat space of the parameters (states: of the states) into an array for each, in torchvision's
+ * layout. */
+void dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat,
+                        float *const *values);
 
 const char *dyno_dtype_name (DynoDtype dtype);
 const char *dyno_space_name (DynoSpace space);

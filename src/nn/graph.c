@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Graph: the lists of nodes, tensors and parameters, and their making.
  *
- * Laws: sizes are checked here, once, so that everything below may multiply freely.  Offsets in the flat parameter memory
- * depend on the order and shapes of the parameters alone: a training and an evaluation graph of one model agree on them. */
+ * Laws: sizes are checked here, once, so that everything below may multiply freely.  Offsets in the
+ * flat parameter memory depend on the order and shapes of the parameters alone: a training and an
+ * evaluation graph of one model agree on them. */
 #include "graph-private.h"
 #include "checked.h"
 #include "step.h"
@@ -47,16 +48,20 @@ dyno_graph_new (const DynoGraphParams *params)
   graph->nodes = g_ptr_array_new_with_free_func (node_free);
   graph->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tensor_free);
   graph->parameters = g_ptr_array_new_with_free_func (parameter_free);
-  graph->gradient_shares = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
+  graph->gradient_shares =
+      g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
   graph->node_index = g_hash_table_new (NULL, NULL);
   graph->pending = g_array_new (FALSE, FALSE, sizeof (DynoPendingSum));
   graph->cursor = G_MAXUINT;
-  graph->step_input = dyno_graph_tensor (graph, "step_input", DYNO_DTYPE_I32, DYNO_SPACE_STEP_IN, 1, 1, 1,
-                                         sizeof (struct DynoStepInput) / 4, sizeof (struct DynoStepInput) / 4);
-  graph->step_output = dyno_graph_tensor (graph, "step_output", DYNO_DTYPE_I32, DYNO_SPACE_STEP_OUT, 1, 1, 1,
-                                          sizeof (struct DynoStepOutput) / 4, sizeof (struct DynoStepOutput) / 4);
-  graph->scaler = dyno_graph_tensor (graph, "scaler", DYNO_DTYPE_I32, DYNO_SPACE_SCALER, 1, 1, 1,
-                                     sizeof (struct DynoScalerState) / 4, sizeof (struct DynoScalerState) / 4);
+  graph->step_input =
+      dyno_graph_tensor (graph, "step_input", DYNO_DTYPE_I32, DYNO_SPACE_STEP_IN, 1, 1, 1,
+                         sizeof (struct DynoStepInput) / 4, sizeof (struct DynoStepInput) / 4);
+  graph->step_output =
+      dyno_graph_tensor (graph, "step_output", DYNO_DTYPE_I32, DYNO_SPACE_STEP_OUT, 1, 1, 1,
+                         sizeof (struct DynoStepOutput) / 4, sizeof (struct DynoStepOutput) / 4);
+  graph->scaler =
+      dyno_graph_tensor (graph, "scaler", DYNO_DTYPE_I32, DYNO_SPACE_SCALER, 1, 1, 1,
+                         sizeof (struct DynoScalerState) / 4, sizeof (struct DynoScalerState) / 4);
   if (params->batch == 0)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the batch is empty; give a batch of 1 or more");
   return graph;
@@ -136,24 +141,27 @@ static gboolean
 shape_bytes (guint32 n, guint32 h, guint32 w, guint32 cp, DynoDtype dtype, guint64 *size_bytes)
 {
   guint64 size = n;
-  if (!dyno_size_mul (size, h, &size) || !dyno_size_mul (size, w, &size) || !dyno_size_mul (size, cp, &size)
-      || !dyno_size_mul (size, dyno_dtype_size (dtype), &size) || size > TENSOR_MAX_BYTES)
+  if (!dyno_size_mul (size, h, &size) || !dyno_size_mul (size, w, &size)
+      || !dyno_size_mul (size, cp, &size) || !dyno_size_mul (size, dyno_dtype_size (dtype), &size)
+      || size > TENSOR_MAX_BYTES)
     return FALSE;
   *size_bytes = size;
   return TRUE;
 }
 
 DynoTensor *
-dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h, guint32 w,
-                 guint32 c, guint32 cp)
+dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n,
+                 guint32 h, guint32 w, guint32 c, guint32 cp)
 {
   guint64 size_bytes;
   if (n == 0 || h == 0 || w == 0 || c == 0 || cp < c)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: a tensor of shape (%u, %u, %u, %u) is empty", name, n, h, w, c);
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: a tensor of shape (%u, %u, %u, %u) is empty", name, n, h, w, c);
   if (!shape_bytes (n, h, w, cp, dtype, &size_bytes))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_TOO_LARGE,
-                            "%s: a tensor of shape (%u, %u, %u, %u) is too large; lower the batch or the image size", name,
-                            n, h, w, c);
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_TOO_LARGE,
+        "%s: a tensor of shape (%u, %u, %u, %u) is too large; lower the batch or the image size",
+        name, n, h, w, c);
   DynoTensor *tensor = g_new0 (DynoTensor, 1);
   tensor->name = g_strdup (name);
   tensor->dtype = dtype;
@@ -168,8 +176,8 @@ dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace 
 }
 
 DynoTensor *
-dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h, guint32 w,
-                   guint32 c, guint32 cp)
+dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n,
+                   guint32 h, guint32 w, guint32 c, guint32 cp)
 {
   DynoTensor *tensor = dyno_tensor_new (graph, name, dtype, space, n, h, w, c, cp);
   if (!tensor)
@@ -180,15 +188,16 @@ dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpac
 }
 
 DynoTensor *
-dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h, guint32 w, guint32 c)
+dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h, guint32 w,
+                       guint32 c)
 {
   if (c > G_MAXUINT32 - 8)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u channels are too many", name, c);
-  return dyno_graph_tensor (graph, name, dyno_graph_get_compute (graph), DYNO_SPACE_ARENA, n, h, w, c,
-                            (guint32) dyno_align_up (c, 8));
+  return dyno_graph_tensor (graph, name, dyno_graph_get_compute (graph), DYNO_SPACE_ARENA, n, h, w,
+                            c, (guint32) dyno_align_up (c, 8));
 }
 
-/* Parameters ----------------------------------------------------------------------------------------------------- */
+/* Parameters ----------------------------------------------------------------------------------- */
 
 /* Fills n_elements and the fans from layout and dims; FALSE on overflow or an empty dimension. */
 static gboolean
@@ -214,7 +223,8 @@ parameter_measure (DynoParameter *parameter)
       in = dyno_align_up (parameter->flat_c, 8);
       break;
     }
-  if (!dyno_size_mul (size, in, &size) || !dyno_size_mul (size, receptive, &size) || size > G_MAXINT32)
+  if (!dyno_size_mul (size, in, &size) || !dyno_size_mul (size, receptive, &size)
+      || size > G_MAXINT32)
     return FALSE;
   parameter->n_elements = size;
   if (parameter->layout == DYNO_LAYOUT_CONV)
@@ -231,7 +241,8 @@ parameter_measure (DynoParameter *parameter)
 }
 
 static DynoTensor *
-parameter_tensor (DynoGraph *graph, DynoParameter *parameter, const char *suffix, DynoDtype dtype, DynoSpace space)
+parameter_tensor (DynoGraph *graph, DynoParameter *parameter, const char *suffix, DynoDtype dtype,
+                  DynoSpace space)
 {
   g_autofree char *name = g_strconcat (parameter->name, suffix, NULL);
   guint32 count = (guint32) parameter->n_elements;
@@ -253,7 +264,8 @@ parameter_add (DynoGraph *graph, DynoParameter *parameter)
   parameter->element_offset = *next;
   *next = dyno_align_up (*next + parameter->n_elements, PARAMETER_ALIGNMENT);
   if (*next > G_MAXINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the model has too many parameters; lower its width",
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: the model has too many parameters; lower its width",
                             parameter->name);
   if (parameter->is_state)
     {
@@ -264,12 +276,14 @@ parameter_add (DynoGraph *graph, DynoParameter *parameter)
   parameter->master = parameter_tensor (graph, parameter, "", DYNO_DTYPE_F32, DYNO_SPACE_MASTER);
   parameter->compute = parameter->master;
   if (graph->params.amp)
-    parameter->compute = parameter_tensor (graph, parameter, ".half", DYNO_DTYPE_F16, DYNO_SPACE_HALF);
+    parameter->compute =
+        parameter_tensor (graph, parameter, ".half", DYNO_DTYPE_F16, DYNO_SPACE_HALF);
   if (!parameter->master || !parameter->compute)
     return NULL;
   if (graph->params.training)
     {
-      parameter->gradient = parameter_tensor (graph, parameter, ".grad", DYNO_DTYPE_F32, DYNO_SPACE_GRADIENT);
+      parameter->gradient =
+          parameter_tensor (graph, parameter, ".grad", DYNO_DTYPE_F32, DYNO_SPACE_GRADIENT);
       parameter->master->needs_gradient = parameter->compute->needs_gradient = TRUE;
     }
   return parameter;
@@ -279,7 +293,8 @@ static DynoParameter *
 parameter_make (DynoGraph *graph, const char *name, const DynoParameter *shape)
 {
   if (graph->sealed)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL, "%s: a parameter after the optimizer's nodes", name);
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL,
+                            "%s: a parameter after the optimizer's nodes", name);
   for (guint i = 0; i < graph->parameters->len; i++)
     {
       const DynoParameter *other = g_ptr_array_index (graph->parameters, i);
@@ -292,30 +307,37 @@ parameter_make (DynoGraph *graph, const char *name, const DynoParameter *shape)
   if (!parameter_measure (parameter))
     {
       parameter_free (parameter);
-      return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the parameter is empty or too large", name);
+      return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the parameter is empty or too large",
+                              name);
     }
   return parameter_add (graph, parameter);
 }
 
 DynoParameter *
-dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout, const guint32 *dims, DynoInit init,
-                      gboolean is_state)
+dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout, const guint32 *dims,
+                      DynoInit init, gboolean is_state)
 {
-  static const guint n_dims[] = { [DYNO_LAYOUT_VECTOR] = 1, [DYNO_LAYOUT_CONV] = 4, [DYNO_LAYOUT_LINEAR] = 2 };
+  static const guint n_dims[] = {
+    [DYNO_LAYOUT_VECTOR] = 1, [DYNO_LAYOUT_CONV] = 4, [DYNO_LAYOUT_LINEAR] = 2
+  };
   if (layout == DYNO_LAYOUT_LINEAR)
     return dyno_graph_parameter_linear (graph, name, dims[0], 1, 1, dims[1], init);
-  DynoParameter shape = { .layout = layout, .n_dims = n_dims[layout], .init = init, .is_state = is_state };
+  DynoParameter shape = {
+    .layout = layout, .n_dims = n_dims[layout], .init = init, .is_state = is_state
+  };
   for (guint i = 0; i < shape.n_dims; i++)
     shape.dims[i] = dims[i];
   return parameter_make (graph, name, &shape);
 }
 
 DynoParameter *
-dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, guint32 h, guint32 w, guint32 c, DynoInit init)
+dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, guint32 h, guint32 w,
+                             guint32 c, DynoInit init)
 {
   guint64 in = c;
   if (!dyno_size_mul (in, h, &in) || !dyno_size_mul (in, w, &in) || in > G_MAXINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: rows of %u x %u x %u are too long", name, h, w, c);
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: rows of %u x %u x %u are too long",
+                            name, h, w, c);
   DynoParameter shape = { .layout = DYNO_LAYOUT_LINEAR,
                           .dims = { out, (guint32) in },
                           .n_dims = 2,
@@ -326,7 +348,7 @@ dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, gu
   return parameter_make (graph, name, &shape);
 }
 
-/* Nodes ---------------------------------------------------------------------------------------------------------- */
+/* Nodes ---------------------------------------------------------------------------------------- */
 
 void
 dyno_graph_set_stage (DynoGraph *graph, DynoStage stage)
@@ -335,12 +357,14 @@ dyno_graph_set_stage (DynoGraph *graph, DynoStage stage)
 }
 
 DynoNode *
-dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *const *inputs, guint n_inputs,
-                 DynoTensor *const *outputs, guint n_outputs, gconstpointer attributes, gsize attributes_size)
+dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
+                 DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
+                 guint n_outputs, gconstpointer attributes, gsize attributes_size)
 {
   if (graph->error)
     return NULL;
-  g_return_val_if_fail (n_inputs <= DYNO_NODE_MAX_TENSORS && n_outputs <= DYNO_NODE_MAX_TENSORS, NULL);
+  g_return_val_if_fail (n_inputs <= DYNO_NODE_MAX_TENSORS && n_outputs <= DYNO_NODE_MAX_TENSORS,
+                        NULL);
   DynoNode *node = g_new0 (DynoNode, 1);
   node->op = op;
   node->name = g_strdup (name);
@@ -361,7 +385,8 @@ dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name, Dyno
         continue;
       if (!outputs[i]->producer)
         outputs[i]->producer = node;
-      if (graph->stage == DYNO_STAGE_FORWARD && graph->params.training && outputs[i]->space == DYNO_SPACE_ARENA)
+      if (graph->stage == DYNO_STAGE_FORWARD && graph->params.training
+          && outputs[i]->space == DYNO_SPACE_ARENA)
         outputs[i]->needs_gradient |= needs_gradient;
     }
   g_ptr_array_add (graph->nodes, node);
@@ -390,7 +415,8 @@ DynoTensor *
 dyno_graph_flat (DynoGraph *graph, DynoSpace space)
 {
   g_return_val_if_fail (space <= DYNO_SPACE_MOMENT2, NULL);
-  static const char *const names[] = { "flat.master", "flat.half", "flat.gradient", "flat.moment1", "flat.moment2" };
+  static const char *const names[] = { "flat.master", "flat.half", "flat.gradient", "flat.moment1",
+                                       "flat.moment2" };
   graph->sealed = TRUE;
   if (graph->flat[space])
     return graph->flat[space];
@@ -411,10 +437,10 @@ dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept
     return FALSE;
   if (!graph->kept_states)
     {
-      graph->flat[DYNO_SPACE_STATE] =
-          dyno_graph_tensor (graph, "flat.states", DYNO_DTYPE_F32, DYNO_SPACE_STATE, 1, 1, 1, count, count);
-      graph->kept_states =
-          dyno_graph_tensor (graph, "flat.kept_states", DYNO_DTYPE_F32, DYNO_SPACE_STATE, 1, 1, 1, count, count);
+      graph->flat[DYNO_SPACE_STATE] = dyno_graph_tensor (graph, "flat.states", DYNO_DTYPE_F32,
+                                                         DYNO_SPACE_STATE, 1, 1, 1, count, count);
+      graph->kept_states = dyno_graph_tensor (graph, "flat.kept_states", DYNO_DTYPE_F32,
+                                              DYNO_SPACE_STATE, 1, 1, 1, count, count);
       if (graph->kept_states)
         graph->kept_states->offset = graph->state_elements * sizeof (float);
     }

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The graph: tensors and the ops between them, built once for one (model, batch, precision, settings).
+/* The graph: tensors and the ops between them, built once for one (model, batch, precision,
+ * settings).
  *
- * Life of a graph: ops/ops.h builders append forward nodes -> fuse.h rewrites them -> dyno_graph_backward appends
- * backward nodes -> the optimizer's nodes -> lowering.h turns every node into dispatches -> plan.h gives every tensor an
- * offset -> program.h records.  All but the last run without a device.
+ * Life of a graph: ops/ops.h builders append forward nodes -> fuse.h rewrites them ->
+ * dyno_graph_backward appends backward nodes -> the optimizer's nodes -> lowering.h turns every
+ * node into dispatches -> plan.h gives every tensor an offset -> program.h records.  All but the
+ * last run without a device.
  *
  * Laws:
- * - Layout is NHWC, channels padded to a multiple of 8 (`cp`); the pad lanes of activations and gradients are zero,
- *   always: every op that writes a tensor writes its pad lanes as zero.
- * - Nodes run in list order; what a node reads was written by an earlier node.  An op may overlap with its neighbours
- *   only where their declared reads and writes allow.
- * - Parameter gradients accumulate (+=) and are cleared by the optimizer; activations overwrite; the gradient of an
- *   activation is overwritten by its first contributor and accumulated by the later ones (dyno_graph_gradient_target).
- * - Precision: `compute` is F16 with AMP, else F32, and is the type of activations, their gradients and the weights of
- *   matrix ops; batch norm's parameters, statistics, losses, parameter gradients and master weights are F32.
- * - The first error sticks to the graph (dyno_graph_fail); builders given NULL return NULL, so that a model is
- *   written without checks and asked once at the end.
+ * - Layout is NHWC, channels padded to a multiple of 8 (`cp`); the pad lanes of activations and
+ *   gradients are zero, always: every op that writes a tensor writes its pad lanes as zero.
+ * - Nodes run in list order; what a node reads was written by an earlier node.  An op may overlap
+ *   with its neighbours only where their declared reads and writes allow.
+ * - Parameter gradients accumulate (+=) and are cleared by the optimizer; activations overwrite;
+ *   the gradient of an activation is overwritten by its first contributor and accumulated by the
+ *   later ones (dyno_graph_gradient_target).
+ * - Precision: `compute` is F16 with AMP, else F32, and is the type of activations, their gradients
+ *   and the weights of matrix ops; batch norm's parameters, statistics, losses, parameter gradients
+ *   and master weights are F32.
+ * - The first error sticks to the graph (dyno_graph_fail); builders given NULL return NULL, so that
+ *   a model is written without checks and asked once at the end.
  * A graph belongs to one thread while it is built and is immutable afterwards. */
 #pragma once
 #include "nn-error.h"
@@ -41,17 +45,24 @@ dyno_dtype_size (DynoDtype dtype)
   return dtype == DYNO_DTYPE_U8 ? 1 : dtype == DYNO_DTYPE_F16 ? 2 : 4;
 }
 
-/* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once a slot (a step in flight). */
+/* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once a slot (a
+ * step in flight). */
 typedef enum {
-  DYNO_SPACE_MASTER,   /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1, MOMENT2 */
+  /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1,
+   * MOMENT2 */
+  DYNO_SPACE_MASTER,
   DYNO_SPACE_HALF,     /* their fp16 copy (AMP) */
   DYNO_SPACE_GRADIENT, /* their gradients, fp32 */
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
   DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
-  DYNO_SPACE_STATE,    /* running statistics, fp32; with an optimizer once more behind: what a skipped step goes back to */
-  DYNO_SPACE_SCALER,   /* struct DynoScalerState of shared/step.h; behind it mean and deviation of standardised targets */
-  DYNO_SPACE_ARENA,    /* activations, their gradients and the scratch of nodes, aliased by liveness */
-  DYNO_SPACE_INPUT,    /* raw batch: pixels, targets, flip seeds */
+  /* running statistics, fp32; with an optimizer once more behind: what a skipped step goes back
+   * to */
+  DYNO_SPACE_STATE,
+  /* struct DynoScalerState of shared/step.h; behind it mean and deviation of standardised
+   * targets */
+  DYNO_SPACE_SCALER,
+  DYNO_SPACE_ARENA, /* activations, their gradients and the scratch of nodes, aliased by liveness */
+  DYNO_SPACE_INPUT, /* raw batch: pixels, targets, flip seeds */
   DYNO_SPACE_STEP_IN,  /* struct DynoStepInput */
   DYNO_SPACE_STEP_OUT, /* struct DynoStepOutput */
   DYNO_SPACE_N
@@ -62,12 +73,14 @@ struct _DynoTensor {
   char *name;
   DynoDtype dtype;
   DynoSpace space;
-  guint32 n, h, w, c; /* logical shape; matrices are (n, 1, 1, c), flat memory is (1, 1, 1, count) */
-  guint32 cp;         /* channels in memory: c rounded up to 8 for activations and parameters; = c where dense */
+  /* logical shape; matrices are (n, 1, 1, c), flat memory is (1, 1, 1, count) */
+  guint32 n, h, w, c;
+  /* channels in memory: c rounded up to 8 for activations and parameters; = c where dense */
+  guint32 cp;
   guint64 size_bytes; /* n * h * w * cp * dtype size, or what the op asked for */
-  guint64 offset;     /* in its space: set at once for parameters and state, by the plan for the rest */
+  guint64 offset; /* in its space: set at once for parameters and state, by the plan for the rest */
   gboolean needs_gradient;
-  gboolean keep;            /* its value is read by the host after the run: it lives to the last dispatch */
+  gboolean keep; /* its value is read by the host after the run: it lives to the last dispatch */
   DynoTensor *gradient;     /* of an activation, once a contributor asked */
   DynoNode *producer;       /* NULL for inputs, parameters, state */
   DynoParameter *parameter; /* of MASTER, HALF and GRADIENT tensors */
@@ -76,16 +89,19 @@ struct _DynoTensor {
 /* How a parameter lies in memory, against torchvision's layout. */
 typedef enum {
   DYNO_LAYOUT_VECTOR, /* [cp] <- [c] */
-  DYNO_LAYOUT_CONV,   /* [kh][kw][cin_p][cout_p] <- [cout][cin][kh][kw]; cin_p and cout_p rounded up to 8, pads zero */
+  /* [kh][kw][cin_p][cout_p] <- [cout][cin][kh][kw]; cin_p and cout_p rounded up to 8, pads zero */
+  DYNO_LAYOUT_CONV,
   DYNO_LAYOUT_LINEAR, /* [in_p][out_p] <- [out][in] */
 } DynoLayout;
 
 typedef enum {
   DYNO_INIT_ZERO,
   DYNO_INIT_ONE,
-  DYNO_INIT_KAIMING_UNIFORM, /* a = sqrt(5): U(-1/sqrt(fan_in), +): PyTorch's default of conv and linear weights and biases */
-  DYNO_INIT_KAIMING_NORMAL_OUT, /* N(0, sqrt(2 / fan_out)): torchvision's ResNet and MobileNet convolutions */
-  DYNO_INIT_NORMAL_001,         /* N(0, 0.01): MobileNetV2's classifier */
+  /* a = sqrt(5): U(-1/sqrt(fan_in), +): PyTorch's default of conv and linear weights and biases */
+  DYNO_INIT_KAIMING_UNIFORM,
+  /* N(0, sqrt(2 / fan_out)): torchvision's ResNet and MobileNet convolutions */
+  DYNO_INIT_KAIMING_NORMAL_OUT,
+  DYNO_INIT_NORMAL_001, /* N(0, 0.01): MobileNetV2's classifier */
 } DynoInit;
 
 struct _DynoParameter {
@@ -95,15 +111,16 @@ struct _DynoParameter {
   guint32 dims[4]; /* torchvision's shape: conv O, I, KH, KW; linear O, I; vector C */
   guint n_dims;
   DynoInit init;
-  guint32 fan_in, fan_out;        /* from dims; a bias' fan_in is set by its op to the weight's */
-  guint32 flat_h, flat_w, flat_c; /* LINEAR that reads a flattened (H, W, C): row (h*W + w)*C_p + c of memory is column
-                                     c*H*W + h*W + w of torchvision's matrix; 1, 1, I for a plain one */
-  guint64 element_offset;         /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
-  guint64 n_elements;             /* in memory, pads included */
-  gboolean is_state;              /* running statistic: lies in STATE at element_offset, has no gradient */
-  DynoTensor *master;             /* F32; for a state: its tensor */
-  DynoTensor *compute;            /* what matrix ops read: F16 copy with AMP, else master */
-  DynoTensor *gradient;           /* F32; NULL for state, and in an evaluation graph */
+  guint32 fan_in, fan_out; /* from dims; a bias' fan_in is set by its op to the weight's */
+  /* LINEAR that reads a flattened (H, W, C): row (h*W + w)*C_p + c of memory is column
+   * c*H*W + h*W + w of torchvision's matrix; 1, 1, I for a plain one */
+  guint32 flat_h, flat_w, flat_c;
+  guint64 element_offset; /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
+  guint64 n_elements;     /* in memory, pads included */
+  gboolean is_state;      /* running statistic: lies in STATE at element_offset, has no gradient */
+  DynoTensor *master;     /* F32; for a state: its tensor */
+  DynoTensor *compute;    /* what matrix ops read: F16 copy with AMP, else master */
+  DynoTensor *gradient;   /* F32; NULL for state, and in an evaluation graph */
 };
 
 typedef enum {
@@ -118,7 +135,8 @@ struct _DynoNode {
   const DynoOpClass *op;
   char *name; /* "layer1.0.conv1", "layer1.0.conv1.dgrad" */
   DynoStage stage;
-  DynoTensor *inputs[DYNO_NODE_MAX_TENSORS]; /* roles by index are the op's own, named in its file's head */
+  /* roles by index are the op's own, named in its file's head */
+  DynoTensor *inputs[DYNO_NODE_MAX_TENSORS];
   DynoTensor *outputs[DYNO_NODE_MAX_TENSORS];
   guint n_inputs, n_outputs;
   gpointer attributes; /* the op's own struct, g_free'd with the node */
@@ -147,48 +165,58 @@ DynoDtype dyno_graph_get_compute (DynoGraph *graph);
 /* The lists, in order; elements DynoNode*, DynoTensor*, DynoParameter* owned by the graph. */
 GPtrArray *dyno_graph_get_nodes (DynoGraph *graph);
 GPtrArray *dyno_graph_get_tensors (DynoGraph *graph);
-GPtrArray *dyno_graph_get_parameters (DynoGraph *graph); /* in torchvision's order, states among them */
+/* in torchvision's order, states among them */
+GPtrArray *dyno_graph_get_parameters (DynoGraph *graph);
 
-/* For ops/ and models/. ------------------------------------------------------------------------------------------ */
+/* For ops/ and models/. ------------------------------------------------------------------------ */
 
 /* Keeps the first error; always returns NULL, so that `return dyno_graph_fail (...)` works. */
-gpointer dyno_graph_fail (DynoGraph *graph, DynoNnError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-gboolean dyno_graph_check (DynoGraph *graph, GError **error); /* FALSE and the first error, if there was one */
+gpointer dyno_graph_fail (DynoGraph *graph, DynoNnError code, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+/* FALSE and the first error, if there was one */
+gboolean dyno_graph_check (DynoGraph *graph, GError **error);
 
-/* A tensor of shape (n, h, w, c) in a space, pads counted; sizes are checked, NULL on overflow (graph failed). */
-DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint32 n, guint32 h,
-                               guint32 w, guint32 c, guint32 cp);
+/* A tensor of shape (n, h, w, c) in a space, pads counted; sizes are checked, NULL on overflow
+ * (graph failed). */
+DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space,
+                               guint32 n, guint32 h, guint32 w, guint32 c, guint32 cp);
 /* The usual one: compute type, ARENA, cp = c rounded up to 8. */
-DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h, guint32 w, guint32 c);
+DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
+                                   guint32 w, guint32 c);
 
-/* A parameter (or, with is_state, a running statistic) and its tensors.  dims in torchvision's order. */
-DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout, const guint32 *dims,
-                                     DynoInit init, gboolean is_state);
+/* A parameter (or, with is_state, a running statistic) and its tensors.  dims in torchvision's
+ * order. */
+DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout,
+                                     const guint32 *dims, DynoInit init, gboolean is_state);
 
-/* The weight of a linear layer that reads (N, H, W, C) as rows: dims are (out, C*H*W), memory is [H*W*C_p][out_p].
- * h = w = 1 for a plain one; dyno_graph_parameter makes the same of LAYOUT_LINEAR. */
-DynoParameter *dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, guint32 h, guint32 w, guint32 c,
-                                            DynoInit init);
+/* The weight of a linear layer that reads (N, H, W, C) as rows: dims are (out, C*H*W), memory is
+ * [H*W*C_p][out_p].  h = w = 1 for a plain one; dyno_graph_parameter makes the same of
+ * LAYOUT_LINEAR. */
+DynoParameter *dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out,
+                                            guint32 h, guint32 w, guint32 c, DynoInit init);
 
 /* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
 void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);
 
-/* Appends a node to the graph in the stage being built; attributes are copied (size 0: none).  NULL inputs/outputs are allowed
- * as holes for optional roles.  Sets outputs' producer and, in forward, needs_gradient from the inputs and parameters. */
-DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *const *inputs,
-                           guint n_inputs, DynoTensor *const *outputs, guint n_outputs, gconstpointer attributes,
-                           gsize attributes_size);
+/* Appends a node to the graph in the stage being built; attributes are copied (size 0: none).  NULL
+ * inputs/outputs are allowed as holes for optional roles.  Sets outputs' producer and, in forward,
+ * needs_gradient from the inputs and parameters. */
+DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
+                           DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
+                           guint n_outputs, gconstpointer attributes, gsize attributes_size);
 
-/* In an op's backward: the gradient of one of its outputs (NULL: nothing depends on it), and the tensor to write an input's gradient
- * into: NULL when that input needs none; *accumulate TRUE when an earlier contributor has written it (add to it then). */
+/* In an op's backward: the gradient of one of its outputs (NULL: nothing depends on it), and the
+ * tensor to write an input's gradient into: NULL when that input needs none; *accumulate TRUE when
+ * an earlier contributor has written it (add to it then). */
 DynoTensor *dyno_graph_gradient (DynoGraph *graph, DynoTensor *output);
 DynoTensor *dyno_graph_gradient_target (DynoGraph *graph, DynoTensor *input, gboolean *accumulate);
-/* Makes `gradient` itself the gradient of input when it has none yet; FALSE: add it yourself (dyno_accumulate).  The memory is
- * shared then and must not be written by the caller; a later contributor to either gets its own copy where that matters. */
+/* Makes `gradient` itself the gradient of input when it has none yet; FALSE: add it yourself
+ * (dyno_accumulate).  The memory is shared then and must not be written by the caller; a later
+ * contributor to either gets its own copy where that matters. */
 gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *gradient);
 
-/* Both in one: input's gradient += source, by sharing, by dyno_accumulate or by a sum in fresh memory.  For ops whose gradient is
- * their output's gradient as it is (add, flatten). */
+/* Both in one: input's gradient += source, by sharing, by dyno_accumulate or by a sum in fresh
+ * memory.  For ops whose gradient is their output's gradient as it is (add, flatten). */
 void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
 
 /* Walks the forward nodes backwards and lets each op append its backward nodes. */
@@ -198,10 +226,11 @@ void dyno_graph_backward (DynoGraph *graph);
 DynoTensor *dyno_graph_step_input (DynoGraph *graph);  /* struct DynoStepInput */
 DynoTensor *dyno_graph_step_output (DynoGraph *graph); /* struct DynoStepOutput */
 DynoTensor *dyno_graph_scaler (DynoGraph *graph);      /* struct DynoScalerState */
-/* The flat parameter memory as one tensor: MASTER, HALF, GRADIENT, MOMENT1, MOMENT2; call after all parameters exist. */
+/* The flat parameter memory as one tensor: MASTER, HALF, GRADIENT, MOMENT1, MOMENT2; call after all
+ * parameters exist. */
 DynoTensor *dyno_graph_flat (DynoGraph *graph, DynoSpace space);
-/* All running statistics as one tensor, and what the last step that was not skipped left of them; FALSE: there are none, or the
- * graph failed. */
+/* All running statistics as one tensor, and what the last step that was not skipped left of them;
+ * FALSE: there are none, or the graph failed. */
 gboolean dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept);
 
 /* A table of nodes with shapes, for logs and tests; g_free. */

@@ -18,7 +18,8 @@ dyno_half_from_float (float value)
     return (guint16) sign;
   guint32 exponent = magnitude >> 23, mantissa = (magnitude & 0x7fffffu) | 0x800000u;
   guint32 shift = exponent < 113 ? 126 - exponent : 13; /* bits that fall off */
-  guint32 half = exponent < 113 ? mantissa >> shift : ((exponent - 112) << 10) + ((mantissa & 0x7fffffu) >> 13);
+  guint32 half = exponent < 113 ? mantissa >> shift
+                                : ((exponent - 112) << 10) + ((mantissa & 0x7fffffu) >> 13);
   guint32 rest = mantissa & ((1u << shift) - 1), middle = 1u << (shift - 1);
   if (rest > middle || (rest == middle && (half & 1)))
     half++;
@@ -28,7 +29,8 @@ dyno_half_from_float (float value)
 static inline float
 dyno_half_to_float (guint16 half)
 {
-  guint32 sign = (guint32) (half & 0x8000u) << 16, exponent = (half >> 10) & 0x1fu, mantissa = half & 0x3ffu, bits;
+  guint32 sign = (guint32) (half & 0x8000u) << 16, exponent = (half >> 10) & 0x1fu,
+          mantissa = half & 0x3ffu, bits;
   if (exponent == 31)
     bits = sign | 0x7f800000u | (mantissa << 13);
   else if (exponent > 0)

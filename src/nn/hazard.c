@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The hazard check: a second opinion on the barriers, written without the code that places them.
  *
- * For every dispatch it looks back at all dispatches up to the last barrier or cut, and compares the memory that each declared
- * interval covers.  Quadratic within a level; levels are short. */
+ * For every dispatch it looks back at all dispatches up to the last barrier or cut, and compares
+ * the memory that each declared interval covers.  Quadratic within a level; levels are short. */
 #include "script.h"
 #include "graph-private.h"
 
@@ -11,8 +11,10 @@ bindings_conflict (const DynoBinding *a, const DynoBinding *b)
 {
   if (!((a->access | b->access) & DYNO_ACCESS_WRITE) || a->tensor->space != b->tensor->space)
     return FALSE;
-  guint64 a_begin = a->tensor->offset + a->byte_offset, a_end = a->tensor->offset + a->tensor->size_bytes;
-  guint64 b_begin = b->tensor->offset + b->byte_offset, b_end = b->tensor->offset + b->tensor->size_bytes;
+  guint64 a_begin = a->tensor->offset + a->byte_offset,
+          a_end = a->tensor->offset + a->tensor->size_bytes;
+  guint64 b_begin = b->tensor->offset + b->byte_offset,
+          b_end = b->tensor->offset + b->tensor->size_bytes;
   return MAX (a_begin, b_begin) < MIN (a_end, b_end);
 }
 
@@ -23,9 +25,10 @@ dispatches_conflict (const DynoDispatch *a, const DynoDispatch *b, char **confli
     for (guint k = 0; k < b->n_bindings; k++)
       if (bindings_conflict (&a->bindings[i], &b->bindings[k]))
         {
-          *conflict = g_strdup_printf ("%s %s and %s %s: %s and %s share bytes of space %s without a barrier between",
-                                       a->node->name, a->pass, b->node->name, b->pass, a->bindings[i].tensor->name,
-                                       b->bindings[k].tensor->name, dyno_space_name (a->bindings[i].tensor->space));
+          *conflict = g_strdup_printf (
+              "%s %s and %s %s: %s and %s share bytes of space %s without a barrier between",
+              a->node->name, a->pass, b->node->name, b->pass, a->bindings[i].tensor->name,
+              b->bindings[k].tensor->name, dyno_space_name (a->bindings[i].tensor->space));
           return TRUE;
         }
   return FALSE;

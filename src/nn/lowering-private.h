@@ -25,19 +25,21 @@ void dyno_lowering_node (DynoLowering *lowering, DynoNode *node);
 /* A tensor like this one, for its value when that is computed once more. */
 DynoTensor *dyno_lowering_twin (DynoLowering *lowering, const DynoTensor *tensor);
 
-/* recompute.c: drops what backward can have again; keeps the list as it is when that saves nothing. */
+/* recompute.c: drops what backward can have again; keeps the list as it is when that saves
+ * nothing. */
 void dyno_lowering_recompute (DynoLowering *lowering);
 
-/* reorder.c: lets weight gradients wait and backward nodes restore activations; keeps the list as it is when that saves little.
- * all: all that can be restored is, whatever that costs and saves (tests). */
+/* reorder.c: lets weight gradients wait and backward nodes restore activations; keeps the list as
+ * it is when that saves little.  all: all that can be restored is, whatever that costs and saves
+ * (tests). */
 void dyno_lowering_reorder (DynoLowering *lowering, gboolean all);
 
-/* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of the arena; takes `list`, which
- * the caller alone holds, and owns its dispatches. */
+/* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of
+ * the arena; takes `list`, which the caller alone holds, and owns its dispatches. */
 GPtrArray *dyno_dispatches_order (GPtrArray *list, guint64 *peak);
 
-/* plan.c: the most bytes of the arena that live at one barrier level of this list; what no placement is smaller than.
- * Changes the tensors' offsets. */
+/* plan.c: the most bytes of the arena that live at one barrier level of this list; what no
+ * placement is smaller than.  Changes the tensors' offsets. */
 guint64 dyno_dispatches_peak (GPtrArray *dispatches);
 
 G_END_DECLS

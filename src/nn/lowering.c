@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering: drives the ops' `lower` over the nodes and keeps what they append.
  *
- * Laws: dispatches are in node order, but for what recompute.c and reorder.c move in the backward pass; what an op appends for
- * one node is one stretch of the list.  A mistake of an op (groups past the limits, too many bindings) fails the graph, so that
- * it is an error of a build and not of a run. */
+ * Laws: dispatches are in node order, but for what recompute.c and reorder.c move in the backward
+ * pass; what an op appends for one node is one stretch of the list.  A mistake of an op (groups
+ * past the limits, too many bindings) fails the graph, so that it is an error of a build and not of
+ * a run. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include <stdio.h>
@@ -25,7 +26,8 @@ dyno_lowering_node (DynoLowering *lowering, DynoNode *node)
 }
 
 static DynoLowering *
-lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices, GError **error)
+lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices,
+               GError **error)
 {
   if (!dyno_graph_check (graph, error))
     return NULL;
@@ -40,7 +42,8 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
   lowering->column_sums = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   if (graph->params.amp && !info->fp16)
     {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16; train without AMP", info->name);
+      dyno_graph_fail (graph, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16; train without AMP",
+                       info->name);
       dyno_graph_check (graph, error);
       return NULL;
     }
@@ -61,13 +64,15 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
 }
 
 DynoLowering *
-dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices, GError **error)
+dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices,
+                   GError **error)
 {
   return lowering_make (graph, NULL, info, choices, error);
 }
 
 DynoLowering *
-dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices, GError **error)
+dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info,
+                        DynoChoices *choices, GError **error)
 {
   return lowering_make (graph, node, info, choices, error);
 }
@@ -121,22 +126,25 @@ dyno_lowering_get_restored (DynoLowering *lowering)
 }
 
 DynoDispatch *
-dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoKernelSpec *spec,
-                        guint32 groups_x, guint32 groups_y, guint32 groups_z)
+dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass,
+                        const DynoKernelSpec *spec, guint32 groups_x, guint32 groups_y,
+                        guint32 groups_z)
 {
   const DynoDeviceInfo *info = &lowering->info;
-  guint64 invocations = (guint64) MAX (spec->local_size[0], 1) * MAX (spec->local_size[1], 1) * MAX (spec->local_size[2], 1);
-  if (groups_x == 0 || groups_y == 0 || groups_z == 0 || groups_x > info->max_groups_x || groups_y > 65535
-      || groups_z > 65535)
-    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s %s: %u x %u x %u workgroups are more than %s takes",
-                     node->name, pass, groups_x, groups_y, groups_z, info->name);
+  guint64 invocations = (guint64) MAX (spec->local_size[0], 1) * MAX (spec->local_size[1], 1)
+                        * MAX (spec->local_size[2], 1);
+  if (groups_x == 0 || groups_y == 0 || groups_z == 0 || groups_x > info->max_groups_x
+      || groups_y > 65535 || groups_z > 65535)
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s %s: %u x %u x %u workgroups are more than %s takes", node->name, pass,
+                     groups_x, groups_y, groups_z, info->name);
   if (invocations > info->max_invocations)
     dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
-                     "%s %s: a workgroup of %" G_GUINT64_FORMAT " is more than %s takes", node->name, pass, invocations,
-                     info->name);
+                     "%s %s: a workgroup of %" G_GUINT64_FORMAT " is more than %s takes",
+                     node->name, pass, invocations, info->name);
   if (spec->push_bytes > DYNO_PUSH_MAX_BYTES || spec->push_bytes % 4)
-    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s %s: %u bytes of push constants", node->name, pass,
-                     spec->push_bytes);
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s %s: %u bytes of push constants", node->name, pass, spec->push_bytes);
   DynoDispatch *dispatch = g_new0 (DynoDispatch, 1);
   dispatch->node = node;
   dispatch->pass = pass;
@@ -150,25 +158,28 @@ dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass
 }
 
 void
-dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, DynoAccess access)
+dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor,
+                    DynoAccess access)
 {
   dyno_dispatch_bind_at (dispatch, push_offset, tensor, 0, access);
 }
 
 void
-dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, guint64 byte_offset,
-                       DynoAccess access)
+dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor,
+                       guint64 byte_offset, DynoAccess access)
 {
   g_return_if_fail (tensor != NULL);
   g_return_if_fail (dispatch->n_bindings < DYNO_DISPATCH_MAX_BINDINGS);
   g_return_if_fail (push_offset == G_MAXUINT16 || push_offset + 8u <= dispatch->spec.push_bytes);
   g_return_if_fail (byte_offset < tensor->size_bytes);
-  dispatch->bindings[dispatch->n_bindings++] =
-      (DynoBinding){ .tensor = tensor, .access = access, .push_offset = push_offset, .byte_offset = byte_offset };
+  dispatch->bindings[dispatch->n_bindings++] = (DynoBinding){
+    .tensor = tensor, .access = access, .push_offset = push_offset, .byte_offset = byte_offset
+  };
 }
 
 void
-dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value, gsize size_bytes)
+dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value,
+                    gsize size_bytes)
 {
   g_return_if_fail (push_offset + size_bytes <= dispatch->spec.push_bytes);
   memcpy (dispatch->push + push_offset, value, size_bytes);
@@ -180,9 +191,11 @@ dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_
   guint64 words = size_bytes / 4 + (size_bytes % 4 != 0);
   if (words > G_MAXUINT32)
     return dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: a workspace of %" G_GUINT64_FORMAT " bytes is too large", name, size_bytes);
+                            "%s: a workspace of %" G_GUINT64_FORMAT " bytes is too large", name,
+                            size_bytes);
   guint32 count = (guint32) MAX (words, 1);
-  DynoTensor *tensor = dyno_tensor_new (lowering->graph, name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, count, count);
+  DynoTensor *tensor = dyno_tensor_new (lowering->graph, name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1,
+                                        1, 1, count, count);
   if (!tensor)
     return NULL;
   tensor->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
@@ -191,7 +204,8 @@ dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_
 }
 
 void
-dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y, const DynoColumnSums *sums)
+dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y,
+                               const DynoColumnSums *sums)
 {
   DynoColumnSums *kept = g_new (DynoColumnSums, 1);
   *kept = *sums;
@@ -211,8 +225,8 @@ DynoTensor *
 dyno_lowering_twin (DynoLowering *lowering, const DynoTensor *tensor)
 {
   g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
-  DynoTensor *twin = dyno_tensor_new (lowering->graph, name, tensor->dtype, tensor->space, tensor->n, tensor->h, tensor->w,
-                                      tensor->c, tensor->cp);
+  DynoTensor *twin = dyno_tensor_new (lowering->graph, name, tensor->dtype, tensor->space,
+                                      tensor->n, tensor->h, tensor->w, tensor->c, tensor->cp);
   if (!twin)
     return NULL;
   twin->size_bytes = tensor->size_bytes;
@@ -222,7 +236,8 @@ dyno_lowering_twin (DynoLowering *lowering, const DynoTensor *tensor)
 }
 
 guint
-dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key, const char *const *labels, guint n_variants)
+dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
+                      const char *const *labels, guint n_variants)
 {
   g_autofree char *wanted = lowering->choices ? dyno_choices_get (lowering->choices, key) : NULL;
   guint first = n_variants, chosen = n_variants, usable = 0, chosen_usable = 0, n_usable = 0;
@@ -250,14 +265,14 @@ dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key, c
   g_ptr_array_add (lowering->choice_points, point);
   if (n_usable == 0)
     {
-      dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s: no kernel for %s runs on %s", node->name, key,
-                       lowering->info.name);
+      dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
+                       "%s: no kernel for %s runs on %s", node->name, key, lowering->info.name);
       return 0;
     }
   return chosen < n_variants ? chosen : first;
 }
 
-/* Spec building -------------------------------------------------------------------------------------------------- */
+/* Spec building -------------------------------------------------------------------------------- */
 
 void
 dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering: every node becomes dispatches, as plain data, without a device.
  *
- * An op's `lower` picks a kernel variant for what the device can do, asks for workspace, and states for each dispatch what it
- * reads and writes; from that follow the liveness plan and the barriers.  A dispatch names its kernel by a
- * DynoKernelSpec; shapes go into specialisation constants (they are known), addresses into push constants.
+ * An op's `lower` picks a kernel variant for what the device can do, asks for workspace, and states
+ * for each dispatch what it reads and writes; from that follow the liveness plan and the barriers.
+ * A dispatch names its kernel by a DynoKernelSpec; shapes go into specialisation constants (they
+ * are known), addresses into push constants.
  *
- * Choice points: where an op has several variants it lists them, best guess first, under a key that holds everything the time
- * depends on ("conv2d.forward f16 n128 h56 w56 c64 k64 r3 s1 p1 ...").  The table of choices (filled by the autotuner, kept on
- * disk) answers with one, else the first that the device can run is taken. */
+ * Choice points: where an op has several variants it lists them, best guess first, under a key that
+ * holds everything the time depends on ("conv2d.forward f16 n128 h56 w56 c64 k64 r3 s1 p1 ...").
+ * The table of choices (filled by the autotuner, kept on disk) answers with one, else the first
+ * that the device can run is taken. */
 #pragma once
 #include "graph.h"
 #include "kernel.h"
@@ -51,42 +53,49 @@ struct _DynoOpClass {
   void (*backward) (DynoGraph *graph, DynoNode *node);
   /* Appends dispatches; may fail the graph (UNSUPPORTED). */
   void (*lower) (DynoLowering *lowering, DynoNode *node);
-  /* TRUE when the outputs may be computed again later from the same inputs, cheaply and to the same bit: activation
-   * checkpointing drops and recomputes them.  NULL: never.  The node is then lowered a second time with
-   * dyno_lowering_is_recompute TRUE: side effects (running statistics) are left out, and an output that is cheap to keep
-   * (saved mean) may be bound READ instead of WRITE: it keeps its first value. */
+  /* TRUE when the outputs may be computed again later from the same inputs, cheaply and to the same
+   * bit: activation checkpointing drops and recomputes them.  NULL: never.  The node is then
+   * lowered a second time with dyno_lowering_is_recompute TRUE: side effects (running statistics)
+   * are left out, and an output that is cheap to keep (saved mean) may be bound READ instead of
+   * WRITE: it keeps its first value. */
   gboolean (*recomputable) (const DynoNode *node);
-  /* Of a backward node: the activation that it can write again while it reads what that was made of, for no more than the
-   * write: it is dropped after the forward pass then, if its readers can wait.  NULL: none.  The node is then lowered a second
-   * time with dyno_lowering_get_restored giving the tensor to write. */
+  /* Of a backward node: the activation that it can write again while it reads what that was made
+   * of, for no more than the write: it is dropped after the forward pass then, if its readers can
+   * wait.  NULL: none.  The node is then lowered a second time with dyno_lowering_get_restored
+   * giving the tensor to write. */
   DynoTensor *(*restores) (const DynoNode *node);
   /* Attributes for people: "3x3 s1 p1"; g_free.  NULL: none. */
   char *(*print) (const DynoNode *node);
 };
 
-/* Lowers all nodes (checkpointing's recomputation included).  info is copied; choices may be NULL.  The graph outlives the lowering.
- * Errors: SHAPE, UNSUPPORTED. */
-DynoLowering *dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices, GError **error);
+/* Lowers all nodes (checkpointing's recomputation included).  info is copied; choices may be NULL.
+ * The graph outlives the lowering.  Errors: SHAPE, UNSUPPORTED. */
+DynoLowering *dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices,
+                                 GError **error);
 /* Only this node's dispatches: for the autotuner and for tests of one op. */
-DynoLowering *dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices,
-                                      GError **error);
+DynoLowering *dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info,
+                                      DynoChoices *choices, GError **error);
 void dyno_lowering_free (DynoLowering *lowering);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLowering, dyno_lowering_free)
 
 DynoGraph *dyno_lowering_get_graph (DynoLowering *lowering);
 GPtrArray *dyno_lowering_get_dispatches (DynoLowering *lowering); /* DynoDispatch*, in order */
 
-/* For ops. ---------------------------------------------------------------------------------------------------------- */
+/* For ops. ------------------------------------------------------------------------------------- */
 
 const DynoDeviceInfo *dyno_lowering_get_info (DynoLowering *lowering);
 
-/* A new dispatch; spec is copied.  groups are checked against the device's limits (a too large x is the op's to fold). */
-DynoDispatch *dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoKernelSpec *spec,
-                                      guint32 groups_x, guint32 groups_y, guint32 groups_z);
-void dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, DynoAccess access);
-void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor, guint64 byte_offset,
-                            DynoAccess access);
-void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value, gsize size_bytes);
+/* A new dispatch; spec is copied.  groups are checked against the device's limits (a too large x is
+ * the op's to fold). */
+DynoDispatch *dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass,
+                                      const DynoKernelSpec *spec, guint32 groups_x,
+                                      guint32 groups_y, guint32 groups_z);
+void dyno_dispatch_bind (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor,
+                         DynoAccess access);
+void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor,
+                            guint64 byte_offset, DynoAccess access);
+void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value,
+                         gsize size_bytes);
 
 /* TRUE while a forward node is lowered for recomputation in the backward stage. */
 gboolean dyno_lowering_is_recompute (DynoLowering *lowering);
@@ -97,24 +106,28 @@ DynoTensor *dyno_lowering_get_restored (DynoLowering *lowering);
 /* Scratch that lives from the first to the last dispatch that binds it. */
 DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);
 
-/* Sums that a kernel has made of the columns of what it wrote, for a later node of the same lowering: groups of
- * (sum of y - pivot, sum of its square), F32 [groups][2][cp]; FALSE: the node that wrote y made none. */
+/* Sums that a kernel has made of the columns of what it wrote, for a later node of the same
+ * lowering: groups of (sum of y - pivot, sum of its square), F32 [groups][2][cp]; FALSE: the node
+ * that wrote y made none. */
 typedef struct {
   DynoTensor *partials; /* a workspace */
   guint32 groups;
 } DynoColumnSums;
 
-void dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y, const DynoColumnSums *sums);
-gboolean dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y, DynoColumnSums *sums);
+void dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y,
+                                    const DynoColumnSums *sums);
+gboolean dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y,
+                                        DynoColumnSums *sums);
 
-/* Which of n_variants to use: labels[i] names variant i ("khr 128x128x32 k4"); a NULL label is one the device cannot run.
- * Returns an index of a non-NULL label; fails the graph and returns 0 when there is none. */
-guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key, const char *const *labels,
-                            guint n_variants);
+/* Which of n_variants to use: labels[i] names variant i ("khr 128x128x32 k4"); a NULL label is one
+ * the device cannot run.  Returns an index of a non-NULL label; fails the graph and returns 0 when
+ * there is none. */
+guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
+                            const char *const *labels, guint n_variants);
 
 /* Spec building. */
 void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
-    G_GNUC_PRINTF (2, 3);                                              /* appends one "NAME=VALUE" */
+    G_GNUC_PRINTF (2, 3); /* appends one "NAME=VALUE" */
 guint dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value); /* returns its constant_id */
 guint dyno_kernel_spec_constant_float (DynoKernelSpec *spec, float value);
 
@@ -123,7 +136,8 @@ DynoChoices *dyno_choices_new (void);
 DynoChoices *dyno_choices_load (
     const char *device_key); /* from the cache folder; empty when there is none or it is corrupt */
 gboolean dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error);
-/* Saves choices that were loaded, for the same device; others it leaves alone.  Failing is no harm and only logged. */
+/* Saves choices that were loaded, for the same device; others it leaves alone.  Failing is no harm
+ * and only logged. */
 void dyno_choices_keep (DynoChoices *choices);
 void dyno_choices_free (DynoChoices *choices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoChoices, dyno_choices_free)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a plan: one a space, or one a slot where steps in flight must not share; of the arena as many as it takes.
+/* The buffers of a plan: one a space, or one a slot where steps in flight must not share; of the
+ * arena as many as it takes.
  *
  * Law: what is allocated is what the plan says, byte for byte. */
 #include "memory-private.h"
@@ -14,7 +15,8 @@ check_plan (const DynoPlan *plan, GError **error)
   if (dyno_plan_fits_buffers (plan))
     return TRUE;
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY,
-               "One buffer of %" G_GUINT64_FORMAT " bytes is needed, the largest of this device is %" G_GUINT64_FORMAT
+               "One buffer of %" G_GUINT64_FORMAT
+               " bytes is needed, the largest of this device is %" G_GUINT64_FORMAT
                "; use a smaller batch or smaller images",
                plan->largest_bytes, plan->buffer_bytes);
   return FALSE;
@@ -26,8 +28,9 @@ make_arena (DynoMemory *memory, DynoDevice *device, const DynoPlan *plan, GError
   memory->buffer_bytes = plan->buffer_bytes;
   for (guint i = 0; i < plan->n_arena_buffers; i++)
     if (plan->arena_bytes[i] > 0
-        && !(memory->arena[i] = dyno_buffer_new (device, plan->arena_bytes[i], dyno_space_kind (DYNO_SPACE_ARENA),
-                                                 DYNO_BUFFER_DEVICE, error)))
+        && !(memory->arena[i] =
+                 dyno_buffer_new (device, plan->arena_bytes[i], dyno_space_kind (DYNO_SPACE_ARENA),
+                                  DYNO_BUFFER_DEVICE, error)))
       return FALSE;
   return TRUE;
 }
@@ -43,10 +46,11 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     {
       guint n = memory->n_buffers[space] = dyno_plan_slots (plan, space);
-      for (guint slot = 0; slot < n && plan->space_bytes[space] > 0 && space != DYNO_SPACE_ARENA; slot++)
+      for (guint slot = 0; slot < n && plan->space_bytes[space] > 0 && space != DYNO_SPACE_ARENA;
+           slot++)
         {
-          DynoBuffer *buffer =
-              dyno_buffer_new (device, plan->space_bytes[space], dyno_space_kind (space), DYNO_BUFFER_DEVICE, error);
+          DynoBuffer *buffer = dyno_buffer_new (device, plan->space_bytes[space],
+                                                dyno_space_kind (space), DYNO_BUFFER_DEVICE, error);
           if (!buffer)
             return NULL;
           memory->buffers[space][slot] = buffer;
@@ -56,7 +60,9 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
     }
   if (!make_arena (memory, device, plan, error))
     return NULL;
-  struct DynoScalerState scaler = { .scale = plan->space_bytes[DYNO_SPACE_HALF] > 0 ? FIRST_LOSS_SCALE : 1.0f };
+  struct DynoScalerState scaler = { .scale = plan->space_bytes[DYNO_SPACE_HALF] > 0
+                                                 ? FIRST_LOSS_SCALE
+                                                 : 1.0f };
   DynoBuffer *buffer = memory->buffers[DYNO_SPACE_SCALER][0];
   if (buffer && !dyno_buffer_write (buffer, 0, &scaler, sizeof scaler, error))
     return NULL;
@@ -80,7 +86,9 @@ DynoBuffer *
 dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot)
 {
   g_return_val_if_fail (space < DYNO_SPACE_N && slot < memory->n_slots, NULL);
-  return space == DYNO_SPACE_ARENA ? memory->arena[0] : memory->buffers[space][memory->n_buffers[space] > 1 ? slot : 0];
+  return space == DYNO_SPACE_ARENA
+             ? memory->arena[0]
+             : memory->buffers[space][memory->n_buffers[space] > 1 ? slot : 0];
 }
 
 DynoBuffer *
@@ -94,7 +102,8 @@ dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot, gu
   if (tensor->space == DYNO_SPACE_ARENA)
     buffer = memory->arena[index];
   *offset = tensor->offset - index * memory->buffer_bytes;
-  return buffer && *offset <= dyno_buffer_get_size (buffer) && tensor->size_bytes <= dyno_buffer_get_size (buffer) - *offset
+  return buffer && *offset <= dyno_buffer_get_size (buffer)
+                 && tensor->size_bytes <= dyno_buffer_get_size (buffer) - *offset
              ? buffer
              : NULL;
 }

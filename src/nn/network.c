@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks: from plain parameters to a whole graph.
  *
- * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Law: the parameters are made by the model alone, so that a
- * training and an evaluation graph of the same model have them at the same places. */
+ * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Law: the parameters are
+ * made by the model alone, so that a training and an evaluation graph of the same model have them
+ * at the same places. */
 #include "network.h"
 #include "graph-private.h"
 #include "models/models.h"
@@ -13,8 +14,9 @@
 const DynoModel *const *
 dyno_model_list (void)
 {
-  static const DynoModel *const models[] = { &dyno_model_simplecnn, &dyno_model_resnet18, &dyno_model_resnet34,
-                                             &dyno_model_resnet50,  &dyno_model_mlp,      NULL };
+  static const DynoModel *const models[] = { &dyno_model_simplecnn, &dyno_model_resnet18,
+                                             &dyno_model_resnet34,  &dyno_model_resnet50,
+                                             &dyno_model_mlp,       NULL };
   return models;
 }
 
@@ -32,20 +34,24 @@ static gboolean
 check_params (const DynoNetworkParams *params, const DynoModel *model, GError **error)
 {
   if (!model)
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "there is no model named %s", params->model);
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "there is no model named %s",
+                 params->model);
   else if (!(params->model_width >= 0.0 && params->model_width <= 16.0))
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "%s: a width of %g is not in 0 to 16", model->title,
-                 params->model_width);
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "%s: a width of %g is not in 0 to 16",
+                 model->title, params->model_width);
   else if (params->n_outputs == 0 || params->n_outputs > 1u << 20)
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "%s: %u outputs; give the number of classes or values",
-                 model->title, params->n_outputs);
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                 "%s: %u outputs; give the number of classes or values", model->title,
+                 params->n_outputs);
   else if (params->batch == 0 || params->channels == 0 || params->channels > 4096)
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "%s: a batch of %u samples with %u channels", model->title,
-                 params->batch, params->channels);
-  else if (params->height < model->min_size || params->width < model->min_size || params->height > MAX_SIDE
-           || params->width > MAX_SIDE)
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "%s takes images from %u to %u pixels a side, not %u x %u",
-                 model->title, model->min_size, MAX_SIDE, params->width, params->height);
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                 "%s: a batch of %u samples with %u channels", model->title, params->batch,
+                 params->channels);
+  else if (params->height < model->min_size || params->width < model->min_size
+           || params->height > MAX_SIDE || params->width > MAX_SIDE)
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                 "%s takes images from %u to %u pixels a side, not %u x %u", model->title,
+                 model->min_size, MAX_SIDE, params->width, params->height);
   else
     return TRUE;
   return FALSE;
@@ -65,7 +71,8 @@ build_input (DynoGraph *graph, const DynoNetworkParams *params)
       graph->pixels = dyno_graph_tensor (graph, "pixels", dtype, DYNO_SPACE_INPUT, n, h, w, c, c);
       prepare.flip = params->flip && params->training;
       if (prepare.flip)
-        graph->flip_seeds = dyno_graph_tensor (graph, "flip_seeds", DYNO_DTYPE_I32, DYNO_SPACE_INPUT, n, 1, 1, 1, 1);
+        graph->flip_seeds = dyno_graph_tensor (graph, "flip_seeds", DYNO_DTYPE_I32,
+                                               DYNO_SPACE_INPUT, n, 1, 1, 1, 1);
     }
   return dyno_prepare (graph, graph->pixels, graph->flip_seeds, h, w, c, &prepare);
 }
@@ -76,12 +83,13 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
   guint32 n = params->batch, values = params->n_outputs;
   if (params->loss == DYNO_LOSS_MSE)
     {
-      graph->targets = dyno_graph_tensor (graph, "targets", DYNO_DTYPE_F32, DYNO_SPACE_INPUT, n, 1, 1, values, values);
+      graph->targets = dyno_graph_tensor (graph, "targets", DYNO_DTYPE_F32, DYNO_SPACE_INPUT, n, 1,
+                                          1, values, values);
       if (params->standard_targets)
         {
           /* The same place in training and evaluation: their programs share memory. */
-          graph->standard =
-              dyno_graph_tensor (graph, "standard", DYNO_DTYPE_F32, DYNO_SPACE_SCALER, 1, 1, 1, 2 * values, 2 * values);
+          graph->standard = dyno_graph_tensor (graph, "standard", DYNO_DTYPE_F32, DYNO_SPACE_SCALER,
+                                               1, 1, 1, 2 * values, 2 * values);
           if (graph->standard)
             graph->standard->offset = DYNO_TENSOR_ALIGNMENT;
         }
@@ -89,7 +97,8 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
       return;
     }
   if (params->raw != DYNO_RAW_NOISE)
-    graph->targets = dyno_graph_tensor (graph, "targets", DYNO_DTYPE_I32, DYNO_SPACE_INPUT, n, 1, 1, 1, 1);
+    graph->targets =
+        dyno_graph_tensor (graph, "targets", DYNO_DTYPE_I32, DYNO_SPACE_INPUT, n, 1, 1, 1, 1);
   dyno_softmax_cross_entropy (graph, graph->logits, graph->targets, params->label_smoothing);
 }
 
@@ -106,7 +115,8 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                    .optimizer = params->optimizer };
   g_autoptr (DynoGraph) graph = dyno_graph_new (&graph_params);
   DynoTensor *x = build_input (graph, params);
-  graph->logits = model->build (graph, x, params->n_outputs, params->model_width > 0.0 ? params->model_width : 1.0);
+  graph->logits = model->build (graph, x, params->n_outputs,
+                                params->model_width > 0.0 ? params->model_width : 1.0);
   if (graph->logits)
     {
       graph->logits->keep = !params->training;
@@ -154,8 +164,9 @@ dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight, const Dyn
   guint n = graph->parameters->len;
   *weight = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL;
   *bias = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
-  return n >= 2 && (*weight)->layout == DYNO_LAYOUT_LINEAR && (*bias)->layout == DYNO_LAYOUT_VECTOR && !(*bias)->is_state
-         && (*weight)->dims[0] == (*bias)->dims[0] && graph->logits && (*bias)->dims[0] == graph->logits->c;
+  return n >= 2 && (*weight)->layout == DYNO_LAYOUT_LINEAR && (*bias)->layout == DYNO_LAYOUT_VECTOR
+         && !(*bias)->is_state && (*weight)->dims[0] == (*bias)->dims[0] && graph->logits
+         && (*bias)->dims[0] == graph->logits->c;
 }
 
 const float *

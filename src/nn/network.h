@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole network as a graph: input preparation, model, loss, backward pass, optimizer; from plain parameters. */
+/* A whole network as a graph: input preparation, model, loss, backward pass, optimizer; from plain
+ * parameters. */
 #pragma once
 #include "graph.h"
 
 G_BEGIN_DECLS
 
 typedef enum {
-  DYNO_RAW_U8,    /* (N, H, W, C) bytes, C not padded; with normalise scaled by 1/255, then normalised; else as they are */
-  DYNO_RAW_F32,   /* (N, H, W, C) floats, C not padded */
-  DYNO_RAW_NOISE, /* nothing is fed: the device makes normal noise from the step's seed, and random class ids */
+  /* (N, H, W, C) bytes, C not padded; with normalise scaled by 1/255, then normalised; else as they
+   * are */
+  DYNO_RAW_U8,
+  DYNO_RAW_F32, /* (N, H, W, C) floats, C not padded */
+  /* nothing is fed: the device makes normal noise from the step's seed, and random class ids */
+  DYNO_RAW_NOISE,
 } DynoRaw;
 
 typedef enum {
@@ -23,10 +27,12 @@ typedef struct {
   guint32 n_outputs; /* classes or values, > 0 */
   DynoRaw raw;
   gboolean normalise;
-  float mean[4], deviation[4]; /* of values after scaling; used with normalise; channels past 4 take [3] */
-  gboolean flip;               /* random horizontal flip in training */
+  /* of values after scaling; used with normalise; channels past 4 take [3] */
+  float mean[4], deviation[4];
+  gboolean flip; /* random horizontal flip in training */
   DynoLoss loss;
-  gboolean standard_targets; /* MSE: targets by their mean and deviation, see dyno_program_write_target_scale */
+  /* MSE: targets by their mean and deviation, see dyno_program_write_target_scale */
+  gboolean standard_targets;
   double label_smoothing;
   gboolean amp, training, checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
@@ -36,16 +42,20 @@ typedef struct {
 /* Errors: MODEL, SHAPE. */
 DynoGraph *dyno_network_build (const DynoNetworkParams *params, GError **error);
 
-/* The tensors that the host fills for each step, dense, in space INPUT; NULL where the network has none. */
+/* The tensors that the host fills for each step, dense, in space INPUT; NULL where the network has
+ * none. */
 DynoTensor *dyno_network_get_pixels (DynoGraph *graph);
 DynoTensor *dyno_network_get_targets (DynoGraph *graph);
 DynoTensor *dyno_network_get_flip_seeds (DynoGraph *graph); /* N uint32 */
-DynoTensor *dyno_network_get_logits (DynoGraph *graph);     /* (N, 1, 1, n_outputs), compute type or F32 */
+/* (N, 1, 1, n_outputs), compute type or F32 */
+DynoTensor *dyno_network_get_logits (DynoGraph *graph);
 
 /* The linear layer that makes the logits.  FALSE: the model ends in none. */
-gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias);
+gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight,
+                                const DynoParameter **bias);
 
-/* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale has set them; else NULL. */
+/* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale
+ * has set them; else NULL. */
 const float *dyno_network_get_target_scale (DynoGraph *graph);
 guint32 dyno_network_get_n_scaled (DynoGraph *graph); /* targets that have them; 0: none */
 
@@ -62,7 +72,8 @@ typedef struct {
 const DynoModel *const *dyno_model_list (void); /* NULL-terminated */
 const DynoModel *dyno_model_find (const char *name);
 
-/* Parameters between torchvision's layout (float32, dense) and the one in memory (packed, pads zero).
+/* Parameters between torchvision's layout (float32, dense) and the one in memory (packed, pads
+ * zero).
  * n floats: the product of dims.  packed: n_elements floats. */
 void dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *packed);
 void dyno_parameter_unpack (const DynoParameter *parameter, const float *packed, float *torch);

@@ -9,8 +9,9 @@ G_BEGIN_DECLS
 GQuark dyno_nn_error_quark (void);
 
 typedef enum {
-  DYNO_NN_ERROR_SHAPE,       /* shapes do not fit an op */
-  DYNO_NN_ERROR_TOO_LARGE,   /* a tensor that no device could hold: a smaller batch or image is the way */
+  DYNO_NN_ERROR_SHAPE, /* shapes do not fit an op */
+  /* a tensor that no device could hold: a smaller batch or image is the way */
+  DYNO_NN_ERROR_TOO_LARGE,
   DYNO_NN_ERROR_UNSUPPORTED, /* the device or this build cannot do what the graph asks */
   DYNO_NN_ERROR_MODEL,       /* no model of that name, or options it cannot take */
   DYNO_NN_ERROR_WEIGHTS,     /* a weight of another name, shape or type than the model's */

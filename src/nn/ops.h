@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ops a model is written with.  Each is one file in ops/, which holds its builder, shape rule, backward, lowering and
- * printing; kernels are in shaders/<op>/.  x is (N, H, W, C) of the graph's compute type unless said otherwise.
- * Names give parameters: name "conv1" makes "conv1.weight" and, with bias, "conv1.bias". */
+/* The ops a model is written with.  Each is one file in ops/, which holds its builder, shape rule,
+ * backward, lowering and printing; kernels are in shaders/<op>/.  x is (N, H, W, C) of the graph's
+ * compute type unless said otherwise.  Names give parameters: name "conv1" makes "conv1.weight"
+ * and, with bias, "conv1.bias". */
 #pragma once
 #include "lowering.h"
 
@@ -16,41 +17,53 @@ typedef struct {
   DynoInit init; /* of the weight */
 } DynoConv2dParams;
 
-/* (N, H, W, C) -> (N, OH, OW, out_channels), OH = (H + 2 pad_h - kernel_h) / stride_h + 1.  Cross-correlation, as PyTorch. */
-DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2dParams *params);
+/* (N, H, W, C) -> (N, OH, OW, out_channels), OH = (H + 2 pad_h - kernel_h) / stride_h + 1.
+ * Cross-correlation, as PyTorch. */
+DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
+                         const DynoConv2dParams *params);
 
-/* (N, 1, 1, C) or (N, H, W, C) taken as N rows of H*W*C (order H, W, C: equal to PyTorch's flatten only for H = W = 1)
- * -> (N, 1, 1, out).  With bias. A 1x1 convolution underneath. */
-DynoTensor *dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init);
+/* (N, 1, 1, C) or (N, H, W, C) taken as N rows of H*W*C (order H, W, C: equal to PyTorch's flatten
+ * only for H = W = 1) -> (N, 1, 1, out).  With bias. A 1x1 convolution underneath. */
+DynoTensor *dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
+                         DynoInit init);
 
-/* Normalises over N, H, W a channel; eps 1e-5; running mean and (unbiased) variance with momentum 0.1; parameters name.weight,
- * name.bias, states name.running_mean, name.running_var (and name.num_batches_tracked on disk).
+/* Normalises over N, H, W a channel; eps 1e-5; running mean and (unbiased) variance with momentum
+ * 0.1; parameters name.weight, name.bias, states name.running_mean, name.running_var (and
+ * name.num_batches_tracked on disk).
  * Evaluation graphs use the running statistics.  Can take on ReLU and a residual by fusion. */
 DynoTensor *dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
 DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
-DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride, guint32 pad);
-DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name); /* -> (N, 1, 1, C) */
+DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
+                           guint32 stride, guint32 pad);
+/* -> (N, 1, 1, C) */
+DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
 
-/* Raw pixels (space INPUT, dense C) -> normalised compute-type activation; flips by seed in training. raw NULL: noise. */
+/* Raw pixels (space INPUT, dense C) -> normalised compute-type activation; flips by seed in
+ * training. raw NULL: noise. */
 typedef struct {
   gboolean scale_255, normalise;
   float mean[4], deviation[4];
   gboolean flip;
 } DynoPrepareParams;
-DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height, guint32 width,
-                          guint32 channels, const DynoPrepareParams *params);
+DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height,
+                          guint32 width, guint32 channels, const DynoPrepareParams *params);
 
-/* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training, the scaled gradient of the
- * logits.  targets: N int32 (cross entropy) or (N, C) floats (MSE), space INPUT; NULL: class ids from the step's seed. */
-void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets, double label_smoothing);
-/* standard: 2 C floats, mean and deviation of the targets: the prediction stands for prediction * deviation + mean; or NULL. */
-void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets, DynoTensor *standard);
+/* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training,
+ * the scaled gradient of the logits.  targets: N int32 (cross entropy) or (N, C) floats (MSE),
+ * space INPUT; NULL: class ids from the step's seed. */
+void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
+                                 double label_smoothing);
+/* standard: 2 C floats, mean and deviation of the targets: the prediction stands for prediction *
+ * deviation + mean; or NULL. */
+void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
+                    DynoTensor *standard);
 
-/* The optimizer stage over flat memory: norm and Inf check, scaler update, clipping, update, fp16 copy, clearing of gradients. */
+/* The optimizer stage over flat memory: norm and Inf check, scaler update, clipping, update, fp16
+ * copy, clearing of gradients. */
 void dyno_optimizer_update (DynoGraph *graph);
 
 /* For backward passes and fusion: adds source into target (same shape). */
@@ -59,8 +72,10 @@ void dyno_accumulate (DynoGraph *graph, DynoTensor *source, DynoTensor *target);
 /* Fusion rules, each a function over the forward nodes; each returns how often it applied. */
 guint dyno_fuse_batch_norm_relu (DynoGraph *graph);     /* batch_norm -> relu */
 guint dyno_fuse_batch_norm_add_relu (DynoGraph *graph); /* batch_norm -> add -> relu */
-guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph); /* batch_norm, its relu taken on before -> max_pool */
-guint dyno_fuse_statistics (DynoGraph *graph);          /* of a batch norm, in the kernel of the convolution before it */
+/* batch_norm, its relu taken on before -> max_pool */
+guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph);
+/* of a batch norm, in the kernel of the convolution before it */
+guint dyno_fuse_statistics (DynoGraph *graph);
 void dyno_fuse_all (DynoGraph *graph);
 
 G_END_DECLS

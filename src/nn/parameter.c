@@ -2,8 +2,8 @@
 /* Parameters between torchvision's layout and the one in memory, and their start values.
  *
  * Large parameters are made and packed by all cores: the values hang on their place alone.
- * In memory the output channel is the fastest index and channels are padded to 8, which is what the matrix kernels load;
- * pads are zero and stay zero, since their gradients are. */
+ * In memory the output channel is the fastest index and channels are padded to 8, which is what the
+ * matrix kernels load; pads are zero and stay zero, since their gradients are. */
 #include "network.h"
 #include "checked.h"
 #include "hash.h"
@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Where element (o, i, r) of torchvision's array lies in memory; r = kh * KW + kw, or h * W + w of a flattened input. */
+/* Where element (o, i, r) of torchvision's array lies in memory; r = kh * KW + kw, or h * W + w of
+ * a flattened input. */
 typedef struct {
   guint64 out, in, receptive;    /* counts in torchvision's array */
   guint64 out_padded, in_padded; /* in memory */
@@ -50,7 +51,8 @@ packed_index (const Shape *s, guint64 o, guint64 i, guint64 r)
   return (r * s->in_padded + i) * s->out_padded + o;
 }
 
-/* Elements from which more than one thread is worth its start; and inputs, values that a turn takes. */
+/* Elements from which more than one thread is worth its start; and inputs, values that a turn
+ * takes. */
 #define LARGE       (1u << 16)
 #define PACK_INPUTS 8
 #define VALUES      (1u << 15)
@@ -71,7 +73,8 @@ typedef struct {
   float *packed;
 } Packing;
 
-/* Some inputs of every output: few enough that what one output's row brought into the cache is used before it leaves. */
+/* Some inputs of every output: few enough that what one output's row brought into the cache is used
+ * before it leaves. */
 static void
 pack_inputs (guint index, gpointer data)
 {
@@ -89,7 +92,8 @@ dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *
 {
   Packing packing = { shape_of (parameter), torch, packed };
   memset (packed, 0, parameter->n_elements * sizeof (float));
-  run_turns (parameter->n_elements, (packing.shape.in + PACK_INPUTS - 1) / PACK_INPUTS, pack_inputs, &packing);
+  run_turns (parameter->n_elements, (packing.shape.in + PACK_INPUTS - 1) / PACK_INPUTS, pack_inputs,
+             &packing);
 }
 
 void
@@ -125,7 +129,8 @@ start_values (guint index, gpointer data)
   const DynoParameter *parameter = start->parameter;
   guint64 first = (guint64) index * VALUES, end = MIN (first + VALUES, start->count);
   double bound = 1.0 / sqrt (MAX (parameter->fan_in, 1));
-  double deviation = parameter->init == DYNO_INIT_NORMAL_001 ? 0.01 : sqrt (2.0 / MAX (parameter->fan_out, 1));
+  double deviation =
+      parameter->init == DYNO_INIT_NORMAL_001 ? 0.01 : sqrt (2.0 / MAX (parameter->fan_out, 1));
   DynoRng rng = dyno_rng_init (start->seed, start->stream);
   rng.counter = parameter->init == DYNO_INIT_KAIMING_UNIFORM ? first : 2 * first;
   for (guint64 i = first; i < end; i++)

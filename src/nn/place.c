@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Placing lives in an arena: greedy, largest first, a few orders tried, the smallest result kept.
  *
- * Lives that are a tiny share of the whole are put into what the large ones leave, so that orders are tried of the large ones alone.
- * Where no order comes near the bound the best place for a life is not found by its size or length: the orders are then changed
- * by what came to lie too high, a few times each.
- * Where the result is larger than one buffer may be, all is placed once more with the addresses cut into buffers of that size, none of
- * which a life straddles; what lies unused at the end of a buffer is not counted.
- * Each life is put into the lowest gap (or the tightest) that is free over all its levels, as in Pisarchyk and Lee,
- * "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by size. */
+ * Lives that are a tiny share of the whole are put into what the large ones leave, so that orders
+ * are tried of the large ones alone.  Where no order comes near the bound the best place for a life
+ * is not found by its size or length: the orders are then changed by what came to lie too high, a
+ * few times each.
+ * Where the result is larger than one buffer may be, all is placed once more with the addresses cut
+ * into buffers of that size, none of which a life straddles; what lies unused at the end of a
+ * buffer is not counted.
+ * Each life is put into the lowest gap (or the tightest) that is free over all its levels, as in
+ * Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by
+ * size. */
 #include "plan-private.h"
 #include "checked.h"
 #include <string.h>
 
 /* A life below this share of the bound is tiny. */
 #define TINY_FRACTION 1024
-/* A result this near the bound is not searched on for; and how often each order is changed at most. */
+/* A result this near the bound is not searched on for; and how often each order is changed at
+ * most. */
 #define NEAR_FRACTION 256
 #define ROUNDS        48
 
@@ -25,12 +29,12 @@ typedef struct {
   gboolean tight; /* the smallest gap that fits instead of the lowest */
   guint n;        /* large lives */
   DynoLife *lives;
-  guint *sequence;      /* indices in the order of placing: of the large lives, then of the tiny ones */
-  guint *placed;        /* indices by offset */
-  guint64 *offsets;     /* a life */
+  guint *sequence;  /* indices in the order of placing: of the large lives, then of the tiny ones */
+  guint *placed;    /* indices by offset */
+  guint64 *offsets; /* a life */
   guint64 buffer_bytes; /* no life straddles a multiple of it */
-  guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS
-               + 1]; /* of what is placed in each buffer; the last: of all buffers that are too many */
+  /* of what is placed in each buffer; the last: of all buffers that are too many */
+  guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS + 1];
 } Placement;
 
 static guint64
@@ -117,7 +121,8 @@ insert_placed (Placement *p, guint index, guint64 offset, guint n_placed)
   p->placed[at] = index;
   p->offsets[index] = offset;
   guint64 buffer = MIN (offset / p->buffer_bytes, DYNO_PLAN_MAX_ARENA_BUFFERS);
-  p->ends[buffer] = MAX (p->ends[buffer], offset + p->lives[index].size_bytes - buffer * p->buffer_bytes);
+  p->ends[buffer] =
+      MAX (p->ends[buffer], offset + p->lives[index].size_bytes - buffer * p->buffer_bytes);
 }
 
 /* What all buffers take together. */
@@ -155,7 +160,8 @@ place_tiny (Placement *p, guint n_lives)
   return count_bytes (p);
 }
 
-/* Those that came to lie above the bound go before the others half as far from the start of the sequence. */
+/* Those that came to lie above the bound go before the others half as far from the start of the
+ * sequence. */
 static void
 advance_high (Placement *p, guint64 bound)
 {
@@ -207,7 +213,8 @@ place_all (Placement *p, guint n_lives, guint64 bound, guint64 buffer_bytes)
   guint64 best = G_MAXUINT64;
   p->buffer_bytes = buffer_bytes;
   for (guint rounds = 0; rounds <= ROUNDS; rounds += ROUNDS)
-    for (guint attempt = 0; attempt < 2 * ORDER_N && best > bound + (rounds ? bound / NEAR_FRACTION : 0); attempt++)
+    for (guint attempt = 0;
+         attempt < 2 * ORDER_N && best > bound + (rounds ? bound / NEAR_FRACTION : 0); attempt++)
       {
         p->order = (Order) (attempt / 2);
         p->tight = attempt % 2;

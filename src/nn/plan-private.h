@@ -9,8 +9,9 @@ G_BEGIN_DECLS
 #define DYNO_GUARD_BYTES      256
 #define DYNO_OFFSET_NONE      G_MAXUINT64 /* of a planned tensor that no dispatch touches */
 
-/* Which dispatches need a barrier before them, by the byte ranges they access where their tensors lie now: result[i] is 1 when
- * dispatch i conflicts with one since the last barrier.  As many entries as dispatches; free with g_free. */
+/* Which dispatches need a barrier before them, by the byte ranges they access where their tensors
+ * lie now: result[i] is 1 when dispatch i conflicts with one since the last barrier.  As many
+ * entries as dispatches; free with g_free. */
 guint8 *dyno_barriers_find (GPtrArray *dispatches);
 
 /* What a tensor needs of an arena: bytes at the levels [first, last]. */
@@ -20,10 +21,11 @@ typedef struct {
   guint64 offset; /* result */
 } DynoLife;
 
-/* Offsets such that lives that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the bytes needed are returned.
- * buffer_bytes: where more is needed than that, the offset o lies in buffer o / buffer_bytes, each life (if it is no larger) wholly
- * in one; the bytes are the sum of what each buffer must have.  A multiple of DYNO_TENSOR_ALIGNMENT, or G_MAXUINT64: no limit.
- * Deterministic; some tens of milliseconds for thousands of lives. */
+/* Offsets such that lives that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the bytes
+ * needed are returned.  buffer_bytes: where more is needed than that, the offset o lies in buffer o
+ * / buffer_bytes, each life (if it is no larger) wholly in one; the bytes are the sum of what each
+ * buffer must have.  A multiple of DYNO_TENSOR_ALIGNMENT, or G_MAXUINT64: no limit.  Deterministic;
+ * some tens of milliseconds for thousands of lives. */
 guint64 dyno_lives_place (DynoLife *lives, guint n_lives, guint64 buffer_bytes);
 
 /* The most bytes that live at one level: no placement is smaller.  Sizes are taken as they are. */
@@ -32,7 +34,8 @@ guint64 dyno_lives_bound (const DynoLife *lives, guint n_lives);
 /* The kind of memory that a space counts as. */
 DynoMemoryKind dyno_space_kind (DynoSpace space);
 gboolean dyno_space_is_slotted (DynoSpace space);
-gboolean dyno_space_is_state (DynoSpace space); /* steps change it, and it outlives them: what a snapshot holds */
+/* steps change it, and it outlives them: what a snapshot holds */
+gboolean dyno_space_is_state (DynoSpace space);
 guint dyno_plan_slots (const DynoPlan *plan, DynoSpace space); /* how many buffers a space has */
 
 G_END_DECLS

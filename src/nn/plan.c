@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory plan: levels from the declared accesses, lives in levels, offsets from lives, bytes from offsets.
+/* The memory plan: levels from the declared accesses, lives in levels, offsets from lives, bytes
+ * from offsets.
  *
  * Laws:
- * - A tensor that is read before it is written lives from the start (the host fills it); one marked `keep` to the end.
- * - Lives are in barrier levels, both ends included, so that sharing memory never makes a barrier needed where the values
- *   themselves need none.
- * - A device with a larger limit of its buffers gets the same offsets, unless the arena passes the smaller one.
+ * - A tensor that is read before it is written lives from the start (the host fills it); one marked
+ *   `keep` to the end.
+ * - Lives are in barrier levels, both ends included, so that sharing memory never makes a barrier
+ *   needed where the values themselves need none.
+ * - A device with a larger limit of its buffers gets the same offsets, unless the arena passes the
+ *   smaller one.
  * - Parameters and state have their offsets already; the plan only counts them. */
 #include "plan-private.h"
 #include "graph-private.h"
@@ -58,7 +61,9 @@ dyno_space_is_state (DynoSpace space)
 guint
 dyno_plan_slots (const DynoPlan *plan, DynoSpace space)
 {
-  return space == DYNO_SPACE_INPUT ? plan->n_input_slots : dyno_space_is_slotted (space) ? plan->n_slots : 1;
+  return space == DYNO_SPACE_INPUT       ? plan->n_input_slots
+         : dyno_space_is_slotted (space) ? plan->n_slots
+                                         : 1;
 }
 
 static void
@@ -160,12 +165,14 @@ count_arena (const Planner *p, DynoPlan *plan)
       const Use *use = &g_array_index (p->uses, Use, i);
       guint64 start = use->tensor->offset - guard_bytes (p), size = use_bytes (p, use);
       guint buffer = (guint) MIN (start / p->buffer_bytes, DYNO_PLAN_MAX_ARENA_BUFFERS - 1);
-      plan->arena_bytes[buffer] = MAX (plan->arena_bytes[buffer], start + size - buffer * p->buffer_bytes);
+      plan->arena_bytes[buffer] =
+          MAX (plan->arena_bytes[buffer], start + size - buffer * p->buffer_bytes);
       plan->n_arena_buffers = MAX (plan->n_arena_buffers, buffer + 1);
       plan->largest_bytes = MAX (plan->largest_bytes, size);
     }
   /* What more buffers would be needed for is more than the device can have in so many. */
-  plan->largest_bytes = MAX (plan->largest_bytes, plan->arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS - 1]);
+  plan->largest_bytes =
+      MAX (plan->largest_bytes, plan->arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS - 1]);
 }
 
 static void
@@ -243,20 +250,25 @@ count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
 }
 
 gboolean
-dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, DynoPlan *plan, GError **error)
+dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, DynoPlan *plan,
+                   GError **error)
 {
   g_return_val_if_fail (n_slots >= 1, FALSE);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (Use));
   guint64 limit = dyno_buffer_get_limit (&lowering->info);
-  Planner p = { .dispatches = lowering->dispatches, .flags = flags, .uses = uses, .buffer_bytes = limit };
-  *plan =
-      (DynoPlan){ .n_slots = n_slots, .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots, .buffer_bytes = limit };
+  Planner p = {
+    .dispatches = lowering->dispatches, .flags = flags, .uses = uses, .buffer_bytes = limit
+  };
+  *plan = (DynoPlan){ .n_slots = n_slots,
+                      .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots,
+                      .buffer_bytes = limit };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);
   if (!place_apart (&p, G_MAXUINT64, &plan->naive_arena_bytes))
     {
-      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
-                   "the activations of a step are too large to count; lower the batch or the image size");
+      g_set_error (
+          error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+          "the activations of a step are too large to count; lower the batch or the image size");
       return FALSE;
     }
   guint64 end;
@@ -287,7 +299,8 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
 {
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     plan->space_bytes[space] = MAX (plan->space_bytes[space], other->space_bytes[space]);
-  g_return_if_fail (plan->n_arena_buffers == 0 || plan->buffer_bytes == other->buffer_bytes); /* one device's */
+  /* one device's */
+  g_return_if_fail (plan->n_arena_buffers == 0 || plan->buffer_bytes == other->buffer_bytes);
   for (guint i = 0; i < other->n_arena_buffers; i++)
     plan->arena_bytes[i] = MAX (plan->arena_bytes[i], other->arena_bytes[i]);
   plan->n_arena_buffers = MAX (plan->n_arena_buffers, other->n_arena_buffers);

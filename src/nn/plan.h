@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory plan: an offset for every tensor, and how many bytes each space and each component takes.
+/* The memory plan: an offset for every tensor, and how many bytes each space and each component
+ * takes.
  *
- * Computed without a device, so VRAM is known exactly before a run: what the plan says is what is allocated.  A tensor
- * lives from its first writer to its last reader in the list of dispatches; tensors whose lives do not meet share
- * memory.  Lives are widened to the barrier level, since dispatches of one level may overlap.  Scratch of nodes is a tensor like
- * any other: it lies where activations are dead, and counts as activations.
- * Where the arena would be larger than the device's largest buffer it is several buffers, each tensor wholly in one of them: the
- * offset o of a tensor lies in buffer o / buffer_bytes. */
+ * Computed without a device, so VRAM is known exactly before a run: what the plan says is what is
+ * allocated.  A tensor lives from its first writer to its last reader in the list of dispatches;
+ * tensors whose lives do not meet share memory.  Lives are widened to the barrier level, since
+ * dispatches of one level may overlap.  Scratch of nodes is a tensor like any other: it lies where
+ * activations are dead, and counts as activations.
+ * Where the arena would be larger than the device's largest buffer it is several buffers, each
+ * tensor wholly in one of them: the offset o of a tensor lies in buffer o / buffer_bytes. */
 #pragma once
 #include "lowering.h"
 
@@ -16,13 +18,14 @@ G_BEGIN_DECLS
 #define DYNO_PLAN_MAX_ARENA_BUFFERS 64
 
 typedef struct {
-  guint64
-      space_bytes[DYNO_SPACE_N]; /* each rounded up to DYNO_BUFFER_GRANULARITY, 0 where unused; INPUT and STEP: one slot */
+  /* each rounded up to DYNO_BUFFER_GRANULARITY, 0 where unused; INPUT and STEP: one slot */
+  guint64 space_bytes[DYNO_SPACE_N];
   guint64 kind_bytes[DYNO_MEMORY_N_KINDS]; /* device memory by component, all slots counted */
   guint64 total_bytes;                     /* the sum of kind_bytes */
   guint64 naive_arena_bytes;               /* what the arena would be without aliasing */
   guint64 buffer_bytes;                    /* most bytes of one buffer of the device */
-  guint64 largest_bytes; /* of what must lie in one buffer: a tensor of ARENA, any other space as a whole */
+  /* of what must lie in one buffer: a tensor of ARENA, any other space as a whole */
+  guint64 largest_bytes;
   guint n_arena_buffers; /* 1 unless ARENA is larger than one buffer may be */
   guint64 arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS]; /* of each; their sum is ARENA's space_bytes */
   guint n_slots;
@@ -32,16 +35,20 @@ typedef struct {
 
 typedef enum {
   DYNO_PLAN_DEFAULT = 0,
-  DYNO_PLAN_NO_ALIAS = 1 << 0, /* every tensor has memory of its own (tests that look at intermediate values) */
-  DYNO_PLAN_GUARD = 1 << 1,    /* with 256 guard bytes before and after each tensor of ARENA */
-  /* The input stays the same from step to step: the slots share one.  It is written while no step is in flight. */
+  /* every tensor has memory of its own (tests that look at intermediate values) */
+  DYNO_PLAN_NO_ALIAS = 1 << 0,
+  DYNO_PLAN_GUARD = 1 << 1, /* with 256 guard bytes before and after each tensor of ARENA */
+  /* The input stays the same from step to step: the slots share one.  It is written while no step
+   * is in flight. */
   DYNO_PLAN_ONE_INPUT = 1 << 2,
 } DynoPlanFlags;
 
 /* Sets the tensors' offsets.  n_slots: steps in flight (>= 1).  Errors: SHAPE (overflow). */
-gboolean dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, DynoPlan *plan, GError **error);
+gboolean dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags,
+                            DynoPlan *plan, GError **error);
 
-/* Can the device have buffers that large?  A plan that needs larger ones is good for its sums alone. */
+/* Can the device have buffers that large?  A plan that needs larger ones is good for its sums
+ * alone. */
 gboolean dyno_plan_fits_buffers (const DynoPlan *plan);
 
 /* A plan large enough for either: training and evaluation share their buffers. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph as text: one node a line with its stage, op, attributes and the shapes of what it reads and writes. */
+/* A graph as text: one node a line with its stage, op, attributes and the shapes of what it reads
+ * and writes. */
 #include "graph-private.h"
 #include "lowering.h"
 
@@ -13,8 +14,9 @@ dyno_dtype_name (DynoDtype dtype)
 const char *
 dyno_space_name (DynoSpace space)
 {
-  static const char *const names[DYNO_SPACE_N] = { "master", "half",  "gradient", "moment1", "moment2", "state",
-                                                   "scaler", "arena", "input",    "step_in", "step_out" };
+  static const char *const names[DYNO_SPACE_N] = { "master",  "half",    "gradient", "moment1",
+                                                   "moment2", "state",   "scaler",   "arena",
+                                                   "input",   "step_in", "step_out" };
   return names[space];
 }
 
@@ -23,8 +25,9 @@ append_tensors (GString *text, DynoTensor *const *tensors, guint n_tensors)
 {
   for (guint i = 0; i < n_tensors; i++)
     if (tensors[i])
-      g_string_append_printf (text, " %s(%u,%u,%u,%u %s)", tensors[i]->name, tensors[i]->n, tensors[i]->h, tensors[i]->w,
-                              tensors[i]->c, dyno_dtype_name (tensors[i]->dtype));
+      g_string_append_printf (text, " %s(%u,%u,%u,%u %s)", tensors[i]->name, tensors[i]->n,
+                              tensors[i]->h, tensors[i]->w, tensors[i]->c,
+                              dyno_dtype_name (tensors[i]->dtype));
 }
 
 char *
@@ -36,8 +39,8 @@ dyno_graph_print (DynoGraph *graph)
     {
       const DynoNode *node = g_ptr_array_index (graph->nodes, i);
       g_autofree char *attributes = node->op->print ? node->op->print (node) : NULL;
-      g_string_append_printf (text, "%4u %-9s %-28s %-20s %s:", i, stages[node->stage], node->name, node->op->name,
-                              attributes ? attributes : "");
+      g_string_append_printf (text, "%4u %-9s %-28s %-20s %s:", i, stages[node->stage], node->name,
+                              node->op->name, attributes ? attributes : "");
       append_tensors (text, node->inputs, node->n_inputs);
       g_string_append (text, " ->");
       append_tensors (text, node->outputs, node->n_outputs);

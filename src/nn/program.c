@@ -2,18 +2,23 @@
 /* Programs: a script recorded into commands, once a kind and slot.
  *
  * Laws:
- * - A kind whose stages equal another's on this graph shares that one's commands (an evaluation graph has one).
- * - The host writes a slot's step input and reads its output only while that slot is not in flight; nothing here waits.
- * - Nothing is allocated, compiled or recorded after dyno_program_new, but for the first profile. */
+ * - A kind whose stages equal another's on this graph shares that one's commands (an evaluation
+ *   graph has one).
+ * - The host writes a slot's step input and reads its output only while that slot is not in flight;
+ *   nothing here waits.
+ * - Nothing is allocated, compiled or recorded after dyno_program_new, but for the first
+ *   profile. */
 #include "memory-private.h"
 #include "lowering-private.h"
 #include "script.h"
 #include "checked.h"
 #include <string.h>
 
-/* Slots of mapped memory lie this far apart, so that they never share a cache line of host or device. */
+/* Slots of mapped memory lie this far apart, so that they never share a cache line of host or
+ * device. */
 #define HOST_STRIDE 256
-G_STATIC_ASSERT (sizeof (struct DynoStepInput) <= HOST_STRIDE && sizeof (struct DynoStepOutput) <= HOST_STRIDE);
+G_STATIC_ASSERT (sizeof (struct DynoStepInput) <= HOST_STRIDE
+                 && sizeof (struct DynoStepOutput) <= HOST_STRIDE);
 
 typedef struct {
   GArray *script;                             /* DynoScriptItem */
@@ -28,14 +33,16 @@ struct _DynoProgram {
   DynoKernel **kernels; /* of each dispatch */
   DynoBuffer *step_in, *step_out;
   Recording recordings[DYNO_COMMAND_N]; /* a shared one lies at its first kind */
-  int kinds[DYNO_COMMAND_N];            /* kind -> index in recordings; -1: the graph has not its stages */
-  int last_kind[DYNO_MEMORY_MAX_SLOTS]; /* index in recordings of the slot's last submit; -1: none */
+  int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph has not its stages */
+  /* index in recordings of the slot's last submit; -1: none */
+  int last_kind[DYNO_MEMORY_MAX_SLOTS];
   DynoCommand *profile[DYNO_MEMORY_MAX_SLOTS];
   DynoTimer *profile_timer;
 };
 
 static const guint stage_masks[DYNO_COMMAND_N] = {
-  [DYNO_COMMAND_FULL] = 1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD | 1u << DYNO_STAGE_OPTIMIZER,
+  [DYNO_COMMAND_FULL] =
+      1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD | 1u << DYNO_STAGE_OPTIMIZER,
   [DYNO_COMMAND_ACCUMULATE] = 1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD,
   [DYNO_COMMAND_FORWARD] = 1u << DYNO_STAGE_FORWARD,
 };
@@ -47,7 +54,8 @@ get_dispatches (DynoProgram *program)
 }
 
 static gboolean
-fetch_kernels (DynoProgram *program, DynoKernelProgress progress, gpointer data, GCancellable *cancellable, GError **error)
+fetch_kernels (DynoProgram *program, DynoKernelProgress progress, gpointer data,
+               GCancellable *cancellable, GError **error)
 {
   GPtrArray *dispatches = get_dispatches (program);
   program->kernels = g_new0 (DynoKernel *, dispatches->len + 1);
@@ -69,8 +77,8 @@ fetch_kernels (DynoProgram *program, DynoKernelProgress progress, gpointer data,
   if (specs->len == 0)
     return TRUE;
   g_autofree DynoKernel **kernels = g_new0 (DynoKernel *, specs->len);
-  if (!dyno_kernel_get_many (program->device, (const DynoKernelSpec *const *) specs->pdata, specs->len, kernels, progress,
-                             data, cancellable, error))
+  if (!dyno_kernel_get_many (program->device, (const DynoKernelSpec *const *) specs->pdata,
+                             specs->len, kernels, progress, data, cancellable, error))
     return FALSE;
   for (guint i = 0; i < dispatches->len; i++)
     program->kernels[i] = kernels[places[i]];
@@ -93,8 +101,8 @@ record_dispatch (DynoProgram *program, DynoCommand *command, guint index, guint 
       guint64 address = dyno_buffer_get_address (buffer) + offset + binding->byte_offset;
       memcpy (push + binding->push_offset, &address, sizeof address);
     }
-  dyno_command_dispatch (command, program->kernels[index], push, dispatch->groups[0], dispatch->groups[1],
-                         dispatch->groups[2]);
+  dyno_command_dispatch (command, program->kernels[index], push, dispatch->groups[0],
+                         dispatch->groups[1], dispatch->groups[2]);
 }
 
 static void
@@ -102,7 +110,8 @@ record_head (DynoProgram *program, DynoCommand *command, guint slot)
 {
   DynoBuffer *input = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_IN, slot);
   DynoBuffer *output = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_OUT, slot);
-  dyno_command_copy (command, program->step_in, slot * HOST_STRIDE, input, 0, sizeof (struct DynoStepInput));
+  dyno_command_copy (command, program->step_in, slot * HOST_STRIDE, input, 0,
+                     sizeof (struct DynoStepInput));
   dyno_command_fill (command, output, 0, sizeof (struct DynoStepOutput), 0);
   dyno_command_barrier (command);
 }
@@ -112,13 +121,15 @@ record_tail (DynoProgram *program, DynoCommand *command, guint slot)
 {
   DynoBuffer *output = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_OUT, slot);
   dyno_command_barrier (command);
-  dyno_command_copy (command, output, 0, program->step_out, slot * HOST_STRIDE, sizeof (struct DynoStepOutput));
+  dyno_command_copy (command, output, 0, program->step_out, slot * HOST_STRIDE,
+                     sizeof (struct DynoStepOutput));
 }
 
 static gboolean
 record_script (DynoProgram *program, Recording *recording, guint slot, GError **error)
 {
-  GPtrArray *commands = recording->commands[slot] = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
+  GPtrArray *commands = recording->commands[slot] =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
   recording->timers[slot] = dyno_timer_new (program->device, DYNO_SCRIPT_MARKS, error);
   DynoCommand *command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
   if (!recording->timers[slot] || !command)
@@ -201,7 +212,8 @@ record_kinds (DynoProgram *program, GError **error)
   return TRUE;
 }
 
-/* Every space that a dispatch touches must have memory large enough: the plan may be another graph's. */
+/* Every space that a dispatch touches must have memory large enough: the plan may be another
+ * graph's. */
 static gboolean
 check_memory (DynoProgram *program, GError **error)
 {
@@ -216,7 +228,8 @@ check_memory (DynoProgram *program, GError **error)
           if (dyno_memory_locate (program->memory, tensor, 0, &offset))
             continue;
           g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
-                       "%s does not fit the memory it was given; plan the graph, merge the plans, then allocate",
+                       "%s does not fit the memory it was given; plan the graph, merge the plans, "
+                       "then allocate",
                        tensor->name);
           return FALSE;
         }
@@ -231,8 +244,9 @@ dyno_program_host_bytes (guint n_slots)
 }
 
 DynoProgram *
-dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, DynoKernelProgress progress, gpointer data,
-                  GCancellable *cancellable, GError **error)
+dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory,
+                  DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
+                  GError **error)
 {
   g_autoptr (DynoProgram) program = g_new0 (DynoProgram, 1);
   program->device = dyno_device_ref (device);
@@ -241,10 +255,12 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
     program->last_kind[slot] = -1;
   guint64 host_bytes = dyno_program_host_bytes (memory->n_slots) / 2;
-  program->step_in = dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+  program->step_in =
+      dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
   if (!program->step_in)
     return NULL;
-  program->step_out = dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
+  program->step_out =
+      dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
   if (!program->step_out)
     return NULL;
   memset (dyno_buffer_get_mapped (program->step_in), 0, host_bytes);
@@ -302,14 +318,16 @@ struct DynoStepInput *
 dyno_program_step_input (DynoProgram *program, guint slot)
 {
   g_return_val_if_fail (slot < program->memory->n_slots, NULL);
-  return (struct DynoStepInput *) (void *) ((guint8 *) dyno_buffer_get_mapped (program->step_in) + slot * HOST_STRIDE);
+  return (struct DynoStepInput *) (void *) ((guint8 *) dyno_buffer_get_mapped (program->step_in)
+                                            + slot * HOST_STRIDE);
 }
 
 const struct DynoStepOutput *
 dyno_program_step_output (DynoProgram *program, guint slot)
 {
   g_return_val_if_fail (slot < program->memory->n_slots, NULL);
-  return (struct DynoStepOutput *) (void *) ((guint8 *) dyno_buffer_get_mapped (program->step_out) + slot * HOST_STRIDE);
+  return (struct DynoStepOutput *) (void *) ((guint8 *) dyno_buffer_get_mapped (program->step_out)
+                                             + slot * HOST_STRIDE);
 }
 
 static const Recording *
@@ -320,14 +338,15 @@ get_recording (DynoProgram *program, DynoCommandKind kind)
 }
 
 gboolean
-dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits, guint n_waits,
-                     guint64 *ticket, GError **error)
+dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits,
+                     guint n_waits, guint64 *ticket, GError **error)
 {
   const Recording *recording = get_recording (program, kind);
   g_return_val_if_fail (recording && slot < program->memory->n_slots, FALSE);
   GPtrArray *commands = recording->commands[slot];
   for (guint i = 0; i < commands->len; i++)
-    if (!dyno_command_submit (g_ptr_array_index (commands, i), i == 0 ? waits : NULL, i == 0 ? n_waits : 0, ticket, error))
+    if (!dyno_command_submit (g_ptr_array_index (commands, i), i == 0 ? waits : NULL,
+                              i == 0 ? n_waits : 0, ticket, error))
       return FALSE;
   program->last_kind[slot] = program->kinds[kind];
   return TRUE;
@@ -340,7 +359,8 @@ dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3])
   memset (stage_us, 0, 3 * sizeof (double));
   g_return_if_fail (slot < program->memory->n_slots);
   if (program->last_kind[slot] < 0
-      || !dyno_timer_read (program->recordings[program->last_kind[slot]].timers[slot], marks, DYNO_SCRIPT_MARKS, NULL))
+      || !dyno_timer_read (program->recordings[program->last_kind[slot]].timers[slot], marks,
+                           DYNO_SCRIPT_MARKS, NULL))
     return;
   for (guint i = 0; i < 3; i++)
     stage_us[i] = marks[i + 1] - marks[i];
@@ -379,7 +399,7 @@ dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind)
   return count_steps (program, kind, DYNO_SCRIPT_CUT) + 1;
 }
 
-/* Profile -------------------------------------------------------------------------------------------------------- */
+/* Profile -------------------------------------------------------------------------------------- */
 
 static gboolean
 record_profile (DynoProgram *program, guint slot, GError **error)
@@ -410,7 +430,9 @@ record_profile (DynoProgram *program, guint slot, GError **error)
 gboolean
 dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error)
 {
-  g_return_val_if_fail (slot < program->memory->n_slots && g_array_get_element_size (times_us) == sizeof (double), FALSE);
+  g_return_val_if_fail (slot < program->memory->n_slots
+                            && g_array_get_element_size (times_us) == sizeof (double),
+                        FALSE);
   guint n = get_dispatches (program)->len;
   g_array_set_size (times_us, n);
   guint64 ticket;
@@ -426,22 +448,23 @@ dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError
   return TRUE;
 }
 
-/* Tensors -------------------------------------------------------------------------------------------------------- */
+/* Tensors -------------------------------------------------------------------------------------- */
 
 static DynoBuffer *
-tensor_buffer (DynoProgram *program, const DynoTensor *tensor, guint slot, gsize size_bytes, guint64 *offset, GError **error)
+tensor_buffer (DynoProgram *program, const DynoTensor *tensor, guint slot, gsize size_bytes,
+               guint64 *offset, GError **error)
 {
   DynoBuffer *buffer = dyno_memory_locate (program->memory, tensor, slot, offset);
   if (buffer && size_bytes <= tensor->size_bytes)
     return buffer;
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE, "%s has no %" G_GSIZE_FORMAT " bytes in this program",
-               tensor->name, size_bytes);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+               "%s has no %" G_GSIZE_FORMAT " bytes in this program", tensor->name, size_bytes);
   return NULL;
 }
 
 gboolean
-dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, const void *data, gsize size_bytes,
-                           GError **error)
+dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot,
+                           const void *data, gsize size_bytes, GError **error)
 {
   guint64 offset;
   DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, &offset, error);
@@ -449,8 +472,8 @@ dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint
 }
 
 gboolean
-dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data, gsize size_bytes,
-                          GError **error)
+dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data,
+                          gsize size_bytes, GError **error)
 {
   guint64 offset;
   DynoBuffer *buffer = tensor_buffer (program, tensor, slot, size_bytes, &offset, error);

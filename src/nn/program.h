@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A program: a planned graph recorded into commands, ready to be submitted step after step.
  *
- * DynoMemory holds the buffers of all spaces and may serve several programs (training and evaluation of one net);
- * programs that share memory run one after the other, never at once, which one thread submitting them in order gives.
- * Recording happens once; a submit then costs one vkQueueSubmit.  Barriers come from the dispatches' declared
- * accesses, by byte range, one per dependency level.  With G_ENABLE_DEBUG-like checks (DYNO_HAZARDS=1 or debug builds) a second,
+ * DynoMemory holds the buffers of all spaces and may serve several programs (training and
+ * evaluation of one net); programs that share memory run one after the other, never at once, which
+ * one thread submitting them in order gives.  Recording happens once; a submit then costs one
+ * vkQueueSubmit.  Barriers come from the dispatches' declared accesses, by byte range, one per
+ * dependency level.  With G_ENABLE_DEBUG-like checks (DYNO_HAZARDS=1 or debug builds) a second,
  * independent pass walks the recorded list and aborts on a pair without a barrier between.
- * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying DynoStepOutput back. */
+ * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying
+ * DynoStepOutput back. */
 #pragma once
 #include "command.h"
 #include "plan.h"
@@ -17,14 +19,18 @@ G_BEGIN_DECLS
 typedef struct _DynoMemory DynoMemory;
 typedef struct _DynoProgram DynoProgram;
 
-/* Errors: those of dyno_buffer_new; OUT_OF_DEVICE_MEMORY where the plan needs larger buffers than there are.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss scale. */
+/* Errors: those of dyno_buffer_new; OUT_OF_DEVICE_MEMORY where the plan needs larger buffers than
+ * there are.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss
+ * scale. */
 DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
 void dyno_memory_free (DynoMemory *memory);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_free)
 /* NULL where the plan has no bytes; of ARENA the first. */
 DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot);
-/* The buffer that holds a planned tensor, and where in it; NULL: there is none, or the tensor does not lie inside. */
-DynoBuffer *dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot, guint64 *offset);
+/* The buffer that holds a planned tensor, and where in it; NULL: there is none, or the tensor does
+ * not lie inside. */
+DynoBuffer *dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot,
+                                guint64 *offset);
 /* All of ARENA; element type DynoBuffer, owned by memory. */
 GPtrArray *dyno_memory_list_arena (DynoMemory *memory);
 
@@ -38,58 +44,69 @@ typedef enum {
 /* Page-locked memory that a program takes. */
 guint64 dyno_program_host_bytes (guint n_slots);
 
-/* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and records every kind that the graph
- * has stages for, once a slot.  Lowering and memory outlive the program.  Errors: SHADER, those of recording, G_IO_ERROR_CANCELLED. */
-DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, DynoKernelProgress progress,
-                               gpointer data, GCancellable *cancellable, GError **error);
+/* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
+ * records every kind that the graph has stages for, once a slot.  Lowering and memory outlive the
+ * program.  Errors: SHADER, those of recording, G_IO_ERROR_CANCELLED. */
+DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory,
+                               DynoKernelProgress progress, gpointer data,
+                               GCancellable *cancellable, GError **error);
 void dyno_program_free (DynoProgram *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoProgram, dyno_program_free)
 
-/* What the next submit of a slot reads; mapped memory, written by the caller while the slot is not in flight. */
+/* What the next submit of a slot reads; mapped memory, written by the caller while the slot is not
+ * in flight. */
 struct DynoStepInput *dyno_program_step_input (DynoProgram *program, guint slot);
 /* What the last completed submit of a slot wrote. */
 const struct DynoStepOutput *dyno_program_step_output (DynoProgram *program, guint slot);
 
-gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits, guint n_waits,
-                              guint64 *ticket, GError **error);
+gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot,
+                              const DynoWait *waits, guint n_waits, guint64 *ticket,
+                              GError **error);
 
-/* Device time of forward, backward and optimizer of a slot's last completed submit, in microseconds; zeros without timestamps. */
+/* Device time of forward, backward and optimizer of a slot's last completed submit, in
+ * microseconds; zeros without timestamps. */
 void dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3]);
 
-/* Runs the full command once with a timestamp after every dispatch, serialised, and gives each dispatch's time (array of double,
- * as many as dispatches).  For `bench --kernels` and the autotuner; repeat and take medians. */
+/* Runs the full command once with a timestamp after every dispatch, serialised, and gives each
+ * dispatch's time (array of double, as many as dispatches).  For `bench --kernels` and the
+ * autotuner; repeat and take medians. */
 gboolean dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error);
 
 DynoLowering *dyno_program_get_lowering (DynoProgram *program);
 DynoMemory *dyno_program_get_memory (DynoProgram *program);
 DynoDevice *dyno_program_get_device (DynoProgram *program);
 
-/* Barriers that a kind's plan asks for; and those that a slot's commands hold: these, two a submit around it, and two of the copies of
- * the step's input and output. */
+/* Barriers that a kind's plan asks for; and those that a slot's commands hold: these, two a submit
+ * around it, and two of the copies of the step's input and output. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
 guint dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot);
 /* Submits that one step takes: 1, or more where a slow card's driver would reset a longer one. */
 guint dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind);
 
-/* Blocking access to a tensor's bytes (parameters, state, inputs; intermediate values with NO_ALIAS). */
-gboolean dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, const void *data,
-                                    gsize size_bytes, GError **error);
-gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot, void *data, gsize size_bytes,
-                                   GError **error);
+/* Blocking access to a tensor's bytes (parameters, state, inputs; intermediate values with
+ * NO_ALIAS). */
+gboolean dyno_program_write_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot,
+                                    const void *data, gsize size_bytes, GError **error);
+gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tensor, guint slot,
+                                   void *data, gsize size_bytes, GError **error);
 
-/* All parameters at once, in the graph's order and torchvision's layout: values[i] has dyno_parameter_count floats.  space is MASTER
- * (running statistics included; a write fills the fp16 copy too), GRADIENT, MOMENT1 or MOMENT2 (states are left out: their
- * values[i] may be NULL).  Blocking; one copy a space. */
-gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const float *const *values, GError **error);
-gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values, GError **error);
-/* Mean and deviation of the targets (2 x dyno_network_get_n_scaled floats; deviations > 0) of a network with standard_targets; for all
- * programs on this memory. */
+/* All parameters at once, in the graph's order and torchvision's layout: values[i] has
+ * dyno_parameter_count floats.  space is MASTER (running statistics included; a write fills the
+ * fp16 copy too), GRADIENT, MOMENT1 or MOMENT2 (states are left out: their values[i] may be NULL).
+ * Blocking; one copy a space. */
+gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space,
+                                        const float *const *values, GError **error);
+gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values,
+                                       GError **error);
+/* Mean and deviation of the targets (2 x dyno_network_get_n_scaled floats; deviations > 0) of a
+ * network with standard_targets; for all programs on this memory. */
 gboolean dyno_program_write_target_scale (DynoProgram *program, const float *scale, GError **error);
 /* Start values from (seed, parameter name) alone. */
 gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 
-/* The same in two parts: a thread makes the values, from a graph that is finished and outlives them, while the program is built;
- * write_start waits for it.  free waits too; NULL does nothing. */
+/* The same in two parts: a thread makes the values, from a graph that is finished and outlives
+ * them, while the program is built; write_start waits for it.  free waits too; NULL does
+ * nothing. */
 typedef struct _DynoStartValues DynoStartValues;
 DynoStartValues *dyno_start_values_new (const DynoGraph *graph, guint64 seed);
 void dyno_start_values_free (DynoStartValues *start);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Activation checkpointing: outputs that are cheap to compute again are dropped after the forward pass and computed anew
- * in the backward pass, right before their first use there.
+/* Activation checkpointing: outputs that are cheap to compute again are dropped after the forward
+ * pass and computed anew in the backward pass, right before their first use there.
  *
- * Works on the lowered list, so it needs no help of the ops but `recomputable`.  A recomputed node writes fresh
- * tensors; backward's reads are bound to these, and the forward values die early.  Where the inputs of a recomputed node were
- * dropped themselves they are recomputed first; how long such a chain may get is tried out: of the lists with chains of
- * at most 0, 1, 2 ... nodes the one with the lowest peak is taken, so that this never costs memory.
- * Without the checkpointing setting the same is done for what costs next to nothing: values made from the step's inputs alone
- * (the prepared pixels), and only where that is worth it.
+ * Works on the lowered list, so it needs no help of the ops but `recomputable`.  A recomputed node
+ * writes fresh tensors; backward's reads are bound to these, and the forward values die early.
+ * Where the inputs of a recomputed node were dropped themselves they are recomputed first; how long
+ * such a chain may get is tried out: of the lists with chains of at most 0, 1, 2 ... nodes the one
+ * with the lowest peak is taken, so that this never costs memory.
+ * Without the checkpointing setting the same is done for what costs next to nothing: values made
+ * from the step's inputs alone (the prepared pixels), and only where that is worth it.
  * Law: a recomputed value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"
@@ -15,7 +16,8 @@
 
 #define MAX_CHAIN 4
 
-/* What dropping the prepared input must save when nobody asked for it: so much, and this share of the peak. */
+/* What dropping the prepared input must save when nobody asked for it: so much, and this share of
+ * the peak. */
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (64) << 20)
 #define WORTH_FRACTION 25
 /* Less will do where preparing it again takes a small share of the step's estimated time. */
@@ -56,17 +58,20 @@ count_writers (Recompute *r, const DynoTensor *tensor)
 static void
 find_writers (Recompute *r)
 {
-  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL); /* tensor -> the node that wrote it last */
+  /* tensor -> the node that wrote it last */
+  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL);
   for (guint i = 0; i < r->lowering->dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (r->lowering->dispatches, i);
       for (guint b = 0; b < dispatch->n_bindings; b++)
         {
           DynoTensor *tensor = dispatch->bindings[b].tensor;
-          if (!(dispatch->bindings[b].access & DYNO_ACCESS_WRITE) || g_hash_table_lookup (last, tensor) == dispatch->node)
+          if (!(dispatch->bindings[b].access & DYNO_ACCESS_WRITE)
+              || g_hash_table_lookup (last, tensor) == dispatch->node)
             continue;
           g_hash_table_insert (last, tensor, (gpointer) dispatch->node);
-          g_hash_table_insert (r->writers, tensor, GUINT_TO_POINTER (count_writers (r, tensor) + 1));
+          g_hash_table_insert (r->writers, tensor,
+                               GUINT_TO_POINTER (count_writers (r, tensor) + 1));
         }
     }
 }
@@ -76,7 +81,8 @@ static gboolean
 node_is_stable (Recompute *r, const DynoNode *node)
 {
   for (guint i = 0; i < node->n_inputs; i++)
-    if (node->inputs[i] && node->inputs[i]->space == DYNO_SPACE_ARENA && count_writers (r, node->inputs[i]) > 1)
+    if (node->inputs[i] && node->inputs[i]->space == DYNO_SPACE_ARENA
+        && count_writers (r, node->inputs[i]) > 1)
       return FALSE;
   for (guint i = 0; i < node->n_outputs; i++)
     if (node->outputs[i] && (count_writers (r, node->outputs[i]) > 1 || node->outputs[i]->keep))
@@ -135,7 +141,8 @@ add_candidate (Recompute *r, DynoNode *node)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (candidate->dispatches, i);
       for (guint b = 0; b < dispatch->n_bindings; b++)
-        if ((dispatch->bindings[b].access & DYNO_ACCESS_WRITE) && node_has_output (node, dispatch->bindings[b].tensor))
+        if ((dispatch->bindings[b].access & DYNO_ACCESS_WRITE)
+            && node_has_output (node, dispatch->bindings[b].tensor))
           make_fresh (r, candidate, dispatch->bindings[b].tensor);
     }
 }
@@ -148,8 +155,9 @@ find_candidates (Recompute *r)
   for (guint i = 0; i < nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (nodes, i);
-      if (node->stage == DYNO_STAGE_FORWARD && node->op->recomputable && node->op->recomputable (node)
-          && (all || !node_reads_arena (node)) && node_is_stable (r, node))
+      if (node->stage == DYNO_STAGE_FORWARD && node->op->recomputable
+          && node->op->recomputable (node) && (all || !node_reads_arena (node))
+          && node_is_stable (r, node))
         add_candidate (r, node);
     }
 }

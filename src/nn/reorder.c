@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The backward pass in an order that needs less memory.
  *
- * At the start of the backward pass everything is kept and little was given back.  Two things need not be there then:
- * - What only adds to a parameter's gradient (a convolution's wgrad, with its partial sums) may wait until memory was given back:
- *   nobody reads it before the optimizer.  It is put off only where it would pass the peak, so most stay where they are.
- * - An activation that a node of the backward pass `restores` on its way, if only such as may wait read it: it is dropped after the
- *   forward pass, and these wait for the node.  That costs one more write of the tensor; all that is spent so is at most a
- *   192nd of the step's estimated time.
+ * At the start of the backward pass everything is kept and little was given back.  Two things need
+ * not be there then:
+ * - What only adds to a parameter's gradient (a convolution's wgrad, with its partial sums) may
+ *   wait until memory was given back: nobody reads it before the optimizer.  It is put off only
+ *   where it would pass the peak, so most stay where they are.
+ * - An activation that a node of the backward pass `restores` on its way, if only such as may wait
+ *   read it: it is dropped after the forward pass, and these wait for the node.  That costs one
+ *   more write of the tensor; all that is spent so is at most a 192nd of the step's estimated time.
  *
- * Laws: units, what a node appended and what is computed again right before that, stay whole.  Only those that wait move: to a
- * later place in the backward pass, behind what restores their values and before what overwrites them.  A gradient that several
- * units add to does not wait, so sums keep their order.  The list is left as it is when the peak gets little lower. */
+ * Laws: units, what a node appended and what is computed again right before that, stay whole.  Only
+ * those that wait move: to a later place in the backward pass, behind what restores their values
+ * and before what overwrites them.  A gradient that several units add to does not wait, so sums
+ * keep their order.  The list is left as it is when the peak gets little lower. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include "script.h"
@@ -94,7 +97,7 @@ unit_touches (const Schedule *s, guint unit, const Touch **touches)
   return s->touch_first[u->first + u->n] - s->touch_first[u->first];
 }
 
-/* Units --------------------------------------------------------------------------------------------------------- */
+/* Units ---------------------------------------------------------------------------------------- */
 
 static void
 find_units (Schedule *s)
@@ -103,8 +106,8 @@ find_units (Schedule *s)
   for (guint i = 0; i < s->list->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (s->list, i);
-      gboolean again =
-          last && last->stage != last->node->stage; /* of a forward node: what it makes is wanted right behind it */
+      /* of a forward node: what it makes is wanted right behind it */
+      gboolean again = last && last->stage != last->node->stage;
       if (!last || last->stage != dispatch->stage || (last->node != dispatch->node && !again))
         g_array_append_val (s->units, ((Unit[]){ { .stage = dispatch->stage, .first = i } }[0]));
       unit_at (s, s->units->len - 1)->n++;
@@ -132,7 +135,8 @@ add_touch (Schedule *s, GHashTable *places, guint unit, const DynoBinding *bindi
   g_array_append_val (s->touches, ((Touch[]){ { place - 1, binding->access } }[0]));
 }
 
-/* May it run later?  It writes gradients of parameters, which nobody else touches, and its own scratch. */
+/* May it run later?  It writes gradients of parameters, which nobody else touches, and its own
+ * scratch. */
 static gboolean
 unit_waits (const Schedule *s, guint unit)
 {
@@ -146,7 +150,9 @@ unit_waits (const Schedule *s, guint unit)
       const Value *value = value_at (s, touches[i].value);
       if (!(touches[i].access & DYNO_ACCESS_WRITE))
         continue;
-      if (value->n_units > 1 || (value->tensor->space != DYNO_SPACE_GRADIENT && value->tensor->space != DYNO_SPACE_ARENA))
+      if (value->n_units > 1
+          || (value->tensor->space != DYNO_SPACE_GRADIENT
+              && value->tensor->space != DYNO_SPACE_ARENA))
         return FALSE;
       writes |= value->tensor->space == DYNO_SPACE_GRADIENT;
     }
@@ -168,7 +174,8 @@ next_writer (const Schedule *s, guint value, guint from)
   return NO_UNIT;
 }
 
-/* What it reads may be written later than it stands in the list, by a unit that restores it, and overwritten after that. */
+/* What it reads may be written later than it stands in the list, by a unit that restores it, and
+ * overwritten after that. */
 static void
 find_window (Schedule *s, guint unit)
 {
@@ -194,7 +201,8 @@ find_window (Schedule *s, guint unit)
 static void
 schedule_init (Schedule *s, GPtrArray *list)
 {
-  g_autoptr (GHashTable) places = g_hash_table_new (NULL, NULL); /* tensor -> 1 + its place in values */
+  /* tensor -> 1 + its place in values */
+  g_autoptr (GHashTable) places = g_hash_table_new (NULL, NULL);
   *s = (Schedule){ .list = list };
   s->units = g_array_new (FALSE, FALSE, sizeof (Unit));
   s->values = g_array_new (FALSE, FALSE, sizeof (Value));
@@ -204,7 +212,8 @@ schedule_init (Schedule *s, GPtrArray *list)
   s->touch_first = g_new (guint, list->len + 1);
   find_units (s);
   for (guint unit = 0; unit < s->units->len; unit++)
-    for (guint i = unit_at (s, unit)->first; i < unit_at (s, unit)->first + unit_at (s, unit)->n; i++)
+    for (guint i = unit_at (s, unit)->first; i < unit_at (s, unit)->first + unit_at (s, unit)->n;
+         i++)
       {
         const DynoDispatch *dispatch = g_ptr_array_index (list, i);
         s->touch_first[i] = s->touches->len;
@@ -235,7 +244,7 @@ schedule_clear (Schedule *s)
   g_free (s->done);
 }
 
-/* One try ------------------------------------------------------------------------------------------------------- */
+/* One try -------------------------------------------------------------------------------------- */
 
 /* Does this dispatch begin a barrier level? */
 static gboolean
@@ -251,7 +260,8 @@ begins_level (const Schedule *s, guint dispatch)
   return FALSE;
 }
 
-/* Bytes that would live while the unit runs, and those that it would give back, its scratch not counted. */
+/* Bytes that would live while the unit runs, and those that it would give back, its scratch not
+ * counted. */
 static guint64
 unit_needs (const Schedule *s, guint unit, guint64 *gives)
 {
@@ -263,7 +273,8 @@ unit_needs (const Schedule *s, guint unit, guint64 *gives)
     {
       const Value *value = value_at (s, touches[i].value);
       guint remaining = s->states[touches[i].value].remaining;
-      if (value->tensor->space != DYNO_SPACE_ARENA || (i > 0 && touches[i].value == touches[i - 1].value))
+      if (value->tensor->space != DYNO_SPACE_ARENA
+          || (i > 0 && touches[i].value == touches[i - 1].value))
         continue;
       if (remaining == value->n_touches)
         needs += value->tensor->size_bytes;
@@ -308,7 +319,8 @@ run_unit (Schedule *s, guint unit)
   g_array_append_val (s->order, unit);
 }
 
-/* The place in `waiting` of what runs next: what must, or of those that the limit has room for the one that gives back most. */
+/* The place in `waiting` of what runs next: what must, or of those that the limit has room for the
+ * one that gives back most. */
 static gboolean
 next_waiting (const Schedule *s, guint64 limit, guint deadline, guint *place)
 {
@@ -324,7 +336,8 @@ next_waiting (const Schedule *s, guint64 limit, guint deadline, guint *place)
           *place = i;
           return TRUE;
         }
-      if ((u->after != NO_UNIT && !s->done[u->after]) || unit_needs (s, unit, &gives) > limit || (found && gives <= most))
+      if ((u->after != NO_UNIT && !s->done[u->after]) || unit_needs (s, unit, &gives) > limit
+          || (found && gives <= most))
         continue;
       found = TRUE;
       most = gives;
@@ -344,7 +357,8 @@ run_waiting (Schedule *s, guint64 limit, guint deadline)
     }
 }
 
-/* An order that stays below the limit, if it can; its peak, by barrier levels as the plan sees them. */
+/* An order that stays below the limit, if it can; its peak, by barrier levels as the plan sees
+ * them. */
 static guint64
 make_order (Schedule *s, guint64 limit)
 {
@@ -398,7 +412,7 @@ dyno_dispatches_order (GPtrArray *list, guint64 *peak)
   return result;
 }
 
-/* Restoring ------------------------------------------------------------------------------------------------------ */
+/* Restoring ------------------------------------------------------------------------------------ */
 
 static void
 restored_free (gpointer data)
@@ -416,7 +430,8 @@ can_restore (const Schedule *s, const DynoNode *node, const DynoTensor *y)
   if (!y || y->keep || y->space != DYNO_SPACE_ARENA)
     return FALSE;
   for (guint unit = 0; unit < s->units->len; unit++)
-    if (((const DynoDispatch *) g_ptr_array_index (s->list, unit_at (s, unit)->first))->node == node)
+    if (((const DynoDispatch *) g_ptr_array_index (s->list, unit_at (s, unit)->first))->node
+        == node)
       restoring = unit;
   for (guint unit = 0; unit < s->units->len; unit++)
     {
@@ -455,8 +470,8 @@ restored_new (DynoLowering *lowering, DynoNode *node, DynoTensor *y)
   lowering->restored = NULL;
   lowering->dispatches = list;
   g_ptr_array_set_size (lowering->choice_points, (gint) n_points);
-  restored->more_s =
-      dyno_dispatches_seconds (restored->dispatches, &lowering->info) - dyno_dispatches_seconds (before, &lowering->info);
+  restored->more_s = dyno_dispatches_seconds (restored->dispatches, &lowering->info)
+                     - dyno_dispatches_seconds (before, &lowering->info);
   return restored;
 }
 
@@ -473,13 +488,16 @@ compare_restored (gconstpointer a, gconstpointer b)
 static GPtrArray *
 find_restored (DynoLowering *lowering, gboolean all)
 {
-  GPtrArray *found = g_ptr_array_new_with_free_func (restored_free), *nodes = dyno_graph_get_nodes (lowering->graph);
+  GPtrArray *found = g_ptr_array_new_with_free_func (restored_free),
+            *nodes = dyno_graph_get_nodes (lowering->graph);
   Schedule s;
   schedule_init (&s, lowering->dispatches);
   for (guint i = 0; i < nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (nodes, i);
-      DynoTensor *y = node->stage == DYNO_STAGE_BACKWARD && node->op->restores ? node->op->restores (node) : NULL;
+      DynoTensor *y = node->stage == DYNO_STAGE_BACKWARD && node->op->restores
+                          ? node->op->restores (node)
+                          : NULL;
       Restored *restored = can_restore (&s, node, y) ? restored_new (lowering, node, y) : NULL;
       if (restored)
         g_ptr_array_add (found, restored);
@@ -501,7 +519,8 @@ find_restored (DynoLowering *lowering, gboolean all)
 static GPtrArray *
 make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
 {
-  g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL), by_tensor = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL),
+                         by_tensor = g_hash_table_new (NULL, NULL);
   GPtrArray *rewritten = g_ptr_array_new ();
   for (guint i = 0; i < n; i++)
     {
@@ -517,7 +536,8 @@ make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
       if (restored)
         {
           for (guint k = 0; k < restored->dispatches->len && node != dispatch->node; k++)
-            g_ptr_array_add (rewritten, g_memdup2 (g_ptr_array_index (restored->dispatches, k), sizeof *dispatch));
+            g_ptr_array_add (rewritten, g_memdup2 (g_ptr_array_index (restored->dispatches, k),
+                                                   sizeof *dispatch));
           node = dispatch->node;
           continue;
         }

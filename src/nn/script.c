@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripts: where barriers, cuts and marks go.
  *
- * Cuts keep a submit well under the time after which drivers reset a slow card (2 s on Windows, some 10 s elsewhere, less on
- * embedded ones), and short enough that a desktop on the same card stays usable: 0.1 s by a guess that is low for the slowest
- * card of its kind that would train.  A CPU needs none.  A cut costs some 5 us, so guesses are not lower than need be. */
+ * Cuts keep a submit well under the time after which drivers reset a slow card (2 s on Windows,
+ * some 10 s elsewhere, less on embedded ones), and short enough that a desktop on the same card
+ * stays usable: 0.1 s by a guess that is low for the slowest card of its kind that would train.  A
+ * CPU needs none.  A cut costs some 5 us, so guesses are not lower than need be. */
 #include "script.h"
 #include <string.h>
 
@@ -24,7 +25,8 @@ dispatch_seconds (const DynoDispatch *dispatch, const DynoDeviceInfo *info)
   double flops = is_card ? CARD_FLOPS : SLOW_FLOPS;
   if (is_card && strstr (dispatch->spec.macros, "MATRIX_"))
     flops = CARD_MATRIX_FLOPS;
-  return MAX ((double) dispatch->flops / flops, (double) dispatch->bytes / (is_card ? CARD_BYTES_PER_S : SLOW_BYTES_PER_S))
+  return MAX ((double) dispatch->flops / flops,
+              (double) dispatch->bytes / (is_card ? CARD_BYTES_PER_S : SLOW_BYTES_PER_S))
          + DISPATCH_OVERHEAD_S;
 }
 

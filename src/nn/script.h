@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program records, as a list: dispatches, barriers, cuts between submits, marks of time.  And the check of it. */
+/* What a program records, as a list: dispatches, barriers, cuts between submits, marks of time.
+ * And the check of it. */
 #pragma once
 #include "plan-private.h"
 
@@ -22,12 +23,13 @@ typedef struct {
 /* A guess at the time of the dispatches, for a slow device of its kind. */
 double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info);
 
-/* The items (DynoScriptItem) for the dispatches of the stages in the mask (1 << DynoStage).  Cuts are made where the estimated
- * time of a submit passes a tenth of a second on a device that is not a CPU. */
+/* The items (DynoScriptItem) for the dispatches of the stages in the mask (1 << DynoStage).  Cuts
+ * are made where the estimated time of a submit passes a tenth of a second on a device that is not
+ * a CPU. */
 GArray *dyno_script_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info);
 
-/* The hazard check: walks the script with no regard to how it was made, pair by pair.  FALSE with a text that
- * names the first pair of dispatches that conflict without a barrier between. */
+/* The hazard check: walks the script with no regard to how it was made, pair by pair.  FALSE with a
+ * text that names the first pair of dispatches that conflict without a barrier between. */
 gboolean dyno_script_check (GArray *script, GPtrArray *dispatches, char **conflict);
 
 G_END_DECLS

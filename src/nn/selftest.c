@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The self-test: small convolutions by every variant, compared with a plain double convolution on the host.
+/* The self-test: small convolutions by every variant, compared with a plain double convolution on
+ * the host.
  *
- * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with the tile forced at every
- * choice.  The shapes have products that are whole tiles and such that are not, strides, channels to be padded, and few channels.
- * Outputs are poisoned with NaN before, so that an element never written does not pass. */
+ * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with
+ * the tile forced at every choice.  The shapes have products that are whole tiles and such that are
+ * not, strides, channels to be padded, and few channels.  Outputs are poisoned with NaN before, so
+ * that an element never written does not pass. */
 #include "selftest.h"
 #include "conv2d-private.h"
 #include "half.h"
@@ -150,7 +152,8 @@ force_tile (Trial *t, const DynoDeviceInfo *info, const char *label, guint turn,
 }
 
 static gboolean
-write_activation (DynoProgram *program, const DynoTensor *tensor, const float *values, GError **error)
+write_activation (DynoProgram *program, const DynoTensor *tensor, const float *values,
+                  GError **error)
 {
   g_autofree guint8 *bytes = g_malloc0 (tensor->size_bytes);
   gsize rows = (gsize) tensor->n * tensor->h * tensor->w;
@@ -165,9 +168,11 @@ write_activation (DynoProgram *program, const DynoTensor *tensor, const float *v
   return dyno_program_write_tensor (program, tensor, 0, bytes, tensor->size_bytes, error);
 }
 
-/* Sum of squared differences over sum of squares; a pad lane that is not zero counts as infinite. */
+/* Sum of squared differences over sum of squares; a pad lane that is not zero counts as
+ * infinite. */
 static gboolean
-activation_error (DynoProgram *program, const DynoTensor *tensor, const double *want, double *nmse, GError **error)
+activation_error (DynoProgram *program, const DynoTensor *tensor, const double *want, double *nmse,
+                  GError **error)
 {
   g_autofree guint8 *bytes = g_malloc (tensor->size_bytes);
   gsize rows = (gsize) tensor->n * tensor->h * tensor->w;
@@ -177,8 +182,9 @@ activation_error (DynoProgram *program, const DynoTensor *tensor, const double *
   for (gsize i = 0; i < rows * tensor->cp; i++)
     {
       gsize c = i % tensor->cp;
-      double got = tensor->dtype == DYNO_DTYPE_F16 ? dyno_half_to_float (((guint16 *) (gpointer) bytes)[i])
-                                                   : ((float *) (gpointer) bytes)[i];
+      double got = tensor->dtype == DYNO_DTYPE_F16
+                       ? dyno_half_to_float (((guint16 *) (gpointer) bytes)[i])
+                       : ((float *) (gpointer) bytes)[i];
       double right = c < tensor->c ? want[i / tensor->cp * tensor->c + c] : 0;
       if (c >= tensor->c && got != 0)
         difference = INFINITY;
@@ -207,7 +213,8 @@ weight_error (DynoProgram *program, const Trial *t, double *nmse, GError **error
 
 /* Runs a trial and gives the errors of the three passes. */
 static gboolean
-run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CONV2D_N_PASSES], GError **error)
+run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CONV2D_N_PASSES],
+     GError **error)
 {
   DynoPlan plan;
   guint64 ticket;
@@ -221,26 +228,30 @@ run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CO
     return FALSE;
   g_autoptr (GPtrArray) arena = dyno_memory_list_arena (memory);
   for (guint i = 0; i < arena->len; i++)
-    if (!dyno_buffer_fill (arena->pdata[i], 0, dyno_buffer_get_size (arena->pdata[i]), 0xffffffffu, error))
+    if (!dyno_buffer_fill (arena->pdata[i], 0, dyno_buffer_get_size (arena->pdata[i]), 0xffffffffu,
+                           error))
       return FALSE;
   return dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
-         && write_activation (program, t->input, t->x, error) && write_activation (program, t->seed, t->dy, error)
+         && write_activation (program, t->input, t->x, error)
+         && write_activation (program, t->seed, t->dy, error)
          && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
          && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, error)
          && activation_error (program, t->output, t->y_want, &errors[DYNO_CONV2D_FORWARD], error)
-         && activation_error (program, t->input->gradient, t->dx_want, &errors[DYNO_CONV2D_DGRAD], error)
+         && activation_error (program, t->input->gradient, t->dx_want, &errors[DYNO_CONV2D_DGRAD],
+                              error)
          && weight_error (program, t, &errors[DYNO_CONV2D_WGRAD], error);
 }
 
 static void
-report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSES], DynoVariantFunc func, gpointer data,
-               guint *n_failed)
+report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSES],
+               DynoVariantFunc func, gpointer data, guint *n_failed)
 {
   for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
     {
       report.pass = dyno_conv2d_pass_name (pass);
       report.error = errors[pass];
-      report.passed = report.fault == NULL && errors[pass] <= report.tolerance; /* NaN does not pass */
+      /* NaN does not pass */
+      report.passed = report.fault == NULL && errors[pass] <= report.tolerance;
       if (!report.passed)
         (*n_failed)++;
       if (func)
@@ -248,10 +259,11 @@ report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSE
     }
 }
 
-/* One tile over all cases.  A kernel that does not compile is the variant's fault, any other error is returned. */
+/* One tile over all cases.  A kernel that does not compile is the variant's fault, any other error
+ * is returned. */
 static gboolean
-test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean half, DynoVariantFunc func, gpointer data,
-           guint *n_failed, GError **error)
+test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean half,
+           DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
 {
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   double errors[DYNO_CONV2D_N_PASSES] = { 0 };
@@ -262,12 +274,14 @@ test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean hal
   for (guint i = 0; i < G_N_ELEMENTS (cases) && !fault; i++)
     {
       double these[DYNO_CONV2D_N_PASSES] = { 0 };
-      /* Windows side by side without strides are a matter of matrix units alone, and a CPU compiles kernels for long. */
+      /* Windows side by side without strides are a matter of matrix units alone, and a CPU compiles
+       * kernels for long. */
       if (cases[i].c <= 4 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
         continue;
       g_autoptr (GError) local = NULL;
       g_autoptr (DynoChoices) choices = force_tile (&trials[i], info, label, i, error);
-      g_autoptr (DynoLowering) lowering = choices ? dyno_lowering_new (trials[i].graph, info, choices, error) : NULL;
+      g_autoptr (DynoLowering) lowering =
+          choices ? dyno_lowering_new (trials[i].graph, info, choices, error) : NULL;
       if (!lowering)
         return FALSE;
       if (!run (device, &trials[i], lowering, these, &local))
@@ -283,14 +297,18 @@ test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean hal
         if (!(these[pass] <= errors[pass])) /* NaN stays */
           errors[pass] = these[pass];
     }
-  report_passes (
-      (DynoVariantReport){ .name = label, .half = half, .usable = TRUE, .tolerance = half ? 5e-6 : 1e-7, .fault = fault },
-      errors, func, data, n_failed);
+  report_passes ((DynoVariantReport){ .name = label,
+                                      .half = half,
+                                      .usable = TRUE,
+                                      .tolerance = half ? 5e-6 : 1e-7,
+                                      .fault = fault },
+                 errors, func, data, n_failed);
   return TRUE;
 }
 
 static gboolean
-test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointer data,
+                guint *n_failed, GError **error)
 {
   Trial trials[G_N_ELEMENTS (cases)];
   guint made = 0;
@@ -307,7 +325,7 @@ test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointe
   return good;
 }
 
-/* Compiling ------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 static DynoConv2dShape
 shape_of (const Case *s, gboolean half)
@@ -345,10 +363,11 @@ take_largest (DynoKernelStatistics *all, const DynoKernelStatistics *one)
   all->subgroup_size = MAX (all->subgroup_size, one->subgroup_size);
 }
 
-/* The tile's kernels of one case: the first of its variants, and of those that are split where that is another kernel. */
+/* The tile's kernels of one case: the first of its variants, and of those that are split where that
+ * is another kernel. */
 static guint
-specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, gboolean half, DynoConv2dPass pass,
-          DynoKernelSpec specs[2])
+specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, gboolean half,
+          DynoConv2dPass pass, DynoKernelSpec specs[2])
 {
   DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
   DynoConv2dShape shape = shape_of (s, half);
@@ -369,8 +388,8 @@ specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, gbool
 
 /* A kernel that does not compile is the report's fault; FALSE for any other error. */
 static gboolean
-compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2dPass pass, DynoVariantReport *report,
-              GError **error)
+compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2dPass pass,
+              DynoVariantReport *report, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -396,7 +415,8 @@ compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2
 }
 
 gboolean
-dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed,
+                       GError **error)
 {
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   guint failed = 0;
@@ -407,7 +427,9 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
       gboolean half = i / DYNO_CONV2D_N_PASSES % 2;
       DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
       char label[DYNO_TILE_LABEL];
-      DynoVariantReport report = { .name = label, .pass = dyno_conv2d_pass_name (pass), .half = half, .usable = TRUE };
+      DynoVariantReport report = {
+        .name = label, .pass = dyno_conv2d_pass_name (pass), .half = half, .usable = TRUE
+      };
 
       if (dyno_tile_unusable (tile, info, half))
         continue;
@@ -425,7 +447,7 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
   return TRUE;
 }
 
-/* List ------------------------------------------------------------------------------------------------------------ */
+/* List ----------------------------------------------------------------------------------------- */
 
 void
 dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer data)
@@ -435,7 +457,9 @@ dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer d
       const DynoTile *tile = &dyno_tiles[i / 2];
       gboolean half = i % 2;
       char label[DYNO_TILE_LABEL];
-      DynoVariantReport report = { .name = label, .half = half, .why = dyno_tile_unusable (tile, info, half) };
+      DynoVariantReport report = { .name = label,
+                                   .half = half,
+                                   .why = dyno_tile_unusable (tile, info, half) };
 
       /* A tile that is made for the other precision alone is no variant of this one. */
       if ((tile->kind == DYNO_TILE_MATRIX && !half) || (half ? tile->k : tile->k_single) == 0)
@@ -451,11 +475,13 @@ dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer d
 }
 
 gboolean
-dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed,
+                        GError **error)
 {
   guint failed = 0;
   gboolean good = test_precision (device, FALSE, func, data, &failed, error)
-                  && (!dyno_device_get_info (device)->fp16 || test_precision (device, TRUE, func, data, &failed, error));
+                  && (!dyno_device_get_info (device)->fp16
+                      || test_precision (device, TRUE, func, data, &failed, error));
   if (n_failed)
     *n_failed = failed;
   return good;

@@ -26,14 +26,17 @@ typedef void (*DynoVariantFunc) (const DynoVariantReport *report, gpointer data)
 /* Every variant, usable or not.  Needs no device. */
 void dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer data);
 
-/* Compiles every usable variant at the shapes of the self-test, whole and split; a report with statistics for each.  n_failed (may be
- * NULL) counts those that do not compile, which is no error.  Errors: what the device is in trouble for. */
-gboolean dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error);
+/* Compiles every usable variant at the shapes of the self-test, whole and split; a report with
+ * statistics for each.  n_failed (may be NULL) counts those that do not compile, which is no error.
+ * Errors: what the device is in trouble for. */
+gboolean dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data,
+                                guint *n_failed, GError **error);
 
-/* Computes small convolutions with every usable variant, forward and both gradients, and compares them with a plain double
- * one.  func (may be NULL) gets a report for each; n_failed (may be NULL) counts those that did not pass.
- * FALSE only when the test itself could not be made.  Errors: those of dyno_memory_new and dyno_program_new but SHADER,
- * which is a failed variant. */
-gboolean dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error);
+/* Computes small convolutions with every usable variant, forward and both gradients, and compares
+ * them with a plain double one.  func (may be NULL) gets a report for each; n_failed (may be NULL)
+ * counts those that did not pass.  FALSE only when the test itself could not be made.  Errors:
+ * those of dyno_memory_new and dyno_program_new but SHADER, which is a failed variant. */
+gboolean dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data,
+                                 guint *n_failed, GError **error);
 
 G_END_DECLS

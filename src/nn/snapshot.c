@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots: a second buffer for each space that holds state, one command that copies all of them, and one for each block that is read back.
+/* Snapshots: a second buffer for each space that holds state, one command that copies all of them,
+ * and one for each block that is read back.
  *
  * Invariants:
  * - Nothing is allocated or recorded after dyno_snapshot_new.
@@ -43,8 +44,8 @@ make_copies (DynoSnapshot *s, DynoMemory *memory, GError **error)
       DynoBuffer *buffer = dyno_memory_get_buffer (memory, space, 0);
       if (!buffer || !dyno_space_is_state (space))
         continue;
-      s->copies[space] =
-          dyno_buffer_new (s->device, dyno_buffer_get_size (buffer), DYNO_MEMORY_SNAPSHOT, DYNO_BUFFER_DEVICE, error);
+      s->copies[space] = dyno_buffer_new (s->device, dyno_buffer_get_size (buffer),
+                                          DYNO_MEMORY_SNAPSHOT, DYNO_BUFFER_DEVICE, error);
       if (!s->copies[space])
         return FALSE;
       dyno_command_copy (s->copy, buffer, 0, s->copies[space], 0, dyno_buffer_get_size (buffer));
@@ -55,7 +56,8 @@ make_copies (DynoSnapshot *s, DynoMemory *memory, GError **error)
 static gboolean
 record_block (DynoSnapshot *s, DynoSpace space, guint64 offset, guint64 size_bytes, GError **error)
 {
-  Block block = { space, offset, size_bytes, dyno_command_new (s->device, DYNO_QUEUE_TRANSFER, error) };
+  Block block = { space, offset, size_bytes,
+                  dyno_command_new (s->device, DYNO_QUEUE_TRANSFER, error) };
 
   if (!block.command)
     return FALSE;
@@ -72,7 +74,8 @@ record_blocks (DynoSnapshot *s, GError **error)
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     if (s->copies[space])
       most = MAX (most, dyno_buffer_get_size (s->copies[space]));
-  s->block = dyno_buffer_new (s->device, MIN (most, BLOCK_BYTES), DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
+  s->block = dyno_buffer_new (s->device, MIN (most, BLOCK_BYTES), DYNO_MEMORY_STAGING,
+                              DYNO_BUFFER_READBACK, error);
   if (!s->block)
     return FALSE;
   for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
@@ -106,7 +109,8 @@ dyno_snapshot_new (DynoProgram *program, GError **error)
   s->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
   g_array_set_clear_func (s->blocks, clear_block);
   s->copy = dyno_command_new (s->device, DYNO_QUEUE_COMPUTE, error);
-  if (!s->copy || !make_copies (s, dyno_program_get_memory (program), error) || !record_blocks (s, error))
+  if (!s->copy || !make_copies (s, dyno_program_get_memory (program), error)
+      || !record_blocks (s, error))
     return NULL;
   return g_steal_pointer (&s);
 }
@@ -154,7 +158,8 @@ read_space (DynoSnapshot *s, DynoSpace space, void *data, guint64 size_bytes, GE
 }
 
 static gboolean
-read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *values, GError **error)
+read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *values,
+             GError **error)
 {
   guint64 n_elements = states ? s->graph->state_elements : s->graph->parameter_elements;
   g_autofree float *flat = NULL;
@@ -164,8 +169,8 @@ read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *va
   flat = g_try_new (float, n_elements);
   if (!flat)
     {
-      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS, "no host memory for %" G_GUINT64_FORMAT " weights",
-                   n_elements);
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS,
+                   "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
       return FALSE;
     }
   if (!read_space (s, states ? DYNO_SPACE_STATE : space, flat, n_elements * sizeof (float), error))
@@ -175,7 +180,8 @@ read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *va
 }
 
 gboolean
-dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *values, GError **error)
+dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *values,
+                               GError **error)
 {
   g_return_val_if_fail (s->taken > 0 && s->copies[space] != NULL, FALSE);
   return read_values (s, space, FALSE, values, error)

@@ -2,9 +2,10 @@
 /* All parameters of a program at once: packed on the host, one copy a space.
  *
  * Laws:
- * - MASTER and its fp16 copy are written together; a program never runs with the two apart.  So are the running statistics and
- *   what a skipped step makes of them again.
- * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result does not depend on how many. */
+ * - MASTER and its fp16 copy are written together; a program never runs with the two apart.  So are
+ *   the running statistics and what a skipped step makes of them again.
+ * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result
+ *   does not depend on how many. */
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
@@ -16,9 +17,10 @@
 static DynoTensor
 whole_space (DynoSpace space, const char *name, guint64 n_elements, DynoDtype dtype)
 {
-  return (DynoTensor){
-    .name = (char *) name, .space = space, .dtype = dtype, .size_bytes = n_elements * dyno_dtype_size (dtype)
-  };
+  return (DynoTensor){ .name = (char *) name,
+                       .space = space,
+                       .dtype = dtype,
+                       .size_bytes = n_elements * dyno_dtype_size (dtype) };
 }
 
 #define HALF_CHUNK (1u << 16)
@@ -55,13 +57,15 @@ flat_clear (Flat *flat)
 static gboolean
 no_memory (guint64 n_elements, GError **error)
 {
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS, "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS,
+               "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
   return FALSE;
 }
 
 /* Packs the parameters (states FALSE) or the states. */
 static gboolean
-pack (const DynoGraph *graph, gboolean states, const float *const *values, float **flat, GError **error)
+pack (const DynoGraph *graph, gboolean states, const float *const *values, float **flat,
+      GError **error)
 {
   guint64 n_elements = states ? graph->state_elements : graph->parameter_elements;
   if (n_elements == 0)
@@ -94,11 +98,13 @@ round_half (const DynoGraph *graph, Flat *flat, GError **error)
 
 /* Of MASTER: with its fp16 copy and the states. */
 static gboolean
-flatten (const DynoGraph *graph, DynoSpace space, const float *const *values, Flat *flat, GError **error)
+flatten (const DynoGraph *graph, DynoSpace space, const float *const *values, Flat *flat,
+         GError **error)
 {
   return pack (graph, FALSE, values, &flat->master, error)
          && (space != DYNO_SPACE_MASTER
-             || (round_half (graph, flat, error) && pack (graph, TRUE, values, &flat->states, error)));
+             || (round_half (graph, flat, error)
+                 && pack (graph, TRUE, values, &flat->states, error)));
 }
 
 static gboolean
@@ -106,21 +112,31 @@ write_flat (DynoProgram *program, DynoSpace space, const Flat *flat, GError **er
 {
   DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
   DynoTensor whole = whole_space (space, "weights", graph->parameter_elements, DYNO_DTYPE_F32);
-  DynoTensor half = whole_space (DYNO_SPACE_HALF, "fp16 weights", graph->parameter_elements, DYNO_DTYPE_F16);
-  DynoTensor states = whole_space (DYNO_SPACE_STATE, "states", graph->state_elements, DYNO_DTYPE_F32);
+  DynoTensor half =
+      whole_space (DYNO_SPACE_HALF, "fp16 weights", graph->parameter_elements, DYNO_DTYPE_F16);
+  DynoTensor states =
+      whole_space (DYNO_SPACE_STATE, "states", graph->state_elements, DYNO_DTYPE_F32);
   const DynoTensor *kept = graph->kept_states;
-  return (!flat->master || dyno_program_write_tensor (program, &whole, 0, flat->master, whole.size_bytes, error))
-         && (!flat->half || dyno_program_write_tensor (program, &half, 0, flat->half, half.size_bytes, error))
-         && (!flat->states || dyno_program_write_tensor (program, &states, 0, flat->states, states.size_bytes, error))
-         && (!flat->states || !kept || dyno_program_write_tensor (program, kept, 0, flat->states, kept->size_bytes, error));
+  return (!flat->master
+          || dyno_program_write_tensor (program, &whole, 0, flat->master, whole.size_bytes, error))
+         && (!flat->half
+             || dyno_program_write_tensor (program, &half, 0, flat->half, half.size_bytes, error))
+         && (!flat->states
+             || dyno_program_write_tensor (program, &states, 0, flat->states, states.size_bytes,
+                                           error))
+         && (!flat->states || !kept
+             || dyno_program_write_tensor (program, kept, 0, flat->states, kept->size_bytes,
+                                           error));
 }
 
 gboolean
-dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const float *const *values, GError **error)
+dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const float *const *values,
+                               GError **error)
 {
   g_return_val_if_fail (space <= DYNO_SPACE_MOMENT2 && space != DYNO_SPACE_HALF, FALSE);
   Flat flat = { NULL, NULL, NULL };
-  gboolean written = flatten (dyno_lowering_get_graph (dyno_program_get_lowering (program)), space, values, &flat, error)
+  gboolean written = flatten (dyno_lowering_get_graph (dyno_program_get_lowering (program)), space,
+                              values, &flat, error)
                      && write_flat (program, space, &flat, error);
   flat_clear (&flat);
   return written;
@@ -138,7 +154,8 @@ dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat, f
 }
 
 static gboolean
-read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const *values, GError **error)
+read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const *values,
+            GError **error)
 {
   DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
   guint64 n_elements = states ? graph->state_elements : graph->parameter_elements;
@@ -147,11 +164,12 @@ read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const
   g_autofree float *flat = g_try_new (float, n_elements);
   if (!flat)
     {
-      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS, "no host memory for %" G_GUINT64_FORMAT " weights",
-                   n_elements);
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS,
+                   "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
       return FALSE;
     }
-  DynoTensor whole = whole_space (states ? DYNO_SPACE_STATE : space, "weights", n_elements, DYNO_DTYPE_F32);
+  DynoTensor whole =
+      whole_space (states ? DYNO_SPACE_STATE : space, "weights", n_elements, DYNO_DTYPE_F32);
   if (!dyno_program_read_tensor (program, &whole, 0, flat, whole.size_bytes, error))
     return FALSE;
   dyno_graph_unpack (graph, states, flat, values);
@@ -159,7 +177,8 @@ read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const
 }
 
 gboolean
-dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values, GError **error)
+dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values,
+                              GError **error)
 {
   g_return_val_if_fail (space <= DYNO_SPACE_MOMENT2 && space != DYNO_SPACE_HALF, FALSE);
   return read_space (program, space, FALSE, values, error)
@@ -173,10 +192,11 @@ dyno_program_write_target_scale (DynoProgram *program, const float *scale, GErro
   g_return_val_if_fail (graph->standard, FALSE);
   g_free (graph->target_scale);
   graph->target_scale = g_memdup2 (scale, graph->standard->size_bytes);
-  return dyno_program_write_tensor (program, graph->standard, 0, scale, graph->standard->size_bytes, error);
+  return dyno_program_write_tensor (program, graph->standard, 0, scale, graph->standard->size_bytes,
+                                    error);
 }
 
-/* Start values ---------------------------------------------------------------------------------------------------- */
+/* Start values --------------------------------------------------------------------------------- */
 
 struct _DynoStartValues {
   const DynoGraph *graph;
@@ -199,7 +219,8 @@ make_values (gpointer data)
       dyno_parameter_initialise (parameter, start->seed, torch);
       g_ptr_array_add (values, torch);
     }
-  flatten (start->graph, DYNO_SPACE_MASTER, (const float *const *) values->pdata, &start->flat, &start->error);
+  flatten (start->graph, DYNO_SPACE_MASTER, (const float *const *) values->pdata, &start->flat,
+           &start->error);
   return NULL;
 }
 
@@ -230,7 +251,8 @@ dyno_start_values_free (DynoStartValues *start)
 gboolean
 dyno_program_write_start (DynoProgram *program, DynoStartValues *start, GError **error)
 {
-  g_return_val_if_fail (dyno_lowering_get_graph (dyno_program_get_lowering (program)) == start->graph, FALSE);
+  g_return_val_if_fail (
+      dyno_lowering_get_graph (dyno_program_get_lowering (program)) == start->graph, FALSE);
   if (start->thread)
     g_thread_join (g_steal_pointer (&start->thread));
   if (start->error)
@@ -244,7 +266,8 @@ dyno_program_write_start (DynoProgram *program, DynoStartValues *start, GError *
 gboolean
 dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error)
 {
-  DynoStartValues *start = dyno_start_values_new (dyno_lowering_get_graph (dyno_program_get_lowering (program)), seed);
+  DynoStartValues *start =
+      dyno_start_values_new (dyno_lowering_get_graph (dyno_program_get_lowering (program)), seed);
   gboolean written = dyno_program_write_start (program, start, error);
   dyno_start_values_free (start);
   return written;

@@ -36,8 +36,8 @@ put_decades (DynoAxis *axis, const double *factors, guint n_factors, int stride)
   return axis->n_ticks;
 }
 
-/* 1-2-5 where there is room, else decades, else every second one and so on; within less than a decade, where these are too few, the
- * round values of a linear axis. */
+/* 1-2-5 where there is room, else decades, else every second one and so on; within less than a
+ * decade, where these are too few, the round values of a linear axis. */
 static void
 init_log (DynoAxis *axis, guint max_ticks)
 {
@@ -48,8 +48,8 @@ init_log (DynoAxis *axis, guint max_ticks)
     {
       double step = round_step (axis->high - axis->low, max_ticks);
       axis->n_ticks = 0;
-      for (double i = ceil (axis->low / step - 1e-9); i * step <= axis->high && axis->n_ticks < DYNO_AXIS_MAX_TICKS;
-           i += 1.0)
+      for (double i = ceil (axis->low / step - 1e-9);
+           i * step <= axis->high && axis->n_ticks < DYNO_AXIS_MAX_TICKS; i += 1.0)
         if (i > 0)
           axis->ticks[axis->n_ticks++] = i * step;
       return;
@@ -59,8 +59,8 @@ init_log (DynoAxis *axis, guint max_ticks)
 }
 
 void
-dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out,
-                double least_step)
+dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
+                gboolean round_out, double least_step)
 {
   *axis = (DynoAxis){ .log = log };
   if (!isfinite (low) || !isfinite (high) || (log && low <= 0.0))
@@ -88,7 +88,8 @@ dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboole
       axis->low = floor (low / axis->step + 1e-9) * axis->step;
       axis->high = ceil (high / axis->step - 1e-9) * axis->step;
     }
-  for (double i = ceil (axis->low / axis->step - 1e-9); axis->n_ticks < DYNO_AXIS_MAX_TICKS; i += 1.0)
+  for (double i = ceil (axis->low / axis->step - 1e-9); axis->n_ticks < DYNO_AXIS_MAX_TICKS;
+       i += 1.0)
     {
       double value = i * axis->step;
       if (value > axis->high + axis->step * 1e-6)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Axis ticks: round values (1, 2, 5 times a power of ten; decades on a logarithmic axis) and their texts. */
+/* Axis ticks: round values (1, 2, 5 times a power of ten; decades on a logarithmic axis) and their
+ * texts. */
 #pragma once
 #include <glib.h>
 
@@ -15,10 +16,11 @@ typedef struct {
   double step; /* linear axes */
 } DynoAxis;
 
-/* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear axes; 0: no matter).  round_out: its
- * ends become ticks.  Never degenerate: equal or non-finite ends are widened. */
-void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log, gboolean round_out,
-                     double least_step);
+/* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear
+ * axes; 0: no matter).  round_out: its ends become ticks.  Never degenerate: equal or non-finite
+ * ends are widened. */
+void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
+                     gboolean round_out, double least_step);
 
 /* Position of a value in [0, 1] of the axis. */
 double dyno_axis_position (const DynoAxis *axis, double value);

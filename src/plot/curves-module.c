@@ -5,8 +5,8 @@
 #include <gmodule.h>
 #include <math.h>
 
-G_MODULE_EXPORT gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder,
-                                            GError **error);
+G_MODULE_EXPORT gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots,
+                                            guint n_plots, const char *folder, GError **error);
 
 static DynoSeries *
 make_series (const DynoCurve *curve)
@@ -21,7 +21,8 @@ make_series (const DynoCurve *curve)
 static gboolean
 write_files (const DynoPlot *plots, guint n_plots, const char *folder, GError **error)
 {
-  g_autofree char *svg = g_build_filename (folder, "curves.svg", NULL), *png = g_build_filename (folder, "curves.png", NULL);
+  g_autofree char *svg = g_build_filename (folder, "curves.svg", NULL),
+                  *png = g_build_filename (folder, "curves.png", NULL);
   double height = 260; /* of each plot */
 
   return dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 1, svg, error)
@@ -29,7 +30,8 @@ write_files (const DynoPlot *plots, guint n_plots, const char *folder, GError **
 }
 
 gboolean
-dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder, GError **error)
+dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder,
+                   GError **error)
 {
   g_autoptr (GPtrArray) series = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_series_free);
   g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
@@ -37,8 +39,9 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
 
   if (version != DYNO_CURVES_VERSION)
     {
-      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOSYS, "the module is of version %d, the program of version %u",
-                   DYNO_CURVES_VERSION, version);
+      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOSYS,
+                   "the module is of version %d, the program of version %u", DYNO_CURVES_VERSION,
+                   version);
       return FALSE;
     }
   for (guint p = 0; p < n_plots; p++)
@@ -51,7 +54,9 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
         {
           DynoSeries *one = make_series (&plot->curves[i]);
           g_ptr_array_add (series, one);
-          line[i] = (DynoPlotLine){ .series = one, .colour = plot->curves[i].colour, .points = plot->curves[i].points };
+          line[i] = (DynoPlotLine){ .series = one,
+                                    .colour = plot->curves[i].colour,
+                                    .points = plot->curves[i].points };
         }
       drawn[p] = (DynoPlot){
         .title = plot->title,

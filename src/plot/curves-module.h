@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The curves of a run as files, behind one plain C call.
  *
- * Cairo links X, which dynoctl must not; so the plot floor is also built as a module (dyno-curves) that dynoctl opens at run
- * time, and does without where it is missing.  This header needs GLib alone, and is the whole contract between the two. */
+ * Cairo links X, which dynoctl must not; so the plot floor is also built as a module (dyno-curves)
+ * that dynoctl opens at run time, and does without where it is missing.  This header needs GLib
+ * alone, and is the whole contract between the two. */
 #pragma once
 #include <glib.h>
 
@@ -30,9 +31,9 @@ typedef struct {
   const char *y_limit_label; /* or NULL */
 } DynoCurvePlot;
 
-/* Writes curves.svg and curves.png into folder.  version: DYNO_CURVES_VERSION of the caller; another one is refused.
- * Errors: G_FILE_ERROR. */
-typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder,
-                                     GError **error);
+/* Writes curves.svg and curves.png into folder.  version: DYNO_CURVES_VERSION of the caller;
+ * another one is refused.  Errors: G_FILE_ERROR. */
+typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots,
+                                     const char *folder, GError **error);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One plot with Cairo.  Lines are drawn through at most one column a pixel (series.h), hairlines lie on device pixels, and
- * everything is placed from the measured size of its text, so that long translations move things and clip nothing. */
+/* One plot with Cairo.  Lines are drawn through at most one column a pixel (series.h), hairlines
+ * lie on device pixels, and everything is placed from the measured size of its text, so that long
+ * translations move things and clip nothing. */
 #include "draw.h"
 #include "axis.h"
 #include "range.h"
@@ -114,10 +115,12 @@ layout_y_axis (Layout *l, double y0, double y1, double x0, double x1)
   if (log)
     {
       double margin = pow (MAX (y1 / y0, 1.1), 0.04);
-      dyno_axis_init (&l->ya, y0 / margin, y1 * margin, (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), TRUE, FALSE, 0);
+      dyno_axis_init (&l->ya, y0 / margin, y1 * margin,
+                      (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), TRUE, FALSE, 0);
     }
   else
-    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / (theme->font_size * 3.4), 2.0), FALSE, TRUE, 0);
+    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / (theme->font_size * 3.4), 2.0), FALSE, TRUE,
+                    0);
 }
 
 static void
@@ -143,7 +146,8 @@ layout (Layout *l, double width, double height)
   l->x = PADDING + labels + 7.0;
   l->w = MAX (width - l->x - PADDING * 1.6, 10.0);
   dyno_axis_init (&l->xa, r.x0, MAX (r.x1, r.x0 + (l->plot->x0 < l->plot->x1 ? 0.0 : 1.0)),
-                  (guint) MAX (l->w / (theme->font_size * 6), 2.0), FALSE, FALSE, l->plot->x_whole ? 1 : 0);
+                  (guint) MAX (l->w / (theme->font_size * 6), 2.0), FALSE, FALSE,
+                  l->plot->x_whole ? 1 : 0);
 }
 
 static void
@@ -170,7 +174,8 @@ draw_grid (const Layout *l)
       g_autofree char *text = dyno_axis_format (&l->xa, l->xa.ticks[i]);
       double x = to_x (l, l->xa.ticks[i]), w = text_width (cr, text);
       set_colour (cr, &l->theme->muted, 1.0);
-      cairo_move_to (cr, CLAMP (x - w / 2, l->x, l->x + l->w - w), l->y + l->h + l->theme->font_size * 1.35);
+      cairo_move_to (cr, CLAMP (x - w / 2, l->x, l->x + l->w - w),
+                     l->y + l->h + l->theme->font_size * 1.35);
       cairo_show_text (cr, text);
     }
   if (l->plot->x_label)
@@ -185,7 +190,8 @@ draw_grid (const Layout *l)
     }
 }
 
-/* Follows the columns: down and up through each column's extent, on to the next; a gap breaks the line. */
+/* Follows the columns: down and up through each column's extent, on to the next; a gap breaks the
+ * line. */
 static void
 trace (const Layout *l, const DynoColumn *columns, guint n)
 {
@@ -216,8 +222,9 @@ trace (const Layout *l, const DynoColumn *columns, guint n)
     }
 }
 
-/* More points than pixels: one upright bar a column from its least to its greatest value, stretched to meet its neighbour.
- * On device pixels and without antialiasing this costs a tenth of stroking the same zigzag. */
+/* More points than pixels: one upright bar a column from its least to its greatest value, stretched
+ * to meet its neighbour.  On device pixels and without antialiasing this costs a tenth of stroking
+ * the same zigzag. */
 static void
 fill_bars (const Layout *l, const DynoColumn *columns, guint n, double width)
 {
@@ -324,7 +331,8 @@ draw_line (const Layout *l, const DynoPlotLine *line, gboolean filled)
   guint n_columns = (guint) CLAMP (l->w * l->scale, 16.0, MAX_COLUMNS);
   g_autofree DynoColumn *columns = g_new (DynoColumn, n_columns + 4);
   const DynoColour *colour = &l->theme->lines[line->colour % G_N_ELEMENTS (l->theme->lines)];
-  gboolean smooth = l->plot->smoothing > 0.0 && !line->points && dyno_series_get_length (line->series) > 2;
+  gboolean smooth =
+      l->plot->smoothing > 0.0 && !line->points && dyno_series_get_length (line->series) > 2;
   guint n = dyno_series_columns (line->series, l->xa.low, l->xa.high, n_columns, columns);
   double width = line->width > 0.0 ? line->width : 1.5;
 
@@ -334,8 +342,8 @@ draw_line (const Layout *l, const DynoPlotLine *line, gboolean filled)
     {
       set_colour (l->cr, colour, 0.28);
       draw_columns (l, columns, n, 1.0);
-      n = dyno_series_columns (dyno_series_smoothed (line->series, l->plot->smoothing), l->xa.low, l->xa.high, n_columns,
-                               columns);
+      n = dyno_series_columns (dyno_series_smoothed (line->series, l->plot->smoothing), l->xa.low,
+                               l->xa.high, n_columns, columns);
       width = MAX (width, 1.8);
     }
   if (filled)
@@ -525,9 +533,9 @@ draw_cursor (const Layout *l)
       if (i == 0)
         head_x = px;
       text = dyno_axis_format_value (py);
-      rows[n++] =
-          (Readout){ g_strdup_printf ("%s  %s %s", dyno_series_get_name (series), text, dyno_series_get_unit (series)),
-                     plot->lines[i].colour };
+      rows[n++] = (Readout){ g_strdup_printf ("%s  %s %s", dyno_series_get_name (series), text,
+                                              dyno_series_get_unit (series)),
+                             plot->lines[i].colour };
       if (isfinite (py) && px >= l->xa.low && px <= l->xa.high && (!l->ya.log || py > 0.0))
         {
           set_colour (l->cr, &l->theme->lines[plot->lines[i].colour % 8], 1.0);
@@ -549,10 +557,12 @@ draw_cursor (const Layout *l)
 }
 
 void
-dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height,
-                double device_scale)
+dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width,
+                double height, double device_scale)
 {
-  Layout l = { .plot = plot, .theme = theme, .cr = cr, .scale = device_scale > 0.0 ? device_scale : 1.0 };
+  Layout l = {
+    .plot = plot, .theme = theme, .cr = cr, .scale = device_scale > 0.0 ? device_scale : 1.0
+  };
 
   cairo_save (cr);
   set_colour (cr, &theme->background, 1.0);
@@ -588,7 +598,8 @@ dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, d
 }
 
 double
-dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height)
+dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
+                       double height)
 {
   cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
   Layout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };
@@ -600,7 +611,8 @@ dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double 
 }
 
 double
-dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height, double pixel_x)
+dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height,
+                double pixel_x)
 {
   cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
   Layout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };

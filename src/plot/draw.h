@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of plots with Cairo alone: axes with round ticks, units, legend, smoothed lines, a read-out at a cursor.
- * The same code draws the window, PNG, SVG and PDF. */
+/* Drawing of plots with Cairo alone: axes with round ticks, units, legend, smoothed lines, a
+ * read-out at a cursor.  The same code draws the window, PNG, SVG and PDF. */
 #pragma once
 #include "series.h"
 #include <cairo.h>
@@ -35,30 +35,38 @@ typedef struct {
   guint n_lines;
   gboolean y_log; /* non-positive values are left out */
   gboolean y_from_zero;
-  gboolean x_whole;   /* x counts something: no ticks between whole numbers */
-  gboolean robust;    /* a few values far outside do not flatten the rest: they are marked at the edge */
-  double label_width; /* least room for the y axis' texts, so that plots below each other stand in line; 0: their own */
-  double smoothing;   /* 0..0.99: exponential, for display; the raw line stays, faint */
-  double x0, x1;      /* view; x0 >= x1: all */
-  double y_limit;     /* a line with y_limit_label (the VRAM budget); NaN: none */
+  gboolean x_whole; /* x counts something: no ticks between whole numbers */
+  /* a few values far outside do not flatten the rest: they are marked at the edge */
+  gboolean robust;
+  /* least room for the y axis' texts, so that plots below each other stand in line; 0: their own */
+  double label_width;
+  double smoothing; /* 0..0.99: exponential, for display; the raw line stays, faint */
+  double x0, x1;    /* view; x0 >= x1: all */
+  double y_limit;   /* a line with y_limit_label (the VRAM budget); NaN: none */
   const char *y_limit_label;
   double cursor_x;   /* data x of the hover read-out; NaN: none */
   const char *empty; /* what to say while there is no point */
 } DynoPlot;
 
 /* Draws into (0, 0, width, height).  device_scale sharpens hairlines on HiDPI. */
-void dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height,
-                     double device_scale);
-/* The room that the y axis' texts need at this size: the largest of several plots goes into label_width of all. */
-double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height);
+void dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width,
+                     double height, double device_scale);
+/* The room that the y axis' texts need at this size: the largest of several plots goes into
+ * label_width of all. */
+double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
+                              double height);
 /* Data x at a pixel x of the last layout of that size; NaN outside of the axes. */
-double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height, double pixel_x);
+double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
+                       double height, double pixel_x);
 
-/* Files: several plots below each other in line, each width x height; format by the name's ending: .png, .svg, .pdf.  scale: pixels a unit for PNG.
- * Errors: G_FILE_ERROR; the message names the path. */
-gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme, double width, double height,
-                          double scale, const char *path, GError **error);
+/* Files: several plots below each other in line, each width x height; format by the name's ending:
+ * .png, .svg, .pdf.  scale: pixels a unit for PNG.  Errors: G_FILE_ERROR; the message names the
+ * path. */
+gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
+                          double width, double height, double scale, const char *path,
+                          GError **error);
 /* All series as CSV: x, then a column a series. */
-gboolean dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path, GError **error);
+gboolean dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path,
+                              GError **error);
 
 G_END_DECLS

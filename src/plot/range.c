@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of plots.
  *
- * The robust range: a line's columns give two quantiles, and what lies many spans beyond them is an outlier.  The quantiles bound the
- * outliers to a twentieth of the columns at each side, so that a line that has grown is never taken for a spike.  A curve that starts
- * high and falls is no spike either: where a plot does not begin at zero, its first columns always count. */
+ * The robust range: a line's columns give two quantiles, and what lies many spans beyond them is an
+ * outlier.  The quantiles bound the outliers to a twentieth of the columns at each side, so that a
+ * line that has grown is never taken for a spike.  A curve that starts high and falls is no spike
+ * either: where a plot does not begin at zero, its first columns always count. */
 #include "range.h"
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,8 @@ quantile (double *values, guint n, double share)
 
 /* The extent of a line without its outliers; FALSE: too few points to tell. */
 static gboolean
-robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double x1, double *y0, double *y1)
+robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double x1, double *y0,
+               double *y1)
 {
   DynoColumn columns[COLUMNS + 4];
   double least[COLUMNS + 4], greatest[COLUMNS + 4], low, high, far;
@@ -78,7 +80,8 @@ dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range)
       if (!dyno_series_get_range (plot->lines[i].series, from, to, &x0, &x1, &y0, &y1))
         continue;
       if (plot->robust && !plot->y_log)
-        robust_extent (plot, &plot->lines[i], viewed ? plot->x0 : x0, viewed ? plot->x1 : x1, &y0, &y1);
+        robust_extent (plot, &plot->lines[i], viewed ? plot->x0 : x0, viewed ? plot->x1 : x1, &y0,
+                       &y1);
       range->x0 = any ? MIN (range->x0, x0) : x0;
       range->x1 = any ? MAX (range->x1, x1) : x1;
       range->y0 = any ? MIN (range->y0, y0) : y0;

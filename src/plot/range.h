@@ -9,8 +9,8 @@ typedef struct {
   double x0, x1, y0, y1;
 } DynoPlotRange;
 
-/* All values in view; FALSE: there is none.  With plot->robust a few values far outside of all others are left out of y0 and y1: the
- * drawing marks them at the edge. */
+/* All values in view; FALSE: there is none.  With plot->robust a few values far outside of all
+ * others are left out of y0 and y1: the drawing marks them at the edge. */
 gboolean dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range);
 
 /* The least positive value in view: the lower end of a logarithmic axis; infinite: none. */

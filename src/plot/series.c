@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Points and their min/max pyramid.  Level k holds one bucket for every FAN^k points; a range is answered from
- * at most 2 FAN buckets a level, so the cost of drawing follows the number of pixels and not of points. */
+/* Points and their min/max pyramid.  Level k holds one bucket for every FAN^k points; a range is
+ * answered from at most 2 FAN buckets a level, so the cost of drawing follows the number of pixels
+ * and not of points. */
 #include "series.h"
 #include <math.h>
 #include <string.h>
@@ -121,7 +122,8 @@ dyno_series_append (DynoSeries *series, double x, double y)
               for (guint i = 0; i < below->len; i++)
                 {
                   Bucket *b = &g_array_index (below, Bucket, i);
-                  bucket_add (&g_array_index (buckets, Bucket, 0), b->minimum, b->maximum, b->count);
+                  bucket_add (&g_array_index (buckets, Bucket, 0), b->minimum, b->maximum,
+                              b->count);
                 }
             }
           continue;
@@ -190,7 +192,8 @@ range (const DynoSeries *series, guint64 first, guint64 last)
       int level = -1;
 
       /* The widest bucket that begins here and does not pass the end. */
-      while (level + 1 < (int) series->levels->len && first % (span * FAN) == 0 && first + span * FAN <= last)
+      while (level + 1 < (int) series->levels->len && first % (span * FAN) == 0
+             && first + span * FAN <= last)
         {
           span *= FAN;
           level++;
@@ -199,7 +202,8 @@ range (const DynoSeries *series, guint64 first, guint64 last)
         bucket_add (&result, y[first], y[first], isfinite (y[first]) ? 1 : 0);
       else
         {
-          Bucket *b = &g_array_index ((GArray *) g_ptr_array_index (series->levels, level), Bucket, first / span);
+          Bucket *b = &g_array_index ((GArray *) g_ptr_array_index (series->levels, level), Bucket,
+                                      first / span);
           bucket_add (&result, b->minimum, b->maximum, b->count);
         }
       first += span;
@@ -208,8 +212,8 @@ range (const DynoSeries *series, guint64 first, guint64 last)
 }
 
 gboolean
-dyno_series_get_range (const DynoSeries *series, double x0, double x1, double *x_min, double *x_max, double *y_min,
-                       double *y_max)
+dyno_series_get_range (const DynoSeries *series, double x0, double x1, double *x_min, double *x_max,
+                       double *y_min, double *y_max)
 {
   guint first = bound (series, x0, FALSE), last = bound (series, x1, TRUE);
   Bucket b = range (series, first, last);
@@ -263,7 +267,8 @@ dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, Dy
   if (end - first <= (guint64) n)
     {
       for (guint64 i = first; i < end; i++)
-        columns[n_columns++] = (DynoColumn){ x[i], y[i], y[i], y[i], y[i], isfinite (y[i]) ? 1 : 0 };
+        columns[n_columns++] =
+            (DynoColumn){ x[i], y[i], y[i], y[i], y[i], isfinite (y[i]) ? 1 : 0 };
       return n_columns;
     }
 
@@ -298,6 +303,7 @@ dyno_series_smoothed (DynoSeries *series, double smoothing)
   series->smoothing = CLAMP (smoothing, 0.0, 0.999);
   series->average = series->weight = 0.0;
   for (guint i = 0; i < series->y->len; i++)
-    add_smoothed (series, g_array_index (series->x, double, i), g_array_index (series->y, double, i));
+    add_smoothed (series, g_array_index (series->x, double, i),
+                  g_array_index (series->y, double, i));
   return series->smoothed;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A series of points (x rising) that can be drawn in time independent of their number: a min/max pyramid over buckets.
- * Append is O(1) amortised.  One thread. */
+/* A series of points (x rising) that can be drawn in time independent of their number: a min/max
+ * pyramid over buckets.  Append is O(1) amortised.  One thread. */
 #pragma once
 #include <glib.h>
 
@@ -13,10 +13,12 @@ void dyno_series_free (DynoSeries *series);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSeries, dyno_series_free)
 const char *dyno_series_get_name (const DynoSeries *series);
 const char *dyno_series_get_unit (const DynoSeries *series);
-void dyno_series_append (DynoSeries *series, double x, double y); /* x not below the last; NaN y makes a gap */
+/* x not below the last; NaN y makes a gap */
+void dyno_series_append (DynoSeries *series, double x, double y);
 void dyno_series_clear (DynoSeries *series);
 guint64 dyno_series_get_length (const DynoSeries *series);
-gboolean dyno_series_get_range (const DynoSeries *series, double x0, double x1, double *x_min, double *x_max, double *y_min,
+gboolean dyno_series_get_range (const DynoSeries *series, double x0, double x1, double *x_min,
+                                double *x_max, double *y_min,
                                 double *y_max); /* FALSE: no finite point */
 /* Index of the point nearest to x. */
 guint64 dyno_series_nearest (const DynoSeries *series, double x);
@@ -28,10 +30,11 @@ typedef struct {
   double y_min, y_max, y_first, y_last;
   guint64 count;
 } DynoColumn;
-guint dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, DynoColumn *columns);
+guint dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n,
+                           DynoColumn *columns);
 
-/* The exponential moving average, without bias at its start; factor in [0, 0.999].  Kept beside the series and carried on by appends
- * for the factor asked for last; owned by the series. */
+/* The exponential moving average, without bias at its start; factor in [0, 0.999].  Kept beside the
+ * series and carried on by appends for the factor asked for last; owned by the series. */
 const DynoSeries *dyno_series_smoothed (DynoSeries *series, double smoothing);
 
 G_END_DECLS

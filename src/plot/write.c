@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots into files: PNG, SVG and PDF through Cairo's surfaces, and the numbers themselves as CSV.  Everything is made in
- * memory first and then replaces the file whole. */
+/* Plots into files: PNG, SVG and PDF through Cairo's surfaces, and the numbers themselves as CSV.
+ * Everything is made in memory first and then replaces the file whole. */
 #include "draw.h"
 #include "file.h"
 #include <cairo-pdf.h>
@@ -15,8 +15,8 @@ collect (void *closure, const unsigned char *data, unsigned int length)
 }
 
 gboolean
-dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme, double width, double height, double scale,
-                 const char *path, GError **error)
+dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme, double width,
+                 double height, double scale, const char *path, GError **error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autofree char *lower = g_ascii_strdown (path, -1);
@@ -27,7 +27,8 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
   cairo_t *cr;
 
   if (png)
-    surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, (int) ceil (width * scale), (int) ceil (total * scale));
+    surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, (int) ceil (width * scale),
+                                          (int) ceil (total * scale));
   else if (g_str_has_suffix (lower, ".svg"))
     surface = cairo_svg_surface_create_for_stream (collect, bytes, width, total);
   else if (g_str_has_suffix (lower, ".pdf"))
@@ -35,7 +36,8 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
   else
     {
       g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                   "Cannot write “%s”: a plot is saved as .png, .svg or .pdf; choose a name with one of these endings",
+                   "Cannot write “%s”: a plot is saved as .png, .svg or .pdf; choose a name with "
+                   "one of these endings",
                    path);
       return FALSE;
     }
@@ -66,7 +68,8 @@ dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *them
   cairo_surface_destroy (surface);
   if (status != CAIRO_STATUS_SUCCESS)
     {
-      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "Cannot draw “%s”: %s", path, cairo_status_to_string (status));
+      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "Cannot draw “%s”: %s", path,
+                   cairo_status_to_string (status));
       return FALSE;
     }
   return dyno_file_write_atomic (path, bytes->data, bytes->len, error);
@@ -95,8 +98,9 @@ dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path, GEr
         const char *unit = dyno_series_get_unit (s);
         g_autofree char *name = g_strdup (dyno_series_get_name (s));
         g_ptr_array_add (series, s);
-        g_string_append_printf (text, ",%s%s%s%s", g_strdelimit (name, ",\"\n", ' '), unit && *unit ? " (" : "",
-                                unit ? unit : "", unit && *unit ? ")" : "");
+        g_string_append_printf (text, ",%s%s%s%s", g_strdelimit (name, ",\"\n", ' '),
+                                unit && *unit ? " (" : "", unit ? unit : "",
+                                unit && *unit ? ")" : "");
       }
   g_string_append_c (text, '\n');
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints, written and read.  Laws:
  * - The file is whole or not there; it is believed only when its hash is right.
- * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was written. */
+ * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was
+ *   written. */
 #include "checkpoint.h"
 #include "file.h"
 #include "hash.h"
@@ -34,7 +35,8 @@ char *
 dyno_checkpoint_find (const char *resume, GError **error)
 {
   gboolean folder = g_file_test (resume, G_FILE_TEST_IS_DIR);
-  g_autofree char *path = folder ? g_build_filename (resume, DYNO_CHECKPOINT_NAME, NULL) : g_strdup (resume);
+  g_autofree char *path =
+      folder ? g_build_filename (resume, DYNO_CHECKPOINT_NAME, NULL) : g_strdup (resume);
   g_autofree char *shown = g_filename_display_name (resume);
 
   if (g_file_test (path, G_FILE_TEST_EXISTS))
@@ -46,7 +48,7 @@ dyno_checkpoint_find (const char *resume, GError **error)
   return NULL;
 }
 
-/* --- position in metadata ------------------------------------------------------------------------------------------ */
+/* --- position in metadata --------------------------------------------------------------------- */
 
 typedef struct {
   const char *key;
@@ -77,7 +79,8 @@ member_to_text (const DynoPosition *position, const Member *member)
   double value;
 
   if (!member->real)
-    return g_strdup_printf ("%" G_GUINT64_FORMAT, G_STRUCT_MEMBER (guint64, position, member->offset));
+    return g_strdup_printf ("%" G_GUINT64_FORMAT,
+                            G_STRUCT_MEMBER (guint64, position, member->offset));
   value = G_STRUCT_MEMBER (double, position, member->offset);
   return g_strdup (isnan (value) ? "nan" : g_ascii_dtostr (text, sizeof text, value));
 }
@@ -101,7 +104,7 @@ read_position (DynoSafetensors *file, const char *shown, DynoPosition *position,
   return TRUE;
 }
 
-/* --- hash ---------------------------------------------------------------------------------------------------------- */
+/* --- hash ------------------------------------------------------------------------------------- */
 
 static guint64
 hash_tensor (guint64 hash, const DynoSafetensor *tensor)
@@ -133,7 +136,7 @@ hash_file (DynoSafetensors *file)
   return hash ^ pairs;
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void
 add_pair (GPtrArray *metadata, const char *key, char *value)
@@ -175,7 +178,8 @@ add_hash (GPtrArray *metadata, const GArray *tensors)
   add_pair (metadata, "hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", hash ^ pairs));
 }
 
-/* The file that is about to be replaced gets a second name; where that cannot be done there is just no previous one. */
+/* The file that is about to be replaced gets a second name; where that cannot be done there is just
+ * no previous one. */
 static void
 keep_previous (const char *path)
 {
@@ -226,14 +230,15 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
   add_hash (metadata, tensors);
   g_ptr_array_add (metadata, NULL);
   /* Only what is whole on the disk takes the place of a checkpoint, and of the one before it. */
-  if (!dyno_safetensors_write_temporary (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len,
-                                         (const char *const *) metadata->pdata, &temporary, error))
+  if (!dyno_safetensors_write_temporary (path, (const DynoSafetensor *) (gpointer) tensors->data,
+                                         tensors->len, (const char *const *) metadata->pdata,
+                                         &temporary, error))
     return FALSE;
   keep_previous (path);
   return dyno_file_replace (temporary, path, error);
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static DynoSafetensors *
 open_checked (const char *path, const char *shown, GError **error)
@@ -246,7 +251,8 @@ open_checked (const char *path, const char *shown, GError **error)
   const char *hash = file ? dyno_safetensors_get_metadata (file, "hash") : NULL;
 
   if (file && !version)
-    fail (error, "“%s” holds weights but is no checkpoint; start from it with --weights instead", shown);
+    fail (error, "“%s” holds weights but is no checkpoint; start from it with --weights instead",
+          shown);
   else if (file && strcmp (version, VERSION) != 0)
     fail (error, "“%s” was written by a newer Dyno (checkpoint version %s)", shown, version);
   else if (file && hash && g_ascii_strtoull (hash, NULL, 16) == hash_file (file))
@@ -268,7 +274,8 @@ static void G_GNUC_PRINTF (2, 3) warn (GPtrArray *warnings, const char *format, 
   va_end (arguments);
 }
 
-/* Settings of the checkpoint's run.  Keys it does not know, or that a newer one wrote, keep their default. */
+/* Settings of the checkpoint's run.  Keys it does not know, or that a newer one wrote, keep their
+ * default. */
 static void
 read_settings (DynoSafetensors *file, DynoSettings *settings)
 {
@@ -286,12 +293,13 @@ read_settings (DynoSafetensors *file, DynoSettings *settings)
 }
 
 static gboolean
-compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 content_hash, const DynoSettings *was,
-         GPtrArray *warnings, GError **error)
+compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 content_hash,
+         const DynoSettings *was, GPtrArray *warnings, GError **error)
 {
-  static const char *const telling[] = { "batch_size",     "accumulate",     "seed",         "amp",
-                                         "image_size",     "data.val_split", "data.shuffle", "augment.flip",
-                                         "data.normalise", "data.layout" };
+  static const char *const telling[] = { "batch_size",   "accumulate",   "seed",
+                                         "amp",          "image_size",   "data.val_split",
+                                         "data.shuffle", "augment.flip", "data.normalise",
+                                         "data.layout" };
   const char *model = dyno_safetensors_get_metadata (file, "model");
   const char *data = dyno_safetensors_get_metadata (file, "data_hash");
 
@@ -300,31 +308,37 @@ compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 c
   if (was->optimizer != job->settings.optimizer)
     {
       g_autofree char *optimizer = dyno_settings_get (was, "optimizer");
-      return fail (error, "“%s” was written with optimizer %s; resume with the same", shown, optimizer);
+      return fail (error, "“%s” was written with optimizer %s; resume with the same", shown,
+                   optimizer);
     }
   if (data && g_ascii_strtoull (data, NULL, 16) != content_hash)
-    warn (warnings, "The data set is not the one that “%s” was trained on, or it has changed since", shown);
+    warn (warnings, "The data set is not the one that “%s” was trained on, or it has changed since",
+          shown);
   for (guint i = 0; i < G_N_ELEMENTS (telling); i++)
     {
-      g_autofree char *old = dyno_settings_get (was, telling[i]), *new = dyno_settings_get (&job->settings, telling[i]);
+      g_autofree char *old = dyno_settings_get (was, telling[i]),
+                      *new = dyno_settings_get (&job->settings, telling[i]);
       if (strcmp (old, new) != 0)
-        warn (warnings, "%s was %s and is %s now: the run goes on, but not as it would have", telling[i], old, new);
+        warn (warnings, "%s was %s and is %s now: the run goes on, but not as it would have",
+              telling[i], old, new);
     }
   return TRUE;
 }
 
 static gboolean
-load_space (DynoSafetensors *file, const char *shown, DynoProgram *program, DynoSpace space, const char *prefix,
-            DynoWeights *weights, GError **error)
+load_space (DynoSafetensors *file, const char *shown, DynoProgram *program, DynoSpace space,
+            const char *prefix, DynoWeights *weights, GError **error)
 {
   DynoWeightsSource source = { shown, prefix, TRUE, space != DYNO_SPACE_MASTER };
 
   return dyno_weights_read (weights, graph_of (program), file, &source, error)
-         && dyno_program_write_parameters (program, space, (const float *const *) weights->values, error);
+         && dyno_program_write_parameters (program, space, (const float *const *) weights->values,
+                                           error);
 }
 
 static gboolean
-load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gboolean amp, gboolean was_amp, GError **error)
+load_scaler (DynoSafetensors *file, const char *shown, DynoProgram *program, gboolean amp,
+             gboolean was_amp, GError **error)
 {
   const DynoSafetensor *tensor = dyno_safetensors_lookup (file, "scaler");
   struct DynoScalerState scaler, fresh;
@@ -356,7 +370,8 @@ load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GE
   if (n == 0)
     return TRUE;
   if (tensor && (tensor->type != DYNO_TENSOR_F32 || tensor->size_bytes != 2 * n * sizeof (float)))
-    return fail (error, "“%s” does not fit the data set: its values to predict are not %u", shown, n);
+    return fail (error, "“%s” does not fit the data set: its values to predict are not %u", shown,
+                 n);
   for (guint32 t = 0; t < n; t++)
     {
       scale[t] = 0;
@@ -368,8 +383,9 @@ load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GE
 }
 
 gboolean
-dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
-                      DynoPosition *position, GPtrArray *warnings, GError **error)
+dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job,
+                      guint64 content_hash, DynoPosition *position, GPtrArray *warnings,
+                      GError **error)
 {
   g_autofree char *shown = g_filename_display_name (path);
   g_autoptr (DynoSafetensors) file = open_checked (path, shown, error);
@@ -386,7 +402,8 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   weights = dyno_weights_new (graph_of (program), error);
   if (!weights || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", weights, error)
       || !load_space (file, shown, program, DYNO_SPACE_MOMENT1, "moment1.", weights, error)
-      || (adamw && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", weights, error))
+      || (adamw
+          && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", weights, error))
       || !load_scaler (file, shown, program, job->settings.amp, was.amp, error)
       || !load_targets (file, shown, program, error))
     return FALSE;

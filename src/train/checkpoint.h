@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints: all that a run needs to go on to the same bits.  Private to the train floor.
  *
- * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and num_batches_tracked included), moment1.*
- * (momentum), moment2.* (AdamW), scaler, targets (targets.h; the model's weights are as they are then); metadata: position, settings, model, hash of the data set, and a hash over
- * everything else.  The file is replaced atomically, and the one before is kept beside it. */
+ * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
+ * num_batches_tracked included), moment1.* (momentum), moment2.* (AdamW), scaler, targets
+ * (targets.h; the model's weights are as they are then); metadata: position, settings, model, hash
+ * of the data set, and a hash over everything else.  The file is replaced atomically, and the one
+ * before is kept beside it. */
 #pragma once
 #include "job.h"
 #include "runstate.h"
@@ -12,8 +14,9 @@ G_BEGIN_DECLS
 
 #define DYNO_CHECKPOINT_NAME          "checkpoint.safetensors"
 #define DYNO_CHECKPOINT_NAME_PREVIOUS "checkpoint.previous.safetensors"
-#define DYNO_WEIGHTS_NAME             "weights.safetensors"      /* the best by validation, beside a checkpoint */
-#define DYNO_WEIGHTS_NAME_LAST        "weights-last.safetensors" /* where there is a best */
+/* the best by validation, beside a checkpoint */
+#define DYNO_WEIGHTS_NAME      "weights.safetensors"
+#define DYNO_WEIGHTS_NAME_LAST "weights-last.safetensors" /* where there is a best */
 
 /* Where a run stands, between two steps. */
 typedef struct {
@@ -30,17 +33,20 @@ typedef struct {
   guint64 batches_tracked; /* of batch norms */
 } DynoPosition;
 
-/* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT (there is none). */
+/* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT
+ * (there is none). */
 char *dyno_checkpoint_find (const char *resume, GError **error);
 
-/* Writes a state, with moments; batches_tracked of its model is set.  Errors: DYNO_BASE_ERROR_DISK and _IO; DIVERGED: a value is not
- * finite, and nothing was written. */
-gboolean dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, guint64 content_hash,
-                                const DynoPosition *position, GError **error);
+/* Writes a state, with moments; batches_tracked of its model is set.  Errors: DYNO_BASE_ERROR_DISK
+ * and _IO; DIVERGED: a value is not finite, and nothing was written. */
+gboolean dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job,
+                                guint64 content_hash, const DynoPosition *position, GError **error);
 
-/* Puts the state into program.  Sentences about what differs from the checkpoint's run go to warnings (char*).
- * Errors: CHECKPOINT (damaged, or of another model, names the first mismatch), data's, those of writing to the device. */
-gboolean dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job, guint64 content_hash,
-                               DynoPosition *position, GPtrArray *warnings, GError **error);
+/* Puts the state into program.  Sentences about what differs from the checkpoint's run go to
+ * warnings (char*).  Errors: CHECKPOINT (damaged, or of another model, names the first mismatch),
+ * data's, those of writing to the device. */
+gboolean dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job,
+                               guint64 content_hash, DynoPosition *position, GPtrArray *warnings,
+                               GError **error);
 
 G_END_DECLS

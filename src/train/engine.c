@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine of a session: from a job and a data set to programs that can be submitted.
  *
- * Law: what is allocated is what the plan says; nothing is allocated, compiled or recorded after dyno_engine_build. */
+ * Law: what is allocated is what the plan says; nothing is allocated, compiled or recorded after
+ * dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
 #include "intl.h"
@@ -9,7 +10,8 @@
 #include "weightsfile.h"
 #include <string.h>
 
-/* The first loss scale with AMP: lower than PyTorch's 65536, which costs the first steps of most nets an overflow. */
+/* The first loss scale with AMP: lower than PyTorch's 65536, which costs the first steps of most
+ * nets an overflow. */
 #define FIRST_LOSS_SCALE 4096.0f
 
 static void G_GNUC_PRINTF (2, 3) warn (const DynoEngineWatch *watch, const char *format, ...)
@@ -23,12 +25,13 @@ static void G_GNUC_PRINTF (2, 3) warn (const DynoEngineWatch *watch, const char 
   watch->warning (text, watch->data);
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static DynoDevice *
 open_device (const DynoJob *job, GError **error)
 {
-  DynoDeviceParams params = { .index = job->device, .budget_bytes = (guint64) job->settings.vram_budget };
+  DynoDeviceParams params = { .index = job->device,
+                              .budget_bytes = (guint64) job->settings.vram_budget };
 
   return dyno_device_open (&params, error);
 }
@@ -43,8 +46,8 @@ split (DynoEngine *engine, const DynoJob *job)
       engine->n_train = info->n_samples;
       return;
     }
-  dyno_dataset_split (engine->dataset, job->settings.data_val_split, (guint64) job->settings.seed, &engine->train,
-                      &engine->validation);
+  dyno_dataset_split (engine->dataset, job->settings.data_val_split, (guint64) job->settings.seed,
+                      &engine->train, &engine->validation);
   engine->n_train = engine->train->len;
   engine->n_validation = engine->validation->len;
 }
@@ -55,9 +58,12 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
   const DynoSettings *now = &engine->job->settings;
 
   if (now->amp != asked->settings.amp)
-    warn (watch, "%s has no fp16: training in fp32 instead of AMP", dyno_device_get_info (engine->device)->name);
+    warn (watch, "%s has no fp16: training in fp32 instead of AMP",
+          dyno_device_get_info (engine->device)->name);
   if (now->batch_size != asked->settings.batch_size)
-    warn (watch, "The training part has only %" G_GUINT64_FORMAT " samples: batch_size is %" G_GINT64_FORMAT,
+    warn (watch,
+          "The training part has only %" G_GUINT64_FORMAT
+          " samples: batch_size is %" G_GINT64_FORMAT,
           engine->n_train, now->batch_size);
   if (now->optimizer == DYNO_OPTIMIZER_NAME_ADAMW && now->lr > 0.01)
     warn (watch, "A learning rate of %g is high for AdamW; 0.001 is usual", now->lr);
@@ -66,7 +72,8 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
 static void
 warn_of_data (const DynoEngine *engine, const DynoEngineWatch *watch)
 {
-  g_auto (GStrv) notes = dyno_dataset_list_notes (engine->dataset, engine->train, engine->validation);
+  g_auto (GStrv) notes =
+      dyno_dataset_list_notes (engine->dataset, engine->train, engine->validation);
 
   for (guint i = 0; notes[i]; i++)
     warn (watch, "%s", notes[i]);
@@ -75,12 +82,14 @@ warn_of_data (const DynoEngine *engine, const DynoEngineWatch *watch)
 static gboolean
 plan (DynoEngine *engine, GError **error)
 {
-  return dyno_job_plan_parts (engine->job, dyno_dataset_get_info (engine->dataset), dyno_device_get_info (engine->device),
-                              engine->choices, engine->n_train, engine->n_validation, &engine->plan, error);
+  return dyno_job_plan_parts (engine->job, dyno_dataset_get_info (engine->dataset),
+                              dyno_device_get_info (engine->device), engine->choices,
+                              engine->n_train, engine->n_validation, &engine->plan, error);
 }
 
 DynoEngine *
-dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch, GError **error)
+dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch,
+                  GError **error)
 {
   g_autoptr (DynoEngine) engine = g_new0 (DynoEngine, 1);
 
@@ -91,8 +100,8 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
   split (engine, job);
   if (engine->n_train < 1)
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, _ ("“%s” has no samples to train on"),
-                   dyno_dataset_get_info (dataset)->name);
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+                   _ ("“%s” has no samples to train on"), dyno_dataset_get_info (dataset)->name);
       return NULL;
     }
   engine->job = dyno_job_adapt (job, dyno_device_get_info (engine->device), engine->n_train);
@@ -125,29 +134,32 @@ dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info)
   return settings->autotune && !settings->deterministic && info->type != DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
-/* Measures what one network still needs, until the deadline; what that leaves keeps its likely kernels, now and at the next start. */
+/* Measures what one network still needs, until the deadline; what that leaves keeps its likely
+ * kernels, now and at the next start. */
 static gboolean
-tune_network (DynoEngine *engine, gboolean training, gint64 deadline_us, Progress *progress, GCancellable *cancellable,
-              GError **error)
+tune_network (DynoEngine *engine, gboolean training, gint64 deadline_us, Progress *progress,
+              GCancellable *cancellable, GError **error)
 {
   DynoNetworkParams params;
   g_autoptr (DynoGraph) graph = NULL;
   double seconds = (double) (deadline_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
 
-  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training, &params, error))
+  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training,
+                             &params, error))
     return FALSE;
   graph = dyno_network_build (&params, error);
   if (!graph)
     return FALSE;
   if (dyno_autotune_count (engine->device, graph, engine->choices) == 0)
     return TRUE;
-  return dyno_autotune_within (engine->device, graph, engine->choices, MAX (seconds, 1e-3), on_progress, progress,
-                               cancellable, error)
+  return dyno_autotune_within (engine->device, graph, engine->choices, MAX (seconds, 1e-3),
+                               on_progress, progress, cancellable, error)
          && dyno_autotune_settle (engine->device, graph, engine->choices, error);
 }
 
 gboolean
-dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error)
+dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable,
+                      GError **error)
 {
   const DynoSettings *s = &engine->job->settings;
   const char *key = dyno_device_get_key (engine->device);
@@ -159,7 +171,8 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
     return TRUE;
   engine->choices = dyno_choices_load (key);
   if (!tune_network (engine, TRUE, deadline_us, &progress, cancellable, &problem)
-      || (engine->n_validation > 0 && !tune_network (engine, FALSE, deadline_us, &progress, cancellable, &problem)))
+      || (engine->n_validation > 0
+          && !tune_network (engine, FALSE, deadline_us, &progress, cancellable, &problem)))
     {
       dyno_choices_save (engine->choices, key, NULL);
       if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)
@@ -168,7 +181,8 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
           g_propagate_error (error, g_steal_pointer (&problem));
           return FALSE;
         }
-      warn (watch, "Kernels were not all measured, for lack of device memory: %s", problem->message);
+      warn (watch, "Kernels were not all measured, for lack of device memory: %s",
+            problem->message);
       g_clear_error (&problem);
     }
   if (!dyno_choices_save (engine->choices, key, &problem))
@@ -176,25 +190,29 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
   return plan (engine, error);
 }
 
-/* --- building ------------------------------------------------------------------------------------------------------ */
+/* --- building --------------------------------------------------------------------------------- */
 
 static gboolean
-lower (DynoEngine *engine, gboolean training, DynoGraph **graph, DynoLowering **lowering, DynoPlan *memory_plan,
-       GError **error)
+lower (DynoEngine *engine, gboolean training, DynoGraph **graph, DynoLowering **lowering,
+       DynoPlan *memory_plan, GError **error)
 {
   DynoNetworkParams params;
 
-  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training, &params, error))
+  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training,
+                             &params, error))
     return FALSE;
   *graph = dyno_network_build (&params, error);
   if (!*graph)
     return FALSE;
-  *lowering = dyno_lowering_new (*graph, dyno_device_get_info (engine->device), engine->choices, error);
-  return *lowering && dyno_plan_compute (*lowering, DYNO_PIPE_SLOTS, DYNO_PLAN_DEFAULT, memory_plan, error);
+  *lowering =
+      dyno_lowering_new (*graph, dyno_device_get_info (engine->device), engine->choices, error);
+  return *lowering
+         && dyno_plan_compute (*lowering, DYNO_PIPE_SLOTS, DYNO_PLAN_DEFAULT, memory_plan, error);
 }
 
 static gboolean
-build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error)
+build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable,
+                GError **error)
 {
   Progress progress = { watch, "compile" };
   DynoPlan memory_plan, other;
@@ -212,11 +230,11 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
   engine->memory = dyno_memory_new (engine->device, &memory_plan, error);
   if (!engine->memory)
     return FALSE;
-  engine->program =
-      dyno_program_new (engine->device, engine->lowering, engine->memory, on_progress, &progress, cancellable, error);
+  engine->program = dyno_program_new (engine->device, engine->lowering, engine->memory, on_progress,
+                                      &progress, cancellable, error);
   if (engine->program && engine->eval_lowering)
-    engine->eval_program =
-        dyno_program_new (engine->device, engine->eval_lowering, engine->memory, on_progress, &progress, cancellable, error);
+    engine->eval_program = dyno_program_new (engine->device, engine->eval_lowering, engine->memory,
+                                             on_progress, &progress, cancellable, error);
   return engine->program && (engine->eval_program || !engine->eval_lowering);
 }
 
@@ -236,13 +254,17 @@ make_uploader (DynoEngine *engine, gboolean training, GError **error)
     .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
   };
 
-  if (!dyno_job_get_size (engine->job, dyno_dataset_get_info (engine->dataset), &params.width, &params.height, error))
+  if (!dyno_job_get_size (engine->job, dyno_dataset_get_info (engine->dataset), &params.width,
+                          &params.height, error))
     return NULL;
-  return dyno_uploader_new (engine->device, engine->memory, training ? engine->graph : engine->eval_graph, engine->dataset,
-                            training ? engine->train : engine->validation, &params, DYNO_PIPE_SLOTS, s->pinned, error);
+  return dyno_uploader_new (engine->device, engine->memory,
+                            training ? engine->graph : engine->eval_graph, engine->dataset,
+                            training ? engine->train : engine->validation, &params, DYNO_PIPE_SLOTS,
+                            s->pinned, error);
 }
 
-/* What the plan counted on may be taken by another program: saving then waits, as it does where the plan has no room. */
+/* What the plan counted on may be taken by another program: saving then waits, as it does where the
+ * plan has no room. */
 static gboolean
 build_snapshot (DynoEngine *engine, GError **error)
 {
@@ -277,9 +299,11 @@ build_pipes (DynoEngine *engine, GError **error)
       if (engine->eval_program && !(engine->eval_uploader = make_uploader (engine, FALSE, error)))
         return FALSE;
     }
-  engine->pipe = dyno_pipe_new (engine->device, engine->program, engine->uploader, batch, engine->slot_use);
+  engine->pipe =
+      dyno_pipe_new (engine->device, engine->program, engine->uploader, batch, engine->slot_use);
   if (engine->eval_program)
-    engine->eval_pipe = dyno_pipe_new (engine->device, engine->eval_program, engine->eval_uploader, batch, engine->slot_use);
+    engine->eval_pipe = dyno_pipe_new (engine->device, engine->eval_program, engine->eval_uploader,
+                                       batch, engine->slot_use);
   engine->stepper = dyno_stepper_new (engine->pipe);
   return TRUE;
 }
@@ -299,23 +323,27 @@ explain_memory (DynoEngine *engine, GError **error)
   smaller = dyno_job_copy (engine->job);
   if (!dyno_device_query_memory (engine->device, &used, &available) || available == 0)
     available = engine->plan.plan.total_bytes / 2;
-  smaller->settings.vram_budget = (gint64) (available + dyno_device_get_allocated_total (engine->device));
-  if (!dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset), dyno_device_get_info (engine->device),
-                            engine->choices, engine->n_train, engine->n_validation, &fitting, NULL)
+  smaller->settings.vram_budget =
+      (gint64) (available + dyno_device_get_allocated_total (engine->device));
+  if (!dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset),
+                            dyno_device_get_info (engine->device), engine->choices, engine->n_train,
+                            engine->n_validation, &fitting, NULL)
       || fitting.fitting_batch < 1 || fitting.fitting_batch >= engine->job->settings.batch_size)
     return;
-  gint64 parts = (engine->job->settings.batch_size + fitting.fitting_batch - 1) / fitting.fitting_batch;
-  g_autofree char *advice =
-      g_strdup_printf (" (other programs may hold device memory; batch_size %" G_GINT64_FORMAT
-                       " with accumulate %" G_GINT64_FORMAT " should fit and keeps the effective batch)",
-                       fitting.fitting_batch, parts * engine->job->settings.accumulate);
+  gint64 parts =
+      (engine->job->settings.batch_size + fitting.fitting_batch - 1) / fitting.fitting_batch;
+  g_autofree char *advice = g_strdup_printf (
+      " (other programs may hold device memory; batch_size %" G_GINT64_FORMAT
+      " with accumulate %" G_GINT64_FORMAT " should fit and keeps the effective batch)",
+      fitting.fitting_batch, parts * engine->job->settings.accumulate);
   g_autofree char *whole = g_strconcat ((*error)->message, advice, NULL);
   g_free ((*error)->message);
   (*error)->message = g_steal_pointer (&whole);
 }
 
 gboolean
-dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error)
+dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable,
+                   GError **error)
 {
   g_autoptr (GError) problem = NULL;
 
@@ -333,7 +361,7 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
   return FALSE;
 }
 
-/* --- start values -------------------------------------------------------------------------------------------------- */
+/* --- start values ----------------------------------------------------------------------------- */
 
 static gboolean
 load_weights (DynoEngine *engine, guint64 *batches_tracked, GError **error)
@@ -348,7 +376,8 @@ load_weights (DynoEngine *engine, guint64 *batches_tracked, GError **error)
     return FALSE;
   dyno_targets_unfold (weights, engine->graph);
   *batches_tracked = weights->batches_tracked;
-  return dyno_program_write_parameters (engine->program, DYNO_SPACE_MASTER, (const float *const *) weights->values, error);
+  return dyno_program_write_parameters (engine->program, DYNO_SPACE_MASTER,
+                                        (const float *const *) weights->values, error);
 }
 
 static gboolean
@@ -370,7 +399,8 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
   struct DynoScalerState scaler = { .scale = amp ? FIRST_LOSS_SCALE : 1.0f };
 
   *batches_tracked = 0;
-  if (!dyno_program_write_tensor (engine->program, dyno_graph_scaler (engine->graph), 0, &scaler, sizeof scaler, error)
+  if (!dyno_program_write_tensor (engine->program, dyno_graph_scaler (engine->graph), 0, &scaler,
+                                  sizeof scaler, error)
       || !write_target_scale (engine, error))
     return FALSE;
   if (engine->job->weights_in)
@@ -383,7 +413,7 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
   return TRUE;
 }
 
-/* --- live changes, end --------------------------------------------------------------------------------------------- */
+/* --- live changes, end ------------------------------------------------------------------------ */
 
 void
 dyno_engine_set_workers (DynoEngine *engine, guint workers)

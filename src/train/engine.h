@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything that a session holds on a device for a job: programs, memory, loaders; made in three acts and freed in one.
- * One thread, the session's.  Private to the train floor. */
+/* Everything that a session holds on a device for a job: programs, memory, loaders; made in three
+ * acts and freed in one.  One thread, the session's.  Private to the train floor. */
 #pragma once
 #include "evaluate.h"
 #include "planjob.h"
@@ -20,7 +20,7 @@ struct _DynoEngine {
   DynoChoices *choices; /* NULL: kernels by rule */
   DynoJobPlan plan;
   DynoGraph *graph, *eval_graph; /* eval_*: NULL without validation */
-  DynoStartValues *start;        /* being made while kernels compile, until dyno_engine_initialise */
+  DynoStartValues *start; /* being made while kernels compile, until dyno_engine_initialise */
   DynoLowering *lowering, *eval_lowering;
   DynoMemory *memory;
   DynoProgram *program, *eval_program;
@@ -38,18 +38,24 @@ typedef struct {
   gpointer data;
 } DynoEngineWatch;
 
-/* Device, parts of the data set, the plan.  Errors: gpu's of opening; DATA; those of dyno_job_plan.  Not fitting is no error. */
-DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch, GError **error);
+/* Device, parts of the data set, the plan.  Errors: gpu's of opening; DATA; those of dyno_job_plan.
+ * Not fitting is no error. */
+DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset,
+                              const DynoEngineWatch *watch, GError **error);
 
-/* Whether a run with these settings measures kernels on this device: never on one that is a CPU, where that takes longer than it brings. */
+/* Whether a run with these settings measures kernels on this device: never on one that is a CPU,
+ * where that takes longer than it brings. */
 gboolean dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info);
 
-/* Measures kernels that are not known yet, for some seconds, where dyno_engine_tunes; plans again with them. */
-gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error);
+/* Measures kernels that are not known yet, for some seconds, where dyno_engine_tunes; plans again
+ * with them. */
+gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch,
+                               GCancellable *cancellable, GError **error);
 
 /* Memory, programs and loaders; parameters are undefined still.
  * Errors: DOES_NOT_FIT, those of dyno_memory_new, dyno_program_new, dyno_uploader_new. */
-gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable, GError **error);
+gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
+                            GCancellable *cancellable, GError **error);
 
 /* Start values by the job's seed, or from a weights file.  *batches_tracked as the file says. */
 gboolean dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Validation: forward alone, in file order, without augmentation; sums in double, so that batch size does not tell. */
+/* Validation: forward alone, in file order, without augmentation; sums in double, so that batch
+ * size does not tell. */
 #include "evaluate.h"
 #include <math.h>
 
@@ -27,10 +28,12 @@ is_ready (DynoLoader *loader)
 }
 
 gboolean
-dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun, gpointer data,
-               GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
+dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
+               gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
 {
-  struct DynoStepInput input = { .seed_low = (guint32) seed, .seed_high = (guint32) (seed >> 32), .loss_divisor = 1 };
+  struct DynoStepInput input = { .seed_low = (guint32) seed,
+                                 .seed_high = (guint32) (seed >> 32),
+                                 .loss_divisor = 1 };
   DynoEvaluation sum = { 0 };
   gboolean told = FALSE;
   guint32 n_valid = 1;
@@ -45,7 +48,8 @@ dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBeg
           if (!begun (data, error))
             return FALSE;
         }
-      if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid, &wait_us, error))
+      if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid, &wait_us,
+                             error))
         return FALSE;
       n_queued++;
       while (dyno_pipe_get_pending (pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))

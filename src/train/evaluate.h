@@ -11,12 +11,14 @@ typedef struct {
   double metric; /* classes: accuracy, a fraction; values: mean absolute error */
 } DynoEvaluation;
 
-/* Called once, as soon as the first batch is queued, or before where that is not decoded yet: results of what runs before
- * the validation can be had without holding it up. */
+/* Called once, as soon as the first batch is queued, or before where that is not decoded yet:
+ * results of what runs before the validation can be had without holding it up. */
 typedef gboolean (*DynoEvaluateBegun) (gpointer data, GError **error);
 
-/* All batches of the pipe's loader, whose epoch was started, the last one short.  Errors: those of the pipe, and of begun. */
-gboolean dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun, gpointer data,
-                        GCancellable *cancellable, DynoEvaluation *evaluation, GError **error);
+/* All batches of the pipe's loader, whose epoch was started, the last one short.  Errors: those of
+ * the pipe, and of begun. */
+gboolean dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
+                        gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation,
+                        GError **error);
 
 G_END_DECLS

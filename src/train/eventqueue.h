@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events from the session's thread to whoever listens.  Private to the train floor.
  *
- * STEP events find room only up to a capacity and are dropped past it, or wait when every event is wanted; all others, which are
- * few, are always kept.  Any thread. */
+ * STEP events find room only up to a capacity and are dropped past it, or wait when every event is
+ * wanted; all others, which are few, are always kept.  Any thread. */
 #pragma once
 #include "session.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The health of a run.
  *
- * Divergence is measured against the run's own first loss, since data that is not scaled may begin high and be learned all the same,
- * and against a guess, since a run may begin with a loss near 0. */
+ * Divergence is measured against the run's own first loss, since data that is not scaled may begin
+ * high and be learned all the same, and against a guess, since a run may begin with a loss near
+ * 0. */
 #include "health.h"
 #include "intl.h"
 #include "targets.h"
@@ -23,7 +24,8 @@ guess_classes (const DynoDatasetInfo *info)
     total += (double) info->class_counts[i];
   for (guint i = 0; i < info->n_classes; i++)
     if (info->class_counts[i] > 0)
-      entropy -= (double) info->class_counts[i] / total * log ((double) info->class_counts[i] / total);
+      entropy -=
+          (double) info->class_counts[i] / total * log ((double) info->class_counts[i] / total);
   return entropy;
 }
 
@@ -63,19 +65,22 @@ dyno_health_take_step (DynoHealth *health, double loss, gboolean finite)
   health->loss = finite ? loss : (double) NAN;
   if (finite && health->first <= 0)
     health->first = loss;
-  health->bad_row = !finite || (reference > 0 && loss > DYNO_HEALTH_TIMES * reference) ? health->bad_row + 1 : 0;
+  health->bad_row =
+      !finite || (reference > 0 && loss > DYNO_HEALTH_TIMES * reference) ? health->bad_row + 1 : 0;
 }
 
 gboolean
-dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, const char *advice, GError **error)
+dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, const char *advice,
+                          GError **error)
 {
   if (health->bad_row < limit)
     return FALSE;
   if (isfinite (health->loss))
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                 _ ("The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" PRIu64
-                    "; %stake a lower lr, a longer warm-up or clip_norm"),
-                 health->first, health->loss, health->bad_row, step, advice);
+    g_set_error (
+        error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+        _ ("The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" PRIu64
+           "; %stake a lower lr, a longer warm-up or clip_norm"),
+        health->first, health->loss, health->bad_row, step, advice);
   else
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
                  _ ("The loss was not finite for %u steps in a row, up to step %" PRIu64
@@ -87,7 +92,8 @@ dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, c
 gboolean
 dyno_health_take_epoch (DynoHealth *health, double loss, guint64 steps)
 {
-  health->idle_epochs = health->guess > 0 && loss >= IDLE_SHARE * health->guess ? health->idle_epochs + 1 : 0;
+  health->idle_epochs =
+      health->guess > 0 && loss >= IDLE_SHARE * health->guess ? health->idle_epochs + 1 : 0;
   if (health->idle_told || health->idle_epochs < IDLE_EPOCHS || steps < IDLE_STEPS)
     return FALSE;
   health->idle_told = TRUE;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a run learns: losses that are not finite, that grow without end, and that stay where a guess would be.  Private to the
- * train floor. */
+/* Whether a run learns: losses that are not finite, that grow without end, and that stay where a
+ * guess would be.  Private to the train floor. */
 #pragma once
 #include "dataset.h"
 
 G_BEGIN_DECLS
 
-/* A step's loss counts as bad when it is not finite, or this many times what the first step and a guess gave. */
+/* A step's loss counts as bad when it is not finite, or this many times what the first step and a
+ * guess gave. */
 #define DYNO_HEALTH_TIMES 1000.0
 
 typedef struct {
@@ -18,17 +19,21 @@ typedef struct {
   gboolean idle_told; /* once a run */
 } DynoHealth;
 
-/* The loss of the best answer that is always the same: the entropy of the classes (ln of their number where they are even), or the
- * mean square of the values around their mean, or around 0 where centred is FALSE; 0: not known. */
+/* The loss of the best answer that is always the same: the entropy of the classes (ln of their
+ * number where they are even), or the mean square of the values around their mean, or around 0
+ * where centred is FALSE; 0: not known. */
 double dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred);
 
 /* Takes the mean loss of a step. */
 void dyno_health_take_step (DynoHealth *health, double loss, gboolean finite);
 
-/* TRUE: so many bad steps in a row that the run has diverged.  advice: what is kept, or "".  Error: DIVERGED. */
-gboolean dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, const char *advice, GError **error);
+/* TRUE: so many bad steps in a row that the run has diverged.  advice: what is kept, or "".  Error:
+ * DIVERGED. */
+gboolean dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step,
+                                   const char *advice, GError **error);
 
-/* Takes the mean training loss of an epoch, with the steps up to its end.  TRUE, once a run: it has learned nothing for some epochs. */
+/* Takes the mean training loss of an epoch, with the steps up to its end.  TRUE, once a run: it has
+ * learned nothing for some epochs. */
 gboolean dyno_health_take_epoch (DynoHealth *health, double loss, guint64 steps);
 
 G_END_DECLS

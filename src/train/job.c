@@ -4,7 +4,8 @@
 #include "intl.h"
 #include <string.h>
 
-#define MOST_SIZE 224 /* for images of different sizes, unless asked otherwise: what the models were made for */
+/* for images of different sizes, unless asked otherwise: what the models were made for */
+#define MOST_SIZE 224
 
 DynoJob *
 dyno_job_new (void)
@@ -69,8 +70,9 @@ find_model (const DynoJob *job, GError **error)
   names = g_string_new (NULL);
   for (guint i = 0; dyno_model_list ()[i]; i++)
     g_string_append_printf (names, "%s%s", i ? ", " : "", dyno_model_list ()[i]->name);
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, _ ("There is no model “%s”; there are %s"),
-               job->model ? job->model : "", names->str);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+               _ ("There is no model “%s”; there are %s"), job->model ? job->model : "",
+               names->str);
   return NULL;
 }
 
@@ -90,7 +92,8 @@ set_data_error (GError **error, const char *format, ...)
 }
 
 gboolean
-dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height, GError **error)
+dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,
+                   GError **error)
 {
   const DynoModel *model = find_model (job, error);
   guint32 wanted = (guint32) job->settings.image_size;
@@ -101,11 +104,13 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
   *width = info->max_width;
   *height = info->max_height;
   if (!info->resizable && !uniform)
-    return set_data_error (error, "The samples of “%s” differ in size (%u x %u to %u x %u) and cannot be resized",
-                           info->name, info->min_width, info->min_height, info->max_width, info->max_height);
+    return set_data_error (
+        error, "The samples of “%s” differ in size (%u x %u to %u x %u) and cannot be resized",
+        info->name, info->min_width, info->min_height, info->max_width, info->max_height);
   if (!info->resizable && wanted && (wanted != *width || wanted != *height))
-    return set_data_error (error, "The samples of “%s” are %u x %u and cannot be resized; set image_size to 0", info->name,
-                           *width, *height);
+    return set_data_error (
+        error, "The samples of “%s” are %u x %u and cannot be resized; set image_size to 0",
+        info->name, *width, *height);
   if (info->resizable && wanted)
     *width = *height = wanted;
   else if (info->resizable && !uniform)
@@ -116,15 +121,15 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
       *height = MAX (*height, model->min_size);
     }
   if (*width < model->min_size || *height < model->min_size)
-    return set_data_error (error, "%s needs images of at least %u x %u, these are %u x %u; %s", model->title,
-                           model->min_size, model->min_size, *width, *height,
+    return set_data_error (error, "%s needs images of at least %u x %u, these are %u x %u; %s",
+                           model->title, model->min_size, model->min_size, *width, *height,
                            info->resizable ? "set a larger image_size" : "take another model");
   return TRUE;
 }
 
 gboolean
-dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training, DynoNetworkParams *params,
-                      GError **error)
+dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
+                      DynoNetworkParams *params, GError **error)
 {
   const DynoSettings *s = &job->settings;
   gboolean classes = info->target_kind == DYNO_TARGET_CLASS;
@@ -133,7 +138,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
   if (!dyno_job_get_size (job, info, &width, &height, error))
     return FALSE;
   if (classes && info->n_classes < (s->data_one_class ? 1 : 2))
-    return set_data_error (error, "“%s” has %u class; training needs two or more", info->name, info->n_classes);
+    return set_data_error (error, "“%s” has %u class; training needs two or more", info->name,
+                           info->n_classes);
   if (!classes && info->n_targets < 1)
     return set_data_error (error, "“%s” has no targets to learn", info->name);
   *params = (DynoNetworkParams){
@@ -156,7 +162,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     .amp = s->amp,
     .training = training,
     .checkpointing = training && s->checkpointing,
-    .optimizer = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
+    .optimizer =
+        s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
   };
   memcpy (params->mean, info->mean, sizeof params->mean);
   memcpy (params->deviation, info->deviation, sizeof params->deviation);

@@ -9,17 +9,19 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *data;           /* DATA as dyno_dataset_open takes it */
-  char *targets;        /* y.npy, or NULL */
-  char *model;          /* name of a model */
-  char *preset;         /* name of a preset for the record, or NULL */
-  char *weights_in;     /* safetensors to start from, or NULL */
-  char *weights_out;    /* safetensors to write at the end besides out_dir's, or NULL; what is there is replaced */
-  char *resume;         /* checkpoint file or run folder to go on from, or NULL */
-  char *out_dir;        /* folder for everything a run leaves; NULL: nothing is written */
-  int device;           /* index; -1: best */
-  gint64 max_steps;     /* 0: epochs decide */
-  gboolean every_event; /* the session waits for room in the event ring rather than drop step events */
+  char *data;       /* DATA as dyno_dataset_open takes it */
+  char *targets;    /* y.npy, or NULL */
+  char *model;      /* name of a model */
+  char *preset;     /* name of a preset for the record, or NULL */
+  char *weights_in; /* safetensors to start from, or NULL */
+  /* safetensors to write at the end besides out_dir's, or NULL; what is there is replaced */
+  char *weights_out;
+  char *resume;     /* checkpoint file or run folder to go on from, or NULL */
+  char *out_dir;    /* folder for everything a run leaves; NULL: nothing is written */
+  int device;       /* index; -1: best */
+  gint64 max_steps; /* 0: epochs decide */
+  /* the session waits for room in the event ring rather than drop step events */
+  gboolean every_event;
   DynoSettings settings;
 } DynoJob;
 
@@ -31,14 +33,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_free)
 /* How the job's data set is opened; params has no memory of its own. */
 void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params);
 
-/* The sample size that the job trains at: image_size, or the data set's own (largest sample, at most 224, at least the model's
- * least, for images of different sizes).  FALSE with DATA: the data cannot be brought to it. */
-gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,
-                            GError **error);
+/* The sample size that the job trains at: image_size, or the data set's own (largest sample, at
+ * most 224, at least the model's least, for images of different sizes).  FALSE with DATA: the data
+ * cannot be brought to it. */
+gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width,
+                            guint32 *height, GError **error);
 
 /* The network of a job on a data set; training or evaluation. */
-gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training, DynoNetworkParams *params,
-                               GError **error);
+gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
+                               DynoNetworkParams *params, GError **error);
 
 /* What a job needs, exactly, without running it: no device is touched.  Takes some milliseconds. */
 typedef struct {
@@ -56,8 +59,8 @@ typedef struct {
 } DynoJobPlan;
 
 /* Errors: those of dyno_network_build and of the lowering; DATA.  Not fitting is no error. */
-gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoJobPlan *plan,
-                        GError **error);
+gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info,
+                        const DynoDeviceInfo *device, DynoJobPlan *plan, GError **error);
 
 /* Why it does not fit and what would, in words for people; NULL when it fits.  g_free. */
 char *dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan);

@@ -98,7 +98,8 @@ dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 count, Dyn
 }
 
 guint64
-dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count, DynoEpochMetrics *rows)
+dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
+                          DynoEpochMetrics *rows)
 {
   return copy_rows (metrics, metrics->epochs, first, count, rows);
 }

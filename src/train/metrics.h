@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of a run: every step and every epoch, whole.  Appended by the session, read by anyone at any time. */
+/* The log of a run: every step and every epoch, whole.  Appended by the session, read by anyone at
+ * any time. */
 #pragma once
 #include <glib.h>
 
@@ -20,7 +21,7 @@ typedef struct {
   gboolean skipped;       /* overflow: the update did not happen */
   guint64 vram_bytes;     /* device memory that Dyno holds */
   guint64 vram_all_bytes; /* held by all programs; 0: not known */
-  double seconds;         /* since the run began, pauses left out, earlier parts of a resumed run counted */
+  double seconds; /* since the run began, pauses left out, earlier parts of a resumed run counted */
 } DynoStepMetrics;
 
 typedef struct {
@@ -45,9 +46,12 @@ void dyno_metrics_add_epoch (DynoMetrics *metrics, const DynoEpochMetrics *epoch
 guint64 dyno_metrics_get_steps (DynoMetrics *metrics);
 guint64 dyno_metrics_get_epochs (DynoMetrics *metrics);
 /* Copies [first, first + count) into rows; returns how many there were. */
-guint64 dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 count, DynoStepMetrics *rows);
-guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count, DynoEpochMetrics *rows);
-/* One line a step, header first; the epoch's values in the row of its last step.  '.' decimals in any locale.  g_free. */
+guint64 dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 count,
+                                 DynoStepMetrics *rows);
+guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
+                                  DynoEpochMetrics *rows);
+/* One line a step, header first; the epoch's values in the row of its last step.  '.' decimals in
+ * any locale.  g_free. */
 char *dyno_metrics_to_csv (DynoMetrics *metrics);
 
 G_END_DECLS

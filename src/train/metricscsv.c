@@ -23,7 +23,8 @@ append_number (GString *text, double value, const char *format)
 void
 dyno_metrics_csv_append (GString *text, const DynoStepMetrics *step, const DynoEpochMetrics *epoch)
 {
-  g_string_append_printf (text, "%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, step->step, step->epoch);
+  g_string_append_printf (text, "%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, step->step,
+                          step->epoch);
   append_number (text, step->loss, "%.9g");
   append_number (text, step->accuracy, "%.6g");
   append_number (text, step->lr, "%.9g");
@@ -36,8 +37,8 @@ dyno_metrics_csv_append (GString *text, const DynoStepMetrics *step, const DynoE
   append_number (text, step->optimizer_ms, "%.4f");
   append_number (text, step->grad_norm, "%.6g");
   append_number (text, step->loss_scale, "%.9g");
-  g_string_append_printf (text, ",%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, step->skipped ? 1 : 0, step->vram_bytes,
-                          step->vram_all_bytes);
+  g_string_append_printf (text, ",%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT,
+                          step->skipped ? 1 : 0, step->vram_bytes, step->vram_all_bytes);
   append_number (text, step->seconds, "%.4f");
   if (epoch)
     {
@@ -55,7 +56,8 @@ dyno_metrics_csv_append (GString *text, const DynoStepMetrics *step, const DynoE
 }
 
 gboolean
-dyno_metrics_csv_parse (const char *line, DynoStepMetrics *step, DynoEpochMetrics *epoch, gboolean *has_epoch)
+dyno_metrics_csv_parse (const char *line, DynoStepMetrics *step, DynoEpochMetrics *epoch,
+                        gboolean *has_epoch)
 {
   g_auto (GStrv) cells = g_strsplit (line, ",", -1);
   double v[N_COLUMNS];

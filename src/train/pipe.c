@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pipe: submission n uses slot n modulo DYNO_PIPE_SLOTS, and is retired before that slot is used again. */
+/* The pipe: submission n uses slot n modulo DYNO_PIPE_SLOTS, and is retired before that slot is
+ * used again. */
 #include "pipe.h"
 #include <string.h>
 
@@ -14,7 +15,8 @@ struct _DynoPipe {
 };
 
 DynoPipe *
-dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch, guint64 *last_use)
+dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch,
+               guint64 *last_use)
 {
   DynoPipe *pipe = g_new0 (DynoPipe, 1);
 
@@ -46,8 +48,8 @@ dyno_pipe_get_pending (DynoPipe *pipe)
 }
 
 gboolean
-dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input, GCancellable *cancellable,
-                  guint32 *n_valid, gint64 *wait_us, GError **error)
+dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input,
+                  GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us, GError **error)
 {
   guint slot = (guint) (pipe->submitted % DYNO_PIPE_SLOTS);
   DynoWait upload = { DYNO_QUEUE_TRANSFER, 0 };
@@ -56,8 +58,8 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   g_return_val_if_fail (dyno_pipe_get_pending (pipe) < DYNO_PIPE_SLOTS, FALSE);
   *n_valid = pipe->batch;
   if (pipe->uploader
-      && !dyno_uploader_next (pipe->uploader, slot, pipe->last_use[slot], cancellable, n_valid, wait_us, &upload.ticket,
-                              error))
+      && !dyno_uploader_next (pipe->uploader, slot, pipe->last_use[slot], cancellable, n_valid,
+                              wait_us, &upload.ticket, error))
     return FALSE;
   if (*n_valid == 0)
     return TRUE;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches through a program, two in flight: each is uploaded, submitted, and its output read when it is over.
+/* Batches through a program, two in flight: each is uploaded, submitted, and its output read when
+ * it is over.
  *
- * A submit waits for the loader and for nothing else; retiring waits for the oldest submission.  One thread, the session's.
- * Private to the train floor. */
+ * A submit waits for the loader and for nothing else; retiring waits for the oldest submission.
+ * One thread, the session's.  Private to the train floor. */
 #pragma once
 #include "uploader.h"
 
@@ -20,18 +21,22 @@ typedef struct {
   gint64 end_us; /* monotonic time at which it was seen to be over */
 } DynoPipeResult;
 
-/* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS tickets, 0 at first, of the last computing in each slot;
- * pipes over the same memory share them, so that what one has in flight is not overwritten by another.  All outlive the pipe. */
-DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader, guint32 batch, guint64 *last_use);
+/* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS tickets, 0 at first,
+ * of the last computing in each slot; pipes over the same memory share them, so that what one has
+ * in flight is not overwritten by another.  All outlive the pipe. */
+DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader,
+                         guint32 batch, guint64 *last_use);
 /* Waits for what is in flight. */
 void dyno_pipe_free (DynoPipe *pipe);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)
 
-/* Takes a batch and submits it; the caller keeps fewer than DYNO_PIPE_SLOTS in flight.  input's n_valid is filled in and its
- * loss_divisor, the number of batches of the step, multiplied by it.  *n_valid 0: the epoch is over, nothing was submitted.
- * wait_us is added to.  Errors: those of the loader, G_IO_ERROR_CANCELLED, those of submitting. */
+/* Takes a batch and submits it; the caller keeps fewer than DYNO_PIPE_SLOTS in flight.  input's
+ * n_valid is filled in and its loss_divisor, the number of batches of the step, multiplied by it.
+ * *n_valid 0: the epoch is over, nothing was submitted.  wait_us is added to.  Errors: those of the
+ * loader, G_IO_ERROR_CANCELLED, those of submitting. */
 gboolean dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInput *input,
-                           GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us, GError **error);
+                           GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
+                           GError **error);
 
 guint dyno_pipe_get_pending (DynoPipe *pipe);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a job will need, from graph, lowering and memory plan of its two programs, without a device.
  *
- * Laws: the plan given here is the one a session allocates; a network that was planned once is remembered, since a window
- * asks again after every change of a setting that does not touch the network. */
+ * Laws: the plan given here is the one a session allocates; a network that was planned once is
+ * remembered, since a window asks again after every change of a setting that does not touch the
+ * network. */
 #include "planjob.h"
 #include "hash.h"
 #include "intl.h"
@@ -23,7 +24,7 @@ typedef struct {
   double flops;
 } Need;
 
-/* --- one network --------------------------------------------------------------------------------------------------- */
+/* --- one network ------------------------------------------------------------------------------ */
 
 static GMutex lock;
 static GHashTable *remembered; /* char* -> Need */
@@ -33,10 +34,11 @@ describe (const DynoNetworkParams *p, const DynoDeviceInfo *d)
 {
   guint64 device = dyno_hash_bytes (DYNO_HASH_START, d, sizeof *d);
 
-  return g_strdup_printf ("%s %a %u %ux%ux%u %u raw%d %d%d loss%d%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x", p->model,
-                          p->model_width, p->batch, p->height, p->width, p->channels, p->n_outputs, p->raw, p->normalise,
-                          p->flip, p->loss, p->standard_targets, p->label_smoothing, p->amp, p->training, p->checkpointing,
-                          p->optimizer, device);
+  return g_strdup_printf (
+      "%s %a %u %ux%ux%u %u raw%d %d%d loss%d%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x", p->model,
+      p->model_width, p->batch, p->height, p->width, p->channels, p->n_outputs, p->raw,
+      p->normalise, p->flip, p->loss, p->standard_targets, p->label_smoothing, p->amp, p->training,
+      p->checkpointing, p->optimizer, device);
 }
 
 static gboolean
@@ -65,15 +67,17 @@ remember (const char *key, const Need *need)
 }
 
 static gboolean
-compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices, Need *need,
-              GError **error)
+compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices,
+              Need *need, GError **error)
 {
   g_autoptr (DynoGraph) graph = dyno_network_build (params, error);
-  g_autoptr (DynoLowering) lowering = graph ? dyno_lowering_new (graph, device, choices, error) : NULL;
+  g_autoptr (DynoLowering) lowering =
+      graph ? dyno_lowering_new (graph, device, choices, error) : NULL;
   GPtrArray *dispatches, *parameters;
 
   memset (need, 0, sizeof *need);
-  if (!lowering || !dyno_plan_compute (lowering, DYNO_JOB_SLOTS, DYNO_PLAN_DEFAULT, &need->plan, error))
+  if (!lowering
+      || !dyno_plan_compute (lowering, DYNO_JOB_SLOTS, DYNO_PLAN_DEFAULT, &need->plan, error))
     return FALSE;
   dispatches = dyno_lowering_get_dispatches (lowering);
   for (guint i = 0; i < dispatches->len; i++)
@@ -93,7 +97,8 @@ compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, Dyn
 }
 
 static gboolean
-get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices, Need *need, GError **error)
+get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices,
+          Need *need, GError **error)
 {
   g_autofree char *key = NULL;
 
@@ -108,11 +113,12 @@ get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoCho
   return TRUE;
 }
 
-/* --- the job ------------------------------------------------------------------------------------------------------- */
+/* --- the job ---------------------------------------------------------------------------------- */
 
 /* Mirrors dyno_dataset_split's counting. */
 void
-dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train, guint64 *n_validation)
+dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
+                      guint64 *n_validation)
 {
   double fraction = job->settings.data_val_split, due = 0;
   gboolean classes = info->target_kind == DYNO_TARGET_CLASS && info->class_counts;
@@ -161,8 +167,9 @@ dyno_job_count_steps (const DynoSettings *settings, guint64 n_train)
 
 /* Both programs of an adapted job at a batch. */
 static gboolean
-need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoChoices *choices,
-             gboolean evaluation, guint32 batch, gboolean checkpointing, Need *need, GError **error)
+need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
+             DynoChoices *choices, gboolean evaluation, guint32 batch, gboolean checkpointing,
+             Need *need, GError **error)
 {
   DynoNetworkParams params;
   Need other;
@@ -193,13 +200,15 @@ typedef struct {
   guint64 limit_bytes;
 } Search;
 
-/* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all, or not in buffers that the device can have. */
+/* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all, or not in buffers that the
+ * device can have. */
 static guint64
 bytes_at (const Search *s, guint32 batch, gboolean evaluation)
 {
   Need need;
 
-  if (!need_of_job (s->job, s->info, s->device, s->choices, evaluation, batch, s->job->settings.checkpointing, &need, NULL))
+  if (!need_of_job (s->job, s->info, s->device, s->choices, evaluation, batch,
+                    s->job->settings.checkpointing, &need, NULL))
     return G_MAXUINT64;
   return dyno_plan_fits_buffers (&need.plan) ? need.plan.total_bytes : G_MAXUINT64;
 }
@@ -211,9 +220,9 @@ plan_fits (const Search *s, const DynoPlan *plan)
   return plan->total_bytes <= s->limit_bytes && dyno_plan_fits_buffers (plan);
 }
 
-/* The largest batch that fits.  Memory is nearly a straight line over the batch, so a line through two known points guesses well;
- * when guesses go on missing, the range is halved.  The evaluation program, which hardly ever needs more of anything, is looked at
- * last. */
+/* The largest batch that fits.  Memory is nearly a straight line over the batch, so a line through
+ * two known points guesses well; when guesses go on missing, the range is halved.  The evaluation
+ * program, which hardly ever needs more of anything, is looked at last. */
 static gint64
 find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 {
@@ -237,7 +246,8 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
                          ? (double) (high_bytes - low_bytes) / (double) (high - low)
                          : (double) (plan->total_bytes - fixed) / batch;
       double step = slope > 0 ? ((double) s->limit_bytes - (double) low_bytes) / slope : 0;
-      guint64 guess = try >= 6 ? (low + high) / 2 : low + (guint64) CLAMP (step, 1.0, (double) MOST_BATCH);
+      guint64 guess =
+          try >= 6 ? (low + high) / 2 : low + (guint64) CLAMP (step, 1.0, (double) MOST_BATCH);
       guint64 bytes;
 
       guess = CLAMP (guess, low + 1, high - 1);
@@ -262,9 +272,10 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 static guint64
 count_host_bytes (const DynoJob *job, const DynoDatasetInfo *info, const DynoNetworkParams *params)
 {
-  DynoLoaderParams loader = {
-    .batch = params->batch, .width = params->width, .height = params->height, .prefetch = (guint) job->settings.prefetch
-  };
+  DynoLoaderParams loader = { .batch = params->batch,
+                              .width = params->width,
+                              .height = params->height,
+                              .prefetch = (guint) job->settings.prefetch };
   DynoHostBuffers buffers = { 0 };
 
   if (!info->device_noise)
@@ -273,8 +284,9 @@ count_host_bytes (const DynoJob *job, const DynoDatasetInfo *info, const DynoNet
 }
 
 gboolean
-dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoChoices *choices,
-                     guint64 n_train, guint64 n_validation, DynoJobPlan *plan, GError **error)
+dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
+                     DynoChoices *choices, guint64 n_train, guint64 n_validation, DynoJobPlan *plan,
+                     GError **error)
 {
   g_autoptr (DynoJob) adapted = dyno_job_adapt (job, device, n_train);
   const DynoSettings *s = &adapted->settings;
@@ -284,15 +296,18 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
 
   memset (plan, 0, sizeof *plan);
   if (!dyno_job_get_network (adapted, info, TRUE, &params, error)
-      || !need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, s->checkpointing, &need, error))
+      || !need_of_job (adapted, info, device, choices, n_validation > 0, params.batch,
+                       s->checkpointing, &need, error))
     return FALSE;
   plan->plan = need.plan;
   plan->budget_bytes = s->vram_budget > 0 ? (guint64) s->vram_budget : device->vram_bytes;
   plan->device_bytes = device->vram_bytes;
-  plan->limit_bytes = device->vram_bytes > 0 ? MIN (plan->budget_bytes, device->vram_bytes) : plan->budget_bytes;
+  plan->limit_bytes =
+      device->vram_bytes > 0 ? MIN (plan->budget_bytes, device->vram_bytes) : plan->budget_bytes;
   search.limit_bytes = plan->limit_bytes;
   plan->fits = plan_fits (&search, &need.plan);
-  /* Where there is no room for it, saving waits for the device instead: no reason for a smaller batch. */
+  /* Where there is no room for it, saving waits for the device instead: no reason for a smaller
+   * batch. */
   dyno_plan_set_snapshot (&plan->plan, TRUE);
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_snapshot (&plan->plan, FALSE);
@@ -302,16 +317,16 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   plan->flops_per_sample = need.flops;
   plan->steps_per_epoch = dyno_job_count_steps (s, n_train);
   plan->fitting_batch = find_fitting (&search, params.batch, &need.plan);
-  plan->fits_checkpointed =
-      plan->fits
-      || (need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, TRUE, &other, NULL)
-          && plan_fits (&search, &other.plan));
+  plan->fits_checkpointed = plan->fits
+                            || (need_of_job (adapted, info, device, choices, n_validation > 0,
+                                             params.batch, TRUE, &other, NULL)
+                                && plan_fits (&search, &other.plan));
   return TRUE;
 }
 
 gboolean
-dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device, DynoJobPlan *plan,
-               GError **error)
+dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
+               DynoJobPlan *plan, GError **error)
 {
   guint64 n_train, n_validation;
 
@@ -319,13 +334,14 @@ dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDevice
   return dyno_job_plan_parts (job, info, device, NULL, n_train, n_validation, plan, error);
 }
 
-/* --- words --------------------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static char *
 bytes_in_words (guint64 bytes)
 {
-  return (double) bytes >= GIB ? g_strdup_printf ("%.2f GiB", (double) bytes / GIB)
-                               : g_strdup_printf ("%.0f MiB", ceil ((double) bytes / (1024.0 * 1024)));
+  return (double) bytes >= GIB
+             ? g_strdup_printf ("%.2f GiB", (double) bytes / GIB)
+             : g_strdup_printf ("%.0f MiB", ceil ((double) bytes / (1024.0 * 1024)));
 }
 
 char *
@@ -344,15 +360,20 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
   text = g_string_new (NULL);
   if (plan->plan.total_bytes <= plan->limit_bytes)
     {
-      g_autofree char *largest = bytes_in_words (plan->plan.largest_bytes), *most = bytes_in_words (plan->plan.buffer_bytes);
-      g_string_append_printf (text, _ ("This needs a single buffer of %s; the largest that the device can have is %s."),
-                              largest, most);
+      g_autofree char *largest = bytes_in_words (plan->plan.largest_bytes),
+                      *most = bytes_in_words (plan->plan.buffer_bytes);
+      g_string_append_printf (
+          text, _ ("This needs a single buffer of %s; the largest that the device can have is %s."),
+          largest, most);
     }
   else if (plan->limit_bytes == plan->budget_bytes)
-    g_string_append_printf (text, _ ("This needs %s of device memory, %s more than the budget of %s."), total, over, budget);
+    g_string_append_printf (text,
+                            _ ("This needs %s of device memory, %s more than the budget of %s."),
+                            total, over, budget);
   else
     g_string_append_printf (text,
-                            _ ("This needs %s of device memory, %s more than the device's %s (the budget of %s is larger)."),
+                            _ ("This needs %s of device memory, %s more than the device's %s (the "
+                               "budget of %s is larger)."),
                             total, over, own, budget);
   if (plan->fits_checkpointed && !s->checkpointing)
     g_string_append (text, _ (" With activation checkpointing it fits."));
@@ -360,13 +381,15 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
     {
       gint64 parts = (s->batch_size + plan->fitting_batch - 1) / plan->fitting_batch;
       gint64 micro = (s->batch_size + parts - 1) / parts;
-      g_string_append_printf (
-          text,
-          _ (" A batch of %" PRId64 " fits; batch_size %" PRId64 " with accumulate %" PRId64 " keeps the effective batch."),
-          plan->fitting_batch, micro, parts * s->accumulate);
+      g_string_append_printf (text,
+                              _ (" A batch of %" PRId64 " fits; batch_size %" PRId64
+                                 " with accumulate %" PRId64 " keeps the effective batch."),
+                              plan->fitting_batch, micro, parts * s->accumulate);
     }
   else
-    g_string_append (text, s->amp ? _ (" Not even a batch of 1 fits: take smaller images or a smaller model.")
-                                  : _ (" Not even a batch of 1 fits: take smaller images, a smaller model, or AMP."));
+    g_string_append (
+        text,
+        s->amp ? _ (" Not even a batch of 1 fits: take smaller images or a smaller model.")
+               : _ (" Not even a batch of 1 fits: take smaller images, a smaller model, or AMP."));
   return g_string_free (text, FALSE);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a job where more is known than the data set's facts alone.  Private to the train floor. */
+/* The plan of a job where more is known than the data set's facts alone.  Private to the train
+ * floor. */
 #pragma once
 #include "job.h"
 
@@ -7,19 +8,22 @@ G_BEGIN_DECLS
 
 #define DYNO_JOB_SLOTS 2 /* steps in flight */
 
-/* Samples of the two parts as dyno_dataset_split divides, from the facts alone.  A data set with its own split does not tell its
- * parts there: all are counted as training and one as validation. */
-void dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train, guint64 *n_validation);
+/* Samples of the two parts as dyno_dataset_split divides, from the facts alone.  A data set with
+ * its own split does not tell its parts there: all are counted as training and one as
+ * validation. */
+void dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
+                           guint64 *n_validation);
 
-/* The job as it can run: batch no larger than the training part, AMP only where the device has fp16. */
+/* The job as it can run: batch no larger than the training part, AMP only where the device has
+ * fp16. */
 DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train);
 
 /* Updates an epoch: the last one may add up fewer batches. */
 guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train);
 
 /* As dyno_job_plan, for known parts and measured choices (may be NULL). */
-gboolean dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
-                              DynoChoices *choices, guint64 n_train, guint64 n_validation, DynoJobPlan *plan,
-                              GError **error);
+gboolean dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info,
+                              const DynoDeviceInfo *device, DynoChoices *choices, guint64 n_train,
+                              guint64 n_validation, DynoJobPlan *plan, GError **error);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants: reading the clock counts as a heartbeat, so that a gap is known before the thread has its turn; only the last gap is
- * remembered with its limits, for moments that were taken before it and are asked about after it. */
+/* Invariants: reading the clock counts as a heartbeat, so that a gap is known before the thread has
+ * its turn; only the last gap is remembered with its limits, for moments that were taken before it
+ * and are asked about after it. */
 #include "pulse.h"
 
 #define BEAT_US (G_USEC_PER_SEC / 4)
@@ -84,7 +85,8 @@ dyno_pulse_awake (DynoPulse *pulse, gint64 t)
   if (t >= pulse->gap_end_us)
     awake = t - pulse->gone_us;
   else
-    awake = MIN (t, pulse->gap_begin_us) - (pulse->gone_us - (pulse->gap_end_us - pulse->gap_begin_us));
+    awake =
+        MIN (t, pulse->gap_begin_us) - (pulse->gone_us - (pulse->gap_end_us - pulse->gap_begin_us));
   g_mutex_unlock (&pulse->mutex);
   return awake;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock that stands still while the whole process does: a stop by a signal (Ctrl-Z), a virtual machine that is halted.  Private to
- * the train layer.
+/* A clock that stands still while the whole process does: a stop by a signal (Ctrl-Z), a virtual
+ * machine that is halted.  Private to the train layer.
  *
- * A thread notes the time some times a second (a heartbeat); a long time without one is time that the process did not have.  Any thread. */
+ * A thread notes the time some times a second (a heartbeat); a long time without one is time that
+ * the process did not have.  Any thread. */
 #pragma once
 #include <glib.h>
 
@@ -13,8 +14,9 @@ typedef struct _DynoPulse DynoPulse;
 DynoPulse *dyno_pulse_new (void);
 void dyno_pulse_free (DynoPulse *pulse);
 
-/* A moment of the monotonic clock, not older than some seconds, less all times without the process up to then.  Later moments never
- * give less.  Without a thread (none could be started) or with NULL the monotonic clock itself. */
+/* A moment of the monotonic clock, not older than some seconds, less all times without the process
+ * up to then.  Later moments never give less.  Without a thread (none could be started) or with
+ * NULL the monotonic clock itself. */
 gint64 dyno_pulse_awake (DynoPulse *pulse, gint64 monotonic_us);
 
 G_END_DECLS

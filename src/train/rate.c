@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Throughput: from the youngest entry that is a second old, or the one before the last where steps take longer. */
+/* Throughput: from the youngest entry that is a second old, or the one before the last where steps
+ * take longer. */
 #include "rate.h"
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Throughput over about the last second, from the end of the first step on: that step contains what is done once (programs compiled by
- * the driver, the pipeline of data filled).  Private to the train floor. */
+/* Throughput over about the last second, from the end of the first step on: that step contains what
+ * is done once (programs compiled by the driver, the pipeline of data filled).  Private to the
+ * train floor. */
 #pragma once
 #include <glib.h>
 
@@ -17,8 +18,8 @@ typedef struct {
 /* Forgets all: what comes next is a first step. */
 void dyno_rate_reset (DynoRate *rate);
 
-/* A step of so many samples ended at time_us, a clock that stands still in pauses; gives samples a second, 0 (not known) for the
- * first step. */
+/* A step of so many samples ended at time_us, a clock that stands still in pauses; gives samples a
+ * second, 0 (not known) for the first step. */
 double dyno_rate_add (DynoRate *rate, gint64 time_us, guint64 samples);
 
 /* Leaves gap_us out: validation and saving between epochs are no training time. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run, for the files of the session's thread: sessionrun.c (its life), runloop.c (epochs and steps), runreport.c
- * (what it tells), runsave.c (what it saves).  Private to the train floor. */
+/* The state of a run, for the files of the session's thread: sessionrun.c (its life), runloop.c
+ * (epochs and steps), runreport.c (what it tells), runsave.c (what it saves).  Private to the train
+ * floor. */
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"
@@ -31,7 +32,8 @@ typedef struct {
   DynoRate rate;
   double first_seconds; /* of the first step after a start, while its epoch goes on; else 0 */
   guint64 first_samples;
-  char *checkpoint; /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
+  /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
+  char *checkpoint;
   char *best_path;  /* the best weights of earlier parts; NULL: none */
   DynoSaver *saver; /* NULL: nothing is to be saved */
   gboolean save_due;
@@ -41,7 +43,8 @@ typedef struct {
   gboolean recovered; /* from a lost device, which is done once */
   gboolean plan_told;
   guint64 told_plan_bytes;
-  guint64 logged_step, logged_epoch; /* the log holds these already: a run that was set back is not told twice */
+  /* the log holds these already: a run that was set back is not told twice */
+  guint64 logged_step, logged_epoch;
   DynoHealth health;
   gboolean validation_warned; /* the last validation had no finite loss */
   gboolean folder_begun, settings_due;
@@ -61,16 +64,18 @@ typedef struct {
 /* runloop.c: from the run's position to its end. */
 DynoRunOutcome dyno_run_loop (DynoRun *run, GError **error);
 
-/* runreport.c.  The clock of a run, in microseconds, which stands still in pauses and while the whole process is stopped. */
+/* runreport.c.  The clock of a run, in microseconds, which stands still in pauses and while the
+ * whole process is stopped. */
 gint64 dyno_run_clock (const DynoRun *run, gint64 monotonic_us);
 double dyno_run_seconds (const DynoRun *run, gint64 clock_us);
 
 void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
-/* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and that it works again. */
+/* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
+ * that it works again. */
 void dyno_run_check_log (DynoRun *run, const GError *problem);
-/* Begins the run's folder, if there is one and it is not begun: nothing in it changes before the first step is done, or the run ends well
- * without one. */
+/* Begins the run's folder, if there is one and it is not begun: nothing in it changes before the
+ * first step is done, or the run ends well without one. */
 void dyno_run_begin_folder (DynoRun *run);
 /* settings.ini anew; a failure is a warning, and settings_due. */
 void dyno_run_write_settings (DynoRun *run);
@@ -78,19 +83,23 @@ void dyno_run_write_settings (DynoRun *run);
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 
-/* unreadable.c.  Warns of the first sample that could not be read; and takes count and names, before an engine is freed. */
+/* unreadable.c.  Warns of the first sample that could not be read; and takes count and names,
+ * before an engine is freed. */
 void dyno_run_tell_unreadable (DynoRun *run);
 void dyno_run_collect_unreadable (DynoRun *run);
 
-/* runsave.c.  Between them saves can be asked for; ending waits for what is being written, and takes over run->checkpoint. */
+/* runsave.c.  Between them saves can be asked for; ending waits for what is being written, and
+ * takes over run->checkpoint. */
 void dyno_run_begin_saving (DynoRun *run);
 void dyno_run_end_saving (DynoRun *run);
 
-/* A checkpoint was asked for, or its time has come, and there is room for one.  step: updates that were submitted so far. */
+/* A checkpoint was asked for, or its time has come, and there is room for one.  step: updates that
+ * were submitted so far. */
 gboolean dyno_run_save_is_due (DynoRun *run, guint64 step);
-/* Saves the state after `step` updates, which is what was submitted so far; without a snapshot nothing is in flight.  It is written
- * beside the training, when the result of that step is known.  Without room it becomes due.  best: its weights are the best
- * so far, which makes room.  Errors are the device's; a full disk and a state that is not finite are warnings. */
+/* Saves the state after `step` updates, which is what was submitted so far; without a snapshot
+ * nothing is in flight.  It is written beside the training, when the result of that step is known.
+ * Without room it becomes due.  best: its weights are the best so far, which makes room.  Errors
+ * are the device's; a full disk and a state that is not finite are warnings. */
 gboolean dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error);
 /* The run's position has moved. */
 void dyno_run_save_known (DynoRun *run);
@@ -99,11 +108,12 @@ gboolean dyno_run_save_last (DynoRun *run, GError **error);
 
 /* TRUE: the epoch is the best so far, and the position says so. */
 gboolean dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics);
-/* After a checkpoint was loaded: the best weights beside it go on being the best.  Errors: OUTPUT. */
+/* After a checkpoint was loaded: the best weights beside it go on being the best.  Errors:
+ * OUTPUT. */
 gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error);
 
-/* Weights in the run's folder, and where else they were asked for; last: with those that are on the device.
- * Errors: OUTPUT, DIVERGED, the device's. */
+/* Weights in the run's folder, and where else they were asked for; last: with those that are on the
+ * device.  Errors: OUTPUT, DIVERGED, the device's. */
 gboolean dyno_run_save_weights (DynoRun *run, gboolean last, GError **error);
 
 G_END_DECLS

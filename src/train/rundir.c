@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more, atomically, at the end.
- * A step's row waits for the next step, because the row of an epoch's last step also holds the epoch's values. */
+/* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more,
+ * atomically, at the end.  A step's row waits for the next step, because the row of an epoch's last
+ * step also holds the epoch's values. */
 #include "rundir.h"
 #include "checkpoint.h"
 #include "file.h"
@@ -78,7 +79,8 @@ remove_made (const char *path, guint n)
     }
 }
 
-/* The folder itself is locked, so that no file is needed and none is left; the kernel unlocks it when the process ends, however. */
+/* The folder itself is locked, so that no file is needed and none is left; the kernel unlocks it
+ * when the process ends, however. */
 static gboolean
 lock_folder (DynoRunDir *dir, GError **error)
 {
@@ -91,12 +93,15 @@ lock_folder (DynoRunDir *dir, GError **error)
   code = errno;
   if (code == EWOULDBLOCK)
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
-                   _ ("Another run is writing into “%s”; wait for its end, or choose another folder"), shown);
+      g_set_error (
+          error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
+          _ ("Another run is writing into “%s”; wait for its end, or choose another folder"),
+          shown);
       return FALSE;
     }
   /* NFS and the like lock no folders. */
-  g_message ("“%s” cannot be locked (%s): see to it that only one run writes into it", shown, g_strerror (code));
+  g_message ("“%s” cannot be locked (%s): see to it that only one run writes into it", shown,
+             g_strerror (code));
   return TRUE;
 }
 
@@ -120,7 +125,8 @@ dyno_run_dir_open (const char *path, GError **error)
   if (problem || !dyno_file_test_writable (dir->metrics, &problem))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
-                   _ ("Cannot write into the folder “%s”: %s; choose another one"), shown, problem->message);
+                   _ ("Cannot write into the folder “%s”: %s; choose another one"), shown,
+                   problem->message);
       return NULL;
     }
   if (!lock_folder (dir, error))
@@ -177,7 +183,8 @@ dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics
   g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
   g_auto (GStrv) lines = NULL;
 
-  if (!g_file_get_contents (path, &text, NULL, NULL) || !g_str_has_prefix (text, DYNO_METRICS_CSV_HEAD))
+  if (!g_file_get_contents (path, &text, NULL, NULL)
+      || !g_str_has_prefix (text, DYNO_METRICS_CSV_HEAD))
     return;
   lines = g_strsplit (text, "\n", -1);
   for (guint i = 1; lines[i]; i++)
@@ -227,7 +234,8 @@ append (DynoRunDir *dir, GError **error)
   return TRUE;
 }
 
-/* What is not written yet, when it is enough or due.  What cannot be written stays for the next time; until then it is an error. */
+/* What is not written yet, when it is enough or due.  What cannot be written stays for the next
+ * time; until then it is an error. */
 static gboolean
 flush (DynoRunDir *dir, gboolean now, GError **error)
 {
@@ -252,7 +260,8 @@ flush (DynoRunDir *dir, gboolean now, GError **error)
 gboolean
 dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
 {
-  g_autofree char *text = dyno_metrics_to_csv (metrics), *log = g_build_filename (dir->path, "log", NULL);
+  g_autofree char *text = dyno_metrics_to_csv (metrics),
+                  *log = g_build_filename (dir->path, "log", NULL);
 
   remove_leftovers (dir->path);
   dyno_log_set_file (log);

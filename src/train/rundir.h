@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run: metrics.csv as it grows, the names of its files, its lock, leftovers of an earlier end.  Private to the train floor. */
+/* The folder of a run: metrics.csv as it grows, the names of its files, its lock, leftovers of an
+ * earlier end.  Private to the train floor. */
 #pragma once
 #include "metrics.h"
 
@@ -7,24 +8,27 @@ G_BEGIN_DECLS
 
 typedef struct _DynoRunDir DynoRunDir;
 
-/* Makes the folder where it is missing, locks it against other runs, and tries whether it can be written; nothing in it changes before
- * _begin.  The log is held in memory until then.  A folder that locks nothing (NFS) is used none the less, with a note.
- * Errors: OUTPUT. */
+/* Makes the folder where it is missing, locks it against other runs, and tries whether it can be
+ * written; nothing in it changes before _begin.  The log is held in memory until then.  A folder
+ * that locks nothing (NFS) is used none the less, with a note.  Errors: OUTPUT. */
 DynoRunDir *dyno_run_dir_open (const char *path, GError **error);
 /* Also ends the log.  A folder that was made and not begun is removed. */
 void dyno_run_dir_free (DynoRunDir *dir);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunDir, dyno_run_dir_free)
 
 const char *dyno_run_dir_get_checkpoint (DynoRunDir *dir);
-const char *dyno_run_dir_get_weights (DynoRunDir *dir);      /* the best by validation; the last where there is none */
+/* the best by validation; the last where there is none */
+const char *dyno_run_dir_get_weights (DynoRunDir *dir);
 const char *dyno_run_dir_get_last_weights (DynoRunDir *dir); /* beside the best */
 
-/* Rows of the metrics.csv in `folder` up to a step go into metrics: a run that is resumed has its whole log.  None is no error. */
+/* Rows of the metrics.csv in `folder` up to a step go into metrics: a run that is resumed has its
+ * whole log.  None is no error. */
 void dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics);
 
-/* Once: removes what a killed run left, sends the log to the file "log" and starts metrics.csv with what metrics holds; rows are then appended, at most a second late.
- * Errors: DYNO_BASE_ERROR_DISK and _IO, as long as there are rows that were tried and could not be written.  They are kept, and tried
- * again with those that follow. */
+/* Once: removes what a killed run left, sends the log to the file "log" and starts metrics.csv with
+ * what metrics holds; rows are then appended, at most a second late.  Errors: DYNO_BASE_ERROR_DISK
+ * and _IO, as long as there are rows that were tried and could not be written.  They are kept, and
+ * tried again with those that follow. */
 gboolean dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error);
 gboolean dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error);
 gboolean dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error);

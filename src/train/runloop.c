@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Epochs and steps of a run.  Laws:
- * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains first.
+ * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains
+ *   first.
  * - The position moves when a step's result is known.
- * - Validation is queued behind the epoch's last step, and its first batches are decoded before that ends. */
+ * - Validation is queued behind the epoch's last step, and its first batches are decoded before
+ *   that ends. */
 #include "intl.h"
 #include "run.h"
 #include "schedule.h"
@@ -20,7 +22,7 @@ typedef struct {
   gboolean validation_begun; /* its loader decodes */
 } Loop;
 
-/* --- results ------------------------------------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static gboolean
 has_diverged (DynoRun *run, guint limit, GError **error)
@@ -37,7 +39,8 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   DynoRun *run = loop->run;
   DynoPosition *p = &run->position;
   guint limit = run->engine->job->settings.amp ? BAD_STEPS_AMP : BAD_STEPS_FP32;
-  double step_seconds = MAX (0.0, (double) (dyno_run_clock (run, r->end_us) - run->last_end_us) / 1e6);
+  double step_seconds =
+      MAX (0.0, (double) (dyno_run_clock (run, r->end_us) - run->last_end_us) / 1e6);
 
   p->step = r->order.step + 1;
   p->epoch_step++;
@@ -56,7 +59,8 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
       run->first_seconds = step_seconds;
       run->first_samples = r->n_samples;
     }
-  dyno_health_take_step (&run->health, r->loss_sum / (double) MAX (r->n_samples, 1), !r->nonfinite_loss);
+  dyno_health_take_step (&run->health, r->loss_sum / (double) MAX (r->n_samples, 1),
+                         !r->nonfinite_loss);
   dyno_run_report_step (run, r);
   p->seconds = dyno_run_seconds (run, run->last_end_us);
   dyno_run_save_known (run);
@@ -73,7 +77,7 @@ drain (Loop *loop, GError **error)
          && (!has_result || take_result (loop, &result, error));
 }
 
-/* --- commands ------------------------------------------------------------------------------------------------------ */
+/* --- commands --------------------------------------------------------------------------------- */
 
 static void
 apply_live (DynoRun *run, const DynoSettings *live)
@@ -86,7 +90,8 @@ apply_live (DynoRun *run, const DynoSettings *live)
     {
       guint got = dyno_engine_set_prefetch (run->engine, (guint) live->prefetch);
       if (got < live->prefetch)
-        dyno_run_warn (run, _ ("Prefetch is %u: this run's page-locked memory has no room for more"), got);
+        dyno_run_warn (
+            run, _ ("Prefetch is %u: this run's page-locked memory has no room for more"), got);
     }
   s->lr = live->lr;
   s->weight_decay = live->weight_decay;
@@ -164,7 +169,7 @@ stop_asked (DynoRun *run)
   return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : stop ? DYNO_RUN_STOPPED : DYNO_RUN_GOES_ON;
 }
 
-/* --- steps --------------------------------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static gboolean
 is_last_step (const Loop *loop)
@@ -179,7 +184,8 @@ next_order (const Loop *loop)
 {
   const DynoEngine *engine = loop->run->engine;
   const DynoSettings *s = &engine->job->settings;
-  guint64 total = MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->session->job->max_steps);
+  guint64 total = MAX ((guint64) s->epochs * loop->steps_per_epoch,
+                       (guint64) loop->run->session->job->max_steps);
   guint64 batches = engine->n_train / (guint64) s->batch_size;
   guint64 done = loop->epoch_step * (guint64) s->accumulate;
 
@@ -189,7 +195,8 @@ next_order (const Loop *loop)
                           .lr = dyno_schedule_lr (s, loop->step, loop->steps_per_epoch, total) };
 }
 
-/* Takes the state that the submitted steps leave, when a checkpoint is due.  Without a snapshot that waits: no time of a step. */
+/* Takes the state that the submitted steps leave, when a checkpoint is due.  Without a snapshot
+ * that waits: no time of a step. */
 static gboolean
 save_if_due (Loop *loop, GError **error)
 {
@@ -245,8 +252,8 @@ run_steps (Loop *loop, GError **error)
         return DYNO_RUN_FAILED;
       begin_validation (loop);
       DynoStepOrder order = next_order (loop);
-      ran = dyno_stepper_run (run->engine->stepper, &order, &run->engine->job->settings, session->soft, session->hard,
-                              &result, &has_result, &problem);
+      ran = dyno_stepper_run (run->engine->stepper, &order, &run->engine->job->settings,
+                              session->soft, session->hard, &result, &has_result, &problem);
       if (has_result && !take_result (loop, &result, error))
         return DYNO_RUN_FAILED;
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
@@ -262,7 +269,7 @@ run_steps (Loop *loop, GError **error)
   return DYNO_RUN_GOES_ON;
 }
 
-/* --- epochs -------------------------------------------------------------------------------------------------------- */
+/* --- epochs ----------------------------------------------------------------------------------- */
 
 static void
 start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
@@ -287,7 +294,8 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   DynoRun *run = loop->run;
   DynoEngine *engine = run->engine;
   DynoEvaluation evaluation;
-  DynoLoader *loader = engine->eval_uploader ? dyno_uploader_get_loader (engine->eval_uploader) : NULL;
+  DynoLoader *loader =
+      engine->eval_uploader ? dyno_uploader_get_loader (engine->eval_uploader) : NULL;
 
   metrics->val_loss = metrics->val_accuracy = (double) NAN;
   if (!engine->eval_pipe || !loader)
@@ -295,8 +303,8 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   if (!loop->validation_begun)
     dyno_loader_start_epoch (loader, 0, 0);
   loop->validation_begun = FALSE;
-  if (!dyno_evaluate (engine->eval_pipe, loader, (guint64) engine->job->settings.seed, drain_steps, loop, run->session->soft,
-                      &evaluation, error))
+  if (!dyno_evaluate (engine->eval_pipe, loader, (guint64) engine->job->settings.seed, drain_steps,
+                      loop, run->session->soft, &evaluation, error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
   metrics->val_accuracy = evaluation.metric;
@@ -335,13 +343,17 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
 static void
 check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
-  gboolean validated = run->engine->n_validation > 0, finite = isfinite (metrics->val_loss) || run->health.bad_row > 0;
+  gboolean validated = run->engine->n_validation > 0,
+           finite = isfinite (metrics->val_loss) || run->health.bad_row > 0;
 
   if (validated && !finite && !run->validation_warned)
     dyno_run_warn (run,
-                   _ ("The validation loss of epoch %" PRIu64 " is not finite: a sample of the validation part is too "
+                   _ ("The validation loss of epoch %" PRIu64
+                      " is not finite: a sample of the validation part is too "
                       "large for the network%s; remove outliers or scale the data"),
-                   metrics->epoch, run->engine->job->settings.amp ? _ (" in fp16 (amp=false holds larger ones)") : "");
+                   metrics->epoch,
+                   run->engine->job->settings.amp ? _ (" in fp16 (amp=false holds larger ones)")
+                                                  : "");
   run->validation_warned = validated && !finite;
 }
 
@@ -351,15 +363,19 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
   const DynoSettings *s = &run->engine->job->settings;
 
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
-    dyno_run_warn (run,
-                   _ ("Nothing is learned: after %" PRIu64 " epochs the training loss of %.4g is no better than %.4g, "
-                      "that of always the same answer%s; try another lr than %g (a tenth, or ten times as much), and look "
-                      "whether the targets belong to the samples"),
-                   metrics->epoch, metrics->train_loss, run->health.guess,
-                   metrics->is_error ? "" : _ (" (ln of the number of classes, where these are even)"), s->lr);
+    dyno_run_warn (
+        run,
+        _ ("Nothing is learned: after %" PRIu64
+           " epochs the training loss of %.4g is no better than %.4g, "
+           "that of always the same answer%s; try another lr than %g (a tenth, or ten times as "
+           "much), and look "
+           "whether the targets belong to the samples"),
+        metrics->epoch, metrics->train_loss, run->health.guess,
+        metrics->is_error ? "" : _ (" (ln of the number of classes, where these are even)"), s->lr);
 }
 
-/* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next epoch. */
+/* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next
+ * epoch. */
 static DynoRunOutcome
 end_epoch (Loop *loop, GError **error)
 {
@@ -407,7 +423,8 @@ run_epochs (Loop *loop, GError **error)
   DynoEngine *engine = run->engine;
   gboolean started = FALSE;
 
-  while (run->position.epoch < (guint64) engine->job->settings.epochs || run->session->job->max_steps > 0)
+  while (run->position.epoch < (guint64) engine->job->settings.epochs
+         || run->session->job->max_steps > 0)
     {
       DynoRunOutcome outcome;
 
@@ -427,10 +444,12 @@ run_epochs (Loop *loop, GError **error)
       if (outcome != DYNO_RUN_GOES_ON)
         return outcome;
     }
-  return drain (loop, error) && !has_diverged (run, BAD_STEPS_LAST, error) ? DYNO_RUN_FINISHED : DYNO_RUN_FAILED;
+  return drain (loop, error) && !has_diverged (run, BAD_STEPS_LAST, error) ? DYNO_RUN_FINISHED
+                                                                           : DYNO_RUN_FAILED;
 }
 
-/* A run that fails for want of data, say, keeps what it has learned; the error that ended it stays the one that is told. */
+/* A run that fails for want of data, say, keeps what it has learned; the error that ended it stays
+ * the one that is told. */
 static void
 rescue (Loop *loop, const GError *reason)
 {
@@ -455,14 +474,15 @@ dyno_run_loop (DynoRun *run, GError **error)
   loop.steps_per_epoch = dyno_job_count_steps (&run->engine->job->settings, run->engine->n_train);
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_reset (&run->rate);
-  run->health.guess =
-      dyno_health_guess (run->dataset, run->engine->train, dyno_network_get_n_scaled (run->engine->graph) > 0);
+  run->health.guess = dyno_health_guess (run->dataset, run->engine->train,
+                                         dyno_network_get_n_scaled (run->engine->graph) > 0);
   run->first_seconds = 0;
   run->first_samples = 0;
   outcome = run_epochs (&loop, &problem);
   if (outcome == DYNO_RUN_FAILED)
     rescue (&loop, problem);
-  else if (outcome == DYNO_RUN_STOPPED || (outcome == DYNO_RUN_FINISHED && (run->position.epoch_step > 0 || run->save_due)))
+  else if (outcome == DYNO_RUN_STOPPED
+           || (outcome == DYNO_RUN_FINISHED && (run->position.epoch_step > 0 || run->save_due)))
     saved = drain (&loop, &problem) && dyno_run_save_last (run, &problem);
   else if (outcome == DYNO_RUN_FINISHED)
     saved = !run->saver || (dyno_saver_flush (run->saver), dyno_saver_check (run->saver, &problem));

@@ -4,7 +4,8 @@
 #include "run.h"
 #include <math.h>
 
-#define VRAM_ASK_US (G_USEC_PER_SEC / 4) /* the driver is asked for all programs' memory this seldom */
+/* the driver is asked for all programs' memory this seldom */
+#define VRAM_ASK_US (G_USEC_PER_SEC / 4)
 
 gint64
 dyno_run_clock (const DynoRun *run, gint64 monotonic_us)
@@ -55,7 +56,8 @@ void
 dyno_run_check_log (DynoRun *run, const GError *problem)
 {
   if (problem && !run->disk_warned)
-    dyno_run_warn (run, _ ("%s; training goes on, and the log is kept until there is room"), problem->message);
+    dyno_run_warn (run, _ ("%s; training goes on, and the log is kept until there is room"),
+                   problem->message);
   if (!problem && run->disk_warned)
     dyno_run_warn (run, _ ("metrics.csv is written again, and whole"));
   run->disk_warned = problem != NULL;
@@ -75,9 +77,11 @@ dyno_run_write_settings (DynoRun *run)
   job->settings = run->session->live;
   g_mutex_unlock (&run->session->lock);
   run->settings_due = !writer->write_settings (
-      job->out_dir, job, run->engine ? dyno_device_get_info (run->engine->device)->name : NULL, &problem);
+      job->out_dir, job, run->engine ? dyno_device_get_info (run->engine->device)->name : NULL,
+      &problem);
   if (problem)
-    dyno_run_warn (run, _ ("%s; training goes on, and the settings are tried again at the end"), problem->message);
+    dyno_run_warn (run, _ ("%s; training goes on, and the settings are tried again at the end"),
+                   problem->message);
 }
 
 void
@@ -102,7 +106,8 @@ all_programs_bytes (DynoRun *run)
   if (run->vram_asked_us == 0 || now - run->vram_asked_us >= VRAM_ASK_US)
     {
       run->vram_asked_us = now;
-      run->vram_all_bytes = dyno_device_query_memory (run->engine->device, &used, &available) ? used : 0;
+      run->vram_all_bytes =
+          dyno_device_query_memory (run->engine->device, &used, &available) ? used : 0;
     }
   return run->vram_all_bytes;
 }

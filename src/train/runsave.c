@@ -2,10 +2,13 @@
 /* What a run saves: checkpoints while it trains, weights at its end.
  *
  * Invariants:
- * - A checkpoint is the state after the step that its position names, to the bit, whatever was submitted since.
- * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is never saved and never the best.
- * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there is no accuracy) from the first
- *   validation on; the last ones are beside them.  Without validation the last are the only ones. */
+ * - A checkpoint is the state after the step that its position names, to the bit, whatever was
+ *   submitted since.
+ * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is
+ *   never saved and never the best.
+ * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there
+ *   is no accuracy) from the first validation on; the last ones are beside them.  Without
+ *   validation the last are the only ones. */
 #include "run.h"
 #include "intl.h"
 #include "base-error.h"
@@ -13,7 +16,7 @@
 #include "saver.h"
 #include <math.h>
 
-/* --- the saver ----------------------------------------------------------------------------------------------------- */
+/* --- the saver -------------------------------------------------------------------------------- */
 
 /* The writer's thread: events go through a queue that any thread may push to. */
 static void
@@ -32,11 +35,13 @@ on_told (const char *path, gboolean best, const GError *problem, gpointer data)
   if (!problem)
     event->text = g_strdup (path);
   else if (best)
-    event->text = g_strdup_printf ("The best weights were not saved: %s; they are kept in memory, and the run goes on",
-                                   problem->message);
+    event->text = g_strdup_printf (
+        "The best weights were not saved: %s; they are kept in memory, and the run goes on",
+        problem->message);
   else
-    event->text =
-        g_strdup_printf ("The checkpoint was not saved: %s; the one before is kept, and the run goes on", problem->message);
+    event->text = g_strdup_printf (
+        "The checkpoint was not saved: %s; the one before is kept, and the run goes on",
+        problem->message);
   if (problem)
     g_info ("%s", event->text);
   dyno_event_queue_push (session->events, event);
@@ -75,7 +80,7 @@ dyno_run_end_saving (DynoRun *run)
   g_clear_pointer (&run->saver, dyno_saver_free);
 }
 
-/* --- checkpoints --------------------------------------------------------------------------------------------------- */
+/* --- checkpoints ------------------------------------------------------------------------------ */
 
 gboolean
 dyno_run_save_is_due (DynoRun *run, guint64 step)
@@ -84,7 +89,8 @@ dyno_run_save_is_due (DynoRun *run, guint64 step)
 
   if (!run->dir || run->armed || run->health.bad_row > 0)
     return FALSE;
-  /* By time alone nothing is saved that was there already, such as the state that a run begins with. */
+  /* By time alone nothing is saved that was there already, such as the state that a run begins
+   * with. */
   if (!run->save_due && minutes > 0 && step > run->armed_step
       && (double) (dyno_run_clock (run, g_get_monotonic_time ()) - run->saved_us) >= minutes * 60e6)
     run->save_due = TRUE;
@@ -159,19 +165,22 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   if (metrics->is_error)
     better = first || metrics->val_loss < p->best_val_loss;
   else
-    better = first || metrics->val_accuracy > p->best_val_accuracy
-             || (metrics->val_accuracy == p->best_val_accuracy && metrics->val_loss < p->best_val_loss);
-  if (!metrics->is_error && metrics->val_accuracy > (isnan (p->best_val_accuracy) ? -1.0 : p->best_val_accuracy))
+    better =
+        first || metrics->val_accuracy > p->best_val_accuracy
+        || (metrics->val_accuracy == p->best_val_accuracy && metrics->val_loss < p->best_val_loss);
+  if (!metrics->is_error
+      && metrics->val_accuracy > (isnan (p->best_val_accuracy) ? -1.0 : p->best_val_accuracy))
     p->best_val_accuracy = metrics->val_accuracy;
   if (!better)
     return FALSE;
   p->best_epoch = metrics->epoch;
   p->best_val_loss = metrics->val_loss;
-  g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept", metrics->epoch);
+  g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept",
+          metrics->epoch);
   return TRUE;
 }
 
-/* --- weights ------------------------------------------------------------------------------------------------------- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 static gboolean
 fail_to_save (DynoRun *run, const GError *problem, GError **error)
@@ -181,7 +190,8 @@ fail_to_save (DynoRun *run, const GError *problem, GError **error)
       g_propagate_prefixed_error (error, g_error_copy (problem), "The weights were not saved: ");
       return FALSE;
     }
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, _ ("The weights were not saved: %s%s"), problem->message,
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
+               _ ("The weights were not saved: %s%s"), problem->message,
                run->checkpoint ? _ ("; make room and resume from the checkpoint") : "");
   return FALSE;
 }
@@ -205,11 +215,14 @@ copy_file (DynoRun *run, const char *from, const char *to, GError **error)
   if (!to)
     return TRUE;
   file = g_mapped_file_new (from, FALSE, &problem);
-  return (file && dyno_file_write_atomic (to, g_mapped_file_get_contents (file), g_mapped_file_get_length (file), &problem))
+  return (file
+          && dyno_file_write_atomic (to, g_mapped_file_get_contents (file),
+                                     g_mapped_file_get_length (file), &problem))
          || fail_to_save (run, problem, error);
 }
 
-/* The best of the parts of a run that were before this one, in a file that a checkpoint has beside it. */
+/* The best of the parts of a run that were before this one, in a file that a checkpoint has beside
+ * it. */
 gboolean
 dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 {
@@ -253,7 +266,9 @@ save_last (DynoRun *run, GError **error)
   if (!path && !other)
     return TRUE;
   weights = dyno_weights_new (run->engine->graph, error);
-  if (!weights || !dyno_program_read_parameters (run->engine->program, DYNO_SPACE_MASTER, weights->values, error))
+  if (!weights
+      || !dyno_program_read_parameters (run->engine->program, DYNO_SPACE_MASTER, weights->values,
+                                        error))
     return FALSE;
   weights->batches_tracked = run->position.batches_tracked;
   return save_to (weights, run, other, error) && save_to (weights, run, path, error);
@@ -265,5 +280,6 @@ dyno_run_save_weights (DynoRun *run, gboolean last, GError **error)
   if (!run->saver)
     return TRUE;
   dyno_saver_flush (run->saver);
-  return (run->position.best_epoch == 0 || save_best (run, error)) && (!last || save_last (run, error));
+  return (run->position.best_epoch == 0 || save_best (run, error))
+         && (!last || save_last (run, error));
 }

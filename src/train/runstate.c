@@ -5,7 +5,8 @@
 static DynoWeights *
 read_space (DynoProgram *program, DynoSnapshot *snapshot, DynoSpace space, GError **error)
 {
-  g_autoptr (DynoWeights) weights = dyno_weights_new (dyno_lowering_get_graph (dyno_program_get_lowering (program)), error);
+  g_autoptr (DynoWeights) weights =
+      dyno_weights_new (dyno_lowering_get_graph (dyno_program_get_lowering (program)), error);
 
   if (!weights
       || !(snapshot ? dyno_snapshot_read_parameters (snapshot, space, weights->values, error)
@@ -19,8 +20,8 @@ read_scaler (DynoState *state, DynoProgram *program, DynoSnapshot *snapshot, GEr
 {
   if (snapshot)
     return dyno_snapshot_read_scaler (snapshot, &state->scaler, error);
-  return dyno_program_read_tensor (program, dyno_graph_scaler (state->graph), 0, &state->scaler, sizeof state->scaler,
-                                   error);
+  return dyno_program_read_tensor (program, dyno_graph_scaler (state->graph), 0, &state->scaler,
+                                   sizeof state->scaler, error);
 }
 
 DynoState *
@@ -37,7 +38,8 @@ dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts pa
   state->moment1 = read_space (program, snapshot, DYNO_SPACE_MOMENT1, error);
   if (!state->moment1)
     return NULL;
-  if (parts == DYNO_STATE_ADAMW && !(state->moment2 = read_space (program, snapshot, DYNO_SPACE_MOMENT2, error)))
+  if (parts == DYNO_STATE_ADAMW
+      && !(state->moment2 = read_space (program, snapshot, DYNO_SPACE_MOMENT2, error)))
     return NULL;
   return read_scaler (state, program, snapshot, error) ? g_steal_pointer (&state) : NULL;
 }

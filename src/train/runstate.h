@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run in host memory: what a checkpoint and a weights file hold.  Private to the train floor. */
+/* The state of a run in host memory: what a checkpoint and a weights file hold.  Private to the
+ * train floor. */
 #pragma once
 #include "snapshot.h"
 #include "weightsfile.h"
@@ -19,9 +20,10 @@ typedef enum {
   DYNO_STATE_ADAMW,
 } DynoStateParts;
 
-/* From a snapshot (any one thread), or, where that is NULL, from the program's memory, which waits for all that is in flight.
- * Errors: those of reading, OUT_OF_HOST_MEMORY. */
-DynoState *dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts parts, GError **error);
+/* From a snapshot (any one thread), or, where that is NULL, from the program's memory, which waits
+ * for all that is in flight.  Errors: those of reading, OUT_OF_HOST_MEMORY. */
+DynoState *dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts parts,
+                            GError **error);
 void dyno_state_free (DynoState *state);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoState, dyno_state_free)
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer's thread.  Invariants:
  * - lock guards everything below it in the struct; it is held over no read and no write.
- * - A snapshot is overwritten only while nobody reads it, and what waits in it is dropped for a better one alone.
- * - Weights are written before the checkpoint that calls them the best: the file beside a checkpoint is never worse than it says. */
+ * - A snapshot is overwritten only while nobody reads it, and what waits in it is dropped for a
+ *   better one alone.
+ * - Weights are written before the checkpoint that calls them the best: the file beside a
+ *   checkpoint is never worse than it says. */
 #include "saver.h"
 #include <string.h>
 
@@ -75,7 +77,7 @@ dyno_saver_free (DynoSaver *saver)
   g_free (saver);
 }
 
-/* --- the thread ---------------------------------------------------------------------------------------------------- */
+/* --- the thread ------------------------------------------------------------------------------- */
 
 const char **
 dyno_saver_weights_metadata (const DynoJob *job)
@@ -101,7 +103,8 @@ read_back (DynoSaver *saver, Order *order)
 
   if (order->state)
     return TRUE;
-  order->state = dyno_state_read (saver->params.program, saver->params.snapshot, parts_of (saver, order->job), &problem);
+  order->state = dyno_state_read (saver->params.program, saver->params.snapshot,
+                                  parts_of (saver, order->job), &problem);
   if (order->state)
     return TRUE;
   if (problem->domain == DYNO_GPU_ERROR && problem->code != DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY)
@@ -112,7 +115,8 @@ read_back (DynoSaver *saver, Order *order)
       g_mutex_unlock (&saver->lock);
     }
   else
-    saver->params.told (saver->checkpoint ? saver->checkpoint : saver->best_path, FALSE, problem, saver->params.data);
+    saver->params.told (saver->checkpoint ? saver->checkpoint : saver->best_path, FALSE, problem,
+                        saver->params.data);
   return FALSE;
 }
 
@@ -126,7 +130,8 @@ write_best (DynoSaver *saver, Order *order)
   order->state->model->batches_tracked = order->position.batches_tracked;
   if (saver->best_path)
     {
-      written = dyno_weights_save (order->state->model, order->state->graph, saver->best_path, metadata, &problem);
+      written = dyno_weights_save (order->state->model, order->state->graph, saver->best_path,
+                                   metadata, &problem);
       saver->params.told (saver->best_path, TRUE, problem, saver->params.data);
     }
   g_mutex_lock (&saver->lock);
@@ -140,8 +145,8 @@ write_checkpoint (DynoSaver *saver, Order *order)
 {
   g_autoptr (GError) problem = NULL;
 
-  if (dyno_checkpoint_write (saver->checkpoint, order->state, order->job, saver->params.content_hash, &order->position,
-                             &problem))
+  if (dyno_checkpoint_write (saver->checkpoint, order->state, order->job,
+                             saver->params.content_hash, &order->position, &problem))
     {
       g_mutex_lock (&saver->lock);
       saver->saved = TRUE;
@@ -193,7 +198,7 @@ write_orders (gpointer data)
   return NULL;
 }
 
-/* --- the session's side -------------------------------------------------------------------------------------------- */
+/* --- the session's side ----------------------------------------------------------------------- */
 
 gboolean
 dyno_saver_has_room (DynoSaver *saver)
@@ -220,14 +225,16 @@ dyno_saver_take (DynoSaver *saver, const DynoJob *job, gboolean best, GError **e
     saver->taken = dyno_snapshot_take (saver->params.snapshot, error);
   else
     {
-      saver->taken_state = dyno_state_read (saver->params.program, NULL, parts_of (saver, job), error);
+      saver->taken_state =
+          dyno_state_read (saver->params.program, NULL, parts_of (saver, job), error);
       saver->taken = saver->taken_state != NULL;
     }
   return saver->taken;
 }
 
 void
-dyno_saver_commit (DynoSaver *saver, const DynoJob *job, const DynoPosition *position, gboolean best)
+dyno_saver_commit (DynoSaver *saver, const DynoJob *job, const DynoPosition *position,
+                   gboolean best)
 {
   Order *order;
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate of a step: from the step's number and the settings alone, so that a resumed run goes on exactly. */
+/* The learning rate of a step: from the step's number and the settings alone, so that a resumed run
+ * goes on exactly. */
 #include "schedule.h"
 #include <math.h>
 
 double
-dyno_schedule_lr (const DynoSettings *settings, guint64 step, guint64 steps_per_epoch, guint64 total_steps)
+dyno_schedule_lr (const DynoSettings *settings, guint64 step, guint64 steps_per_epoch,
+                  guint64 total_steps)
 {
   double warm_up = floor (settings->warmup_epochs * (double) steps_per_epoch);
   double at = (double) step, total = MAX ((double) total_steps, 1.0);

@@ -71,7 +71,8 @@ dyno_session_start (DynoSession *session)
   if (session->thread)
     return;
   event = dyno_event_new (DYNO_EVENT_ERROR);
-  g_prefix_error (&error, _ ("The run was not started, for want of a thread (end other programs, or raise their limit): "));
+  g_prefix_error (&error, _ ("The run was not started, for want of a thread (end other programs, "
+                             "or raise their limit): "));
   event->error = error;
   dyno_event_queue_push (session->events, event);
   dyno_session_set_state (session, DYNO_SESSION_FAILED);
@@ -150,7 +151,8 @@ dyno_session_set (DynoSession *session, const char *key, const char *value, GErr
   if (info && !info->live)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-                   _ ("%s cannot change while a run is going; it counts from the next run on"), key);
+                   _ ("%s cannot change while a run is going; it counts from the next run on"),
+                   key);
       return FALSE;
     }
   g_mutex_lock (&session->lock);

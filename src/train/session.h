@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A training session: one thread that owns the device, the program and the loader, and trains a job.
+/* A training session: one thread that owns the device, the program and the loader, and trains a
+ * job.
  *
- * Commands go in (pause, resume, stop, a live setting), events come out through a bounded ring, as immutable values that the
- * taker frees.  Only STEP events are ever dropped when the ring is full, and never with every_event; the metrics log is whole
- * either way.  The same seed gives the same losses whatever the workers, prefetch or timing.
+ * Commands go in (pause, resume, stop, a live setting), events come out through a bounded ring, as
+ * immutable values that the taker frees.  Only STEP events are ever dropped when the ring is full,
+ * and never with every_event; the metrics log is whole either way.  The same seed gives the same
+ * losses whatever the workers, prefetch or timing.
  * Threads: all functions from any thread, _free not from the session's own. */
 #pragma once
 #include "job.h"
@@ -57,14 +59,18 @@ typedef struct {
     GError *error;
     struct {
       DynoSessionState state; /* FINISHED, STOPPED or FAILED */
-      double seconds;         /* of training, validation included; pauses left out, earlier parts of a resumed run counted */
-      double preparation_seconds; /* of this part: opening, planning, compiling, tuning, and again after a lost device */
+      /* of training, validation included; pauses left out, earlier parts of a resumed run
+       * counted */
+      double seconds;
+      /* of this part: opening, planning, compiling, tuning, and again after a lost device */
+      double preparation_seconds;
       guint64 steps;
       double best_val_accuracy; /* NaN without validation or classes */
-      guint64 best_epoch;       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
-      char *out_dir;            /* or NULL */
-      guint64 n_unreadable;     /* samples that others took the place of, in this part of the run */
-      char **unreadable;        /* "sample: reason" of at most 100 */
+      /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
+      guint64 best_epoch;
+      char *out_dir;        /* or NULL */
+      guint64 n_unreadable; /* samples that others took the place of, in this part of the run */
+      char **unreadable;    /* "sample: reason" of at most 100 */
     } done;
   };
 } DynoEvent;
@@ -72,12 +78,15 @@ typedef struct {
 void dyno_event_free (DynoEvent *event);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvent, dyno_event_free)
 
-/* What else a run leaves in its folder, written by who knows how; called on the session's thread. */
+/* What else a run leaves in its folder, written by who knows how; called on the session's
+ * thread. */
 typedef struct {
   /* What was asked for, live changes followed: with the first step, and after each change. */
-  gboolean (*write_settings) (const char *folder, const DynoJob *job, const char *device, GError **error);
+  gboolean (*write_settings) (const char *folder, const DynoJob *job, const char *device,
+                              GError **error);
   /* At the end, of a run that has done a step; budget_bytes 0: none was set. */
-  gboolean (*write_curves) (const char *folder, DynoMetrics *metrics, guint64 budget_bytes, GError **error);
+  gboolean (*write_curves) (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
+                            GError **error);
 } DynoRunWriter;
 
 /* The job is copied.  Nothing happens before _start. */
@@ -86,7 +95,8 @@ DynoSession *dyno_session_new (const DynoJob *job);
 void dyno_session_free (DynoSession *session);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSession, dyno_session_free)
 
-/* A data set that is open already (the window's), used instead of opening job->data; before _start. */
+/* A data set that is open already (the window's), used instead of opening job->data; before
+ * _start. */
 void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
 
 /* writer is static; before _start.  Without one the folder holds what the session itself writes. */
@@ -99,15 +109,17 @@ void dyno_session_resume (DynoSession *session);
 void dyno_session_stop (DynoSession *session, gboolean now);
 /* Saves a checkpoint at the next step's end. */
 void dyno_session_checkpoint (DynoSession *session);
-/* Changes a setting that is `live` (workers, prefetch, lr, weight_decay, clip_norm, momentum, epochs,
- * checkpoint_minutes).  Errors: SETTING. */
-gboolean dyno_session_set (DynoSession *session, const char *key, const char *value, GError **error);
+/* Changes a setting that is `live` (workers, prefetch, lr, weight_decay, clip_norm, momentum,
+ * epochs, checkpoint_minutes).  Errors: SETTING. */
+gboolean dyno_session_set (DynoSession *session, const char *key, const char *value,
+                           GError **error);
 void dyno_session_join (DynoSession *session);
 
 DynoSessionState dyno_session_get_state (DynoSession *session);
 const DynoJob *dyno_session_get_job (DynoSession *session);   /* as it was started */
 DynoMetrics *dyno_session_get_metrics (DynoSession *session); /* valid as long as the session */
 DynoEvent *dyno_session_try_pop (DynoSession *session);
-DynoEvent *dyno_session_pop (DynoSession *session, gint64 timeout_us); /* NULL: nothing came in time, or all is over */
+/* NULL: nothing came in time, or all is over */
+DynoEvent *dyno_session_pop (DynoSession *session, gint64 timeout_us);
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way out ends with DONE. */
+/* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way
+ * out ends with DONE. */
 #include "run.h"
 #include "file.h"
 #include "intl.h"
@@ -40,7 +41,8 @@ open_dataset (DynoRun *run, GError **error)
   if (session->dataset)
     run->dataset = dyno_dataset_ref (session->dataset);
   else if (session->job->data)
-    run->dataset = dyno_dataset_open (session->job->data, &params, on_scanned, run, session->soft, error);
+    run->dataset =
+        dyno_dataset_open (session->job->data, &params, on_scanned, run, session->soft, error);
   else
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, _ ("The job names no data set"));
   if (!run->dataset)
@@ -49,9 +51,10 @@ open_dataset (DynoRun *run, GError **error)
   return TRUE;
 }
 
-/* --- state: from a checkpoint, a weights file, or the seed --------------------------------------------------------- */
+/* --- state: from a checkpoint, a weights file, or the seed ------------------------------------ */
 
-/* The log of the run that is resumed, so that it stays whole; epochs after the checkpoint's are not there. */
+/* The log of the run that is resumed, so that it stays whole; epochs after the checkpoint's are not
+ * there. */
 static void
 recall_log (DynoRun *run, const char *checkpoint)
 {
@@ -76,8 +79,8 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
   g_clear_pointer (&run->best_path, g_free);
   if (!checkpoint)
     return dyno_engine_initialise (run->engine, &run->position.batches_tracked, error);
-  if (!dyno_checkpoint_load (checkpoint, run->engine->program, run->engine->job, run->content_hash, &run->position, warnings,
-                             error))
+  if (!dyno_checkpoint_load (checkpoint, run->engine->program, run->engine->job, run->content_hash,
+                             &run->position, warnings, error))
     return FALSE;
   for (guint i = 0; i < warnings->len; i++)
     dyno_run_warn (run, "%s", (char *) g_ptr_array_index (warnings, i));
@@ -107,7 +110,7 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   return load_state (run, checkpoint, error);
 }
 
-/* --- a lost device ------------------------------------------------------------------------------------------------- */
+/* --- a lost device ---------------------------------------------------------------------------- */
 
 static gboolean
 is_loss (const GError *error)
@@ -116,8 +119,8 @@ is_loss (const GError *error)
          || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
 }
 
-/* All is made anew, once in a run, in the state of the last checkpoint that it saved or began with, else of its start.  FALSE: the
- * problem, or another, is there. */
+/* All is made anew, once in a run, in the state of the last checkpoint that it saved or began with,
+ * else of its start.  FALSE: the problem, or another, is there. */
 static gboolean
 recover (DynoRun *run, GError **problem)
 {
@@ -126,7 +129,9 @@ recover (DynoRun *run, GError **problem)
   if (!is_loss (*problem) || run->recovered)
     return FALSE;
   run->recovered = TRUE;
-  dyno_run_warn (run, _ ("%s; everything is made anew, and the run goes on from its last checkpoint"), (*problem)->message);
+  dyno_run_warn (run,
+                 _ ("%s; everything is made anew, and the run goes on from its last checkpoint"),
+                 (*problem)->message);
   g_clear_error (problem);
   dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
   dyno_run_end_saving (run);
@@ -142,7 +147,7 @@ recover (DynoRun *run, GError **problem)
   return TRUE;
 }
 
-/* --- the run ------------------------------------------------------------------------------------------------------ */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static gboolean
 prepare (DynoRun *run, GError **error)
@@ -208,7 +213,7 @@ train (DynoRun *run, GError **error)
   return outcome;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* A run that fails leaves the best weights that it had. */
 static DynoSessionState
@@ -227,11 +232,15 @@ static void
 write_curves (DynoRun *run)
 {
   const DynoRunWriter *writer = run->session->writer;
-  guint64 budget = run->session->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
+  guint64 budget =
+      run->session->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
   g_autoptr (GError) problem = NULL;
 
-  if (writer && !writer->write_curves (run->session->job->out_dir, run->session->metrics, budget, &problem))
-    dyno_run_warn (run, _ ("The curves were not drawn: %s; every value is in metrics.csv"), problem->message);
+  if (writer
+      && !writer->write_curves (run->session->job->out_dir, run->session->metrics, budget,
+                                &problem))
+    dyno_run_warn (run, _ ("The curves were not drawn: %s; every value is in metrics.csv"),
+                   problem->message);
 }
 
 static void
@@ -282,7 +291,9 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
 gpointer
 dyno_session_run (gpointer data)
 {
-  DynoRun run = { .session = data, .position = { .best_val_accuracy = (double) NAN, .best_val_loss = (double) NAN } };
+  DynoRun run = { .session = data,
+                  .position = { .best_val_accuracy = (double) NAN,
+                                .best_val_loss = (double) NAN } };
   DynoRunOutcome outcome = DYNO_RUN_FAILED;
   g_autoptr (GError) problem = NULL;
   gint64 began = g_get_monotonic_time ();

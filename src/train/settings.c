@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of settings, and text to value and back.
  *
- * Laws: the order of the table is the order in files and in the window; a value that is refused leaves the struct as it
- * was; what dyno_settings_get writes, dyno_settings_set reads to the same bits, in any locale. */
+ * Laws: the order of the table is the order in files and in the window; a value that is refused
+ * leaves the struct as it was; what dyno_settings_get writes, dyno_settings_set reads to the same
+ * bits, in any locale. */
 #include "settings.h"
 #include "intl.h"
 #include <errno.h>
@@ -20,26 +21,28 @@ static const char *const schedules[] = { "constant", "cosine", "step", NULL };
 static char standard_workers[8];
 
 #define AT(member) .offset = G_STRUCT_OFFSET (DynoSettings, member)
-#define BOOL(member, name, value, words, sentence)                                                                         \
-  {                                                                                                                        \
-    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_BOOL, .maximum = 1, .standard = value, AT (member) \
+#define BOOL(member, name, value, words, sentence)                                          \
+  {                                                                                         \
+    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_BOOL, .maximum = 1, \
+    .standard = value, AT (member)                                                          \
   }
-#define NUMBER(kind, member, name, least, most, value, may_change, words, sentence)                                \
-  {                                                                                                                \
-    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_##kind, .minimum = least, .maximum = most, \
-    .standard = value, .live = may_change, AT (member)                                                             \
+#define NUMBER(kind, member, name, least, most, value, may_change, words, sentence)               \
+  {                                                                                               \
+    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_##kind, .minimum = least, \
+    .maximum = most, .standard = value, .live = may_change, AT (member)                           \
   }
-#define ENUM(member, name, names, value, words, sentence)                                                         \
-  {                                                                                                               \
-    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_ENUM, .values = names, .standard = value, \
-    .maximum = G_N_ELEMENTS (names) - 2, AT (member)                                                              \
+#define ENUM(member, name, names, value, words, sentence)                                      \
+  {                                                                                            \
+    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_ENUM, .values = names, \
+    .standard = value, .maximum = G_N_ELEMENTS (names) - 2, AT (member)                        \
   }
 
 static const DynoSettingInfo table[] = {
   NUMBER (INT, batch_size, "batch_size", 1, 65536, "32", FALSE, N_ ("Batch size"),
           N_ ("Samples that go through the network at once; larger ones need more memory.")),
-  BOOL (amp, "amp", "true", N_ ("Mixed precision (AMP)"),
-        N_ ("Computes in fp16 with fp32 master weights and loss scaling; fp32 throughout when off.")),
+  BOOL (
+      amp, "amp", "true", N_ ("Mixed precision (AMP)"),
+      N_ ("Computes in fp16 with fp32 master weights and loss scaling; fp32 throughout when off.")),
   NUMBER (INT, workers, "workers", 0, 256, standard_workers, TRUE, N_ ("Workers"),
           N_ ("Threads that decode samples; with 0 the training thread decodes itself.")),
   NUMBER (INT, prefetch, "prefetch", 1, 64, "2", TRUE, N_ ("Prefetch"),
@@ -51,50 +54,63 @@ static const DynoSettingInfo table[] = {
   BOOL (cache, "cache", "false", N_ ("Cache samples"),
         N_ ("Keeps decoded samples in main memory, as many as fit into half of what is free.")),
   NUMBER (INT, accumulate, "accumulate", 1, 1024, "1", FALSE, N_ ("Accumulation"),
-          N_ ("Batches whose gradients are added up before each update: a larger batch without more memory.")),
+          N_ ("Batches whose gradients are added up before each update: a larger batch without "
+              "more memory.")),
   NUMBER (DOUBLE, clip_norm, "clip_norm", 0, 1e6, "0", TRUE, N_ ("Gradient clipping"),
           N_ ("Largest norm that the gradient may have; 0 switches clipping off.")),
   BOOL (checkpointing, "checkpointing", "false", N_ ("Activation checkpointing"),
-        N_ ("Computes cheap activations a second time instead of keeping them: less memory, a little slower.")),
+        N_ ("Computes cheap activations a second time instead of keeping them: less memory, a "
+            "little slower.")),
   BOOL (autotune, "autotune", "true", N_ ("Kernel autotuning"),
-        N_ ("Measures the variants of each kernel on this GPU once, for some seconds, and keeps the fastest.")),
+        N_ ("Measures the variants of each kernel on this GPU once, for some seconds, and keeps "
+            "the fastest.")),
   BOOL (deterministic, "deterministic", "false", N_ ("Deterministic"),
-        N_ ("Takes kernels by rule and never by timing, so that runs with one seed are equal to the bit.")),
+        N_ ("Takes kernels by rule and never by timing, so that runs with one seed are equal to "
+            "the bit.")),
   ENUM (optimizer, "optimizer", optimizers, "sgd", N_ ("Optimizer"),
         N_ ("How gradients change the weights: SGD with momentum, or AdamW.")),
   NUMBER (DOUBLE, lr, "lr", 0, 100, "0.05", TRUE, N_ ("Learning rate"),
-          N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and 0.001 for AdamW.")),
+          N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and 0.001 "
+              "for AdamW.")),
   NUMBER (DOUBLE, momentum, "momentum", 0, 0.9999, "0.9", TRUE, N_ ("Momentum"),
           N_ ("Share of the last update that SGD carries on.")),
   NUMBER (DOUBLE, weight_decay, "weight_decay", 0, 1, "0.0005", TRUE, N_ ("Weight decay"),
           N_ ("Pulls the weights towards zero a little with each update.")),
   ENUM (schedule, "schedule", schedules, "cosine", N_ ("Schedule"),
-        N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each third of the run.")),
+        N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each "
+            "third of the run.")),
   NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", 0, 1000, "0.2", FALSE, N_ ("Warm-up"),
           N_ ("Epochs over which the learning rate rises to its height.")),
   NUMBER (DOUBLE, label_smoothing, "label_smoothing", 0, 0.9, "0", FALSE, N_ ("Label smoothing"),
           N_ ("Share of the target that is spread over all classes.")),
   NUMBER (INT, epochs, "epochs", 1, 1000000, "10", TRUE, N_ ("Epochs"),
           N_ ("How often the training goes through the data set.")),
-  NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", 0, 1e6, "5", TRUE, N_ ("Checkpoint every"),
-          N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at the ends of epochs alone.")),
-  NUMBER (INT, seed, "seed", 0, MOST_SEED, "1", FALSE, N_ ("Seed"),
-          N_ ("Start of all random choices: weights, split, order of samples, augmentation, dropout.")),
-  NUMBER (BYTES, vram_budget, "vram_budget", 0, 17592186044416.0, "0", FALSE, N_ ("VRAM budget"),
-          N_ ("Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.")),
+  NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", 0, 1e6, "5", TRUE,
+          N_ ("Checkpoint every"),
+          N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at the "
+              "ends of epochs alone.")),
+  NUMBER (
+      INT, seed, "seed", 0, MOST_SEED, "1", FALSE, N_ ("Seed"),
+      N_ ("Start of all random choices: weights, split, order of samples, augmentation, dropout.")),
+  NUMBER (
+      BYTES, vram_budget, "vram_budget", 0, 17592186044416.0, "0", FALSE, N_ ("VRAM budget"),
+      N_ ("Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.")),
   NUMBER (INT, image_size, "image_size", 0, 8192, "0", FALSE, N_ ("Image size"),
           N_ ("Height and width that images are brought to; 0 keeps the data set's own.")),
   BOOL (augment_flip, "augment.flip", "false", N_ ("Random flip"),
         N_ ("Mirrors half of the training images from left to right, on the device.")),
-  BOOL (data_shuffle, "data.shuffle", "true", N_ ("Shuffle"), N_ ("Takes the training samples in a new order each epoch.")),
+  BOOL (data_shuffle, "data.shuffle", "true", N_ ("Shuffle"),
+        N_ ("Takes the training samples in a new order each epoch.")),
   NUMBER (DOUBLE, data_val_split, "data.val_split", 0, 0.9, "0.1", FALSE, N_ ("Validation share"),
           N_ ("Part of the data set that is kept out of training to check on it.")),
   BOOL (data_normalise, "data.normalise", "true", N_ ("Normalise"),
-        N_ ("Scales bytes to between 0 and 1, pixels as the data set advises, and values to predict to mean 0 and deviation "
+        N_ ("Scales bytes to between 0 and 1, pixels as the data set advises, and values to "
+            "predict to mean 0 and deviation "
             "1; "
             "off feeds all as they are.")),
   ENUM (data_layout, "data.layout", layouts, "auto", N_ ("Axes of arrays"),
-        N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape tells.")),
+        N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape "
+            "tells.")),
   NUMBER (DOUBLE, data_max_bad, "data.max_bad", 0, 1, "0.1", FALSE, N_ ("Unreadable share"),
           N_ ("Share of the samples that may be unreadable; past it the run stops.")),
   BOOL (data_links, "data.links", "false", N_ ("Follow links"),
@@ -135,7 +151,7 @@ dyno_setting_find (const char *key)
   return NULL;
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 /* The fewest digits that read back to the same bits. */
 static char *
@@ -191,8 +207,9 @@ read_bytes (const char *text, double *value)
   static const struct {
     const char *unit;
     gint64 scale;
-  } units[] = { { "", 1 },     { "B", 1 },     { "K", KIB }, { "KB", KIB }, { "KiB", KIB }, { "M", MIB },
-                { "MB", MIB }, { "MiB", MIB }, { "G", GIB }, { "GB", GIB }, { "GiB", GIB } };
+  } units[] = { { "", 1 },      { "B", 1 },    { "K", KIB },  { "KB", KIB },
+                { "KiB", KIB }, { "M", MIB },  { "MB", MIB }, { "MiB", MIB },
+                { "G", GIB },   { "GB", GIB }, { "GiB", GIB } };
   const char *rest;
 
   if (!read_decimal (text, value, &rest))
@@ -210,7 +227,8 @@ read_bytes (const char *text, double *value)
 static gboolean
 read_bool (const char *text, double *value)
 {
-  static const char *const words[][4] = { { "false", "no", "off", "0" }, { "true", "yes", "on", "1" } };
+  static const char *const words[][4] = { { "false", "no", "off", "0" },
+                                          { "true", "yes", "on", "1" } };
 
   for (guint is_true = 0; is_true < 2; is_true++)
     for (guint i = 0; i < 4; i++)
@@ -248,14 +266,15 @@ read_value (const DynoSettingInfo *info, const char *text, double *value)
     case DYNO_SETTING_BYTES:
       return read_bytes (text, value);
     case DYNO_SETTING_INT:
-      return text[0] && strspn (text, "0123456789") == strlen (text) && read_decimal (text, value, &rest);
+      return text[0] && strspn (text, "0123456789") == strlen (text)
+             && read_decimal (text, value, &rest);
     case DYNO_SETTING_DOUBLE:
     default:
       return read_decimal (text, value, &rest) && *rest == '\0';
     }
 }
 
-/* --- words --------------------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static char *
 allowed_words (const DynoSettingInfo *info)
@@ -269,7 +288,8 @@ allowed_words (const DynoSettingInfo *info)
     case DYNO_SETTING_ENUM:
       return g_strjoinv (", ", (char **) info->values);
     case DYNO_SETTING_BYTES:
-      return g_strdup (_ ("a number of bytes or a size as 12GB or 512MB, up to 16384GB; 0 is all that the device has"));
+      return g_strdup (_ ("a number of bytes or a size as 12GB or 512MB, up to 16384GB; 0 is all "
+                          "that the device has"));
     case DYNO_SETTING_INT:
       return g_strdup_printf (_ ("a whole number from %.0f to %.0f"), info->minimum, info->maximum);
     case DYNO_SETTING_DOUBLE:
@@ -281,9 +301,11 @@ allowed_words (const DynoSettingInfo *info)
 static gboolean
 refuse (const DynoSettingInfo *info, const char *value, GError **error)
 {
-  g_autofree char *allowed = allowed_words (info), *shown = g_utf8_make_valid (value, (gssize) strnlen (value, 60));
+  g_autofree char *allowed = allowed_words (info),
+                  *shown = g_utf8_make_valid (value, (gssize) strnlen (value, 60));
 
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "%s cannot be “%s”; it is %s", info->key, shown, allowed);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "%s cannot be “%s”; it is %s",
+               info->key, shown, allowed);
   return FALSE;
 }
 
@@ -310,13 +332,15 @@ distance (const char *a, const char *b)
   return row[n];
 }
 
-/* The key that was probably meant: one that holds the word, or is held by it, or is a few edits away. */
+/* The key that was probably meant: one that holds the word, or is held by it, or is a few edits
+ * away. */
 static const char *
 guess_key (const char *key)
 {
-  static const char *const others[][2] = { { "learning_rate", "lr" },    { "num_workers", "workers" },
-                                           { "mixed_precision", "amp" }, { "grad_clip", "clip_norm" },
-                                           { "pin_memory", "pinned" },   { "budget", "vram_budget" } };
+  static const char *const others[][2] = {
+    { "learning_rate", "lr" },    { "num_workers", "workers" }, { "mixed_precision", "amp" },
+    { "grad_clip", "clip_norm" }, { "pin_memory", "pinned" },   { "budget", "vram_budget" }
+  };
   const char *best = NULL;
   guint least = MAX (2, (guint) strlen (key) / 3) + 1;
 
@@ -347,14 +371,15 @@ find_or_fail (const char *key, GError **error)
   guess = guess_key (key);
   shown = g_utf8_make_valid (key, (gssize) strnlen (key, 60));
   if (guess)
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, _ ("There is no setting “%s”; did you mean “%s”?"),
-                 shown, guess);
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+                 _ ("There is no setting “%s”; did you mean “%s”?"), shown, guess);
   else
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, _ ("There is no setting “%s”"), shown);
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, _ ("There is no setting “%s”"),
+                 shown);
   return NULL;
 }
 
-/* --- fields -------------------------------------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 static double
 get_field (const DynoSettings *settings, const DynoSettingInfo *info)
@@ -411,7 +436,8 @@ dyno_settings_init (DynoSettings *settings)
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
     {
       double value = 0;
-      gboolean good = read_value (&table[i], table[i].standard, &value) && set_field (settings, &table[i], value);
+      gboolean good = read_value (&table[i], table[i].standard, &value)
+                      && set_field (settings, &table[i], value);
       g_assert (good);
     }
 }
@@ -425,7 +451,8 @@ dyno_settings_set (DynoSettings *settings, const char *key, const char *text, GE
 
   if (!info)
     return FALSE;
-  return (read_value (info, stripped, &value) && set_field (settings, info, value)) || refuse (info, stripped, error);
+  return (read_value (info, stripped, &value) && set_field (settings, info, value))
+         || refuse (info, stripped, error);
 }
 
 char *

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a run.  One table names every key, its type, range, default and words; the command line, the settings
- * file, the exporters and the window all follow it, so that a setting has one name everywhere.
+/* The settings of a run.  One table names every key, its type, range, default and words; the
+ * command line, the settings file, the exporters and the window all follow it, so that a setting
+ * has one name everywhere.
  *
- * DynoSettings is a plain struct: copy it by assignment.  Its fields are read by the engine; they are changed through
- * the functions below where the value comes from outside. */
+ * DynoSettings is a plain struct: copy it by assignment.  Its fields are read by the engine; they
+ * are changed through the functions below where the value comes from outside. */
 #pragma once
 #include "train-error.h"
 
@@ -53,7 +54,9 @@ typedef enum {
   DYNO_SETTING_INT,
   DYNO_SETTING_DOUBLE,
   DYNO_SETTING_ENUM,
-  DYNO_SETTING_BYTES, /* "12GB", "8 GiB", "512MiB" or a number of bytes; GB and GiB both read as 2^30 as card makers count VRAM */
+  /* "12GB", "8 GiB", "512MiB" or a number of bytes; GB and GiB both read as 2^30 as card makers
+   * count VRAM */
+  DYNO_SETTING_BYTES,
 } DynoSettingType;
 
 typedef struct {
@@ -74,13 +77,16 @@ const DynoSettingInfo *dyno_setting_find (const char *key); /* NULL: unknown */
 
 void dyno_settings_init (DynoSettings *settings); /* all defaults */
 
-/* Text to value and back, locale-independent ('.' decimals).  _set: SETTING, and the struct is unchanged.  _get: g_free. */
-gboolean dyno_settings_set (DynoSettings *settings, const char *key, const char *value, GError **error);
+/* Text to value and back, locale-independent ('.' decimals).  _set: SETTING, and the struct is
+ * unchanged.  _get: g_free. */
+gboolean dyno_settings_set (DynoSettings *settings, const char *key, const char *value,
+                            GError **error);
 char *dyno_settings_get (const DynoSettings *settings, const char *key);
 gboolean dyno_settings_equal (const DynoSettings *a, const DynoSettings *b);
 
 /* Numbers by key, for widgets (bool 0/1, enum index). */
 double dyno_settings_get_number (const DynoSettings *settings, const char *key);
-gboolean dyno_settings_set_number (DynoSettings *settings, const char *key, double value, GError **error);
+gboolean dyno_settings_set_number (DynoSettings *settings, const char *key, double value,
+                                   GError **error);
 
 G_END_DECLS

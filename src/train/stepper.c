@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps.  Laws: a submission is followed by the retirement of the one before, so that the device always has the next one
- * queued while the host waits; batches of a step give one result, with its last batch. */
+/* Steps.  Laws: a submission is followed by the retirement of the one before, so that the device
+ * always has the next one queued while the host waits; batches of a step give one result, with its
+ * last batch. */
 #include "stepper.h"
 #include "data-error.h"
 
-/* Loss scaling.  PyTorch waits 2000 steps before it doubles the scale; the first steps begin lower here, so that none is lost to an
- * overflow, and climb faster. */
+/* Loss scaling.  PyTorch waits 2000 steps before it doubles the scale; the first steps begin lower
+ * here, so that none is lost to an overflow, and climb faster. */
 #define SCALE_CLIMB_STEPS  2000
 #define SCALE_CLIMB_GROWTH 100
 #define SCALE_GROWTH       2000
@@ -36,7 +37,8 @@ dyno_stepper_free (DynoStepper *stepper)
 }
 
 void
-dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order, const DynoSettings *settings)
+dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,
+                      const DynoSettings *settings)
 {
   gboolean adamw = settings->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
   guint64 seed = (guint64) settings->seed;
@@ -98,8 +100,9 @@ retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **e
 }
 
 gboolean
-dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings *settings, GCancellable *soft,
-                  GCancellable *hard, DynoStepResult *result, gboolean *has_result, GError **error)
+dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings *settings,
+                  GCancellable *soft, GCancellable *hard, DynoStepResult *result,
+                  gboolean *has_result, GError **error)
 {
   struct DynoStepInput input;
 
@@ -112,13 +115,14 @@ dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings
       guint32 n_valid;
 
       input.micro_step = batch;
-      if (!dyno_pipe_submit (s->pipe, last ? DYNO_COMMAND_FULL : DYNO_COMMAND_ACCUMULATE, &input, batch == 0 ? soft : hard,
-                             &n_valid, &s->wait_us, error))
+      if (!dyno_pipe_submit (s->pipe, last ? DYNO_COMMAND_FULL : DYNO_COMMAND_ACCUMULATE, &input,
+                             batch == 0 ? soft : hard, &n_valid, &s->wait_us, error))
         return FALSE;
       if (n_valid == 0)
         {
-          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                       "The epoch ended before its last step; the data set changed while it was read");
+          g_set_error (
+              error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+              "The epoch ended before its last step; the data set changed while it was read");
           return FALSE;
         }
       s->orders[pending] = *order;

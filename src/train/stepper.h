@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Optimizer steps, each of one or more batches; a step's result comes while the next one runs.  Private to the train floor. */
+/* Optimizer steps, each of one or more batches; a step's result comes while the next one runs.
+ * Private to the train floor. */
 #pragma once
 #include "pipe.h"
 #include "settings.h"
@@ -31,17 +32,20 @@ DynoStepper *dyno_stepper_new (DynoPipe *pipe);
 void dyno_stepper_free (DynoStepper *stepper);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStepper, dyno_stepper_free)
 
-/* Submits a step, then waits until the one before is over; *has_result tells whether one was.  soft cancels waiting for the first
- * batch only, when nothing of the step has run: G_IO_ERROR_CANCELLED leaves everything as it was, but for the result that
- * drain then gives.  hard cancels any wait for the loader. */
-gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order, const DynoSettings *settings,
-                           GCancellable *soft, GCancellable *hard, DynoStepResult *result, gboolean *has_result,
-                           GError **error);
+/* Submits a step, then waits until the one before is over; *has_result tells whether one was.  soft
+ * cancels waiting for the first batch only, when nothing of the step has run: G_IO_ERROR_CANCELLED
+ * leaves everything as it was, but for the result that drain then gives.  hard cancels any wait for
+ * the loader. */
+gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order,
+                           const DynoSettings *settings, GCancellable *soft, GCancellable *hard,
+                           DynoStepResult *result, gboolean *has_result, GError **error);
 
 /* Waits for the last step. */
-gboolean dyno_stepper_drain (DynoStepper *stepper, DynoStepResult *result, gboolean *has_result, GError **error);
+gboolean dyno_stepper_drain (DynoStepper *stepper, DynoStepResult *result, gboolean *has_result,
+                             GError **error);
 
 /* The input of a step's batches but for the fields that differ from batch to batch. */
-void dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order, const DynoSettings *settings);
+void dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,
+                           const DynoSettings *settings);
 
 G_END_DECLS

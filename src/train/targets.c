@@ -20,11 +20,13 @@ dyno_targets_measure (DynoDataset *dataset, const GArray *train)
   square = g_new0 (double, n);
   for (guint i = 0; i < train->len; i++)
     for (guint32 t = 0; t < n; t++)
-      mean[t] += (double) dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[t] / train->len;
+      mean[t] += (double) dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[t]
+                 / train->len;
   for (guint i = 0; i < train->len; i++)
     for (guint32 t = 0; t < n; t++)
       {
-        double d = (double) dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[t] - mean[t];
+        double d = (double) dyno_dataset_get_values (dataset, g_array_index (train, guint32, i))[t]
+                   - mean[t];
         square[t] += d * d / train->len;
       }
   scale = g_new (float, 2 * (gsize) n);
@@ -39,7 +41,8 @@ dyno_targets_measure (DynoDataset *dataset, const GArray *train)
 
 /* The last layer's weight as rows of the outputs; FALSE: the graph has no map. */
 static gboolean
-find_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias, const float **scale)
+find_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias,
+           const float **scale)
 {
   *scale = dyno_network_get_target_scale (graph);
   return *scale && dyno_network_get_head (graph, weight, bias);
@@ -61,13 +64,15 @@ dyno_targets_fold (const DynoWeights *weights, DynoGraph *graph, GError **error)
   folded->bias = g_try_new (float, n);
   if (!folded->weight || !folded->bias)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY, "No memory for a copy of the last layer");
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+                   "No memory for a copy of the last layer");
       return NULL;
     }
   for (guint64 t = 0; t < n; t++)
     {
       for (guint64 i = 0; i < columns; i++)
-        folded->weight[t * columns + i] = weights->values[weight->index][t * columns + i] * scale[n + t];
+        folded->weight[t * columns + i] =
+            weights->values[weight->index][t * columns + i] * scale[n + t];
       folded->bias[t] = weights->values[bias->index][t] * scale[n + t] + scale[t];
     }
   folded->values[weight->index] = folded->weight;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise).  Private to the train floor.
+/* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise).  Private
+ * to the train floor.
  *
- * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the training part; descended is an
- * eighth of the squared error of z (mse_rows.comp says why).  Losses and errors
- * are told in the data's unit.  A weights file predicts in the data's unit: the map is folded into the last linear layer when it
- * is written, and taken out when it is read.  A checkpoint holds the weights as they are, and the map. */
+ * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the
+ * training part; descended is an eighth of the squared error of z (mse_rows.comp says why).  Losses
+ * and errors
+ * are told in the data's unit.  A weights file predicts in the data's unit: the map is folded into
+ * the last linear layer when it is written, and taken out when it is read.  A checkpoint holds the
+ * weights as they are, and the map. */
 #pragma once
 #include "dataset.h"
 #include "weightsfile.h"
 
 G_BEGIN_DECLS
 
-/* (mean, deviation), each n_targets floats, of the training part; 1 where all values are equal.  NULL: not VALUES, or the kind of
- * data set does not know its values before.  g_free. */
+/* (mean, deviation), each n_targets floats, of the training part; 1 where all values are equal.
+ * NULL: not VALUES, or the kind of data set does not know its values before.  g_free. */
 float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
 
-/* A copy of weights that predicts in the data's unit; shares all but the last layer's values, so weights outlives it.  Plain
- * weights where the graph has no map.  NULL: no memory. */
+/* A copy of weights that predicts in the data's unit; shares all but the last layer's values, so
+ * weights outlives it.  Plain weights where the graph has no map.  NULL: no memory. */
 typedef struct {
   DynoWeights weights;
   float **values, *weight, *bias;

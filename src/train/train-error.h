@@ -9,12 +9,16 @@ G_BEGIN_DECLS
 GQuark dyno_train_error_quark (void);
 
 typedef enum {
-  DYNO_TRAIN_ERROR_SETTING,      /* unknown key, or a value out of its range: the message says what is allowed */
-  DYNO_TRAIN_ERROR_DATA,         /* the data set does not suit the model or the settings */
-  DYNO_TRAIN_ERROR_DOES_NOT_FIT, /* the plan passes the VRAM budget: the message says by how much and what would fit */
-  DYNO_TRAIN_ERROR_CHECKPOINT,   /* a checkpoint or weights file that does not match: names the first mismatch */
-  DYNO_TRAIN_ERROR_DIVERGED,     /* the loss stayed Inf, NaN or beyond all measure; a state is not finite */
-  DYNO_TRAIN_ERROR_OUTPUT,       /* the output folder cannot be written */
+  /* unknown key, or a value out of its range: the message says what is allowed */
+  DYNO_TRAIN_ERROR_SETTING,
+  DYNO_TRAIN_ERROR_DATA, /* the data set does not suit the model or the settings */
+  /* the plan passes the VRAM budget: the message says by how much and what would fit */
+  DYNO_TRAIN_ERROR_DOES_NOT_FIT,
+  /* a checkpoint or weights file that does not match: names the first mismatch */
+  DYNO_TRAIN_ERROR_CHECKPOINT,
+  /* the loss stayed Inf, NaN or beyond all measure; a state is not finite */
+  DYNO_TRAIN_ERROR_DIVERGED,
+  DYNO_TRAIN_ERROR_OUTPUT, /* the output folder cannot be written */
 } DynoTrainError;
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples that could not be read in a run: told at the first, counted and named at the end.  Invariants: a sample counts once, however
- * often its turn came; a device that was lost on the way loses none. */
+/* Samples that could not be read in a run: told at the first, counted and named at the end.
+ * Invariants: a sample counts once, however often its turn came; a device that was lost on the way
+ * loses none. */
 #include "intl.h"
 #include "run.h"
 
@@ -9,7 +10,8 @@
 static DynoLoader *
 get_loader (DynoRun *run, guint part)
 {
-  DynoUploader *uploader = run->engine ? (part == 0 ? run->engine->uploader : run->engine->eval_uploader) : NULL;
+  DynoUploader *uploader =
+      run->engine ? (part == 0 ? run->engine->uploader : run->engine->eval_uploader) : NULL;
 
   return uploader ? dyno_uploader_get_loader (uploader) : NULL;
 }
@@ -26,11 +28,11 @@ dyno_run_tell_unreadable (DynoRun *run)
         continue;
       names = dyno_loader_list_bad (loader);
       run->unreadable_told = TRUE;
-      dyno_run_warn (
-          run,
-          _ ("A sample cannot be read, and another takes its place: %s; all such are counted, and past %g %% of the "
-             "samples (data.max_bad) the run stops"),
-          names[0], run->session->job->settings.data_max_bad * 100);
+      dyno_run_warn (run,
+                     _ ("A sample cannot be read, and another takes its place: %s; all such are "
+                        "counted, and past %g %% of the "
+                        "samples (data.max_bad) the run stops"),
+                     names[0], run->session->job->settings.data_max_bad * 100);
     }
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The uploader: loader slots, page-locked staging, and the recorded copies between them and the program's INPUT slots.
+/* The uploader: loader slots, page-locked staging, and the recorded copies between them and the
+ * program's INPUT slots.
  *
  * Laws:
- * - A slot of the program is written only after the computing that read it last (its ticket); the computing waits for the copy's.
+ * - A slot of the program is written only after the computing that read it last (its ticket); the
+ *   computing waits for the copy's.
  * - A batch of the loader is held until its copy is over; at most one a program slot.
  * - Targets and flip seeds of a slot travel with its pixels, from staging memory of the slot. */
 #include "uploader.h"
@@ -10,8 +12,9 @@
 #include <string.h>
 
 #define MAX_PROGRAM_SLOTS 4
-#define SPARE_SLOTS       8                                /* batches ahead that a live change may ask for, where cheap */
-#define SPARE_BYTES       (G_GUINT64_CONSTANT (128) << 20) /* cheap: all slots together stay below this */
+#define SPARE_SLOTS       8 /* batches ahead that a live change may ask for, where cheap */
+/* cheap: all slots together stay below this */
+#define SPARE_BYTES (G_GUINT64_CONSTANT (128) << 20)
 
 /* What the host fills of a slot. */
 typedef enum { PIXELS, TARGETS, FLIP_SEEDS, N_PIECES } PieceRole;
@@ -35,20 +38,22 @@ struct _DynoUploader {
 };
 
 gboolean
-dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params, guint n_program_slots, gboolean pinned,
-                    DynoHostBuffers *b, GError **error)
+dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params,
+                    guint n_program_slots, gboolean pinned, DynoHostBuffers *b, GError **error)
 {
   guint64 batch = params->batch, pixel_bytes;
   guint spare = MAX (params->prefetch, SPARE_SLOTS);
 
   if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &pixel_bytes))
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "A batch of %u samples of %u x %u is too large; take a smaller batch or smaller images", params->batch,
-                   params->width, params->height);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+          "A batch of %u samples of %u x %u is too large; take a smaller batch or smaller images",
+          params->batch, params->width, params->height);
       return FALSE;
     }
-  *b = (DynoHostBuffers){ .n_staging = n_program_slots, .piece_bytes = { pixel_bytes, batch * 4, batch * 4 } };
+  *b = (DynoHostBuffers){ .n_staging = n_program_slots,
+                          .piece_bytes = { pixel_bytes, batch * 4, batch * 4 } };
   if (info->target_kind != DYNO_TARGET_CLASS)
     b->piece_bytes[TARGETS] *= info->n_targets;
   for (guint role = pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
@@ -60,7 +65,9 @@ dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params,
   if (pinned)
     {
       b->n_batches =
-          n_program_slots + (pixel_bytes * (spare + n_program_slots) <= SPARE_BYTES ? spare : MAX (1, params->prefetch));
+          n_program_slots
+          + (pixel_bytes * (spare + n_program_slots) <= SPARE_BYTES ? spare
+                                                                    : MAX (1, params->prefetch));
       b->batch_bytes = dyno_align_up (pixel_bytes, DYNO_BUFFER_GRANULARITY);
     }
   else
@@ -78,14 +85,15 @@ make_buffers (DynoUploader *u, GError **error)
   u->slot_buffers = g_new0 (DynoBuffer *, MAX (1, u->n_loader_slots));
   for (guint i = 0; i < u->n_loader_slots; i++)
     {
-      u->slot_buffers[i] =
-          dyno_buffer_new (u->device, u->buffers.batch_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+      u->slot_buffers[i] = dyno_buffer_new (u->device, u->buffers.batch_bytes, DYNO_MEMORY_STAGING,
+                                            DYNO_BUFFER_UPLOAD, error);
       if (!u->slot_buffers[i])
         return FALSE;
     }
   for (guint s = 0; s < u->n_program_slots; s++)
     {
-      u->staging[s] = dyno_buffer_new (u->device, u->buffers.staging_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+      u->staging[s] = dyno_buffer_new (u->device, u->buffers.staging_bytes, DYNO_MEMORY_STAGING,
+                                       DYNO_BUFFER_UPLOAD, error);
       if (!u->staging[s])
         return FALSE;
       memset (dyno_buffer_get_mapped (u->staging[s]), 0, u->buffers.staging_bytes);
@@ -139,7 +147,8 @@ record_all (DynoUploader *u, DynoMemory *memory, GError **error)
 }
 
 static gboolean
-make_loader (DynoUploader *u, DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params, GError **error)
+make_loader (DynoUploader *u, DynoDataset *dataset, const GArray *indices,
+             const DynoLoaderParams *params, GError **error)
 {
   DynoLoaderParams own = *params;
   g_autofree gpointer *slots = g_new0 (gpointer, MAX (1, u->n_loader_slots));
@@ -153,8 +162,9 @@ make_loader (DynoUploader *u, DynoDataset *dataset, const GArray *indices, const
 }
 
 DynoUploader *
-dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, DynoDataset *dataset, const GArray *indices,
-                   const DynoLoaderParams *params, guint n_program_slots, gboolean pinned, GError **error)
+dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, DynoDataset *dataset,
+                   const GArray *indices, const DynoLoaderParams *params, guint n_program_slots,
+                   gboolean pinned, GError **error)
 {
   g_autoptr (DynoUploader) u = g_new0 (DynoUploader, 1);
 
@@ -162,13 +172,15 @@ dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, Dyn
   u->device = dyno_device_ref (device);
   u->pinned = pinned;
   u->n_program_slots = n_program_slots;
-  if (!dyno_uploader_plan (dyno_dataset_get_info (dataset), params, n_program_slots, pinned, &u->buffers, error))
+  if (!dyno_uploader_plan (dyno_dataset_get_info (dataset), params, n_program_slots, pinned,
+                           &u->buffers, error))
     return NULL;
   u->n_loader_slots = pinned ? u->buffers.n_batches : 0;
   u->tensors[PIXELS] = dyno_network_get_pixels (graph);
   u->tensors[TARGETS] = dyno_network_get_targets (graph);
   u->tensors[FLIP_SEEDS] = dyno_network_get_flip_seeds (graph);
-  if (!make_buffers (u, error) || !record_all (u, memory, error) || !make_loader (u, dataset, indices, params, error))
+  if (!make_buffers (u, error) || !record_all (u, memory, error)
+      || !make_loader (u, dataset, indices, params, error))
     return NULL;
   return g_steal_pointer (&u);
 }
@@ -211,7 +223,8 @@ dyno_uploader_get_max_prefetch (DynoUploader *u)
 static void
 stage (DynoUploader *u, guint slot, const DynoBatch *batch)
 {
-  const void *sources[N_PIECES] = { batch->pixels, batch->classes ? (const void *) batch->classes : batch->values,
+  const void *sources[N_PIECES] = { batch->pixels,
+                                    batch->classes ? (const void *) batch->classes : batch->values,
                                     batch->flip_seeds };
   guint8 *staging = dyno_buffer_get_mapped (u->staging[slot]);
 
@@ -221,8 +234,8 @@ stage (DynoUploader *u, guint slot, const DynoBatch *batch)
 }
 
 gboolean
-dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
-                    guint64 *ticket, GError **error)
+dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *cancellable,
+                    guint32 *n_valid, gint64 *wait_us, guint64 *ticket, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   DynoWait wait = { DYNO_QUEUE_COMPUTE, after };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches from the loader into the INPUT slots of a program, by copies that run beside the computing.
+/* Batches from the loader into the INPUT slots of a program, by copies that run beside the
+ * computing.
  *
- * Pinned: the loader decodes straight into page-locked memory, which the device copies from.  Not pinned: it decodes into memory of
- * its own, and the session's thread copies once more into page-locked memory.  All copies are recorded when the uploader is made.
- * One thread, the session's.  Private to the train floor. */
+ * Pinned: the loader decodes straight into page-locked memory, which the device copies from.  Not
+ * pinned: it decodes into memory of its own, and the session's thread copies once more into
+ * page-locked memory.  All copies are recorded when the uploader is made.  One thread, the
+ * session's.  Private to the train floor. */
 #pragma once
 #include "loader.h"
 #include "network.h"
@@ -19,7 +21,8 @@ typedef struct _DynoUploader DynoUploader;
 typedef struct {
   guint n_batches;     /* that the loader decodes into: page-locked when pinned, else of its own */
   guint64 batch_bytes; /* of each */
-  guint n_staging;     /* page-locked; one a slot of the program, with what does not lie in the batches */
+  /* page-locked; one a slot of the program, with what does not lie in the batches */
+  guint n_staging;
   guint64 staging_bytes;
   guint64 piece_bytes[DYNO_UPLOADER_PIECES];  /* of the host's data */
   guint64 piece_offset[DYNO_UPLOADER_PIECES]; /* in staging */
@@ -27,13 +30,15 @@ typedef struct {
 } DynoHostBuffers;
 
 /* From the facts alone.  Errors: TOO_LARGE. */
-gboolean dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params, guint n_program_slots,
-                             gboolean pinned, DynoHostBuffers *buffers, GError **error);
+gboolean dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params,
+                             guint n_program_slots, gboolean pinned, DynoHostBuffers *buffers,
+                             GError **error);
 
-/* params as for dyno_loader_new, slots left out.  graph is the planned one that memory belongs to; both outlive the uploader.
- * Errors: those of dyno_loader_new and dyno_buffer_new. */
-DynoUploader *dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, DynoDataset *dataset,
-                                 const GArray *indices, const DynoLoaderParams *params, guint n_program_slots,
+/* params as for dyno_loader_new, slots left out.  graph is the planned one that memory belongs to;
+ * both outlive the uploader.  Errors: those of dyno_loader_new and dyno_buffer_new. */
+DynoUploader *dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph,
+                                 DynoDataset *dataset, const GArray *indices,
+                                 const DynoLoaderParams *params, guint n_program_slots,
                                  gboolean pinned, GError **error);
 /* Waits for its copies. */
 void dyno_uploader_free (DynoUploader *uploader);
@@ -41,14 +46,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoUploader, dyno_uploader_free)
 
 DynoLoader *dyno_uploader_get_loader (DynoUploader *uploader);
 
-/* Takes the next batch and submits its copy into a slot.  after: ticket of the last computing that read the slot (0: none).
- * *n_valid 0: the epoch is over.  *ticket is what the computing waits for, on the transfer queue.  wait_us is added to.
- * Errors: those of dyno_loader_next and of submitting. */
-gboolean dyno_uploader_next (DynoUploader *uploader, guint slot, guint64 after, GCancellable *cancellable, guint32 *n_valid,
-                             gint64 *wait_us, guint64 *ticket, GError **error);
+/* Takes the next batch and submits its copy into a slot.  after: ticket of the last computing that
+ * read the slot (0: none).  *n_valid 0: the epoch is over.  *ticket is what the computing waits
+ * for, on the transfer queue.  wait_us is added to.  Errors: those of dyno_loader_next and of
+ * submitting. */
+gboolean dyno_uploader_next (DynoUploader *uploader, guint slot, guint64 after,
+                             GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
+                             guint64 *ticket, GError **error);
 
-/* The slot's copy is known to be over (its computing is): gives the batch back to the loader.  Device time of the copy in
- * milliseconds, 0 where the device cannot tell. */
+/* The slot's copy is known to be over (its computing is): gives the batch back to the loader.
+ * Device time of the copy in milliseconds, 0 where the device cannot tell. */
 double dyno_uploader_reclaim (DynoUploader *uploader, guint slot);
 
 /* Most batches ahead that a live change can ask for. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights files: what torchvision's state_dict holds under the same names, so that weights go both ways.
+/* Weights files: what torchvision's state_dict holds under the same names, so that weights go both
+ * ways.
  *
- * A batch norm's num_batches_tracked is no parameter here: it is one number for all of them, written with each and read from
- * the first. */
+ * A batch norm's num_batches_tracked is no parameter here: it is one number for all of them,
+ * written with each and read from the first. */
 #include "weightsfile.h"
 #include "gpu-error.h"
 #include "half.h"
@@ -24,10 +25,12 @@ dyno_weights_new (DynoGraph *graph, GError **error)
   weights->values = g_new0 (float *, parameters->len + 1);
   for (guint i = 0; i < parameters->len; i++)
     {
-      weights->values[i] = g_try_new0 (float, dyno_parameter_count (g_ptr_array_index (parameters, i)));
+      weights->values[i] =
+          g_try_new0 (float, dyno_parameter_count (g_ptr_array_index (parameters, i)));
       if (!weights->values[i])
         {
-          g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY, "No memory for a copy of the weights");
+          g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+                       "No memory for a copy of the weights");
           return NULL;
         }
     }
@@ -45,7 +48,7 @@ dyno_weights_free (DynoWeights *weights)
   g_free (weights);
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static char *
 shape_in_words (guint n, const guint64 *shape)
@@ -58,7 +61,8 @@ shape_in_words (guint n, const guint64 *shape)
   return g_string_free (text, FALSE);
 }
 
-static gboolean G_GNUC_PRINTF (3, 4) mismatch (const DynoWeightsSource *source, GError **error, const char *format, ...)
+static gboolean G_GNUC_PRINTF (3, 4)
+    mismatch (const DynoWeightsSource *source, GError **error, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *text = NULL;
@@ -66,7 +70,8 @@ static gboolean G_GNUC_PRINTF (3, 4) mismatch (const DynoWeightsSource *source, 
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT, "“%s” does not fit the model: %s", source->shown, text);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+               "“%s” does not fit the model: %s", source->shown, text);
   return FALSE;
 }
 
@@ -107,9 +112,11 @@ convert (const DynoSafetensor *tensor, guint64 count, float *out)
 }
 
 static gboolean
-read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeightsSource *source, float *out, GError **error)
+read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeightsSource *source,
+          float *out, GError **error)
 {
-  g_autofree char *name = g_strconcat (source->prefix, parameter->name, NULL), *wanted = NULL, *got = NULL;
+  g_autofree char *name = g_strconcat (source->prefix, parameter->name, NULL), *wanted = NULL,
+                  *got = NULL;
   const DynoSafetensor *tensor = dyno_safetensors_lookup (file, name);
   guint64 dims[4];
   gboolean same;
@@ -125,7 +132,8 @@ read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeigh
   wanted = shape_in_words (parameter->n_dims, dims);
   got = shape_in_words (tensor->n_dims, tensor->shape);
   if (!same)
-    return mismatch (source, error, "tensor “%s” is %s there and %s in the model", name, got, wanted);
+    return mismatch (source, error, "tensor “%s” is %s there and %s in the model", name, got,
+                     wanted);
   if (!convert (tensor, dyno_parameter_count (parameter), out))
     return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one", name,
                      dyno_tensor_type_get_name (tensor->type));
@@ -145,7 +153,8 @@ read_tracked (const DynoSafetensor *tensor, guint64 *tracked)
 
 /* Everything in the file that has the prefix must be known. */
 static gboolean
-check_rest (DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source, GError **error)
+check_rest (DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
+            GError **error)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
   g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
@@ -163,8 +172,8 @@ check_rest (DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *so
 }
 
 gboolean
-dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
-                   GError **error)
+dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
+                   const DynoWeightsSource *source, GError **error)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
   gboolean found = FALSE;
@@ -187,11 +196,11 @@ dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
   return !source->strict || check_rest (graph, file, source, error);
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 void
-dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix, gboolean without_states,
-                   gboolean tracked, GArray *tensors, GPtrArray *names)
+dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix,
+                   gboolean without_states, gboolean tracked, GArray *tensors, GPtrArray *names)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
   const char *tracked_norm = NULL; /* the batch norm whose states are being listed */
@@ -199,7 +208,9 @@ dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *pre
   for (guint i = 0; i < parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
-      DynoSafetensor tensor = { .type = DYNO_TENSOR_F32, .n_dims = parameter->n_dims, .data = weights->values[i] };
+      DynoSafetensor tensor = { .type = DYNO_TENSOR_F32,
+                                .n_dims = parameter->n_dims,
+                                .data = weights->values[i] };
       if (parameter->is_state && without_states)
         continue;
       tensor.name = g_strconcat (prefix, parameter->name, NULL);
@@ -213,8 +224,11 @@ dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *pre
       else if (parameter->is_state && tracked_norm && tracked)
         {
           gssize stem = (gssize) (strlen (tracked_norm) - strlen (MEAN_SUFFIX));
-          DynoSafetensor count = { .type = DYNO_TENSOR_I64, .size_bytes = 8, .data = &weights->batches_tracked };
-          count.name = g_strdup_printf ("%s%.*s%s", prefix, (int) stem, tracked_norm, TRACKED_SUFFIX);
+          DynoSafetensor count = { .type = DYNO_TENSOR_I64,
+                                   .size_bytes = 8,
+                                   .data = &weights->batches_tracked };
+          count.name =
+              g_strdup_printf ("%s%.*s%s", prefix, (int) stem, tracked_norm, TRACKED_SUFFIX);
           g_ptr_array_add (names, (gpointer) count.name);
           g_array_append_val (tensors, count);
           tracked_norm = NULL;
@@ -222,7 +236,8 @@ dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *pre
     }
 }
 
-/* Without a branch in the loop, so that compilers make vectors of it: a gigabyte of state takes some tenths of a second. */
+/* Without a branch in the loop, so that compilers make vectors of it: a gigabyte of state takes
+ * some tenths of a second. */
 static gboolean
 floats_are_finite (gconstpointer data, gsize count)
 {
@@ -240,10 +255,12 @@ dyno_tensors_check_finite (const GArray *tensors, GError **error)
   for (guint i = 0; i < tensors->len; i++)
     {
       const DynoSafetensor *tensor = &g_array_index (tensors, DynoSafetensor, i);
-      if (tensor->type != DYNO_TENSOR_F32 || floats_are_finite (tensor->data, tensor->size_bytes / sizeof (float)))
+      if (tensor->type != DYNO_TENSOR_F32
+          || floats_are_finite (tensor->data, tensor->size_bytes / sizeof (float)))
         continue;
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
-                   "tensor “%s” holds values that are not finite; go on from an earlier state with a lower lr or clip_norm",
+                   "tensor “%s” holds values that are not finite; go on from an earlier state with "
+                   "a lower lr or clip_norm",
                    tensor->name);
       return FALSE;
     }
@@ -251,8 +268,8 @@ dyno_tensors_check_finite (const GArray *tensors, GError **error)
 }
 
 gboolean
-dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path, const char *const *metadata,
-                   GError **error)
+dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path,
+                   const char *const *metadata, GError **error)
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
@@ -263,5 +280,6 @@ dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *pat
   dyno_weights_list (&folded->weights, graph, "", FALSE, TRUE, tensors, names);
   if (!dyno_tensors_check_finite (tensors, error))
     return FALSE;
-  return dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len, metadata, error);
+  return dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data,
+                                 tensors->len, metadata, error);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private to the train floor. */
+/* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private to
+ * the train floor. */
 #pragma once
 #include "graph.h"
 #include "safetensors.h"
 
 G_BEGIN_DECLS
 
-/* A float array for each parameter of the graph, in its order and torchvision's layout; states too. */
+/* A float array for each parameter of the graph, in its order and torchvision's layout; states
+ * too. */
 typedef struct {
   guint n;
   float **values;
@@ -18,29 +20,33 @@ DynoWeights *dyno_weights_new (DynoGraph *graph, GError **error);
 void dyno_weights_free (DynoWeights *weights);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeights, dyno_weights_free)
 
-/* From a file, whose tensors have prefix before their names ("" for a plain weights file).  F16, BF16 and F64 are converted.  Every
- * parameter must be there in its shape, and with strict nothing else; without_states: running statistics are not looked for.
- * Errors: CHECKPOINT, naming shown and the first tensor that does not match. */
+/* From a file, whose tensors have prefix before their names ("" for a plain weights file).  F16,
+ * BF16 and F64 are converted.  Every parameter must be there in its shape, and with strict nothing
+ * else; without_states: running statistics are not looked for.  Errors: CHECKPOINT, naming shown
+ * and the first tensor that does not match. */
 typedef struct {
   const char *shown; /* the file, for messages */
   const char *prefix;
   gboolean strict;
   gboolean without_states;
 } DynoWeightsSource;
-gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
-                            GError **error);
+gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
+                            const DynoWeightsSource *source, GError **error);
 
-/* Appends DynoSafetensor rows that point into weights; names (char*) are added to names and live as long as it.
- * tracked: num_batches_tracked are written as well, and point to weights->batches_tracked. */
-void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix, gboolean without_states,
-                        gboolean tracked, GArray *tensors, GPtrArray *names);
+/* Appends DynoSafetensor rows that point into weights; names (char*) are added to names and live as
+ * long as it.  tracked: num_batches_tracked are written as well, and point to
+ * weights->batches_tracked. */
+void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix,
+                        gboolean without_states, gboolean tracked, GArray *tensors,
+                        GPtrArray *names);
 
-/* What every save asks before it touches a file: all float32 tensors of the list (DynoSafetensor) are finite.  FALSE with DIVERGED,
- * naming the first that is not. */
+/* What every save asks before it touches a file: all float32 tensors of the list (DynoSafetensor)
+ * are finite.  FALSE with DIVERGED, naming the first that is not. */
 gboolean dyno_tensors_check_finite (const GArray *tensors, GError **error);
 
-/* A plain weights file, which predicts in the data's unit (targets.h).  Errors: DIVERGED (a value is not finite; the file at path is as it was), those of dyno_safetensors_write. */
-gboolean dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path, const char *const *metadata,
-                            GError **error);
+/* A plain weights file, which predicts in the data's unit (targets.h).  Errors: DIVERGED (a value
+ * is not finite; the file at path is as it was), those of dyno_safetensors_write. */
+gboolean dyno_weights_save (const DynoWeights *weights, DynoGraph *graph, const char *path,
+                            const char *const *metadata, GError **error);
 
 G_END_DECLS

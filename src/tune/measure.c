@@ -33,11 +33,14 @@ dyno_measure_epoch (DynoMeasure *m, gint64 time_us)
 gboolean
 dyno_measure_is_enough (const DynoMeasure *m, double seconds)
 {
-  return m->counted >= DYNO_MEASURE_LEAST_STEPS && (double) (m->end_us - m->begin_us) >= seconds * 1e6;
+  return m->counted >= DYNO_MEASURE_LEAST_STEPS
+         && (double) (m->end_us - m->begin_us) >= seconds * 1e6;
 }
 
 double
 dyno_measure_step_ms (const DynoMeasure *m)
 {
-  return m->counted >= DYNO_MEASURE_LEAST_STEPS ? (double) (m->end_us - m->begin_us) / 1e3 / (double) m->counted : 0;
+  return m->counted >= DYNO_MEASURE_LEAST_STEPS
+             ? (double) (m->end_us - m->begin_us) / 1e3 / (double) m->counted
+             : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured of a trial: the times of its steps, without the first ones and without validation.  Used by trials alone. */
+/* What is measured of a trial: the times of its steps, without the first ones and without
+ * validation.  Used by trials alone. */
 #pragma once
 #include <glib.h>
 
@@ -20,7 +21,8 @@ typedef struct {
 } DynoMeasure;
 
 /* A step ended at time_us. */
-void dyno_measure_step (DynoMeasure *m, gint64 time_us, double wait_ms, double loss, guint64 vram_bytes);
+void dyno_measure_step (DynoMeasure *m, gint64 time_us, double wait_ms, double loss,
+                        guint64 vram_bytes);
 
 /* The epoch's validation ended: the time since its last step is none of the training's. */
 void dyno_measure_epoch (DynoMeasure *m, gint64 time_us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a preset file.  The content is anyone's: sizes are limited before anything is parsed, and every number is
- * checked against its range. */
+/* Reading a preset file.  The content is anyone's: sizes are limited before anything is parsed, and
+ * every number is checked against its range. */
 #include "preset-file.h"
 #include <string.h>
 
@@ -23,7 +23,8 @@ static void G_GNUC_PRINTF (2, 3) warn (Reader *reader, const char *format, ...)
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_ptr_array_add (reader->warnings, g_strdup_printf ("Preset “%s”, [%s]: %s", reader->source, reader->group, text));
+  g_ptr_array_add (reader->warnings,
+                   g_strdup_printf ("Preset “%s”, [%s]: %s", reader->source, reader->group, text));
 }
 
 /* The value without blanks around it; NULL when the key is absent or not UTF-8. */
@@ -61,7 +62,8 @@ read_number (Reader *reader, const char *key, guint32 least, guint32 most, guint
   guint32 value = standard;
 
   if (text && !parse_number (text, least, most, &value))
-    warn (reader, "%s=%.40s is no whole number from %u to %u; %u is used", key, text, least, most, standard);
+    warn (reader, "%s=%.40s is no whole number from %u to %u; %u is used", key, text, least, most,
+          standard);
   return value;
 }
 
@@ -74,13 +76,15 @@ read_bool (Reader *reader, const char *key, gboolean standard)
     return standard;
   for (guint i = 0; i < 4; i++)
     {
-      static const char *const yes[] = { "true", "yes", "on", "1" }, *const no[] = { "false", "no", "off", "0" };
+      static const char *const yes[] = { "true", "yes", "on", "1" }, *const no[] = { "false", "no",
+                                                                                     "off", "0" };
       if (g_ascii_strcasecmp (text, yes[i]) == 0)
         return TRUE;
       if (g_ascii_strcasecmp (text, no[i]) == 0)
         return FALSE;
     }
-  warn (reader, "%s=%.40s is neither true nor false; %s is used", key, text, standard ? "true" : "false");
+  warn (reader, "%s=%.40s is neither true nor false; %s is used", key, text,
+        standard ? "true" : "false");
   return standard;
 }
 
@@ -111,7 +115,8 @@ read_workers (Reader *reader, DynoPreset *preset)
 
       ends = g_strsplit (text, "-", 3);
       if (ends[0] && parse_number (g_strstrip (ends[0]), 0, 256, &least)
-          && (ends[1] == NULL || (ends[2] == NULL && parse_number (g_strstrip (ends[1]), least, 256, &most))))
+          && (ends[1] == NULL
+              || (ends[2] == NULL && parse_number (g_strstrip (ends[1]), least, 256, &most))))
         {
           preset->workers_min = least;
           preset->workers_max = ends[1] ? most : least;
@@ -131,14 +136,16 @@ read_vram (Reader *reader, guint64 *bytes, GError **error)
   DynoSettings settings;
 
   dyno_settings_init (&settings);
-  if (text && dyno_settings_set (&settings, "vram_budget", text, &problem) && settings.vram_budget > 0)
+  if (text && dyno_settings_set (&settings, "vram_budget", text, &problem)
+      && settings.vram_budget > 0)
     {
       *bytes = (guint64) settings.vram_budget;
       return TRUE;
     }
-  g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
-               "Preset “%s”, [preset]: vram=%.40s is no amount of memory; write for example vram=12GB", reader->source,
-               text ? text : "");
+  g_set_error (
+      error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
+      "Preset “%s”, [preset]: vram=%.40s is no amount of memory; write for example vram=12GB",
+      reader->source, text ? text : "");
   return FALSE;
 }
 
@@ -151,9 +158,12 @@ read_row (Reader *reader, DynoPresetRow *row)
   row->batch_safe = read_number (reader, "batch_safe", 1, 65536, recommended);
   row->batch_max = read_number (reader, "batch_max", 1, 65536, MAX (recommended, row->batch_safe));
   row->batch_recommended = recommended ? recommended : row->batch_safe;
-  if (row->batch_recommended == 0 || row->batch_safe > row->batch_recommended || row->batch_recommended > row->batch_max)
+  if (row->batch_recommended == 0 || row->batch_safe > row->batch_recommended
+      || row->batch_recommended > row->batch_max)
     {
-      warn (reader, "batch_safe <= batch_recommended <= batch_max does not hold (%u, %u, %u); the row is left out",
+      warn (reader,
+            "batch_safe <= batch_recommended <= batch_max does not hold (%u, %u, %u); the row is "
+            "left out",
             row->batch_safe, row->batch_recommended, row->batch_max);
       return FALSE;
     }
@@ -190,10 +200,12 @@ static void
 warn_unknown_keys (Reader *reader)
 {
   static const char *const known[] = {
-    "name",  "architecture", "vram",     "workers", "workers_cpu_bound", "prefetch", "amp", "pinned", "persistent_workers",
-    "match", "notes",        "expected", "advice",  "comment",           NULL
+    "name",   "architecture",       "vram",  "workers", "workers_cpu_bound", "prefetch", "amp",
+    "pinned", "persistent_workers", "match", "notes",   "expected",          "advice",   "comment",
+    NULL
   };
-  static const char *const known_row[] = { "image_size", "workload", "batch_safe", "batch_recommended", "batch_max", NULL };
+  static const char *const known_row[] = { "image_size",        "workload",  "batch_safe",
+                                           "batch_recommended", "batch_max", NULL };
   g_auto (GStrv) groups = g_key_file_get_groups (reader->file, NULL);
 
   for (guint g = 0; groups[g]; g++)
@@ -209,8 +221,8 @@ warn_unknown_keys (Reader *reader)
 }
 
 DynoPreset *
-dyno_preset_parse (const char *id, const char *source, const char *text, gsize size_bytes, GPtrArray *warnings,
-                   GError **error)
+dyno_preset_parse (const char *id, const char *source, const char *text, gsize size_bytes,
+                   GPtrArray *warnings, GError **error)
 {
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (DynoPreset) preset = NULL;
@@ -233,7 +245,8 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
   preset->name = read_text (&reader, "name");
   if (preset->name == NULL || *preset->name == '\0')
     {
-      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, "Preset “%s”, [preset]: name is missing", source);
+      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
+                   "Preset “%s”, [preset]: name is missing", source);
       return NULL;
     }
   if (!read_vram (&reader, &preset->vram_bytes, error))

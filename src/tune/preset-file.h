@@ -25,10 +25,10 @@ G_BEGIN_DECLS
 #define DYNO_PRESET_FILE_MAX_BYTES (64 * 1024)
 #define DYNO_PRESET_MAX_ROWS       64
 
-/* Reads a preset from text of any content.  source is named in every message.  A bad value of a key that has a default
- * takes it and adds a sentence to warnings (char*, may be NULL); without name, memory or key-file form there is no
- * preset. Errors: PRESET. */
-DynoPreset *dyno_preset_parse (const char *id, const char *source, const char *text, gsize size_bytes, GPtrArray *warnings,
-                               GError **error);
+/* Reads a preset from text of any content.  source is named in every message.  A bad value of a key
+ * that has a default takes it and adds a sentence to warnings (char*, may be NULL); without name,
+ * memory or key-file form there is no preset. Errors: PRESET. */
+DynoPreset *dyno_preset_parse (const char *id, const char *source, const char *text,
+                               gsize size_bytes, GPtrArray *warnings, GError **error);
 
 G_END_DECLS

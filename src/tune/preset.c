@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets: the list of built-in and user ones, which of them is this card, and their advice put into settings.
+/* Presets: the list of built-in and user ones, which of them is this card, and their advice put
+ * into settings.
  *
- * Advice for an image size that no row names is scaled by area from the nearest row, within limits of what trains well:
- * a batch that only fills memory is no advice. */
+ * Advice for an image size that no row names is scaled by area from the nearest row, within limits
+ * of what trains well: a batch that only fills memory is no advice. */
 #include "preset-file.h"
 #include "dyno-presets.h"
 #include "intl.h"
@@ -13,7 +14,8 @@
 #define RESOURCE_FOLDER "/io/github/gpudyno/Dyno/presets/"
 #define GIB             ((guint64) 1 << 30)
 
-static const char *const built_in[] = { "rtx3060", "rtx3080", "rtx3090", "rtx4060", "rtx4090", "t4", "v100", "a100" };
+static const char *const built_in[] = { "rtx3060", "rtx3080", "rtx3090", "rtx4060",
+                                        "rtx4090", "t4",      "v100",    "a100" };
 
 static void
 show_warnings (GPtrArray *warnings)
@@ -26,7 +28,8 @@ static DynoPreset *
 read_built_in (const char *id)
 {
   g_autofree char *path = g_strconcat (RESOURCE_FOLDER, id, ".preset", NULL);
-  g_autoptr (GBytes) bytes = g_resource_lookup_data (dyno_presets_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+  g_autoptr (GBytes) bytes = g_resource_lookup_data (dyno_presets_get_resource (), path,
+                                                     G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
   g_autoptr (GError) error = NULL;
   gsize size = 0;
   const char *text;
@@ -45,21 +48,24 @@ read_file (const char *path, GError **error)
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) problem = NULL;
-  g_autofree char *shown = g_filename_display_name (path), *name = g_path_get_basename (path), *id = NULL, *text = NULL;
+  g_autofree char *shown = g_filename_display_name (path), *name = g_path_get_basename (path),
+                  *id = NULL, *text = NULL;
   char *dot = strrchr (name, '.');
   GStatBuf status;
   gsize size = 0;
   DynoPreset *preset;
 
-  if (g_stat (path, &status) == 0 && (!S_ISREG (status.st_mode) || status.st_size > DYNO_PRESET_FILE_MAX_BYTES))
+  if (g_stat (path, &status) == 0
+      && (!S_ISREG (status.st_mode) || status.st_size > DYNO_PRESET_FILE_MAX_BYTES))
     {
-      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, _ ("“%s” is no preset: it is not a small regular file"),
-                   shown);
+      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
+                   _ ("“%s” is no preset: it is not a small regular file"), shown);
       return NULL;
     }
   if (!g_file_get_contents (path, &text, &size, &problem))
     {
-      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, _ ("Cannot read the preset: %s"), problem->message);
+      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, _ ("Cannot read the preset: %s"),
+                   problem->message);
       return NULL;
     }
   if (dot && dot != name)
@@ -119,7 +125,8 @@ add_folder (GPtrArray *presets, const char *data_folder)
     }
 }
 
-/* "This GPU": from what the device says.  Three samples of 224x224 a GiB is what the guides' cards have in common. */
+/* "This GPU": from what the device says.  Three samples of 224x224 a GiB is what the guides' cards
+ * have in common. */
 static DynoPreset *
 make_this_gpu (const DynoDeviceInfo *device)
 {
@@ -142,7 +149,9 @@ make_this_gpu (const DynoDeviceInfo *device)
   preset->workers_cpu_bound = MIN (cores, 16);
   preset->match = g_new0 (char *, 1);
   preset->notes = g_new0 (char *, 3);
-  preset->notes[0] = g_strdup (software ? "software, slow" : preset->amp ? "fp16: AMP on" : "no fp16: AMP off");
+  preset->notes[0] = g_strdup (software      ? "software, slow"
+                               : preset->amp ? "fp16: AMP on"
+                                             : "no fp16: AMP off");
   preset->n_rows = 2;
   preset->rows = g_new0 (DynoPresetRow, 2);
   for (guint i = 0; i < 2; i++)
@@ -164,11 +173,12 @@ make_this_gpu (const DynoDeviceInfo *device)
           row->batch_max = row->batch_max / 8 * 8;
         }
     }
-  preset->advice = g_strdup (
-      software ? _ (
-          "A software device: every core computes, and none is left to spare. Small images, a narrow model (model.width) "
-          "and fp32 are the way to see a curve soon.")
-               : _ ("A starting point from the memory of this card; the tuner finds out what is fastest on it."));
+  preset->advice =
+      g_strdup (software ? _ ("A software device: every core computes, and none is left to spare. "
+                              "Small images, a narrow model (model.width) "
+                              "and fp32 are the way to see a curve soon.")
+                         : _ ("A starting point from the memory of this card; the tuner finds out "
+                              "what is fastest on it."));
   return preset;
 }
 
@@ -223,11 +233,13 @@ dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error
   if (g_file_test (name, G_FILE_TEST_IS_REGULAR))
     return read_file (name, error);
   g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
-               _ ("No preset “%s”; there are %s, or give the path of a preset file"), shown, known->str);
+               _ ("No preset “%s”; there are %s, or give the path of a preset file"), shown,
+               known->str);
   return NULL;
 }
 
-/* TRUE when fragment is in name as whole words and no other model of the family is meant ("RTX 3080 Ti"). */
+/* TRUE when fragment is in name as whole words and no other model of the family is meant ("RTX 3080
+ * Ti"). */
 static gboolean
 name_matches (const char *name, const char *fragment)
 {
@@ -260,7 +272,8 @@ dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *device)
       const DynoPreset *preset = presets->pdata[i];
       double ratio = (double) device->vram_bytes / (double) MAX (1, preset->vram_bytes);
 
-      /* Some cards are sold with other memory under the same name: those are not the guide's card. */
+      /* Some cards are sold with other memory under the same name: those are not the guide's
+       * card. */
       if (preset->this_gpu || ratio < 0.85 || ratio > 1.15)
         continue;
       for (guint k = 0; preset->match[k]; k++)
@@ -280,8 +293,9 @@ nearest_row (const DynoPreset *preset, guint32 image_size)
     {
       const DynoPresetRow *row = &preset->rows[i];
       /* A row for a special workload speaks only where no usual one does. */
-      double distance = (*row->workload ? 1000 : 0)
-                        + (row->image_size ? fabs (log ((double) row->image_size / (double) image_size)) : 100);
+      double distance =
+          (*row->workload ? 1000 : 0)
+          + (row->image_size ? fabs (log ((double) row->image_size / (double) image_size)) : 100);
       if (distance < best_distance)
         {
           best = row;
@@ -308,7 +322,8 @@ scale_batch (guint32 batch, const DynoPresetRow *row, guint32 image_size, guint3
 }
 
 void
-dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size, DynoSettings *settings)
+dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size,
+                   DynoSettings *settings)
 {
   guint32 size = image_size ? image_size : 224;
   const DynoPresetRow *row = nearest_row (preset, size);
@@ -333,7 +348,8 @@ dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size
 char *
 dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device)
 {
-  double card = (double) preset->vram_bytes / (double) GIB, own = (double) device->vram_bytes / (double) GIB;
+  double card = (double) preset->vram_bytes / (double) GIB,
+         own = (double) device->vram_bytes / (double) GIB;
 
   if (preset->this_gpu)
     return NULL;
@@ -341,8 +357,9 @@ dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *devi
     if (name_matches (device->name, preset->match[k]) && own > card * 0.85 && own < card * 1.15)
       return NULL;
   if (own < card)
-    return g_strdup_printf ("%s has %.3g GB, but %s only %.3g GB: its own memory is the limit.", preset->name, card,
-                            device->name, own);
-  return g_strdup_printf ("Emulates the %.3g GB of %s on %s: what fits here fits there; the speed is this device's.", card,
-                          preset->name, device->name);
+    return g_strdup_printf ("%s has %.3g GB, but %s only %.3g GB: its own memory is the limit.",
+                            preset->name, card, device->name, own);
+  return g_strdup_printf (
+      "Emulates the %.3g GB of %s on %s: what fits here fits there; the speed is this device's.",
+      card, preset->name, device->name);
 }

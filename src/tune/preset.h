@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU presets: what the guides advise for a card, as data.  One key file each (data/presets/<id>.preset), built into the
- * programs; files in $XDG_DATA_DIRS/dyno/presets and $XDG_DATA_HOME/dyno/presets add to them or replace them by id. */
+/* GPU presets: what the guides advise for a card, as data.  One key file each
+ * (data/presets/<id>.preset), built into the programs; files in $XDG_DATA_DIRS/dyno/presets and
+ * $XDG_DATA_HOME/dyno/presets add to them or replace them by id. */
 #pragma once
 #include "settings.h"
 #include "device.h"
@@ -30,7 +31,8 @@ typedef struct {
   guint64 vram_bytes;
   DynoPresetRow *rows;
   guint n_rows;
-  guint32 workers_min, workers_max, workers_cpu_bound; /* the last: when the CPU is the bottleneck; 0: none given */
+  /* the last: when the CPU is the bottleneck; 0: none given */
+  guint32 workers_min, workers_max, workers_cpu_bound;
   guint32 prefetch;
   gboolean amp;
   gboolean persistent_workers, pinned;
@@ -45,20 +47,22 @@ typedef struct {
 void dyno_preset_free (DynoPreset *preset);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPreset, dyno_preset_free)
 
-/* All presets, "this-gpu" first when device is given, then the built-in order, then users'.  Broken user files are left
- * out with a g_warning.  Elements DynoPreset, freed by the array. */
+/* All presets, "this-gpu" first when device is given, then the built-in order, then users'.  Broken
+ * user files are left out with a g_warning.  Elements DynoPreset, freed by the array. */
 GPtrArray *dyno_preset_list (const DynoDeviceInfo *device);
 /* By id or by path of a file.  device is needed for "this-gpu" only.  Errors: PRESET. */
 DynoPreset *dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error);
 /* The preset whose card this device is, or NULL. */
 const DynoPreset *dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *device);
 
-/* Puts the preset's advice for an image size into settings: batch, workers, prefetch, amp, pinned, persistent_workers,
- * vram_budget. Takes the row nearest in image size (scaled by area when none is near); never more workers than host
- * cores. */
-void dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size, DynoSettings *settings);
+/* Puts the preset's advice for an image size into settings: batch, workers, prefetch, amp, pinned,
+ * persistent_workers, vram_budget. Takes the row nearest in image size (scaled by area when none is
+ * near); never more workers than host cores. */
+void dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size,
+                        DynoSettings *settings);
 
-/* What the other card's preset means on this one, in words: "Emulates 12 GB ...".  g_free; NULL for this GPU's own. */
+/* What the other card's preset means on this one, in words: "Emulates 12 GB ...".  g_free; NULL for
+ * this GPU's own. */
 char *dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A trial is a session like any other, without an output folder, ended as soon as enough was measured: what is measured is
- * what a run will do, loader, transfers and optimizer included. */
+/* A trial is a session like any other, without an output folder, ended as soon as enough was
+ * measured: what is measured is what a run will do, loader, transfers and optimizer included. */
 #include "trial.h"
 #include "intl.h"
 #include "session.h"
@@ -8,7 +8,8 @@
 const char *
 dyno_trial_outcome_name (DynoTrialOutcome outcome)
 {
-  static const char *const names[] = { "ok", "does-not-fit", "out-of-memory", "failed", "diverged" };
+  static const char *const names[] = { "ok", "does-not-fit", "out-of-memory", "failed",
+                                       "diverged" };
 
   g_return_val_if_fail ((guint) outcome < G_N_ELEMENTS (names), "failed");
   return names[outcome];
@@ -19,8 +20,9 @@ dyno_trial_describe (const DynoSettings *s)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
-  g_string_printf (text, ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
-                   (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
+  g_string_printf (
+      text, ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
+      (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
   if (s->accumulate != 1)
     g_string_append_printf (text, _ (", accumulate %d"), (int) s->accumulate);
   return g_string_free (g_steal_pointer (&text), FALSE);
@@ -57,7 +59,8 @@ trial_job (const DynoJob *job, const DynoSettings *settings)
 }
 
 gboolean
-dyno_trial_rule_out (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *device)
+dyno_trial_rule_out (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset,
+                     const DynoDeviceInfo *device)
 {
   g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
   g_autoptr (GError) error = NULL;
@@ -90,7 +93,8 @@ outcome_of (const GError *error)
   return DYNO_TRIAL_FAILED;
 }
 
-/* Takes events until enough was measured or the session ended; an epoch's validation is left out of the time. */
+/* Takes events until enough was measured or the session ended; an epoch's validation is left out of
+ * the time. */
 static void
 follow (DynoTrial *trial, DynoSession *session, DynoMeasure *m, double seconds, gint64 deadline_us,
         GCancellable *cancellable)
@@ -102,7 +106,8 @@ follow (DynoTrial *trial, DynoSession *session, DynoMeasure *m, double seconds, 
       g_autoptr (DynoEvent) event = dyno_session_pop (session, 200 * 1000);
 
       if (event && event->type == DYNO_EVENT_STEP && !stopped)
-        dyno_measure_step (m, event->time_us, event->step.wait_data_ms, event->step.loss, event->step.vram_bytes);
+        dyno_measure_step (m, event->time_us, event->step.wait_data_ms, event->step.loss,
+                           event->step.vram_bytes);
       else if (event && event->type == DYNO_EVENT_EPOCH)
         dyno_measure_epoch (m, event->time_us);
       else if (event && event->type == DYNO_EVENT_ERROR)
@@ -123,8 +128,8 @@ follow (DynoTrial *trial, DynoSession *session, DynoMeasure *m, double seconds, 
 }
 
 void
-dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds, gint64 deadline_us,
-                GCancellable *cancellable)
+dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, double seconds,
+                gint64 deadline_us, GCancellable *cancellable)
 {
   g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
   g_autoptr (DynoSession) session = dyno_session_new (copy);
@@ -150,12 +155,15 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
   if (trial->step_ms <= 0)
     {
       trial->outcome = DYNO_TRIAL_FAILED;
-      trial->text = g_strdup (g_cancellable_is_cancelled (cancellable) ? _ ("Stopped before enough steps were measured")
+      trial->text = g_strdup (g_cancellable_is_cancelled (cancellable)
+                                  ? _ ("Stopped before enough steps were measured")
                               : g_get_monotonic_time () >= deadline_us
-                                  ? _ ("The time was over before enough steps were measured; give the search more minutes")
+                                  ? _ ("The time was over before enough steps were measured; give "
+                                       "the search more minutes")
                                   : _ ("The run ended before enough steps were measured"));
       return;
     }
   trial->wait_data_ms = m.wait_ms / (double) m.counted;
-  trial->samples_per_s = (double) (trial->settings.batch_size * trial->settings.accumulate) * 1e3 / trial->step_ms;
+  trial->samples_per_s =
+      (double) (trial->settings.batch_size * trial->settings.accumulate) * 1e3 / trial->step_ms;
 }

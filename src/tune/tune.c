@@ -9,8 +9,9 @@
  *   proof       the choice among all trials (verdict.c) once more, longer; when it fails, the next best; then what it is
  *               compared with
  *
- * Every trial is kept and told.  Stopping ends the search; the best of what was measured is still told.  The time is kept by
- * leaving out trials that would not end in it, by a share of it that only proofs use, and by a deadline for each trial. */
+ * Every trial is kept and told.  Stopping ends the search; the best of what was measured is still
+ * told.  The time is kept by leaving out trials that would not end in it, by a share of it that
+ * only proofs use, and by a deadline for each trial. */
 #include "tune.h"
 #include "intl.h"
 #include "ring.h"
@@ -91,11 +92,13 @@ tell_progress (DynoTune *tune, const char *stage, const DynoSettings *settings)
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
 
   event->type = DYNO_TUNE_EVENT_PROGRESS;
-  event->fraction = MIN (1.0, (double) tune->trials->len / MAX (tune->planned, tune->trials->len + 1));
+  event->fraction =
+      MIN (1.0, (double) tune->trials->len / MAX (tune->planned, tune->trials->len + 1));
   event->trial.stage = stage;
   event->trial.settings = *settings;
-  event->text = g_strdup_printf ("%s: batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers", stage,
-                                 settings->batch_size, settings->amp ? "AMP" : "fp32", settings->workers);
+  event->text =
+      g_strdup_printf ("%s: batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers", stage,
+                       settings->batch_size, settings->amp ? "AMP" : "fp32", settings->workers);
   tell (tune, event);
 }
 
@@ -111,7 +114,8 @@ seconds_left (DynoTune *tune)
   return tune->minutes * 60.0 - (double) (g_get_monotonic_time () - tune->begin_us) / 1e6;
 }
 
-/* What a trial of these settings takes at the least: to prepare as the others did, and enough steps at the best rate so far. */
+/* What a trial of these settings takes at the least: to prepare as the others did, and enough steps
+ * at the best rate so far. */
 static double
 least_seconds (DynoTune *tune, const DynoSettings *settings)
 {
@@ -120,8 +124,8 @@ least_seconds (DynoTune *tune, const DynoSettings *settings)
   return tune->prepare_s + (tune->fastest > 0.0 ? samples / tune->fastest : 0.0);
 }
 
-/* Seconds that are kept for the proofs: of the choice, the base line and today's settings.  Until something was measured there
- * is nothing to prove. */
+/* Seconds that are kept for the proofs: of the choice, the base line and today's settings.  Until
+ * something was measured there is nothing to prove. */
 static double
 reserved_seconds (DynoTune *tune)
 {
@@ -147,10 +151,11 @@ trial_seconds (DynoTune *tune)
   return CLAMP (each, 0.5, 10.0);
 }
 
-/* Runs one trial, which ends reserve_s before the tuner's time is over whatever it has measured, keeps it and tells it.  The
- * trial stays the tuner's. */
+/* Runs one trial, which ends reserve_s before the tuner's time is over whatever it has measured,
+ * keeps it and tells it.  The trial stays the tuner's. */
 static const DynoTrial *
-try_settings (DynoTune *tune, const char *stage, const DynoSettings *settings, double seconds, double reserve_s)
+try_settings (DynoTune *tune, const char *stage, const DynoSettings *settings, double seconds,
+              double reserve_s)
 {
   DynoTrial *trial = g_new0 (DynoTrial, 1);
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
@@ -169,7 +174,8 @@ try_settings (DynoTune *tune, const char *stage, const DynoSettings *settings, d
       double whole_s = (double) (g_get_monotonic_time () - begin_us) / 1e6;
 
       tune->fastest = MAX (tune->fastest, trial->samples_per_s);
-      tune->prepare_s = MAX (tune->prepare_s, whole_s - (double) trial->steps * trial->step_ms / 1e3);
+      tune->prepare_s =
+          MAX (tune->prepare_s, whole_s - (double) trial->steps * trial->step_ms / 1e3);
     }
 
   event->type = DYNO_TUNE_EVENT_TRIAL;
@@ -184,7 +190,8 @@ search_with (DynoTune *tune, const char *stage, const DynoSettings *settings)
   return try_settings (tune, stage, settings, trial_seconds (tune), reserved_seconds (tune));
 }
 
-/* The largest batch of these settings that the planner lets through, at most most; 1 when none does, for the trial to say why. */
+/* The largest batch of these settings that the planner lets through, at most most; 1 when none
+ * does, for the trial to say why. */
 static gint64
 fitting_batch (DynoTune *tune, const DynoSettings *settings, gint64 most)
 {
@@ -209,7 +216,8 @@ search_amp (DynoTune *tune, DynoSettings *settings)
     return fp32;
   settings->amp = TRUE;
   amp = search_with (tune, "amp", settings);
-  if (amp->outcome == DYNO_TRIAL_OK && (fp32->outcome != DYNO_TRIAL_OK || amp->samples_per_s > fp32->samples_per_s))
+  if (amp->outcome == DYNO_TRIAL_OK
+      && (fp32->outcome != DYNO_TRIAL_OK || amp->samples_per_s > fp32->samples_per_s))
     return amp;
   settings->amp = fp32->outcome != DYNO_TRIAL_OK && amp->outcome == DYNO_TRIAL_OK;
   return fp32;
@@ -224,8 +232,8 @@ search_batch (DynoTune *tune, DynoSettings *settings, gint64 most)
   double best = 0.0;
   guint flat = 0;
 
-  for (gint64 batch = fitting_batch (tune, settings, MIN (8, most)); batch <= most && flat < 2 && !stopped (tune);
-       batch *= 2)
+  for (gint64 batch = fitting_batch (tune, settings, MIN (8, most));
+       batch <= most && flat < 2 && !stopped (tune); batch *= 2)
     {
       const DynoTrial *trial;
 
@@ -254,7 +262,8 @@ search_workers (DynoTune *tune, DynoSettings *settings, const DynoTrial *current
   gint64 start = settings->workers;
   guint flat = 0;
 
-  for (gint64 workers = 0; workers <= (gint64) cores && flat < 2 && !stopped (tune); workers = workers ? workers * 2 : 1)
+  for (gint64 workers = 0; workers <= (gint64) cores && flat < 2 && !stopped (tune);
+       workers = workers ? workers * 2 : 1)
     {
       const DynoTrial *trial;
 
@@ -267,8 +276,10 @@ search_workers (DynoTune *tune, DynoSettings *settings, const DynoTrial *current
       if (trial->outcome != DYNO_TRIAL_OK)
         continue;
       if (!best
-          || trial->samples_per_s
-                 > best->samples_per_s * (workers < best->settings.workers ? 1.0 / DYNO_VERDICT_PAYS : DYNO_VERDICT_PAYS))
+          || trial->samples_per_s > best->samples_per_s
+                                        * (workers < best->settings.workers
+                                               ? 1.0 / DYNO_VERDICT_PAYS
+                                               : DYNO_VERDICT_PAYS))
         {
           best = trial;
           flat = 0;
@@ -280,19 +291,23 @@ search_workers (DynoTune *tune, DynoSettings *settings, const DynoTrial *current
   return best;
 }
 
-/* Runs what the verdict wants proven, for longer.  The choice is proven first; the time that is left is shared. */
+/* Runs what the verdict wants proven, for longer.  The choice is proven first; the time that is
+ * left is shared. */
 static void
 prove (DynoTune *tune, const DynoTrial *baseline, const DynoTrial *today)
 {
   const DynoTrial *next;
 
-  for (guint n = 0; !stopped (tune) && (next = dyno_verdict_next_proof (tune->trials, baseline, today)); n++)
+  for (guint n = 0;
+       !stopped (tune) && (next = dyno_verdict_next_proof (tune->trials, baseline, today)); n++)
     {
-      double left = seconds_left (tune), share = left / (n < N_PROOFS ? N_PROOFS - n : 1) - tune->prepare_s;
+      double left = seconds_left (tune),
+             share = left / (n < N_PROOFS ? N_PROOFS - n : 1) - tune->prepare_s;
 
       if (left < least_seconds (tune, &next->settings))
         return;
-      try_settings (tune, "proof", &next->settings, CLAMP (share, PROOF_SECONDS, MOST_PROOF_SECONDS), 0.0);
+      try_settings (tune, "proof", &next->settings,
+                    CLAMP (share, PROOF_SECONDS, MOST_PROOF_SECONDS), 0.0);
     }
 }
 
@@ -306,8 +321,9 @@ tell_best (DynoTune *tune, const DynoVerdict *v)
   event->keep_today = v->keep_today;
   dyno_trial_copy (v->best, &event->trial);
   dyno_trial_copy (v->baseline, &event->baseline);
-  event->speedup =
-      v->baseline->outcome == DYNO_TRIAL_OK ? v->best->samples_per_s / v->baseline->samples_per_s : (double) NAN;
+  event->speedup = v->baseline->outcome == DYNO_TRIAL_OK
+                       ? v->best->samples_per_s / v->baseline->samples_per_s
+                       : (double) NAN;
   event->gain = v->today ? v->best->samples_per_s / v->today->samples_per_s : (double) NAN;
   event->text = dyno_verdict_explain (v, tune->trials);
   /* What is exported trains for as long as the user wanted. */
@@ -315,7 +331,8 @@ tell_best (DynoTune *tune, const DynoVerdict *v)
   tell (tune, event);
 }
 
-/* The largest batch worth asking for: the training part must hold a few batches, and the memory decides the rest. */
+/* The largest batch worth asking for: the training part must hold a few batches, and the memory
+ * decides the rest. */
 static gint64
 most_batch (DynoTune *tune)
 {
@@ -339,10 +356,11 @@ set_nothing (DynoTune *tune, GError **error)
     }
   if (fits)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
-                 _ ("No trial of %u worked in %.3g minutes; the last said: %s"), tune->trials->len, tune->minutes,
-                 last->text ? last->text : _ ("nothing"));
+                 _ ("No trial of %u worked in %.3g minutes; the last said: %s"), tune->trials->len,
+                 tune->minutes, last->text ? last->text : _ ("nothing"));
   else
-    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT, _ ("Nothing fits the memory: %s"),
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT,
+                 _ ("Nothing fits the memory: %s"),
                  last->text ? last->text : _ ("the device refused every trial"));
 }
 
@@ -380,7 +398,8 @@ search (DynoTune *tune, GError **error)
   base.amp = FALSE;
   base.batch_size = fitting_batch (tune, &base, MIN (16, most));
   today = baseline = search_with (tune, "baseline", &base);
-  if (!stopped (tune) && !dyno_settings_equal (&base, &tune->job->settings) && has_time (tune, &tune->job->settings))
+  if (!stopped (tune) && !dyno_settings_equal (&base, &tune->job->settings)
+      && has_time (tune, &tune->job->settings))
     today = search_with (tune, "today", &tune->job->settings);
   else if (!dyno_settings_equal (&base, &tune->job->settings))
     today = NULL;
@@ -405,15 +424,16 @@ prepare (DynoTune *tune, GError **error)
     return FALSE;
   if (index >= (int) devices->len)
     {
-      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE, _ ("There is no device %d: choose one of 0 to %u"),
-                   index, devices->len - 1);
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+                   _ ("There is no device %d: choose one of 0 to %u"), index, devices->len - 1);
       return FALSE;
     }
   tune->device = *(const DynoDeviceInfo *) devices->pdata[index];
   if (!tune->dataset)
     {
       DynoDatasetParams params = { .targets = tune->job->targets };
-      tune->dataset = dyno_dataset_open (tune->job->data, &params, NULL, NULL, tune->cancellable, error);
+      tune->dataset =
+          dyno_dataset_open (tune->job->data, &params, NULL, NULL, tune->cancellable, error);
     }
   return tune->dataset != NULL;
 }
@@ -457,8 +477,8 @@ dyno_tune_start (DynoTune *tune)
   tune->thread = g_thread_try_new ("dyno-tune", run, tune, &error);
   if (tune->thread)
     return;
-  g_prefix_error (&error,
-                  _ ("The search was not started, for want of a thread (end other programs, or raise their limit): "));
+  g_prefix_error (&error, _ ("The search was not started, for want of a thread (end other "
+                             "programs, or raise their limit): "));
   end (tune, error);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner, first form: real training steps for candidate settings under the budget; every trial is kept; the best is proven: run
- * once more, for longer, as are the base line (batch 16 where it fits, 0 workers, fp32) and today's settings, which it is compared with.
+/* The tuner, first form: real training steps for candidate settings under the budget; every trial
+ * is kept; the best is proven: run once more, for longer, as are the base line (batch 16 where it
+ * fits, 0 workers, fp32) and today's settings, which it is compared with.
  *
- * A thread of its own; events as with DynoSession.  Threads: all functions from any thread, _free not from its own. */
+ * A thread of its own; events as with DynoSession.  Threads: all functions from any thread, _free
+ * not from its own. */
 #pragma once
 #include "preset.h"
 #include "job.h"
@@ -17,7 +19,8 @@ typedef enum {
   DYNO_TRIAL_DIVERGED,      /* Inf or NaN loss */
 } DynoTrialOutcome;
 
-const char *dyno_trial_outcome_name (DynoTrialOutcome outcome); /* "ok", "does-not-fit", ...: for --json */
+const char *dyno_trial_outcome_name (
+    DynoTrialOutcome outcome); /* "ok", "does-not-fit", ...: for --json */
 
 typedef struct {
   guint number;      /* from 1 */
@@ -44,14 +47,17 @@ typedef enum {
 
 typedef struct {
   DynoTuneEventType type;
-  DynoTrial trial;     /* TRIAL; PROGRESS: stage and settings; BEST: the choice, its proof where proven */
-  DynoTrial baseline;  /* BEST: its proof where there is one; settings as it ran */
-  double speedup;      /* BEST: rate over the base line's; NaN: that one did not work */
-  double gain;         /* BEST: rate over that of today's settings (the job's); NaN: not known */
-  gboolean proven;     /* BEST: the choice passed its proof; else the search was stopped, or out of time, before */
-  gboolean keep_today; /* BEST: nothing is 3 % faster than today's settings, and the choice is they */
-  char *text;          /* PROGRESS: what runs now; BEST: why, in words */
-  double fraction;     /* PROGRESS: of the whole, 0..1 */
+  /* TRIAL; PROGRESS: stage and settings; BEST: the choice, its proof where proven */
+  DynoTrial trial;
+  DynoTrial baseline; /* BEST: its proof where there is one; settings as it ran */
+  double speedup;     /* BEST: rate over the base line's; NaN: that one did not work */
+  double gain;        /* BEST: rate over that of today's settings (the job's); NaN: not known */
+  /* BEST: the choice passed its proof; else the search was stopped, or out of time, before */
+  gboolean proven;
+  /* BEST: nothing is 3 % faster than today's settings, and the choice is they */
+  gboolean keep_today;
+  char *text;      /* PROGRESS: what runs now; BEST: why, in words */
+  double fraction; /* PROGRESS: of the whole, 0..1 */
   GError *error;
 } DynoTuneEvent;
 
@@ -60,8 +66,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneEvent, dyno_tune_event_free)
 
 typedef struct _DynoTune DynoTune;
 
-/* job->settings is where the search starts and says what is not searched.  minutes: all that it takes, to a step's and a tenth's
- * precision; 0: 3. */
+/* job->settings is where the search starts and says what is not searched.  minutes: all that it
+ * takes, to a step's and a tenth's precision; 0: 3. */
 DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
 void dyno_tune_start (DynoTune *tune);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates are compared like with like: proofs with proofs where there are any, since a short trial may have been lucky. */
+/* Rates are compared like with like: proofs with proofs where there are any, since a short trial
+ * may have been lucky. */
 #include "intl.h"
 #include "verdict.h"
 #include <math.h>
@@ -51,7 +52,8 @@ choose_among (const GPtrArray *trials, Counts counts)
   for (guint i = 0; i < trials->len; i++)
     {
       const DynoTrial *t = trials->pdata[i];
-      if (counts (trials, t) && t->samples_per_s * DYNO_VERDICT_PAYS >= fastest && (!choice || is_smaller (t, choice)))
+      if (counts (trials, t) && t->samples_per_s * DYNO_VERDICT_PAYS >= fastest
+          && (!choice || is_smaller (t, choice)))
         choice = t;
     }
   return choice;
@@ -110,7 +112,8 @@ figure_of (const GPtrArray *trials, const DynoTrial *trial)
 }
 
 void
-dyno_verdict_judge (const GPtrArray *trials, const DynoTrial *baseline, const DynoTrial *today, DynoVerdict *verdict)
+dyno_verdict_judge (const GPtrArray *trials, const DynoTrial *baseline, const DynoTrial *today,
+                    DynoVerdict *verdict)
 {
   const DynoTrial *best = choose_among (trials, is_good_proof);
   DynoVerdict v = { .baseline = figure_of (trials, baseline), .today = figure_of (trials, today) };
@@ -132,8 +135,8 @@ dyno_verdict_judge (const GPtrArray *trials, const DynoTrial *baseline, const Dy
 static const char *
 outcome_in_words (DynoTrialOutcome outcome)
 {
-  static const char *const words[] = { N_ ("ok"), N_ ("does not fit"), N_ ("out of memory"), N_ ("failed"),
-                                       N_ ("diverged") };
+  static const char *const words[] = { N_ ("ok"), N_ ("does not fit"), N_ ("out of memory"),
+                                       N_ ("failed"), N_ ("diverged") };
 
   return (guint) outcome < G_N_ELEMENTS (words) ? _ (words[outcome]) : "";
 }
@@ -144,22 +147,28 @@ explain_gain (GString *text, const DynoVerdict *v)
   g_autofree char *base = dyno_trial_describe (&v->baseline->settings);
 
   if (!v->proven)
-    g_string_append (text, _ ("Not proven: the search ended before the longer run that proves it. "));
+    g_string_append (text,
+                     _ ("Not proven: the search ended before the longer run that proves it. "));
   if (v->keep_today)
-    g_string_append (text, _ ("Today's settings are already as fast: nothing that was tried beats them by 3 %. "));
+    g_string_append (
+        text,
+        _ ("Today's settings are already as fast: nothing that was tried beats them by 3 %. "));
   if (dyno_settings_equal (&v->baseline->settings, &v->best->settings))
     {
       if (!v->keep_today)
-        g_string_append_printf (text, _ ("The base line (%s) is the fastest that was found. "), base);
+        g_string_append_printf (text, _ ("The base line (%s) is the fastest that was found. "),
+                                base);
     }
   else if (v->baseline->outcome == DYNO_TRIAL_OK)
-    g_string_append_printf (text, _ ("%.2f times the base line (%s). "), v->best->samples_per_s / v->baseline->samples_per_s,
-                            base);
+    g_string_append_printf (text, _ ("%.2f times the base line (%s). "),
+                            v->best->samples_per_s / v->baseline->samples_per_s, base);
   else
     g_string_append_printf (text, _ ("The base line (%s) did not work: %s. "), base,
                             outcome_in_words (v->baseline->outcome));
-  if (v->today && !v->keep_today && !dyno_settings_equal (&v->today->settings, &v->baseline->settings))
-    g_string_append_printf (text, _ ("%.2f times today's settings. "), v->best->samples_per_s / v->today->samples_per_s);
+  if (v->today && !v->keep_today
+      && !dyno_settings_equal (&v->today->settings, &v->baseline->settings))
+    g_string_append_printf (text, _ ("%.2f times today's settings. "),
+                            v->best->samples_per_s / v->today->samples_per_s);
 }
 
 char *
@@ -177,14 +186,17 @@ dyno_verdict_explain (const DynoVerdict *v, const GPtrArray *trials)
                 && t->settings.batch_size > best->settings.batch_size;
     }
   if (larger)
-    g_string_append_printf (text, _ ("A batch above %d only adds memory. "), (int) best->settings.batch_size);
+    g_string_append_printf (text, _ ("A batch above %d only adds memory. "),
+                            (int) best->settings.batch_size);
   if (best->wait_data_ms > 0.1 * best->step_ms)
     g_string_append_printf (text,
-                            _ ("Each step waits %.0f %% of its time for data: more workers, or the cache, would help. "),
+                            _ ("Each step waits %.0f %% of its time for data: more workers, or the "
+                               "cache, would help. "),
                             100.0 * best->wait_data_ms / best->step_ms);
   if (!v->keep_today && best->settings.batch_size != v->baseline->settings.batch_size)
-    g_string_append_printf (text, _ ("If the learning rate was found with batch %d, start from %.3g times it."),
-                            (int) v->baseline->settings.batch_size,
-                            (double) best->settings.batch_size / (double) v->baseline->settings.batch_size);
+    g_string_append_printf (
+        text, _ ("If the learning rate was found with batch %d, start from %.3g times it."),
+        (int) v->baseline->settings.batch_size,
+        (double) best->settings.batch_size / (double) v->baseline->settings.batch_size);
   return g_strchomp (g_string_free (g_steal_pointer (&text), FALSE));
 }

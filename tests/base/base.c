@@ -136,7 +136,8 @@ static void
 test_atomic_write_replaces_whole (void)
 {
   g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (folder, "f", NULL), *target = g_build_filename (folder, "t", NULL);
+  g_autofree char *path = g_build_filename (folder, "f", NULL),
+                  *target = g_build_filename (folder, "t", NULL);
   g_autofree char *content = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GDir) dir = NULL;
@@ -171,7 +172,8 @@ static void
 test_full_disk_keeps_the_old_file (void)
 {
   g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (folder, "f", NULL), *big = g_malloc0 (1 << 16), *content = NULL;
+  g_autofree char *path = g_build_filename (folder, "f", NULL), *big = g_malloc0 (1 << 16),
+                  *content = NULL;
   g_autoptr (GError) error = NULL;
   struct rlimit old, small;
 
@@ -195,7 +197,8 @@ static void
 test_temporaries_have_a_prefix_of_their_own (void)
 {
   g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (folder, "weights.safetensors", NULL), *temporary = NULL, *name = NULL;
+  g_autofree char *path = g_build_filename (folder, "weights.safetensors", NULL), *temporary = NULL,
+                  *name = NULL;
   int fd = dyno_file_open_temporary (path, &temporary);
 
   g_assert_cmpint (fd, >=, 0);
@@ -263,7 +266,8 @@ main (int argc, char **argv)
   g_test_add_func ("/base/ring/is-bounded-and-times-out", test_ring_is_bounded_and_times_out);
   g_test_add_func ("/base/hash/sees-every-byte", test_hash_sees_every_byte);
   g_test_add_func ("/base/file/atomic-write-replaces-whole", test_atomic_write_replaces_whole);
-  g_test_add_func ("/base/file/temporaries-have-a-prefix-of-their-own", test_temporaries_have_a_prefix_of_their_own);
+  g_test_add_func ("/base/file/temporaries-have-a-prefix-of-their-own",
+                   test_temporaries_have_a_prefix_of_their_own);
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
   g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
   return g_test_run ();

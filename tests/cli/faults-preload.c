@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults for a program that loads this before all else.  DYNO_TEST_THREADS=N: GLib gets N threads and no more (a driver's own are left
- * alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path holds TEXT never ends, as on a server that does not answer. */
+/* Faults for a program that loads this before all else.  DYNO_TEST_THREADS=N: GLib gets N threads
+ * and no more (a driver's own are left alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path
+ * holds TEXT never ends, as on a server that does not answer. */
 #undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 int
-pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *), void *data)
+pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *),
+                void *data)
 {
   static int (*real) (pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
   static int made;
@@ -20,7 +22,8 @@ pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*sta
   Dl_info caller;
 
   if (!real)
-    real = (int (*) (pthread_t *, const pthread_attr_t *, void *(*) (void *), void *)) dlsym (RTLD_NEXT, "pthread_create");
+    real = (int (*) (pthread_t *, const pthread_attr_t *, void *(*) (void *), void *)) dlsym (
+        RTLD_NEXT, "pthread_create");
   if (most && dladdr (__builtin_return_address (0), &caller) && strstr (caller.dli_fname, "libglib")
       && __atomic_add_fetch (&made, 1, __ATOMIC_RELAXED) > atoi (most))
     return EAGAIN;

@@ -46,7 +46,8 @@ test_write (const char *folder, const char *name, gconstpointer data, gsize size
   g_autoptr (GError) error = NULL;
 
   g_assert_cmpint (g_mkdir_with_parents (parent, 0755), ==, 0);
-  g_file_set_contents_full (path, data, (gssize) size, G_FILE_SET_CONTENTS_CONSISTENT, 0644, &error);
+  g_file_set_contents_full (path, data, (gssize) size, G_FILE_SET_CONTENTS_CONSISTENT, 0644,
+                            &error);
   g_assert_no_error (error);
   return path;
 }
@@ -67,8 +68,8 @@ test_jpeg (guint width, guint height, guint8 red, guint8 green, guint8 blue, gbo
       pixels[i * 3 + 1] = (guint8) MIN (green + brighter, 255);
       pixels[i * 3 + 2] = (guint8) MIN (blue + brighter, 255);
     }
-  g_assert_cmpint (tjCompress2 (handle, pixels, (int) width, 0, (int) height, TJPF_RGB, &out, &size, TJSAMP_420, 95,
-                                progressive ? TJFLAG_PROGRESSIVE : 0),
+  g_assert_cmpint (tjCompress2 (handle, pixels, (int) width, 0, (int) height, TJPF_RGB, &out, &size,
+                                TJSAMP_420, 95, progressive ? TJFLAG_PROGRESSIVE : 0),
                    ==, 0);
   g_byte_array_append (file, out, (guint) size);
   tjFree (out);
@@ -98,8 +99,9 @@ test_png (guint width, guint height, int colour_type, int depth, gboolean interl
   int passes;
 
   png_set_write_fn (png, file, write_png_bytes, flush_nothing);
-  png_set_IHDR (png, info, width, height, depth, colour_type, interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
-                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR (png, info, width, height, depth, colour_type,
+                interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                PNG_FILTER_TYPE_DEFAULT);
   if (colour_type == PNG_COLOR_TYPE_PALETTE)
     png_set_PLTE (png, info, palette, 2);
   png_write_info (png, info);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files for tests of the data floor: each test makes what it reads, in a folder of its own. */
+/* Small files for tests of the data floor: each test makes what it reads, in a folder of its
+ * own. */
 #pragma once
 #include "dataset.h"
 #include <glib/gstdio.h>
@@ -13,7 +14,8 @@ void test_folder_remove (const char *path);
 char *test_write (const char *folder, const char *name, gconstpointer data, gsize size);
 
 /* Flat images of one colour with a brighter left half; free with g_byte_array_unref. */
-GByteArray *test_jpeg (guint width, guint height, guint8 red, guint8 green, guint8 blue, gboolean progressive);
+GByteArray *test_jpeg (guint width, guint height, guint8 red, guint8 green, guint8 blue,
+                       gboolean progressive);
 GByteArray *test_png (guint width, guint height, int colour_type, int depth, gboolean interlaced);
 
 /* Opens location, which must fail with code and a message that has the words (separated by '|'). */

@@ -28,7 +28,8 @@ test_shapes_are_the_same_everywhere (void)
 {
   /* The number holds on every machine: a change of it changes what users train on. */
   g_assert_cmphex (fold_shapes ("builtin:shapes", 32), ==, G_GUINT64_CONSTANT (0x7c1b8a36a13fbb7c));
-  g_assert_cmphex (fold_shapes ("builtin:shapes?seed=2", 32), !=, G_GUINT64_CONSTANT (0x7c1b8a36a13fbb7c));
+  g_assert_cmphex (fold_shapes ("builtin:shapes?seed=2", 32), !=,
+                   G_GUINT64_CONSTANT (0x7c1b8a36a13fbb7c));
 }
 
 static void
@@ -100,7 +101,8 @@ test_split_is_stratified (void)
   g_assert_cmpuint (train->len, ==, 800);
   for (guint i = 0; i < 1000; i++)
     {
-      guint32 index = i < 800 ? g_array_index (train, guint32, i) : g_array_index (validation, guint32, i - 800);
+      guint32 index = i < 800 ? g_array_index (train, guint32, i)
+                              : g_array_index (validation, guint32, i - 800);
       g_assert_false (seen[index]);
       seen[index] = TRUE;
       if (i >= 800)
@@ -161,7 +163,8 @@ static void
 counts_open_done (DynoDataset *dataset, const guint64 *counts, guint32 n_classes)
 {
   dataset->info.channels = 1;
-  dataset->info.min_width = dataset->info.max_width = dataset->info.min_height = dataset->info.max_height = 1;
+  dataset->info.min_width = dataset->info.max_width = dataset->info.min_height =
+      dataset->info.max_height = 1;
   dyno_dataset_info_set_classes (&dataset->info, n_classes);
   for (guint32 c = 0; c < n_classes; c++)
     {
@@ -198,14 +201,18 @@ counts_is_validation (DynoDataset *dataset, guint64 index)
   return index >= first_validation;
 }
 
-static const DynoDatasetClass counts_class = {
-  .kind = "counts", .title = "Counts", .open = counts_open, .label = counts_label, .is_validation = counts_is_validation
-};
+static const DynoDatasetClass counts_class = { .kind = "counts",
+                                               .title = "Counts",
+                                               .open = counts_open,
+                                               .label = counts_label,
+                                               .is_validation = counts_is_validation };
 
 static DynoDataset *
 open_counts (const guint64 *counts, guint32 n_classes, guint64 own_validation)
 {
-  DynoLocation location = { .text = (char *) "counts", .scheme = (char *) "counts", .body = (char *) "counts" };
+  DynoLocation location = { .text = (char *) "counts",
+                            .scheme = (char *) "counts",
+                            .body = (char *) "counts" };
   DynoDatasetParams params = { 0 };
   DynoOpenContext context = { .location = &location, .params = &params, .max_listed = 1 };
   g_autoptr (GError) error = NULL;
@@ -273,12 +280,14 @@ test_notes_tell_what_may_be_a_mistake (void)
     { fair, 3, 0, 0, NULL, NULL },
     { holes, 4, 0, 2, "no sample of class “1”", "no validation sample of class “2”" },
     { fair, 3, 60, 2, "no training sample of class “2”", "no validation sample of class “0”" },
-    { uneven, 2, 0, 2, "“0” has 999 samples and “1” has 1|99.9 %", "no validation sample of class “1”" },
+    { uneven, 2, 0, 2, "“0” has 999 samples and “1” has 1|99.9 %",
+      "no validation sample of class “1”" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autoptr (DynoDataset) dataset = open_counts (cases[i].counts, cases[i].n_classes, cases[i].own_validation);
+      g_autoptr (DynoDataset) dataset =
+          open_counts (cases[i].counts, cases[i].n_classes, cases[i].own_validation);
       g_autoptr (GArray) train = NULL, validation = NULL;
       g_auto (GStrv) notes = NULL;
 
@@ -302,7 +311,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);
   g_test_add_func ("/data/split/of-nothing-is-file-order", test_split_of_nothing_is_file_order);
   g_test_add_func ("/data/split/keeps-one-to-train", test_split_keeps_one_to_train);
-  g_test_add_func ("/data/split/gives-minorities-one-to-validate", test_split_gives_minorities_one_to_validate);
+  g_test_add_func ("/data/split/gives-minorities-one-to-validate",
+                   test_split_gives_minorities_one_to_validate);
   g_test_add_func ("/data/notes/tell-what-may-be-a-mistake", test_notes_tell_what_may_be_a_mistake);
   return g_test_run ();
 }

@@ -161,7 +161,8 @@ test_lying_headers (void)
     }
 }
 
-/* 64 GiB out of a file of 64 MB are within what deflate can gain, but no pictures: refused by the ratio, before it is inflated. */
+/* 64 GiB out of a file of 64 MB are within what deflate can gain, but no pictures: refused by the
+ * ratio, before it is inflated. */
 static void
 test_gzip_bomb_is_refused_by_its_ratio (void)
 {
@@ -170,7 +171,8 @@ test_gzip_bomb_is_refused_by_its_ratio (void)
 
   put (folder, "train-labels-idx1-ubyte", make_idx (1, 30, 0, 0, 30));
   put (folder, "train-images-idx3-ubyte.gz", make_idx (3, 65536, 1024, 1024, 600));
-  g_assert_cmpint (truncate (path, 64 << 20), ==, 0); /* nothing on the disk, and past the end of the stream */
+  /* nothing on the disk, and past the end of the stream */
+  g_assert_cmpint (truncate (path, 64 << 20), ==, 0);
   test_open_fails (path, DYNO_DATA_ERROR_TOO_LARGE, "65536 MB|64 MB, 1024 times");
   test_folder_remove (folder);
 }
@@ -206,10 +208,13 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/data/idx/reads-plain-and-gzip", test_reads_plain_and_gzip);
-  g_test_add_func ("/data/idx/folder-with-both-parts-is-split", test_folder_with_both_parts_is_split);
+  g_test_add_func ("/data/idx/folder-with-both-parts-is-split",
+                   test_folder_with_both_parts_is_split);
   g_test_add_func ("/data/idx/resizes", test_resizes);
   g_test_add_func ("/data/idx/lying-headers", test_lying_headers);
-  g_test_add_func ("/data/idx/gzip-bomb-is-refused-by-its-ratio", test_gzip_bomb_is_refused_by_its_ratio);
-  g_test_add_func ("/data/idx/missing-labels-and-damaged-gzip", test_missing_labels_and_damaged_gzip);
+  g_test_add_func ("/data/idx/gzip-bomb-is-refused-by-its-ratio",
+                   test_gzip_bomb_is_refused_by_its_ratio);
+  g_test_add_func ("/data/idx/missing-labels-and-damaged-gzip",
+                   test_missing_labels_and_damaged_gzip);
   return g_test_run ();
 }

@@ -29,18 +29,21 @@ assert_pixel (const guint8 *pixel, int red, int green, int blue, int slack)
 static void
 test_jpeg_scales_and_crops (void)
 {
-  static const guint sizes[][2] = { { 64, 64 }, { 600, 400 }, { 400, 600 }, { 1000, 30 }, { 17, 901 }, { 8, 8 } };
+  static const guint sizes[][2] = { { 64, 64 },   { 600, 400 }, { 400, 600 },
+                                    { 1000, 30 }, { 17, 901 },  { 8, 8 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     for (guint progressive = 0; progressive < 2; progressive++)
       {
-        g_autoptr (GByteArray) file = test_jpeg (sizes[i][0], sizes[i][1], 180, 90, 40, progressive);
+        g_autoptr (GByteArray) file =
+            test_jpeg (sizes[i][0], sizes[i][1], 180, 90, 40, progressive);
         g_autoptr (GError) error = NULL;
         g_autofree guint8 *out = g_malloc (50 * 40 * 3);
 
         decode (file, 50, 40, out, &error);
         g_assert_no_error (error);
-        assert_pixel (out, 200, 110, 60, 8); /* the brighter left half is still left: the middle was cut */
+        /* the brighter left half is still left: the middle was cut */
+        assert_pixel (out, 200, 110, 60, 8);
         assert_pixel (out + (39 * 50 + 49) * 3, 180, 90, 40, 8);
       }
 }
@@ -137,7 +140,9 @@ test_transparent_palette_is_white (void)
 {
   g_autoptr (GByteArray) plain = test_png (20, 20, PNG_COLOR_TYPE_PALETTE, 8, FALSE);
   g_autoptr (GByteArray) file = g_byte_array_new ();
-  static const guint8 first_only[13] = { 0, 0, 0, 1, 't', 'R', 'N', 'S', 0, 0x40, 0xe6, 0xd8, 0x66 };
+  static const guint8 first_only[13] = {
+    0, 0, 0, 1, 't', 'R', 'N', 'S', 0, 0x40, 0xe6, 0xd8, 0x66
+  };
   g_autoptr (GError) error = NULL;
   guint8 out[8 * 8 * 3];
   guint at = 0;
@@ -170,7 +175,9 @@ test_cmyk_jpeg (void)
 
       for (guint i = 0; i < 32 * 32; i++)
         memcpy (pixels + i * 4, (guint8[]){ 200, 100, 50, blacks[k] }, 4);
-      g_assert_cmpint (tjCompress2 (handle, pixels, 32, 0, 32, TJPF_CMYK, &encoded, &size, TJSAMP_444, 98, 0), ==, 0);
+      g_assert_cmpint (
+          tjCompress2 (handle, pixels, 32, 0, 32, TJPF_CMYK, &encoded, &size, TJSAMP_444, 98, 0),
+          ==, 0);
       g_byte_array_append (file, encoded, (guint) size);
       tjFree (encoded);
       tjDestroy (handle);
@@ -180,11 +187,14 @@ test_cmyk_jpeg (void)
     }
 }
 
-/* A JPEG of 48 x 32 whose quarters are red, green (top), blue and grey, with an EXIF segment in front. */
+/* A JPEG of 48 x 32 whose quarters are red, green (top), blue and grey, with an EXIF segment in
+ * front. */
 static GByteArray *
 make_turned (guint orientation, gboolean big, guint entries_before)
 {
-  static const guint8 colours[4][3] = { { 220, 30, 30 }, { 30, 200, 30 }, { 30, 30, 220 }, { 128, 128, 128 } };
+  static const guint8 colours[4][3] = {
+    { 220, 30, 30 }, { 30, 200, 30 }, { 30, 30, 220 }, { 128, 128, 128 }
+  };
   GByteArray *file = g_byte_array_new ();
   g_autoptr (GByteArray) exif = g_byte_array_new ();
   guint8 pixels[48 * 32 * 3], *encoded = NULL;
@@ -194,17 +204,22 @@ make_turned (guint orientation, gboolean big, guint entries_before)
 
   for (guint i = 0; i < 48 * 32; i++)
     memcpy (pixels + i * 3, colours[(i / 48 >= 16) * 2 + (i % 48 >= 24)], 3);
-  g_assert_cmpint (tjCompress2 (handle, pixels, 48, 0, 32, TJPF_RGB, &encoded, &size, TJSAMP_444, 95, 0), ==, 0);
-  g_byte_array_append (exif, (const guint8[]){ 0xff, 0xe1, (guint8) (length >> 8), (guint8) length }, 4);
+  g_assert_cmpint (
+      tjCompress2 (handle, pixels, 48, 0, 32, TJPF_RGB, &encoded, &size, TJSAMP_444, 95, 0), ==, 0);
+  g_byte_array_append (exif,
+                       (const guint8[]){ 0xff, 0xe1, (guint8) (length >> 8), (guint8) length }, 4);
   g_byte_array_append (exif, (const guint8 *) "Exif\0", 6);
   g_byte_array_append (exif, (const guint8 *) (big ? "MM\0*\0\0\0\10" : "II*\0\10\0\0"), 8);
-  g_byte_array_append (
-      exif,
-      big ? (const guint8[]){ 0, (guint8) (entries_before + 1) } : (const guint8[]){ (guint8) (entries_before + 1), 0 }, 2);
+  g_byte_array_append (exif,
+                       big ? (const guint8[]){ 0, (guint8) (entries_before + 1) }
+                           : (const guint8[]){ (guint8) (entries_before + 1), 0 },
+                       2);
   for (guint i = 0; i <= entries_before; i++)
     {
-      guint8 value = (guint8) (i == entries_before ? orientation : 99), tag = (guint8) (i == entries_before ? 0x12 : 0x0f);
-      const guint8 motorola[12] = { 1, tag, 0, 3, 0, 0, 0, 1, 0, value }, intel[12] = { tag, 1, 3, 0, 1, 0, 0, 0, value };
+      guint8 value = (guint8) (i == entries_before ? orientation : 99),
+             tag = (guint8) (i == entries_before ? 0x12 : 0x0f);
+      const guint8 motorola[12] = { 1, tag, 0, 3, 0, 0, 0, 1, 0, value },
+                   intel[12] = { tag, 1, 3, 0, 1, 0, 0, 0, value };
       g_byte_array_append (exif, big ? motorola : intel, 12);
     }
   g_byte_array_append (exif, (const guint8[]){ 0, 0, 0, 0 }, 4);
@@ -216,14 +231,17 @@ make_turned (guint orientation, gboolean big, guint entries_before)
   return file;
 }
 
-/* Which quarter (0: top left of what is stored, 1: top right, 2, 3) is shown at top left, top right, bottom left, bottom right;
- * EXIF 2.3, 4.6.4: where row 0 and column 0 are seen. */
+/* Which quarter (0: top left of what is stored, 1: top right, 2, 3) is shown at top left, top
+ * right, bottom left, bottom right; EXIF 2.3, 4.6.4: where row 0 and column 0 are seen. */
 static void
 test_exif_orientation (void)
 {
-  static const guint8 colours[4][3] = { { 220, 30, 30 }, { 30, 200, 30 }, { 30, 30, 220 }, { 128, 128, 128 } };
-  static const guint shown[9][4] = { { 0, 1, 2, 3 }, { 0, 1, 2, 3 }, { 1, 0, 3, 2 }, { 3, 2, 1, 0 }, { 2, 3, 0, 1 },
-                                     { 0, 2, 1, 3 }, { 2, 0, 3, 1 }, { 3, 1, 2, 0 }, { 1, 3, 0, 2 } };
+  static const guint8 colours[4][3] = {
+    { 220, 30, 30 }, { 30, 200, 30 }, { 30, 30, 220 }, { 128, 128, 128 }
+  };
+  static const guint shown[9][4] = { { 0, 1, 2, 3 }, { 0, 1, 2, 3 }, { 1, 0, 3, 2 },
+                                     { 3, 2, 1, 0 }, { 2, 3, 0, 1 }, { 0, 2, 1, 3 },
+                                     { 2, 0, 3, 1 }, { 3, 1, 2, 0 }, { 1, 3, 0, 2 } };
 
   for (guint orientation = 0; orientation <= 9; orientation++)
     for (guint big = 0; big < 2; big++)
@@ -252,7 +270,8 @@ test_exif_orientation (void)
       }
 }
 
-/* Cut, or with an offset or a count that leads out of it: a damaged EXIF segment leaves the picture as it is stored. */
+/* Cut, or with an offset or a count that leads out of it: a damaged EXIF segment leaves the picture
+ * as it is stored. */
 static void
 test_damaged_exif_is_passed_over (void)
 {
@@ -278,11 +297,13 @@ test_damaged_exif_is_passed_over (void)
     }
 }
 
-/* A directory that counts further than its segment is read to the segment's end: what follows is another's. */
+/* A directory that counts further than its segment is read to the segment's end: what follows is
+ * another's. */
 static void
 test_exif_ends_with_its_segment (void)
 {
-  static const guint8 comment[20] = { 0xff, 0xfe, 0, 18, 0, 0, 0, 0, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0 };
+  static const guint8 comment[20] = { 0xff, 0xfe, 0, 18, 0, 0, 0, 0, 1, 0x12,
+                                      0,    3,    0, 0,  0, 1, 0, 6, 0, 0 };
   g_autoptr (GByteArray) file = make_turned (6, TRUE, 0), longer = g_byte_array_new ();
   guint end = 4 + file->data[5];
   DynoImageFacts facts;
@@ -302,8 +323,8 @@ test_truncated_is_refused (void)
 {
   for (guint kind = 0; kind < 3; kind++)
     {
-      g_autoptr (GByteArray) whole =
-          kind == 2 ? test_png (64, 64, PNG_COLOR_TYPE_RGB, 8, FALSE) : test_jpeg (64, 64, 1, 200, 3, kind == 1);
+      g_autoptr (GByteArray) whole = kind == 2 ? test_png (64, 64, PNG_COLOR_TYPE_RGB, 8, FALSE)
+                                               : test_jpeg (64, 64, 1, 200, 3, kind == 1);
       g_autoptr (GByteArray) cut = g_byte_array_new ();
       guint8 out[32 * 32 * 3];
 
@@ -427,7 +448,8 @@ test_not_an_image (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
-/* Against the definition in doubles: triangle filter of the scale's width around each output's centre. */
+/* Against the definition in doubles: triangle filter of the scale's width around each output's
+ * centre. */
 static void
 test_resize_matches_definition (void)
 {
@@ -448,12 +470,14 @@ test_resize_matches_definition (void)
       for (guint y = 0; y < h; y++)
         for (guint x = 0; x < w; x++)
           {
-            double cx = (sw - step * w) / 2 + (x + 0.5) * step, cy = (sh - step * h) / 2 + (y + 0.5) * step;
+            double cx = (sw - step * w) / 2 + (x + 0.5) * step,
+                   cy = (sh - step * h) / 2 + (y + 0.5) * step;
             double sum = 0, weights = 0;
             for (guint j = 0; j < sh; j++)
               for (guint i = 0; i < sw; i++)
                 {
-                  double wx = MAX (0, 1 - ABS (i + 0.5 - cx) / support), wy = MAX (0, 1 - ABS (j + 0.5 - cy) / support);
+                  double wx = MAX (0, 1 - ABS (i + 0.5 - cx) / support),
+                         wy = MAX (0, 1 - ABS (j + 0.5 - cy) / support);
                   sum += wx * wy * source[j * sw + i];
                   weights += wx * wy;
                 }

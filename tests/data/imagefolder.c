@@ -141,7 +141,8 @@ test_unused_part_is_said (void)
   test_folder_remove (folder);
 }
 
-/* Headers that are whole, and pixels that are not: the scan takes them, decoding each sample finds them, in order. */
+/* Headers that are whole, and pixels that are not: the scan takes them, decoding each sample finds
+ * them, in order. */
 static void
 test_verify_decodes_every_sample (void)
 {
@@ -313,7 +314,8 @@ test_what_is_no_data_set (void)
   one = dyno_dataset_open (folder, &allow, NULL, NULL, NULL, NULL);
   g_assert_nonnull (one);
   notes = dyno_dataset_list_notes (one, NULL, NULL);
-  g_assert_true (g_strv_length (notes) > 0 && strstr (notes[g_strv_length (notes) - 1], "one class") != NULL);
+  g_assert_true (g_strv_length (notes) > 0
+                 && strstr (notes[g_strv_length (notes) - 1], "one class") != NULL);
   test_open_fails (missing, DYNO_DATA_ERROR_NOT_FOUND, "missing");
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   test_open_fails (fifo, DYNO_DATA_ERROR_UNKNOWN, "neither a file nor a folder");
@@ -385,7 +387,8 @@ test_listing_is_bounded_and_stable (void)
     }
   for (guint round = 0; round < 5; round++)
     {
-      g_autoptr (DynoDataset) dataset = dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
+      g_autoptr (DynoDataset) dataset =
+          dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
       const char *const *listed = dyno_dataset_get_unreadable (dataset);
       g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 300);
       g_assert_cmpuint (g_strv_length ((char **) listed), ==, 5);
@@ -442,7 +445,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/vanished-file-is-an-error-of-the-sample",
                    test_vanished_file_is_an_error_of_the_sample);
   g_test_add_func ("/data/imagefolder/scan-can-be-cancelled", test_scan_can_be_cancelled);
-  g_test_add_func ("/data/imagefolder/listing-is-bounded-and-stable", test_listing_is_bounded_and_stable);
+  g_test_add_func ("/data/imagefolder/listing-is-bounded-and-stable",
+                   test_listing_is_bounded_and_stable);
   g_test_add_func ("/data/imagefolder/content-hash-sees-changes", test_content_hash_sees_changes);
   return g_test_run ();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader: the same batches for any workers, prefetch and timing; replacement of bad samples; ends at any time. */
+/* The loader: the same batches for any workers, prefetch and timing; replacement of bad samples;
+ * ends at any time. */
 #include "dataset-class.h"
 #include "loader-private.h"
 #include "hash.h"
@@ -8,7 +9,7 @@
 
 #define HOUR_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
 
-/* --- a data set that misbehaves as told ---------------------------------------------------------------------------- */
+/* --- a data set that misbehaves as told ------------------------------------------------------- */
 
 typedef struct {
   guint64 n_samples;
@@ -49,7 +50,8 @@ odd_clock (void)
   return g_get_monotonic_time () + g_atomic_int_get (&odd.clock_hours) * HOUR_US;
 }
 
-/* An hour passes that no thread of the process sees; returns when a waiting consumer has looked at the clock since. */
+/* An hour passes that no thread of the process sees; returns when a waiting consumer has looked at
+ * the clock since. */
 static void
 odd_jump (void)
 {
@@ -92,11 +94,12 @@ odd_label (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-            GByteArray *scratch, GError **error)
+odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
+            gpointer target, GByteArray *scratch, GError **error)
 {
   g_atomic_int_inc (&odd.decodes);
-  if ((gint) index == odd.stuck_index && (g_atomic_int_add (&odd.stuck_calls, 1) == 0 || odd.stuck_always))
+  if ((gint) index == odd.stuck_index
+      && (g_atomic_int_add (&odd.stuck_calls, 1) == 0 || odd.stuck_always))
     {
       g_mutex_lock (&odd.mutex);
       while (!odd.release)
@@ -129,7 +132,9 @@ static const DynoDatasetClass odd_class = {
 static DynoDataset *
 open_odd (void)
 {
-  DynoLocation location = { .text = (char *) "odd", .scheme = (char *) "odd", .body = (char *) "odd" };
+  DynoLocation location = { .text = (char *) "odd",
+                            .scheme = (char *) "odd",
+                            .body = (char *) "odd" };
   DynoDatasetParams params = { 0 };
   DynoOpenContext context = { .location = &location, .params = &params, .max_listed = 1 };
   g_autoptr (GError) error = NULL;
@@ -167,7 +172,8 @@ make_loader (DynoDataset *dataset, DynoLoaderParams params)
 
 /* Everything that batches say, folded into one number; the count of batches too. */
 static guint64
-fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, guint64 epoch, guint64 first, guint *count)
+fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, guint64 epoch,
+            guint64 first, guint *count)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
   gsize row = (gsize) info->max_width * info->max_height * info->channels;
@@ -203,7 +209,9 @@ static void
 test_same_for_any_workers (void)
 {
   g_autoptr (DynoDataset) dataset = open_shapes ("builtin:shapes?size=20&samples=203");
-  DynoLoaderParams params = { .batch = 16, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .prefetch = 2 };
+  DynoLoaderParams params = {
+    .batch = 16, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .prefetch = 2
+  };
   guint64 expected = fold_new (dataset, params, 3);
 
   for (guint workers = 1; workers <= 16; workers *= 4)
@@ -221,7 +229,9 @@ static void
 test_order_by_seed_and_epoch (void)
 {
   g_autoptr (DynoDataset) dataset = open_shapes ("builtin:shapes?size=8&samples=100");
-  DynoLoaderParams params = { .batch = 10, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 2, .prefetch = 2 };
+  DynoLoaderParams params = {
+    .batch = 10, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 2, .prefetch = 2
+  };
   guint64 first = fold_new (dataset, params, 0);
 
   g_assert_cmpuint (fold_new (dataset, params, 0), ==, first);
@@ -233,7 +243,9 @@ test_order_by_seed_and_epoch (void)
 static void
 test_epoch_takes_each_sample_once (void)
 {
-  DynoLoaderParams params = { .batch = 7, .seed = 1, .shuffle = TRUE, .persistent = TRUE, .workers = 3, .prefetch = 3 };
+  DynoLoaderParams params = {
+    .batch = 7, .seed = 1, .shuffle = TRUE, .persistent = TRUE, .workers = 3, .prefetch = 3
+  };
   gboolean seen[100] = { FALSE };
   g_autoptr (DynoDataset) dataset = NULL;
   g_autoptr (DynoLoader) loader = NULL;
@@ -291,7 +303,9 @@ static void
 test_resumes_at_batch (void)
 {
   g_autoptr (DynoDataset) dataset = open_shapes ("builtin:shapes?size=8&samples=100");
-  DynoLoaderParams params = { .batch = 10, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 4, .prefetch = 4 };
+  DynoLoaderParams params = {
+    .batch = 10, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 4, .prefetch = 4
+  };
   g_autoptr (DynoLoader) whole = make_loader (dataset, params);
   g_autoptr (DynoLoader) resumed = make_loader (dataset, params);
   guint count;
@@ -386,11 +400,15 @@ test_allowed_share_of_bad (void)
     double share;
     guint bad_every;
     gboolean ends;
-  } cases[] = { { 0, 30, FALSE }, { -1, 30, TRUE }, { 0.01, 30, FALSE }, { 0.01, 15, TRUE }, { 1, 2, FALSE } };
+  } cases[] = {
+    { 0, 30, FALSE }, { -1, 30, TRUE }, { 0.01, 30, FALSE }, { 0.01, 15, TRUE }, { 1, 2, FALSE }
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      DynoLoaderParams params = { .batch = 5, .persistent = TRUE, .prefetch = 1, .max_bad_share = cases[i].share };
+      DynoLoaderParams params = {
+        .batch = 5, .persistent = TRUE, .prefetch = 1, .max_bad_share = cases[i].share
+      };
       g_autoptr (DynoDataset) dataset = NULL;
       g_autoptr (DynoLoader) loader = NULL;
       g_autoptr (GError) error = NULL;
@@ -503,7 +521,9 @@ test_free_in_mid_epoch (void)
 static void
 test_new_epoch_drops_old (void)
 {
-  DynoLoaderParams params = { .batch = 4, .persistent = TRUE, .prefetch = 4, .workers = 4, .shuffle = TRUE, .seed = 1 };
+  DynoLoaderParams params = {
+    .batch = 4, .persistent = TRUE, .prefetch = 4, .workers = 4, .shuffle = TRUE, .seed = 1
+  };
   g_autoptr (DynoDataset) dataset = NULL;
   g_autoptr (DynoLoader) loader = NULL;
   guint64 expected;
@@ -568,9 +588,12 @@ test_live_changes_keep_batches (void)
 static void
 test_cache_decodes_once (void)
 {
-  DynoLoaderParams params = {
-    .batch = 4, .persistent = TRUE, .prefetch = 2, .workers = 2, .cache = TRUE, .cache_limit_bytes = 1 << 24
-  };
+  DynoLoaderParams params = { .batch = 4,
+                              .persistent = TRUE,
+                              .prefetch = 2,
+                              .workers = 2,
+                              .cache = TRUE,
+                              .cache_limit_bytes = 1 << 24 };
   g_autoptr (DynoDataset) dataset = NULL;
   g_autoptr (DynoLoader) loader = NULL;
   DynoLoaderStats stats;
@@ -590,9 +613,12 @@ test_cache_decodes_once (void)
 static void
 test_cache_keeps_its_limit (void)
 {
-  DynoLoaderParams params = {
-    .batch = 4, .persistent = TRUE, .prefetch = 2, .workers = 4, .cache = TRUE, .cache_limit_bytes = 10 * (64 * 200 + 4)
-  };
+  DynoLoaderParams params = { .batch = 4,
+                              .persistent = TRUE,
+                              .prefetch = 2,
+                              .workers = 4,
+                              .cache = TRUE,
+                              .cache_limit_bytes = 10 * (64 * 200 + 4) };
   g_autoptr (DynoDataset) dataset = NULL;
   g_autoptr (DynoLoader) loader = NULL;
   DynoLoaderStats stats;
@@ -612,7 +638,9 @@ static void
 test_uses_the_callers_slots (void)
 {
   gpointer slots[3];
-  DynoLoaderParams params = { .batch = 4, .persistent = TRUE, .prefetch = 9, .workers = 2, .slots = slots, .n_slots = 3 };
+  DynoLoaderParams params = {
+    .batch = 4, .persistent = TRUE, .prefetch = 9, .workers = 2, .slots = slots, .n_slots = 3
+  };
   g_autoptr (DynoDataset) dataset = NULL;
   g_autoptr (DynoLoader) loader = NULL;
   DynoBatch *held[3];
@@ -699,12 +727,15 @@ take_and_release (DynoLoader *loader)
   dyno_loader_release (loader, batch);
 }
 
-/* A worker is stuck in batch 1, is replaced, and comes back while its slot is filled with batch 3. */
+/* A worker is stuck in batch 1, is replaced, and comes back while its slot is filled with batch
+ * 3. */
 static void
 test_late_worker_touches_nothing (void)
 {
   gpointer slots[2];
-  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 1, .slots = slots, .n_slots = 2 };
+  DynoLoaderParams params = {
+    .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 1, .slots = slots, .n_slots = 2
+  };
   g_autoptr (DynoDataset) dataset = NULL;
   DynoLoader *loader;
   DynoBatch *batch;
@@ -752,7 +783,8 @@ test_late_worker_touches_nothing (void)
     g_free (slots[i]);
 }
 
-/* A stop by Ctrl-Z, a suspended machine: no worker is stuck, the run does not end, and the wait does not hold the hour. */
+/* A stop by Ctrl-Z, a suspended machine: no worker is stuck, the run does not end, and the wait
+ * does not hold the hour. */
 static void
 test_time_without_the_process_is_no_waiting (void)
 {
@@ -803,7 +835,9 @@ test_slow_samples_are_waited_for (void)
 static void
 test_order_and_flips_differ_by_epoch (void)
 {
-  DynoLoaderParams params = { .batch = 16, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 2, .prefetch = 2 };
+  DynoLoaderParams params = {
+    .batch = 16, .seed = 5, .shuffle = TRUE, .persistent = TRUE, .workers = 2, .prefetch = 2
+  };
   g_autoptr (DynoDataset) dataset = NULL;
   g_autoptr (DynoLoader) loader = NULL;
   gint32 order[3][64];
@@ -893,9 +927,11 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/stuck-worker-is-replaced", test_stuck_worker_is_replaced);
   g_test_add_func ("/data/loader/stuck-for-good-is-an-error", test_stuck_for_good_is_an_error);
   g_test_add_func ("/data/loader/late-worker-touches-nothing", test_late_worker_touches_nothing);
-  g_test_add_func ("/data/loader/time-without-the-process-is-no-waiting", test_time_without_the_process_is_no_waiting);
+  g_test_add_func ("/data/loader/time-without-the-process-is-no-waiting",
+                   test_time_without_the_process_is_no_waiting);
   g_test_add_func ("/data/loader/slow-samples-are-waited-for", test_slow_samples_are_waited_for);
-  g_test_add_func ("/data/loader/order-and-flips-differ-by-epoch", test_order_and_flips_differ_by_epoch);
+  g_test_add_func ("/data/loader/order-and-flips-differ-by-epoch",
+                   test_order_and_flips_differ_by_epoch);
   g_test_add_func ("/data/loader/refuses-what-cannot-be", test_refuses_what_cannot_be);
   return g_test_run ();
 }

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 static char *
-put_array (const char *folder, const char *name, const char *type, guint n_dims, const guint64 *shape, gconstpointer data)
+put_array (const char *folder, const char *name, const char *type, guint n_dims,
+           const guint64 *shape, gconstpointer data)
 {
   char *path = g_build_filename (folder, name, NULL);
   g_autoptr (GError) error = NULL;
@@ -19,7 +20,8 @@ put_array (const char *folder, const char *name, const char *type, guint n_dims,
 
 /* A file with a header and data as given; NULL: size bytes 0, 1, 2, ... */
 static char *
-put_bytes (const char *folder, const char *name, const char *literal, const guint8 *data, gsize size)
+put_bytes (const char *folder, const char *name, const char *literal, const guint8 *data,
+           gsize size)
 {
   g_autoptr (GByteArray) file = g_byte_array_new ();
   guint8 start[10] = "\x93NUMPY\x01";
@@ -74,17 +76,20 @@ test_float_images_and_classes (void)
 static void
 test_features_of_every_type (void)
 {
-  static const char *const types[] = { "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1" };
+  static const char *const types[] = { "f2", "f4", "f8", "i1", "i2", "i4",
+                                       "i8", "u1", "u2", "u4", "u8", "b1" };
 
   for (guint t = 0; t < G_N_ELEMENTS (types); t++)
     for (guint big = 0; big < 2; big++)
       {
         g_autofree char *folder = test_folder_new ();
         g_autofree char *literal =
-            g_strdup_printf ("{'descr': '%c%s', 'fortran_order': False, 'shape': (6, 5), }\n", big ? '>' : '<', types[t]);
+            g_strdup_printf ("{'descr': '%c%s', 'fortran_order': False, 'shape': (6, 5), }\n",
+                             big ? '>' : '<', types[t]);
         guint size = (guint) (types[t][1] - '0');
         g_autofree char *x = put_raw (folder, "X.npy", literal, 30 * size);
-        G_GNUC_UNUSED g_autofree char *y = put_array (folder, "labels.npy", "i8", 1, (guint64[]){ 6 }, labels);
+        G_GNUC_UNUSED g_autofree char *y =
+            put_array (folder, "labels.npy", "i8", 1, (guint64[]){ 6 }, labels);
         g_autoptr (DynoDataset) dataset = test_open (x);
         g_autoptr (GByteArray) scratch = g_byte_array_new ();
         float out[5];
@@ -93,7 +98,8 @@ test_features_of_every_type (void)
         g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 5);
         g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==,
                          strcmp (types[t], "u1") == 0 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32);
-        g_assert_cmpint (dyno_dataset_get_info (dataset)->normalise, ==, strcmp (types[t], "u1") == 0);
+        g_assert_cmpint (dyno_dataset_get_info (dataset)->normalise, ==,
+                         strcmp (types[t], "u1") == 0);
         if (strcmp (types[t], "u1") == 0)
           {
             test_folder_remove (folder);
@@ -194,10 +200,14 @@ test_axes_are_found_or_told (void)
     const char *axes;
     guint32 height, width, channels;
   } cases[] = {
-    { { 6, 3, 8, 5 }, DYNO_AXES_AUTO, "NCHW", 8, 5, 3 }, { { 6, 1, 28, 28 }, DYNO_AXES_AUTO, "NCHW", 28, 28, 1 },
-    { { 6, 4, 2, 9 }, DYNO_AXES_AUTO, "NCHW", 2, 9, 4 }, { { 6, 8, 5, 3 }, DYNO_AXES_AUTO, "NHWC", 8, 5, 3 },
-    { { 6, 3, 8, 3 }, DYNO_AXES_AUTO, "NHWC", 3, 8, 3 }, { { 6, 16, 7, 9 }, DYNO_AXES_AUTO, "NHWC", 16, 7, 9 },
-    { { 6, 3, 8, 5 }, DYNO_AXES_NHWC, "NHWC", 3, 8, 5 }, { { 6, 16, 7, 9 }, DYNO_AXES_NCHW, "NCHW", 7, 9, 16 },
+    { { 6, 3, 8, 5 }, DYNO_AXES_AUTO, "NCHW", 8, 5, 3 },
+    { { 6, 1, 28, 28 }, DYNO_AXES_AUTO, "NCHW", 28, 28, 1 },
+    { { 6, 4, 2, 9 }, DYNO_AXES_AUTO, "NCHW", 2, 9, 4 },
+    { { 6, 8, 5, 3 }, DYNO_AXES_AUTO, "NHWC", 8, 5, 3 },
+    { { 6, 3, 8, 3 }, DYNO_AXES_AUTO, "NHWC", 3, 8, 3 },
+    { { 6, 16, 7, 9 }, DYNO_AXES_AUTO, "NHWC", 16, 7, 9 },
+    { { 6, 3, 8, 5 }, DYNO_AXES_NHWC, "NHWC", 3, 8, 5 },
+    { { 6, 16, 7, 9 }, DYNO_AXES_NCHW, "NCHW", 7, 9, 16 },
     { { 6, 1, 1, 5 }, DYNO_AXES_AUTO, "NCHW", 1, 5, 1 },
   };
   g_autofree float *zeros = g_new0 (float, 6 * 28 * 28 * 16);
@@ -218,7 +228,8 @@ test_axes_are_found_or_told (void)
     }
 }
 
-/* The same samples, channels first and last, in bytes, floats and floats of the other byte order, are the same. */
+/* The same samples, channels first and last, in bytes, floats and floats of the other byte order,
+ * are the same. */
 static void
 test_channels_first_is_interleaved (void)
 {
@@ -242,12 +253,14 @@ test_channels_first_is_interleaved (void)
     {
       g_autofree char *folder = test_folder_new ();
       g_autofree char *a =
-          kind == 0   ? put_array (folder, "A.npy", "u1", 4, first, bytes[0])
-          : kind == 1 ? put_array (folder, "A.npy", "f4", 4, first, floats[0])
-                      : put_bytes (folder, "A.npy", "{'descr': '>f4', 'fortran_order': False, 'shape': (6, 3, 5, 7), }\n",
-                                   (const guint8 *) swapped, sizeof swapped);
-      g_autofree char *b =
-          put_array (folder, "B.npy", kind == 0 ? "u1" : "f4", 4, last, kind == 0 ? (gconstpointer) bytes[1] : floats[1]);
+          kind == 0 ? put_array (folder, "A.npy", "u1", 4, first, bytes[0])
+          : kind == 1
+              ? put_array (folder, "A.npy", "f4", 4, first, floats[0])
+              : put_bytes (folder, "A.npy",
+                           "{'descr': '>f4', 'fortran_order': False, 'shape': (6, 3, 5, 7), }\n",
+                           (const guint8 *) swapped, sizeof swapped);
+      g_autofree char *b = put_array (folder, "B.npy", kind == 0 ? "u1" : "f4", 4, last,
+                                      kind == 0 ? (gconstpointer) bytes[1] : floats[1]);
       g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
       g_autoptr (DynoDataset) one = test_open (a), other = test_open (b);
       g_autoptr (GByteArray) scratch = g_byte_array_new ();
@@ -277,11 +290,13 @@ test_a_folder_of_x_and_y_opens (void)
   g_autoptr (DynoDataset) by_folder = test_open (folder), by_file = test_open (x);
   g_assert_cmpstr (dyno_dataset_get_info (by_folder)->kind, ==, "npy");
   g_assert_cmpuint (dyno_dataset_get_info (by_folder)->n_samples, ==, 6);
-  g_assert_cmpuint (dyno_dataset_get_info (by_folder)->content_hash, ==, dyno_dataset_get_info (by_file)->content_hash);
+  g_assert_cmpuint (dyno_dataset_get_info (by_folder)->content_hash, ==,
+                    dyno_dataset_get_info (by_file)->content_hash);
   test_folder_remove (folder);
 }
 
-/* Samples of X that hold Inf or NaN, or a number that float32 does not, are refused by their record; the others are read. */
+/* Samples of X that hold Inf or NaN, or a number that float32 does not, are refused by their
+ * record; the others are read. */
 static void
 test_samples_that_are_not_finite (void)
 {
@@ -289,7 +304,9 @@ test_samples_that_are_not_finite (void)
     const char *type;
     double value;
     const char *words;
-  } cases[] = { { "f4", NAN, "X.npy|record 2|nan" }, { "f4", -INFINITY, "record 2|-inf" }, { "f8", 1e300, "record 2|inf" } };
+  } cases[] = { { "f4", NAN, "X.npy|record 2|nan" },
+                { "f4", -INFINITY, "record 2|-inf" },
+                { "f8", 1e300, "record 2|inf" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -301,9 +318,10 @@ test_samples_that_are_not_finite (void)
 
       singles[5] = (float) cases[i].value;
       doubles[5] = cases[i].value;
-      g_autofree char *x =
-          put_array (folder, "X.npy", cases[i].type, 2, (guint64[]){ 6, 2 }, single ? (gconstpointer) singles : doubles);
-      G_GNUC_UNUSED g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      g_autofree char *x = put_array (folder, "X.npy", cases[i].type, 2, (guint64[]){ 6, 2 },
+                                      single ? (gconstpointer) singles : doubles);
+      G_GNUC_UNUSED g_autofree char *y =
+          put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
       g_autoptr (DynoDataset) dataset = test_open (x);
       g_autoptr (GByteArray) scratch = g_byte_array_new ();
       g_autoptr (GError) error = NULL;
@@ -324,22 +342,32 @@ test_lying_headers (void)
     DynoDataError code;
     const char *words;
   } cases[] = {
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2), }", DYNO_DATA_ERROR_TOO_LARGE,
-      "overflows" },
-    { "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904,), }", DYNO_DATA_ERROR_TOO_LARGE,
-      "overflows" },
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,), }", DYNO_DATA_ERROR_CORRUPT, "shape" },
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 100), }", DYNO_DATA_ERROR_CORRUPT, "400000 bytes|has 100" },
-    { "{'descr': '|O', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "Python objects" },
-    { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "structures" },
-    { "{'descr': '<c8', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "c8" },
-    { "{'descr': '<U4', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED, "U4" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2), }",
+      DYNO_DATA_ERROR_TOO_LARGE, "overflows" },
+    { "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904,), }",
+      DYNO_DATA_ERROR_TOO_LARGE, "overflows" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,), }",
+      DYNO_DATA_ERROR_CORRUPT, "shape" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 100), }", DYNO_DATA_ERROR_CORRUPT,
+      "400000 bytes|has 100" },
+    { "{'descr': '|O', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
+      "Python objects" },
+    { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (5, 5), }",
+      DYNO_DATA_ERROR_UNSUPPORTED, "structures" },
+    { "{'descr': '<c8', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
+      "c8" },
+    { "{'descr': '<U4', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
+      "U4" },
     { "{'descr': '<f4', 'fortran_order': True, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
       "Fortran|ascontiguousarray" },
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (25,), }", DYNO_DATA_ERROR_UNSUPPORTED, "1 dimensions" },
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5), }", DYNO_DATA_ERROR_EMPTY, "no sample" },
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }", DYNO_DATA_ERROR_TOO_LARGE, "numbers" },
-    { "{'descr': '<f4', 'fortran_order': False, 'shape': (-5, 5), }", DYNO_DATA_ERROR_CORRUPT, "shape" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (25,), }", DYNO_DATA_ERROR_UNSUPPORTED,
+      "1 dimensions" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5), }", DYNO_DATA_ERROR_EMPTY,
+      "no sample" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }", DYNO_DATA_ERROR_TOO_LARGE,
+      "numbers" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (-5, 5), }", DYNO_DATA_ERROR_CORRUPT,
+      "shape" },
     { "{'descr': '<f4', 'fortran_order': False, }", DYNO_DATA_ERROR_CORRUPT, "missing" },
     { "{'descr': '<f4', 'descr': '<f4', 'shape': (5,5)}", DYNO_DATA_ERROR_CORRUPT, "repeated" },
     { "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 5", DYNO_DATA_ERROR_CORRUPT, "shape" },
@@ -351,7 +379,8 @@ test_lying_headers (void)
     {
       g_autofree char *folder = test_folder_new ();
       g_autofree char *x = put_raw (folder, "X.npy", cases[i].literal, 100);
-      G_GNUC_UNUSED g_autofree char *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+      G_GNUC_UNUSED g_autofree char *y =
+          put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
       test_open_fails (x, cases[i].code, cases[i].words);
       test_folder_remove (folder);
     }
@@ -371,7 +400,8 @@ test_targets_that_do_not_fit (void)
 {
   g_autofree char *folder = test_folder_new ();
   float data[12] = { 0 };
-  gint64 negative[6] = { 0, 1, -1, 0, 1, 1 }, large[6] = { 0, 1, 1000000000000, 0, 1, 1 }, same[6] = { 0 };
+  gint64 negative[6] = { 0, 1, -1, 0, 1, 1 }, large[6] = { 0, 1, 1000000000000, 0, 1, 1 },
+         same[6] = { 0 };
   float bad[6] = { 1, 2, 3, 4, NAN, 6 };
   g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 6, 2 }, data);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors: what is written reads back; each fault of a file has its own error; writing is all or nothing. */
+/* safetensors: what is written reads back; each fault of a file has its own error; writing is all
+ * or nothing. */
 #include "data-test.h"
 #include "file.h"
 #include "base-error.h"
@@ -29,10 +30,25 @@ test_reads_back (void)
   guint8 flags[3] = { 7, 8, 9 };
   gint64 step = -12;
   DynoSafetensor tensors[] = {
-    { .name = "flags", .type = DYNO_TENSOR_U8, .n_dims = 1, .shape = { 3 }, .size_bytes = 3, .data = flags },
-    { .name = "layer.0.weight", .type = DYNO_TENSOR_F32, .n_dims = 2, .shape = { 2, 3 }, .size_bytes = 24, .data = weight },
+    { .name = "flags",
+      .type = DYNO_TENSOR_U8,
+      .n_dims = 1,
+      .shape = { 3 },
+      .size_bytes = 3,
+      .data = flags },
+    { .name = "layer.0.weight",
+      .type = DYNO_TENSOR_F32,
+      .n_dims = 2,
+      .shape = { 2, 3 },
+      .size_bytes = 24,
+      .data = weight },
     { .name = "step", .type = DYNO_TENSOR_I64, .size_bytes = 8, .data = &step },
-    { .name = "none", .type = DYNO_TENSOR_F16, .n_dims = 2, .shape = { 0, 5 }, .size_bytes = 0, .data = &step },
+    { .name = "none",
+      .type = DYNO_TENSOR_F16,
+      .n_dims = 2,
+      .shape = { 0, 5 },
+      .size_bytes = 0,
+      .data = &step },
   };
   g_autoptr (DynoSafetensors) file = NULL;
   g_autoptr (GError) error = NULL;
@@ -68,28 +84,36 @@ test_each_fault_has_its_error (void)
     DynoDataError code;
     const char *words;
   } cases[] = {
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_"
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"a\":{\"dtype\":\"F32\","
+      "\"shape\":[2],\"data_"
       "offsets\":[0,8]}}",
       8, DYNO_DATA_ERROR_CORRUPT, "“a” twice" },
-    { "{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT,
-      "“dtype” twice" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, DYNO_DATA_ERROR_CORRUPT, "hole of 4 bytes" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 12, DYNO_DATA_ERROR_CORRUPT, "hole: 4 bytes" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_"
+    { "{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8,
+      DYNO_DATA_ERROR_CORRUPT, "“dtype” twice" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12,
+      DYNO_DATA_ERROR_CORRUPT, "hole of 4 bytes" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 12,
+      DYNO_DATA_ERROR_CORRUPT, "hole: 4 bytes" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"b\":{\"dtype\":\"F32\","
+      "\"shape\":[1],\"data_"
       "offsets\":[4,8]}}",
       8, DYNO_DATA_ERROR_CORRUPT, "“b” overlaps that of “a”" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 7, DYNO_DATA_ERROR_CORRUPT,
-      "“a” ends at byte 8|beyond the file" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, DYNO_DATA_ERROR_CORRUPT,
-      "ends before it begins" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT,
-      "needs 12 bytes|span 8" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296,4],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_TOO_LARGE,
-      "overflows" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT, "no shape" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2.0],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT, "no shape" },
-    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,9]}}", 8, DYNO_DATA_ERROR_CORRUPT, "data_offsets" },
-    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_UNSUPPORTED, "F8_E4M3" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 7,
+      DYNO_DATA_ERROR_CORRUPT, "“a” ends at byte 8|beyond the file" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8,
+      DYNO_DATA_ERROR_CORRUPT, "ends before it begins" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8,
+      DYNO_DATA_ERROR_CORRUPT, "needs 12 bytes|span 8" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296,4],\"data_offsets\":[0,8]}}", 8,
+      DYNO_DATA_ERROR_TOO_LARGE, "overflows" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8,
+      DYNO_DATA_ERROR_CORRUPT, "no shape" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2.0],\"data_offsets\":[0,8]}}", 8,
+      DYNO_DATA_ERROR_CORRUPT, "no shape" },
+    { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8,9]}}", 8,
+      DYNO_DATA_ERROR_CORRUPT, "data_offsets" },
+    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]}}", 8,
+      DYNO_DATA_ERROR_UNSUPPORTED, "F8_E4M3" },
     { "{\"a\":{\"shape\":[8],\"data_offsets\":[0,8]}}", 8, DYNO_DATA_ERROR_CORRUPT, "no dtype" },
     { "{\"a\":3}", 0, DYNO_DATA_ERROR_CORRUPT, "not an object" },
     { "{\"__metadata__\":{\"a\":3}}", 0, DYNO_DATA_ERROR_CORRUPT, "not a string" },
@@ -155,12 +179,18 @@ test_failed_write_keeps_the_old (void)
   g_autofree char *folder = test_folder_new ();
   g_autofree char *path = g_build_filename (folder, "w.safetensors", NULL);
   g_autofree guint8 *data = g_malloc0 (1 << 20);
-  DynoSafetensor small = {
-    .name = "a", .type = DYNO_TENSOR_U8, .n_dims = 1, .shape = { 16 }, .size_bytes = 16, .data = data
-  };
-  DynoSafetensor large = {
-    .name = "a", .type = DYNO_TENSOR_U8, .n_dims = 1, .shape = { 1 << 20 }, .size_bytes = 1 << 20, .data = data
-  };
+  DynoSafetensor small = { .name = "a",
+                           .type = DYNO_TENSOR_U8,
+                           .n_dims = 1,
+                           .shape = { 16 },
+                           .size_bytes = 16,
+                           .data = data };
+  DynoSafetensor large = { .name = "a",
+                           .type = DYNO_TENSOR_U8,
+                           .n_dims = 1,
+                           .shape = { 1 << 20 },
+                           .size_bytes = 1 << 20,
+                           .data = data };
   g_autoptr (DynoSafetensors) file = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GDir) dir = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints every name that the manual and the completion must know: "setting KEY", "model NAME", "preset ID", a line each. */
+/* Prints every name that the manual and the completion must know: "setting KEY", "model NAME",
+ * "preset ID", a line each. */
 #include "exporter.h"
 #include "network.h"
 #include "preset.h"

@@ -64,16 +64,21 @@ test_nesting (void)
   dyno_json_end_object (&json);
   text = dyno_json_steal (&json);
   dyno_json_clear (&json);
-  g_assert_cmpstr (text, ==, "{\"a\": [-1, {}, []], \"b\": true, \"c\": null, \"d\": 18446744073709551615}");
+  g_assert_cmpstr (text, ==,
+                   "{\"a\": [-1, {}, []], \"b\": true, \"c\": null, \"d\": 18446744073709551615}");
 }
 
 /* Any bytes come back from json-glib as they went in, or as what is left of them in UTF-8. */
 static void
 test_strings (void)
 {
-  static const char *const samples[] = {
-    "", "plain", "quote \" and \\ back", "line\nbreak\ttab", "\x01\x1f\x7f", "ä 漢 🙂", "\xff broken"
-  };
+  static const char *const samples[] = { "",
+                                         "plain",
+                                         "quote \" and \\ back",
+                                         "line\nbreak\ttab",
+                                         "\x01\x1f\x7f",
+                                         "ä 漢 🙂",
+                                         "\xff broken" };
 
   for (guint pretty = 0; pretty < 2; pretty++)
     for (guint i = 0; i < G_N_ELEMENTS (samples); i++)
@@ -91,8 +96,9 @@ test_strings (void)
         dyno_json_clear (&json);
         json_parser_load_from_data (parser, text, -1, &error);
         g_assert_no_error (error);
-        g_assert_cmpstr (json_object_get_string_member (json_node_get_object (json_parser_get_root (parser)), "k"), ==,
-                         valid);
+        g_assert_cmpstr (json_object_get_string_member (
+                             json_node_get_object (json_parser_get_root (parser)), "k"),
+                         ==, valid);
         g_assert_true (pretty || strchr (text, '\n') == NULL);
       }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings out and in again: exact, whatever the values, the names and the locale; and files of any content. */
+/* Settings out and in again: exact, whatever the values, the names and the locale; and files of any
+ * content. */
 #include "exporter.h"
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
@@ -76,8 +77,9 @@ write_job (const DynoJob *job, const char *path, gboolean force)
 static void
 test_reads_back (Place *place, gconstpointer data)
 {
-  static const char *const names[] = { "/data/photos", " leading and trailing ", "a;b=c#d\\e", "tab\tnew\nline", "ä 漢",
-                                       "\xff\xfe raw" };
+  static const char *const names[] = { "/data/photos", " leading and trailing ",
+                                       "a;b=c#d\\e",   "tab\tnew\nline",
+                                       "ä 漢",         "\xff\xfe raw" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -100,7 +102,8 @@ test_reads_back (Place *place, gconstpointer data)
 static void
 test_json_reads_back (Place *place, gconstpointer data)
 {
-  static const char *const names[] = { "/data/photos", "a;b=c#d\\e", "tab\tnew\nline \"quoted\"", "ä 漢" };
+  static const char *const names[] = { "/data/photos", "a;b=c#d\\e", "tab\tnew\nline \"quoted\"",
+                                       "ä 漢" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -120,7 +123,8 @@ test_json_reads_back (Place *place, gconstpointer data)
     }
 }
 
-/* Every key of the table is in the file, so that a later change of a default does not change an old run. */
+/* Every key of the table is in the file, so that a later change of a default does not change an old
+ * run. */
 static void
 test_holds_every_key (Place *place, gconstpointer data)
 {
@@ -139,7 +143,9 @@ static char *
 write_in_locale (const char *id, const char *locale)
 {
   g_autoptr (DynoJob) job = make_job ("x");
-  DynoExportContext context = { .job = job, .device = "Card", .samples_per_s = 1234.5, .vram_bytes = 3000000000 };
+  DynoExportContext context = {
+    .job = job, .device = "Card", .samples_per_s = 1234.5, .vram_bytes = 3000000000
+  };
   char *text;
 
   if (setlocale (LC_ALL, locale) == NULL)
@@ -185,13 +191,16 @@ test_json (void)
   json_parser_load_from_data (parser, text, -1, &error);
   g_assert_no_error (error);
   root = json_node_get_object (json_parser_get_root (parser));
-  g_assert_cmpstr (json_object_get_string_member (json_object_get_object_member (root, "run"), "model"), ==, "resnet18");
+  g_assert_cmpstr (
+      json_object_get_string_member (json_object_get_object_member (root, "run"), "model"), ==,
+      "resnet18");
   settings = json_object_get_object_member (root, "settings");
   g_assert_cmpint (json_object_get_int_member (settings, "batch_size"), ==, 37);
   g_assert_true (json_object_get_boolean_member (settings, "amp"));
   g_assert_cmpfloat (json_object_get_double_member (settings, "lr"), ==, 0.0123456789012345);
   g_assert_cmpstr (json_object_get_string_member (settings, "optimizer"), ==, "adamw");
-  g_assert_cmpint (json_object_get_int_member (settings, "vram_budget"), ==, G_GINT64_CONSTANT (12884901888));
+  g_assert_cmpint (json_object_get_int_member (settings, "vram_budget"), ==,
+                   G_GINT64_CONSTANT (12884901888));
   g_assert_true (json_object_get_null_member (root, "card"));
 }
 
@@ -231,8 +240,8 @@ test_bad_values_keep_defaults (Place *place, gconstpointer data)
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) error = NULL;
   g_autofree char *content = NULL;
-  static const char text[] =
-      "[run]\nmodel=mlp\nwindow=7\n[settings]\nbatch_size=nan\nlr=-1\nepochs=1e99\nunknown=3\nseed=5\n[more]\n";
+  static const char text[] = "[run]\nmodel=mlp\nwindow=7\n[settings]\nbatch_size=nan\nlr=-"
+                             "1\nepochs=1e99\nunknown=3\nseed=5\n[more]\n";
   DynoSettings standard;
 
   dyno_settings_init (&standard);
@@ -287,7 +296,8 @@ test_random_bytes (Place *place, gconstpointer data)
       for (guint i = 0; i < changes; i++)
         changed[g_rand_int_range (rand, 0, (gint32) size)] = (char) g_rand_int_range (rand, 0, 256);
       g_assert_true (g_file_set_contents (place->path, changed, (gssize) size, NULL));
-      g_assert_true (dyno_settings_file_read (place->path, job, warnings, &error) == (error == NULL));
+      g_assert_true (dyno_settings_file_read (place->path, job, warnings, &error)
+                     == (error == NULL));
     }
   g_rand_free (rand);
 }
@@ -307,7 +317,8 @@ main (int argc, char **argv)
 {
   g_setenv ("SOURCE_DATE_EPOCH", "1700000000", TRUE);
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, function) g_test_add ("/export/settings-file/" name, Place, NULL, set_up, function, tear_down)
+#define ADD(name, function) \
+  g_test_add ("/export/settings-file/" name, Place, NULL, set_up, function, tear_down)
   ADD ("reads-back-exactly", test_reads_back);
   ADD ("json-reads-back-exactly", test_json_reads_back);
   ADD ("holds-every-key", test_holds_every_key);

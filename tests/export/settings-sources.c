@@ -34,10 +34,12 @@ test_precedence (void)
 {
   static const char *const set[] = { "workers=4", "lr=0.4", "lr=0.5", NULL };
   g_autofree char *folder = g_dir_make_tmp ("dyno-sources-XXXXXX", NULL);
-  g_autofree char *run =
-      write_settings (folder, "run", "[run]\ndata=other\n[settings]\nworkers=2\namp=true\nlr=0.2\nbatch_size=20\n");
-  g_autofree char *file = write_settings (folder, "file", "[settings]\nworkers=3\nlr=0.3\nbatch_size=30\n");
-  DynoDeviceInfo gpu = { .type = DYNO_DEVICE_TYPE_DISCRETE }, software = { .type = DYNO_DEVICE_TYPE_SOFTWARE };
+  g_autofree char *run = write_settings (
+      folder, "run", "[run]\ndata=other\n[settings]\nworkers=2\namp=true\nlr=0.2\nbatch_size=20\n");
+  g_autofree char *file =
+      write_settings (folder, "file", "[settings]\nworkers=3\nlr=0.3\nbatch_size=30\n");
+  DynoDeviceInfo gpu = { .type = DYNO_DEVICE_TYPE_DISCRETE },
+                 software = { .type = DYNO_DEVICE_TYPE_SOFTWARE };
   g_autoptr (GPtrArray) presets = dyno_preset_list (&gpu);
   const DynoPreset *preset = NULL;
   DynoSettings advice, standard, settings;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint, and any file that is replaced as a whole, at each of the system calls that write it: killed there, or told of a
- * full disk, a limit, an error of the device. */
+/* A checkpoint, and any file that is replaced as a whole, at each of the system calls that write
+ * it: killed there, or told of a full disk, a limit, an error of the device. */
 #include "calls.h"
 #include "base-error.h"
 #include "checkpoint.h"
@@ -18,7 +18,7 @@
 
 static DynoGraph *graph;
 
-/* --- what is written ----------------------------------------------------------------------------------------------- */
+/* --- what is written -------------------------------------------------------------------------- */
 
 static DynoState *
 make_state (float value)
@@ -58,7 +58,7 @@ write_text (const char *path, guint version, GError **error)
   return dyno_file_write_atomic (path, text, 100000, error);
 }
 
-/* --- the folder ---------------------------------------------------------------------------------------------------- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
 typedef struct {
   Writer write;
@@ -163,7 +163,7 @@ check_whole (Case *c)
   return now;
 }
 
-/* --- tests --------------------------------------------------------------------------------------------------------- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 /* The bytes are on the disk before the name is, and the name is made durable too. */
 static void
@@ -210,7 +210,8 @@ test_order (gconstpointer data)
   case_clear (&c);
 }
 
-/* Killed at each call, in the middle of the writes too: one version or the other, whole; what else lies there goes with the next start. */
+/* Killed at each call, in the middle of the writes too: one version or the other, whole; what else
+ * lies there goes with the next start. */
 static void
 test_killed (gconstpointer data)
 {
@@ -247,7 +248,8 @@ test_killed (gconstpointer data)
   case_clear (&c);
 }
 
-/* Each call fails once: an error that names the file, or a file that is written all the same; then it can be written again. */
+/* Each call fails once: an error that names the file, or a file that is written all the same; then
+ * it can be written again. */
 static void
 test_failing (gconstpointer data)
 {
@@ -274,7 +276,8 @@ test_failing (gconstpointer data)
           g_assert_cmpuint (check_whole (&c), ==, written ? 2 : 1);
           if (error)
             {
-              g_assert_error (error, DYNO_BASE_ERROR, (codes[k] == EIO ? DYNO_BASE_ERROR_IO : DYNO_BASE_ERROR_DISK));
+              g_assert_error (error, DYNO_BASE_ERROR,
+                              (codes[k] == EIO ? DYNO_BASE_ERROR_IO : DYNO_BASE_ERROR_DISK));
               g_assert_nonnull (strstr (error->message, DYNO_CHECKPOINT_NAME));
               failures++;
             }
@@ -284,7 +287,8 @@ test_failing (gconstpointer data)
           g_assert_cmpuint (version_of (&c, c.path), ==, 3);
         }
       g_assert_cmpuint (failures, >=, 4); /* open, write, fsync, rename */
-      g_assert_cmpuint (lost, <=, 1);     /* the one before the old goes when the new is whole: the last rename alone */
+      /* the one before the old goes when the new is whole: the last rename alone */
+      g_assert_cmpuint (lost, <=, 1);
     }
   /* A call that removes a temporary file may fail as well: the next start does it. */
   start_next (&c);
@@ -309,12 +313,16 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   graph = dyno_network_build (&params, NULL);
   g_assert_nonnull (graph);
-  g_test_add_data_func ("/faults/checkpoint/on-the-disk-before-it-has-its-name", write_checkpoint, test_order);
-  g_test_add_data_func ("/faults/checkpoint/killed-at-each-call-is-old-or-new", write_checkpoint, test_killed);
-  g_test_add_data_func ("/faults/checkpoint/each-call-that-fails-keeps-the-old", write_checkpoint, test_failing);
+  g_test_add_data_func ("/faults/checkpoint/on-the-disk-before-it-has-its-name", write_checkpoint,
+                        test_order);
+  g_test_add_data_func ("/faults/checkpoint/killed-at-each-call-is-old-or-new", write_checkpoint,
+                        test_killed);
+  g_test_add_data_func ("/faults/checkpoint/each-call-that-fails-keeps-the-old", write_checkpoint,
+                        test_failing);
   g_test_add_data_func ("/faults/file/on-the-disk-before-it-has-its-name", write_text, test_order);
   g_test_add_data_func ("/faults/file/killed-at-each-call-is-old-or-new", write_text, test_killed);
-  g_test_add_data_func ("/faults/file/each-call-that-fails-keeps-the-old", write_text, test_failing);
+  g_test_add_data_func ("/faults/file/each-call-that-fails-keeps-the-old", write_text,
+                        test_failing);
   status = g_test_run ();
   dyno_graph_free (graph);
   return status;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs on a device that fails, through the layer of tests/layer: lost, hanging, out of memory, with little of everything.
+/* Runs on a device that fails, through the layer of tests/layer: lost, hanging, out of memory, with
+ * little of everything.
  *
- * A fault is put at the N-th call for N = 1, 2, ... and, so that this ends soon, from the sixth on only at some in the middle, where
- * calls are steps that are all alike; then at the last ones. */
+ * A fault is put at the N-th call for N = 1, 2, ... and, so that this ends soon, from the sixth on
+ * only at some in the middle, where calls are steps that are all alike; then at the last ones. */
 #include "../train/train-test.h"
 #include "engine.h"
 #include <glib/gstdio.h>
@@ -92,7 +93,8 @@ run_reference (Trial *whole, guint epochs, const char *what)
   return count_calls (what);
 }
 
-/* Whenever the device goes, the run ends with the weights of one that nothing happened to, to the bit. */
+/* Whenever the device goes, the run ends with the weights of one that nothing happened to, to the
+ * bit. */
 static void
 test_gone_at (gconstpointer word)
 {
@@ -108,8 +110,8 @@ test_gone_at (gconstpointer word)
       fault ("%s=%" G_GUINT64_FORMAT, (const char *) word, n);
       trial_run (&trial, 2);
       gboolean hit = count_calls ("devices") > 1;
-      g_test_message ("%s=%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT "%s", (const char *) word, n, all,
-                      hit ? ": hit" : "");
+      g_test_message ("%s=%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT "%s", (const char *) word, n,
+                      all, hit ? ": hit" : "");
       g_assert_no_error (trial.run.error);
       g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FINISHED);
       g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "made anew"));
@@ -132,7 +134,8 @@ test_second_loss (gconstpointer word)
   g_auto (Trial) trial = { 0 };
   const int code = g_str_equal (word, "hang") ? DYNO_GPU_ERROR_TIMEOUT : DYNO_GPU_ERROR_DEVICE_LOST;
 
-  /* Late enough that the first part has saved something, early enough that the second gets there too. */
+  /* Late enough that the first part has saved something, early enough that the second gets there
+   * too. */
   fault ("%s=%" G_GUINT64_FORMAT ",devices=2", (const char *) word, all * 9 / 20);
   trial_run (&trial, 6);
   g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
@@ -147,13 +150,15 @@ test_second_loss (gconstpointer word)
   assert_same_weights (&trial, &whole);
 }
 
-/* Memory that the driver refuses: an error that says so, and nothing half written; a run with room is not disturbed. */
+/* Memory that the driver refuses: an error that says so, and nothing half written; a run with room
+ * is not disturbed. */
 static void
 test_no_memory (gconstpointer word)
 {
   g_auto (Trial) whole = { 0 };
   guint64 all = run_reference (&whole, 2, "allocations");
-  const int code = g_str_equal (word, "host") ? DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY : DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY;
+  const int code = g_str_equal (word, "host") ? DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY
+                                              : DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY;
   guint n_failed = 0;
 
   for (guint64 n = 1; n <= all + 1; n = next_call (n, all))
@@ -200,7 +205,8 @@ test_small_device (void)
   g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
 
   job->max_steps = 3;
-  static const char *const devices[] = { "no-fp16", "no-16bit", "shared=16384", "invocations=128", "buffer=1048576" };
+  static const char *const devices[] = { "no-fp16", "no-16bit", "shared=16384", "invocations=128",
+                                         "buffer=1048576" };
   g_auto (TestRun) whole = { 0 };
   set_faults ("");
   test_run_good (&whole, job);
@@ -215,8 +221,8 @@ test_small_device (void)
         test_run_good (&run, job);
         g_assert_cmpint (test_has_warning (&run, "no fp16"), ==, amp && i < 2);
         for (guint k = 0; k < 3; k++)
-          g_assert_cmpfloat_with_epsilon (g_array_index (run.losses, double, k), g_array_index (whole.losses, double, k),
-                                          2e-2);
+          g_assert_cmpfloat_with_epsilon (g_array_index (run.losses, double, k),
+                                          g_array_index (whole.losses, double, k), 2e-2);
       }
   fault ("%s", "buffer=65536");
   g_auto (TestRun) refused = { 0 };
@@ -225,7 +231,8 @@ test_small_device (void)
   set_faults ("");
 }
 
-/* Uploads on a queue of their own that is late, computing that is late: the waits between them give the same losses. */
+/* Uploads on a queue of their own that is late, computing that is late: the waits between them give
+ * the same losses. */
 static void
 test_two_queues (void)
 {
@@ -273,19 +280,23 @@ first_loss (gboolean wait_between)
   g_assert_no_error (error);
   g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, &watch, &error);
   g_assert_no_error (error);
-  g_assert_true (dyno_engine_build (engine, &watch, NULL, &error) && dyno_engine_initialise (engine, &tracked, &error));
+  g_assert_true (dyno_engine_build (engine, &watch, NULL, &error)
+                 && dyno_engine_initialise (engine, &tracked, &error));
   dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), 0, 0);
-  g_assert_true (dyno_uploader_next (engine->uploader, 0, 0, NULL, &n_valid, &wait_us, &upload.ticket, &error));
+  g_assert_true (dyno_uploader_next (engine->uploader, 0, 0, NULL, &n_valid, &wait_us,
+                                     &upload.ticket, &error));
   dyno_step_fill_input (&input, &order, &job->settings);
   input.n_valid = n_valid;
   input.loss_divisor = (float) n_valid;
   *dyno_program_step_input (engine->program, 0) = input;
-  g_assert_true (dyno_program_submit (engine->program, DYNO_COMMAND_FULL, 0, &upload, 1, &computing, &error));
+  g_assert_true (
+      dyno_program_submit (engine->program, DYNO_COMMAND_FULL, 0, &upload, 1, &computing, &error));
   if (wait_between)
     g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
   g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.ticket, 0, &error));
   dyno_uploader_reclaim (engine->uploader, 0);
-  g_assert_true (dyno_uploader_next (engine->uploader, 0, computing, NULL, &n_valid, &wait_us, &upload.ticket, &error));
+  g_assert_true (dyno_uploader_next (engine->uploader, 0, computing, NULL, &n_valid, &wait_us,
+                                     &upload.ticket, &error));
   g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.ticket, 0, &error));
   g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
   g_assert_no_error (error);
@@ -322,7 +333,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/faults/device/second/loss-is-an-error", "lost", test_second_loss);
   g_test_add_data_func ("/faults/device/second/hang-is-an-error", "hang", test_second_loss);
   g_test_add_data_func ("/faults/device/memory/none-at-each-allocation", "memory", test_no_memory);
-  g_test_add_data_func ("/faults/device/memory/no-host-memory-at-each-allocation", "host", test_no_memory);
+  g_test_add_data_func ("/faults/device/memory/no-host-memory-at-each-allocation", "host",
+                        test_no_memory);
   g_test_add_func ("/faults/device/memory/taken-by-others-offers-a-batch", test_memory_taken);
   g_test_add_func ("/faults/device/less/still-trains", test_small_device);
   g_test_add_func ("/faults/device/queues/in-any-order", test_two_queues);

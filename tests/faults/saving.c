@@ -33,8 +33,8 @@ be_slow (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   calls_let_go ();
 }
 
-/* The first save hangs in fsync until six epochs later: steps, validations and further saves are not held up by it, and in the end
- * best, last and checkpoint are what they are on a fast disk. */
+/* The first save hangs in fsync until six epochs later: steps, validations and further saves are
+ * not held up by it, and in the end best, last and checkpoint are what they are on a fast disk. */
 static void
 test_training_goes_on (void)
 {
@@ -53,13 +53,15 @@ test_training_goes_on (void)
   g_assert_cmpuint (slowness.held, <=, 1); /* one is written at a time */
   g_assert_no_error (run.error);
   g_assert_cmpuint (run.losses->len, ==, 40);
-  g_assert_cmpmem (run.losses->data, 40 * sizeof (double), plain.losses->data, 40 * sizeof (double));
+  g_assert_cmpmem (run.losses->data, 40 * sizeof (double), plain.losses->data,
+                   40 * sizeof (double));
   g_assert_cmpuint (run.best_epoch, ==, plain.best_epoch);
   g_assert_cmpuint (run.checkpoints, >=, 1);
   g_assert_cmpuint (run.checkpoints, <, 8);
   for (guint i = 0; i < G_N_ELEMENTS (files); i++)
     {
-      g_autofree char *a = g_build_filename (fast, files[i], NULL), *b = g_build_filename (slow, files[i], NULL);
+      g_autofree char *a = g_build_filename (fast, files[i], NULL),
+                      *b = g_build_filename (slow, files[i], NULL);
       test_assert_same_file (a, b);
     }
   held_up->resume = g_strdup (slow);

@@ -77,7 +77,8 @@ test_largest_buffer (void)
   g_assert_cmpuint (dyno_device_get_info (device)->max_buffer_bytes, ==, (1 << 20) + 1);
   g_assert_cmpuint (dyno_buffer_get_limit (dyno_device_get_info (device)), ==, 1 << 20);
   dyno_buffer_free (test_buffer (device, 1 << 20, DYNO_BUFFER_DEVICE));
-  g_assert_null (dyno_buffer_new (device, (1 << 20) + 1, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error));
+  g_assert_null (
+      dyno_buffer_new (device, (1 << 20) + 1, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error));
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);
   g_assert_nonnull (strstr (error->message, "1048576"));
   test_device_done (device);

@@ -7,9 +7,10 @@
 static DynoKernel *
 spin_kernel (DynoDevice *device)
 {
-  DynoKernelSpec spec = {
-    .shader = "test/spin.comp", .macros = "LANES=256", .local_size = { 64 }, .push_bytes = sizeof (DynoProbePush)
-  };
+  DynoKernelSpec spec = { .shader = "test/spin.comp",
+                          .macros = "LANES=256",
+                          .local_size = { 64 },
+                          .push_bytes = sizeof (DynoProbePush) };
 
   return test_kernel (device, &spec);
 }
@@ -35,7 +36,8 @@ spin (guint32 x, guint64 rounds)
   return x;
 }
 
-/* One command submitted twice, and another after it: every submission sees what the one before wrote. */
+/* One command submitted twice, and another after it: every submission sees what the one before
+ * wrote. */
 static void
 test_in_flight (void)
 {
@@ -64,7 +66,8 @@ test_in_flight (void)
   test_device_done (device);
 }
 
-/* upload -> device on the transfer queue, compute after it, device -> readback on the transfer queue after that. */
+/* upload -> device on the transfer queue, compute after it, device -> readback on the transfer
+ * queue after that. */
 static void
 test_transfer (void)
 {
@@ -110,7 +113,8 @@ test_copy_fill (void)
 {
   DynoDevice *device = test_device (0);
   g_autoptr (GError) error = NULL;
-  DynoBuffer *a = test_buffer (device, 4096, DYNO_BUFFER_DEVICE), *b = test_buffer (device, 4096, DYNO_BUFFER_READBACK);
+  DynoBuffer *a = test_buffer (device, 4096, DYNO_BUFFER_DEVICE),
+             *b = test_buffer (device, 4096, DYNO_BUFFER_READBACK);
   DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
   guint32 *y = dyno_buffer_get_mapped (b);
 
@@ -130,7 +134,8 @@ test_copy_fill (void)
   test_device_done (device);
 }
 
-/* A barrier is recorded once for what comes after it, between the kinds of work that there are, and not before nothing. */
+/* A barrier is recorded once for what comes after it, between the kinds of work that there are, and
+ * not before nothing. */
 static void
 test_barriers (void)
 {
@@ -142,7 +147,8 @@ test_barriers (void)
 
   g_assert_no_error (error);
   dyno_command_fill (command, buffer, 0, LANES * 4, 5);
-  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1); /* after all that was submitted before */
+  /* after all that was submitted before */
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1);
   dyno_command_barrier (command);
   g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1);
   for (guint i = 0; i < 3; i++)
@@ -201,7 +207,8 @@ test_timer (void)
   test_device_done (device);
 }
 
-/* Command and buffer are freed while they run, and the whole budget is asked for anew: memory counts until the work is done. */
+/* Command and buffer are freed while they run, and the whole budget is asked for anew: memory
+ * counts until the work is done. */
 static void
 test_deferred_free (void)
 {
@@ -211,7 +218,8 @@ test_deferred_free (void)
 
   for (guint round = 0; round < 4; round++)
     {
-      DynoBuffer *buffer = dyno_buffer_new (device, size_bytes, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error);
+      DynoBuffer *buffer =
+          dyno_buffer_new (device, size_bytes, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error);
       DynoCommand *command;
       guint64 ticket = 0;
       g_assert_no_error (error);

@@ -24,19 +24,22 @@ test_list (void)
       g_assert_cmpuint (info->max_invocations, >=, 128);
       g_assert_cmpuint (info->subgroup_min, <=, info->subgroup_size);
       g_assert_cmpuint (info->subgroup_size, <=, info->subgroup_max);
-      g_test_message ("%u: %s, %s, matrix %d, fp16 %d, subgroup %u", i, info->name, info->driver, info->matrix, info->fp16,
-                      info->subgroup_size);
+      g_test_message ("%u: %s, %s, matrix %d, fp16 %d, subgroup %u", i, info->name, info->driver,
+                      info->matrix, info->fp16, info->subgroup_size);
     }
 }
 
-/* A discrete card that lacks something comes after a software device that does not: index -1 and the first of the list are one. */
+/* A discrete card that lacks something comes after a software device that does not: index -1 and
+ * the first of the list are one. */
 static void
 test_order (void)
 {
   DynoProbe probes[] = {
     { .info = { .name = "lacking", .type = DYNO_DEVICE_TYPE_DISCRETE, .vram_bytes = 80000 * MIB },
       .lacks = (char *) "shaderInt64" },
-    { .info = { .name = "software", .type = DYNO_DEVICE_TYPE_SOFTWARE, .vram_bytes = 90000 * MIB } },
+    { .info = { .name = "software",
+                .type = DYNO_DEVICE_TYPE_SOFTWARE,
+                .vram_bytes = 90000 * MIB } },
     { .info = { .name = "small", .type = DYNO_DEVICE_TYPE_DISCRETE, .vram_bytes = 1000 * MIB } },
     { .info = { .name = "large", .type = DYNO_DEVICE_TYPE_DISCRETE, .vram_bytes = 4000 * MIB } },
   };
@@ -65,7 +68,9 @@ test_open_bad_index (void)
 static void
 test_pretend (void)
 {
-  DynoDeviceParams params = { .index = -1, .no_fp16 = TRUE, .no_matrix = TRUE, .shared_bytes = 8192 };
+  DynoDeviceParams params = {
+    .index = -1, .no_fp16 = TRUE, .no_matrix = TRUE, .shared_bytes = 8192
+  };
   g_autoptr (GError) error = NULL;
   DynoDevice *device = dyno_device_open (&params, &error);
 
@@ -82,8 +87,10 @@ test_account (void)
 {
   DynoDevice *device = test_device (0);
   g_autoptr (GError) error = NULL;
-  DynoBuffer *weights = dyno_buffer_new (device, MIB + 1, DYNO_MEMORY_WEIGHTS, DYNO_BUFFER_DEVICE, &error);
-  DynoBuffer *upload = dyno_buffer_new (device, MIB, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, &error);
+  DynoBuffer *weights =
+      dyno_buffer_new (device, MIB + 1, DYNO_MEMORY_WEIGHTS, DYNO_BUFFER_DEVICE, &error);
+  DynoBuffer *upload =
+      dyno_buffer_new (device, MIB, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, &error);
   guint64 expected = MIB + DYNO_BUFFER_GRANULARITY;
 
   g_assert_no_error (error);
@@ -135,7 +142,8 @@ test_huge (void)
 {
   DynoDevice *device = test_device (0);
   g_autoptr (GError) error = NULL;
-  DynoBuffer *buffer = dyno_buffer_new (device, G_MAXUINT64 - 5, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error);
+  DynoBuffer *buffer =
+      dyno_buffer_new (device, G_MAXUINT64 - 5, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error);
 
   g_assert_null (buffer);
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the gpu floor share: a device (none is a failure), and small kernels of shaders/test. */
+/* What the tests of the gpu floor share: a device (none is a failure), and small kernels of
+ * shaders/test. */
 #pragma once
 #include "command.h"
 #include "probe.h"
@@ -42,9 +43,10 @@ test_buffer (DynoDevice *device, guint64 size_bytes, DynoBufferUsage usage)
 static inline DynoKernelSpec
 test_scale_spec (const char *macros, gint32 k0, float k1)
 {
-  DynoKernelSpec spec = {
-    .shader = "test/scale.comp", .n_constants = 2, .local_size = { 32 }, .push_bytes = sizeof (DynoProbePush)
-  };
+  DynoKernelSpec spec = { .shader = "test/scale.comp",
+                          .n_constants = 2,
+                          .local_size = { 32 },
+                          .push_bytes = sizeof (DynoProbePush) };
 
   g_strlcpy (spec.macros, macros, sizeof spec.macros);
   spec.constants[0] = (guint32) k0;

@@ -16,8 +16,8 @@ check_scale (DynoDevice *device, const char *macros, char op, gint32 k0, float k
   g_autoptr (DynoBuffer) b = test_buffer (device, COUNT * 4, DYNO_BUFFER_UPLOAD);
   g_autoptr (DynoBuffer) c = test_buffer (device, COUNT * 4, DYNO_BUFFER_DEVICE);
   g_autoptr (DynoCommand) command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
-  DynoProbePush push = { dyno_buffer_get_address (a), dyno_buffer_get_address (b), dyno_buffer_get_address (c), COUNT - 1,
-                         0.5f };
+  DynoProbePush push = { dyno_buffer_get_address (a), dyno_buffer_get_address (b),
+                         dyno_buffer_get_address (c), COUNT - 1, 0.5f };
   float *x = dyno_buffer_get_mapped (a), *y = dyno_buffer_get_mapped (b);
   float out[COUNT];
 
@@ -33,7 +33,8 @@ check_scale (DynoDevice *device, const char *macros, char op, gint32 k0, float k
   g_assert_true (dyno_buffer_read (c, 0, out, sizeof out, &error));
   g_assert_no_error (error);
   for (guint i = 0; i < COUNT - 1; i++)
-    g_assert_cmpfloat (out[i], ==, (op == '+' ? x[i] + y[i] : x[i] * y[i]) * 0.5f + (float) k0 + k1);
+    g_assert_cmpfloat (out[i], ==,
+                       (op == '+' ? x[i] + y[i] : x[i] * y[i]) * 0.5f + (float) k0 + k1);
   g_assert_cmpfloat (out[COUNT - 1], ==, 123.0f);
 }
 
@@ -92,7 +93,8 @@ test_fp16_subgroup (void)
       test_wait (device, DYNO_QUEUE_COMPUTE, test_submit (command, NULL, 0));
       for (guint i = 0; i < count; i++)
         {
-          g_assert_cmpfloat (y[i], ==, (i / info->subgroup_max % 2 ? 3.0f : -0.5f) * (float) info->subgroup_max);
+          g_assert_cmpfloat (
+              y[i], ==, (i / info->subgroup_max % 2 ? 3.0f : -0.5f) * (float) info->subgroup_max);
           g_assert_cmpfloat (y[count + i], ==, (float) info->subgroup_max);
         }
     }
@@ -131,7 +133,8 @@ test_get_many (void)
       specs[i] = test_scale_spec (i % 2 ? "OP=+" : "OP=*", (gint32) (i % 20), 0.0f);
       pointers[i] = &specs[i];
     }
-  g_assert_true (dyno_kernel_get_many (device, pointers, 40, kernels, count_progress, &last, cancellable, &error));
+  g_assert_true (dyno_kernel_get_many (device, pointers, 40, kernels, count_progress, &last,
+                                       cancellable, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (last, ==, 40);
   for (guint i = 0; i < 40; i++)
@@ -148,7 +151,8 @@ test_get_many (void)
   g_clear_error (&error);
 
   g_cancellable_cancel (cancellable);
-  g_assert_false (dyno_kernel_get_many (device, pointers, 40, kernels, NULL, NULL, cancellable, &error));
+  g_assert_false (
+      dyno_kernel_get_many (device, pointers, 40, kernels, NULL, NULL, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   test_device_done (device);
 }
@@ -171,7 +175,8 @@ test_syntax_error (void)
   test_device_done (device);
 }
 
-/* Every file of a cache folder: truncated, or with one byte changed in the middle, or replaced by text.  Their number. */
+/* Every file of a cache folder: truncated, or with one byte changed in the middle, or replaced by
+ * text.  Their number. */
 static guint
 damage_files (const char *child, guint how)
 {
@@ -300,7 +305,8 @@ test_matrix (void)
       push.a = dyno_buffer_get_address (a);
       push.b = dyno_buffer_get_address (b);
       push.c = dyno_buffer_get_address (c);
-      g_strlcpy (spec.macros, matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1", sizeof spec.macros);
+      g_strlcpy (spec.macros, matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1",
+                 sizeof spec.macros);
       command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
       dyno_command_dispatch (command, test_kernel (device, &spec), &push, 1, 1, 1);
       g_assert_true (dyno_command_end (command, &error));
@@ -335,7 +341,8 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
-/* A kernel's numbers under the names that drivers have for them: of RADV, ANV, NVK, and one that nobody knows. */
+/* A kernel's numbers under the names that drivers have for them: of RADV, ANV, NVK, and one that
+ * nobody knows. */
 static void
 test_statistics_names (void)
 {

@@ -12,7 +12,8 @@
 #define FMA_CHAINS 8
 
 static void
-run_probe (DynoDevice *device, const DynoKernelSpec *spec, const DynoProbePush *push, guint32 groups)
+run_probe (DynoDevice *device, const DynoKernelSpec *spec, const DynoProbePush *push,
+           guint32 groups)
 {
   g_autoptr (GError) error = NULL;
   DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
@@ -31,14 +32,17 @@ static void
 test_copy (void)
 {
   DynoDevice *device = test_device (0);
-  DynoKernelSpec spec = {
-    .shader = "probe/copy.comp", .macros = "EACH=8", .local_size = { LOCAL }, .push_bytes = sizeof (DynoProbePush)
-  };
+  DynoKernelSpec spec = { .shader = "probe/copy.comp",
+                          .macros = "EACH=8",
+                          .local_size = { LOCAL },
+                          .push_bytes = sizeof (DynoProbePush) };
   guint64 size = (CHUNKS + LOCAL) * 16;
   DynoBuffer *source = test_buffer (device, size, DYNO_BUFFER_UPLOAD),
              *target = test_buffer (device, size, DYNO_BUFFER_READBACK);
   guint32 *from = dyno_buffer_get_mapped (source), *to = dyno_buffer_get_mapped (target);
-  DynoProbePush push = { .a = dyno_buffer_get_address (source), .c = dyno_buffer_get_address (target), .count = CHUNKS };
+  DynoProbePush push = { .a = dyno_buffer_get_address (source),
+                         .c = dyno_buffer_get_address (target),
+                         .count = CHUNKS };
 
   for (guint64 i = 0; i < size / 4; i++)
     {
@@ -59,12 +63,15 @@ static void
 test_fma (void)
 {
   DynoDevice *device = test_device (0);
-  DynoKernelSpec spec = {
-    .shader = "probe/fma.comp", .macros = "CHAINS=8 UNROLL=16", .local_size = { LOCAL }, .push_bytes = sizeof (DynoProbePush)
-  };
+  DynoKernelSpec spec = { .shader = "probe/fma.comp",
+                          .macros = "CHAINS=8 UNROLL=16",
+                          .local_size = { LOCAL },
+                          .push_bytes = sizeof (DynoProbePush) };
   DynoBuffer *target = test_buffer (device, LOCAL * 2 * sizeof (float), DYNO_BUFFER_READBACK);
   const float *sums = dyno_buffer_get_mapped (target);
-  DynoProbePush push = { .c = dyno_buffer_get_address (target), .count = FMA_LOOPS, .scale = 0.9999f };
+  DynoProbePush push = { .c = dyno_buffer_get_address (target),
+                         .count = FMA_LOOPS,
+                         .scale = 0.9999f };
   double left = pow ((double) push.scale, FMA_LOOPS * FMA_UNROLL);
 
   run_probe (device, &spec, &push, 2);

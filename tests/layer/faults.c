@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A Vulkan layer that makes faults, for tests alone; it is never installed.
  *
- * Loaded by the loader: VK_ADD_LAYER_PATH=<this build folder> VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults.  What it does is told by
- * DYNO_FAULTS, or by dyno_faults_set of a test that opens it as a module: words with commas between.  Calls are counted from 1, by
- * device; without a word it changes nothing.
+ * Loaded by the loader: VK_ADD_LAYER_PATH=<this build folder>
+ * VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults.  What it does is told by DYNO_FAULTS, or by
+ * dyno_faults_set of a test that opens it as a module: words with commas between.  Calls are
+ * counted from 1, by device; without a word it changes nothing.
  *
  *   lost=N          the N-th vkQueueSubmit and all that follows on that device: VK_ERROR_DEVICE_LOST
  *   hang=N          the N-th vkQueueSubmit and those behind it never finish; waits end with VK_TIMEOUT, at once and not after the
@@ -20,8 +21,9 @@
  *   late-upload     a second queue family, for transfers alone, whose work is done as late as the waits allow;
  *   late-compute    the same family, while compute is done as late as the waits allow
  *
- * The second family is the first one's queue: what is late is held back here until something waits for it, so that a wait which is
- * missing lets the device see the wrong order, every time.  Only what Dyno calls is intercepted. */
+ * The second family is the first one's queue: what is late is held back here until something waits
+ * for it, so that a wait which is missing lets the device see the wrong order, every time.  Only
+ * what Dyno calls is intercepted. */
 #include "layer.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,11 +91,11 @@ find_device (const void *handle)
   return device;
 }
 
-/* Devices -------------------------------------------------------------------------------------------------------- */
+/* Devices -------------------------------------------------------------------------------------- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator,
-               VkDevice *handle)
+create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
+               const VkAllocationCallbacks *allocator, VkDevice *handle)
 {
   VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *) info->pNext;
   uint32_t second = layer_has_second_family () ? layer_count_families (physical) : UINT32_MAX;
@@ -104,7 +106,9 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const 
   Device *device;
   VkResult result;
 
-  while (link && (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
+  while (link
+         && (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO
+             || link->function != VK_LAYER_LINK_INFO))
     link = (VkLayerDeviceCreateInfo *) link->pNext;
   if (!link)
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -118,7 +122,8 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const 
     if (info->pQueueCreateInfos[i].queueFamilyIndex != second)
       queues[real.queueCreateInfoCount++] = info->pQueueCreateInfos[i];
   instance = layer_instance (physical).handle;
-  result = ((PFN_vkCreateDevice) next_instance (instance, "vkCreateDevice")) (physical, &real, allocator, handle);
+  result = ((PFN_vkCreateDevice) next_instance (instance, "vkCreateDevice")) (physical, &real,
+                                                                              allocator, handle);
   if (result != VK_SUCCESS)
     {
       free (device);
@@ -153,7 +158,8 @@ check_hang (Device *device, const char *call)
 
   pthread_mutex_lock (&layer_lock);
   hangs = device->hung
-          && (device->timeouts >= GIVEN_UP || !strcmp (call, "vkDestroyDevice") || !strcmp (call, "vkDeviceWaitIdle"));
+          && (device->timeouts >= GIVEN_UP || !strcmp (call, "vkDestroyDevice")
+              || !strcmp (call, "vkDeviceWaitIdle"));
   pthread_mutex_unlock (&layer_lock);
   if (hangs)
     layer_give_up ("%s on a device that hangs", call);
@@ -202,7 +208,7 @@ get_queue (VkDevice handle, uint32_t family, uint32_t index, VkQueue *queue)
     }
 }
 
-/* Submissions ---------------------------------------------------------------------------------------------------- */
+/* Submissions ---------------------------------------------------------------------------------- */
 
 /* Copies moved: their pointers go with them. */
 static void
@@ -221,7 +227,8 @@ repoint_late (Device *device)
     }
 }
 
-/* Gives the device what was held back, up to that value of that semaphore (null: all).  Under the lock. */
+/* Gives the device what was held back, up to that value of that semaphore (null: all).  Under the
+ * lock. */
 static VkResult
 flush_locked (Device *device, VkSemaphore semaphore, uint64_t value)
 {
@@ -229,7 +236,8 @@ flush_locked (Device *device, VkSemaphore semaphore, uint64_t value)
   unsigned n = 0;
 
   while (n < device->n_late && result == VK_SUCCESS
-         && (!semaphore || (device->late[n].signal == semaphore && device->late[n].signal_value <= value)))
+         && (!semaphore
+             || (device->late[n].signal == semaphore && device->late[n].signal_value <= value)))
     result = device->QueueSubmit (device->queue, 1, &device->late[n++].info, VK_NULL_HANDLE);
   device->n_late -= n;
   memmove (device->late, device->late + n, device->n_late * sizeof device->late[0]);
@@ -255,8 +263,9 @@ hold_back (Device *device, const VkSubmitInfo *info)
 
   if (device->n_late == MOST_LATE)
     flush_locked (device, device->late[0].signal, device->late[0].signal_value);
-  if (!timeline || timeline->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO || info->commandBufferCount != 1
-      || info->signalSemaphoreCount != 1 || info->waitSemaphoreCount > MOST_WAITS)
+  if (!timeline || timeline->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO
+      || info->commandBufferCount != 1 || info->signalSemaphoreCount != 1
+      || info->waitSemaphoreCount > MOST_WAITS)
     layer_give_up ("a submission of a form that cannot be held back");
   late = &device->late[device->n_late++];
   *late = (Late){ .info = *info,
@@ -302,7 +311,8 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
       if (layer_faults.lost && device->submits >= layer_faults.lost && !device->lost)
         {
           flush_locked (device, VK_NULL_HANDLE, UINT64_MAX);
-          device->DeviceWaitIdle (device->handle); /* what was in flight is over when a loss is told */
+          /* what was in flight is over when a loss is told */
+          device->DeviceWaitIdle (device->handle);
           device->lost = true;
         }
       device->hung |= layer_faults.hang && device->submits >= layer_faults.hang;
@@ -339,11 +349,11 @@ wait_semaphores (VkDevice handle, const VkSemaphoreWaitInfo *info, uint64_t time
   return result;
 }
 
-/* Memory and pipelines ------------------------------------------------------------------------------------------- */
+/* Memory and pipelines ------------------------------------------------------------------------- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator,
-                 VkDeviceMemory *memory)
+allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info,
+                 const VkAllocationCallbacks *allocator, VkDeviceMemory *memory)
 {
   Device *device = find_device (handle);
   VkResult result = VK_SUCCESS;
@@ -353,7 +363,8 @@ allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info, const VkAllo
   if (device->faulty && layer_faults.host && device->allocations == layer_faults.host)
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
   if ((device->faulty && layer_faults.memory && device->allocations == layer_faults.memory)
-      || (layer_faults.memory_limit && device->allocated + info->allocationSize > layer_faults.memory_limit)
+      || (layer_faults.memory_limit
+          && device->allocated + info->allocationSize > layer_faults.memory_limit)
       || (layer_faults.buffer && info->allocationSize > layer_faults.buffer))
     result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   if (result == VK_SUCCESS)
@@ -373,7 +384,8 @@ free_memory (VkDevice handle, VkDeviceMemory memory, const VkAllocationCallbacks
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-create_buffer (VkDevice handle, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator, VkBuffer *buffer)
+create_buffer (VkDevice handle, const VkBufferCreateInfo *info,
+               const VkAllocationCallbacks *allocator, VkBuffer *buffer)
 {
   Device *device = find_device (handle);
   VkBufferCreateInfo real = *info;
@@ -397,8 +409,8 @@ destroy_buffer (VkDevice handle, VkBuffer buffer, const VkAllocationCallbacks *a
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-create_command_pool (VkDevice handle, const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator,
-                     VkCommandPool *pool)
+create_command_pool (VkDevice handle, const VkCommandPoolCreateInfo *info,
+                     const VkAllocationCallbacks *allocator, VkCommandPool *pool)
 {
   Device *device = find_device (handle);
   VkCommandPoolCreateInfo real = *info;
@@ -419,7 +431,8 @@ destroy_command_pool (VkDevice handle, VkCommandPool pool, const VkAllocationCal
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count, const VkComputePipelineCreateInfo *infos,
+create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count,
+                          const VkComputePipelineCreateInfo *infos,
                           const VkAllocationCallbacks *allocator, VkPipeline *pipelines)
 {
   Device *device = find_device (handle);
@@ -435,7 +448,7 @@ create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count
   return VK_ERROR_UNKNOWN;
 }
 
-/* The loader's way in -------------------------------------------------------------------------------------------- */
+/* The loader's way in -------------------------------------------------------------------------- */
 
 static PFN_vkVoidFunction get_instance_proc (VkInstance instance, const char *name);
 static PFN_vkVoidFunction get_device_proc (VkDevice device, const char *name);
@@ -495,7 +508,8 @@ get_instance_proc (VkInstance instance, const char *name)
 EXPORT VKAPI_ATTR VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion (VkNegotiateLayerInterface *version)
 {
-  if (version->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT || version->loaderLayerInterfaceVersion < 2)
+  if (version->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT
+      || version->loaderLayerInterfaceVersion < 2)
     return VK_ERROR_INITIALIZATION_FAILED;
   version->loaderLayerInterfaceVersion = 2;
   version->pfnGetInstanceProcAddr = get_instance_proc;

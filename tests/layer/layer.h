@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of the layer share: physical.c (words, instances, what devices are) and faults.c (what they do). */
+/* What the two files of the layer share: physical.c (words, instances, what devices are) and
+ * faults.c (what they do). */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,7 +19,8 @@ typedef struct {
   void *key; /* the loader's dispatch table, which its physical devices share; NULL: free */
   VkInstance handle;
   PFN_vkGetInstanceProcAddr next;
-  /* Asked for when the instance is made: later the loader gives the first layer's, which is this one's. */
+  /* Asked for when the instance is made: later the loader gives the first layer's, which is this
+   * one's. */
   PFN_vkDestroyInstance DestroyInstance;
   PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
   PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
@@ -40,7 +42,9 @@ uint64_t dyno_faults_count (const char *what);
 
 void layer_give_up (const char *format, ...) __attribute__ ((noreturn, format (printf, 1, 2)));
 void *layer_key (const void *handle);
-LayerInstance layer_instance (const void *handle); /* of an instance or a physical device; faults are known from then on */
+/* of an instance or a physical device; faults are known from then on */
+LayerInstance layer_instance (const void *handle);
 bool layer_has_second_family (void);
 uint32_t layer_count_families (VkPhysicalDevice physical); /* without the second */
-PFN_vkVoidFunction layer_instance_call (const char *name); /* of this layer; NULL: not intercepted */
+/* of this layer; NULL: not intercepted */
+PFN_vkVoidFunction layer_instance_call (const char *name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of the layer (see the head of faults.c), its instances, and what physical devices are said to be. */
+/* The words of the layer (see the head of faults.c), its instances, and what physical devices are
+ * said to be. */
 #include "layer.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ LayerCounts layer_counts;
 static bool told;
 static LayerInstance instances[MOST_INSTANCES];
 
-/* Words ---------------------------------------------------------------------------------------------------------- */
+/* Words ---------------------------------------------------------------------------------------- */
 
 void
 layer_give_up (const char *format, ...)
@@ -58,7 +59,8 @@ take_word (LayerFaults *f, const char *word)
   size_t length = value ? (size_t) (value - word) : strlen (word);
 
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (strlen (known[i].name) == length && memcmp (known[i].name, word, length) == 0 && !value == !known[i].number)
+    if (strlen (known[i].name) == length && memcmp (known[i].name, word, length) == 0
+        && !value == !known[i].number)
       {
         if (value)
           *known[i].number = strtoull (value + 1, NULL, 10);
@@ -92,7 +94,8 @@ dyno_faults_set (const char *words)
   pthread_mutex_unlock (&layer_lock);
 }
 
-/* "submits", "allocations" or "pipelines" of the last device so far, "devices" since faults were set. */
+/* "submits", "allocations" or "pipelines" of the last device so far, "devices" since faults were
+ * set. */
 EXPORT uint64_t
 dyno_faults_count (const char *what)
 {
@@ -107,7 +110,7 @@ dyno_faults_count (const char *what)
   return count;
 }
 
-/* Instances ------------------------------------------------------------------------------------------------------ */
+/* Instances ------------------------------------------------------------------------------------ */
 
 void *
 layer_key (const void *handle)
@@ -145,19 +148,23 @@ layer_has_second_family (void)
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
-create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *handle)
+create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
+                 VkInstance *handle)
 {
   VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *) info->pNext;
   PFN_vkGetInstanceProcAddr next;
   VkResult result;
 
-  while (link && (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO))
+  while (link
+         && (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO
+             || link->function != VK_LAYER_LINK_INFO))
     link = (VkLayerInstanceCreateInfo *) link->pNext;
   if (!link)
     return VK_ERROR_INITIALIZATION_FAILED;
   next = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-  result = ((PFN_vkCreateInstance) next (VK_NULL_HANDLE, "vkCreateInstance")) (info, allocator, handle);
+  result =
+      ((PFN_vkCreateInstance) next (VK_NULL_HANDLE, "vkCreateInstance")) (info, allocator, handle);
   if (result != VK_SUCCESS)
     return result;
   pthread_mutex_lock (&layer_lock);
@@ -193,7 +200,7 @@ destroy_instance (VkInstance handle, const VkAllocationCallbacks *allocator)
   next (handle, allocator);
 }
 
-/* What a physical device is ------------------------------------------------------------------------------------- */
+/* What a physical device is -------------------------------------------------------------------- */
 
 #define LOWER(field, most)            \
   if ((most) > 0 && (field) > (most)) \
@@ -204,15 +211,18 @@ get_properties2 (VkPhysicalDevice handle, VkPhysicalDeviceProperties2 *propertie
 {
   layer_instance (handle).GetPhysicalDeviceProperties2 (handle, properties);
   LOWER (properties->properties.limits.maxComputeSharedMemorySize, (uint32_t) layer_faults.shared);
-  LOWER (properties->properties.limits.maxComputeWorkGroupInvocations, (uint32_t) layer_faults.invocations);
+  LOWER (properties->properties.limits.maxComputeWorkGroupInvocations,
+         (uint32_t) layer_faults.invocations);
   for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext)
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
       {
-        LOWER (((VkPhysicalDeviceMaintenance3Properties *) (void *) s)->maxMemoryAllocationSize, layer_faults.buffer);
+        LOWER (((VkPhysicalDeviceMaintenance3Properties *) (void *) s)->maxMemoryAllocationSize,
+               layer_faults.buffer);
       }
     else if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES)
       {
-        LOWER (((VkPhysicalDeviceMaintenance4Properties *) (void *) s)->maxBufferSize, layer_faults.buffer);
+        LOWER (((VkPhysicalDeviceMaintenance4Properties *) (void *) s)->maxBufferSize,
+               layer_faults.buffer);
       }
 }
 
@@ -223,7 +233,8 @@ mask_features (VkBaseOutStructure *s)
   VkPhysicalDeviceVulkan12Features *v12 = (void *) s;
 
   if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES && layer_faults.no_16bit)
-    v11->storageBuffer16BitAccess = v11->uniformAndStorageBuffer16BitAccess = v11->storagePushConstant16 = VK_FALSE;
+    v11->storageBuffer16BitAccess = v11->uniformAndStorageBuffer16BitAccess =
+        v11->storagePushConstant16 = VK_FALSE;
   if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && layer_faults.no_fp16)
     v12->shaderFloat16 = VK_FALSE;
   if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && layer_faults.no_address)
@@ -231,7 +242,8 @@ mask_features (VkBaseOutStructure *s)
   /* The KHR struct begins as NV's does. */
   if (layer_faults.no_matrix
       && (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV
-          || (int) s->sType == 1000506000 /* ..._COOPERATIVE_MATRIX_FEATURES_KHR, which older headers lack */))
+          || (int) s->sType
+                 == 1000506000 /* ..._COOPERATIVE_MATRIX_FEATURES_KHR, which older headers lack */))
     ((VkPhysicalDeviceCooperativeMatrixFeaturesNV *) (void *) s)->cooperativeMatrix = VK_FALSE;
 }
 
@@ -267,13 +279,14 @@ get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyPrope
       instance.GetPhysicalDeviceQueueFamilyProperties (handle, count, families);
       if (room > real)
         {
-          families[real] = (VkQueueFamilyProperties){ .queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1 };
+          families[real] =
+              (VkQueueFamilyProperties){ .queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1 };
           *count = real + 1;
         }
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 PFN_vkVoidFunction
 layer_instance_call (const char *name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The autotuner: it fills the table, a variant that computes something else never wins, cancelling keeps what was found. */
+/* The autotuner: it fills the table, a variant that computes something else never wins, cancelling
+ * keeps what was found. */
 #include "autotune.h"
 #include "elementwise.h"
 #include "graph-private.h"
@@ -15,8 +16,8 @@ two_ways_lower (DynoLowering *lowering, DynoNode *node)
   const char *const labels[] = { "slow", "wrong" };
   gboolean wrong = dyno_lowering_choose (lowering, node, "two-ways", labels, 2) == 1;
   for (guint i = 0; i < (wrong ? 1 : 6); i++)
-    dyno_elementwise_lower (lowering, node, "forward", "add/add_forward.comp", node->inputs[0], node->inputs[wrong ? 0 : 1],
-                            node->outputs[0], FALSE, NULL, 0, FALSE);
+    dyno_elementwise_lower (lowering, node, "forward", "add/add_forward.comp", node->inputs[0],
+                            node->inputs[wrong ? 0 : 1], node->outputs[0], FALSE, NULL, 0, FALSE);
 }
 
 static void
@@ -73,12 +74,14 @@ test_fills_the_table (void)
       guint64 allocated = dyno_device_get_allocated_total (device);
       guint count = dyno_autotune_count (device, graph, choices), done = 0;
       g_assert_cmpuint (count, >, 8);
-      g_assert_true (dyno_autotune_within (device, graph, choices, 0, count_progress, &done, NULL, &error));
+      g_assert_true (
+          dyno_autotune_within (device, graph, choices, 0, count_progress, &done, NULL, &error));
       g_assert_no_error (error);
       g_assert_cmpuint (done, >, 0);
       g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, 0);
       g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, allocated);
-      g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, dyno_device_get_info (device), choices, &error);
+      g_autoptr (DynoLowering) lowering =
+          dyno_lowering_new (graph, dyno_device_get_info (device), choices, &error);
       GPtrArray *points = dyno_lowering_get_choice_points (lowering);
       for (guint i = 0; i < points->len; i++)
         {
@@ -89,7 +92,8 @@ test_fills_the_table (void)
     }
 }
 
-/* Without time nothing is measured and nothing fails; what was not reached is not taken for known. */
+/* Without time nothing is measured and nothing fails; what was not reached is not taken for
+ * known. */
 static void
 test_no_time (void)
 {
@@ -113,7 +117,8 @@ test_settles (void)
   g_assert_true (dyno_autotune_settle (device, graph, choices, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (dyno_autotune_count (device, graph, choices), ==, 0);
-  g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, dyno_device_get_info (device), choices, &error);
+  g_autoptr (DynoLowering) lowering =
+      dyno_lowering_new (graph, dyno_device_get_info (device), choices, &error);
   GPtrArray *points = dyno_lowering_get_choice_points (lowering);
   for (guint i = 0; i < points->len; i++)
     g_assert_cmpuint (((DynoChoicePoint *) g_ptr_array_index (points, i))->chosen, ==, 0);
@@ -138,7 +143,8 @@ test_stop_keeps (void)
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   guint count = dyno_autotune_count (device, graph, choices);
   gpointer data[] = { choices, cancellable, GUINT_TO_POINTER (count) };
-  g_assert_false (dyno_autotune_within (device, graph, choices, 0, cancel_when_one_is_known, data, cancellable, &error));
+  g_assert_false (dyno_autotune_within (device, graph, choices, 0, cancel_when_one_is_known, data,
+                                        cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_autoptr (DynoChoices) kept = dyno_choices_load ("a device");
   g_assert_cmpuint (dyno_autotune_count (device, graph, kept), <, count);
@@ -159,7 +165,8 @@ test_cancelling (void)
   g_autoptr (DynoGraph) graph = small_net (FALSE);
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_assert_false (dyno_autotune (device, graph, choices, cancel_at_three, cancellable, cancellable, &error));
+  g_assert_false (
+      dyno_autotune (device, graph, choices, cancel_at_three, cancellable, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch norm against its reference: training, evaluation, backward; with ReLU and residual by fusion, and unfused. */
+/* Batch norm against its reference: training, evaluation, backward; with ReLU and residual by
+ * fusion, and unfused. */
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include <math.h>
@@ -73,7 +74,8 @@ case_reference (const Case *c, Form form)
                                .relu = form == RELU || form == ADD_RELU };
 }
 
-/* Moves the residual where the sum is near the relu's bend: there a rounding of the sum decides the gradient. */
+/* Moves the residual where the sum is near the relu's bend: there a rounding of the sum decides the
+ * gradient. */
 static void
 case_avoid_bend (Case *c)
 {
@@ -92,7 +94,9 @@ build (Harness *h, const Case *c, Form form, gboolean fuse, DynoTensor **x, Dyno
   const Shape *s = c->shape;
   DynoGraph *graph = harness_graph (h);
   *x = harness_input (h, "x", s->n, s->h, s->w, s->c, c->x);
-  *residual = form == ADD_RELU || form == ADD ? harness_input (h, "residual", s->n, s->h, s->w, s->c, c->residual) : NULL;
+  *residual = form == ADD_RELU || form == ADD
+                  ? harness_input (h, "residual", s->n, s->h, s->w, s->c, c->residual)
+                  : NULL;
   DynoTensor *y = dyno_batch_norm (graph, *x, "bn");
   if (*residual)
     y = dyno_add (graph, y, *residual, "add");
@@ -120,7 +124,8 @@ check_train (const Shape *shape, Form form, gboolean fuse, gboolean amp, double 
   Case c;
   case_init (&c, shape, offset);
   case_avoid_bend (&c);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
   DynoTensor *x, *residual, *y = build (h, &c, form, fuse, &x, &residual);
   harness_set_gradient (h, y, c.dy);
   g_autofree double *start = harness_random (8, shape->c, 4);
@@ -225,14 +230,15 @@ test_evaluation (void)
         {
           Case c;
           case_init (&c, &shapes[i], 0);
-          g_autoptr (Harness) h =
-              harness_new (&(HarnessParams){ .amp = amp, .kind = DYNO_COMMAND_FORWARD, .batch = shapes[i].n });
+          g_autoptr (Harness) h = harness_new (
+              &(HarnessParams){ .amp = amp, .kind = DYNO_COMMAND_FORWARD, .batch = shapes[i].n });
           DynoTensor *x, *residual, *y = build (h, &c, form, TRUE, &x, &residual);
           harness_run (h);
           ReferenceBatchNorm s = case_reference (&c, form);
           g_autofree double *want = g_new (double, c.count);
           reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
-          g_autofree double *got = harness_read (h, y), *mean = harness_read_parameter (h, "bn.running_mean");
+          g_autofree double *got = harness_read (h, y),
+                            *mean = harness_read_parameter (h, "bn.running_mean");
           harness_assert_close (got, want, c.count, harness_tolerance (h), "y");
           harness_assert_close (mean, c.mean, c.shape->c, 1e-12, "running mean");
           case_clear (&c);
@@ -246,7 +252,8 @@ check_accumulate (gboolean amp)
   const Shape *shape = &shapes[2];
   Case c;
   case_init (&c, shape, 0);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *x, *residual, *y = build (h, &c, ADD_RELU, TRUE, &x, &residual);
   DynoTensor *x2 = dyno_relu (graph, x, "x2"), *r2 = dyno_relu (graph, residual, "r2");
@@ -265,7 +272,8 @@ check_accumulate (gboolean amp)
       dx[i] += c.x[i] > 0 ? dx2[i] : 0;
       dr[i] += c.residual[i] > 0 ? dr2[i] : 0;
     }
-  g_autofree double *dx_got = harness_read_gradient (h, x), *dr_got = harness_read_gradient (h, residual);
+  g_autofree double *dx_got = harness_read_gradient (h, x),
+                    *dr_got = harness_read_gradient (h, residual);
   harness_assert_close (dx_got, dx, c.count, harness_tolerance (h), "dx");
   harness_assert_close (dr_got, dr, c.count, harness_tolerance (h), "dresidual");
   case_clear (&c);
@@ -278,7 +286,8 @@ test_accumulate (void)
   check_accumulate (TRUE);
 }
 
-/* Equal inputs, equal bits; and the running statistics move once a step, also when outputs are computed again. */
+/* Equal inputs, equal bits; and the running statistics move once a step, also when outputs are
+ * computed again. */
 static void
 test_deterministic (void)
 {
@@ -287,18 +296,20 @@ test_deterministic (void)
   double *first = NULL;
   for (guint pass = 0; pass < 3; pass++)
     {
-      g_autoptr (Harness) h =
-          harness_new (&(HarnessParams){ .amp = TRUE, .training = TRUE, .batch = shapes[6].n, .checkpointing = pass == 2 });
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){
+          .amp = TRUE, .training = TRUE, .batch = shapes[6].n, .checkpointing = pass == 2 });
       DynoTensor *x, *residual, *y = build (h, &c, ADD_RELU, TRUE, &x, &residual);
       DynoTensor *z = dyno_batch_norm (harness_graph (h), y, "bn2");
       harness_set_gradient (h, z, c.dy);
       harness_run (h);
-      g_autofree double *dx = harness_read_gradient (h, x), *mean = harness_read_parameter (h, "bn2.running_mean");
+      g_autofree double *dx = harness_read_gradient (h, x),
+                        *mean = harness_read_parameter (h, "bn2.running_mean");
       double *all = g_new (double, c.count + c.shape->c);
       memcpy (all, dx, c.count * sizeof (double));
       memcpy (all + c.count, mean, c.shape->c * sizeof (double));
       if (first)
-        g_assert_cmpmem (all, (c.count + c.shape->c) * sizeof (double), first, (c.count + c.shape->c) * sizeof (double));
+        g_assert_cmpmem (all, (c.count + c.shape->c) * sizeof (double), first,
+                         (c.count + c.shape->c) * sizeof (double));
       g_free (first);
       first = all;
     }
@@ -318,8 +329,8 @@ check_restored (const Shape *shape, Restore form, gboolean amp)
   gsize n_weights = (gsize) shape->c * shape->c;
   for (guint restoring = 0; restoring < 2; restoring++)
     {
-      g_autoptr (Harness) h =
-          harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n, .restoring = restoring != 0 });
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){
+          .amp = amp, .training = TRUE, .batch = shape->n, .restoring = restoring != 0 });
       DynoGraph *graph = harness_graph (h);
       DynoTensor *x, *residual, *y = build (h, &c, PLAIN, FALSE, &x, &residual);
       if (form != RESTORE_PLAIN)
@@ -327,8 +338,9 @@ check_restored (const Shape *shape, Restore form, gboolean amp)
       if (form == RESTORE_POOL)
         y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
       dyno_fuse_all (graph);
-      DynoTensor *z =
-          dyno_conv2d (graph, y, "conv", &(DynoConv2dParams){ .out_channels = shape->c, .kernel_h = 1, .kernel_w = 1 });
+      DynoTensor *z = dyno_conv2d (
+          graph, y, "conv",
+          &(DynoConv2dParams){ .out_channels = shape->c, .kernel_h = 1, .kernel_w = 1 });
       harness_set_gradient (h, z, dz);
       harness_run (h);
       g_autofree double *y_got = harness_read (h, y), *dx = harness_read_gradient (h, x);
@@ -343,14 +355,16 @@ check_restored (const Shape *shape, Restore form, gboolean amp)
       memcpy (all, dx, c.count * sizeof (double));
       memcpy (all + c.count, dw, n_weights * sizeof (double));
       if (kept)
-        g_assert_cmpmem (all, (c.count + n_weights) * sizeof (double), kept, (c.count + n_weights) * sizeof (double));
+        g_assert_cmpmem (all, (c.count + n_weights) * sizeof (double), kept,
+                         (c.count + n_weights) * sizeof (double));
       g_free (kept);
       kept = all;
     }
   case_clear (&c);
 }
 
-/* An activation that was dropped and is written again by the backward pass is the same to the bit, and so is what is made of it. */
+/* An activation that was dropped and is written again by the backward pass is the same to the bit,
+ * and so is what is made of it. */
 static void
 test_restored (void)
 {
@@ -363,7 +377,8 @@ test_restored (void)
       }
 }
 
-/* Channels whose batch has no finite mean or variance keep their running statistics; the others' move. */
+/* Channels whose batch has no finite mean or variance keep their running statistics; the others'
+ * move. */
 static void
 test_running_statistics_stay_finite (void)
 {
@@ -372,11 +387,13 @@ test_running_statistics_stay_finite (void)
   case_init (&c, &shape, 0);
   c.x[4 * shape.c + 0] = INFINITY;
   c.x[9 * shape.c + 1] = NAN;
-  c.x[2 * shape.c + 2] = 1e25; /* its square is Inf in fp32: the mean is finite and the variance is not */
+  /* its square is Inf in fp32: the mean is finite and the variance is not */
+  c.x[2 * shape.c + 2] = 1e25;
   g_autofree double *mean = g_memdup2 (c.mean, shape.c * sizeof (double));
   g_autofree double *variance = g_memdup2 (c.variance, shape.c * sizeof (double));
   g_autofree double *y_want = g_new (double, c.count);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = shape.n, .kind = DYNO_COMMAND_FORWARD });
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .training = TRUE, .batch = shape.n, .kind = DYNO_COMMAND_FORWARD });
   DynoTensor *x, *residual;
   build (h, &c, PLAIN, FALSE, &x, &residual);
   harness_run (h);
@@ -424,7 +441,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/gradients-accumulate", test_accumulate);
   g_test_add_func ("/nn/batchnorm/same-bits-again", test_deterministic);
   g_test_add_func ("/nn/batchnorm/what-is-restored-has-the-same-bits", test_restored);
-  g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite", test_running_statistics_stay_finite);
+  g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite",
+                   test_running_statistics_stay_finite);
   g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);
   return g_test_run ();
 }

@@ -67,7 +67,8 @@ static void
 test_floor (void)
 {
   DynoDispatch d = { .bytes = 8000000, .flops = 60000000 };
-  g_assert_cmpfloat_with_epsilon (dyno_ceilings_floor_us (&some, &d), 2, 1e-9); /* its FLOPs would take 1 */
+  /* its FLOPs would take 1 */
+  g_assert_cmpfloat_with_epsilon (dyno_ceilings_floor_us (&some, &d), 2, 1e-9);
   d.flops = 600000000;
   g_assert_cmpfloat_with_epsilon (dyno_ceilings_floor_us (&some, &d), 10, 1e-9);
   dyno_kernel_spec_macro (&d.spec, "HALF=1");
@@ -106,8 +107,8 @@ static void
 test_measure_past_the_budget (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (DynoDevice) device =
-      dyno_device_open (&(DynoDeviceParams){ .index = -1, .budget_bytes = DYNO_BUFFER_GRANULARITY }, &error);
+  g_autoptr (DynoDevice) device = dyno_device_open (
+      &(DynoDeviceParams){ .index = -1, .budget_bytes = DYNO_BUFFER_GRANULARITY }, &error);
   DynoCeilings got;
   g_assert_no_error (error);
   g_assert_false (dyno_ceilings_measure (device, &got, &error));
@@ -119,7 +120,8 @@ test_measure_past_the_budget (void)
 static void
 use_own_cache (void)
 {
-  g_autofree char *folder = g_dir_make_tmp ("dyno-ceilings-XXXXXX", NULL), *dyno = g_build_filename (folder, "dyno", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("dyno-ceilings-XXXXXX", NULL),
+                  *dyno = g_build_filename (folder, "dyno", NULL);
   g_assert_cmpint (g_mkdir (dyno, 0755), ==, 0);
   static const char *const shared[] = { "dyno/shaders", "dyno/pipelines", "mesa_shader_cache" };
   for (guint i = 0; g_getenv ("XDG_CACHE_HOME") && i < G_N_ELEMENTS (shared); i++)

@@ -54,7 +54,8 @@ test_corrupt_reads_as_empty (void)
       g_assert_true (g_file_set_contents (path, broken, (gssize) length, NULL));
       g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
       g_autofree char *label = dyno_choices_get (loaded, "key");
-      /* The hash's hex digits have two cases: flipping one bit of a letter never gives the other. */
+      /* The hash's hex digits have two cases: flipping one bit of a letter never gives the
+       * other. */
       g_assert_null (label);
       g_assert_true (g_file_set_contents (path, text, (gssize) at, NULL)); /* cut off */
       g_autoptr (DynoChoices) cut = dyno_choices_load ("device one");
@@ -78,11 +79,13 @@ test_other_kernels_read_as_empty (void)
         kernels[0] = kernels[0] == '0' ? '1' : '0';
       else
         {
-          g_autofree char *ours = g_strdup_printf ("%016" G_GINT64_MODIFIER "x", dyno_shader_sources_hash ());
+          g_autofree char *ours =
+              g_strdup_printf ("%016" G_GINT64_MODIFIER "x", dyno_shader_sources_hash ());
           memcpy (kernels, ours, 16);
         }
-      g_autofree char *whole = g_strdup_printf ("dyno-choices 1 %016" G_GINT64_MODIFIER "x\n%s",
-                                                dyno_hash_bytes (DYNO_HASH_START, body, strlen (body)), body);
+      g_autofree char *whole =
+          g_strdup_printf ("dyno-choices 1 %016" G_GINT64_MODIFIER "x\n%s",
+                           dyno_hash_bytes (DYNO_HASH_START, body, strlen (body)), body);
       g_assert_true (g_file_set_contents (path, whole, -1, NULL));
       g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
       g_autofree char *label = dyno_choices_get (loaded, "key");

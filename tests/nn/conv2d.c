@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolution and linear layer against the naive double reference: every kernel variant that the device can run, forced in
- * turn; and, without a device, that every matrix-unit kernel compiles. */
+/* Convolution and linear layer against the naive double reference: every kernel variant that the
+ * device can run, forced in turn; and, without a device, that every matrix-unit kernel compiles. */
 #include "conv2d-private.h"
 #include "harness.h"
 #include "kernel.h"
@@ -11,14 +11,18 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that leave rows and taps out,
- * pads wider than the kernel reaches, products that are whole tiles and such that are not. */
+/* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that
+ * leave rows and taps out, pads wider than the kernel reaches, products that are whole tiles and
+ * such that are not. */
 static const ReferenceConv2d cases[] = {
-  { 2, 7, 7, 8, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 10, 3, 3, 2, 2, 1, 1 },    { 2, 8, 11, 10, 33, 5, 5, 2, 2, 2, 2 },
-  { 1, 13, 14, 33, 10, 7, 7, 2, 2, 3, 3 }, { 2, 12, 12, 16, 24, 1, 1, 1, 1, 0, 0 }, { 2, 9, 9, 16, 40, 1, 1, 2, 2, 0, 0 },
-  { 1, 1, 1, 72, 33, 1, 1, 1, 1, 0, 0 },   { 3, 6, 5, 8, 16, 3, 3, 1, 1, 0, 0 },    { 2, 11, 7, 40, 20, 3, 3, 2, 2, 0, 0 },
-  { 2, 6, 6, 20, 10, 5, 5, 1, 1, 3, 3 },   { 1, 7, 9, 5, 9, 1, 5, 1, 2, 0, 2 },     { 1, 9, 6, 9, 5, 3, 1, 3, 1, 1, 0 },
-  { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },     { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },
+  { 2, 7, 7, 8, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 10, 3, 3, 2, 2, 1, 1 },
+  { 2, 8, 11, 10, 33, 5, 5, 2, 2, 2, 2 },  { 1, 13, 14, 33, 10, 7, 7, 2, 2, 3, 3 },
+  { 2, 12, 12, 16, 24, 1, 1, 1, 1, 0, 0 }, { 2, 9, 9, 16, 40, 1, 1, 2, 2, 0, 0 },
+  { 1, 1, 1, 72, 33, 1, 1, 1, 1, 0, 0 },   { 3, 6, 5, 8, 16, 3, 3, 1, 1, 0, 0 },
+  { 2, 11, 7, 40, 20, 3, 3, 2, 2, 0, 0 },  { 2, 6, 6, 20, 10, 5, 5, 1, 1, 3, 3 },
+  { 1, 7, 9, 5, 9, 1, 5, 1, 2, 0, 2 },     { 1, 9, 6, 9, 5, 3, 1, 3, 1, 1, 0 },
+  { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },
+  { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },
 };
 /* Large enough for several tiles of every variant, some of them whole: for each variant in turn. */
 static const ReferenceConv2d variant_cases[] = {
@@ -41,12 +45,15 @@ add (double *sum, const double *more, gsize n)
 static void
 check (const ReferenceConv2d *s, const Options *o)
 {
-  gsize oh = reference_conv2d_oh (s), ow = reference_conv2d_ow (s), nx = (gsize) s->n * s->h * s->w * s->c;
+  gsize oh = reference_conv2d_oh (s), ow = reference_conv2d_ow (s),
+        nx = (gsize) s->n * s->h * s->w * s->c;
   gsize ny = s->n * oh * ow * s->k, nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
-  g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1), *bias = harness_random (3, s->k, 1);
+  g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
+                    *bias = harness_random (3, s->k, 1);
   g_autofree double *dy = harness_random (4, ny, 1), *dx_start = harness_random (5, nx, 1);
   g_autofree double *dw_start = harness_random (6, nw, 1), *db_start = harness_random (7, s->k, 1);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = o->amp, .training = TRUE, .batch = s->n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = o->amp, .training = TRUE, .batch = s->n });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
   DynoTensor *y = dyno_conv2d (graph, input, "conv",
@@ -79,7 +86,8 @@ check (const ReferenceConv2d *s, const Options *o)
       }
   harness_run (h);
 
-  g_autofree double *y_want = g_new (double, ny), *dx_want = g_new (double, nx), *dw_want = g_new (double, nw);
+  g_autofree double *y_want = g_new (double, ny), *dx_want = g_new (double, nx),
+                    *dw_want = g_new (double, nw);
   g_autofree double *db_want = g_new (double, s->k);
   reference_conv2d_forward (s, x, weight, o->bias ? bias : NULL, y_want);
   reference_conv2d_backward (s, x, weight, dy, dx_want, dw_want, db_want);
@@ -171,23 +179,30 @@ test_variants (void)
 static void
 test_linear (void)
 {
-  static const guint32 sizes[][5] = { { 3, 1, 1, 33, 10 }, { 5, 1, 1, 512, 100 }, { 2, 3, 5, 10, 7 }, { 1, 4, 4, 64, 128 } };
+  static const guint32 sizes[][5] = {
+    { 3, 1, 1, 33, 10 }, { 5, 1, 1, 512, 100 }, { 2, 3, 5, 10, 7 }, { 1, 4, 4, 64, 128 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     for (guint amp = 0; amp < 2; amp++)
       {
-        guint32 n = sizes[i][0], hw = sizes[i][1] * sizes[i][2], c = sizes[i][3], out = sizes[i][4], in = hw * c;
+        guint32 n = sizes[i][0], hw = sizes[i][1] * sizes[i][2], c = sizes[i][3], out = sizes[i][4],
+                in = hw * c;
         ReferenceConv2d s = { n, 1, 1, in, out, 1, 1, 1, 1, 0, 0 };
-        g_autofree double *x = harness_random (1, n * in, 1), *weight = harness_random (2, out * in, 1);
+        g_autofree double *x = harness_random (1, n * in, 1),
+                          *weight = harness_random (2, out * in, 1);
         g_autofree double *bias = harness_random (3, out, 1), *dy = harness_random (4, n * out, 1);
-        g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+        g_autoptr (Harness) h =
+            harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
         DynoTensor *input = harness_input (h, "x", n, sizes[i][1], sizes[i][2], c, x);
-        DynoTensor *y = dyno_linear (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+        DynoTensor *y =
+            dyno_linear (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
         harness_set_parameter (h, "fc.weight", weight);
         harness_set_parameter (h, "fc.bias", bias);
         harness_set_gradient (h, y, dy);
         harness_run (h);
         /* The reference takes x in torchvision's order of a flattened image: channels outermost. */
-        g_autofree double *flat = g_new (double, n *in), *dx_flat = g_new (double, n *in), *dx_want = g_new (double, n *in);
+        g_autofree double *flat = g_new (double, n *in), *dx_flat = g_new (double, n *in),
+                          *dx_want = g_new (double, n *in);
         g_autofree double *y_want = g_new (double, n *out), *dw_want = g_new (double, out *in),
                           *db_want = g_new (double, out);
         for (guint32 j = 0; j < n * in; j++)
@@ -233,9 +248,11 @@ test_folds_large_grids (void)
 {
   const ReferenceConv2d s = { 64, 112, 112, 3, 64, 7, 7, 2, 2, 3, 3 };
   DynoConv2dShape shape = shape_of (&s, FALSE);
-  DynoDeviceInfo info = {
-    .shared_bytes = 32768, .max_invocations = 1024, .max_groups_x = 65, .subgroup_min = 8, .subgroup_max = 8
-  };
+  DynoDeviceInfo info = { .shared_bytes = 32768,
+                          .max_invocations = 1024,
+                          .max_groups_x = 65,
+                          .subgroup_min = 8,
+                          .subgroup_max = 8 };
   for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
     {
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
@@ -253,7 +270,8 @@ test_folds_large_grids (void)
     }
 }
 
-/* What a large card would run: matrix variants come first, are spread over it by splits, and no split is empty. */
+/* What a large card would run: matrix variants come first, are spread over it by splits, and no
+ * split is empty. */
 static void
 test_guesses_for_a_card (void)
 {
@@ -274,7 +292,8 @@ test_guesses_for_a_card (void)
       guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
       g_assert_cmpuint (n, >, 4);
       /* 3 x 3 taps out of a patch, where they can be. */
-      g_assert_true (g_str_has_prefix (variants[0].label, pass == DYNO_CONV2D_WGRAD ? "khr " : "khr-patch"));
+      g_assert_true (
+          g_str_has_prefix (variants[0].label, pass == DYNO_CONV2D_WGRAD ? "khr " : "khr-patch"));
       for (guint i = 0; i < n; i++)
         {
           guint64 pixels = (guint64) s.n * s.h * s.w, each = variants[i].split_len;
@@ -288,8 +307,8 @@ test_guesses_for_a_card (void)
     }
 }
 
-/* Workgroups of the likely weight gradient: about two a processor, whatever the card; and what is taken for a card whose driver does
- * not say how many processors it has. */
+/* Workgroups of the likely weight gradient: about two a processor, whatever the card; and what is
+ * taken for a card whose driver does not say how many processors it has. */
 static void
 test_splits_follow_the_processors (void)
 {
@@ -313,7 +332,8 @@ test_splits_follow_the_processors (void)
       info.processors = processors[i];
       g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, DYNO_CONV2D_WGRAD, variants), >, 4);
       dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_WGRAD, &variants[0], &spec, groups);
-      g_test_message ("%u processors: %s, %u x %u x %u", processors[i], variants[0].label, groups[0], groups[1], groups[2]);
+      g_test_message ("%u processors: %s, %u x %u x %u", processors[i], variants[0].label,
+                      groups[0], groups[1], groups[2]);
       g_assert_cmpuint (groups[0] * groups[1] * groups[2], <, 4 * processors[i]);
       g_assert_cmpuint (groups[0] * groups[1] * groups[2], >=, processors[i]);
       g_assert_cmpuint (variants[0].splits, <, last);
@@ -328,7 +348,8 @@ test_splits_follow_the_processors (void)
   g_assert_cmpuint (dyno_device_info_scale (&info, 768), ==, 768);
 }
 
-/* Where operands of matrix units take twice the registers, a tile that then spills is not what is likely; where they do not, it is. */
+/* Where operands of matrix units take twice the registers, a tile that then spills is not what is
+ * likely; where they do not, it is. */
 static void
 test_spilling_tiles_lose_their_place (void)
 {
@@ -346,14 +367,17 @@ test_spilling_tiles_lose_their_place (void)
                           .matrix = DYNO_MATRIX_KHR };
   guint spilling[2] = { 0, 0 };
   for (guint wide = 0; wide < 2; wide++)
-    for (guint i = 0; i < G_N_ELEMENTS (all) * G_N_ELEMENTS (processors) * DYNO_CONV2D_N_PASSES; i++)
+    for (guint i = 0; i < G_N_ELEMENTS (all) * G_N_ELEMENTS (processors) * DYNO_CONV2D_N_PASSES;
+         i++)
       {
         DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
-        DynoConv2dShape shape = shape_of (&all[i / DYNO_CONV2D_N_PASSES / G_N_ELEMENTS (processors)], TRUE);
+        DynoConv2dShape shape =
+            shape_of (&all[i / DYNO_CONV2D_N_PASSES / G_N_ELEMENTS (processors)], TRUE);
         DynoDeviceInfo card = info;
         card.processors = processors[i / DYNO_CONV2D_N_PASSES % G_N_ELEMENTS (processors)];
         card.subgroup_max = wide ? 64 : 32;
-        g_assert_cmpuint (dyno_conv2d_variants (&card, &shape, i % DYNO_CONV2D_N_PASSES, variants), >, 4);
+        g_assert_cmpuint (dyno_conv2d_variants (&card, &shape, i % DYNO_CONV2D_N_PASSES, variants),
+                          >, 4);
         card.subgroup_max = 64;
         spilling[wide] += dyno_tile_spills (variants[0].tile, &card);
       }
@@ -404,10 +428,14 @@ test_tiles_serve (void)
     ReferenceConv2d s;
     gboolean patch, first;
   } wanted[] = {
-    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE },   { { 8, 56, 56, 64, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE },
-    { { 8, 56, 56, 64, 64, 1, 1, 1, 1, 0, 0 }, FALSE, FALSE },  { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
-    { { 8, 999, 999, 8, 64, 3, 3, 1, 1, 1, 1 }, FALSE, FALSE }, { { 8, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3 }, FALSE, TRUE },
-    { { 8, 224, 224, 4, 32, 3, 3, 1, 1, 0, 0 }, FALSE, TRUE },  { { 8, 224, 224, 5, 32, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
+    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE },
+    { { 8, 56, 56, 64, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE },
+    { { 8, 56, 56, 64, 64, 1, 1, 1, 1, 0, 0 }, FALSE, FALSE },
+    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
+    { { 8, 999, 999, 8, 64, 3, 3, 1, 1, 1, 1 }, FALSE, FALSE },
+    { { 8, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3 }, FALSE, TRUE },
+    { { 8, 224, 224, 4, 32, 3, 3, 1, 1, 0, 0 }, FALSE, TRUE },
+    { { 8, 224, 224, 5, 32, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
     { { 8, 224, 224, 3, 64, 9, 9, 4, 4, 3, 3 }, FALSE, FALSE },
   };
   const DynoDeviceInfo info = { .shared_bytes = 49152, .max_invocations = 1024 };
@@ -417,10 +445,10 @@ test_tiles_serve (void)
       gboolean patch = FALSE, first = FALSE;
       for (guint t = 0; t < dyno_n_tiles; t++)
         {
-          patch |=
-              dyno_tiles[t].kind == DYNO_TILE_PATCH && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
-          first |=
-              dyno_tiles[t].kind == DYNO_TILE_FIRST && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
+          patch |= dyno_tiles[t].kind == DYNO_TILE_PATCH
+                   && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
+          first |= dyno_tiles[t].kind == DYNO_TILE_FIRST
+                   && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
           if (dyno_tiles[t].kind == DYNO_TILE_PATCH)
             g_assert_false (dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_WGRAD));
           if (dyno_tiles[t].kind == DYNO_TILE_FIRST)
@@ -444,18 +472,21 @@ validate (GBytes *spirv, const char *what)
   int file = g_mkstemp (path);
   g_assert_cmpint (file, >=, 0);
   g_close (file, NULL);
-  g_file_set_contents (path, g_bytes_get_data (spirv, NULL), (gssize) g_bytes_get_size (spirv), &error);
+  g_file_set_contents (path, g_bytes_get_data (spirv, NULL), (gssize) g_bytes_get_size (spirv),
+                       &error);
   g_assert_no_error (error);
   const char *argv[] = { tool, "--target-env", "vulkan1.2", "--scalar-block-layout", path, NULL };
   int status;
-  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &said, &status, &error);
+  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &said, &status,
+                &error);
   g_assert_no_error (error);
   g_unlink (path);
   if (status != 0)
     g_error ("%s: %s", what, said);
 }
 
-/* Matrix-unit kernels, by the extension that this build's shader compiler knows, with bounds checks and without. */
+/* Matrix-unit kernels, by the extension that this build's shader compiler knows, with bounds checks
+ * and without. */
 static void
 test_matrix_kernels_compile (void)
 {
@@ -489,8 +520,10 @@ test_matrix_kernels_compile (void)
             continue;
           dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups);
           if (dyno_tiles[t].kind == DYNO_TILE_MATRIX)
-            g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL) == (i == 0));
-          g_autoptr (GBytes) spirv = dyno_shader_compiler_get (compiler, spec.shader, spec.macros, spec.local_size, &error);
+            g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL)
+                           == (i == 0));
+          g_autoptr (GBytes) spirv = dyno_shader_compiler_get (compiler, spec.shader, spec.macros,
+                                                               spec.local_size, &error);
           g_assert_no_error (error);
           validate (spirv, spec.macros);
         }
@@ -530,11 +563,13 @@ test_reference (void)
   for (guint i = 0; i < G_N_ELEMENTS (small); i++)
     {
       const ReferenceConv2d *s = &small[i];
-      gsize nx = (gsize) s->n * s->h * s->w * s->c, nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
+      gsize nx = (gsize) s->n * s->h * s->w * s->c,
+            nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
       gsize ny = (gsize) s->n * reference_conv2d_oh (s) * reference_conv2d_ow (s) * s->k;
       g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
                         *bias = harness_random (3, s->k, 1);
-      g_autofree double *dy = harness_random (4, ny, 1), *dx = g_new (double, nx), *dw = g_new (double, nw);
+      g_autofree double *dy = harness_random (4, ny, 1), *dx = g_new (double, nx),
+                        *dw = g_new (double, nw);
       g_autofree double *db = g_new (double, s->k);
       Value v = { s, x, weight, bias, dy, &v.x };
       reference_conv2d_backward (s, x, weight, dy, dx, dw, db);
@@ -558,8 +593,10 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
-  g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place", test_spilling_tiles_lose_their_place);
-  g_test_add_func ("/nn/conv2d/matrix-workgroups-are-whole-subgroups", test_matrix_workgroups_are_whole);
+  g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place",
+                   test_spilling_tiles_lose_their_place);
+  g_test_add_func ("/nn/conv2d/matrix-workgroups-are-whole-subgroups",
+                   test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);

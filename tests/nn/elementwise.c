@@ -9,7 +9,9 @@ typedef struct {
   guint32 n, h, w, c;
 } Shape;
 
-static const Shape shapes[] = { { 1, 1, 1, 3 }, { 2, 5, 7, 10 }, { 3, 3, 1, 33 }, { 1, 64, 63, 512 }, { 4, 1, 1, 8 } };
+static const Shape shapes[] = {
+  { 1, 1, 1, 3 }, { 2, 5, 7, 10 }, { 3, 3, 1, 33 }, { 1, 64, 63, 512 }, { 4, 1, 1, 8 }
+};
 
 static gsize
 shape_count (const Shape *s)
@@ -54,14 +56,17 @@ test_relu_nan (void)
   const Shape s = { 1, 1, 1, 8 };
   const double x[8] = { NAN, 1, -1, 0, NAN, INFINITY, -INFINITY, 2 };
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .kind = DYNO_COMMAND_FORWARD });
-  DynoTensor *y = dyno_relu (harness_graph (h), harness_input (h, "x", s.n, s.h, s.w, s.c, x), "relu");
+  DynoTensor *y =
+      dyno_relu (harness_graph (h), harness_input (h, "x", s.n, s.h, s.w, s.c, x), "relu");
   harness_run (h);
   g_autofree double *got = harness_read (h, y);
   g_assert_true (isnan (got[0]) && isnan (got[4]));
-  g_assert_true (got[1] == 1 && got[2] == 0 && got[3] == 0 && isinf (got[5]) && got[6] == 0 && got[7] == 2);
+  g_assert_true (got[1] == 1 && got[2] == 0 && got[3] == 0 && isinf (got[5]) && got[6] == 0
+                 && got[7] == 2);
 }
 
-/* y = a + b, and a is read by a relu too: one side shares the gradient, the other must not be spoilt by the sum. */
+/* y = a + b, and a is read by a relu too: one side shares the gradient, the other must not be
+ * spoilt by the sum. */
 static void
 test_add (void)
 {
@@ -94,7 +99,8 @@ test_add (void)
       }
 }
 
-/* x -> relu -> two consumers: the relu's backward pass must not write over a gradient that another reads. */
+/* x -> relu -> two consumers: the relu's backward pass must not write over a gradient that another
+ * reads. */
 static void
 test_shared (void)
 {
@@ -102,7 +108,8 @@ test_shared (void)
   gsize count = shape_count (s);
   g_autoptr (Harness) h = make (s, FALSE);
   DynoGraph *graph = harness_graph (h);
-  g_autofree double *x = harness_random (1, count, 1), *b = harness_random (2, count, 1), *dy = harness_random (3, count, 1);
+  g_autofree double *x = harness_random (1, count, 1), *b = harness_random (2, count, 1),
+                    *dy = harness_random (3, count, 1);
   DynoTensor *tx = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
              *tb = harness_input (h, "b", s->n, s->h, s->w, s->c, b);
   DynoTensor *p = dyno_relu (graph, tx, "p"), *q = dyno_relu (graph, tb, "q");
@@ -122,14 +129,15 @@ test_add_shapes (void)
 {
   g_autoptr (Harness) h = make (&shapes[0], FALSE);
   const double values[8] = { 0 };
-  DynoTensor *a = harness_input (h, "a", 1, 1, 1, 3, values), *b = harness_input (h, "b", 1, 1, 1, 4, values);
+  DynoTensor *a = harness_input (h, "a", 1, 1, 1, 3, values),
+             *b = harness_input (h, "b", 1, 1, 1, 4, values);
   g_assert_null (dyno_add (harness_graph (h), a, b, "sum"));
   g_autoptr (GError) error = NULL;
   g_assert_false (dyno_graph_check (harness_graph (h), &error));
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
 }
 
-/* Dropout -------------------------------------------------------------------------------------------------------- */
+/* Dropout -------------------------------------------------------------------------------------- */
 
 static void
 check_dropout (const Shape *s, gboolean amp, double p)
@@ -144,7 +152,8 @@ check_dropout (const Shape *s, gboolean amp, double p)
   step->step = 12;
   step->micro_step = 1;
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
-  DynoTensor *other = dyno_relu (harness_graph (h), input, "other"); /* dropout's stream is 1 behind it */
+  /* dropout's stream is 1 behind it */
+  DynoTensor *other = dyno_relu (harness_graph (h), input, "other");
   DynoTensor *y = dyno_dropout (harness_graph (h), input, "drop", p);
   g_autofree double *zeros = g_new0 (double, count);
   harness_set_gradient (h, other, zeros);
@@ -184,7 +193,8 @@ test_dropout_rate (void)
     {
       g_autoptr (Harness) h = make (&s, FALSE);
       harness_step (h)->step = pass;
-      DynoTensor *y = dyno_dropout (harness_graph (h), harness_input (h, "x", s.n, s.h, s.w, s.c, x), "drop", 0.2);
+      DynoTensor *y = dyno_dropout (harness_graph (h),
+                                    harness_input (h, "x", s.n, s.h, s.w, s.c, x), "drop", 0.2);
       harness_run (h);
       g_autofree double *got = harness_read (h, y);
       for (gsize i = 0; i < count; i++)

@@ -10,11 +10,13 @@ typedef struct {
 } PoolCase;
 
 static const PoolCase pool_cases[] = {
-  { 2, 8, 8, 16, 2, 2, 0 },   { 3, 7, 9, 10, 2, 2, 0 },   { 2, 8, 8, 33, 3, 2, 1 },  { 2, 9, 7, 8, 3, 2, 1 },
-  { 2, 9, 7, 24, 3, 2, 0 },   { 1, 7, 8, 12, 3, 3, 1 },   { 2, 6, 9, 64, 3, 3, 0 },  { 2, 10, 11, 5, 2, 3, 0 },
-  { 2, 5, 6, 9, 2, 2, 1 },    { 2, 10, 8, 7, 2, 3, 1 },   { 1, 2, 2, 3, 3, 2, 1 },   { 1, 3, 2, 520, 2, 2, 0 },
-  { 4, 61, 67, 12, 3, 2, 1 }, { 5, 48, 50, 40, 2, 2, 0 }, { 2, 27, 21, 9, 3, 2, 1 }, { 1, 16, 10, 20, 3, 2, 1 },
-  { 2, 15, 11, 9, 3, 2, 0 },  { 1, 21, 14, 10, 2, 2, 0 }, { 1, 40, 1, 8, 3, 2, 1 },  { 1, 1, 19, 8, 3, 2, 1 },
+  { 2, 8, 8, 16, 2, 2, 0 },   { 3, 7, 9, 10, 2, 2, 0 },   { 2, 8, 8, 33, 3, 2, 1 },
+  { 2, 9, 7, 8, 3, 2, 1 },    { 2, 9, 7, 24, 3, 2, 0 },   { 1, 7, 8, 12, 3, 3, 1 },
+  { 2, 6, 9, 64, 3, 3, 0 },   { 2, 10, 11, 5, 2, 3, 0 },  { 2, 5, 6, 9, 2, 2, 1 },
+  { 2, 10, 8, 7, 2, 3, 1 },   { 1, 2, 2, 3, 3, 2, 1 },    { 1, 3, 2, 520, 2, 2, 0 },
+  { 4, 61, 67, 12, 3, 2, 1 }, { 5, 48, 50, 40, 2, 2, 0 }, { 2, 27, 21, 9, 3, 2, 1 },
+  { 1, 16, 10, 20, 3, 2, 1 }, { 2, 15, 11, 9, 3, 2, 0 },  { 1, 21, 14, 10, 2, 2, 0 },
+  { 1, 40, 1, 8, 3, 2, 1 },   { 1, 1, 19, 8, 3, 2, 1 },
 };
 
 typedef struct {
@@ -59,12 +61,12 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
       beta[i] += form->rounds ? 300 : 0;
     }
   gamma[0] = 0;
-  g_autoptr (Harness) h =
-      harness_new (&(HarnessParams){ .amp = form->amp,
-                                     .training = form->training,
-                                     .batch = s->n,
-                                     .checkpointing = form->checkpointing,
-                                     .kind = form->training ? DYNO_COMMAND_FULL : DYNO_COMMAND_FORWARD });
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .amp = form->amp,
+                        .training = form->training,
+                        .batch = s->n,
+                        .checkpointing = form->checkpointing,
+                        .kind = form->training ? DYNO_COMMAND_FULL : DYNO_COMMAND_FORWARD });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
   DynoTensor *y = dyno_batch_norm (graph, input, "bn");
@@ -75,14 +77,16 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
     {
       dyno_fuse_batch_norm_relu (graph);
       g_assert_cmpuint (dyno_fuse_batch_norm_max_pool (graph), ==, 1);
-      g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, (form->training ? 2 : 1) + (other != NULL));
+      g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==,
+                        (form->training ? 2 : 1) + (other != NULL));
     }
   harness_set_parameter (h, "bn.weight", gamma);
   harness_set_parameter (h, "bn.bias", beta);
   harness_set_parameter (h, "bn.running_mean", mean);
   harness_set_parameter (h, "bn.running_var", variance);
   result.y_count = (gsize) y->n * y->h * y->w * y->c;
-  g_autofree double *dy = harness_random (4, result.y_count, 1), *dother = harness_random (5, result.x_count, 1);
+  g_autofree double *dy = harness_random (4, result.y_count, 1),
+                    *dother = harness_random (5, result.x_count, 1);
   if (form->training)
     harness_set_gradient (h, y, dy);
   if (form->training && other)
@@ -100,12 +104,14 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
   return result;
 }
 
-/* The pooled values are the same to the bit: the arithmetic is.  Gradients are summed over the winners instead of all of x. */
+/* The pooled values are the same to the bit: the arithmetic is.  Gradients are summed over the
+ * winners instead of all of x. */
 static void
 check_pool (const PoolCase *s, const PoolForm *form)
 {
   PoolResult fused = pool_run (s, form, TRUE), plain = pool_run (s, form, FALSE);
-  g_assert_cmpmem (fused.y, fused.y_count * sizeof (double), plain.y, plain.y_count * sizeof (double));
+  g_assert_cmpmem (fused.y, fused.y_count * sizeof (double), plain.y,
+                   plain.y_count * sizeof (double));
   g_assert_cmpmem (fused.running, s->c * sizeof (double), plain.running, s->c * sizeof (double));
   if (form->training)
     {
@@ -162,7 +168,8 @@ test_pool_nonfinite (void)
     for (guint variant = 0; variant < 4; variant++)
       {
         const PoolForm form = { .amp = variant & 1, .relu = variant & 2, .nonfinite = TRUE };
-        PoolResult fused = pool_run (&pool_cases[i], &form, TRUE), plain = pool_run (&pool_cases[i], &form, FALSE);
+        PoolResult fused = pool_run (&pool_cases[i], &form, TRUE),
+                   plain = pool_run (&pool_cases[i], &form, FALSE);
         for (gsize k = 0; k < plain.y_count; k++)
           if (isnan (plain.y[k]))
             g_assert_true (isnan (fused.y[k]));
@@ -185,19 +192,24 @@ test_pool_checkpointing (void)
   check_pools ((PoolForm){ .relu = TRUE, .training = TRUE, .checkpointing = TRUE }, 3);
 }
 
-/* Behind a convolution the gradient of its output is written over that output; second_reader: not if another op reads it too. */
+/* Behind a convolution the gradient of its output is written over that output; second_reader: not
+ * if another op reads it too. */
 static double *
 convolution_run (gboolean amp, gboolean fuse, gboolean second_reader, gsize *count)
 {
   const guint32 n = 3, side = 13, c = 5, out = 12;
   g_autofree double *x = harness_random (1, n * side * side * c, 2);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", n, side, side, c, x);
-  DynoConv2dParams params = { .out_channels = out, .kernel_h = 3, .kernel_w = 3, .pad_h = 1, .pad_w = 1 };
+  DynoConv2dParams params = {
+    .out_channels = out, .kernel_h = 3, .kernel_w = 3, .pad_h = 1, .pad_w = 1
+  };
   DynoTensor *z = dyno_conv2d (graph, input, "conv", &params);
   DynoTensor *other = second_reader ? dyno_relu (graph, z, "other") : NULL;
-  DynoTensor *y = dyno_max_pool (graph, dyno_relu (graph, dyno_batch_norm (graph, z, "bn"), "relu"), "pool", 3, 2, 1);
+  DynoTensor *y = dyno_max_pool (graph, dyno_relu (graph, dyno_batch_norm (graph, z, "bn"), "relu"),
+                                 "pool", 3, 2, 1);
   if (fuse)
     dyno_fuse_all (graph);
   g_autofree double *dy = harness_random (2, n * side * side * out, 1);
@@ -206,7 +218,8 @@ convolution_run (gboolean amp, gboolean fuse, gboolean second_reader, gsize *cou
     harness_set_gradient (h, other, dy);
   harness_run (h);
   g_assert_cmpint (z->gradient == z, ==, fuse && !second_reader);
-  g_autofree double *dx = harness_read_gradient (h, input), *dw = harness_read_parameter_gradient (h, "conv.weight");
+  g_autofree double *dx = harness_read_gradient (h, input),
+                    *dw = harness_read_parameter_gradient (h, "conv.weight");
   gsize n_x = n * side * side * c, n_w = 9 * c * out;
   double *all = g_new (double, n_x + n_w);
   memcpy (all, dx, n_x * sizeof (double));
@@ -223,11 +236,13 @@ test_pool_over_x (void)
       gsize count;
       g_autofree double *fused = convolution_run (variant & 1, TRUE, variant & 2, &count);
       g_autofree double *plain = convolution_run (variant & 1, FALSE, variant & 2, &count);
-      harness_assert_close (fused, plain, count, variant & 1 ? 1e-5 : 1e-7, "gradients of the convolution");
+      harness_assert_close (fused, plain, count, variant & 1 ? 1e-5 : 1e-7,
+                            "gradients of the convolution");
     }
 }
 
-/* Convolutions whose kernels sum up their columns: all kinds of tiles, edges of tiles, and more groups than are read at once. */
+/* Convolutions whose kernels sum up their columns: all kinds of tiles, edges of tiles, and more
+ * groups than are read at once. */
 typedef struct {
   guint32 n, side, c, out, kernel, stride, pad;
 } SumsCase;
@@ -264,7 +279,8 @@ sums_graph (const SumsCase *s, gboolean amp, DynoTensor **z)
   return h;
 }
 
-/* The running statistics, which hold those of the batch, against those of the convolution's output as it was written. */
+/* The running statistics, which hold those of the batch, against those of the convolution's output
+ * as it was written. */
 static void
 check_sums (const SumsCase *s, gboolean amp, const char *label)
 {
@@ -284,7 +300,8 @@ check_sums (const SumsCase *s, gboolean amp, const char *label)
         sum += values[row * s->out + c];
       for (gsize row = 0; row < rows; row++)
         square += (values[row * s->out + c] - sum / rows) * (values[row * s->out + c] - sum / rows);
-      double want = 0.9 * old[c] + 0.1 * sum / rows, want_variance = 0.9 * (1 + c % 3) + 0.1 * square / (rows - 1);
+      double want = 0.9 * old[c] + 0.1 * sum / rows,
+             want_variance = 0.9 * (1 + c % 3) + 0.1 * square / (rows - 1);
       g_assert_cmpfloat_with_epsilon (mean[c], want, 2e-6 * (1 + fabs (want)));
       g_assert_cmpfloat_with_epsilon (variance[c], want_variance, 1e-5 * want_variance);
     }
@@ -306,7 +323,8 @@ test_statistics (void)
       }
 }
 
-/* Where the running mean, the pivot of the sums, is not finite, they are made around 0: y is what it is without fusion. */
+/* Where the running mean, the pivot of the sums, is not finite, they are made around 0: y is what
+ * it is without fusion. */
 static void
 test_statistics_pivot (void)
 {
@@ -314,8 +332,8 @@ test_statistics_pivot (void)
   DynoTensor *z;
   g_autoptr (Harness) h = sums_graph (s, TRUE, &z);
   g_autofree double *mean = harness_random (3, s->out, 1), *gamma = g_new (double, s->out);
-  DynoNode *norm =
-      g_ptr_array_index (dyno_graph_get_nodes (harness_graph (h)), dyno_graph_get_nodes (harness_graph (h))->len - 1);
+  DynoNode *norm = g_ptr_array_index (dyno_graph_get_nodes (harness_graph (h)),
+                                      dyno_graph_get_nodes (harness_graph (h))->len - 1);
   for (guint i = 0; i < s->out; i++)
     gamma[i] = 1;
   mean[3] = NAN;
@@ -333,15 +351,16 @@ test_statistics_pivot (void)
       for (gsize row = 0; row < rows; row++)
         square += (x[row * s->out + c] - sum / rows) * (x[row * s->out + c] - sum / rows);
       for (gsize row = 0; row < rows; row++)
-        g_assert_cmpfloat_with_epsilon (y[row * s->out + c],
-                                        (x[row * s->out + c] - sum / rows) / sqrt (square / rows + 1e-5), 4e-3);
+        g_assert_cmpfloat_with_epsilon (
+            y[row * s->out + c], (x[row * s->out + c] - sum / rows) / sqrt (square / rows + 1e-5),
+            4e-3);
     }
 }
 
 /* A convolution with a bias, and one that no batch norm follows, make no sums. */
-/* Channels whose sums of squares fp32 cannot hold have no variance to be told, least of all 0: their running statistics stay, the
- * others' move.  One has such values; of the other only the square of the sum of its distances to the running mean is too large,
- * where a kernel takes it. */
+/* Channels whose sums of squares fp32 cannot hold have no variance to be told, least of all 0:
+ * their running statistics stay, the others' move.  One has such values; of the other only the
+ * square of the sum of its distances to the running mean is too large, where a kernel takes it. */
 static void
 check_too_large (const SumsCase *s, const char *label)
 {
@@ -349,7 +368,8 @@ check_too_large (const SumsCase *s, const char *label)
   gsize per_channel = (gsize) s->c * s->kernel * s->kernel;
   DynoTensor *z;
   g_autoptr (Harness) h = sums_graph (s, FALSE, &z);
-  g_autofree double *weight = harness_random (5, s->out * per_channel, 1), *old = harness_random (3, s->out, 1);
+  g_autofree double *weight = harness_random (5, s->out * per_channel, 1),
+                    *old = harness_random (3, s->out, 1);
   for (gsize i = 0; i < per_channel; i++)
     weight[large * per_channel + i] *= 1e25;
   old[far] = 1e18;
@@ -396,7 +416,8 @@ test_statistics_conditions (void)
 }
 
 static guint
-pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual, gboolean second_reader)
+pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual,
+              gboolean second_reader)
 {
   g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2, .training = TRUE });
   DynoTensor *x = dyno_graph_activation (graph, "x", 2, 20, 20, 8);
@@ -411,7 +432,8 @@ pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual, gb
   return dyno_fuse_batch_norm_max_pool (graph);
 }
 
-/* Large windows, windows that leave nothing to gain, residuals and activations that others read are left alone. */
+/* Large windows, windows that leave nothing to gain, residuals and activations that others read are
+ * left alone. */
 static void
 test_pool_falls_back (void)
 {
@@ -429,7 +451,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
-  g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite", test_statistics_pivot);
+  g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite",
+                   test_statistics_pivot);
   g_test_add_func ("/nn/fuse/statistics-too-large-for-fp32", test_statistics_too_large);
   g_test_add_func ("/nn/fuse/statistics-conditions", test_statistics_conditions);
   g_test_add_func ("/nn/fuse/batch-norm-relu-max-pool-equals-unfused", test_pool_relu);

@@ -23,7 +23,8 @@ static void
 test_first_error_sticks (void)
 {
   g_autoptr (DynoGraph) graph = new_graph (TRUE);
-  DynoTensor *a = dyno_graph_activation (graph, "a", 2, 4, 4, 3), *b = dyno_graph_activation (graph, "b", 2, 4, 5, 3);
+  DynoTensor *a = dyno_graph_activation (graph, "a", 2, 4, 4, 3),
+             *b = dyno_graph_activation (graph, "b", 2, 4, 5, 3);
   DynoTensor *sum = dyno_add (graph, a, b, "sum");
   g_assert_null (sum);
   g_assert_null (dyno_relu (graph, sum, "relu"));
@@ -46,11 +47,13 @@ test_rejects_parameters (void)
 {
   const guint32 c = 5, zero = 0, large[] = { 1u << 20, 1u << 20 };
   g_autoptr (DynoGraph) twice = new_graph (TRUE);
-  g_assert_nonnull (dyno_graph_parameter (twice, "w", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE));
+  g_assert_nonnull (
+      dyno_graph_parameter (twice, "w", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE));
   g_assert_null (dyno_graph_parameter (twice, "w", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE));
   assert_fails (twice, DYNO_NN_ERROR_MODEL, "two parameters");
   g_autoptr (DynoGraph) empty = new_graph (TRUE);
-  g_assert_null (dyno_graph_parameter (empty, "w", DYNO_LAYOUT_VECTOR, &zero, DYNO_INIT_ONE, FALSE));
+  g_assert_null (
+      dyno_graph_parameter (empty, "w", DYNO_LAYOUT_VECTOR, &zero, DYNO_INIT_ONE, FALSE));
   assert_fails (empty, DYNO_NN_ERROR_SHAPE, "empty");
   g_autoptr (DynoGraph) huge = new_graph (TRUE);
   g_assert_null (dyno_graph_parameter (huge, "w", DYNO_LAYOUT_LINEAR, large, DYNO_INIT_ONE, FALSE));
@@ -61,10 +64,13 @@ static void
 test_parameters_are_aligned (void)
 {
   const guint32 c = 5, conv[] = { 10, 3, 3, 3 };
-  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1, .amp = TRUE, .training = TRUE });
+  g_autoptr (DynoGraph) graph =
+      dyno_graph_new (&(DynoGraphParams){ .batch = 1, .amp = TRUE, .training = TRUE });
   dyno_graph_parameter (graph, "a", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE);
-  DynoParameter *b = dyno_graph_parameter (graph, "b", DYNO_LAYOUT_CONV, conv, DYNO_INIT_ONE, FALSE);
-  DynoParameter *state = dyno_graph_parameter (graph, "s", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, TRUE);
+  DynoParameter *b =
+      dyno_graph_parameter (graph, "b", DYNO_LAYOUT_CONV, conv, DYNO_INIT_ONE, FALSE);
+  DynoParameter *state =
+      dyno_graph_parameter (graph, "s", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, TRUE);
   g_assert_cmpuint (b->element_offset, ==, 64);
   g_assert_cmpuint (b->n_elements, ==, 16 * 8 * 9);
   g_assert_cmpuint (b->master->offset, ==, 256);
@@ -74,23 +80,27 @@ test_parameters_are_aligned (void)
   g_assert_cmpuint (b->fan_out, ==, 90);
   g_assert_cmpuint (state->element_offset, ==, 0);
   g_assert_null (state->gradient);
-  g_assert_cmpuint (dyno_graph_flat (graph, DYNO_SPACE_GRADIENT)->size_bytes, ==, (64 + 16 * 8 * 9) * 4);
+  g_assert_cmpuint (dyno_graph_flat (graph, DYNO_SPACE_GRADIENT)->size_bytes, ==,
+                    (64 + 16 * 8 * 9) * 4);
 }
 
 static void
 test_network_rejects (void)
 {
-  DynoNetworkParams params = { .model = "simplecnn", .batch = 2, .height = 32, .width = 32, .channels = 3, .n_outputs = 10 };
+  DynoNetworkParams params = {
+    .model = "simplecnn", .batch = 2, .height = 32, .width = 32, .channels = 3, .n_outputs = 10
+  };
   const struct {
     const char *model;
     guint32 batch, height, n_outputs;
     double width;
     DynoNnError code;
-  } cases[] = {
-    { "vgg99", 2, 32, 10, 1, DYNO_NN_ERROR_MODEL },      { "simplecnn", 0, 32, 10, 1, DYNO_NN_ERROR_SHAPE },
-    { "simplecnn", 2, 15, 10, 1, DYNO_NN_ERROR_SHAPE },  { "simplecnn", 2, 32, 0, 1, DYNO_NN_ERROR_SHAPE },
-    { "simplecnn", 2, 32, 10, -1, DYNO_NN_ERROR_MODEL }, { "simplecnn", 1u << 31, 65536, 10, 1, DYNO_NN_ERROR_TOO_LARGE }
-  };
+  } cases[] = { { "vgg99", 2, 32, 10, 1, DYNO_NN_ERROR_MODEL },
+                { "simplecnn", 0, 32, 10, 1, DYNO_NN_ERROR_SHAPE },
+                { "simplecnn", 2, 15, 10, 1, DYNO_NN_ERROR_SHAPE },
+                { "simplecnn", 2, 32, 0, 1, DYNO_NN_ERROR_SHAPE },
+                { "simplecnn", 2, 32, 10, -1, DYNO_NN_ERROR_MODEL },
+                { "simplecnn", 1u << 31, 65536, 10, 1, DYNO_NN_ERROR_TOO_LARGE } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autoptr (GError) error = NULL;
@@ -117,11 +127,22 @@ test_names_are_torchvisions (void)
     guint64 count;
     const char *names[4];
   } cases[] = {
-    { "resnet18", 11689512, { "conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.running_var", "fc.bias" } },
-    { "resnet34", 21797672, { "bn1.bias", "layer3.5.conv2.weight", "layer2.0.downsample.1.weight", "fc.weight" } },
-    { "resnet50", 25557032, { "layer1.0.conv3.weight", "layer1.0.downsample.0.weight", "layer4.2.bn3.weight", "fc.bias" } },
-    { "simplecnn", 387936 + 960 + 257000, { "0.weight", "13.running_mean", "18.weight", "18.bias" } },
-    { "mlp", 3 * 224 * 224 * 256 + 256 + 256 * 128 + 128 + 129000, { "1.weight", "3.bias", "5.weight", "5.bias" } },
+    { "resnet18",
+      11689512,
+      { "conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.running_var", "fc.bias" } },
+    { "resnet34",
+      21797672,
+      { "bn1.bias", "layer3.5.conv2.weight", "layer2.0.downsample.1.weight", "fc.weight" } },
+    { "resnet50",
+      25557032,
+      { "layer1.0.conv3.weight", "layer1.0.downsample.0.weight", "layer4.2.bn3.weight",
+        "fc.bias" } },
+    { "simplecnn",
+      387936 + 960 + 257000,
+      { "0.weight", "13.running_mean", "18.weight", "18.bias" } },
+    { "mlp",
+      3 * 224 * 224 * 256 + 256 + 256 * 128 + 128 + 129000,
+      { "1.weight", "3.bias", "5.weight", "5.bias" } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -149,7 +170,8 @@ test_residual_gradients_add_up (void)
 {
   const gsize n = 2 * 3 * 3 * 5;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
-  g_autofree double *x = harness_random (1, n, 1.0), *dy = harness_random (2, n, 1.0), *expected = g_new (double, n);
+  g_autofree double *x = harness_random (1, n, 1.0), *dy = harness_random (2, n, 1.0),
+                    *expected = g_new (double, n);
   DynoTensor *input = harness_input (h, "x", 2, 3, 3, 5, x);
   DynoTensor *relu = dyno_relu (harness_graph (h), input, "relu");
   DynoTensor *inner = dyno_add (harness_graph (h), input, relu, "inner");
@@ -169,10 +191,13 @@ test_shared_gradient_is_copied (void)
   const gsize n = 2 * 2 * 2 * 8;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoGraph *graph = harness_graph (h);
-  g_autofree double *x1 = harness_random (1, n, 1.0), *x2 = harness_random (2, n, 1.0), *dy = harness_random (3, n, 1.0);
+  g_autofree double *x1 = harness_random (1, n, 1.0), *x2 = harness_random (2, n, 1.0),
+                    *dy = harness_random (3, n, 1.0);
   g_autofree double *e1 = g_new (double, n), *e2 = g_new (double, n);
-  DynoTensor *in1 = harness_input (h, "x1", 2, 2, 2, 8, x1), *in2 = harness_input (h, "x2", 2, 2, 2, 8, x2);
-  DynoTensor *b = dyno_relu (graph, in1, "b"), *a = dyno_relu (graph, in2, "a"), *c = dyno_relu (graph, b, "c");
+  DynoTensor *in1 = harness_input (h, "x1", 2, 2, 2, 8, x1),
+             *in2 = harness_input (h, "x2", 2, 2, 2, 8, x2);
+  DynoTensor *b = dyno_relu (graph, in1, "b"), *a = dyno_relu (graph, in2, "a"),
+             *c = dyno_relu (graph, b, "c");
   DynoTensor *y = dyno_add (graph, dyno_add (graph, a, b, "z"), c, "y");
   harness_set_gradient (h, y, dy);
   harness_run (h);
@@ -192,7 +217,8 @@ test_add_to_itself (void)
 {
   const gsize n = 8;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE });
-  g_autofree double *x = harness_random (1, n, 1.0), *dy = harness_random (2, n, 1.0), *expected = g_new (double, n);
+  g_autofree double *x = harness_random (1, n, 1.0), *dy = harness_random (2, n, 1.0),
+                    *expected = g_new (double, n);
   DynoTensor *input = harness_input (h, "x", 1, 1, 1, 8, x);
   DynoTensor *relu = dyno_relu (harness_graph (h), input, "relu");
   DynoTensor *y = dyno_add (harness_graph (h), relu, relu, "y");
@@ -215,7 +241,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/rejects-bad-params", test_network_rejects);
   g_test_add_func ("/nn/network/names-and-counts-are-torchvisions", test_names_are_torchvisions);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);
-  g_test_add_func ("/nn/autograd/shared-gradient-is-copied-before-a-late-sum", test_shared_gradient_is_copied);
+  g_test_add_func ("/nn/autograd/shared-gradient-is-copied-before-a-late-sum",
+                   test_shared_gradient_is_copied);
   g_test_add_func ("/nn/autograd/tensor-added-to-itself", test_add_to_itself);
   return g_test_run ();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness: graph in, device run, arrays of double out.
  *
- * The arena is filled with a pattern before a run and read back whole after it; guards, pads and results
- * are looked up in that copy. */
+ * The arena is filled with a pattern before a run and read back whole after it; guards, pads and
+ * results are looked up in that copy. */
 #include "harness.h"
 #include "graph-private.h"
 #include "half.h"
@@ -151,7 +151,7 @@ harness_scaler (Harness *h)
   return &h->scaler;
 }
 
-/* What goes up --------------------------------------------------------------------------------------------------- */
+/* What goes up --------------------------------------------------------------------------------- */
 
 static gsize
 dense_count (const DynoTensor *tensor)
@@ -167,7 +167,8 @@ add_upload (Harness *h, DynoTensor *tensor, const double *values)
 }
 
 DynoTensor *
-harness_input (Harness *h, const char *name, guint32 n, guint32 height, guint32 w, guint32 c, const double *values)
+harness_input (Harness *h, const char *name, guint32 n, guint32 height, guint32 w, guint32 c,
+               const double *values)
 {
   DynoTensor *tensor = dyno_graph_activation (h->graph, name, n, height, w, c);
   g_assert_nonnull (tensor);
@@ -177,10 +178,11 @@ harness_input (Harness *h, const char *name, guint32 n, guint32 height, guint32 
 }
 
 DynoTensor *
-harness_raw (Harness *h, const char *name, DynoDtype dtype, guint32 n, guint32 height, guint32 w, guint32 c,
-             const double *values)
+harness_raw (Harness *h, const char *name, DynoDtype dtype, guint32 n, guint32 height, guint32 w,
+             guint32 c, const double *values)
 {
-  DynoTensor *tensor = dyno_graph_tensor (h->graph, name, dtype, DYNO_SPACE_INPUT, n, height, w, c, c);
+  DynoTensor *tensor =
+      dyno_graph_tensor (h->graph, name, dtype, DYNO_SPACE_INPUT, n, height, w, c, c);
   g_assert_nonnull (tensor);
   add_upload (h, tensor, values);
   return tensor;
@@ -284,7 +286,7 @@ upload_parameters (Harness *h, DynoSpace space, GHashTable *given)
   g_assert_no_error (error);
 }
 
-/* Running -------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static void
 prepare (Harness *h)
@@ -305,7 +307,8 @@ static DynoLowering *
 lower (Harness *h)
 {
   g_autoptr (GError) error = NULL;
-  DynoLowering *lowering = dyno_lowering_new (h->graph, dyno_device_get_info (h->device), h->choices, &error);
+  DynoLowering *lowering =
+      dyno_lowering_new (h->graph, dyno_device_get_info (h->device), h->choices, &error);
   g_assert_no_error (error);
   return lowering;
 }
@@ -390,7 +393,8 @@ upload_all (Harness *h)
   for (guint i = 0; i < h->uploads->len; i++)
     upload_tensor (h, &g_array_index (h->uploads, Upload, i));
   if (dyno_memory_get_buffer (h->memory, DYNO_SPACE_SCALER, 0))
-    dyno_program_write_tensor (h->program, dyno_graph_scaler (h->graph), 0, &h->scaler, sizeof h->scaler, &error);
+    dyno_program_write_tensor (h->program, dyno_graph_scaler (h->graph), 0, &h->scaler,
+                               sizeof h->scaler, &error);
   g_assert_no_error (error);
 }
 
@@ -425,7 +429,8 @@ check_guards (Harness *h, const DynoTensor *tensor)
   if (!is_pattern (bytes, tensor->offset - DYNO_GUARD_BYTES, tensor->offset))
     g_error ("bytes before %s were written", tensor->name);
   if (!is_pattern (bytes, end,
-                   (end + DYNO_TENSOR_ALIGNMENT - 1) / DYNO_TENSOR_ALIGNMENT * DYNO_TENSOR_ALIGNMENT + DYNO_GUARD_BYTES))
+                   (end + DYNO_TENSOR_ALIGNMENT - 1) / DYNO_TENSOR_ALIGNMENT * DYNO_TENSOR_ALIGNMENT
+                       + DYNO_GUARD_BYTES))
     g_error ("bytes after %s were written", tensor->name);
 }
 
@@ -493,7 +498,7 @@ harness_run (Harness *h)
   harness_run_again (h);
 }
 
-/* What comes down ------------------------------------------------------------------------------------------------ */
+/* What comes down ------------------------------------------------------------------------------ */
 
 static double
 element_value (const DynoTensor *tensor, const guint8 *bytes, guint64 at)
@@ -571,7 +576,8 @@ read_parameter (Harness *h, const char *name, DynoSpace space, DynoDtype dtype)
   dyno_parameter_pack (parameter, torch, again);
   for (guint64 i = 0; i < n; i++)
     if (again[i] == 0 && packed[i] != 0)
-      g_error ("a pad of %s is %g in space %s", name, (double) packed[i], dyno_space_name (tensor.space));
+      g_error ("a pad of %s is %g in space %s", name, (double) packed[i],
+               dyno_space_name (tensor.space));
   double *values = g_new (double, count);
   for (guint64 i = 0; i < count; i++)
     values[i] = torch[i];
@@ -613,12 +619,13 @@ harness_read_scaler (Harness *h)
 {
   g_autoptr (GError) error = NULL;
   struct DynoScalerState scaler;
-  dyno_program_read_tensor (h->program, dyno_graph_scaler (h->graph), 0, &scaler, sizeof scaler, &error);
+  dyno_program_read_tensor (h->program, dyno_graph_scaler (h->graph), 0, &scaler, sizeof scaler,
+                            &error);
   g_assert_no_error (error);
   return scaler;
 }
 
-/* Numbers -------------------------------------------------------------------------------------------------------- */
+/* Numbers -------------------------------------------------------------------------------------- */
 
 guint16
 harness_to_f16 (double value)
@@ -667,7 +674,8 @@ harness_tolerance (Harness *h)
 }
 
 void
-harness_assert_close (const double *got, const double *expected, gsize n, double tolerance, const char *what)
+harness_assert_close (const double *got, const double *expected, gsize n, double tolerance,
+                      const char *what)
 {
   double nmse = harness_nmse (got, expected, n);
   if (nmse <= tolerance) /* FALSE for NaN */
@@ -676,6 +684,7 @@ harness_assert_close (const double *got, const double *expected, gsize n, double
   for (gsize i = 0; i < n; i++)
     if (!(fabs (got[i] - expected[i]) <= fabs (got[worst] - expected[worst])))
       worst = i;
-  g_error ("%s: NMSE %g is over %g; worst at %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": got %g, expected %g", what, nmse,
-           tolerance, worst, n, got[worst], expected[worst]);
+  g_error ("%s: NMSE %g is over %g; worst at %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
+           ": got %g, expected %g",
+           what, nmse, tolerance, worst, n, got[worst], expected[worst]);
 }

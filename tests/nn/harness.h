@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one op, or a few, on the device and gives its results back as plain arrays of double, for comparison with the
- * reference.
+/* Runs one op, or a few, on the device and gives its results back as plain arrays of double, for
+ * comparison with the reference.
  *
  *   Harness *h = harness_new (&(HarnessParams){ .amp = TRUE, .training = TRUE });
  *   DynoTensor *x = harness_input (h, "x", 2, 7, 7, 5, x_values);            dense NHWC, TRUE: wants a gradient
@@ -11,10 +11,11 @@
  *   g_autofree double *dx = harness_read_gradient (h, x);
  *   harness_assert_close (got, expected, n, harness_tolerance (h), "y");
  *
- * Laws: every tensor has memory of its own between guard bytes.  After a run the harness checks that no guard was
- * touched, that no activation or gradient has a pad lane that is not zero, that the hazard check passes and that the validation
- * layer is silent; a failure ends the test.  Values are dense and double on this side; those given for a tensor
- * of F16 should be exact in F16 (harness_random gives such). */
+ * Laws: every tensor has memory of its own between guard bytes.  After a run the harness checks
+ * that no guard was touched, that no activation or gradient has a pad lane that is not zero, that
+ * the hazard check passes and that the validation layer is silent; a failure ends the test.  Values
+ * are dense and double on this side; those given for a tensor of F16 should be exact in F16
+ * (harness_random gives such). */
 #pragma once
 #include "ops.h"
 #include "program.h"
@@ -30,7 +31,8 @@ typedef struct {
   gboolean optimizer_on; /* TRUE: dyno_optimizer_update is appended */
   DynoOptimizer optimizer;
   gboolean checkpointing;
-  gboolean restoring;             /* weight gradients wait, and all that the backward pass can restore is restored */
+  /* weight gradients wait, and all that the backward pass can restore is restored */
+  gboolean restoring;
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
 } HarnessParams;
@@ -42,26 +44,28 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Harness, harness_free)
 DynoGraph *harness_graph (Harness *h);
 const DynoDeviceInfo *harness_info (Harness *h);
 
-/* An activation (n, h, w, c) of compute type that is filled before the run, values dense NHWC.  needs_gradient is TRUE in training. */
-DynoTensor *harness_input (Harness *h, const char *name, guint32 n, guint32 height, guint32 w, guint32 c,
-                           const double *values);
+/* An activation (n, h, w, c) of compute type that is filled before the run, values dense NHWC.
+ * needs_gradient is TRUE in training. */
+DynoTensor *harness_input (Harness *h, const char *name, guint32 n, guint32 height, guint32 w,
+                           guint32 c, const double *values);
 /* A dense tensor in space INPUT (cp = c), filled with values converted to dtype. */
-DynoTensor *harness_raw (Harness *h, const char *name, DynoDtype dtype, guint32 n, guint32 height, guint32 w, guint32 c,
-                         const double *values);
-/* Values of a parameter or state, in torchvision's order; default: dyno_parameter_initialise with seed 1 (states too).  The fp16 copy
- * is written as well. */
+DynoTensor *harness_raw (Harness *h, const char *name, DynoDtype dtype, guint32 n, guint32 height,
+                         guint32 w, guint32 c, const double *values);
+/* Values of a parameter or state, in torchvision's order; default: dyno_parameter_initialise with
+ * seed 1 (states too).  The fp16 copy is written as well. */
 void harness_set_parameter (Harness *h, const char *name, const double *torch);
 /* The gradient that the backward pass starts from; dense NHWC.  Several tensors may have one. */
 void harness_set_gradient (Harness *h, DynoTensor *tensor, const double *values);
 /* Starts the parameter's gradient from these values instead of zero: to test accumulation. */
 void harness_set_parameter_gradient (Harness *h, const char *name, const double *torch);
 
-/* What the shaders read as the step's input; change it before the run.  Zero but n_valid = batch, loss_divisor = batch, step = 1. */
+/* What the shaders read as the step's input; change it before the run.  Zero but n_valid = batch,
+ * loss_divisor = batch, step = 1. */
 struct DynoStepInput *harness_step (Harness *h);
 struct DynoScalerState *harness_scaler (Harness *h); /* before the run; scale is 1 by default */
 
-/* The labels of the first choice point whose key starts with prefix, backward nodes included; NULL: none.  Closes the graph: call it
- * when all ops are in and gradients are set.  g_strfreev. */
+/* The labels of the first choice point whose key starts with prefix, backward nodes included; NULL:
+ * none.  Closes the graph: call it when all ops are in and gradients are set.  g_strfreev. */
 char **harness_labels (Harness *h, const char *key_prefix);
 /* Forces this label at every choice point whose key starts with prefix. */
 void harness_force (Harness *h, const char *key_prefix, const char *label);
@@ -74,8 +78,10 @@ void harness_run_again (Harness *h);
 /* After a run; dense, g_free. */
 double *harness_read (Harness *h, DynoTensor *tensor); /* any space; compute or F32, I32, U8 */
 double *harness_read_gradient (Harness *h, DynoTensor *tensor);
-double *harness_read_again (Harness *h, DynoTensor *tensor);   /* what was restored or computed again in its place */
-double *harness_read_parameter (Harness *h, const char *name); /* master value or state, torchvision's order */
+/* what was restored or computed again in its place */
+double *harness_read_again (Harness *h, DynoTensor *tensor);
+/* master value or state, torchvision's order */
+double *harness_read_parameter (Harness *h, const char *name);
 double *harness_read_parameter_half (Harness *h, const char *name);
 double *harness_read_parameter_gradient (Harness *h, const char *name);
 double *harness_read_moment (Harness *h, const char *name, DynoSpace space); /* MOMENT1, MOMENT2 */
@@ -91,6 +97,7 @@ double harness_from_f16 (guint16 bits);
 /* Sum of squared differences over sum of squares of the expected; 0/0 is 0. */
 double harness_nmse (const double *got, const double *expected, gsize n);
 double harness_tolerance (Harness *h); /* 5e-6 with amp, else 1e-7 */
-void harness_assert_close (const double *got, const double *expected, gsize n, double tolerance, const char *what);
+void harness_assert_close (const double *got, const double *expected, gsize n, double tolerance,
+                           const char *what);
 
 G_END_DECLS

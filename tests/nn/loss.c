@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cross entropy and squared error against their references, and what they write to the step's output. */
+/* Cross entropy and squared error against their references, and what they write to the step's
+ * output. */
 #include "harness.h"
 #include "random.h"
 #include "reference/loss.h"
@@ -36,12 +37,14 @@ check_cross_entropy (const Case *c, gboolean amp, double spread)
   g_autofree double *want = g_new (double, count);
   for (guint32 i = 0; i < c->n; i++)
     targets[i] = floor ((targets[i] + 1) / 2.01 * c->c);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = c->n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = c->n });
   harness_step (h)->n_valid = c->n_valid;
   harness_step (h)->loss_divisor = (float) c->n_valid;
   harness_scaler (h)->scale = 1024;
   DynoTensor *logits = harness_input (h, "logits", c->n, 1, 1, c->c, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, c->n, 1, 1, 1, targets),
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, c->n, 1, 1, 1, targets),
                               c->smoothing);
   harness_run (h);
   ReferenceLoss s = { c->n, c->c, c->n_valid, c->smoothing };
@@ -79,7 +82,8 @@ test_cross_entropy_ties (void)
   const double x[12] = { 1, 5, 5, 5, 2, 2, 2, 2, 0, 0, 1, 1 }, targets[3] = { 1, 3, 2 };
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 3 });
   DynoTensor *logits = harness_input (h, "logits", 3, 1, 1, 4, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0);
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
 }
@@ -94,7 +98,8 @@ test_cross_entropy_far_ties (void)
   x[300 + 120] = x[300 + 126] = x[300 + 7 * 33] = 2;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 300, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
 }
@@ -107,8 +112,8 @@ test_cross_entropy_ids (void)
   g_autofree double *x = harness_random (1, 30, 2), *want = g_new (double, 30);
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 6 });
   DynoTensor *logits = harness_input (h, "logits", 6, 1, 1, 5, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets),
-                              0.1);
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets), 0.1);
   harness_run (h);
   ReferenceLoss s = { 6, 5, 6, 0.1 };
   double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
@@ -122,7 +127,8 @@ static void
 test_cross_entropy_random (void)
 {
   const guint32 n = 40, c = 10;
-  g_autofree double *x = harness_random (1, n * c, 2), *want = g_new (double, n *c), *targets = g_new (double, n);
+  g_autofree double *x = harness_random (1, n * c, 2), *want = g_new (double, n *c),
+                    *targets = g_new (double, n);
   guint seen[10] = { 0 };
   for (guint32 i = 0; i < n; i++)
     {
@@ -152,17 +158,19 @@ test_nonfinite (void)
   for (guint i = 0; i < 2; i++)
     {
       const double x[6] = { 1, bad[i], 2, 0, 1, 2 }, targets[2] = { 0, 1 };
-      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = TRUE, .batch = 2, .kind = DYNO_COMMAND_FORWARD });
+      g_autoptr (Harness) h =
+          harness_new (&(HarnessParams){ .amp = TRUE, .batch = 2, .kind = DYNO_COMMAND_FORWARD });
       DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 3, x);
-      dyno_softmax_cross_entropy (harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets),
+      dyno_softmax_cross_entropy (harness_graph (h), logits,
+                                  harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets),
                                   0);
       harness_run (h);
       g_assert_cmpuint (harness_output (h)->nonfinite_loss, ==, 1);
     }
 }
 
-/* standard: the prediction stands for prediction * deviation + mean, each value by its own; the loss and the error are of that, and
- * the gradient of the difference over the deviation. */
+/* standard: the prediction stands for prediction * deviation + mean, each value by its own; the
+ * loss and the error are of that, and the gradient of the difference over the deviation. */
 static void
 check_mse (gboolean standard)
 {
@@ -171,9 +179,11 @@ check_mse (gboolean standard)
       {
         const Case *c = &cases[i];
         gsize count = (gsize) c->n * c->c;
-        g_autofree double *x = harness_random (1, count, 2), *targets = harness_random (2, count, 2);
+        g_autofree double *x = harness_random (1, count, 2),
+                          *targets = harness_random (2, count, 2);
         g_autofree double *want = g_new (double, count);
-        g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = c->n });
+        g_autoptr (Harness) h =
+            harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = c->n });
         harness_step (h)->n_valid = c->n_valid;
         harness_step (h)->loss_divisor = (float) c->n_valid * 2;
         harness_scaler (h)->scale = 4096;
@@ -186,13 +196,17 @@ check_mse (gboolean standard)
           }
         for (gsize k = 0; k < count; k++)
           x[k] = x[k] * scale[c->c + k % c->c] + scale[k % c->c];
-        dyno_mse_loss (harness_graph (h), prediction, harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets),
-                       standard ? harness_raw (h, "standard", DYNO_DTYPE_F32, 1, 1, 1, 2 * c->c, scale) : NULL);
+        dyno_mse_loss (harness_graph (h), prediction,
+                       harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets),
+                       standard
+                           ? harness_raw (h, "standard", DYNO_DTYPE_F32, 1, 1, 1, 2 * c->c, scale)
+                           : NULL);
         harness_run (h);
         ReferenceLoss s = { c->n, c->c, c->n_valid, 0 };
         double absolute, loss = reference_mse (&s, x, targets, &absolute, want);
         for (gsize k = 0; k < count; k++)
-          want[k] /= standard ? 8 * scale[c->c + k % c->c] : 1; /* of ((value - target) / deviation)^2 / 8 */
+          /* of ((value - target) / deviation)^2 / 8 */
+          want[k] /= standard ? 8 * scale[c->c + k % c->c] : 1;
         scale_gradient (want, count, 4096.0 / (c->n_valid * 2));
         g_autofree double *got = harness_read_gradient (h, prediction);
         harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
@@ -223,7 +237,8 @@ test_shapes (void)
       DynoGraph *graph = harness_graph (h);
       DynoTensor *x = harness_input (h, "x", 2, 1, i == 0 ? 2 : 1, 3, values);
       if (i == 1)
-        dyno_softmax_cross_entropy (graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0);
+        dyno_softmax_cross_entropy (graph, x,
+                                    harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0);
       else if (i == 0)
         dyno_softmax_cross_entropy (graph, x, NULL, 0);
       else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The optimizer stage over several steps against a double implementation: a batch norm's two parameters are trained with
- * the squared error.  A loss divisor of 0 makes the gradients infinite. */
+/* The optimizer stage over several steps against a double implementation: a batch norm's two
+ * parameters are trained with the squared error.  A loss divisor of 0 makes the gradients
+ * infinite. */
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include "reference/loss.h"
@@ -48,9 +49,12 @@ static void
 truth_step (Truth *t, double divisor)
 {
   guint32 c = t->c;
-  ReferenceBatchNorm norm = { .rows = N, .c = c, .x = t->x, .gamma = t->weights, .beta = t->weights + c };
+  ReferenceBatchNorm norm = {
+    .rows = N, .c = c, .x = t->x, .gamma = t->weights, .beta = t->weights + c
+  };
   ReferenceLoss loss = { N, c, N, 0 };
-  g_autofree double *y = g_new (double, t->count), *dy = g_new (double, t->count), *dx = g_new (double, t->count);
+  g_autofree double *y = g_new (double, t->count), *dy = g_new (double, t->count),
+                    *dx = g_new (double, t->count);
   double absolute;
   reference_batch_norm_train (&norm, NULL, NULL, y);
   reference_mse (&loss, y, t->targets, &absolute, dy);
@@ -64,12 +68,13 @@ static Harness *
 make (Truth *t, gboolean amp)
 {
   DynoOptimizer optimizer = t->o.adamw ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD;
-  Harness *h = harness_new (
-      &(HarnessParams){ .amp = amp, .training = TRUE, .batch = N, .optimizer_on = TRUE, .optimizer = optimizer });
+  Harness *h = harness_new (&(HarnessParams){
+      .amp = amp, .training = TRUE, .batch = N, .optimizer_on = TRUE, .optimizer = optimizer });
   DynoTensor *x = harness_input (h, "x", N, 1, 1, t->c, t->x);
   x->needs_gradient = FALSE;
   DynoTensor *y = dyno_batch_norm (harness_graph (h), x, "bn");
-  dyno_mse_loss (harness_graph (h), y, harness_raw (h, "targets", DYNO_DTYPE_F32, N, 1, 1, t->c, t->targets), NULL);
+  dyno_mse_loss (harness_graph (h), y,
+                 harness_raw (h, "targets", DYNO_DTYPE_F32, N, 1, 1, t->c, t->targets), NULL);
   harness_set_parameter (h, "bn.weight", t->weights);
   harness_set_parameter (h, "bn.bias", t->weights + t->c);
   harness_scaler (h)->scale = (float) t->o.scale;
@@ -86,8 +91,8 @@ make (Truth *t, gboolean amp)
 }
 
 static void
-check_values (const double *got_gamma, const double *got_beta, const double *want, guint32 c, double tolerance,
-              const char *what)
+check_values (const double *got_gamma, const double *got_beta, const double *want, guint32 c,
+              double tolerance, const char *what)
 {
   harness_assert_close (got_gamma, want, c, tolerance, what);
   harness_assert_close (got_beta, want + c, c, tolerance, what);
@@ -96,7 +101,8 @@ check_values (const double *got_gamma, const double *got_beta, const double *wan
 static void
 check_state (Harness *h, const Truth *t, gboolean amp, double tolerance)
 {
-  g_autofree double *gamma = harness_read_parameter (h, "bn.weight"), *beta = harness_read_parameter (h, "bn.bias");
+  g_autofree double *gamma = harness_read_parameter (h, "bn.weight"),
+                    *beta = harness_read_parameter (h, "bn.bias");
   check_values (gamma, beta, t->weights, t->c, tolerance, "weights");
   g_autofree double *m = harness_read_moment (h, "bn.weight", DYNO_SPACE_MOMENT1);
   g_autofree double *n = harness_read_moment (h, "bn.bias", DYNO_SPACE_MOMENT1);

@@ -13,11 +13,14 @@ new_parameter (DynoGraph *graph, guint kind)
   switch (kind)
     {
     case 0:
-      return dyno_graph_parameter (graph, "conv", DYNO_LAYOUT_CONV, conv, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+      return dyno_graph_parameter (graph, "conv", DYNO_LAYOUT_CONV, conv, DYNO_INIT_KAIMING_UNIFORM,
+                                   FALSE);
     case 1:
-      return dyno_graph_parameter (graph, "linear", DYNO_LAYOUT_LINEAR, linear, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+      return dyno_graph_parameter (graph, "linear", DYNO_LAYOUT_LINEAR, linear,
+                                   DYNO_INIT_KAIMING_UNIFORM, FALSE);
     case 2:
-      return dyno_graph_parameter (graph, "vector", DYNO_LAYOUT_VECTOR, vector, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+      return dyno_graph_parameter (graph, "vector", DYNO_LAYOUT_VECTOR, vector,
+                                   DYNO_INIT_KAIMING_UNIFORM, FALSE);
     default:
       return dyno_graph_parameter_linear (graph, "flat", 9, 2, 4, 3, DYNO_INIT_KAIMING_UNIFORM);
     }
@@ -54,7 +57,8 @@ test_layout (void)
     torch[i] = (float) i;
   dyno_parameter_pack (conv, torch, packed);
   /* o = 4, i = 2, kh = 1, kw = 2 */
-  g_assert_cmpfloat (packed[((1 * 3 + 2) * 8 + 2) * 8 + 4], ==, torch[((4 * 3 + 2) * 2 + 1) * 3 + 2]);
+  g_assert_cmpfloat (packed[((1 * 3 + 2) * 8 + 2) * 8 + 4], ==,
+                     torch[((4 * 3 + 2) * 2 + 1) * 3 + 2]);
   dyno_parameter_pack (flat, torch, packed);
   /* o = 7, h = 1, w = 3, c = 2: column c * H * W + h * W + w */
   g_assert_cmpfloat (packed[((1 * 4 + 3) * 8 + 2) * 16 + 7], ==, torch[7 * 24 + 2 * 8 + 1 * 4 + 3]);
@@ -66,8 +70,10 @@ test_initial_values (void)
 {
   g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
   const guint32 dims[] = { 64, 32, 3, 3 };
-  DynoParameter *uniform = dyno_graph_parameter (graph, "u", DYNO_LAYOUT_CONV, dims, DYNO_INIT_KAIMING_UNIFORM, FALSE);
-  DynoParameter *normal = dyno_graph_parameter (graph, "n", DYNO_LAYOUT_CONV, dims, DYNO_INIT_KAIMING_NORMAL_OUT, FALSE);
+  DynoParameter *uniform =
+      dyno_graph_parameter (graph, "u", DYNO_LAYOUT_CONV, dims, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+  DynoParameter *normal = dyno_graph_parameter (graph, "n", DYNO_LAYOUT_CONV, dims,
+                                                DYNO_INIT_KAIMING_NORMAL_OUT, FALSE);
   guint64 count = dyno_parameter_count (uniform);
   g_autofree float *a = g_new (float, count), *b = g_new (float, count);
   dyno_parameter_initialise (uniform, 7, a);
@@ -91,14 +97,17 @@ test_initial_values (void)
 static void
 test_large (void)
 {
-  static const DynoInit inits[] = { DYNO_INIT_KAIMING_UNIFORM, DYNO_INIT_KAIMING_NORMAL_OUT, DYNO_INIT_NORMAL_001 };
+  static const DynoInit inits[] = { DYNO_INIT_KAIMING_UNIFORM, DYNO_INIT_KAIMING_NORMAL_OUT,
+                                    DYNO_INIT_NORMAL_001 };
   for (guint k = 0; k < G_N_ELEMENTS (inits); k++)
     {
       g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
       const guint32 dims[] = { 130, 141, 3, 3 };
-      DynoParameter *parameter = dyno_graph_parameter (graph, "w", DYNO_LAYOUT_CONV, dims, inits[k], FALSE);
+      DynoParameter *parameter =
+          dyno_graph_parameter (graph, "w", DYNO_LAYOUT_CONV, dims, inits[k], FALSE);
       guint64 count = dyno_parameter_count (parameter);
-      g_autofree float *torch = g_new (float, count), *packed = g_new (float, parameter->n_elements);
+      g_autofree float *torch = g_new (float, count),
+                       *packed = g_new (float, parameter->n_elements);
       g_autofree float *back = g_new (float, count);
       double scale = k == 0 ? 1 / sqrt (141 * 9) : k == 1 ? sqrt (2.0 / (130 * 9)) : 0.01;
       DynoRng rng = dyno_rng_init (3, dyno_hash_string (DYNO_HASH_START, "w"));
@@ -125,14 +134,16 @@ test_half (void)
       else
         g_assert_cmpuint (dyno_half_from_float (value), ==, bits);
     }
-  g_assert_cmpuint (dyno_half_from_float (1.0f + 0x1p-11f), ==, 0x3c00);            /* a tie goes to even */
-  g_assert_cmpuint (dyno_half_from_float (1.0f + 3 * 0x1p-11f), ==, 0x3c02);        /* up to even */
-  g_assert_cmpuint (dyno_half_from_float (1.0f + 0x1p-11f + 0x1p-20f), ==, 0x3c01); /* above the tie */
+  g_assert_cmpuint (dyno_half_from_float (1.0f + 0x1p-11f), ==, 0x3c00); /* a tie goes to even */
+  g_assert_cmpuint (dyno_half_from_float (1.0f + 3 * 0x1p-11f), ==, 0x3c02); /* up to even */
+  /* above the tie */
+  g_assert_cmpuint (dyno_half_from_float (1.0f + 0x1p-11f + 0x1p-20f), ==, 0x3c01);
   g_assert_cmpuint (dyno_half_from_float (65519.0f), ==, 0x7bff);
   g_assert_cmpuint (dyno_half_from_float (65520.0f), ==, 0x7c00);
   g_assert_cmpuint (dyno_half_from_float (0x1p-25f), ==, 0);
   g_assert_cmpuint (dyno_half_from_float (0x1.01p-25f), ==, 1);
-  g_assert_cmpuint (dyno_half_from_float (0x1.ffcp-15f + 0x1p-26f), ==, 0x0400); /* a subnormal rounds up to a normal */
+  /* a subnormal rounds up to a normal */
+  g_assert_cmpuint (dyno_half_from_float (0x1.ffcp-15f + 0x1p-26f), ==, 0x0400);
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans without a device: nothing that lives at once overlaps, sums are right, barriers are all needed. */
+/* Plans without a device: nothing that lives at once overlaps, sums are right, barriers are all
+ * needed. */
 #include "buffer.h"
 #include "graph-private.h"
 #include "infos.h"
@@ -50,13 +51,14 @@ planned_clear (Planned *p)
   dyno_graph_free (p->graph);
 }
 
-/* What a tensor's memory holds is followed dispatch by dispatch: a read finds what the same tensor's last write left, in every byte. */
+/* What a tensor's memory holds is followed dispatch by dispatch: a read finds what the same
+ * tensor's last write left, in every byte. */
 static void
 assert_values_survive (const Planned *p)
 {
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p->lowering);
-  guint64 arena_end =
-      (p->plan.n_arena_buffers - 1) * p->plan.buffer_bytes + p->plan.arena_bytes[p->plan.n_arena_buffers - 1];
+  guint64 arena_end = (p->plan.n_arena_buffers - 1) * p->plan.buffer_bytes
+                      + p->plan.arena_bytes[p->plan.n_arena_buffers - 1];
   gsize n_blocks = arena_end / 256;
   g_autofree const DynoTensor **owner = g_new0 (const DynoTensor *, n_blocks);
   for (guint i = 0; i < dispatches->len; i++)
@@ -70,10 +72,13 @@ assert_values_survive (const Planned *p)
             if (tensor->space != DYNO_SPACE_ARENA)
               continue;
             g_assert_cmpuint (tensor->offset % 256, ==, 0);
-            guint64 buffer = tensor->offset / p->plan.buffer_bytes, start = buffer * p->plan.buffer_bytes;
+            guint64 buffer = tensor->offset / p->plan.buffer_bytes,
+                    start = buffer * p->plan.buffer_bytes;
             g_assert_cmpuint (buffer, <, p->plan.n_arena_buffers);
-            g_assert_cmpuint (tensor->offset + tensor->size_bytes, <=, start + p->plan.arena_bytes[buffer]);
-            gsize first = tensor->offset / 256, last = (tensor->offset + tensor->size_bytes - 1) / 256;
+            g_assert_cmpuint (tensor->offset + tensor->size_bytes, <=,
+                              start + p->plan.arena_bytes[buffer]);
+            gsize first = tensor->offset / 256,
+                  last = (tensor->offset + tensor->size_bytes - 1) / 256;
             for (gsize k = first; k <= last; k++)
               {
                 if (pass == 0 && (binding->access & DYNO_ACCESS_READ))
@@ -114,7 +119,8 @@ copy_offsets (const Planned *p, GArray *offsets)
     }
 }
 
-/* A small largest buffer: each tensor wholly in one of several, the same each time, for little more memory in all. */
+/* A small largest buffer: each tensor wholly in one of several, the same each time, for little more
+ * memory in all. */
 static void
 test_arena_of_several_buffers (void)
 {
@@ -124,14 +130,17 @@ test_arena_of_several_buffers (void)
         DynoNetworkParams params = params_of (models[i], TRUE);
         params.batch = 64;
         params.model_width = 0.25; /* the activations outweigh the weights */
-        Planned whole = plan_network (&params, &info_card, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+        Planned whole =
+            plan_network (&params, &info_card, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
         g_assert_cmpuint (whole.plan.n_arena_buffers, ==, 1);
         g_assert_true (dyno_plan_fits_buffers (&whole.plan));
         DynoDeviceInfo info = info_card;
-        info.max_buffer_bytes =
-            MAX (whole.plan.largest_bytes + DYNO_BUFFER_GRANULARITY, whole.plan.space_bytes[DYNO_SPACE_ARENA] / 5);
-        g_autoptr (GArray) first = g_array_new (FALSE, FALSE, 8), second = g_array_new (FALSE, FALSE, 8);
-        Planned again = plan_network (&params, &info, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+        info.max_buffer_bytes = MAX (whole.plan.largest_bytes + DYNO_BUFFER_GRANULARITY,
+                                     whole.plan.space_bytes[DYNO_SPACE_ARENA] / 5);
+        g_autoptr (GArray) first = g_array_new (FALSE, FALSE, 8),
+                           second = g_array_new (FALSE, FALSE, 8);
+        Planned again =
+            plan_network (&params, &info, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
         Planned p = plan_network (&params, &info, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
         copy_offsets (&again, first);
         copy_offsets (&p, second);
@@ -212,8 +221,8 @@ test_random_lives (void)
         {
           guint first = (guint) dyno_rng_below (&rng, 90);
           guint64 unit = i % 4 ? 4096 : 1; /* every fourth is tiny beside the others */
-          lives[i] =
-              (DynoLife){ unit * (1 + dyno_rng_below (&rng, 20000)), first, first + (guint) dyno_rng_below (&rng, 10), 0 };
+          lives[i] = (DynoLife){ unit * (1 + dyno_rng_below (&rng, 20000)), first,
+                                 first + (guint) dyno_rng_below (&rng, 10), 0 };
         }
       guint64 total = dyno_lives_place (lives, n, G_MAXUINT64);
       for (guint i = 0; i < n; i++)
@@ -240,11 +249,13 @@ test_aliasing_saves (void)
 {
   DynoNetworkParams params = params_of ("resnet18", TRUE);
   Planned shared = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-  g_assert_cmpuint (shared.plan.space_bytes[DYNO_SPACE_ARENA], <, shared.plan.naive_arena_bytes * 7 / 10);
+  g_assert_cmpuint (shared.plan.space_bytes[DYNO_SPACE_ARENA], <,
+                    shared.plan.naive_arena_bytes * 7 / 10);
   planned_clear (&shared);
   params.training = FALSE;
   Planned evaluation = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-  g_assert_cmpuint (evaluation.plan.space_bytes[DYNO_SPACE_ARENA], <, evaluation.plan.naive_arena_bytes / 3);
+  g_assert_cmpuint (evaluation.plan.space_bytes[DYNO_SPACE_ARENA], <,
+                    evaluation.plan.naive_arena_bytes / 3);
   planned_clear (&evaluation);
 }
 
@@ -258,13 +269,15 @@ test_checkpointing_saves (void)
       Planned kept = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
       params.checkpointing = TRUE;
       Planned dropped = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-      g_assert_cmpuint (dropped.plan.space_bytes[DYNO_SPACE_ARENA], <, kept.plan.space_bytes[DYNO_SPACE_ARENA] * 9 / 10);
+      g_assert_cmpuint (dropped.plan.space_bytes[DYNO_SPACE_ARENA], <,
+                        kept.plan.space_bytes[DYNO_SPACE_ARENA] * 9 / 10);
       planned_clear (&kept);
       planned_clear (&dropped);
     }
 }
 
-/* Batches of photographs with AMP on a card, in MiB: three quarters of what PyTorch 2.11 takes on the same step. */
+/* Batches of photographs with AMP on a card, in MiB: three quarters of what PyTorch 2.11 takes on
+ * the same step. */
 static void
 test_resnet18_fits (void)
 {
@@ -300,8 +313,8 @@ count_restored (const Planned *p)
   return g_hash_table_size (found);
 }
 
-/* Another order of the backward pass: the same dispatches, the others in the order in which they were, no higher peak, and each
- * still reads what was written for it. */
+/* Another order of the backward pass: the same dispatches, the others in the order in which they
+ * were, no higher peak, and each still reads what was written for it. */
 static void
 test_reorder (void)
 {
@@ -343,7 +356,8 @@ test_small_gains_move_nothing (void)
   guint last = 0, place;
   for (guint i = 0; i < dispatches->len; i++)
     {
-      g_assert_true (g_ptr_array_find (nodes, ((const DynoDispatch *) g_ptr_array_index (dispatches, i))->node, &place));
+      g_assert_true (g_ptr_array_find (
+          nodes, ((const DynoDispatch *) g_ptr_array_index (dispatches, i))->node, &place));
       g_assert_cmpuint (place, >=, last);
       last = place;
     }
@@ -364,17 +378,20 @@ test_sums (void)
   g_assert_cmpuint (p.plan.total_bytes, ==, total);
   g_assert_cmpuint (kind[DYNO_MEMORY_WEIGHTS], ==,
                     space[DYNO_SPACE_MASTER] + space[DYNO_SPACE_HALF] + space[DYNO_SPACE_STATE]);
-  g_assert_cmpuint (kind[DYNO_MEMORY_STAGING], ==,
-                    2 * (space[DYNO_SPACE_INPUT] + space[DYNO_SPACE_STEP_IN] + space[DYNO_SPACE_STEP_OUT]));
+  g_assert_cmpuint (
+      kind[DYNO_MEMORY_STAGING], ==,
+      2 * (space[DYNO_SPACE_INPUT] + space[DYNO_SPACE_STEP_IN] + space[DYNO_SPACE_STEP_OUT]));
   g_assert_cmpuint (kind[DYNO_MEMORY_ACTIVATIONS], ==, space[DYNO_SPACE_ARENA]);
   g_assert_cmpuint (kind[DYNO_MEMORY_GRADIENTS], ==, space[DYNO_SPACE_MASTER]);
   g_assert_cmpuint (space[DYNO_SPACE_MOMENT2], ==, 0); /* SGD has one moment */
   g_assert_cmpuint (space[DYNO_SPACE_INPUT], >=, 16 * (64 * 64 * 3 + 4 + 4));
-  g_assert_cmpuint (space[DYNO_SPACE_INPUT], <, 16 * (64 * 64 * 3 + 4 + 4) + DYNO_BUFFER_GRANULARITY + 768);
+  g_assert_cmpuint (space[DYNO_SPACE_INPUT], <,
+                    16 * (64 * 64 * 3 + 4 + 4) + DYNO_BUFFER_GRANULARITY + 768);
   planned_clear (&p);
   params.optimizer = DYNO_OPTIMIZER_ADAMW;
   Planned adamw = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-  g_assert_cmpuint (adamw.plan.space_bytes[DYNO_SPACE_MOMENT2], ==, adamw.plan.space_bytes[DYNO_SPACE_MASTER]);
+  g_assert_cmpuint (adamw.plan.space_bytes[DYNO_SPACE_MOMENT2], ==,
+                    adamw.plan.space_bytes[DYNO_SPACE_MASTER]);
   planned_clear (&adamw);
 }
 
@@ -386,7 +403,8 @@ test_evaluation_shares_parameters (void)
   params.training = FALSE;
   params.batch = 100;
   Planned evaluation = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-  GPtrArray *a = dyno_graph_get_parameters (training.graph), *b = dyno_graph_get_parameters (evaluation.graph);
+  GPtrArray *a = dyno_graph_get_parameters (training.graph),
+            *b = dyno_graph_get_parameters (evaluation.graph);
   g_assert_cmpuint (a->len, ==, b->len);
   for (guint i = 0; i < a->len; i++)
     {
@@ -398,7 +416,8 @@ test_evaluation_shares_parameters (void)
   DynoPlan merged = evaluation.plan;
   dyno_plan_merge (&merged, &training.plan);
   for (guint i = 0; i < DYNO_SPACE_N; i++)
-    g_assert_cmpuint (merged.space_bytes[i], ==, MAX (training.plan.space_bytes[i], evaluation.plan.space_bytes[i]));
+    g_assert_cmpuint (merged.space_bytes[i], ==,
+                      MAX (training.plan.space_bytes[i], evaluation.plan.space_bytes[i]));
   g_assert_cmpuint (merged.total_bytes, >=, training.plan.total_bytes);
   g_assert_cmpuint (evaluation.plan.space_bytes[DYNO_SPACE_GRADIENT], ==, 0);
   planned_clear (&training);
@@ -415,7 +434,8 @@ test_aliasing_costs_no_barrier (void)
       guint n[2] = { 0, 0 };
       for (guint flags = 0; flags < 2; flags++)
         {
-          Planned p = plan_network (&params, &info_card, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
+          Planned p =
+              plan_network (&params, &info_card, flags ? DYNO_PLAN_NO_ALIAS : DYNO_PLAN_DEFAULT);
           GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
           g_autofree guint8 *before = dyno_barriers_find (dispatches);
           for (guint k = 0; k < dispatches->len; k++)
@@ -433,7 +453,8 @@ test_every_barrier_is_needed (void)
   DynoNetworkParams params = params_of ("resnet18", TRUE);
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
-  g_autoptr (GArray) script = dyno_script_new (dispatches, 7, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
+  g_autoptr (GArray) script =
+      dyno_script_new (dispatches, 7, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
   char *conflict;
   g_assert_true (dyno_script_check (script, dispatches, &conflict));
   guint removed = 0;
@@ -465,7 +486,8 @@ test_long_steps_are_cut (void)
   guint cuts[N];
   for (guint kind = 0; kind < N; kind++)
     {
-      const DynoDeviceInfo info = { .type = kind == SOFTWARE ? DYNO_DEVICE_TYPE_SOFTWARE : DYNO_DEVICE_TYPE_DISCRETE,
+      const DynoDeviceInfo info = { .type = kind == SOFTWARE ? DYNO_DEVICE_TYPE_SOFTWARE
+                                                             : DYNO_DEVICE_TYPE_DISCRETE,
                                     .matrix = kind == CARD ? DYNO_MATRIX_KHR : DYNO_MATRIX_NONE };
       g_autoptr (GArray) script = dyno_script_new (dispatches, 7, &info);
       guint count[4] = { 0 };
@@ -488,7 +510,8 @@ test_long_steps_are_cut (void)
   planned_clear (&p);
 }
 
-/* Fusion leaves nothing that only it would have written, and every residual is read after it was written. */
+/* Fusion leaves nothing that only it would have written, and every residual is read after it was
+ * written. */
 static void
 test_fusion (void)
 {
@@ -545,7 +568,8 @@ test_small_workgroups (void)
                                        .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
                                        .amp = amp,
                                        .training = i % 2 == 0,
-                                       .optimizer = amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD };
+                                       .optimizer =
+                                           amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD };
           info.max_invocations = 128;
           g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
           g_assert_no_error (error);
@@ -554,7 +578,8 @@ test_small_workgroups (void)
           GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
           for (guint d = 0; d < dispatches->len; d++)
             {
-              const guint32 *local = ((const DynoDispatch *) g_ptr_array_index (dispatches, d))->spec.local_size;
+              const guint32 *local =
+                  ((const DynoDispatch *) g_ptr_array_index (dispatches, d))->spec.local_size;
               g_assert_cmpuint (local[0] * MAX (local[1], 1) * MAX (local[2], 1), <=, 128);
             }
         }

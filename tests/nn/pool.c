@@ -4,9 +4,10 @@
 #include "reference/pool.h"
 
 static const ReferencePool max_cases[] = {
-  { 1, 4, 4, 3, 2, 2, 0 },   { 2, 7, 5, 10, 3, 2, 1 }, { 2, 9, 9, 33, 3, 1, 1 },   { 1, 5, 6, 8, 3, 3, 0 },
-  { 1, 8, 8, 512, 2, 2, 0 }, { 3, 6, 7, 16, 5, 2, 2 }, { 1, 1, 1, 3, 1, 1, 0 },    { 1, 11, 10, 5, 2, 3, 1 },
-  { 2, 2, 2, 12, 3, 2, 1 },  { 1, 20, 3, 9, 3, 5, 0 }, { 1, 16, 16, 4, 15, 1, 7 }, { 2, 6, 6, 8, 3, 2, 0 },
+  { 1, 4, 4, 3, 2, 2, 0 },  { 2, 7, 5, 10, 3, 2, 1 },   { 2, 9, 9, 33, 3, 1, 1 },
+  { 1, 5, 6, 8, 3, 3, 0 },  { 1, 8, 8, 512, 2, 2, 0 },  { 3, 6, 7, 16, 5, 2, 2 },
+  { 1, 1, 1, 3, 1, 1, 0 },  { 1, 11, 10, 5, 2, 3, 1 },  { 2, 2, 2, 12, 3, 2, 1 },
+  { 1, 20, 3, 9, 3, 5, 0 }, { 1, 16, 16, 4, 15, 1, 7 }, { 2, 6, 6, 8, 3, 2, 0 },
 };
 
 static void
@@ -18,7 +19,8 @@ check_max (const ReferencePool *s, gboolean amp, gboolean accumulate, gboolean t
   g_autofree double *x = harness_random (1, x_count, 1), *dy = harness_random (2, y_count, 1);
   for (gsize i = 0; ties && i < x_count; i++)
     x[i] = x[i] > 0.3 ? -1 : -2;
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
   DynoTensor *y = dyno_max_pool (harness_graph (h), input, "pool", s->kernel, s->stride, s->pad);
   DynoTensor *z = accumulate ? dyno_relu (harness_graph (h), input, "z") : NULL;
@@ -64,7 +66,9 @@ test_max_ties (void)
 static void
 test_max_shapes (void)
 {
-  static const guint32 bad[][3] = { { 0, 1, 0 }, { 16, 1, 0 }, { 2, 0, 0 }, { 3, 1, 2 }, { 5, 1, 0 } };
+  static const guint32 bad[][3] = {
+    { 0, 1, 0 }, { 16, 1, 0 }, { 2, 0, 0 }, { 3, 1, 2 }, { 5, 1, 0 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
       g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
@@ -83,7 +87,8 @@ check_avg (const ReferencePool *s, gboolean amp, gboolean accumulate)
   gsize x_count = (gsize) s->n * s->h * s->w * s->c, y_count = (gsize) s->n * s->c;
   g_autofree double *x = harness_random (1, x_count, 1), *dy = harness_random (2, y_count, 1);
   g_autofree double *dz = harness_random (3, x_count, 1);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
   DynoTensor *y = dyno_global_avg_pool (harness_graph (h), input, "pool");
   DynoTensor *z = accumulate ? dyno_relu (harness_graph (h), input, "z") : NULL;

@@ -24,7 +24,8 @@ expected (const Case *c, const double *raw, const double *seeds, double probabil
   if (c->bytes)
     value /= 255;
   gsize k = MIN (channel, 3);
-  return c->normalise ? (value - (double) normalise.mean[k]) / (double) normalise.deviation[k] : value;
+  return c->normalise ? (value - (double) normalise.mean[k]) / (double) normalise.deviation[k]
+                      : value;
 }
 
 static void
@@ -36,8 +37,10 @@ check (const Case *c)
     raw[i] = floor ((raw[i] + 1) * 127.99);
   for (guint32 n = 0; n < c->n; n++)
     seeds[n] = floor ((seeds[n] + 1) * 0.5 * 4294967295.0);
-  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = c->amp, .training = TRUE, .batch = c->n });
-  DynoTensor *pixels = harness_raw (h, "raw", c->bytes ? DYNO_DTYPE_U8 : DYNO_DTYPE_F32, c->n, c->h, c->w, c->c, raw);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = c->amp, .training = TRUE, .batch = c->n });
+  DynoTensor *pixels = harness_raw (h, "raw", c->bytes ? DYNO_DTYPE_U8 : DYNO_DTYPE_F32, c->n, c->h,
+                                    c->w, c->c, raw);
   DynoTensor *flip = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, c->n, seeds);
   DynoPrepareParams params = normalise;
   params.scale_255 = c->bytes;
@@ -69,7 +72,8 @@ test_values (void)
 static void
 test_flip (void)
 {
-  const Case cases[] = { { 16, 3, 8, 3, TRUE, TRUE, TRUE, FALSE, 16 }, { 9, 2, 7, 5, FALSE, FALSE, TRUE, TRUE, 9 } };
+  const Case cases[] = { { 16, 3, 8, 3, TRUE, TRUE, TRUE, FALSE, 16 },
+                         { 9, 2, 7, 5, FALSE, FALSE, TRUE, TRUE, 9 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     check (&cases[i]);
 }
@@ -77,7 +81,8 @@ test_flip (void)
 static void
 test_invalid (void)
 {
-  const Case cases[] = { { 5, 3, 3, 3, TRUE, TRUE, TRUE, FALSE, 2 }, { 4, 2, 2, 9, FALSE, TRUE, FALSE, TRUE, 1 } };
+  const Case cases[] = { { 5, 3, 3, 3, TRUE, TRUE, TRUE, FALSE, 2 },
+                         { 4, 2, 2, 9, FALSE, TRUE, FALSE, TRUE, 1 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     check (&cases[i]);
 }
@@ -91,7 +96,8 @@ test_evaluation (void)
   DynoTensor *pixels = harness_raw (h, "raw", DYNO_DTYPE_F32, 1, 2, 3, 1, raw);
   DynoTensor *flip = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, 1, seed);
   harness_step (h)->flip_probability = 1;
-  DynoTensor *x = dyno_prepare (harness_graph (h), pixels, flip, 2, 3, 1, &(DynoPrepareParams){ .flip = TRUE });
+  DynoTensor *x =
+      dyno_prepare (harness_graph (h), pixels, flip, 2, 3, 1, &(DynoPrepareParams){ .flip = TRUE });
   harness_run (h);
   g_autofree double *got = harness_read (h, x);
   harness_assert_close (got, raw, 6, 0, "x");
@@ -103,7 +109,8 @@ noise (guint32 seed, guint32 step)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 4 });
   harness_step (h)->seed_low = seed;
   harness_step (h)->step = step;
-  DynoTensor *x = dyno_prepare (harness_graph (h), NULL, NULL, 32, 32, 3, &(DynoPrepareParams){ .flip = FALSE });
+  DynoTensor *x = dyno_prepare (harness_graph (h), NULL, NULL, 32, 32, 3,
+                                &(DynoPrepareParams){ .flip = FALSE });
   harness_run (h);
   return harness_read (h, x);
 }

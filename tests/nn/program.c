@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole programs on the device: what is allocated is what was planned; sharing memory, recomputing, another order, slots and
- * accumulation change no bit of a result. */
+/* Whole programs on the device: what is allocated is what was planned; sharing memory, recomputing,
+ * another order, slots and accumulation change no bit of a result. */
 #include "graph-private.h"
 #include "lowering-private.h"
 #include "network.h"
@@ -38,7 +38,8 @@ params_of (const char *model, gboolean amp)
 
 /* most_bytes: of one buffer; 0: as the device has them. */
 static Net
-net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder, guint64 most_bytes)
+net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder,
+          guint64 most_bytes)
 {
   g_autoptr (GError) error = NULL;
   Net net = { .graph = dyno_network_build (params, &error) };
@@ -136,7 +137,8 @@ static void
 assert_space_equal (Net *a, Net *b, DynoSpace space)
 {
   gsize size_a, size_b;
-  g_autofree guint8 *bytes_a = read_space (a, space, &size_a), *bytes_b = read_space (b, space, &size_b);
+  g_autofree guint8 *bytes_a = read_space (a, space, &size_a),
+                    *bytes_b = read_space (b, space, &size_b);
   g_assert_cmpmem (bytes_a, size_a, bytes_b, size_b);
 }
 
@@ -152,7 +154,8 @@ test_allocates_what_was_planned (void)
         before[kind] = dyno_device_get_allocated (device, kind);
       Net net = net_new (&params, DYNO_PLAN_DEFAULT);
       for (guint kind = 0; kind < DYNO_MEMORY_N_KINDS; kind++)
-        g_assert_cmpuint (dyno_device_get_allocated (device, kind) - before[kind], ==, net.plan.kind_bytes[kind]);
+        g_assert_cmpuint (dyno_device_get_allocated (device, kind) - before[kind], ==,
+                          net.plan.kind_bytes[kind]);
       g_assert_cmpuint (dyno_device_get_allocated_total (device) - total, ==, net.plan.total_bytes);
       net_clear (&net);
       g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, total);
@@ -172,7 +175,8 @@ test_learns (void)
         double first = 0, last = 0;
         for (guint step = 0; step < 12; step++)
           {
-            struct DynoStepOutput output = run_step (&net, DYNO_COMMAND_FULL, step_input (step, 0, 1));
+            struct DynoStepOutput output =
+                run_step (&net, DYNO_COMMAND_FULL, step_input (step, 0, 1));
             g_assert_cmpuint (output.n_valid, ==, BATCH);
             g_assert_cmpuint (output.nonfinite_loss, ==, 0);
             g_assert_true (isfinite (output.loss_sum));
@@ -185,7 +189,8 @@ test_learns (void)
       }
 }
 
-/* Memory shared or not, in one buffer or several, values kept or computed again: the same weights to the bit after some steps. */
+/* Memory shared or not, in one buffer or several, values kept or computed again: the same weights
+ * to the bit after some steps. */
 static void
 test_memory_changes_no_bit (void)
 {
@@ -195,7 +200,8 @@ test_memory_changes_no_bit (void)
     for (guint amp = 0; amp < 2; amp++)
       {
         DynoNetworkParams params = params_of (models[i], amp);
-        Net shared = net_new (&params, DYNO_PLAN_DEFAULT), apart = net_new (&params, DYNO_PLAN_NO_ALIAS);
+        Net shared = net_new (&params, DYNO_PLAN_DEFAULT),
+            apart = net_new (&params, DYNO_PLAN_NO_ALIAS);
         Net reordered = net_make (&params, DYNO_PLAN_DEFAULT, TRUE, 0);
         Net split = net_make (&params, DYNO_PLAN_DEFAULT, FALSE, shared.plan.largest_bytes);
         Net split_apart = net_make (&params, DYNO_PLAN_NO_ALIAS, FALSE, shared.plan.largest_bytes);
@@ -203,7 +209,8 @@ test_memory_changes_no_bit (void)
         g_assert_cmpuint (split_apart.plan.n_arena_buffers, >=, split.plan.n_arena_buffers);
         params.checkpointing = TRUE;
         Net recomputed = net_new (&params, DYNO_PLAN_DEFAULT);
-        /* Where the fused kernels leave nothing cheap to drop, the list may stay as it is: tests/nn/plan.c counts that. */
+        /* Where the fused kernels leave nothing cheap to drop, the list may stay as it is:
+         * tests/nn/plan.c counts that. */
         g_assert_cmpuint (dyno_lowering_get_dispatches (recomputed.lowering)->len, >=,
                           dyno_lowering_get_dispatches (shared.lowering)->len);
         Net *nets[] = { &shared, &apart, &recomputed, &reordered, &split, &split_apart };
@@ -224,11 +231,13 @@ test_memory_changes_no_bit (void)
   g_assert_cmpuint (n_split, >=, 2);
 }
 
-/* What the plan asks for is in the commands: on a device that runs dispatches one after the other no result would tell. */
+/* What the plan asks for is in the commands: on a device that runs dispatches one after the other
+ * no result would tell. */
 static void
 test_barriers_are_recorded (void)
 {
-  static const DynoCommandKind kinds[] = { DYNO_COMMAND_FULL, DYNO_COMMAND_ACCUMULATE, DYNO_COMMAND_FORWARD };
+  static const DynoCommandKind kinds[] = { DYNO_COMMAND_FULL, DYNO_COMMAND_ACCUMULATE,
+                                           DYNO_COMMAND_FORWARD };
   DynoNetworkParams params = params_of ("simplecnn", FALSE);
   Net net = net_new (&params, DYNO_PLAN_DEFAULT);
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
@@ -237,7 +246,8 @@ test_barriers_are_recorded (void)
         guint planned = dyno_program_get_barriers (net.program, kinds[i]);
         guint submits = dyno_program_get_submits (net.program, kinds[i]);
         g_assert_cmpuint (planned, >, 10);
-        g_assert_cmpuint (dyno_program_get_recorded_barriers (net.program, kinds[i], slot), ==, planned + 2 * submits + 2);
+        g_assert_cmpuint (dyno_program_get_recorded_barriers (net.program, kinds[i], slot), ==,
+                          planned + 2 * submits + 2);
       }
   net_clear (&net);
 }
@@ -274,11 +284,14 @@ test_one_input (void)
   guint64 input = many.plan.space_bytes[DYNO_SPACE_INPUT];
   g_assert_cmpuint (input, >, 0);
   g_assert_cmpuint (one.plan.total_bytes + input, ==, many.plan.total_bytes);
-  g_assert_cmpuint (one.plan.kind_bytes[DYNO_MEMORY_STAGING] + input, ==, many.plan.kind_bytes[DYNO_MEMORY_STAGING]);
+  g_assert_cmpuint (one.plan.kind_bytes[DYNO_MEMORY_STAGING] + input, ==,
+                    many.plan.kind_bytes[DYNO_MEMORY_STAGING]);
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     {
-      gboolean shared = dyno_memory_get_buffer (one.memory, space, 0) == dyno_memory_get_buffer (one.memory, space, 1);
-      gboolean alike = dyno_memory_get_buffer (many.memory, space, 0) == dyno_memory_get_buffer (many.memory, space, 1);
+      gboolean shared = dyno_memory_get_buffer (one.memory, space, 0)
+                        == dyno_memory_get_buffer (one.memory, space, 1);
+      gboolean alike = dyno_memory_get_buffer (many.memory, space, 0)
+                       == dyno_memory_get_buffer (many.memory, space, 1);
       g_assert_cmpint (shared, ==, alike || space == DYNO_SPACE_INPUT);
     }
   Net *nets[] = { &many, &one };
@@ -290,7 +303,8 @@ test_one_input (void)
       for (guint64 i = 0; i < pixels->size_bytes / sizeof (float); i++)
         values[i] = (float) (i % 17) / 16;
       for (guint slot = 0; slot < 2; slot++)
-        dyno_program_write_tensor (nets[k]->program, pixels, slot, values, pixels->size_bytes, &error);
+        dyno_program_write_tensor (nets[k]->program, pixels, slot, values, pixels->size_bytes,
+                                   &error);
       g_assert_no_error (error);
       submit (nets[k], DYNO_COMMAND_FULL, 0, step_input (0, 0, 1));
       wait_for (submit (nets[k], DYNO_COMMAND_FULL, 1, step_input (1, 1, 1)));
@@ -327,8 +341,8 @@ test_gradients_accumulate (void)
   net_clear (&net);
 }
 
-static const DynoSpace trained_spaces[] = { DYNO_SPACE_MASTER, DYNO_SPACE_HALF, DYNO_SPACE_MOMENT1, DYNO_SPACE_MOMENT2,
-                                            DYNO_SPACE_STATE };
+static const DynoSpace trained_spaces[] = { DYNO_SPACE_MASTER, DYNO_SPACE_HALF, DYNO_SPACE_MOMENT1,
+                                            DYNO_SPACE_MOMENT2, DYNO_SPACE_STATE };
 
 /* A step whose loss divisor of 0 makes the gradients infinite. */
 static void
@@ -339,8 +353,8 @@ run_skipped (Net *net, guint step)
   g_assert_cmpuint (run_step (net, DYNO_COMMAND_FULL, input).overflow, ==, 1);
 }
 
-/* After a step that is skipped, whatever came before it in its accumulation, all is as before but the scaler; what follows is equal
- * to the bit with and without it. */
+/* After a step that is skipped, whatever came before it in its accumulation, all is as before but
+ * the scaler; what follows is equal to the bit with and without it. */
 static void
 check_skipped (const DynoNetworkParams *params)
 {
@@ -394,7 +408,8 @@ test_fusion_keeps_results (void)
   net_clear (&plain);
 }
 
-/* Training and evaluation on one memory: evaluation sees the trained weights and changes nothing. */
+/* Training and evaluation on one memory: evaluation sees the trained weights and changes
+ * nothing. */
 static void
 test_evaluation_shares_memory (void)
 {
@@ -404,16 +419,20 @@ test_evaluation_shares_memory (void)
   params.training = FALSE;
   params.batch = 2 * BATCH;
   evaluation.graph = dyno_network_build (&params, &error);
-  training.lowering = dyno_lowering_new (training.graph, dyno_device_get_info (device), NULL, &error);
-  evaluation.lowering = dyno_lowering_new (evaluation.graph, dyno_device_get_info (device), NULL, &error);
+  training.lowering =
+      dyno_lowering_new (training.graph, dyno_device_get_info (device), NULL, &error);
+  evaluation.lowering =
+      dyno_lowering_new (evaluation.graph, dyno_device_get_info (device), NULL, &error);
   dyno_plan_compute (training.lowering, 1, DYNO_PLAN_DEFAULT, &training.plan, &error);
   dyno_plan_compute (evaluation.lowering, 1, DYNO_PLAN_DEFAULT, &evaluation.plan, &error);
   g_assert_no_error (error);
   dyno_plan_merge (&training.plan, &evaluation.plan);
   training.memory = evaluation.memory = dyno_memory_new (device, &training.plan, &error);
   g_assert_no_error (error);
-  training.program = dyno_program_new (device, training.lowering, training.memory, NULL, NULL, NULL, &error);
-  evaluation.program = dyno_program_new (device, evaluation.lowering, training.memory, NULL, NULL, NULL, &error);
+  training.program =
+      dyno_program_new (device, training.lowering, training.memory, NULL, NULL, NULL, &error);
+  evaluation.program =
+      dyno_program_new (device, evaluation.lowering, training.memory, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
   dyno_program_initialise (training.program, 1, &error);
   struct DynoStepInput input = step_input (0, 0, 1);
@@ -425,12 +444,14 @@ test_evaluation_shares_memory (void)
   g_autofree guint8 *weights = read_space (&training, DYNO_SPACE_MASTER, &size);
   double after = run_step (&evaluation, DYNO_COMMAND_FORWARD, input).loss_sum;
   g_assert_cmpfloat (before, !=, after);
-  g_assert_cmpfloat (run_step (&evaluation, DYNO_COMMAND_FULL, input).loss_sum, ==, after); /* it has forward alone */
+  /* it has forward alone */
+  g_assert_cmpfloat (run_step (&evaluation, DYNO_COMMAND_FULL, input).loss_sum, ==, after);
   g_autofree guint8 *same = read_space (&training, DYNO_SPACE_MASTER, &size);
   g_assert_cmpmem (weights, size, same, size);
   DynoTensor *logits = dyno_network_get_logits (evaluation.graph);
   g_autofree guint8 *values = g_malloc (logits->size_bytes);
-  g_assert_true (dyno_program_read_tensor (evaluation.program, logits, 0, values, logits->size_bytes, &error));
+  g_assert_true (
+      dyno_program_read_tensor (evaluation.program, logits, 0, values, logits->size_bytes, &error));
   evaluation.memory = NULL;
   dyno_program_free (evaluation.program);
   evaluation.program = NULL;
@@ -445,7 +466,8 @@ test_weights_round_trip (void)
   DynoNetworkParams params = params_of ("simplecnn", TRUE);
   Net net = net_new (&params, DYNO_PLAN_DEFAULT);
   GPtrArray *parameters = dyno_graph_get_parameters (net.graph);
-  g_autoptr (GPtrArray) wrote = g_ptr_array_new_with_free_func (g_free), got = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) wrote = g_ptr_array_new_with_free_func (g_free),
+                        got = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < parameters->len; i++)
     {
       guint64 count = dyno_parameter_count (g_ptr_array_index (parameters, i));
@@ -455,9 +477,11 @@ test_weights_round_trip (void)
       g_ptr_array_add (wrote, values);
       g_ptr_array_add (got, g_new0 (float, count));
     }
-  dyno_program_write_parameters (net.program, DYNO_SPACE_MASTER, (const float *const *) wrote->pdata, &error);
+  dyno_program_write_parameters (net.program, DYNO_SPACE_MASTER,
+                                 (const float *const *) wrote->pdata, &error);
   g_assert_no_error (error);
-  dyno_program_read_parameters (net.program, DYNO_SPACE_MASTER, (float *const *) got->pdata, &error);
+  dyno_program_read_parameters (net.program, DYNO_SPACE_MASTER, (float *const *) got->pdata,
+                                &error);
   g_assert_no_error (error);
   for (guint i = 0; i < parameters->len; i++)
     {
@@ -466,7 +490,8 @@ test_weights_round_trip (void)
     }
   const DynoParameter *first = g_ptr_array_index (parameters, 0);
   guint16 half;
-  g_assert_true (dyno_program_read_tensor (net.program, first->compute, 0, &half, sizeof half, &error));
+  g_assert_true (
+      dyno_program_read_tensor (net.program, first->compute, 0, &half, sizeof half, &error));
   g_assert_cmpuint (half, ==, 0x3c00); /* 1.0, in the fp16 copy too */
   net_clear (&net);
 }
@@ -491,7 +516,8 @@ assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
         }
       dyno_snapshot_read_parameters (snapshot, spaces[s], (float *const *) got->pdata, &error);
       g_assert_no_error (error);
-      dyno_program_read_parameters (net->program, spaces[s], (float *const *) expected->pdata, &error);
+      dyno_program_read_parameters (net->program, spaces[s], (float *const *) expected->pdata,
+                                    &error);
       g_assert_no_error (error);
       for (guint i = 0; i < parameters->len; i++)
         {
@@ -501,12 +527,14 @@ assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
     }
   dyno_snapshot_read_scaler (snapshot, &scaler[0], &error);
   g_assert_no_error (error);
-  dyno_program_read_tensor (net->program, dyno_graph_scaler (net->graph), 0, &scaler[1], sizeof scaler[1], &error);
+  dyno_program_read_tensor (net->program, dyno_graph_scaler (net->graph), 0, &scaler[1],
+                            sizeof scaler[1], &error);
   g_assert_no_error (error);
   g_assert_cmpmem (&scaler[0], sizeof scaler[0], &scaler[1], sizeof scaler[1]);
 }
 
-/* A snapshot is the state after the steps that were submitted before it, whatever was submitted since. */
+/* A snapshot is the state after the steps that were submitted before it, whatever was submitted
+ * since. */
 static void
 test_snapshot (void)
 {
@@ -518,8 +546,10 @@ test_snapshot (void)
   DynoSnapshot *snapshot = dyno_snapshot_new (ahead.program, &error);
   g_assert_no_error (error);
   dyno_plan_set_snapshot (&plan, TRUE);
-  g_assert_cmpuint (dyno_device_get_allocated_total (device) - total, ==, plan.total_bytes - net.plan.total_bytes);
-  g_assert_cmpuint (dyno_device_get_allocated (device, DYNO_MEMORY_SNAPSHOT), ==, plan.kind_bytes[DYNO_MEMORY_SNAPSHOT]);
+  g_assert_cmpuint (dyno_device_get_allocated_total (device) - total, ==,
+                    plan.total_bytes - net.plan.total_bytes);
+  g_assert_cmpuint (dyno_device_get_allocated (device, DYNO_MEMORY_SNAPSHOT), ==,
+                    plan.kind_bytes[DYNO_MEMORY_SNAPSHOT]);
   for (guint step = 0; step < 4; step += 2)
     {
       submit (&ahead, DYNO_COMMAND_FULL, 0, step_input (step, step, 1));
@@ -564,7 +594,8 @@ test_over_budget (void)
   g_autoptr (GError) error = NULL;
   DynoNetworkParams params = params_of ("simplecnn", FALSE);
   g_autoptr (DynoGraph) graph = dyno_network_build (&params, NULL);
-  g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, dyno_device_get_info (device), NULL, NULL);
+  g_autoptr (DynoLowering) lowering =
+      dyno_lowering_new (graph, dyno_device_get_info (device), NULL, NULL);
   DynoPlan plan;
   dyno_plan_compute (lowering, 1, DYNO_PLAN_DEFAULT, &plan, NULL);
   g_autoptr (DynoDevice) small =

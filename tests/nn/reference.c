@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The references themselves: their gradients against central differences, and values worked out by hand. */
+/* The references themselves: their gradients against central differences, and values worked out by
+ * hand. */
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include "reference/finite.h"
@@ -18,7 +19,7 @@ weighted (const double *y, const double *weight, gsize n)
   return sum;
 }
 
-/* Batch norm ----------------------------------------------------------------------------------------------------- */
+/* Batch norm ----------------------------------------------------------------------------------- */
 
 typedef struct {
   ReferenceBatchNorm s;
@@ -44,14 +45,16 @@ test_batch_norm (void)
 {
   const gsize rows = 7;
   const guint32 c = 5;
-  g_autofree double *x = harness_random (1, rows * c, 2), *residual = harness_random (2, rows * c, 1);
+  g_autofree double *x = harness_random (1, rows * c, 2),
+                    *residual = harness_random (2, rows * c, 1);
   g_autofree double *gamma = harness_random (3, c, 1), *beta = harness_random (4, c, 1);
   g_autofree double *dy = harness_random (5, rows * c, 1);
   g_autofree double *dx = g_new (double, rows *c), *dresidual = g_new (double, rows *c);
   g_autofree double *dgamma = g_new (double, c), *dbeta = g_new (double, c);
   for (guint form = 0; form < 3; form++)
     {
-      NormCase n = { .s = { rows, c, x, gamma, beta, form == 2 ? residual : NULL, form > 0 }, .dy = dy };
+      NormCase n = { .s = { rows, c, x, gamma, beta, form == 2 ? residual : NULL, form > 0 },
+                     .dy = dy };
       reference_batch_norm_backward (&n.s, dy, dx, dresidual, dgamma, dbeta);
       n.moved = &n.s.x;
       g_assert_cmpfloat (reference_finite_error (norm_value, &n, x, rows * c, dx, 1e-5), <, 1e-12);
@@ -62,7 +65,8 @@ test_batch_norm (void)
       if (form < 2)
         continue;
       n.moved = &n.s.residual;
-      g_assert_cmpfloat (reference_finite_error (norm_value, &n, residual, rows * c, dresidual, 1e-5), <, 1e-12);
+      g_assert_cmpfloat (
+          reference_finite_error (norm_value, &n, residual, rows * c, dresidual, 1e-5), <, 1e-12);
     }
 }
 
@@ -73,12 +77,12 @@ test_batch_norm_running (void)
   double mean[1] = { 10 }, variance[1] = { 1 }, y[4];
   ReferenceBatchNorm s = { 4, 1, x, one, zero, NULL, FALSE };
   reference_batch_norm_train (&s, mean, variance, y);
-  g_assert_cmpfloat (fabs (mean[0] - 9.3), <, 1e-12);                        /* 0.9 * 10 + 0.1 * 3 */
+  g_assert_cmpfloat (fabs (mean[0] - 9.3), <, 1e-12); /* 0.9 * 10 + 0.1 * 3 */
   g_assert_cmpfloat (fabs (variance[0] - (0.9 + 0.1 * 14 / 3.0)), <, 1e-12); /* unbiased: 14 / 3 */
   g_assert_cmpfloat (fabs (y[3] - 3 / sqrt (3.5 + 1e-5)), <, 1e-12);         /* biased: 14 / 4 */
 }
 
-/* Pooling -------------------------------------------------------------------------------------------------------- */
+/* Pooling -------------------------------------------------------------------------------------- */
 
 typedef struct {
   ReferencePool s;
@@ -89,8 +93,9 @@ typedef struct {
 static gsize
 pool_outputs (const PoolCase *c)
 {
-  return c->average ? (gsize) c->s.n * c->s.c
-                    : (gsize) c->s.n * reference_pool_oh (&c->s) * reference_pool_ow (&c->s) * c->s.c;
+  return c->average
+             ? (gsize) c->s.n * c->s.c
+             : (gsize) c->s.n * reference_pool_oh (&c->s) * reference_pool_ow (&c->s) * c->s.c;
 }
 
 static double
@@ -116,7 +121,8 @@ test_pool (void)
     {
       PoolCase c = cases[i];
       gsize count = (gsize) c.s.n * c.s.h * c.s.w * c.s.c;
-      g_autofree double *x = harness_random (1, count, 4), *dy = harness_random (2, pool_outputs (&c), 1);
+      g_autofree double *x = harness_random (1, count, 4),
+                        *dy = harness_random (2, pool_outputs (&c), 1);
       g_autofree double *dx = g_new (double, count);
       c.dy = dy;
       if (c.average)
@@ -127,7 +133,7 @@ test_pool (void)
     }
 }
 
-/* Losses --------------------------------------------------------------------------------------------------------- */
+/* Losses --------------------------------------------------------------------------------------- */
 
 typedef struct {
   ReferenceLoss s;
@@ -154,11 +160,14 @@ test_losses (void)
   double metric;
   for (guint i = 0; i < 2; i++)
     {
-      LossCase entropy = { { n, c, 4 - i, 0.2 * i }, ids, FALSE }, square = { { n, c, 4 - i, 0 }, values, TRUE };
+      LossCase entropy = { { n, c, 4 - i, 0.2 * i }, ids, FALSE },
+               square = { { n, c, 4 - i, 0 }, values, TRUE };
       reference_cross_entropy (&entropy.s, x, ids, &metric, gradient);
-      g_assert_cmpfloat (reference_finite_error (loss_value, &entropy, x, n * c, gradient, 1e-5), <, 1e-12);
+      g_assert_cmpfloat (reference_finite_error (loss_value, &entropy, x, n * c, gradient, 1e-5), <,
+                         1e-12);
       reference_mse (&square.s, x, values, &metric, gradient);
-      g_assert_cmpfloat (reference_finite_error (loss_value, &square, x, n * c, gradient, 1e-5), <, 1e-12);
+      g_assert_cmpfloat (reference_finite_error (loss_value, &square, x, n * c, gradient, 1e-5), <,
+                         1e-12);
     }
 }
 
@@ -169,7 +178,8 @@ test_loss_values (void)
   double metric, gradient[4];
   ReferenceLoss s = { 2, 2, 2, 0 };
   /* -log (1/2) - log (3/4) */
-  g_assert_cmpfloat (fabs (reference_cross_entropy (&s, x, ids, &metric, gradient) - log (8.0 / 3)), <, 1e-12);
+  g_assert_cmpfloat (fabs (reference_cross_entropy (&s, x, ids, &metric, gradient) - log (8.0 / 3)),
+                     <, 1e-12);
   g_assert_cmpfloat (metric, ==, 1);
   g_assert_cmpfloat (fabs (gradient[2] + 0.25), <, 1e-12);
   const double values[4] = { 1, 0, 0, 2 }, zeros[4] = { 0 };
@@ -177,7 +187,7 @@ test_loss_values (void)
   g_assert_cmpfloat (metric, ==, 1.5);
 }
 
-/* Optimizer ------------------------------------------------------------------------------------------------------ */
+/* Optimizer ------------------------------------------------------------------------------------ */
 
 static void
 test_optimizer_values (void)
@@ -192,9 +202,13 @@ test_optimizer_values (void)
 
   double u[1] = { 1 };
   m[0] = 0;
-  ReferenceOptimizer adam = {
-    .adamw = TRUE, .lr = 0.1, .momentum = 0.9, .beta2 = 0.999, .weight_decay = 0.1, .epsilon = 1e-8, .scale = 1
-  };
+  ReferenceOptimizer adam = { .adamw = TRUE,
+                              .lr = 0.1,
+                              .momentum = 0.9,
+                              .beta2 = 0.999,
+                              .weight_decay = 0.1,
+                              .epsilon = 1e-8,
+                              .scale = 1 };
   reference_optimizer_step (&adam, 1, u, g, m, v); /* first step: decay, then lr times the sign */
   g_assert_cmpfloat (fabs (u[0] - (0.99 - 0.1)), <, 1e-8);
 }

@@ -21,7 +21,8 @@ count (const DynoVariantReport *report, gpointer data)
   if (!c->with_results)
     return;
   if (!report->passed)
-    g_test_message ("%s %s: %g, %s", report->name, report->pass, report->error, report->fault ? report->fault : "wrong");
+    g_test_message ("%s %s: %g, %s", report->name, report->pass, report->error,
+                    report->fault ? report->fault : "wrong");
   g_assert_cmpfloat (report->error, <, report->tolerance);
   c->passed += report->passed;
 }
@@ -29,9 +30,11 @@ count (const DynoVariantReport *report, gpointer data)
 static void
 test_list (void)
 {
-  DynoDeviceInfo poor = {
-    .shared_bytes = 16384, .max_invocations = 128, .max_groups_x = 65535, .subgroup_min = 8, .subgroup_max = 8
-  };
+  DynoDeviceInfo poor = { .shared_bytes = 16384,
+                          .max_invocations = 128,
+                          .max_groups_x = 65535,
+                          .subgroup_min = 8,
+                          .subgroup_max = 8 };
   DynoDeviceInfo rich = { .shared_bytes = 65536,
                           .max_invocations = 1024,
                           .max_groups_x = 65535,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots are drawn into files and read back: colours where lines must be, clear errors, numbers as they were. */
+/* Plots are drawn into files and read back: colours where lines must be, clear errors, numbers as
+ * they were. */
 #include "axis.h"
 #include "draw.h"
 #include "range.h"
@@ -71,7 +72,9 @@ test_survives_odd_data (void)
       {
         g_autoptr (DynoSeries) series = dyno_series_new ("a", "");
         DynoPlotLine line = { series, 0 };
-        DynoPlot plot = { "t", "x", "y", &line, 1, .y_log = log, .smoothing = 0.5, .y_limit = 1.0, .cursor_x = 0.0 };
+        DynoPlot plot = {
+          "t", "x", "y", &line, 1, .y_log = log, .smoothing = 0.5, .y_limit = 1.0, .cursor_x = 0.0
+        };
         cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 30, 20);
         cairo_t *cr = cairo_create (surface);
 
@@ -101,17 +104,20 @@ test_writes_each_format (void)
     {
       g_autofree char *path = g_build_filename (folder, names[i], NULL);
       g_autofree char *content = NULL;
-      g_assert_true (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 2.0, path, &error));
+      g_assert_true (
+          dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 2.0, path, &error));
       g_assert_no_error (error);
       g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
       g_assert_true (g_str_has_prefix (content, heads[i]));
       g_unlink (path);
     }
-  g_assert_false (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 1.0, "plot.gif", &error));
+  g_assert_false (
+      dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 1.0, "plot.gif", &error));
   g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL);
   g_assert_nonnull (strstr (error->message, "plot.gif"));
   g_clear_error (&error);
-  g_assert_false (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 1.0, "/nonexistent/p.png", &error));
+  g_assert_false (dyno_plot_write (&plot, 1, &dyno_plot_theme_light, 400, 200, 1.0,
+                                   "/nonexistent/p.png", &error));
   g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO);
   g_rmdir (folder);
 }
@@ -122,7 +128,8 @@ test_csv_joins_series_by_x (void)
   g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "p.csv", NULL);
   g_autofree char *content = NULL;
-  g_autoptr (DynoSeries) a = dyno_series_new ("Training", ""), b = dyno_series_new ("Validation", "u");
+  g_autoptr (DynoSeries) a = dyno_series_new ("Training", ""),
+                         b = dyno_series_new ("Validation", "u");
   DynoPlotLine lines[] = { { a, 0 }, { b, 1 } };
   DynoPlot plot = { "Loss", "Step", "", lines, 2 };
 
@@ -154,11 +161,13 @@ test_axis_ticks_are_round (void)
   g_assert_cmpfloat (axis.high, >, 5.0);
   dyno_axis_init (&axis, 0.001, 10.0, 9, TRUE, FALSE, 0);
   g_assert_cmpuint (axis.n_ticks, >=, 4);
-  g_assert_cmpfloat_with_epsilon (dyno_axis_value (&axis, dyno_axis_position (&axis, 0.5)), 0.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_axis_value (&axis, dyno_axis_position (&axis, 0.5)), 0.5,
+                                  1e-9);
 }
 
 static void
-assert_ticks (double low, double high, guint max_ticks, gboolean log, double least_step, const char *expected)
+assert_ticks (double low, double high, guint max_ticks, gboolean log, double least_step,
+              const char *expected)
 {
   DynoAxis axis;
   g_autoptr (GString) text = g_string_new (NULL);
@@ -194,12 +203,14 @@ test_axis_large_values_have_exponents (void)
 {
   assert_ticks (0, 2e15, 5, FALSE, 0, "0 5e14 1e15 1.5e15 2e15");
   assert_ticks (0, 3e6, 4, FALSE, 0, "0 1M 2M 3M");
-  g_autofree char *value = dyno_axis_format_value (1.5e15), *small = dyno_axis_format_value (-2.5e-7);
+  g_autofree char *value = dyno_axis_format_value (1.5e15),
+                  *small = dyno_axis_format_value (-2.5e-7);
   g_assert_cmpstr (value, ==, "1.5e15");
   g_assert_cmpstr (small, ==, "-2.5e-7");
 }
 
-/* A falling curve with noise and one value far outside; the axes show the curve, and the start that is high is part of it. */
+/* A falling curve with noise and one value far outside; the axes show the curve, and the start that
+ * is high is part of it. */
 static void
 test_one_spike_does_not_flatten_the_rest (void)
 {
@@ -209,7 +220,8 @@ test_one_spike_does_not_flatten_the_rest (void)
   DynoPlotRange all, robust;
 
   for (guint i = 0; i < 2000; i++)
-    dyno_series_append (series, i, i == 700 ? 1e6 : 0.1 + 2.2 * exp (-(double) i / 20.0) + 0.02 * (i % 3));
+    dyno_series_append (series, i,
+                        i == 700 ? 1e6 : 0.1 + 2.2 * exp (-(double) i / 20.0) + 0.02 * (i % 3));
   g_assert_true (dyno_plot_range (&plot, &robust));
   g_assert_cmpfloat (robust.y1, <, 3.0);
   g_assert_cmpfloat (robust.y1, >, 2.0);
@@ -256,7 +268,9 @@ test_clipped_points_are_marked (void)
 {
   g_autoptr (DynoSeries) series = dyno_series_new ("Rate", "");
   DynoPlotLine line = { series, 0 };
-  DynoPlot plot = { "", "Step", "", &line, 1, .y_from_zero = TRUE, .robust = TRUE, .y_limit = NAN, .cursor_x = NAN };
+  DynoPlot plot = {
+    "", "Step", "", &line, 1, .y_from_zero = TRUE, .robust = TRUE, .y_limit = NAN, .cursor_x = NAN
+  };
   guint plain;
 
   for (guint i = 0; i < 100; i++)
@@ -316,7 +330,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/axis/ticks-of-steps-are-whole", test_axis_ticks_of_steps_are_whole);
   g_test_add_func ("/plot/axis/log-ticks-are-1-2-5", test_axis_log_ticks_are_1_2_5);
   g_test_add_func ("/plot/axis/large-values-have-exponents", test_axis_large_values_have_exponents);
-  g_test_add_func ("/plot/range/one-spike-does-not-flatten-the-rest", test_one_spike_does_not_flatten_the_rest);
+  g_test_add_func ("/plot/range/one-spike-does-not-flatten-the-rest",
+                   test_one_spike_does_not_flatten_the_rest);
   g_test_add_func ("/plot/range/growth-is-no-spike", test_growth_is_no_spike);
   g_test_add_func ("/plot/draw/clipped-points-are-marked", test_clipped_points_are_marked);
   g_test_add_func ("/plot/draw/plots-stand-in-line", test_plots_stand_in_line);

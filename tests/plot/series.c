@@ -32,7 +32,8 @@ test_range_matches_scan (void)
 
       for (guint trial = 0; trial < 200; trial++)
         {
-          guint first = (guint) dyno_rng_below (&rng, n), last = first + (guint) dyno_rng_below (&rng, n - first);
+          guint first = (guint) dyno_rng_below (&rng, n),
+                last = first + (guint) dyno_rng_below (&rng, n - first);
           double low = INFINITY, high = -INFINITY, x0, x1, y0, y1;
           gboolean any;
 
@@ -120,7 +121,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plot/series/range-matches-scan", test_range_matches_scan);
   g_test_add_func ("/plot/series/columns-cover-every-point", test_columns_cover_every_point);
-  g_test_add_func ("/plot/series/few-points-are-kept-as-they-are", test_few_points_are_kept_as_they_are);
-  g_test_add_func ("/plot/series/smoothing-has-no-bias-and-follows-appends", test_smoothing_has_no_bias_and_follows_appends);
+  g_test_add_func ("/plot/series/few-points-are-kept-as-they-are",
+                   test_few_points_are_kept_as_they_are);
+  g_test_add_func ("/plot/series/smoothing-has-no-bias-and-follows-appends",
+                   test_smoothing_has_no_bias_and_follows_appends);
   return g_test_run ();
 }

@@ -29,7 +29,8 @@ output (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 }
 
 void
-reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean, double *running_variance, double *y)
+reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean,
+                            double *running_variance, double *y)
 {
   for (guint32 c = 0; c < s->c; c++)
     {
@@ -40,22 +41,22 @@ reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean, d
       if (running_mean)
         running_mean[c] = (1 - MOMENTUM) * running_mean[c] + MOMENTUM * mean;
       if (running_variance)
-        running_variance[c] =
-            (1 - MOMENTUM) * running_variance[c] + MOMENTUM * variance * (double) s->rows / (double) (s->rows - 1);
+        running_variance[c] = (1 - MOMENTUM) * running_variance[c]
+                              + MOMENTUM * variance * (double) s->rows / (double) (s->rows - 1);
     }
 }
 
 void
-reference_batch_norm_evaluate (const ReferenceBatchNorm *s, const double *running_mean, const double *running_variance,
-                               double *y)
+reference_batch_norm_evaluate (const ReferenceBatchNorm *s, const double *running_mean,
+                               const double *running_variance, double *y)
 {
   for (gsize i = 0; i < s->rows * s->c; i++)
     y[i] = output (s, i, running_mean[i % s->c], running_variance[i % s->c]);
 }
 
 void
-reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, double *dx, double *dresidual, double *dgamma,
-                               double *dbeta)
+reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, double *dx,
+                               double *dresidual, double *dgamma, double *dbeta)
 {
   for (guint32 c = 0; c < s->c; c++)
     {
@@ -75,7 +76,8 @@ reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, do
         {
           gsize at = r * s->c + c;
           double g = s->relu && output (s, at, mean, variance) <= 0 ? 0 : dy[at];
-          dx[at] = s->gamma[c] * invstd * (g - sum / s->rows - (s->x[at] - mean) * invstd * product / s->rows);
+          dx[at] = s->gamma[c] * invstd
+                   * (g - sum / s->rows - (s->x[at] - mean) * invstd * product / s->rows);
         }
       dgamma[c] = product;
       dbeta[c] = sum;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch norm with an optional residual and ReLU on the CPU in double: PyTorch's BatchNorm, eps 1e-5, momentum 0.1.
- * Dense arrays of rows x c. */
+/* Batch norm with an optional residual and ReLU on the CPU in double: PyTorch's BatchNorm, eps
+ * 1e-5, momentum 0.1.  Dense arrays of rows x c. */
 #pragma once
 #include <glib.h>
 
@@ -15,11 +15,12 @@ typedef struct {
 } ReferenceBatchNorm;
 
 /* Training: the batch's statistics; running_mean and running_variance (may be NULL) are moved. */
-void reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean, double *running_variance, double *y);
-void reference_batch_norm_evaluate (const ReferenceBatchNorm *s, const double *running_mean, const double *running_variance,
-                                    double *y);
+void reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean,
+                                 double *running_variance, double *y);
+void reference_batch_norm_evaluate (const ReferenceBatchNorm *s, const double *running_mean,
+                                    const double *running_variance, double *y);
 /* Overwrites; dresidual may be NULL. */
-void reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, double *dx, double *dresidual,
-                                    double *dgamma, double *dbeta);
+void reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, double *dx,
+                                    double *dresidual, double *dgamma, double *dbeta);
 
 G_END_DECLS

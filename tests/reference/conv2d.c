@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See conv2d.h.  One walk over every product serves all passes, so that they cannot disagree on which elements meet. */
+/* See conv2d.h.  One walk over every product serves all passes, so that they cannot disagree on
+ * which elements meet. */
 #include "reference/conv2d.h"
 #include <string.h>
 
@@ -15,7 +16,8 @@ reference_conv2d_ow (const ReferenceConv2d *s)
   return (s->w + 2 * s->pad_w - s->kernel_w) / s->stride_w + 1;
 }
 
-/* Calls visit for every pixel of y and tap that lie inside x: indices of x' and y' first channel, and the tap. */
+/* Calls visit for every pixel of y and tap that lie inside x: indices of x' and y' first channel,
+ * and the tap. */
 typedef void (*Visit) (gsize x_at, gsize y_at, gsize tap, gpointer data);
 
 static void
@@ -28,11 +30,12 @@ walk (const ReferenceConv2d *s, Visit visit, gpointer data)
         for (guint32 ky = 0; ky < s->kernel_h; ky++)
           for (guint32 kx = 0; kx < s->kernel_w; kx++)
             {
-              gint64 y = (gint64) oy * s->stride_h + ky - s->pad_h, x = (gint64) ox * s->stride_w + kx - s->pad_w;
+              gint64 y = (gint64) oy * s->stride_h + ky - s->pad_h,
+                     x = (gint64) ox * s->stride_w + kx - s->pad_w;
               if (y < 0 || x < 0 || y >= s->h || x >= s->w)
                 continue;
-              visit ((((gsize) n * s->h + y) * s->w + x) * s->c, (((gsize) n * oh + oy) * ow + ox) * s->k,
-                     (gsize) ky * s->kernel_w + kx, data);
+              visit ((((gsize) n * s->h + y) * s->w + x) * s->c,
+                     (((gsize) n * oh + oy) * ow + ox) * s->k, (gsize) ky * s->kernel_w + kx, data);
             }
 }
 
@@ -61,7 +64,8 @@ visit (gsize x_at, gsize y_at, gsize tap, gpointer data)
 }
 
 void
-reference_conv2d_forward (const ReferenceConv2d *s, const double *x, const double *weight, const double *bias, double *y)
+reference_conv2d_forward (const ReferenceConv2d *s, const double *x, const double *weight,
+                          const double *bias, double *y)
 {
   gsize rows = (gsize) s->n * reference_conv2d_oh (s) * reference_conv2d_ow (s);
   for (gsize i = 0; i < rows * s->k; i++)
@@ -70,8 +74,8 @@ reference_conv2d_forward (const ReferenceConv2d *s, const double *x, const doubl
 }
 
 void
-reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const double *weight, const double *dy, double *dx,
-                           double *dweight, double *dbias)
+reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const double *weight,
+                           const double *dy, double *dx, double *dweight, double *dbias)
 {
   gsize rows = (gsize) s->n * reference_conv2d_oh (s) * reference_conv2d_ow (s);
   if (dx)
@@ -84,5 +88,6 @@ reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const doub
       for (gsize i = 0; i < rows * s->k; i++)
         dbias[i % s->k] += dy[i];
     }
-  walk (s, visit, &(Arrays){ .s = s, .x = x, .weight = weight, .dy = dy, .dx = dx, .dweight = dweight });
+  walk (s, visit,
+        &(Arrays){ .s = s, .x = x, .weight = weight, .dy = dy, .dx = dx, .dweight = dweight });
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Convolution on the CPU in double, naive: the truth that kernels are compared with.
  *
- * Dense arrays: x (N, H, W, C), y and dy (N, OH, OW, K), weight in torchvision's order (K, C, KH, KW), bias (K). */
+ * Dense arrays: x (N, H, W, C), y and dy (N, OH, OW, K), weight in torchvision's order (K, C, KH,
+ * KW), bias (K). */
 #pragma once
 #include <glib.h>
 
@@ -16,11 +17,11 @@ guint32 reference_conv2d_oh (const ReferenceConv2d *s);
 guint32 reference_conv2d_ow (const ReferenceConv2d *s);
 
 /* y = conv (x, weight) + bias; bias may be NULL. */
-void reference_conv2d_forward (const ReferenceConv2d *s, const double *x, const double *weight, const double *bias,
-                               double *y);
+void reference_conv2d_forward (const ReferenceConv2d *s, const double *x, const double *weight,
+                               const double *bias, double *y);
 
 /* Each is overwritten; NULL: not wanted. */
-void reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const double *weight, const double *dy,
-                                double *dx, double *dweight, double *dbias);
+void reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const double *weight,
+                                const double *dy, double *dx, double *dweight, double *dbias);
 
 G_END_DECLS

@@ -4,7 +4,8 @@
 #include <string.h>
 
 double
-reference_finite_error (ReferenceFunction f, gpointer data, const double *x, gsize n, const double *gradient, double step)
+reference_finite_error (ReferenceFunction f, gpointer data, const double *x, gsize n,
+                        const double *gradient, double step)
 {
   g_autofree double *moved = g_memdup2 (x, n * sizeof (double));
   double error = 0, size = 0;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 static double
-cross_entropy_row (const ReferenceLoss *s, const double *x, guint32 target, double *correct, double *gradient)
+cross_entropy_row (const ReferenceLoss *s, const double *x, guint32 target, double *correct,
+                   double *gradient)
 {
   guint32 best = 0;
   for (guint32 j = 1; j < s->c; j++)
@@ -27,8 +28,8 @@ cross_entropy_row (const ReferenceLoss *s, const double *x, guint32 target, doub
 }
 
 double
-reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets, double *correct,
-                         double *gradient)
+reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets,
+                         double *correct, double *gradient)
 {
   double loss = 0;
   *correct = 0;
@@ -42,7 +43,8 @@ reference_cross_entropy (const ReferenceLoss *s, const double *logits, const dou
 }
 
 double
-reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets, double *absolute, double *gradient)
+reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets,
+               double *absolute, double *gradient)
 {
   double loss = 0;
   *absolute = 0;

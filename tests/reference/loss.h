@@ -10,13 +10,14 @@ typedef struct {
   double smoothing;
 } ReferenceLoss;
 
-/* Returns the sum over rows; *correct counts rows whose first largest logit is the target's; gradient (may be NULL) is that of the
- * sum.  A target outside [0, c) counts nothing. */
-double reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets, double *correct,
-                                double *gradient);
+/* Returns the sum over rows; *correct counts rows whose first largest logit is the target's;
+ * gradient (may be NULL) is that of the sum.  A target outside [0, c) counts nothing. */
+double reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets,
+                                double *correct, double *gradient);
 
-/* Returns the sum over rows of the mean over c of the squared error; *absolute: of the absolute one. */
-double reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets, double *absolute,
-                      double *gradient);
+/* Returns the sum over rows of the mean over c of the squared error; *absolute: of the absolute
+ * one. */
+double reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets,
+                      double *absolute, double *gradient);
 
 G_END_DECLS

@@ -40,8 +40,8 @@ step_adamw (const ReferenceOptimizer *o, double g, double *w, double *m, double 
 }
 
 void
-reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const double *gradient, double *moment1,
-                          double *moment2)
+reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const double *gradient,
+                          double *moment1, double *moment2)
 {
   double square = 0;
   o->overflow = FALSE;

@@ -18,8 +18,9 @@ typedef struct {
   gboolean overflow;
 } ReferenceOptimizer;
 
-/* One step over n values; gradient holds scaled gradients, moments start as zero (moment2: AdamW). */
-void reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const double *gradient, double *moment1,
-                               double *moment2);
+/* One step over n values; gradient holds scaled gradients, moments start as zero (moment2:
+ * AdamW). */
+void reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights,
+                               const double *gradient, double *moment1, double *moment2);
 
 G_END_DECLS

@@ -15,9 +15,11 @@ guint32 reference_pool_ow (const ReferencePool *s);
 
 void reference_max_pool_forward (const ReferencePool *s, const double *x, double *y);
 /* Of equal values the first in scan order takes the gradient.  Overwrites. */
-void reference_max_pool_backward (const ReferencePool *s, const double *x, const double *dy, double *dx);
+void reference_max_pool_backward (const ReferencePool *s, const double *x, const double *dy,
+                                  double *dx);
 
-void reference_avg_pool_forward (const ReferencePool *s, const double *x, double *y); /* over H and W; kernel unused */
+/* over H and W; kernel unused */
+void reference_avg_pool_forward (const ReferencePool *s, const double *x, double *y);
 void reference_avg_pool_backward (const ReferencePool *s, const double *dy, double *dx);
 
 G_END_DECLS

@@ -34,7 +34,8 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* Stopped at a step and resumed, a run ends in the weights, losses and log of one that was left alone. */
+/* Stopped at a step and resumed, a run ends in the weights, losses and log of one that was left
+ * alone. */
 static void
 check_resume (const char *model, const char *change)
 {
@@ -49,7 +50,8 @@ check_resume (const char *model, const char *change)
   test_job_set (part, change, "augment.flip=true", "lr=0.01", NULL);
   test_run_good (&first, whole);
   g_assert_cmpuint (first.losses->len, ==, 15);
-  g_assert_cmpuint (first.checkpoints, >=, 1); /* one for each epoch, or fewer, where writing takes longer */
+  /* one for each epoch, or fewer, where writing takes longer */
+  g_assert_cmpuint (first.checkpoints, >=, 1);
   g_assert_cmpuint (first.checkpoints, <=, 3);
   for (guint stop = 2; at < 15; stop += 5)
     {
@@ -58,7 +60,8 @@ check_resume (const char *model, const char *change)
       test_run (&run, part, stop_at, GUINT_TO_POINTER (stop));
       g_assert_no_error (run.error);
       g_assert_cmpuint (at + run.losses->len, <=, 15);
-      g_assert_true (memcmp (&g_array_index (first.losses, double, at), run.losses->data, run.losses->len * sizeof (double))
+      g_assert_true (memcmp (&g_array_index (first.losses, double, at), run.losses->data,
+                             run.losses->len * sizeof (double))
                      == 0);
       at += run.losses->len;
       g_assert_cmpint (run.state, ==, at < 15 ? DYNO_SESSION_STOPPED : DYNO_SESSION_FINISHED);
@@ -97,7 +100,7 @@ test_resume_amp (void)
   check_resume ("simplecnn", "amp=true");
 }
 
-/* --- damage -------------------------------------------------------------------------------------------------------- */
+/* --- damage ----------------------------------------------------------------------------------- */
 
 static void
 run_once (DynoJob *job)
@@ -185,13 +188,14 @@ test_other_data_is_warned_of (void)
   test_remove_tree (folder);
 }
 
-/* --- weights ------------------------------------------------------------------------------------------------------- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 static void
 test_weights_roundtrip (void)
 {
   g_autofree char *a = test_folder (), *b = test_folder ();
-  g_autofree char *weights_a = in_folder (a, "weights.safetensors"), *weights_b = in_folder (b, "weights.safetensors");
+  g_autofree char *weights_a = in_folder (a, "weights.safetensors"),
+                  *weights_b = in_folder (b, "weights.safetensors");
   g_autoptr (DynoJob) job = job_in ("simplecnn", a), again = job_in ("simplecnn", b);
   g_autoptr (DynoSafetensors) file = NULL;
   const DynoSafetensor *tensor;
@@ -200,7 +204,8 @@ test_weights_roundtrip (void)
   run_once (job);
   again->weights_in = g_strdup (weights_a);
   again->max_steps = 1;
-  test_job_set (again, "lr=0", "weight_decay=0", NULL); /* a step that moves nothing but the running statistics */
+  /* a step that moves nothing but the running statistics */
+  test_job_set (again, "lr=0", "weight_decay=0", NULL);
   run_once (again);
   file = dyno_safetensors_open (weights_b, 0, NULL);
   tensor = dyno_safetensors_lookup (file, "1.num_batches_tracked");
@@ -229,7 +234,8 @@ static void
 check_best (gboolean diverges)
 {
   g_autofree char *folder = test_folder (), *best = in_folder (folder, "weights.safetensors");
-  g_autofree char *last = in_folder (folder, "weights-last.safetensors"), *kept = in_folder (folder, "kept");
+  g_autofree char *last = in_folder (folder, "weights-last.safetensors"),
+                  *kept = in_folder (folder, "kept");
   g_autofree char *out = in_folder (folder, "out"), *text = NULL;
   g_autoptr (DynoJob) job = job_in ("mlp", folder);
   g_auto (TestRun) first = { 0 };
@@ -239,7 +245,8 @@ check_best (gboolean diverges)
   test_job_set (job, "epochs=4", "lr=0.01", "warmup_epochs=0", "schedule=constant", NULL);
   test_run_good (&first, job);
   g_assert_cmpuint (first.best_epoch, >, 0);
-  g_assert_true (g_file_get_contents (best, &text, &size, NULL) && g_file_set_contents (kept, text, (gssize) size, NULL));
+  g_assert_true (g_file_get_contents (best, &text, &size, NULL)
+                 && g_file_set_contents (kept, text, (gssize) size, NULL));
 
   job->resume = g_strdup (folder);
   job->weights_out = g_strdup (out);
@@ -333,9 +340,12 @@ spoil (const char *path, const char *name)
 static void
 test_state_that_is_not_finite_is_not_saved (void)
 {
-  g_autofree char *a = test_folder (), *b = test_folder (), *spoilt = in_folder (a, "weights.safetensors");
-  g_autofree char *weights = in_folder (b, "weights.safetensors"), *checkpoint = in_folder (b, DYNO_CHECKPOINT_NAME);
-  g_autofree char *kept_weights = in_folder (a, "kept-weights"), *kept_checkpoint = in_folder (a, "kept-checkpoint");
+  g_autofree char *a = test_folder (), *b = test_folder (),
+                  *spoilt = in_folder (a, "weights.safetensors");
+  g_autofree char *weights = in_folder (b, "weights.safetensors"),
+                  *checkpoint = in_folder (b, DYNO_CHECKPOINT_NAME);
+  g_autofree char *kept_weights = in_folder (a, "kept-weights"),
+                  *kept_checkpoint = in_folder (a, "kept-checkpoint");
   g_autofree char *text = NULL, *other = NULL;
   gsize size, other_size;
   g_autoptr (DynoJob) job = job_in ("simplecnn", a), good = job_in ("simplecnn", b);
@@ -363,7 +373,7 @@ test_state_that_is_not_finite_is_not_saved (void)
   test_remove_tree (b);
 }
 
-/* --- the disk ------------------------------------------------------------------------------------------------------ */
+/* --- the disk --------------------------------------------------------------------------------- */
 
 static guint64
 file_size (const char *path)
@@ -414,7 +424,8 @@ count_warnings (const TestRun *run, const char *word)
   return n;
 }
 
-/* No row can be appended in the second and third epoch: that is said once, and so is that it works again; no row is lost. */
+/* No row can be appended in the second and third epoch: that is said once, and so is that it works
+ * again; no row is lost. */
 static void
 test_full_disk_and_log (void)
 {
@@ -435,7 +446,8 @@ test_full_disk_and_log (void)
   test_remove_tree (folder);
 }
 
-/* The disk is full in the second epoch: the run goes on, the checkpoint of the first stays, and a later one is saved again. */
+/* The disk is full in the second epoch: the run goes on, the checkpoint of the first stays, and a
+ * later one is saved again. */
 static void
 test_full_disk (void)
 {
@@ -452,7 +464,8 @@ test_full_disk (void)
   g_assert_cmpuint (run.checkpoints, >=, 1);
   g_assert_cmpuint (run.checkpoints, <, 4);
   g_assert_cmpuint (file_size (path), >, 20000);
-  g_assert_cmpuint (count_files (folder), ==, 6); /* two checkpoints, best and last weights, metrics, log: no leftovers */
+  /* two checkpoints, best and last weights, metrics, log: no leftovers */
+  g_assert_cmpuint (count_files (folder), ==, 6);
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=5", NULL);
   run_once (job);
@@ -462,7 +475,8 @@ test_full_disk (void)
 static void
 test_folder_that_cannot_be_written (void)
 {
-  g_autofree char *folder = test_folder (), *path = in_folder (folder, "file"), *below = in_folder (path, "run");
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "file"),
+                  *below = in_folder (path, "run");
   g_autoptr (DynoJob) job = job_in ("mlp", below);
   g_auto (TestRun) run = { 0 };
 
@@ -477,7 +491,8 @@ test_folder_that_cannot_be_written (void)
 static void
 test_leftovers (void)
 {
-  static const char *const names[] = { ".dyno-a1B2c3", ".dyno-before", "notes.txt", "weights.safetensors.backup",
+  static const char *const names[] = { ".dyno-a1B2c3", ".dyno-before", "notes.txt",
+                                       "weights.safetensors.backup",
                                        "checkpoint.previous.safetensors.link" };
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoJob) job = job_in ("mlp", folder);
@@ -497,7 +512,7 @@ test_leftovers (void)
   test_remove_tree (folder);
 }
 
-/* --- in mid-epoch -------------------------------------------------------------------------------------------------- */
+/* --- in mid-epoch ----------------------------------------------------------------------------- */
 
 static guint64
 step_of (const char *checkpoint, guint64 *epoch_step)
@@ -517,7 +532,8 @@ end_when_saved (DynoSession *session, const DynoStepMetrics *step, gpointer data
     dyno_session_stop (session, TRUE); /* saves no more */
 }
 
-/* Ended at once after a save in the middle of an epoch, with steps in flight behind it, a run goes on to the bit. */
+/* Ended at once after a save in the middle of an epoch, with steps in flight behind it, a run goes
+ * on to the bit. */
 static void
 check_mid_epoch (const char *change)
 {
@@ -525,14 +541,15 @@ check_mid_epoch (const char *change)
   g_autofree char *checkpoint = in_folder (part_dir, DYNO_CHECKPOINT_NAME);
   g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
   g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
-  g_autoptr (DynoJob) whole = job_in ("simplecnn", whole_dir), part = job_in ("simplecnn", part_dir);
+  g_autoptr (DynoJob) whole = job_in ("simplecnn", whole_dir),
+                      part = job_in ("simplecnn", part_dir);
   g_auto (TestRun) ended = { 0 };
   g_auto (TestRun) resumed = { 0 };
   g_auto (TestRun) plain = { 0 };
   guint64 step, epoch_step;
 
-  test_job_set (part, "data.val_split=0", "epochs=100000", "lr=0.01", "schedule=constant", "checkpoint_minutes=1e-9", change,
-                NULL);
+  test_job_set (part, "data.val_split=0", "epochs=100000", "lr=0.01", "schedule=constant",
+                "checkpoint_minutes=1e-9", change, NULL);
   test_run (&ended, part, end_when_saved, checkpoint);
   g_assert_no_error (ended.error);
   g_assert_cmpint (ended.state, ==, DYNO_SESSION_STOPPED);
@@ -542,13 +559,14 @@ check_mid_epoch (const char *change)
   part->resume = g_strdup (part_dir);
   part->max_steps = (gint64) step + 3;
   test_run_good (&resumed, part);
-  test_job_set (whole, "data.val_split=0", "epochs=100000", "lr=0.01", "schedule=constant", "checkpoint_minutes=0", NULL);
+  test_job_set (whole, "data.val_split=0", "epochs=100000", "lr=0.01", "schedule=constant",
+                "checkpoint_minutes=0", NULL);
   whole->max_steps = part->max_steps;
   test_run_good (&plain, whole);
   g_assert_cmpuint (plain.losses->len, ==, step + 3);
   g_assert_cmpuint (resumed.losses->len, ==, 3);
-  g_assert_cmpmem (&g_array_index (plain.losses, double, step), 3 * sizeof (double), resumed.losses->data,
-                   3 * sizeof (double));
+  g_assert_cmpmem (&g_array_index (plain.losses, double, step), 3 * sizeof (double),
+                   resumed.losses->data, 3 * sizeof (double));
   test_assert_same_file (whole_weights, part_weights);
   test_remove_tree (whole_dir);
   test_remove_tree (part_dir);
@@ -581,7 +599,8 @@ static void
 write_npy (const char *path, const char *type, const char *shape, gsize size_bytes)
 {
   g_autofree char *data = g_malloc0 (128 + size_bytes);
-  g_autofree char *words = g_strdup_printf ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
+  g_autofree char *words =
+      g_strdup_printf ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
 
   memset (data, ' ', 127);
   data[127] = '\n';
@@ -599,12 +618,15 @@ truncate_data (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     g_assert_cmpint (truncate (data, 1000), ==, 0);
 }
 
-/* Data that cannot be read any more ends the run, which has saved what it had learned and goes on from there. */
+/* Data that cannot be read any more ends the run, which has saved what it had learned and goes on
+ * from there. */
 static void
 test_error_saves (void)
 {
-  g_autofree char *folder = test_folder (), *x = in_folder (folder, "X.npy"), *y = in_folder (folder, "y.npy");
-  g_autofree char *out = in_folder (folder, "run"), *checkpoint = in_folder (out, DYNO_CHECKPOINT_NAME);
+  g_autofree char *folder = test_folder (), *x = in_folder (folder, "X.npy"),
+                  *y = in_folder (folder, "y.npy");
+  g_autofree char *out = in_folder (folder, "run"),
+                  *checkpoint = in_folder (out, DYNO_CHECKPOINT_NAME);
   g_autoptr (DynoJob) job = test_job ("mlp", x);
   g_auto (TestRun) run = { 0 };
   g_auto (TestRun) resumed = { 0 };
@@ -703,7 +725,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/best-outlives-divergence", test_best_outlives_divergence);
   g_test_add_func ("/train/weights/best-without-a-folder", test_best_without_folder);
   g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
-  g_test_add_func ("/train/checkpoint/state-that-is-not-finite-is-not-saved", test_state_that_is_not_finite_is_not_saved);
+  g_test_add_func ("/train/checkpoint/state-that-is-not-finite-is-not-saved",
+                   test_state_that_is_not_finite_is_not_saved);
   g_test_add_func ("/train/disk/full", test_full_disk);
   g_test_add_func ("/train/disk/full-for-the-log", test_full_disk_and_log);
   g_test_add_func ("/train/disk/folder-that-cannot-be-written", test_folder_that_cannot_be_written);

@@ -9,7 +9,8 @@
 #define SIDE 16
 
 static char *
-put_array (const char *folder, const char *name, const char *type, guint n_dims, const guint64 *shape, gconstpointer data)
+put_array (const char *folder, const char *name, const char *type, guint n_dims,
+           const guint64 *shape, gconstpointer data)
 {
   char *path = g_build_filename (folder, name, NULL);
   g_autoptr (GError) error = NULL;
@@ -24,7 +25,8 @@ array_job (const char *path)
 {
   DynoJob *job = test_job ("mlp", path);
 
-  test_job_set (job, "data.val_split=0", "batch_size=8", "lr=0.001", "warmup_epochs=0", "schedule=constant", NULL);
+  test_job_set (job, "data.val_split=0", "batch_size=8", "lr=0.001", "warmup_epochs=0",
+                "schedule=constant", NULL);
   job->max_steps = 3;
   return job;
 }
@@ -35,7 +37,8 @@ loss_of (const TestRun *run, guint step)
   return g_array_index (run->losses, double, step);
 }
 
-/* Bytes train as the floats of a 255th do, and with data.normalise=false as the floats of the same numbers. */
+/* Bytes train as the floats of a 255th do, and with data.normalise=false as the floats of the same
+ * numbers. */
 static void
 test_bytes_are_scaled_unless_told (void)
 {
@@ -79,7 +82,8 @@ test_axes_are_those_of_the_setting (void)
 {
   g_autofree char *folder = test_folder ();
   guint64 first[] = { N, 8, SIDE, SIDE }, last[] = { N, SIDE, SIDE, 8 };
-  g_autofree float *planes = g_new (float, N * 8 * SIDE * SIDE), *pixels = g_new (float, N * 8 * SIDE * SIDE);
+  g_autofree float *planes = g_new (float, N * 8 * SIDE * SIDE),
+                   *pixels = g_new (float, N * 8 * SIDE * SIDE);
   gint64 labels[N];
 
   for (guint n = 0; n < N; n++)
@@ -159,7 +163,8 @@ shrink (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     g_assert_cmpint (truncate (s->path, (off_t) s->bytes), ==, 0);
 }
 
-/* A file that loses its end in mid-run is no signal: a few records are replaced, many end the run with an error of the data. */
+/* A file that loses its end in mid-run is no signal: a few records are replaced, many end the run
+ * with an error of the data. */
 static void
 test_array_that_shrinks_in_mid_run (void)
 {
@@ -197,7 +202,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/data/bytes-are-scaled-unless-told", test_bytes_are_scaled_unless_told);
   g_test_add_func ("/train/data/axes-are-those-of-the-setting", test_axes_are_those_of_the_setting);
-  g_test_add_func ("/train/data/dataset-is-opened-as-the-job-says", test_dataset_is_opened_as_the_job_says);
+  g_test_add_func ("/train/data/dataset-is-opened-as-the-job-says",
+                   test_dataset_is_opened_as_the_job_says);
   g_test_add_func ("/train/data/one-class-on-request", test_one_class_on_request);
   g_test_add_func ("/train/data/array-that-shrinks-in-mid-run", test_array_that_shrinks_in_mid_run);
   return g_test_run ();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values at their limits: outliers, losses that are not finite, and means over parts of unequal size. */
+/* Values at their limits: outliers, losses that are not finite, and means over parts of unequal
+ * size. */
 #include "checkpoint.h"
 #include "npyfile.h"
 #include "safetensors.h"
@@ -12,7 +13,7 @@
 #define SIDE 16
 #define SIZE (SIDE * SIDE * 3)
 
-/* --- data ---------------------------------------------------------------------------------------------------------- */
+/* --- data ------------------------------------------------------------------------------------- */
 
 typedef struct {
   char *folder;
@@ -24,7 +25,8 @@ static void
 arrays_write (const Arrays *a)
 {
   const guint64 shape[] = { N, SIDE, SIDE, 3 };
-  g_autofree char *x = g_build_filename (a->folder, "X.npy", NULL), *y = g_build_filename (a->folder, "y.npy", NULL);
+  g_autofree char *x = g_build_filename (a->folder, "X.npy", NULL),
+                  *y = g_build_filename (a->folder, "y.npy", NULL);
   g_autoptr (GError) error = NULL;
 
   dyno_npy_write (x, "f4", 4, shape, a->x, &error);
@@ -71,10 +73,12 @@ arrays_job (const Arrays *a, const char *model)
 static void
 arrays_put_outlier (Arrays *a, const DynoJob *job, gboolean training, float value)
 {
-  g_autoptr (DynoDataset) dataset = dyno_dataset_open (job->data, &(DynoDatasetParams){ 0 }, NULL, NULL, NULL, NULL);
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open (job->data, &(DynoDatasetParams){ 0 }, NULL, NULL, NULL, NULL);
   g_autoptr (GArray) train = NULL, validation = NULL;
 
-  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, &train, &validation);
+  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, &train,
+                      &validation);
   guint32 index = g_array_index (training ? train : validation, guint32, 5);
   a->x[(gsize) index * SIZE + 100] = value;
   arrays_write (a);
@@ -85,7 +89,8 @@ read_tracked (const Arrays *a)
 {
   g_autofree char *path = g_build_filename (a->folder, "run", "weights.safetensors", NULL);
   g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
-  const DynoSafetensor *tensor = file ? dyno_safetensors_lookup (file, "1.num_batches_tracked") : NULL;
+  const DynoSafetensor *tensor =
+      file ? dyno_safetensors_lookup (file, "1.num_batches_tracked") : NULL;
   gint64 tracked;
 
   g_assert_nonnull (tensor);
@@ -93,10 +98,11 @@ read_tracked (const Arrays *a)
   return tracked;
 }
 
-/* --- outliers ------------------------------------------------------------------------------------------------------ */
+/* --- outliers --------------------------------------------------------------------------------- */
 
-/* One value of the training part that fp16 cannot hold, or whose square fp32 cannot hold, costs its step at most: validation stays
- * finite, the state is saved, and the batches of skipped steps are not counted for the running statistics. */
+/* One value of the training part that fp16 cannot hold, or whose square fp32 cannot hold, costs its
+ * step at most: validation stays finite, the state is saved, and the batches of skipped steps are
+ * not counted for the running statistics. */
 static void
 check_outlier (gboolean amp, float value, guint skipped)
 {
@@ -147,9 +153,10 @@ test_outlier_in_validation (void)
   arrays_clear (&a);
 }
 
-/* --- losses that are not finite ------------------------------------------------------------------------------------ */
+/* --- losses that are not finite --------------------------------------------------------------- */
 
-/* No checkpoint is made of a run whose loss is not finite, though its steps are skipped and its weights are those it began with. */
+/* No checkpoint is made of a run whose loss is not finite, though its steps are skipped and its
+ * weights are those it began with. */
 static void
 test_no_checkpoint_without_a_finite_loss (void)
 {
@@ -173,10 +180,10 @@ test_no_checkpoint_without_a_finite_loss (void)
   arrays_clear (&a);
 }
 
-/* --- divergence ---------------------------------------------------------------------------------------------------- */
+/* --- divergence ------------------------------------------------------------------------------- */
 
-/* A loss that grows beyond measure and stays finite ends the run, or fails it when its end comes first; nothing of that state is
- * saved, and the weights of the best epoch before stay. */
+/* A loss that grows beyond measure and stays finite ends the run, or fails it when its end comes
+ * first; nothing of that state is saved, and the weights of the best epoch before stay. */
 static void
 check_finite_divergence (const char *model, const char *change, guint most_steps)
 {
@@ -186,12 +193,13 @@ check_finite_divergence (const char *model, const char *change, guint most_steps
   g_auto (TestRun) run = { 0 };
   double last;
 
-  test_job_set (job, "lr=100", "momentum=0.9", "warmup_epochs=0", "schedule=constant", "clip_norm=0", "epochs=30", change,
-                NULL);
+  test_job_set (job, "lr=100", "momentum=0.9", "warmup_epochs=0", "schedule=constant",
+                "clip_norm=0", "epochs=30", change, NULL);
   job->max_steps = most_steps;
   test_run (&run, job, NULL, NULL);
   last = g_array_index (run.losses, double, run.losses->len - 1);
-  g_test_message ("%u steps, loss %g; validation loss %g", run.losses->len, last, run.epoch.val_loss);
+  g_test_message ("%u steps, loss %g; validation loss %g", run.losses->len, last,
+                  run.epoch.val_loss);
   g_assert_true (isfinite (last));
   g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
   g_assert_nonnull (strstr (run.error->message, "rose from"));
@@ -220,7 +228,8 @@ test_divergence_keeps_the_best (void)
   Arrays a;
   arrays_init (&a);
   g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
-  g_autofree char *weights = g_build_filename (job->out_dir, "weights.safetensors", NULL), *before = NULL, *after = NULL;
+  g_autofree char *weights = g_build_filename (job->out_dir, "weights.safetensors", NULL),
+                  *before = NULL, *after = NULL;
   gsize size, after_size;
   g_auto (TestRun) good = { 0 };
   g_auto (TestRun) run = { 0 };
@@ -258,9 +267,10 @@ test_standing_still_is_said (void)
   arrays_clear (&a);
 }
 
-/* --- values to predict --------------------------------------------------------------------------------------------- */
+/* --- values to predict ------------------------------------------------------------------------ */
 
-/* Two values of each sample: an angle in degrees that follows its brightness, and a large one around 1000. */
+/* Two values of each sample: an angle in degrees that follows its brightness, and a large one
+ * around 1000. */
 static DynoJob *
 values_job (Arrays *a)
 {
@@ -287,7 +297,8 @@ values_job (Arrays *a)
   return job;
 }
 
-/* Loss and error begin at the deviation of the values and fall, in the data's unit: degrees that are fed as they are diverge. */
+/* Loss and error begin at the deviation of the values and fall, in the data's unit: degrees that
+ * are fed as they are diverge. */
 static void
 test_values_are_learned (void)
 {
@@ -327,7 +338,8 @@ test_values_at_the_default_rate (void)
   arrays_clear (&a);
 }
 
-/* The weights file gives the same losses to a network that learns the values as they are, and to one that standardises them. */
+/* The weights file gives the same losses to a network that learns the values as they are, and to
+ * one that standardises them. */
 static void
 test_weights_predict_in_the_datas_unit (void)
 {
@@ -343,7 +355,8 @@ test_weights_predict_in_the_datas_unit (void)
     {
       g_auto (TestRun) again = { 0 };
 
-      test_job_set (job, normalise ? "data.normalise=true" : "data.normalise=false", "lr=0", "epochs=1", NULL);
+      test_job_set (job, normalise ? "data.normalise=true" : "data.normalise=false", "lr=0",
+                    "epochs=1", NULL);
       test_run_good (&again, job);
       g_assert_cmpfloat_with_epsilon (again.epoch.val_loss / run.epoch.val_loss, 1, 1e-3);
       g_assert_cmpfloat_with_epsilon (again.epoch.val_accuracy / run.epoch.val_accuracy, 1, 1e-3);
@@ -356,7 +369,8 @@ test_values_resume (void)
 {
   Arrays a;
   g_autoptr (DynoJob) job = values_job (&a);
-  g_autofree char *whole = g_build_filename (a.folder, "whole", NULL), *part = g_strdup (job->out_dir);
+  g_autofree char *whole = g_build_filename (a.folder, "whole", NULL),
+                  *part = g_strdup (job->out_dir);
   g_autofree char *whole_weights = g_build_filename (whole, "weights-last.safetensors", NULL);
   g_autofree char *part_weights = g_build_filename (part, "weights-last.safetensors", NULL);
   g_auto (TestRun) all = { 0 };
@@ -375,7 +389,9 @@ test_values_resume (void)
   job->resume = g_strdup (part);
   test_job_set (job, "epochs=2", NULL);
   test_run_good (&second, job);
-  g_assert_true (memcmp (&g_array_index (all.losses, double, 3), second.losses->data, 3 * sizeof (double)) == 0);
+  g_assert_true (
+      memcmp (&g_array_index (all.losses, double, 3), second.losses->data, 3 * sizeof (double))
+      == 0);
   test_assert_same_file (whole_weights, part_weights);
   test_job_set (job, "data.normalise=false", "epochs=3", NULL);
   test_run (&refused, job, NULL, NULL);
@@ -384,9 +400,10 @@ test_values_resume (void)
   arrays_clear (&a);
 }
 
-/* --- means --------------------------------------------------------------------------------------------------------- */
+/* --- means ------------------------------------------------------------------------------------ */
 
-/* Nothing is learned, so validation gives one loss and one accuracy however its samples fall into batches. */
+/* Nothing is learned, so validation gives one loss and one accuracy however its samples fall into
+ * batches. */
 static void
 test_validation_is_a_mean_of_samples (void)
 {
@@ -411,8 +428,8 @@ keep_step (DynoSession *session, const DynoStepMetrics *step, gpointer data)
   ((DynoStepMetrics *) data)[(step->step - 1) % 3] = *step;
 }
 
-/* The last step of an epoch has two batches of 4 where the others have five: its gradient is the mean over 8 samples, as of one batch
- * of these 8. */
+/* The last step of an epoch has two batches of 4 where the others have five: its gradient is the
+ * mean over 8 samples, as of one batch of these 8. */
 static void
 test_short_accumulation_is_a_mean (void)
 {
@@ -423,7 +440,8 @@ test_short_accumulation_is_a_mean (void)
   g_auto (TestRun) whole = { 0 };
   DynoStepMetrics short_steps[3] = { 0 }, whole_steps[3] = { 0 };
 
-  test_job_set (job, "lr=0", "epochs=1", "data.val_split=0", "data.shuffle=false", "batch_size=4", "accumulate=5", NULL);
+  test_job_set (job, "lr=0", "epochs=1", "data.val_split=0", "data.shuffle=false", "batch_size=4",
+                "accumulate=5", NULL);
   test_run (&parts, job, keep_step, short_steps);
   g_assert_cmpuint (parts.losses->len, ==, 3);
   test_job_set (job, "batch_size=8", "accumulate=1", NULL);
@@ -433,11 +451,12 @@ test_short_accumulation_is_a_mean (void)
   g_assert_cmpfloat_with_epsilon (short_steps[2].grad_norm / whole_steps[2].grad_norm, 1, 1e-5);
   g_assert_cmpfloat (whole_steps[2].accuracy, >, 0);
   g_assert_cmpfloat (short_steps[2].accuracy, ==, whole_steps[2].accuracy);
-  g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, 2), g_array_index (whole.losses, double, 5), 1e-6);
+  g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, 2),
+                                  g_array_index (whole.losses, double, 5), 1e-6);
   arrays_clear (&a);
 }
 
-/* --- steps --------------------------------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 /* What the device reads of a step follows from the settings and the step's number. */
 static void
@@ -514,17 +533,24 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/outlier-amp", test_outlier_amp);
   g_test_add_func ("/train/numerics/outlier-fp32", test_outlier_fp32);
   g_test_add_func ("/train/numerics/outlier-in-validation-is-said", test_outlier_in_validation);
-  g_test_add_func ("/train/numerics/no-checkpoint-without-a-finite-loss", test_no_checkpoint_without_a_finite_loss);
+  g_test_add_func ("/train/numerics/no-checkpoint-without-a-finite-loss",
+                   test_no_checkpoint_without_a_finite_loss);
   g_test_add_func ("/train/numerics/finite-divergence-ends-run", test_finite_divergence);
-  g_test_add_func ("/train/numerics/finite-divergence-at-the-end", test_finite_divergence_at_the_end);
-  g_test_add_func ("/train/numerics/divergence-keeps-the-best-weights", test_divergence_keeps_the_best);
+  g_test_add_func ("/train/numerics/finite-divergence-at-the-end",
+                   test_finite_divergence_at_the_end);
+  g_test_add_func ("/train/numerics/divergence-keeps-the-best-weights",
+                   test_divergence_keeps_the_best);
   g_test_add_func ("/train/numerics/standing-still-is-said", test_standing_still_is_said);
   g_test_add_func ("/train/numerics/values-are-learned-in-their-unit", test_values_are_learned);
-  g_test_add_func ("/train/numerics/values-are-learned-at-the-default-rate", test_values_at_the_default_rate);
-  g_test_add_func ("/train/numerics/weights-predict-in-the-unit-of-the-data", test_weights_predict_in_the_datas_unit);
+  g_test_add_func ("/train/numerics/values-are-learned-at-the-default-rate",
+                   test_values_at_the_default_rate);
+  g_test_add_func ("/train/numerics/weights-predict-in-the-unit-of-the-data",
+                   test_weights_predict_in_the_datas_unit);
   g_test_add_func ("/train/numerics/values-resume-to-the-bit", test_values_resume);
-  g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples", test_validation_is_a_mean_of_samples);
-  g_test_add_func ("/train/numerics/short-accumulation-is-a-mean", test_short_accumulation_is_a_mean);
+  g_test_add_func ("/train/numerics/validation-is-a-mean-of-samples",
+                   test_validation_is_a_mean_of_samples);
+  g_test_add_func ("/train/numerics/short-accumulation-is-a-mean",
+                   test_short_accumulation_is_a_mean);
   g_test_add_func ("/train/numerics/step-input-follows-the-settings", test_step_input);
   g_test_add_func ("/train/numerics/waits-are-of-their-step", test_waits_are_of_their_step);
   return g_test_run ();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole nets against PyTorch: losses of some steps and the weights after them, from fixtures that make_fixtures.py writes.
- * Inputs, labels and start weights are made here by the hash that the script has, and go in through files, as a user's would. */
+/* Whole nets against PyTorch: losses of some steps and the weights after them, from fixtures that
+ * make_fixtures.py writes.  Inputs, labels and start weights are made here by the hash that the
+ * script has, and go in through files, as a user's would. */
 #include "npyfile.h"
 #include "train-test.h"
 #include "weightsfile.h"
@@ -57,14 +58,16 @@ static void
 write_data (Case *c)
 {
   guint64 n = c->samples, shape[] = { n, c->size, c->size, 3 }, count = n * c->size * c->size * 3;
-  g_autofree double *x = hash_uniform (1, count), *y = hash_uniform (2, n), *coarse = hash_uniform (3, n * 4 * 4 * 3);
+  g_autofree double *x = hash_uniform (1, count), *y = hash_uniform (2, n),
+                    *coarse = hash_uniform (3, n * 4 * 4 * 3);
   g_autofree float *pixels = g_new (float, count);
   g_autofree gint64 *labels = g_new (gint64, n);
   g_autoptr (GError) error = NULL;
 
   for (guint64 i = 0; i < count; i++)
     {
-      guint64 channel = i % 3, column = i / 3 % c->size, row = i / 3 / c->size % c->size, sample = i / 3 / c->size / c->size;
+      guint64 channel = i % 3, column = i / 3 % c->size, row = i / 3 / c->size % c->size,
+              sample = i / 3 / c->size / c->size;
       guint64 patch = ((sample * 4 + row * 4 / c->size) * 4 + column * 4 / c->size) * 3 + channel;
       pixels[i] = (float) (0.75 * coarse[patch] + 0.25 * x[i]);
     }
@@ -130,7 +133,9 @@ write_weights (Case *c)
 static void
 case_init (Case *c, const char *name)
 {
-  g_autofree char *path = g_strconcat (g_test_get_dir (G_TEST_DIST), "/fixtures/", name, ".ini", NULL), *model = NULL;
+  g_autofree char *path =
+                      g_strconcat (g_test_get_dir (G_TEST_DIST), "/fixtures/", name, ".ini", NULL),
+                  *model = NULL;
   g_autofree double *losses = NULL;
   g_autoptr (GError) error = NULL;
 
@@ -150,8 +155,8 @@ case_init (Case *c, const char *name)
   set_setting (c, "weight_decay", "weight_decay");
   set_setting (c, "label_smoothing", "smoothing");
   set_setting (c, "clip_norm", "clip_norm");
-  test_job_set (c->job, "momentum=0.9", "schedule=constant", "warmup_epochs=0", "data.shuffle=false", "data.val_split=0",
-                "augment.flip=false", NULL);
+  test_job_set (c->job, "momentum=0.9", "schedule=constant", "warmup_epochs=0",
+                "data.shuffle=false", "data.val_split=0", "augment.flip=false", NULL);
   losses = g_key_file_get_double_list (c->file, "losses", "fp32", &c->steps, &error);
   g_assert_no_error (error);
   c->job->max_steps = c->steps;
@@ -178,7 +183,8 @@ check_losses (const Case *c, const TestRun *run, double tolerance)
   g_assert_cmpuint (run->losses->len, ==, c->steps);
   for (guint i = 0; i < c->steps; i++)
     {
-      double got = g_array_index (run->losses, double, i), relative = fabs (got - expected[i]) / fabs (expected[i]);
+      double got = g_array_index (run->losses, double, i),
+             relative = fabs (got - expected[i]) / fabs (expected[i]);
 
       worst = MAX (worst, relative);
       if (!(relative <= tolerance))
@@ -210,7 +216,8 @@ check_weights (const Case *c, double tolerance, double sum_tolerance)
   for (guint i = 0; names[i]; i++)
     {
       const DynoSafetensor *tensor = dyno_safetensors_lookup (file, names[i]);
-      g_autofree double *expected = g_key_file_get_double_list (c->file, "weights", names[i], NULL, NULL);
+      g_autofree double *expected =
+          g_key_file_get_double_list (c->file, "weights", names[i], NULL, NULL);
       gint64 tracked;
 
       g_assert_nonnull (tensor);
@@ -229,7 +236,8 @@ check_weights (const Case *c, double tolerance, double sum_tolerance)
           float value = element (tensor, places[k]);
           double difference = fabs (value - expected[k + 1]) / scale;
           if (!(difference <= tolerance))
-            g_error ("%s[%" G_GUINT64_FORMAT "] is %g, PyTorch has %g", names[i], places[k], value, expected[k + 1]);
+            g_error ("%s[%" G_GUINT64_FORMAT "] is %g, PyTorch has %g", names[i], places[k], value,
+                     expected[k + 1]);
           worst = MAX (worst, difference);
         }
       g_assert_cmpfloat_with_epsilon (sum / expected[0], 1.0, sum_tolerance);
@@ -237,8 +245,9 @@ check_weights (const Case *c, double tolerance, double sum_tolerance)
   g_test_message ("largest difference of a weight, on its tensor's scale: %.2e", worst);
 }
 
-/* How far every tensor moved, each on the scale of its own movement: the gradients of all steps, momentum, decay and running
- * statistics, where weights themselves hardly differ from those they started from. */
+/* How far every tensor moved, each on the scale of its own movement: the gradients of all steps,
+ * momentum, decay and running statistics, where weights themselves hardly differ from those they
+ * started from. */
 static void
 check_movement (const Case *c, double tolerance)
 {
@@ -255,7 +264,8 @@ check_movement (const Case *c, double tolerance)
     {
       const DynoSafetensor *from = dyno_safetensors_lookup (before, names[i]),
                            *to = dyno_safetensors_lookup (after, names[i]);
-      g_autofree double *expected = g_key_file_get_double_list (c->file, "movement", names[i], NULL, NULL);
+      g_autofree double *expected =
+          g_key_file_get_double_list (c->file, "movement", names[i], NULL, NULL);
 
       g_assert_nonnull (from);
       g_assert_nonnull (to);
@@ -263,14 +273,15 @@ check_movement (const Case *c, double tolerance)
       g_assert_cmpuint (from->size_bytes, ==, to->size_bytes);
       for (guint k = 0; k < PROJECTIONS; k++)
         {
-          g_autofree double *vector = hash_uniform (FIRST_PROJECTION_STREAM + i * PROJECTIONS + k, n);
+          g_autofree double *vector =
+              hash_uniform (FIRST_PROJECTION_STREAM + i * PROJECTIONS + k, n);
           double product = 0;
           for (guint64 e = 0; e < n; e++)
             product += vector[e] * ((double) element (to, e) - (double) element (from, e));
           double difference = fabs (product - expected[k + 1]) / expected[0];
           if (!(difference <= tolerance))
-            g_error ("%s moved by %g along vector %u, PyTorch's by %g (by %g in all)", names[i], product, k, expected[k + 1],
-                     expected[0]);
+            g_error ("%s moved by %g along vector %u, PyTorch's by %g (by %g in all)", names[i],
+                     product, k, expected[k + 1], expected[0]);
           worst = MAX (worst, difference);
         }
     }
@@ -290,7 +301,8 @@ run_case (gconstpointer data)
   test_run_good (&run, c.job);
   g_assert_cmpuint (run.skipped, ==, 0);
   check_losses (&c, &run, amp ? 2e-2 : 1e-3);
-  /* AdamW moves by the sign of small gradients too, so that single elements part more than their tensor. */
+  /* AdamW moves by the sign of small gradients too, so that single elements part more than their
+   * tensor. */
   check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
   if (!amp && g_str_has_suffix (parts[0], "-movement"))
     check_movement (&c, 5e-4);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions on the device: that they learn, that the same seed gives the same bits whatever the pipeline does, commands. */
+/* Sessions on the device: that they learn, that the same seed gives the same bits whatever the
+ * pipeline does, commands. */
 #include "engine.h"
 #include "train-test.h"
 #include <math.h>
@@ -70,11 +71,13 @@ test_planned_is_allocated (void)
   g_assert_cmpuint (run.vram_bytes, ==, run.plan.plan.total_bytes);
 }
 
-/* Page-locked memory and the loader's batches are what the plan says, with memory that is page-locked or not, much ahead or little. */
+/* Page-locked memory and the loader's batches are what the plan says, with memory that is
+ * page-locked or not, much ahead or little. */
 static void
 test_host_memory_is_planned (void)
 {
-  static const char *const changes[] = { "prefetch=2", "prefetch=12", "prefetch=1", "pinned=false", "data.val_split=0" };
+  static const char *const changes[] = { "prefetch=2", "prefetch=12", "prefetch=1", "pinned=false",
+                                         "data.val_split=0" };
   DynoEngineWatch watch = { ignore_progress, ignore_warning, NULL };
 
   for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
@@ -92,9 +95,11 @@ test_host_memory_is_planned (void)
         g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
         g_assert_no_error (error);
         g_assert_true (dyno_device_wait_idle (engine->device, &error));
-        guint64 own = job->settings.pinned ? 0 : (job->settings.prefetch + 2) * 100 * size * size * 3;
+        guint64 own =
+            job->settings.pinned ? 0 : (job->settings.prefetch + 2) * 100 * size * size * 3;
         own *= engine->eval_uploader ? 2 : 1;
-        g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==, engine->plan.host_bytes);
+        g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==,
+                          engine->plan.host_bytes);
       }
 }
 
@@ -138,7 +143,8 @@ test_seed_changes_run (void)
   g_assert_true (memcmp (a.losses->data, b.losses->data, 3 * sizeof (double)) != 0);
 }
 
-/* Two batches of 8 whose gradients are added up make the step of one batch of 16; only rounding tells them apart. */
+/* Two batches of 8 whose gradients are added up make the step of one batch of 16; only rounding
+ * tells them apart. */
 static void
 test_accumulation_is_a_larger_batch (void)
 {
@@ -153,8 +159,9 @@ test_accumulation_is_a_larger_batch (void)
   test_run_good (&parts, job);
   g_assert_cmpuint (parts.losses->len, ==, 20);
   for (guint i = 0; i < 12; i++)
-    g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, i) / g_array_index (whole.losses, double, i), 1.0,
-                                    1e-5);
+    g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, i)
+                                        / g_array_index (whole.losses, double, i),
+                                    1.0, 1e-5);
 }
 
 /* The last step of an epoch adds up what is left. */
@@ -220,13 +227,14 @@ test_divergence_ends_run (void)
   g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
   g_auto (TestRun) run = { 0 };
 
-  test_job_set (job, "lr=100", "momentum=0.99", "warmup_epochs=0", "schedule=constant", "epochs=40", NULL);
+  test_job_set (job, "lr=100", "momentum=0.99", "warmup_epochs=0", "schedule=constant", "epochs=40",
+                NULL);
   test_run (&run, job, NULL, NULL);
   g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
 }
 
-/* --- commands ------------------------------------------------------------------------------------------------------ */
+/* --- commands --------------------------------------------------------------------------------- */
 
 typedef struct {
   guint steps;
@@ -244,7 +252,8 @@ add_step_time (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     sum->later_ms += step->step_ms;
 }
 
-/* Compiling in the driver and filling the pipeline lie in the first step: neither its rate nor the epoch's contains them. */
+/* Compiling in the driver and filling the pipeline lie in the first step: neither its rate nor the
+ * epoch's contains them. */
 static void
 test_rate_begins_after_first_step (void)
 {
@@ -257,7 +266,8 @@ test_rate_begins_after_first_step (void)
   g_assert_no_error (run.error);
   g_assert_cmpuint (sum.steps, >, 2);
   g_assert_cmpfloat (sum.first_rate, ==, 0);
-  g_assert_cmpfloat_with_epsilon (run.epoch.samples_per_s * sum.later_ms / 1e3, (sum.steps - 1) * 16.0, 0.01);
+  g_assert_cmpfloat_with_epsilon (run.epoch.samples_per_s * sum.later_ms / 1e3,
+                                  (sum.steps - 1) * 16.0, 0.01);
 }
 
 static void
@@ -393,13 +403,15 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/host-memory-is-planned", test_host_memory_is_planned);
   g_test_add_func ("/train/session/pipeline-changes-no-bit", test_pipeline_changes_no_bit);
   g_test_add_func ("/train/session/seed-changes-run", test_seed_changes_run);
-  g_test_add_func ("/train/session/accumulation-is-a-larger-batch", test_accumulation_is_a_larger_batch);
+  g_test_add_func ("/train/session/accumulation-is-a-larger-batch",
+                   test_accumulation_is_a_larger_batch);
   g_test_add_func ("/train/session/short-accumulation", test_short_accumulation);
   g_test_add_func ("/train/session/small-data-lowers-batch", test_small_data_lowers_batch);
   g_test_add_func ("/train/session/noise-needs-no-loader", test_noise_needs_no_loader);
   g_test_add_func ("/train/session/over-budget-is-refused", test_over_budget_is_refused);
   g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
-  g_test_add_func ("/train/session/rate-begins-after-first-step", test_rate_begins_after_first_step);
+  g_test_add_func ("/train/session/rate-begins-after-first-step",
+                   test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
   g_test_add_func ("/train/session/live-workers", test_live_workers);
   g_test_add_func ("/train/session/live-epochs", test_live_epochs);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings: defaults, text both ways, refusals, locales; schedule; metrics as CSV; plans of jobs. */
+/* The table of settings: defaults, text both ways, refusals, locales; schedule; metrics as CSV;
+ * plans of jobs. */
 #include "engine.h"
 #include "metricscsv.h"
 #include "planjob.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- settings ------------------------------------------------------------------------------------------------------ */
+/* --- settings --------------------------------------------------------------------------------- */
 
 static void
 test_keys (void)
@@ -57,7 +58,8 @@ test_keys (void)
       const DynoSettingInfo *info = dyno_setting_find (keys[i]);
 
       g_assert_nonnull (info);
-      g_assert_true (info->title && *info->title && info->help && g_str_has_suffix (info->help, "."));
+      g_assert_true (info->title && *info->title && info->help
+                     && g_str_has_suffix (info->help, "."));
       g_assert_cmpint (table[i].type == DYNO_SETTING_ENUM, ==, table[i].values != NULL);
     }
   g_assert_null (dyno_setting_find ("nothing"));
@@ -81,7 +83,8 @@ other_value (const DynoSettingInfo *info)
       return g_strdup_printf ("%.0f", info->maximum);
     case DYNO_SETTING_DOUBLE:
     default:
-      return g_strdup (g_ascii_dtostr (text, sizeof text, info->minimum + (info->maximum - info->minimum) / 3));
+      return g_strdup (
+          g_ascii_dtostr (text, sizeof text, info->minimum + (info->maximum - info->minimum) / 3));
     }
 }
 
@@ -107,7 +110,8 @@ check_roundtrips (void)
       g_assert_true (dyno_settings_set (&b, table[i].key, text, NULL));
       g_assert_true (dyno_settings_equal (&a, &b));
       dyno_settings_init (&b);
-      g_assert_true (dyno_settings_set_number (&b, table[i].key, dyno_settings_get_number (&a, table[i].key), NULL));
+      g_assert_true (dyno_settings_set_number (&b, table[i].key,
+                                               dyno_settings_get_number (&a, table[i].key), NULL));
       g_assert_true (dyno_settings_equal (&a, &b));
     }
 }
@@ -121,7 +125,8 @@ test_roundtrip (void)
 static void
 test_locale (void)
 {
-  if (!setlocale (LC_ALL, "de_DE.UTF-8") && !setlocale (LC_ALL, "de_DE.utf8") && !setlocale (LC_ALL, "de_DE"))
+  if (!setlocale (LC_ALL, "de_DE.UTF-8") && !setlocale (LC_ALL, "de_DE.utf8")
+      && !setlocale (LC_ALL, "de_DE"))
     {
       g_test_skip ("no German locale on this machine");
       return;
@@ -133,10 +138,20 @@ test_locale (void)
 static void
 test_refusals (void)
 {
-  static const char *const bad[] = {
-    "nan",     "inf", "-inf", "-1", "1e99", "", " ", "abc", "0x10", "1,5", "12 monkeys", "1e", "99999999999999999999999999",
-    "\xff\xfe"
-  };
+  static const char *const bad[] = { "nan",
+                                     "inf",
+                                     "-inf",
+                                     "-1",
+                                     "1e99",
+                                     "",
+                                     " ",
+                                     "abc",
+                                     "0x10",
+                                     "1,5",
+                                     "12 monkeys",
+                                     "1e",
+                                     "99999999999999999999999999",
+                                     "\xff\xfe" };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
@@ -154,7 +169,8 @@ test_refusals (void)
         g_assert_true (g_utf8_validate (error->message, -1, NULL));
         g_assert_true (dyno_settings_equal (&settings, &before));
         g_assert_false (dyno_settings_set_number (&settings, table[i].key, (double) NAN, NULL));
-        g_assert_false (dyno_settings_set_number (&settings, table[i].key, table[i].maximum + 1, NULL));
+        g_assert_false (
+            dyno_settings_set_number (&settings, table[i].key, table[i].maximum + 1, NULL));
       }
 }
 
@@ -203,7 +219,7 @@ test_guess (void)
     }
 }
 
-/* --- schedule, rate ------------------------------------------------------------------------------------------------ */
+/* --- schedule, rate --------------------------------------------------------------------------- */
 
 static void
 test_schedule (void)
@@ -246,7 +262,8 @@ test_rate (void)
   for (gint64 t = 1; t <= 3000; t++)                       /* 16 samples a millisecond */
     got = dyno_rate_add (&rate, t * 1000, 16);
   g_assert_cmpfloat_with_epsilon (got, 16000, 1);
-  got = dyno_rate_add (&rate, 3000 * 1000 + 4 * G_USEC_PER_SEC, 16); /* a slow step counts at once */
+  /* a slow step counts at once */
+  got = dyno_rate_add (&rate, 3000 * 1000 + 4 * G_USEC_PER_SEC, 16);
   g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
 }
 
@@ -265,7 +282,8 @@ test_rate_skips_gaps (void)
   g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
 }
 
-/* An hour without the process is a gap, a second is a slow step; moments from before the gap stay before it. */
+/* An hour without the process is a gap, a second is a slow step; moments from before the gap stay
+ * before it. */
 static void
 test_pulse (void)
 {
@@ -280,14 +298,16 @@ test_pulse (void)
   g_assert_cmpint (awake, <, now + G_USEC_PER_SEC);
   g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
   g_assert_cmpint (dyno_pulse_awake (pulse, now + hour / 2), ==, awake);
-  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour + G_USEC_PER_SEC), ==, awake + G_USEC_PER_SEC);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour + G_USEC_PER_SEC), ==,
+                   awake + G_USEC_PER_SEC);
   awake = dyno_pulse_awake (pulse, now + 2 * hour);
   g_assert_cmpint (awake, <, now + 3 * G_USEC_PER_SEC);
   g_assert_cmpint (dyno_pulse_awake (pulse, now + 2 * hour + 7), ==, awake + 7);
   dyno_pulse_free (pulse);
 }
 
-/* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new start. */
+/* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new
+ * start. */
 static void
 test_rate_leaves_preparation_out (void)
 {
@@ -303,14 +323,18 @@ test_rate_leaves_preparation_out (void)
     }
 }
 
-/* --- metrics ------------------------------------------------------------------------------------------------------- */
+/* --- metrics ---------------------------------------------------------------------------------- */
 
 static void
 test_metrics_csv (void)
 {
   g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
-  DynoStepMetrics step = { .epoch = 1, .loss = 0.123456789, .lr = 0.05, .vram_bytes = 123456789012, .loss_scale = 4096 };
-  DynoEpochMetrics epoch = { .epoch = 1, .step = 2, .train_loss = 1.5, .val_loss = 2.25, .val_accuracy = (double) NAN };
+  DynoStepMetrics step = {
+    .epoch = 1, .loss = 0.123456789, .lr = 0.05, .vram_bytes = 123456789012, .loss_scale = 4096
+  };
+  DynoEpochMetrics epoch = {
+    .epoch = 1, .step = 2, .train_loss = 1.5, .val_loss = 2.25, .val_accuracy = (double) NAN
+  };
   DynoStepMetrics rows[5];
   g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
@@ -335,7 +359,8 @@ test_metrics_csv (void)
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
   /* And back. */
   g_assert_true (dyno_metrics_csv_parse (lines[2], &step, &epoch, &has_epoch));
-  g_assert_true (has_epoch && epoch.val_loss == 2.25 && step.vram_bytes == 123456789012 && isnan (epoch.val_accuracy));
+  g_assert_true (has_epoch && epoch.val_loss == 2.25 && step.vram_bytes == 123456789012
+                 && isnan (epoch.val_accuracy));
   g_assert_true (dyno_metrics_csv_parse (lines[1], &step, &epoch, &has_epoch));
   g_assert_false (has_epoch);
   lines[1][20] = '\0'; /* a line that was cut */
@@ -343,7 +368,7 @@ test_metrics_csv (void)
   setlocale (LC_ALL, "C");
 }
 
-/* --- plans --------------------------------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 static const DynoDeviceInfo card = { .name = "card",
                                      .type = DYNO_DEVICE_TYPE_DISCRETE,
@@ -397,7 +422,8 @@ test_plan (void)
   g_assert_cmpuint (sum, ==, plan.plan.total_bytes);
   g_assert_cmpuint (plan.plan.n_slots, ==, 2);
   g_assert_cmpuint (plan.n_parameters, ==, 11181642); /* torchvision's resnet18 with 10 classes */
-  g_assert_cmpfloat (plan.flops_per_sample, >, 9e9);  /* 3 x 2 x 1.8 G multiply-adds, the first layer less */
+  /* 3 x 2 x 1.8 G multiply-adds, the first layer less */
+  g_assert_cmpfloat (plan.flops_per_sample, >, 9e9);
   g_assert_cmpfloat (plan.flops_per_sample, <, 12e9);
   g_assert_cmpuint (plan.steps_per_epoch, ==, 900 / 32);
   g_assert_true (plan.fits && plan.fits_checkpointed);
@@ -447,7 +473,8 @@ test_plan_over_budget (void)
   g_assert_cmpint (plan.fitting_batch, ==, 0);
 }
 
-/* A budget above the device's memory (a larger card's preset) is kept, and said, but what decides is the device. */
+/* A budget above the device's memory (a larger card's preset) is kept, and said, but what decides
+ * is the device. */
 static void
 test_plan_budget_above_device (void)
 {
@@ -474,8 +501,8 @@ test_plan_budget_above_device (void)
   g_assert_null (strstr (advice, " 0 MiB more"));
 }
 
-/* A device whose buffers are small has room for it all, in several; one whose largest buffer is smaller than a tensor has not, and the
- * plan says so. */
+/* A device whose buffers are small has room for it all, in several; one whose largest buffer is
+ * smaller than a tensor has not, and the plan says so. */
 static void
 test_plan_largest_buffer (void)
 {
@@ -518,7 +545,8 @@ test_plan_variants (void)
   job->settings.checkpointing = TRUE;
   g_assert_true (dyno_job_plan (job, &images, &card, &checkpointed, NULL));
   g_assert_cmpuint (amp.plan.total_bytes, <, fp32.plan.total_bytes);
-  g_assert_cmpuint (no_fp16.plan.kind_bytes[DYNO_MEMORY_WEIGHTS], ==, fp32.plan.kind_bytes[DYNO_MEMORY_WEIGHTS]);
+  g_assert_cmpuint (no_fp16.plan.kind_bytes[DYNO_MEMORY_WEIGHTS], ==,
+                    fp32.plan.kind_bytes[DYNO_MEMORY_WEIGHTS]);
   g_assert_cmpuint (checkpointed.plan.total_bytes, <=, fp32.plan.total_bytes);
 }
 
@@ -573,8 +601,8 @@ test_parts (void)
 {
   static const double fractions[] = { 0, 0.001, 0.01, 0.1, 0.25, 0.9 };
   g_autoptr (DynoJob) job = resnet_job ();
-  g_autoptr (DynoDataset) dataset =
-      dyno_dataset_open ("builtin:shapes?size=16&samples=211&classes=7", NULL, NULL, NULL, NULL, NULL);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (
+      "builtin:shapes?size=16&samples=211&classes=7", NULL, NULL, NULL, NULL, NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (fractions); i++)
     {
@@ -589,7 +617,8 @@ test_parts (void)
     }
 }
 
-/* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked for. */
+/* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked
+ * for. */
 static void
 test_tunes_on_a_gpu (void)
 {
@@ -600,7 +629,8 @@ test_tunes_on_a_gpu (void)
       DynoDeviceInfo info = { .type = types[i] };
       DynoSettings settings;
       dyno_settings_init (&settings);
-      g_assert_cmpint (dyno_engine_tunes (&settings, &info), ==, types[i] != DYNO_DEVICE_TYPE_SOFTWARE);
+      g_assert_cmpint (dyno_engine_tunes (&settings, &info), ==,
+                       types[i] != DYNO_DEVICE_TYPE_SOFTWARE);
       settings.deterministic = TRUE;
       g_assert_false (dyno_engine_tunes (&settings, &info));
       settings.deterministic = FALSE;

@@ -14,7 +14,8 @@ test_job (const char *model, const char *data)
   job->model = g_strdup (model);
   job->data = g_strdup (data);
   job->every_event = TRUE;
-  test_job_set (job, "amp=false", "batch_size=16", "model.width=0.25", "workers=2", "epochs=2", "lr=0.05", NULL);
+  test_job_set (job, "amp=false", "batch_size=16", "model.width=0.25", "workers=2", "epochs=2",
+                "lr=0.05", NULL);
   return job;
 }
 
@@ -56,7 +57,8 @@ check_log (DynoSession *session, const TestRun *run)
       DynoStepMetrics row;
       double loss = g_array_index (run->losses, double, i);
 
-      g_assert_cmpuint (dyno_metrics_copy_steps (metrics, n - run->losses->len + i, 1, &row), ==, 1);
+      g_assert_cmpuint (dyno_metrics_copy_steps (metrics, n - run->losses->len + i, 1, &row), ==,
+                        1);
       g_assert_true (row.loss == loss || (isnan (row.loss) && isnan (loss)));
     }
 }

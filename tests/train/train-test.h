@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* A job on the built-in shapes that trains in a second or two on a CPU: 16 pixels, width 0.25, fp32, batch 16, every event. */
+/* A job on the built-in shapes that trains in a second or two on a CPU: 16 pixels, width 0.25,
+ * fp32, batch 16, every event. */
 DynoJob *test_job (const char *model, const char *data);
 
 /* Sets "key=value" pairs; NULL ends them. */
@@ -36,7 +37,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TestRun, test_run_clear)
 /* Called after each STEP event; may command the session. */
 typedef void (*TestHook) (DynoSession *session, const DynoStepMetrics *step, gpointer data);
 
-/* Runs the job to its end and checks what always holds: DONE is last and once, steps count up, the log agrees with the events. */
+/* Runs the job to its end and checks what always holds: DONE is last and once, steps count up, the
+ * log agrees with the events. */
 void test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data);
 /* The same, and it must finish without an error. */
 void test_run_good (TestRun *run, const DynoJob *job);

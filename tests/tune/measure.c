@@ -29,7 +29,8 @@ test_warm_up (void)
   g_assert_false (m.nonfinite);
 }
 
-/* Validation is none of the training's time, wherever it falls; a loss that is not finite counts wherever it falls. */
+/* Validation is none of the training's time, wherever it falls; a loss that is not finite counts
+ * wherever it falls. */
 static void
 test_validation (void)
 {

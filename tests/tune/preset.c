@@ -68,7 +68,8 @@ test_table (void)
 static void
 test_special_rows (void)
 {
-  g_autoptr (DynoPreset) rtx3090 = find ("rtx3090"), rtx4060 = find ("rtx4060"), rtx3060 = find ("rtx3060");
+  g_autoptr (DynoPreset) rtx3090 = find ("rtx3090"), rtx4060 = find ("rtx4060"),
+                         rtx3060 = find ("rtx3060");
   const DynoPresetRow *row = find_row (rtx3090, 224, "head pose (300W-LP)");
 
   g_assert_nonnull (row);
@@ -164,7 +165,9 @@ test_apply_scales_by_area (void)
 static void
 test_this_gpu (void)
 {
-  DynoDeviceInfo device = { .name = "llvmpipe", .type = DYNO_DEVICE_TYPE_SOFTWARE, .vram_bytes = 8 * GIB, .fp16 = TRUE };
+  DynoDeviceInfo device = {
+    .name = "llvmpipe", .type = DYNO_DEVICE_TYPE_SOFTWARE, .vram_bytes = 8 * GIB, .fp16 = TRUE
+  };
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoPreset) preset = dyno_preset_find ("this-gpu", &device, &error), none = NULL;
   DynoSettings settings;
@@ -201,10 +204,11 @@ test_bad_values_take_defaults (void)
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) error = NULL;
-  g_autoptr (DynoPreset) preset = parse ("[preset]\nname=Mine\nvram=6GB\nworkers=9-3\nprefetch=-1\namp=maybe\nwidth=1e99\n"
-                                         "[row 1]\nimage_size=224\nbatch_safe=nan\nbatch_recommended=16\nbatch_max=8\n"
-                                         "[row 2]\nimage_size=224\nbatch_recommended=16\n",
-                                         warnings, &error);
+  g_autoptr (DynoPreset) preset =
+      parse ("[preset]\nname=Mine\nvram=6GB\nworkers=9-3\nprefetch=-1\namp=maybe\nwidth=1e99\n"
+             "[row 1]\nimage_size=224\nbatch_safe=nan\nbatch_recommended=16\nbatch_max=8\n"
+             "[row 2]\nimage_size=224\nbatch_recommended=16\n",
+             warnings, &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (preset->vram_bytes, ==, 6 * GIB);
@@ -247,8 +251,8 @@ test_refuses_without_memory (void)
 static void
 test_random_bytes (void)
 {
-  static const char seed_text[] =
-      "[preset]\nname=Mine\nvram=6GB\nworkers=2-4\nmatch=a;b;\n[row 1]\nimage_size=224\nbatch_safe=8\n";
+  static const char seed_text[] = "[preset]\nname=Mine\nvram=6GB\nworkers=2-4\nmatch=a;b;\n[row "
+                                  "1]\nimage_size=224\nbatch_safe=8\n";
   GRand *rand = g_rand_new_with_seed (7);
 
   for (guint round = 0; round < 3000; round++)

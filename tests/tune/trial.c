@@ -25,7 +25,8 @@ run_trial (DynoTrial *trial, double seconds, gint64 for_us, GCancellable *cancel
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoJob) job = make_job ();
   DynoDatasetParams params = { 0 };
-  g_autoptr (DynoDataset) dataset = dyno_dataset_open (job->data, &params, NULL, NULL, NULL, &error);
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open (job->data, &params, NULL, NULL, NULL, &error);
 
   g_assert_no_error (error);
   trial->stage = "batch";

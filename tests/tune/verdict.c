@@ -38,13 +38,15 @@ make_trials (const Row *rows, guint n)
     }
   return trials;
 }
-#define TRIALS(...)           make_trials ((const Row[]){ __VA_ARGS__ }, G_N_ELEMENTS (((const Row[]){ __VA_ARGS__ })))
+#define TRIALS(...) \
+  make_trials ((const Row[]){ __VA_ARGS__ }, G_N_ELEMENTS (((const Row[]){ __VA_ARGS__ })))
 #define TRIAL(trials, number) ((const DynoTrial *) (trials)->pdata[(number) -1])
 
 static void
 assert_next (GPtrArray *trials, guint baseline, guint today, guint expected)
 {
-  const DynoTrial *next = dyno_verdict_next_proof (trials, TRIAL (trials, baseline), today ? TRIAL (trials, today) : NULL);
+  const DynoTrial *next = dyno_verdict_next_proof (trials, TRIAL (trials, baseline),
+                                                   today ? TRIAL (trials, today) : NULL);
 
   g_assert_cmpuint (next ? next->number : 0, ==, expected);
 }
@@ -52,8 +54,9 @@ assert_next (GPtrArray *trials, guint baseline, guint today, guint expected)
 static void
 test_choice_is_of_every_stage (void)
 {
-  g_autoptr (GPtrArray) trials = TRIALS ({ "baseline", 16, 0, 100 }, { "amp", 32, 4, 300 }, { "batch", 8, 4, 120 },
-                                         { "batch", 16, 4, 150 }, { "workers", 16, 1, 140 });
+  g_autoptr (GPtrArray) trials =
+      TRIALS ({ "baseline", 16, 0, 100 }, { "amp", 32, 4, 300 }, { "batch", 8, 4, 120 },
+              { "batch", 16, 4, 150 }, { "workers", 16, 1, 140 });
 
   g_assert_cmpuint (dyno_verdict_choose (trials)->number, ==, 2);
 }
@@ -61,8 +64,9 @@ test_choice_is_of_every_stage (void)
 static void
 test_choice_is_the_smallest_of_the_fast (void)
 {
-  g_autoptr (GPtrArray) trials = TRIALS ({ "batch", 64, 4, 300 }, { "batch", 32, 4, 295 }, { "batch", 16, 4, 290 },
-                                         { "workers", 32, 2, 293 }, { "workers", 32, 1, 0 });
+  g_autoptr (GPtrArray) trials =
+      TRIALS ({ "batch", 64, 4, 300 }, { "batch", 32, 4, 295 }, { "batch", 16, 4, 290 },
+              { "workers", 32, 2, 293 }, { "workers", 32, 1, 0 });
 
   g_assert_cmpuint (dyno_verdict_choose (trials)->number, ==, 4);
 }
@@ -70,13 +74,16 @@ test_choice_is_the_smallest_of_the_fast (void)
 static void
 test_proofs_come_in_order_and_once (void)
 {
-  g_autoptr (GPtrArray) trials = TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 });
-  g_autoptr (GPtrArray) first =
-      TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 }, { "proof", 64, 4, 280 });
-  g_autoptr (GPtrArray) second = TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 },
-                                         { "proof", 64, 4, 280 }, { "proof", 16, 0, 110 });
-  g_autoptr (GPtrArray) third = TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 },
-                                        { "proof", 64, 4, 280 }, { "proof", 16, 0, 110 }, { "proof", 32, 2, 0 });
+  g_autoptr (GPtrArray) trials =
+      TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 });
+  g_autoptr (GPtrArray) first = TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 },
+                                        { "batch", 64, 4, 300 }, { "proof", 64, 4, 280 });
+  g_autoptr (GPtrArray) second =
+      TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 },
+              { "proof", 64, 4, 280 }, { "proof", 16, 0, 110 });
+  g_autoptr (GPtrArray) third =
+      TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 },
+              { "proof", 64, 4, 280 }, { "proof", 16, 0, 110 }, { "proof", 32, 2, 0 });
 
   assert_next (trials, 1, 2, 3);
   assert_next (first, 1, 2, 1);
@@ -89,11 +96,11 @@ test_proofs_come_in_order_and_once (void)
 static void
 test_next_fastest_is_proven_when_a_proof_fails (void)
 {
-  g_autoptr (GPtrArray) one =
-      TRIALS ({ "baseline", 16, 0, 100 }, { "batch", 32, 4, 200 }, { "batch", 64, 4, 300 }, { "proof", 64, 4, 0 });
-  g_autoptr (GPtrArray) three =
-      TRIALS ({ "baseline", 16, 0, 100 }, { "batch", 32, 4, 200 }, { "batch", 64, 4, 300 }, { "batch", 48, 4, 250 },
-              { "proof", 64, 4, 0 }, { "proof", 48, 4, 0 }, { "proof", 32, 4, 0 });
+  g_autoptr (GPtrArray) one = TRIALS ({ "baseline", 16, 0, 100 }, { "batch", 32, 4, 200 },
+                                      { "batch", 64, 4, 300 }, { "proof", 64, 4, 0 });
+  g_autoptr (GPtrArray) three = TRIALS (
+      { "baseline", 16, 0, 100 }, { "batch", 32, 4, 200 }, { "batch", 64, 4, 300 },
+      { "batch", 48, 4, 250 }, { "proof", 64, 4, 0 }, { "proof", 48, 4, 0 }, { "proof", 32, 4, 0 });
   DynoVerdict verdict;
 
   assert_next (one, 1, 0, 2);
@@ -107,8 +114,9 @@ test_next_fastest_is_proven_when_a_proof_fails (void)
 static void
 test_best_is_compared_with_the_base_lines_proof (void)
 {
-  g_autoptr (GPtrArray) trials = TRIALS ({ "baseline", 16, 0, 400 }, { "today", 32, 2, 100 }, { "batch", 64, 4, 410 },
-                                         { "proof", 64, 4, 300 }, { "proof", 16, 0, 200 }, { "proof", 32, 2, 150 });
+  g_autoptr (GPtrArray) trials =
+      TRIALS ({ "baseline", 16, 0, 400 }, { "today", 32, 2, 100 }, { "batch", 64, 4, 410 },
+              { "proof", 64, 4, 300 }, { "proof", 16, 0, 200 }, { "proof", 32, 2, 150 });
   DynoVerdict verdict;
   g_autofree char *text = NULL;
 
@@ -126,8 +134,8 @@ test_best_is_compared_with_the_base_lines_proof (void)
 static void
 test_a_slower_proof_gives_way_to_the_base_line (void)
 {
-  g_autoptr (GPtrArray) trials =
-      TRIALS ({ "baseline", 8, 0, 200 }, { "batch", 64, 4, 410 }, { "proof", 64, 4, 140 }, { "proof", 8, 0, 200 });
+  g_autoptr (GPtrArray) trials = TRIALS ({ "baseline", 8, 0, 200 }, { "batch", 64, 4, 410 },
+                                         { "proof", 64, 4, 140 }, { "proof", 8, 0, 200 });
   DynoVerdict verdict;
   g_autofree char *text = NULL;
 
@@ -148,9 +156,9 @@ test_a_gain_below_3_percent_keeps_todays (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autoptr (GPtrArray) trials =
-          TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 },
-                  { "proof", 64, 4, cases[i].rate }, { "proof", 16, 0, 100 }, { "proof", 32, 2, 300 });
+      g_autoptr (GPtrArray) trials = TRIALS (
+          { "baseline", 16, 0, 100 }, { "today", 32, 2, 200 }, { "batch", 64, 4, 300 },
+          { "proof", 64, 4, cases[i].rate }, { "proof", 16, 0, 100 }, { "proof", 32, 2, 300 });
       g_autofree char *text = NULL;
       DynoVerdict verdict;
 
@@ -167,8 +175,8 @@ test_a_gain_below_3_percent_keeps_todays (void)
 static void
 test_like_is_compared_with_like (void)
 {
-  g_autoptr (GPtrArray) trials =
-      TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 310 }, { "batch", 64, 4, 320 }, { "proof", 64, 4, 300 });
+  g_autoptr (GPtrArray) trials = TRIALS ({ "baseline", 16, 0, 100 }, { "today", 32, 2, 310 },
+                                         { "batch", 64, 4, 320 }, { "proof", 64, 4, 300 });
   DynoVerdict verdict;
 
   dyno_verdict_judge (trials, TRIAL (trials, 1), TRIAL (trials, 2), &verdict);
@@ -199,15 +207,18 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/verdict/choice-is-of-every-stage", test_choice_is_of_every_stage);
-  g_test_add_func ("/tune/verdict/choice-is-the-smallest-of-the-fast", test_choice_is_the_smallest_of_the_fast);
-  g_test_add_func ("/tune/verdict/proofs-come-in-order-and-once", test_proofs_come_in_order_and_once);
+  g_test_add_func ("/tune/verdict/choice-is-the-smallest-of-the-fast",
+                   test_choice_is_the_smallest_of_the_fast);
+  g_test_add_func ("/tune/verdict/proofs-come-in-order-and-once",
+                   test_proofs_come_in_order_and_once);
   g_test_add_func ("/tune/verdict/next-fastest-is-proven-when-a-proof-fails",
                    test_next_fastest_is_proven_when_a_proof_fails);
   g_test_add_func ("/tune/verdict/best-is-compared-with-the-base-lines-proof",
                    test_best_is_compared_with_the_base_lines_proof);
   g_test_add_func ("/tune/verdict/a-slower-proof-gives-way-to-the-base-line",
                    test_a_slower_proof_gives_way_to_the_base_line);
-  g_test_add_func ("/tune/verdict/a-gain-below-3-percent-keeps-todays", test_a_gain_below_3_percent_keeps_todays);
+  g_test_add_func ("/tune/verdict/a-gain-below-3-percent-keeps-todays",
+                   test_a_gain_below_3_percent_keeps_todays);
   g_test_add_func ("/tune/verdict/like-is-compared-with-like", test_like_is_compared_with_like);
   g_test_add_func ("/tune/verdict/without-a-proof-it-is-said", test_without_a_proof_it_is_said);
   return g_test_run ();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences of the libraries: German where a program binds the catalogue and takes the locale, as the window does; English where it
- * does not, as dynoctl; and names for programs the same in both. */
+/* Sentences of the libraries: German where a program binds the catalogue and takes the locale, as
+ * the window does; English where it does not, as dynoctl; and names for programs the same in
+ * both. */
 #include "dataset.h"
 #include "preset.h"
 #include "tune.h"
@@ -21,7 +22,9 @@ failing_to_open (void)
 static char *
 advice_for_a_software_device (void)
 {
-  const DynoDeviceInfo device = { .name = "llvmpipe", .type = DYNO_DEVICE_TYPE_SOFTWARE, .vram_bytes = (guint64) 4 << 30 };
+  const DynoDeviceInfo device = { .name = "llvmpipe",
+                                  .type = DYNO_DEVICE_TYPE_SOFTWARE,
+                                  .vram_bytes = (guint64) 4 << 30 };
   g_autoptr (GPtrArray) presets = dyno_preset_list (&device);
 
   return g_strdup (((DynoPreset *) presets->pdata[0])->advice);
@@ -31,8 +34,9 @@ static char *
 verdict_without_a_base_line (void)
 {
   g_autoptr (GPtrArray) trials = g_ptr_array_new ();
-  DynoTrial baseline = { .stage = "baseline", .outcome = DYNO_TRIAL_DOES_NOT_FIT },
-            best = { .stage = "batch", .outcome = DYNO_TRIAL_OK, .samples_per_s = 10, .step_ms = 1 };
+  DynoTrial baseline = { .stage = "baseline", .outcome = DYNO_TRIAL_DOES_NOT_FIT }, best = {
+    .stage = "batch", .outcome = DYNO_TRIAL_OK, .samples_per_s = 10, .step_ms = 1
+  };
   DynoVerdict verdict = { .baseline = &baseline, .best = &best, .proven = TRUE };
 
   dyno_settings_init (&baseline.settings);
@@ -51,14 +55,16 @@ test_english (void)
 
   g_assert_nonnull (strstr (open, "Cannot read “"));
   g_assert_true (g_str_has_prefix (advice, "A software device"));
-  g_assert_nonnull (strstr (verdict, "The base line (batch 16, fp32, 1 worker) did not work: does not fit."));
+  g_assert_nonnull (
+      strstr (verdict, "The base line (batch 16, fp32, 1 worker) did not work: does not fit."));
 }
 
 static void
 test_german (void)
 {
   const char *folder = g_getenv ("DYNO_TEST_CATALOGUES");
-  g_autofree char *file = folder ? g_build_filename (folder, "de", "LC_MESSAGES", "dyno.mo", NULL) : NULL;
+  g_autofree char *file =
+      folder ? g_build_filename (folder, "de", "LC_MESSAGES", "dyno.mo", NULL) : NULL;
 
   if (!file || !g_file_test (file, G_FILE_TEST_EXISTS) || !setlocale (LC_ALL, "C.UTF-8"))
     {
@@ -74,7 +80,8 @@ test_german (void)
                   *verdict = verdict_without_a_base_line ();
   g_assert_nonnull (strstr (open, "“ ist nicht lesbar"));
   g_assert_true (g_str_has_prefix (advice, "Ein Softwaregerät"));
-  g_assert_nonnull (strstr (verdict, "Der Ausgangswert (Batch 16, fp32, 1 Worker) lief nicht: passt nicht."));
+  g_assert_nonnull (
+      strstr (verdict, "Der Ausgangswert (Batch 16, fp32, 1 Worker) lief nicht: passt nicht."));
   g_assert_cmpstr (dyno_trial_outcome_name (DYNO_TRIAL_DOES_NOT_FIT), ==, "does-not-fit");
   setlocale (LC_ALL, "C");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The plot theme that suits a widget.  Lines come from the plot floor's light or dark theme, paper and ink from the GTK theme, so that
- * plots sit in their card in any theme, high contrast included. */
+/* The plot theme that suits a widget.  Lines come from the plot floor's light or dark theme, paper
+ * and ink from the GTK theme, so that plots sit in their card in any theme, high contrast
+ * included. */
 #include "theme.h"
 
 static double
@@ -12,7 +13,8 @@ get_luminance (const GdkRGBA *colour)
 static DynoColour
 mix (const GdkRGBA *ink, const GdkRGBA *paper, double share)
 {
-  return (DynoColour){ ink->red * share + paper->red * (1 - share), ink->green * share + paper->green * (1 - share),
+  return (DynoColour){ ink->red * share + paper->red * (1 - share),
+                       ink->green * share + paper->green * (1 - share),
                        ink->blue * share + paper->blue * (1 - share), 1 };
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plot theme that suits a widget: light or dark by the luminance of the theme's background, its colours taken over. */
+/* The plot theme that suits a widget: light or dark by the luminance of the theme's background, its
+ * colours taken over. */
 #pragma once
 #include "draw.h"
 #include <gtk/gtk.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot.  It owns no data: it keeps a DynoPlot and repaints when told.  A held view pins x0 and x1 to what was seen at that
- * moment; the series go on growing beside it. */
+/* A live plot.  It owns no data: it keeps a DynoPlot and repaints when told.  A held view pins x0
+ * and x1 to what was seen at that moment; the series go on growing beside it. */
 #include "view.h"
 #include "row.h"
 #include "axis.h"
@@ -27,8 +27,8 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoPlotView, dyno_plot_view, GTK_TYPE_DRAWING_AREA)
 
-/* What a screen reader hears as the plot's description: the values at the read-out, else the latest.  Made when asked for, since they
- * change many times a second. */
+/* What a screen reader hears as the plot's description: the values at the read-out, else the
+ * latest.  Made when asked for, since they change many times a second. */
 typedef struct {
   GtkWidgetAccessible parent_instance;
   char *text;
@@ -50,16 +50,20 @@ describe (const DynoPlot *plot)
       double x, y;
       if (n == 0)
         continue;
-      dyno_series_get (series, isnan (plot->cursor_x) ? n - 1 : dyno_series_nearest (series, plot->cursor_x), &x, &y);
+      dyno_series_get (
+          series, isnan (plot->cursor_x) ? n - 1 : dyno_series_nearest (series, plot->cursor_x), &x,
+          &y);
       at = isnan (at) ? x : at;
       g_autofree char *value = dyno_axis_format_value (y);
-      g_string_append_printf (values, "%s%s %s", values->len ? ", " : "", dyno_series_get_name (series), value);
+      g_string_append_printf (values, "%s%s %s", values->len ? ", " : "",
+                              dyno_series_get_name (series), value);
       if (*dyno_series_get_unit (series))
         g_string_append_printf (values, " %s", dyno_series_get_unit (series));
     }
   if (values->len == 0)
     return g_strdup (plot->empty);
-  /* Translators: name of the x axis ("Step"), a number, values: "Step 120: Training 0.532, Validation 0.61" */
+  /* Translators: name of the x axis ("Step"), a number, values: "Step 120: Training 0.532,
+   * Validation 0.61" */
   return g_strdup_printf (_ ("%s %.0f: %s"), plot->x_label, at, values->str);
 }
 
@@ -103,8 +107,8 @@ replace (char **place, const char *text, const char **shown)
 }
 
 void
-dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label, const char *y_label,
-                           const char *empty)
+dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label,
+                           const char *y_label, const char *empty)
 {
   replace (&self->title, title, &self->plot.title);
   replace (&self->x_label, x_label, &self->plot.x_label);
@@ -118,7 +122,8 @@ void
 dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour, gboolean points)
 {
   g_return_if_fail (self->plot.n_lines < MAX_LINES);
-  self->lines[self->plot.n_lines++] = (DynoPlotLine){ .series = series, .colour = colour, .points = points };
+  self->lines[self->plot.n_lines++] =
+      (DynoPlotLine){ .series = series, .colour = colour, .points = points };
 }
 
 void
@@ -197,7 +202,8 @@ get_extent (DynoPlotView *self, double *x0, double *x1)
   for (guint i = 0; i < self->plot.n_lines; i++)
     {
       double low, high, y_low, y_high;
-      if (!dyno_series_get_range (self->lines[i].series, -INFINITY, INFINITY, &low, &high, &y_low, &y_high))
+      if (!dyno_series_get_range (self->lines[i].series, -INFINITY, INFINITY, &low, &high, &y_low,
+                                  &y_high))
         continue;
       *x0 = any ? MIN (*x0, low) : low;
       *x1 = any ? MAX (*x1, high) : high;
@@ -227,7 +233,8 @@ dyno_plot_view_set_cursor (DynoPlotView *self, double x)
     return;
   self->plot.cursor_x = x;
   if (gtk_widget_has_focus (GTK_WIDGET (self)))
-    g_object_notify (G_OBJECT (gtk_widget_get_accessible (GTK_WIDGET (self))), "accessible-description");
+    g_object_notify (G_OBJECT (gtk_widget_get_accessible (GTK_WIDGET (self))),
+                     "accessible-description");
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -255,7 +262,8 @@ static gboolean
 dyno_plot_view_draw (GtkWidget *widget, cairo_t *cr)
 {
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
-  int width = gtk_widget_get_allocated_width (widget), height = gtk_widget_get_allocated_height (widget);
+  int width = gtk_widget_get_allocated_width (widget),
+      height = gtk_widget_get_allocated_height (widget);
   const DynoPlotTheme *theme = dyno_plot_theme_for_widget (widget);
   share_label_width (self, dyno_plot_label_width (&self->plot, theme, width, height));
   dyno_plot_draw (cr, &self->plot, theme, width, height, gtk_widget_get_scale_factor (widget));
@@ -268,7 +276,8 @@ static double
 x_at (DynoPlotView *self, double pixel)
 {
   GtkWidget *widget = GTK_WIDGET (self);
-  return dyno_plot_x_at (&self->plot, dyno_plot_theme_for_widget (widget), gtk_widget_get_allocated_width (widget),
+  return dyno_plot_x_at (&self->plot, dyno_plot_theme_for_widget (widget),
+                         gtk_widget_get_allocated_width (widget),
                          gtk_widget_get_allocated_height (widget), pixel);
 }
 
@@ -346,8 +355,8 @@ dyno_plot_view_class_init (DynoPlotViewClass *class)
   widget_class->key_press_event = dyno_plot_view_key;
   gtk_widget_class_set_accessible_type (widget_class, plot_accessible_get_type ());
   gtk_widget_class_set_accessible_role (widget_class, ATK_ROLE_CHART);
-  signals[CURSOR] =
-      g_signal_new ("cursor", DYNO_TYPE_PLOT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
+  signals[CURSOR] = g_signal_new ("cursor", DYNO_TYPE_PLOT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
 }
 
 static void

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot: draws with dyno_plot_draw, follows the pointer with a read-out, can hold its view still.
- * The lines' series belong to others and must outlive the view.  Signal "cursor" (double x; NaN: left). */
+/* A live plot: draws with dyno_plot_draw, follows the pointer with a read-out, can hold its view
+ * still.
+ * The lines' series belong to others and must outlive the view.  Signal "cursor" (double x; NaN:
+ * left). */
 #pragma once
 #include "draw.h"
 #include <gtk/gtk.h>
@@ -10,16 +12,18 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_PLOT_VIEW (dyno_plot_view_get_type ())
 G_DECLARE_FINAL_TYPE (DynoPlotView, dyno_plot_view, DYNO, PLOT_VIEW, GtkDrawingArea)
 
-void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label, const char *y_label,
-                                const char *empty); /* copied */
-void dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour, gboolean points);
+void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label,
+                                const char *y_label, const char *empty); /* copied */
+void dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour,
+                              gboolean points);
 void dyno_plot_view_clear_lines (DynoPlotView *self);
 void dyno_plot_view_set_limit (DynoPlotView *self, double y, const char *label); /* NaN: none */
 void dyno_plot_view_set_from_zero (DynoPlotView *self, gboolean from_zero);
 void dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust); /* see DynoPlot */
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
 void dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing);
-void dyno_plot_view_set_held (DynoPlotView *self, gboolean held); /* the view stays where it is while data goes on */
+/* the view stays where it is while data goes on */
+void dyno_plot_view_set_held (DynoPlotView *self, gboolean held);
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);
 void dyno_plot_view_refresh (DynoPlotView *self); /* the series have grown */
 /* Views below each other stand in line: the texts beside their axes get the same room. */

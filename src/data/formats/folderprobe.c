@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the headers of found files: a few threads take runs of files from a counter, for the time goes into waiting for
- * the disk.  What they find is put together so that it does not hang on which thread was first. */
+/* Reading the headers of found files: a few threads take runs of files from a counter, for the time
+ * goes into waiting for the disk.  What they find is put together so that it does not hang on which
+ * thread was first. */
 #include "datafile.h"
 #include "folderscan.h"
 #include "hash.h"
@@ -48,7 +49,8 @@ probe_path (const char *path, DynoImageFacts *facts, guint64 *size, GError **err
   close (fd);
   if (ok && *size > DYNO_IMAGE_MAX_FILE_BYTES)
     {
-      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "file of more than 256 MB");
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                           "file of more than 256 MB");
       return FALSE;
     }
   return ok;
@@ -58,7 +60,8 @@ static void
 probe_one (Probe *probe, guint32 i, Tally *tally, GArray *refused)
 {
   const DynoScanFile *file = &g_array_index (probe->scan->files, DynoScanFile, i);
-  const DynoScanFolder *folder = &g_array_index (probe->scan->folders, DynoScanFolder, file->folder);
+  const DynoScanFolder *folder =
+      &g_array_index (probe->scan->folders, DynoScanFolder, file->folder);
   g_autofree char *path = dyno_folder_scan_get_path (probe->scan, file);
   g_autoptr (GError) error = NULL;
   DynoImageFacts facts;
@@ -78,11 +81,12 @@ probe_one (Probe *probe, guint32 i, Tally *tally, GArray *refused)
   probe->readable[i] = TRUE;
   tally->found++;
   tally->size_bytes += size;
-  /* A sum, so that the order of threads does not matter; the path within the data set makes each term its own. */
+  /* A sum, so that the order of threads does not matter; the path within the data set makes each
+   * term its own. */
   words[0] = size;
   words[1] = (guint64) folder->class_id << 1 | folder->validation;
-  tally->content_hash +=
-      dyno_hash_bytes (dyno_hash_string (DYNO_HASH_START, path + strlen (probe->scan->root)), words, sizeof words);
+  tally->content_hash += dyno_hash_bytes (
+      dyno_hash_string (DYNO_HASH_START, path + strlen (probe->scan->root)), words, sizeof words);
   dyno_image_get_shown (&facts, &width, &height);
   tally->min_width = MIN (tally->min_width, width);
   tally->max_width = MAX (tally->max_width, width);
@@ -110,7 +114,8 @@ probe_main (gpointer data)
   g_autoptr (GArray) refused = g_array_new (FALSE, FALSE, sizeof (Refused));
   guint64 first;
 
-  while (!g_atomic_int_get (&probe->stop) && (first = (guint64) g_atomic_int_add (&probe->next_run, 1) * RUN) < n_files)
+  while (!g_atomic_int_get (&probe->stop)
+         && (first = (guint64) g_atomic_int_add (&probe->next_run, 1) * RUN) < n_files)
     {
       Tally tally = { .min_width = G_MAXUINT32, .min_height = G_MAXUINT32 };
 
@@ -128,7 +133,8 @@ probe_main (gpointer data)
   return NULL;
 }
 
-/* Starts the threads and waits for them, telling progress and hearing cancellation on this thread. */
+/* Starts the threads and waits for them, telling progress and hearing cancellation on this
+ * thread. */
 static void
 run_threads (Probe *probe)
 {
@@ -151,7 +157,8 @@ run_threads (Probe *probe)
   g_mutex_lock (&probe->mutex);
   while (probe->running > 0)
     {
-      if (g_cond_wait_until (&probe->ended, &probe->mutex, g_get_monotonic_time () + G_USEC_PER_SEC / 10))
+      if (g_cond_wait_until (&probe->ended, &probe->mutex,
+                             g_get_monotonic_time () + G_USEC_PER_SEC / 10))
         continue;
       found = probe->scan->files->len;
       g_mutex_unlock (&probe->mutex);
@@ -184,7 +191,8 @@ take_results (DynoFolderScan *scan, DynoDataset *dataset, Probe *probe, guint ma
   for (guint i = 0; i < probe->refused->len; i++)
     {
       Refused *one = &g_array_index (probe->refused, Refused, i);
-      g_autofree char *path = dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, one->file));
+      g_autofree char *path =
+          dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, one->file));
       if (dataset->unreadable->len < max_listed)
         {
           g_autofree char *shown = g_filename_display_name (path);
@@ -211,9 +219,12 @@ take_results (DynoFolderScan *scan, DynoDataset *dataset, Probe *probe, guint ma
 }
 
 gboolean
-dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context,
+                   GError **error)
 {
-  Probe probe = { .scan = scan, .context = context, .min_width = G_MAXUINT32, .min_height = G_MAXUINT32 };
+  Probe probe = {
+    .scan = scan, .context = context, .min_width = G_MAXUINT32, .min_height = G_MAXUINT32
+  };
   g_autofree guint8 *readable = g_new0 (guint8, MAX (scan->files->len, 1));
   gboolean cancelled;
 

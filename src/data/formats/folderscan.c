@@ -2,12 +2,14 @@
 /* Walking an image folder.
  *
  * Laws:
- * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/ those of both together.
- * - Within a class, files are ordered by the bytes of their paths, so an index means the same file on each run.
- * - A folder is entered once, whatever links lead to it; links that leave the tree are not followed, but counted,
- *   unless that is asked for.
- * - Only regular files are opened later; FIFOs, sockets and devices are counted here. Names that begin with a dot
- *   are passed over. */
+ * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/ those of
+ *   both together.
+ * - Within a class, files are ordered by the bytes of their paths, so an index means the same file
+ *   on each run.
+ * - A folder is entered once, whatever links lead to it; links that leave the tree are not
+ *   followed, but counted, unless that is asked for.
+ * - Only regular files are opened later; FIFOs, sockets and devices are counted here. Names that
+ *   begin with a dot are passed over. */
 #include "folderscan.h"
 #include "datafile.h"
 #include "intl.h"
@@ -84,7 +86,8 @@ list_folder (const char *path, struct stat *status, GError **error)
 static char *
 folder_key (const struct stat *status)
 {
-  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status->st_dev, (guint64) status->st_ino);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status->st_dev,
+                          (guint64) status->st_ino);
 }
 
 static EntryKind
@@ -111,8 +114,8 @@ look_at (Walk *walk, int folder, const char *name, const char *path)
       free (target);
       return ENTRY_BROKEN;
     }
-  inside =
-      strncmp (target, walk->real_root, length) == 0 && (target[length] == '/' || target[length] == '\0' || length == 1);
+  inside = strncmp (target, walk->real_root, length) == 0
+           && (target[length] == '/' || target[length] == '\0' || length == 1);
   free (target);
   return inside || walk->context->params->links ? kind_of_mode (status.st_mode) : ENTRY_OUTSIDE;
 }
@@ -134,7 +137,8 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   g_array_append_val (scan->files, file);
   if (scan->files->len % 256 != 0)
     return TRUE;
-  if (walk->context->progress != NULL && g_get_monotonic_time () - walk->told_us > G_USEC_PER_SEC / 10)
+  if (walk->context->progress != NULL
+      && g_get_monotonic_time () - walk->told_us > G_USEC_PER_SEC / 10)
     {
       walk->told_us = g_get_monotonic_time ();
       walk->context->progress (scan->files->len, walk->context->progress_data);
@@ -142,11 +146,12 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   return !g_cancellable_set_error_if_cancelled (walk->context->cancellable, error);
 }
 
-static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth,
-                             GError **error);
+static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
+                             guint depth, GError **error);
 
 static gboolean
-walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *name, guint depth, GError **error)
+walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *name, guint depth,
+            GError **error)
 {
   DynoScanFolder of = g_array_index (walk->scan->folders, DynoScanFolder, folder);
   g_autofree char *full = g_build_filename (path, name, NULL);
@@ -170,7 +175,8 @@ walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *na
     }
 }
 
-/* Classes' own folders are reserved before any is walked, so that no link within one class leads into another. */
+/* Classes' own folders are reserved before any is walked, so that no link within one class leads
+ * into another. */
 enum { RESERVED = 1, ENTERED };
 
 static void
@@ -199,7 +205,8 @@ enter (Walk *walk, const struct stat *status, gboolean is_class)
 
 /* All files under path into one class. */
 static gboolean
-walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth, GError **error)
+walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth,
+             GError **error)
 {
   DynoScanFolder folder = { .class_id = class_id, .validation = validation };
   g_autoptr (GPtrArray) names = NULL;
@@ -255,7 +262,8 @@ find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
       const char *name = g_ptr_array_index (names, i);
       g_autofree char *full = g_build_filename (path, name, NULL);
       EntryKind kind = look_at (walk, fd, name, full);
-      if (kind == ENTRY_FOLDER && !g_ptr_array_find_with_equal_func (classes, name, g_str_equal, NULL))
+      if (kind == ENTRY_FOLDER
+          && !g_ptr_array_find_with_equal_func (classes, name, g_str_equal, NULL))
         g_ptr_array_add (classes, g_strdup (name));
       else if (kind == ENTRY_OUTSIDE)
         note (walk, full, "a symbolic link that leaves the folder; data.links follows it");
@@ -288,10 +296,10 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   if (classes->len == 0)
     {
       g_autofree char *shown = g_filename_display_name (parts[0]);
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-          _ ("“%s” has no sub-folders; put the images of each class into a folder of its own, named after the class"),
-          shown);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+                   _ ("“%s” has no sub-folders; put the images of each class into a folder of its "
+                      "own, named after the class"),
+                   shown);
       return FALSE;
     }
   g_ptr_array_sort (classes, compare_names);
@@ -305,15 +313,18 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   for (guint part = 0; part < 2; part++)
     for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
       {
-        g_autofree char *path = g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
+        g_autofree char *path =
+            g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
         reserve (walk, parts[part]);
         reserve (walk, path);
       }
   for (guint part = 0; part < 2; part++)
     for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
       {
-        g_autofree char *path = g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
-        if (g_file_test (path, G_FILE_TEST_IS_DIR) && !walk_folder (walk, path, (gint32) i, part == 1, 1, error))
+        g_autofree char *path =
+            g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
+        if (g_file_test (path, G_FILE_TEST_IS_DIR)
+            && !walk_folder (walk, path, (gint32) i, part == 1, 1, error))
           return FALSE;
       }
   info->has_split = parts[1] != NULL;
@@ -325,7 +336,8 @@ static const char *const validation_names[] = { "val", "valid", "validation", "t
 
 /* Of several folders that could be a part one is taken: the others are said. */
 static void
-note_unused_parts (DynoDataset *dataset, const char *root, const char *train, const char *validation)
+note_unused_parts (DynoDataset *dataset, const char *root, const char *train,
+                   const char *validation)
 {
   const char *const *names[] = { train_names, validation_names };
 
@@ -333,15 +345,20 @@ note_unused_parts (DynoDataset *dataset, const char *root, const char *train, co
     for (guint i = 0; names[part][i] != NULL; i++)
       {
         g_autofree char *path = g_build_filename (root, names[part][i], NULL);
-        g_autofree char *taken = g_filename_display_basename (part == 0 || validation == NULL ? train : validation);
-        if (g_file_test (path, G_FILE_TEST_IS_DIR) && g_strcmp0 (path, train) != 0 && g_strcmp0 (path, validation) != 0)
-          g_ptr_array_add (dataset->notes, g_strdup_printf ("The folder “%s” is not used: “%s” is taken for its part",
-                                                            names[part][i], taken));
+        g_autofree char *taken =
+            g_filename_display_basename (part == 0 || validation == NULL ? train : validation);
+        if (g_file_test (path, G_FILE_TEST_IS_DIR) && g_strcmp0 (path, train) != 0
+            && g_strcmp0 (path, validation) != 0)
+          g_ptr_array_add (
+              dataset->notes,
+              g_strdup_printf ("The folder “%s” is not used: “%s” is taken for its part",
+                               names[part][i], taken));
       }
 }
 
 gboolean
-dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context,
+                      GError **error)
 {
   Walk walk = { .scan = scan, .dataset = dataset, .context = context };
   g_autofree char *train = NULL, *validation = NULL;

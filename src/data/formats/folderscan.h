@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* A file in 8 bytes, its name in one block of all names: a million files take some tens of megabytes. */
+/* A file in 8 bytes, its name in one block of all names: a million files take some tens of
+ * megabytes. */
 typedef struct {
   guint32 folder; /* in folders */
   guint32 name;   /* offset in names */
@@ -26,15 +27,20 @@ typedef struct {
 
 /* Fills the lists, the facts that come from headers, and the data set's unreadable files.
  * Errors: UNKNOWN (no class folders), TOO_LARGE, NOT_FOUND, READ; G_IO_ERROR_CANCELLED. */
-gboolean dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context, GError **error);
+gboolean dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset,
+                               const DynoOpenContext *context, GError **error);
 void dyno_folder_scan_clear (DynoFolderScan *scan);
 
 char *dyno_folder_scan_get_path (const DynoFolderScan *scan, const DynoScanFile *file);
 
-/* Counts a file that is not used, and lists it while there is room. Not for several threads at once. */
-void dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path, const char *reason);
+/* Counts a file that is not used, and lists it while there is room. Not for several threads at
+ * once. */
+void dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path,
+                            const char *reason);
 
-/* Second half: reads the headers of scan's files by a few threads and drops those that are not images. */
-gboolean dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context, GError **error);
+/* Second half: reads the headers of scan's files by a few threads and drops those that are not
+ * images. */
+gboolean dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset,
+                            const DynoOpenContext *context, GError **error);
 
 G_END_DECLS

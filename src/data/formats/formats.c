@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of formats.  Order matters only where a location could match two: the more special one comes first. */
+/* The table of formats.  Order matters only where a location could match two: the more special one
+ * comes first. */
 #include "dataset-class.h"
 
 const DynoDatasetClass *const dyno_dataset_classes[] = {

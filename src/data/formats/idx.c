@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* IDX data sets (MNIST, Fashion-MNIST, EMNIST): an images file with the labels file beside it, or a folder that holds
- * such pairs.  A folder with train-* and t10k-* brings its own split.
+/* IDX data sets (MNIST, Fashion-MNIST, EMNIST): an images file with the labels file beside it, or a
+ * folder that holds such pairs.  A folder with train-* and t10k-* brings its own split.
  *
- * Laws: everything lies in memory after open, training part first; pixels are (H, W, 1) bytes; class ids are the
- * labels as they are, so a label that never occurs is a class without samples. */
+ * Laws: everything lies in memory after open, training part first; pixels are (H, W, 1) bytes;
+ * class ids are the labels as they are, so a label that never occurs is a class without samples. */
 #include "dataset-class.h"
 #include "hash.h"
 #include "idxfile.h"
@@ -81,7 +81,8 @@ find_labels (const char *images, GError **error)
         return g_steal_pointer (&path);
     }
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-               _ ("The labels of “%s” are missing: put “%s” or “%s” beside it"), shown, plain, zipped);
+               _ ("The labels of “%s” are missing: put “%s” or “%s” beside it"), shown, plain,
+               zipped);
   return NULL;
 }
 
@@ -104,7 +105,8 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   if (images.n_dims != 3)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” has %u dimensions where images have 3 (count, rows, columns); choose the images file"),
+                   _ ("“%s” has %u dimensions where images have 3 (count, rows, columns); choose "
+                      "the images file"),
                    images_name, images.n_dims);
       return FALSE;
     }
@@ -114,11 +116,11 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   *size_bytes += file_bytes;
   if (labels.n_dims != 1 || labels.shape[0] != images.shape[0])
     {
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-          _ ("“%s” has %u labels in %u dimensions, expected %u in 1 for the images of “%s”; the files do not belong "
-             "together"),
-          labels_name, labels.shape[0], labels.n_dims, images.shape[0], images_name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                   _ ("“%s” has %u labels in %u dimensions, expected %u in 1 for the images of "
+                      "“%s”; the files do not belong "
+                      "together"),
+                   labels_name, labels.shape[0], labels.n_dims, images.shape[0], images_name);
       return FALSE;
     }
   part->n_samples = images.shape[0];
@@ -141,7 +143,8 @@ find_images (const char *folder, char **train, char **test)
       char **place = is_test ? test : train;
       if (!is_images_name (name))
         continue;
-      /* Of a plain and a .gz file, or of several sets, the first by name: the choice must not hang on folder order. */
+      /* Of a plain and a .gz file, or of several sets, the first by name: the choice must not hang
+       * on folder order. */
       if (*place == NULL || strcmp (name, *place) < 0)
         {
           g_free (*place);
@@ -164,7 +167,8 @@ idx_matches (const DynoLocation *location)
       return train != NULL || test != NULL;
     }
   base = g_path_get_basename (location->body);
-  return (location->head_size >= 4 && memcmp (location->head, "\0\0\x08", 3) == 0) || is_images_name (base)
+  return (location->head_size >= 4 && memcmp (location->head, "\0\0\x08", 3) == 0)
+         || is_images_name (base)
          || (strstr (base, "labels") != NULL && strstr (base, "idx1") != NULL);
 }
 
@@ -207,8 +211,8 @@ fill_info (DynoDataset *dataset, const Idx *idx)
     {
       const Part *part = &idx->parts[p];
       info->n_samples += part->n_samples;
-      info->content_hash =
-          dyno_hash_bytes (info->content_hash, part->images, (gsize) part->n_samples * part->width * part->height);
+      info->content_hash = dyno_hash_bytes (info->content_hash, part->images,
+                                            (gsize) part->n_samples * part->width * part->height);
       info->content_hash = dyno_hash_bytes (info->content_hash, part->labels, part->n_samples);
     }
 }
@@ -224,10 +228,10 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
     find_images (location->body, &train, &test);
   else if (!has_images_name (location->body))
     {
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
-          _ ("“%s” is an IDX file, but not one named …-images-…: choose the images file; its labels are found by its name"),
-          location->text);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+                   _ ("“%s” is an IDX file, but not one named …-images-…: choose the images file; "
+                      "its labels are found by its name"),
+                   location->text);
       return FALSE;
     }
   else
@@ -238,16 +242,21 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       g_autofree char *path = NULL;
       if (name == NULL)
         continue;
-      path = location->is_folder ? g_build_filename (location->body, name, NULL) : g_strdup (location->body);
+      path = location->is_folder ? g_build_filename (location->body, name, NULL)
+                                 : g_strdup (location->body);
       if (g_cancellable_set_error_if_cancelled (context->cancellable, error)
           || !load_part (&idx->parts[idx->n_parts++], path, &dataset->info.size_bytes, error))
         return FALSE;
     }
-  if (idx->n_parts == 2 && (idx->parts[0].width != idx->parts[1].width || idx->parts[0].height != idx->parts[1].height))
+  if (idx->n_parts == 2
+      && (idx->parts[0].width != idx->parts[1].width
+          || idx->parts[0].height != idx->parts[1].height))
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   _ ("“%s”: “%s” has images of %u x %u, “%s” of %u x %u; they do not belong together"), location->text,
-                   train, idx->parts[0].width, idx->parts[0].height, test, idx->parts[1].width, idx->parts[1].height);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+          _ ("“%s”: “%s” has images of %u x %u, “%s” of %u x %u; they do not belong together"),
+          location->text, train, idx->parts[0].width, idx->parts[0].height, test,
+          idx->parts[1].width, idx->parts[1].height);
       return FALSE;
     }
   fill_info (dataset, idx);
@@ -280,8 +289,8 @@ idx_is_validation (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-idx_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-            GByteArray *scratch, GError **error)
+idx_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
+            gpointer target, GByteArray *scratch, GError **error)
 {
   const Part *part = find_part (dataset, &index);
   gsize size = (gsize) part->width * part->height;
@@ -293,7 +302,8 @@ idx_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, 
       memcpy (pixels, image, size);
       return TRUE;
     }
-  if (!dyno_datafile_reserve (scratch, dyno_resize_scratch_bytes (part->width, part->height, 1, width, height), error))
+  if (!dyno_datafile_reserve (
+          scratch, dyno_resize_scratch_bytes (part->width, part->height, 1, width, height), error))
     return FALSE;
   dyno_resize_cover (image, part->width, part->height, 1, width, height, pixels, scratch->data);
   return TRUE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One IDX file.  The header is checked before anything is allocated: a plain file must have exactly the bytes that
- * it promises, a gzip file must be large enough to inflate to them (deflate gains at most 1032 to 1; and what is large gains no
- * more than pictures do, which is far less), and no byte past the promise is inflated. */
+/* One IDX file.  The header is checked before anything is allocated: a plain file must have exactly
+ * the bytes that it promises, a gzip file must be large enough to inflate to them (deflate gains at
+ * most 1032 to 1; and what is large gains no more than pictures do, which is far less), and no byte
+ * past the promise is inflated. */
 #include "idxfile.h"
 #include "checked.h"
 #include "datafile.h"
@@ -13,7 +14,7 @@
 #define MAX_SIDE      65535
 #define DEFLATE_RATIO 1032
 #define DEFLATE_SLACK 1024
-#define PICTURE_RATIO 128                              /* MNIST has 5; pages that are all but white some tens */
+#define PICTURE_RATIO 128 /* MNIST has 5; pages that are all but white some tens */
 #define LARGE_BYTES   (G_GUINT64_CONSTANT (256) << 20) /* less may gain anything */
 
 static guint32
@@ -23,27 +24,30 @@ read_be32 (const guint8 *bytes)
 }
 
 gboolean
-dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name, DynoIdxHeader *header, GError **error)
+dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name, DynoIdxHeader *header,
+                       GError **error)
 {
   guint64 product = 1;
 
   if (size < 8 || bytes[0] != 0 || bytes[1] != 0 || bytes[3] == 0)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "“%s” is not an IDX file: its header is missing", name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                   "“%s” is not an IDX file: its header is missing", name);
       return FALSE;
     }
   if (bytes[2] != 0x08 || bytes[3] > 3)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   "“%s” is IDX of element type 0x%02x with %u dimensions; Dyno reads unsigned bytes (0x08) with 1 to 3",
+                   "“%s” is IDX of element type 0x%02x with %u dimensions; Dyno reads unsigned "
+                   "bytes (0x08) with 1 to 3",
                    name, bytes[2], bytes[3]);
       return FALSE;
     }
   header->n_dims = bytes[3];
   if (size < 4 + 4 * (gsize) header->n_dims)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "“%s” ends inside its header of %u bytes", name,
-                   4 + 4 * header->n_dims);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                   "“%s” ends inside its header of %u bytes", name, 4 + 4 * header->n_dims);
       return FALSE;
     }
   for (guint i = 0; i < 3; i++)
@@ -53,8 +57,8 @@ dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name, DynoId
         || !dyno_size_mul (product, header->shape[i], &product) || product > MAX_BYTES)
       {
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                     "“%s”: a shape of %u x %u x %u is outside of what an IDX data set may have", name, header->shape[0],
-                     header->shape[1], header->shape[2]);
+                     "“%s”: a shape of %u x %u x %u is outside of what an IDX data set may have",
+                     name, header->shape[0], header->shape[1], header->shape[2]);
         return FALSE;
       }
   header->n_bytes = product;
@@ -76,7 +80,8 @@ gz_read_all (gzFile file, guint8 *buffer, guint64 size)
 }
 
 static guint8 *
-read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *header, GError **error)
+read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *header,
+              GError **error)
 {
   guint8 bytes[DYNO_IDX_HEADER_MAX], extra;
   g_autofree guint8 *content = NULL;
@@ -92,24 +97,27 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
     {
       guint64 record = MAX (header->n_bytes / MAX (header->shape[0], 1), 1);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s”: the header promises %u records of %" G_GUINT64_FORMAT " bytes, the file %s %" G_GUINT64_FORMAT
-                   " records; get the file again",
-                   name, header->shape[0], record, plain ? "has" : "cannot have more than", holds / record);
+                   "“%s”: the header promises %u records of %" G_GUINT64_FORMAT
+                   " bytes, the file %s %" G_GUINT64_FORMAT " records; get the file again",
+                   name, header->shape[0], record, plain ? "has" : "cannot have more than",
+                   holds / record);
       return NULL;
     }
   if (!plain && header->n_bytes > LARGE_BYTES && header->n_bytes / PICTURE_RATIO > file_size)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "“%s”: the header promises %" G_GUINT64_FORMAT " MB out of a gzip file of %" G_GUINT64_FORMAT
-                   " MB, %" G_GUINT64_FORMAT " times as much; no pictures are packed so, decompress it first if they are",
-                   name, header->n_bytes >> 20, file_size >> 20, header->n_bytes / MAX (file_size, 1));
+                   "“%s”: the header promises %" G_GUINT64_FORMAT
+                   " MB out of a gzip file of %" G_GUINT64_FORMAT " MB, %" G_GUINT64_FORMAT
+                   " times as much; no pictures are packed so, decompress it first if they are",
+                   name, header->n_bytes >> 20, file_size >> 20,
+                   header->n_bytes / MAX (file_size, 1));
       return NULL;
     }
   content = g_try_malloc (MAX (header->n_bytes, 1));
   if (content == NULL)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "“%s”: no memory for its %" G_GUINT64_FORMAT " MB",
-                   name, header->n_bytes >> 20);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "“%s”: no memory for its %" G_GUINT64_FORMAT " MB", name, header->n_bytes >> 20);
       return NULL;
     }
   have = gz_read_all (file, content, header->n_bytes);
@@ -119,10 +127,10 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
       const char *reason = gzerror (file, &code);
       guint64 record = MAX (header->n_bytes / MAX (header->shape[0], 1), 1);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s”: the header promises %u records of %" G_GUINT64_FORMAT " bytes, %s %" G_GUINT64_FORMAT
-                   " could be read%s%s; get the file again",
-                   name, header->shape[0], record, have == header->n_bytes ? "more than" : "only", have / record,
-                   code != Z_OK ? ": " : "", code != Z_OK ? reason : "");
+                   "“%s”: the header promises %u records of %" G_GUINT64_FORMAT
+                   " bytes, %s %" G_GUINT64_FORMAT " could be read%s%s; get the file again",
+                   name, header->shape[0], record, have == header->n_bytes ? "more than" : "only",
+                   have / record, code != Z_OK ? ": " : "", code != Z_OK ? reason : "");
       return NULL;
     }
   return g_steal_pointer (&content);

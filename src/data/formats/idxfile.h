@@ -13,11 +13,15 @@ typedef struct {
 
 #define DYNO_IDX_HEADER_MAX 16
 
-/* Parses the first bytes of a file.  name: for messages.  Errors: CORRUPT, UNSUPPORTED, TOO_LARGE. */
-gboolean dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name, DynoIdxHeader *header, GError **error);
+/* Parses the first bytes of a file.  name: for messages.  Errors: CORRUPT, UNSUPPORTED,
+ * TOO_LARGE. */
+gboolean dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name,
+                                DynoIdxHeader *header, GError **error);
 
 /* Reads the whole content; file_bytes (may be NULL) is its size on disk.  Free with g_free.
- * Errors: those of the header, NOT_FOUND, READ; TOO_LARGE also when a gzip file claims more than it can hold. */
-guint8 *dyno_idx_read (const char *path, DynoIdxHeader *header, guint64 *file_bytes, GError **error);
+ * Errors: those of the header, NOT_FOUND, READ; TOO_LARGE also when a gzip file claims more than it
+ * can hold. */
+guint8 *dyno_idx_read (const char *path, DynoIdxHeader *header, guint64 *file_bytes,
+                       GError **error);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images by content.  The header is parsed here, by a few lines that allocate nothing, and checked against the limits
- * before any decoder library sees the file: a bomb costs a header's reading. */
+/* Images by content.  The header is parsed here, by a few lines that allocate nothing, and checked
+ * against the limits before any decoder library sees the file: a bomb costs a header's reading. */
 #include "image-codec.h"
 #include "datafile.h"
 #include "resize.h"
@@ -76,8 +76,9 @@ tiff32 (const guint8 *p, gboolean big)
   return big ? be32 (p) : tiff16 (p, FALSE) | tiff16 (p + 2, FALSE) << 16;
 }
 
-/* The orientation of an APP1 segment of length bytes at offset (EXIF 2.3, 4.5 and 4.6.4): its header, a TIFF header, and in the
- * first directory the tag 0x0112.  1 where there is none or the segment is damaged, which spoils no picture. */
+/* The orientation of an APP1 segment of length bytes at offset (EXIF 2.3, 4.5 and 4.6.4): its
+ * header, a TIFF header, and in the first directory the tag 0x0112.  1 where there is none or the
+ * segment is damaged, which spoils no picture. */
 static guint8
 find_orientation (Source *source, guint64 offset, guint32 length)
 {
@@ -86,7 +87,8 @@ find_orientation (Source *source, guint64 offset, guint32 length)
   gboolean big;
   guint32 count;
 
-  if (p == NULL || memcmp (p, "Exif\0", 6) != 0 || (memcmp (p + 6, "MM\0*", 4) != 0 && memcmp (p + 6, "II*\0", 4) != 0))
+  if (p == NULL || memcmp (p, "Exif\0", 6) != 0
+      || (memcmp (p + 6, "MM\0*", 4) != 0 && memcmp (p + 6, "II*\0", 4) != 0))
     return 1;
   big = p[6] == 'M';
   at = tiff + tiff32 (p + 10, big);
@@ -98,7 +100,8 @@ find_orientation (Source *source, guint64 offset, guint32 length)
       if (p == NULL)
         return 1;
       if (tiff16 (p, big) == 0x0112 && tiff16 (p + 2, big) == 3 && tiff32 (p + 4, big) == 1)
-        return tiff16 (p + 8, big) >= 1 && tiff16 (p + 8, big) <= 8 ? (guint8) tiff16 (p + 8, big) : 1;
+        return tiff16 (p + 8, big) >= 1 && tiff16 (p + 8, big) <= 8 ? (guint8) tiff16 (p + 8, big)
+                                                                    : 1;
     }
   return 1;
 }
@@ -130,9 +133,10 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
             break;
           if (marker > 0xc2 || p[4] != 8)
             {
-              g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                           "JPEG of process %u with %u bits; baseline and progressive with 8 bits are read", marker - 0xc0u,
-                           p[4]);
+              g_set_error (
+                  error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                  "JPEG of process %u with %u bits; baseline and progressive with 8 bits are read",
+                  marker - 0xc0u, p[4]);
               return FALSE;
             }
           facts->height = be16 (p + 5);
@@ -185,7 +189,8 @@ probe_webp (Source *source, DynoImageFacts *facts, GError **error)
     {
       if (p[20] & 0x02)
         {
-          g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED, "animated WebP; still images are read");
+          g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                               "animated WebP; still images are read");
           return FALSE;
         }
       facts->width = le24 (p + 24) + 1;
@@ -205,8 +210,9 @@ check_limits (const DynoImageFacts *facts, GError **error)
       || (guint64) facts->width * facts->height > DYNO_IMAGE_MAX_PIXELS)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "image of %u x %u; at most %d a side and %d million pixels are read", facts->width, facts->height,
-                   DYNO_IMAGE_MAX_SIDE, (int) (DYNO_IMAGE_MAX_PIXELS / 1000000));
+                   "image of %u x %u; at most %d a side and %d million pixels are read",
+                   facts->width, facts->height, DYNO_IMAGE_MAX_SIDE,
+                   (int) (DYNO_IMAGE_MAX_PIXELS / 1000000));
       return FALSE;
     }
   return TRUE;
@@ -239,9 +245,10 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
       break;
     case DYNO_IMAGE_UNKNOWN:
     default:
-      g_set_error_literal (error, DYNO_DATA_ERROR,
-                           source->file_size == 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_UNSUPPORTED,
-                           source->file_size == 0 ? "empty file" : "not an image (JPEG, PNG or WebP)");
+      g_set_error_literal (
+          error, DYNO_DATA_ERROR,
+          source->file_size == 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_UNSUPPORTED,
+          source->file_size == 0 ? "empty file" : "not an image (JPEG, PNG or WebP)");
       ok = FALSE;
       break;
     }
@@ -278,8 +285,8 @@ dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *heig
 }
 
 static gboolean
-decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size, guint32 width, guint32 height,
-               guint8 *pixels, GError **error)
+decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size, guint32 width,
+               guint32 height, guint8 *pixels, GError **error)
 {
   switch (facts->type)
     {
@@ -296,7 +303,8 @@ decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size,
 }
 
 gboolean
-dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height, guint8 *out, GError **error)
+dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height, guint8 *out,
+                   GError **error)
 {
   DynoImageFacts facts;
   guint32 decoded_width, decoded_height, stored_width = width, stored_height = height;
@@ -308,23 +316,29 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
   decoded_height = facts.height;
   if (facts.type == DYNO_IMAGE_JPEG)
     {
-      /* Scaled as it is stored, then turned: that is fewer pixels, and the middle stays the middle. */
+      /* Scaled as it is stored, then turned: that is fewer pixels, and the middle stays the
+       * middle. */
       stored_width = facts.orientation >= 5 ? height : width;
       stored_height = facts.orientation >= 5 ? width : height;
       dyno_jpeg_choose_size (&facts, stored_width, stored_height, &decoded_width, &decoded_height);
     }
 
-  /* scratch: file | decoded pixels | working memory of the resampler | scaled pixels that are still to be turned.
-   * Sizes are bounded by the limits. */
+  /* scratch: file | decoded pixels | working memory of the resampler | scaled pixels that are still
+   * to be turned.  Sizes are bounded by the limits. */
   pixels_at = (file_size + 63) & ~(guint64) 63;
   working_at = (pixels_at + (guint64) decoded_width * decoded_height * 4 + 63) & ~(guint64) 63;
-  stored_at = working_at + dyno_resize_scratch_bytes (decoded_width, decoded_height, 3, stored_width, stored_height);
-  if (!dyno_datafile_reserve (scratch, stored_at + (facts.orientation > 1 ? (guint64) width * height * 3 : 0), error))
+  stored_at =
+      working_at
+      + dyno_resize_scratch_bytes (decoded_width, decoded_height, 3, stored_width, stored_height);
+  if (!dyno_datafile_reserve (
+          scratch, stored_at + (facts.orientation > 1 ? (guint64) width * height * 3 : 0), error))
     return FALSE;
-  if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height, scratch->data + pixels_at, error))
+  if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height,
+                      scratch->data + pixels_at, error))
     return FALSE;
-  dyno_resize_cover (scratch->data + pixels_at, decoded_width, decoded_height, 3, stored_width, stored_height,
-                     facts.orientation > 1 ? scratch->data + stored_at : out, scratch->data + working_at);
+  dyno_resize_cover (scratch->data + pixels_at, decoded_width, decoded_height, 3, stored_width,
+                     stored_height, facts.orientation > 1 ? scratch->data + stored_at : out,
+                     scratch->data + working_at);
   if (facts.orientation > 1)
     dyno_image_turn (scratch->data + stored_at, facts.orientation, width, height, out);
   return TRUE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG, PNG and WebP files: what they are, from their content; and decoding to RGB bytes of a wanted size. */
+/* JPEG, PNG and WebP files: what they are, from their content; and decoding to RGB bytes of a
+ * wanted size. */
 #pragma once
 #include "data-error.h"
 
@@ -16,7 +17,8 @@ typedef struct {
   DynoImageType type;
   guint32 width, height; /* as stored */
   gboolean progressive;  /* JPEG */
-  guint8 orientation;    /* of a JPEG with EXIF, 1 to 8; from 5 on width and height change places when it is shown */
+  /* of a JPEG with EXIF, 1 to 8; from 5 on width and height change places when it is shown */
+  guint8 orientation;
 } DynoImageFacts;
 
 /* Limits that are checked before a decoder sees the file. */
@@ -24,20 +26,22 @@ typedef struct {
 #define DYNO_IMAGE_MAX_PIXELS     (G_GUINT64_CONSTANT (120) * 1000 * 1000)
 #define DYNO_IMAGE_MAX_FILE_BYTES (G_GUINT64_CONSTANT (256) << 20)
 #define DYNO_IMAGE_MAX_SCANS      100 /* of a progressive JPEG; usual are about 10 */
-#define DYNO_IMAGE_MAX_SCAN_WORK  (G_GUINT64_CONSTANT (2) * 1000 * 1000 * 1000) /* scans times pixels */
+/* scans times pixels */
+#define DYNO_IMAGE_MAX_SCAN_WORK (G_GUINT64_CONSTANT (2) * 1000 * 1000 * 1000)
 
 /* Width and height when it is shown. */
 void dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *height);
 
-/* Type and size from the header, in memory or from an open file, of which only pieces of the header are read.
- * Errors: UNSUPPORTED (no image, or a variant), CORRUPT, TOO_LARGE, READ. */
+/* Type and size from the header, in memory or from an open file, of which only pieces of the header
+ * are read.  Errors: UNSUPPORTED (no image, or a variant), CORRUPT, TOO_LARGE, READ. */
 gboolean dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError **error);
 gboolean dyno_image_probe_file (int fd, guint64 file_size, DynoImageFacts *facts, GError **error);
 
-/* Decodes the image file that lies in the first file_size bytes of scratch into out, (height, width, 3), scaled to cover and cut
- * in the middle.  Alpha is composed on white, a JPEG is turned as its EXIF says.  scratch grows as needed.
- * Errors: as of probe; CORRUPT also for a file that ends early. */
-gboolean dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height, guint8 *out,
-                            GError **error);
+/* Decodes the image file that lies in the first file_size bytes of scratch into out, (height,
+ * width, 3), scaled to cover and cut in the middle.  Alpha is composed on white, a JPEG is turned
+ * as its EXIF says.  scratch grows as needed.  Errors: as of probe; CORRUPT also for a file that
+ * ends early. */
+gboolean dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height,
+                            guint8 *out, GError **error);
 
 G_END_DECLS

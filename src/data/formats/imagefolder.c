@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Image folders: one sub-folder a class, or train/ and val/ with one sub-folder a class each.
- * Laws: a file's type is what its content says; samples are (H, W, 3) bytes of any wanted size; a file that
- * cannot be decoded when its turn comes is an error of that sample, never of the data set. */
+ * Laws: a file's type is what its content says; samples are (H, W, 3) bytes of any wanted size; a
+ * file that cannot be decoded when its turn comes is an error of that sample, never of the data
+ * set. */
 #include "dataset-class.h"
 #include "datafile.h"
 #include "folderscan.h"
@@ -12,7 +13,8 @@ static const DynoScanFolder *
 folder_of (DynoDataset *dataset, guint64 index)
 {
   const DynoFolderScan *scan = dataset->state;
-  return &g_array_index (scan->folders, DynoScanFolder, g_array_index (scan->files, DynoScanFile, index).folder);
+  return &g_array_index (scan->folders, DynoScanFolder,
+                         g_array_index (scan->files, DynoScanFile, index).folder);
 }
 
 static gboolean
@@ -25,7 +27,8 @@ static gboolean
 imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
   /* Of the photographs of ImageNet, as torchvision's and timm's pretrained weights expect them. */
-  static const float mean[3] = { 0.485f, 0.456f, 0.406f }, deviation[3] = { 0.229f, 0.224f, 0.225f };
+  static const float mean[3] = { 0.485f, 0.456f, 0.406f },
+                     deviation[3] = { 0.229f, 0.224f, 0.225f };
   DynoDatasetInfo *info = &dataset->info;
 
   dataset->state = g_new0 (DynoFolderScan, 1);
@@ -63,7 +66,8 @@ static char *
 imagefolder_describe (DynoDataset *dataset, guint64 index)
 {
   const DynoFolderScan *scan = dataset->state;
-  g_autofree char *path = dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
+  g_autofree char *path =
+      dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
   const char *within = path + strlen (scan->root);
 
   while (*within == '/')
@@ -72,11 +76,12 @@ imagefolder_describe (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-                    GByteArray *scratch, GError **error)
+imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                    gpointer pixels, gpointer target, GByteArray *scratch, GError **error)
 {
   const DynoFolderScan *scan = dataset->state;
-  g_autofree char *path = dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
+  g_autofree char *path =
+      dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
   gsize size;
 
   *(gint32 *) target = imagefolder_label (dataset, index);

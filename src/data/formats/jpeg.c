@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG by libturbojpeg.  The decoder scales by eighths while it transforms, so an image far larger than wanted costs
- * little more than a small one; the smallest scale that still covers the wanted size is taken. */
+/* JPEG by libturbojpeg.  The decoder scales by eighths while it transforms, so an image far larger
+ * than wanted costs little more than a small one; the smallest scale that still covers the wanted
+ * size is taken. */
 #include "image-codec.h"
 #include <string.h>
 #include <turbojpeg.h>
 
 void
-dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height, guint32 *out_width, guint32 *out_height)
+dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height,
+                       guint32 *out_width, guint32 *out_height)
 {
   /* Halves have vector code in the library; scales between them cost more than they save. */
   static const tjscalingfactor scales[] = { { 1, 8 }, { 1, 4 }, { 1, 2 } };
@@ -26,7 +28,8 @@ dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 heigh
     }
 }
 
-/* A progressive file may ask for any number of passes over all of the image: they are counted before the first. */
+/* A progressive file may ask for any number of passes over all of the image: they are counted
+ * before the first. */
 static gboolean
 check_scans (const guint8 *file, gsize size, const DynoImageFacts *facts, GError **error)
 {
@@ -38,11 +41,13 @@ check_scans (const guint8 *file, gsize size, const DynoImageFacts *facts, GError
       scans += at[1] == 0xda;
       at++;
     }
-  if (scans <= DYNO_IMAGE_MAX_SCANS && scans * facts->width * facts->height <= DYNO_IMAGE_MAX_SCAN_WORK)
+  if (scans <= DYNO_IMAGE_MAX_SCANS
+      && scans * facts->width * facts->height <= DYNO_IMAGE_MAX_SCAN_WORK)
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-               "progressive JPEG of %u x %u with %" G_GUINT64_FORMAT " scans; at most %d are decoded", facts->width,
-               facts->height, scans, DYNO_IMAGE_MAX_SCANS);
+               "progressive JPEG of %u x %u with %" G_GUINT64_FORMAT
+               " scans; at most %d are decoded",
+               facts->width, facts->height, scans, DYNO_IMAGE_MAX_SCANS);
   return FALSE;
 }
 
@@ -59,29 +64,33 @@ cmyk_to_rgb (guint8 *pixels, gsize count)
 static gboolean
 is_harmless (const char *reason)
 {
-  return strstr (reason, "extraneous bytes before marker") != NULL || strstr (reason, "unknown JFIF revision") != NULL
+  return strstr (reason, "extraneous bytes before marker") != NULL
+         || strstr (reason, "unknown JFIF revision") != NULL
          || strstr (reason, "Unknown Adobe color transform") != NULL;
 }
 
 static gboolean
-decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *facts, guint32 out_width, guint32 out_height,
-        guint8 *out, GError **error)
+decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *facts,
+        guint32 out_width, guint32 out_height, guint8 *out, GError **error)
 {
   int width, height, subsampling, space, format;
   const char *reason;
 
-  if (tjDecompressHeader3 (handle, file, size, &width, &height, &subsampling, &space) != 0 || (guint32) width != facts->width
-      || (guint32) height != facts->height)
+  if (tjDecompressHeader3 (handle, file, size, &width, &height, &subsampling, &space) != 0
+      || (guint32) width != facts->width || (guint32) height != facts->height)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "JPEG header: %s", tjGetErrorStr2 (handle));
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "JPEG header: %s",
+                   tjGetErrorStr2 (handle));
       return FALSE;
     }
   format = space == TJCS_CMYK || space == TJCS_YCCK ? TJPF_CMYK : TJPF_RGB;
-  if (tjDecompress2 (handle, file, size, out, (int) out_width, (int) (out_width * (format == TJPF_CMYK ? 4u : 3u)),
-                     (int) out_height, format, TJFLAG_LIMITSCANS)
+  if (tjDecompress2 (handle, file, size, out, (int) out_width,
+                     (int) (out_width * (format == TJPF_CMYK ? 4u : 3u)), (int) out_height, format,
+                     TJFLAG_LIMITSCANS)
       != 0)
     {
-      /* The code says "warning" also of what is fatal after a warning, so the text of the last message decides. */
+      /* The code says "warning" also of what is fatal after a warning, so the text of the last
+       * message decides. */
       reason = tjGetErrorStr2 (handle);
       if (!is_harmless (reason))
         {
@@ -95,8 +104,8 @@ decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *f
 }
 
 gboolean
-dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint32 out_width, guint32 out_height,
-                  guint8 *out, GError **error)
+dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint32 out_width,
+                  guint32 out_height, guint8 *out, GError **error)
 {
   tjhandle handle;
   gboolean ok;
@@ -106,7 +115,8 @@ dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, g
   handle = tjInitDecompress ();
   if (handle == NULL)
     {
-      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "no memory for a JPEG decoder");
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                           "no memory for a JPEG decoder");
       return FALSE;
     }
   ok = decode (handle, file, size, facts, out_width, out_height, out, error);

@@ -2,12 +2,12 @@
 /* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them.
  *
  * Laws:
- * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F channels; y is (N) or (N, 1) whole numbers: classes,
- *   or (N) or (N, T) floats: values.
- * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is an error of the
- *   sample, where a mapping would be a signal.  y is read at once and checked.
- * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is fed as it is, in float32.
- *   What is not finite there is an error of the sample. */
+ * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
+ *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values.
+ * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is
+ *   an error of the sample, where a mapping would be a signal.  y is read at once and checked.
+ * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is
+ *   fed as it is, in float32.  What is not finite there is an error of the sample. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "datafile.h"
@@ -82,9 +82,11 @@ find_targets (const char *path, const char *asked, GError **error)
   g_autofree char *folder = g_path_get_dirname (path);
   g_autofree char *base = g_path_get_basename (path);
   g_autofree char *shown = g_filename_display_name (path);
-  g_autofree char *stem = g_str_has_suffix (base, ".npy") ? g_strndup (base, strlen (base) - 4) : g_strdup (base);
+  g_autofree char *stem =
+      g_str_has_suffix (base, ".npy") ? g_strndup (base, strlen (base) - 4) : g_strdup (base);
   g_autofree char *with_y = g_strconcat (stem, "_y.npy", NULL);
-  g_autofree char *for_x = base[0] == 'X' || base[0] == 'x' ? g_strconcat ("y", base + 1, NULL) : g_strdup (with_y);
+  g_autofree char *for_x =
+      base[0] == 'X' || base[0] == 'x' ? g_strconcat ("y", base + 1, NULL) : g_strdup (with_y);
   const char *names[] = { with_y, for_x, "y.npy", "labels.npy" };
 
   if (asked != NULL)
@@ -96,8 +98,9 @@ find_targets (const char *path, const char *asked, GError **error)
         return g_steal_pointer (&candidate);
     }
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-               _ ("The targets of “%s” are missing: put y.npy, labels.npy or %s beside it, or name the file"), shown,
-               with_y);
+               _ ("The targets of “%s” are missing: put y.npy, labels.npy or %s beside it, or name "
+                  "the file"),
+               shown, with_y);
   return NULL;
 }
 
@@ -106,9 +109,11 @@ take_class (Npy *npy, guint64 i, gint64 value, const char *name, gint64 *largest
 {
   if (value < 0 || value >= MAX_CLASSES)
     {
-      g_set_error (error, DYNO_DATA_ERROR, value < 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR,
+                   value < 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_TOO_LARGE,
                    _ ("“%s”, record %" PRIu64 ": class %" PRId64
-                      " where 0 to %d is expected; whole numbers are classes, save values to predict as floats"),
+                      " where 0 to %d is expected; whole numbers are classes, save values to "
+                      "predict as floats"),
                    name, i, value, MAX_CLASSES - 1);
       return FALSE;
     }
@@ -124,14 +129,15 @@ take_value (Npy *npy, guint64 i, double value, guint32 n_targets, const char *na
   if (isfinite (npy->values[i]))
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("“%s”, record %" PRIu64 ": %g where a finite number is expected; remove the record from both files"), name,
-               i / n_targets, value);
+               _ ("“%s”, record %" PRIu64
+                  ": %g where a finite number is expected; remove the record from both files"),
+               name, i / n_targets, value);
   return FALSE;
 }
 
 static gboolean
-take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, const guint8 *bytes, const char *name,
-              GError **error)
+take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, const guint8 *bytes,
+              const char *name, GError **error)
 {
   gint64 largest = 1;
 
@@ -146,12 +152,15 @@ take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, cons
     npy->classes = g_try_new (gint32, header->n_items);
   if (npy->values == NULL && npy->classes == NULL)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, _ ("“%s”: no memory for its targets"), name);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("“%s”: no memory for its targets"), name);
       return FALSE;
     }
   for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
-    if (npy->values != NULL ? !take_value (npy, i, dyno_npy_get_double (header, bytes), info->n_targets, name, error)
-                            : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
+    if (npy->values != NULL
+            ? !take_value (npy, i, dyno_npy_get_double (header, bytes), info->n_targets, name,
+                           error)
+            : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
       return FALSE;
   if (npy->classes != NULL)
     {
@@ -163,22 +172,27 @@ take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, cons
 }
 
 static gboolean
-check_targets (const DynoNpyHeader *header, const DynoNpyHeader *x, const char *name, const char *x_name, GError **error)
+check_targets (const DynoNpyHeader *header, const DynoNpyHeader *x, const char *name,
+               const char *x_name, GError **error)
 {
   guint64 n_targets = header->n_dims == 2 ? header->shape[1] : 1;
 
-  if (header->n_dims < 1 || header->n_dims > 2 || (header->fortran && header->n_dims > 1) || n_targets == 0
-      || (header->kind != 'f' && n_targets != 1) || n_targets > 65536 || header->data_bytes > MAX_TARGET_BYTES)
+  if (header->n_dims < 1 || header->n_dims > 2 || (header->fortran && header->n_dims > 1)
+      || n_targets == 0 || (header->kind != 'f' && n_targets != 1) || n_targets > 65536
+      || header->data_bytes > MAX_TARGET_BYTES)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for values, in C order"), name);
+                   _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for "
+                      "values, in C order"),
+                   name);
       return FALSE;
     }
   if (header->shape[0] != x->shape[0])
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64 "; the files do not belong together"), name,
-                   header->shape[0], x_name, x->shape[0]);
+                   _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64
+                      "; the files do not belong together"),
+                   name, header->shape[0], x_name, x->shape[0]);
       return FALSE;
     }
   return TRUE;
@@ -202,9 +216,12 @@ load_targets (Npy *npy, DynoDatasetInfo *info, const char *path, GError **error)
     {
       bytes = g_try_malloc (MAX (header.data_bytes, 1));
       if (bytes == NULL)
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, _ ("“%s”: no memory for its targets"), name);
-      else if (dyno_datafile_pread (fd, bytes, header.data_bytes, header.data_offset) != (gssize) header.data_bytes)
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"), name);
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                     _ ("“%s”: no memory for its targets"), name);
+      else if (dyno_datafile_pread (fd, bytes, header.data_bytes, header.data_offset)
+               != (gssize) header.data_bytes)
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),
+                     name);
       else
         ok = take_targets (npy, info, &header, bytes, name, error);
     }
@@ -235,7 +252,8 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
   if (header->n_dims < 2 || header->n_dims > 4 || header->fortran)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, C, H, W), (N, H, W) or (N, F) in C order "
+                   _ ("“%s” has %u dimensions%s; samples must be (N, H, W, C), (N, C, H, W), (N, "
+                      "H, W) or (N, F) in C order "
                       "(numpy.ascontiguousarray)"),
                    name, header->n_dims, header->fortran ? _ (" in Fortran order") : "");
       return FALSE;
@@ -248,12 +266,13 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
     for (guint i = 1; i < header->n_dims; i++)
       shape[npy->planes ? (i + 1) % 3 : i - 1] = header->shape[i];
   for (guint i = 0; i < 3; i++)
-    if (shape[i] == 0 || shape[i] > G_MAXUINT32 || !dyno_size_mul (bytes, shape[i], &bytes) || bytes > MAX_SAMPLE_BYTES)
+    if (shape[i] == 0 || shape[i] > G_MAXUINT32 || !dyno_size_mul (bytes, shape[i], &bytes)
+        || bytes > MAX_SAMPLE_BYTES)
       {
-        g_set_error (
-            error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-            _ ("“%s”: samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " numbers; from one number to 1 GB is possible"),
-            name, shape[0], shape[1], shape[2]);
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                     _ ("“%s”: samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                        " numbers; from one number to 1 GB is possible"),
+                     name, shape[0], shape[1], shape[2]);
         return FALSE;
       }
   npy->sample_items = bytes / 4;
@@ -261,7 +280,8 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
   info->min_height = info->max_height = (guint32) shape[0];
   info->min_width = info->max_width = (guint32) shape[1];
   info->channels = (guint32) shape[2];
-  info->element = header->kind == 'u' && header->item_bytes == 1 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
+  info->element =
+      header->kind == 'u' && header->item_bytes == 1 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
   /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
   info->normalise = info->element == DYNO_ELEMENT_U8;
   for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
@@ -281,7 +301,8 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   guint64 file_size;
 
   npy->fd = -1;
-  npy->path = context->location->is_folder ? find_samples (context->location->body) : g_strdup (context->location->body);
+  npy->path = context->location->is_folder ? find_samples (context->location->body)
+                                           : g_strdup (context->location->body);
   if (npy->path == NULL)
     {
       dyno_datafile_set_error (error, ENOENT, context->location->body);
@@ -294,7 +315,8 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   if (!take_shape (npy, info, context->params->axes, name, error))
     return FALSE;
   info->size_bytes = file_size;
-  info->content_hash = dyno_hash_bytes (DYNO_HASH_START, npy->header.shape, npy->header.n_dims * sizeof (guint64));
+  info->content_hash =
+      dyno_hash_bytes (DYNO_HASH_START, npy->header.shape, npy->header.n_dims * sizeof (guint64));
   if (npy->planes)
     info->content_hash = dyno_hash_string (info->content_hash, info->axes);
   if (info->n_samples == 0)
@@ -333,8 +355,8 @@ read_sample (const Npy *npy, guint64 index, guint8 *bytes, GError **error)
     {
       g_autofree char *name = g_filename_display_name (npy->path);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
-                   "“%s” became shorter while in use: record %" G_GUINT64_FORMAT " has %" G_GSSIZE_FORMAT
-                   " bytes, expected %" G_GSIZE_FORMAT,
+                   "“%s” became shorter while in use: record %" G_GUINT64_FORMAT
+                   " has %" G_GSSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT,
                    name, index, n, size);
     }
   return FALSE;
@@ -359,14 +381,16 @@ check_values (const Npy *npy, guint64 index, const float *values, GError **error
     ;
   name = g_filename_display_name (npy->path);
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("“%s”, record %" PRIu64 ": %g where a finite number is expected; remove the record from both files"), name,
-               index, (double) values[i]);
+               _ ("“%s”, record %" PRIu64
+                  ": %g where a finite number is expected; remove the record from both files"),
+               name, index, (double) values[i]);
   return FALSE;
 }
 
 /* A sample's values in the file's order. */
 static gboolean
-read_values (DynoDataset *dataset, guint64 index, gpointer pixels, GByteArray *scratch, GError **error)
+read_values (DynoDataset *dataset, guint64 index, gpointer pixels, GByteArray *scratch,
+             GError **error)
 {
   const Npy *npy = dataset->state;
   const DynoNpyHeader *header = &npy->header;
@@ -401,8 +425,8 @@ interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
 }
 
 static gboolean
-npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-            GByteArray *scratch, GError **error)
+npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
+            gpointer target, GByteArray *scratch, GError **error)
 {
   const Npy *npy = dataset->state;
   guint32 n_targets = dataset->info.n_targets;

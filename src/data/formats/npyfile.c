@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The .npy header: magic, version, length, and a Python dictionary literal with exactly the keys descr, fortran_order and
- * shape.  Only that literal is parsed, by hand: nothing of it is evaluated.
+/* The .npy header: magic, version, length, and a Python dictionary literal with exactly the keys
+ * descr, fortran_order and shape.  Only that literal is parsed, by hand: nothing of it is
+ * evaluated.
  * Source: numpy.lib.format, "Format Version 1.0" to "3.0". */
 #include "npyfile.h"
 #include "checked.h"
@@ -84,7 +85,8 @@ take_number (Cursor *cursor, guint64 *value)
   start = cursor->at;
   *value = 0;
   for (; cursor->at < cursor->end && g_ascii_isdigit (*cursor->at); cursor->at++)
-    if (!dyno_size_mul (*value, 10, value) || !dyno_size_add (*value, (guint64) (*cursor->at - '0'), value))
+    if (!dyno_size_mul (*value, 10, value)
+        || !dyno_size_add (*value, (guint64) (*cursor->at - '0'), value))
       return FALSE;
   if (cursor->at == start)
     return FALSE;
@@ -110,9 +112,10 @@ parse_type (Cursor *cursor, DynoNpyHeader *header, GError **error)
     return set_corrupt (error, "no type");
   if (strchr (type, 'O') != NULL)
     {
-      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                           "an array of Python objects, which would have to be executed; save a numeric array "
-                           "(astype (float32))");
+      g_set_error_literal (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          "an array of Python objects, which would have to be executed; save a numeric array "
+          "(astype (float32))");
       return FALSE;
     }
   order = '=';
@@ -121,8 +124,10 @@ parse_type (Cursor *cursor, DynoNpyHeader *header, GError **error)
       order = type[0];
       memmove (type, type + 1, strlen (type));
     }
-  if (strcmp (type, "f2") != 0 && strcmp (type, "f4") != 0 && strcmp (type, "f8") != 0 && strcmp (type, "b1") != 0
-      && !(strlen (type) == 2 && strchr ("iu", type[0]) != NULL && strchr ("1248", type[1]) != NULL))
+  if (strcmp (type, "f2") != 0 && strcmp (type, "f4") != 0 && strcmp (type, "f8") != 0
+      && strcmp (type, "b1") != 0
+      && !(strlen (type) == 2 && strchr ("iu", type[0]) != NULL
+           && strchr ("1248", type[1]) != NULL))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                    "items of type “%s”; float16, 32, 64, integers and booleans are read", type);
@@ -145,8 +150,8 @@ parse_shape (Cursor *cursor, DynoNpyHeader *header, GError **error)
       guint64 value;
       if (header->n_dims == DYNO_NPY_MAX_DIMS)
         {
-          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED, "an array of more than %d dimensions",
-                       DYNO_NPY_MAX_DIMS);
+          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                       "an array of more than %d dimensions", DYNO_NPY_MAX_DIMS);
           return FALSE;
         }
       if (!take_number (cursor, &value))
@@ -195,7 +200,9 @@ parse_dictionary (Cursor *cursor, DynoNpyHeader *header, GError **error)
       if (!take (cursor, ',') && (cursor->at >= cursor->end || *cursor->at != '}'))
         return set_corrupt (error, "the dictionary does not end");
     }
-  return has_type && has_order && has_shape ? TRUE : set_corrupt (error, "descr, fortran_order or shape is missing");
+  return has_type && has_order && has_shape
+             ? TRUE
+             : set_corrupt (error, "descr, fortran_order or shape is missing");
 }
 
 gboolean
@@ -207,8 +214,8 @@ dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size, GEr
     return set_corrupt (error, "it does not begin as a .npy file");
   if (bytes[6] < 1 || bytes[6] > 3)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED, ".npy of format version %u; 1 to 3 are read",
-                   bytes[6]);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   ".npy of format version %u; 1 to 3 are read", bytes[6]);
       return FALSE;
     }
   length = bytes[8] | (guint32) bytes[9] << 8;
@@ -217,7 +224,8 @@ dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size, GEr
   if (length > DYNO_NPY_MAX_HEADER)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "a .npy header of %" G_GUINT64_FORMAT " bytes; at most %d are read", length, DYNO_NPY_MAX_HEADER);
+                   "a .npy header of %" G_GUINT64_FORMAT " bytes; at most %d are read", length,
+                   DYNO_NPY_MAX_HEADER);
       return FALSE;
     }
   *header_size = length + (bytes[6] > 1 ? 12 : 10);
@@ -225,7 +233,8 @@ dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size, GEr
 }
 
 gboolean
-dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header, GError **error)
+dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header,
+                GError **error)
 {
   guint64 header_size;
   Cursor cursor;
@@ -245,18 +254,22 @@ dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeade
   for (guint i = 0; i < header->n_dims; i++)
     if (!dyno_size_mul (header->n_items, header->shape[i], &header->n_items))
       {
-        g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "the product of the .npy shape overflows");
+        g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                             "the product of the .npy shape overflows");
         return FALSE;
       }
-  if (!dyno_size_mul (header->n_items, header->item_bytes, &header->data_bytes) || header->data_bytes > G_MAXINT64)
+  if (!dyno_size_mul (header->n_items, header->item_bytes, &header->data_bytes)
+      || header->data_bytes > G_MAXINT64)
     {
-      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "the size of the .npy array overflows");
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                           "the size of the .npy array overflows");
       return FALSE;
     }
   if (file_size < header_size || header->data_bytes > file_size - header_size)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "its shape needs %" G_GUINT64_FORMAT " bytes of data, the file has %" G_GUINT64_FORMAT,
+                   "its shape needs %" G_GUINT64_FORMAT
+                   " bytes of data, the file has %" G_GUINT64_FORMAT,
                    header->data_bytes, file_size - MIN (header_size, file_size));
       return FALSE;
     }
@@ -376,7 +389,8 @@ dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes)
 }
 
 gboolean
-dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape, gconstpointer data, GError **error)
+dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
+                gconstpointer data, GError **error)
 {
   g_autoptr (GString) literal = g_string_new (NULL);
   g_autoptr (GByteArray) file = g_byte_array_new ();
@@ -384,10 +398,12 @@ dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 
   const char *order = type[1] == '1' ? "|" : G_BYTE_ORDER == G_LITTLE_ENDIAN ? "<" : ">";
   guint8 start[10] = MAGIC "\x01";
 
-  g_string_append_printf (literal, "{'descr': '%s%s', 'fortran_order': False, 'shape': (", order, type);
+  g_string_append_printf (literal, "{'descr': '%s%s', 'fortran_order': False, 'shape': (", order,
+                          type);
   for (guint i = 0; i < n_dims; i++)
     {
-      g_string_append_printf (literal, i == 0 ? "%" G_GUINT64_FORMAT "," : " %" G_GUINT64_FORMAT ",", shape[i]);
+      g_string_append_printf (
+          literal, i == 0 ? "%" G_GUINT64_FORMAT "," : " %" G_GUINT64_FORMAT ",", shape[i]);
       size *= shape[i];
     }
   g_string_append (literal, "), }");

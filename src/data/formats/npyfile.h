@@ -20,12 +20,16 @@ typedef struct {
   guint64 data_bytes;
 } DynoNpyHeader;
 
-/* Bytes from the file's start to its data, from the first 12 bytes of it.  Errors: CORRUPT, UNSUPPORTED, TOO_LARGE. */
-gboolean dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size, GError **error);
+/* Bytes from the file's start to its data, from the first 12 bytes of it.  Errors: CORRUPT,
+ * UNSUPPORTED, TOO_LARGE. */
+gboolean dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size,
+                               GError **error);
 
 /* Parses size bytes, at least up to the data, of a file of file_size bytes; nothing is allocated.
- * Errors: CORRUPT (also data that reaches past the file), UNSUPPORTED (objects, structures), TOO_LARGE (overflow). */
-gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header, GError **error);
+ * Errors: CORRUPT (also data that reaches past the file), UNSUPPORTED (objects, structures),
+ * TOO_LARGE (overflow). */
+gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header,
+                         GError **error);
 
 /* Opens a file and parses its header; messages name the path.  -1 on error; close the descriptor.
  * Errors: those of parse, NOT_FOUND, READ. */
@@ -35,8 +39,9 @@ int dyno_npy_open (const char *path, DynoNpyHeader *header, guint64 *file_size, 
 double dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes);
 gint64 dyno_npy_get_int (const DynoNpyHeader *header, const guint8 *bytes);
 
-/* Writes an array of this machine's byte order: type is "f4", "u1", "i8" ...  Errors: those of dyno_file_write_atomic. */
-gboolean dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape, gconstpointer data,
-                         GError **error);
+/* Writes an array of this machine's byte order: type is "f4", "u1", "i8" ...  Errors: those of
+ * dyno_file_write_atomic. */
+gboolean dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
+                         gconstpointer data, GError **error);
 
 G_END_DECLS

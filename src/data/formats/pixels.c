@@ -10,12 +10,14 @@ dyno_image_compose_white (guint8 *pixels, gsize count)
     {
       guint alpha = pixels[i * 4 + 3];
       for (guint c = 0; c < 3; c++)
-        pixels[i * 3 + c] = (guint8) ((pixels[i * 4 + c] * alpha + 255 * (255 - alpha) + 127) / 255);
+        pixels[i * 3 + c] =
+            (guint8) ((pixels[i * 4 + c] * alpha + 255 * (255 - alpha) + 127) / 255);
     }
 }
 
 void
-dyno_image_turn (const guint8 *stored, guint orientation, guint32 width, guint32 height, guint8 *out)
+dyno_image_turn (const guint8 *stored, guint orientation, guint32 width, guint32 height,
+                 guint8 *out)
 {
   gboolean turned = orientation >= 5;
   gsize stored_width = turned ? height : width;
@@ -23,7 +25,8 @@ dyno_image_turn (const guint8 *stored, guint orientation, guint32 width, guint32
   for (guint32 y = 0; y < height; y++)
     for (guint32 x = 0; x < width; x++, out += 3)
       {
-        /* The stored row runs along the shown column where it is turned; each may begin at the other end. */
+        /* The stored row runs along the shown column where it is turned; each may begin at the
+         * other end. */
         gsize row = turned ? x : y, column = turned ? y : x;
         guint32 rows = turned ? width : height, columns = turned ? height : width;
 

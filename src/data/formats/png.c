@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit RGB; alpha, and a colour
- * that is declared transparent, are composed on white.
- * Ancillary chunks (profiles, text) are skipped unread: none changes the pixels, and some are a way to spend memory.
- * libpng reports errors by longjmp: what lives across it is in one struct, reached by pointer. */
+/* PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit RGB;
+ * alpha, and a colour that is declared transparent, are composed on white.
+ * Ancillary chunks (profiles, text) are skipped unread: none changes the pixels, and some are a way
+ * to spend memory.  libpng reports errors by longjmp: what lives across it is in one struct,
+ * reached by pointer. */
 #include "image-codec.h"
 #include <png.h>
 #include <setjmp.h>
@@ -65,7 +66,8 @@ read_rows (Job *job, const DynoImageFacts *facts, guint8 *out)
   png_set_gray_to_rgb (png);
   passes = png_set_interlace_handling (png);
   png_read_update_info (png, job->info);
-  if (png_get_image_width (png, job->info) != facts->width || png_get_image_height (png, job->info) != facts->height
+  if (png_get_image_width (png, job->info) != facts->width
+      || png_get_image_height (png, job->info) != facts->height
       || png_get_rowbytes (png, job->info) != facts->width * pixel_bytes)
     png_error (png, "its header contradicts itself");
   for (int pass = 0; pass < passes; pass++)
@@ -85,7 +87,8 @@ run (Job *job, const DynoImageFacts *facts, guint8 *out)
 }
 
 gboolean
-dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out, GError **error)
+dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out,
+                 GError **error)
 {
   Job job = { .file = file, .size = size, .reason = "no memory for a decoder" };
   gboolean ok = FALSE;
@@ -94,7 +97,8 @@ dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, gu
   job.info = job.png != NULL ? png_create_info_struct (job.png) : NULL;
   if (job.info != NULL)
     ok = run (&job, facts, out);
-  png_destroy_read_struct (job.png != NULL ? &job.png : NULL, job.info != NULL ? &job.info : NULL, NULL);
+  png_destroy_read_struct (job.png != NULL ? &job.png : NULL, job.info != NULL ? &job.info : NULL,
+                           NULL);
   if (!ok)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "PNG: %s", job.reason);
   return ok;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Separable resampling in 16-bit fixed point, rows first: the vertical pass runs over whole source rows, which the
- * compiler turns into vector code, and only over the columns that the crop keeps; the horizontal pass then has
- * width outputs a row.  Weights of a tap sum to exactly 2^14, so a flat image stays flat. */
+/* Separable resampling in 16-bit fixed point, rows first: the vertical pass runs over whole source
+ * rows, which the compiler turns into vector code, and only over the columns that the crop keeps;
+ * the horizontal pass then has width outputs a row.  Weights of a tap sum to exactly 2^14, so a
+ * flat image stays flat. */
 #include "resize.h"
 #include <math.h>
 #include <string.h>
@@ -19,7 +20,8 @@ typedef struct {
   guint32 max_taps; /* stride of weights */
 } Axis;
 
-/* Source length that is kept of an axis (the crop), and where it starts, for scaling by 1 / step. */
+/* Source length that is kept of an axis (the crop), and where it starts, for scaling by 1 /
+ * step. */
 static double
 step_of (guint32 source_width, guint32 source_height, guint32 width, guint32 height)
 {
@@ -53,7 +55,8 @@ fill_axis (Axis *axis, guint32 source, guint32 outputs, double step)
         total += MAX (1 - fabs (k + 0.5 - centre) / support, 0);
       for (gint64 k = first; k < last; k++)
         {
-          double weight = total > 0 ? MAX (1 - fabs (k + 0.5 - centre) / support, 0) / total : k == first;
+          double weight =
+              total > 0 ? MAX (1 - fabs (k + 0.5 - centre) / support, 0) / total : k == first;
           weights[k - first] = (gint16) floor (weight * (1 << WEIGHT_BITS) + 0.5);
           left -= weights[k - first];
           if (weights[k - first] > weights[largest])
@@ -72,10 +75,12 @@ axis_bytes (guint32 outputs, double step)
 }
 
 guint64
-dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels, guint32 width, guint32 height)
+dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels,
+                           guint32 width, guint32 height)
 {
   double step = step_of (source_width, source_height, width, height);
-  return axis_bytes (width, step) + axis_bytes (height, step) + (guint64) source_width * channels * (4 + 1) + 256;
+  return axis_bytes (width, step) + axis_bytes (height, step)
+         + (guint64) source_width * channels * (4 + 1) + 256;
 }
 
 static guint8 *
@@ -89,7 +94,8 @@ place_axis (Axis *axis, guint8 *at, guint32 source, guint32 outputs, double step
 }
 
 static void
-blend_rows (const guint8 *rows, gsize stride, const gint16 *weights, guint32 count, gint32 *sums, guint8 *out, gsize size)
+blend_rows (const guint8 *rows, gsize stride, const gint16 *weights, guint32 count, gint32 *sums,
+            guint8 *out, gsize size)
 {
   if (count == 1)
     {
@@ -117,7 +123,8 @@ blend_columns (const guint8 *row, const Axis *axis, guint32 channels, guint32 wi
       Span span = axis->spans[x];
       const gint16 *weights = axis->weights + (gsize) x * axis->max_taps;
       const guint8 *from = row + (gsize) span.first * channels;
-      gint32 sums[4] = { 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1) };
+      gint32 sums[4] = { 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1),
+                         1 << (WEIGHT_BITS - 1) };
 
       if (channels == 3)
         for (guint32 k = 0; k < span.count; k++, from += 3)
@@ -136,8 +143,8 @@ blend_columns (const guint8 *row, const Axis *axis, guint32 channels, guint32 wi
 }
 
 void
-dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height, guint32 channels, guint32 width,
-                   guint32 height, guint8 *out, gpointer scratch)
+dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height,
+                   guint32 channels, guint32 width, guint32 height, guint8 *out, gpointer scratch)
 {
   double step = step_of (source_width, source_height, width, height);
   guint8 *at = (guint8 *) (((guintptr) scratch + 15) & ~(guintptr) 15);
@@ -164,8 +171,8 @@ dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_he
     {
       Span span = vertical.spans[y];
       blend_rows (source + span.first * stride + (gsize) first * channels, stride,
-                  vertical.weights + (gsize) y * vertical.max_taps, span.count, sums, row + (gsize) first * channels,
-                  (gsize) (last - first) * channels);
+                  vertical.weights + (gsize) y * vertical.max_taps, span.count, sums,
+                  row + (gsize) first * channels, (gsize) (last - first) * channels);
       blend_columns (row, &horizontal, channels, width, out + (gsize) y * width * channels);
     }
 }

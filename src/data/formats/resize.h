@@ -5,12 +5,13 @@
 
 G_BEGIN_DECLS
 
-/* Scales source (source_height, source_width, channels) to cover width x height, cuts the middle, and writes
- * (height, width, channels).  Triangle filter, widened when scaling down (no aliasing).  channels 1..4.
- * scratch: dyno_resize_scratch_bytes of working memory, any alignment. */
-void dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height, guint32 channels, guint32 width,
-                        guint32 height, guint8 *out, gpointer scratch);
-guint64 dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels, guint32 width,
-                                   guint32 height);
+/* Scales source (source_height, source_width, channels) to cover width x height, cuts the middle,
+ * and writes (height, width, channels).  Triangle filter, widened when scaling down (no aliasing).
+ * channels 1..4.  scratch: dyno_resize_scratch_bytes of working memory, any alignment. */
+void dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height,
+                        guint32 channels, guint32 width, guint32 height, guint8 *out,
+                        gpointer scratch);
+guint64 dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels,
+                                   guint32 width, guint32 height);
 
 G_END_DECLS

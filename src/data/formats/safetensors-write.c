@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors, writing: header, then each tensor straight from the caller's memory, into a temporary file beside the
- * final name; synced, then renamed, then the folder synced.  The header is padded so that data begins at a multiple of 8. */
+/* safetensors, writing: header, then each tensor straight from the caller's memory, into a
+ * temporary file beside the final name; synced, then renamed, then the folder synced.  The header
+ * is padded so that data begins at a multiple of 8. */
 #include "safetensors.h"
 #include "file.h"
 #include <errno.h>
@@ -112,7 +113,8 @@ are_valid (const DynoSafetensor *tensors, guint n_tensors)
       for (guint d = 0; d < tensors[i].n_dims; d++)
         size *= tensors[i].shape[d];
       if (tensors[i].n_dims > DYNO_SAFETENSORS_MAX_DIMS || size != tensors[i].size_bytes
-          || strcmp (tensors[i].name, "__metadata__") == 0 || !g_hash_table_add (names, (gpointer) tensors[i].name))
+          || strcmp (tensors[i].name, "__metadata__") == 0
+          || !g_hash_table_add (names, (gpointer) tensors[i].name))
         return FALSE;
     }
   return TRUE;
@@ -146,8 +148,8 @@ dyno_safetensors_write_temporary (const char *path, const DynoSafetensor *tensor
 }
 
 gboolean
-dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors, const char *const *metadata,
-                        GError **error)
+dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors,
+                        const char *const *metadata, GError **error)
 {
   g_autofree char *temporary = NULL;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors, reading: 8 bytes header length, a JSON header, the data.
  *
- * Laws: nothing is believed before it is checked: the length against file and limit, the JSON's nesting before it is
- * parsed (its parser is recursive), keys for repetition, each shape's product against its span, and the spans
- * together: sorted by place they must fill the data without hole or overlap.
+ * Laws: nothing is believed before it is checked: the length against file and limit, the JSON's
+ * nesting before it is parsed (its parser is recursive), keys for repetition, each shape's product
+ * against its span, and the spans together: sorted by place they must fill the data without hole or
+ * overlap.
  * The file is read, not mapped: a file that is cut in mid-run is then not a signal. */
 #include "safetensors.h"
 #include "checked.h"
@@ -26,10 +27,12 @@ static const struct {
   const char *name;
   gsize bytes;
 } types[] = {
-  [DYNO_TENSOR_BOOL] = { "BOOL", 1 }, [DYNO_TENSOR_U8] = { "U8", 1 },   [DYNO_TENSOR_I8] = { "I8", 1 },
-  [DYNO_TENSOR_U16] = { "U16", 2 },   [DYNO_TENSOR_I16] = { "I16", 2 }, [DYNO_TENSOR_F16] = { "F16", 2 },
-  [DYNO_TENSOR_BF16] = { "BF16", 2 }, [DYNO_TENSOR_U32] = { "U32", 4 }, [DYNO_TENSOR_I32] = { "I32", 4 },
-  [DYNO_TENSOR_F32] = { "F32", 4 },   [DYNO_TENSOR_U64] = { "U64", 8 }, [DYNO_TENSOR_I64] = { "I64", 8 },
+  [DYNO_TENSOR_BOOL] = { "BOOL", 1 }, [DYNO_TENSOR_U8] = { "U8", 1 },
+  [DYNO_TENSOR_I8] = { "I8", 1 },     [DYNO_TENSOR_U16] = { "U16", 2 },
+  [DYNO_TENSOR_I16] = { "I16", 2 },   [DYNO_TENSOR_F16] = { "F16", 2 },
+  [DYNO_TENSOR_BF16] = { "BF16", 2 }, [DYNO_TENSOR_U32] = { "U32", 4 },
+  [DYNO_TENSOR_I32] = { "I32", 4 },   [DYNO_TENSOR_F32] = { "F32", 4 },
+  [DYNO_TENSOR_U64] = { "U64", 8 },   [DYNO_TENSOR_I64] = { "I64", 8 },
   [DYNO_TENSOR_F64] = { "F64", 8 },
 };
 
@@ -45,7 +48,8 @@ dyno_tensor_type_get_bytes (DynoTensorType type)
   return types[type].bytes;
 }
 
-static gboolean G_GNUC_PRINTF (3, 4) set_error (GError **error, DynoDataError code, const char *format, ...)
+static gboolean G_GNUC_PRINTF (3, 4)
+    set_error (GError **error, DynoDataError code, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *message = NULL;
@@ -57,7 +61,7 @@ static gboolean G_GNUC_PRINTF (3, 4) set_error (GError **error, DynoDataError co
   return FALSE;
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static gboolean
 check_nesting (const char *text, gsize length, GError **error)
@@ -80,12 +84,14 @@ check_nesting (const char *text, gsize length, GError **error)
       else if (c == '{' || c == '[')
         {
           if (++depth > MAX_NESTING)
-            return set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header is nested deeper than %d", MAX_NESTING);
+            return set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header is nested deeper than %d",
+                              MAX_NESTING);
         }
       else if (c == '}' || c == ']')
         depth -= depth > 0;
       else if (c == '/' || c == '\'' || c == '#')
-        return set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header is not plain JSON (“%c” outside of a string)", c);
+        return set_error (error, DYNO_DATA_ERROR_CORRUPT,
+                          "its header is not plain JSON (“%c” outside of a string)", c);
     }
   return TRUE;
 }
@@ -100,7 +106,8 @@ on_member (JsonParser *parser, JsonObject *object, const char *name, gpointer da
 {
   Keys *keys = data;
 
-  if (!g_hash_table_add (keys->seen, g_strdup_printf ("%p:%s", (void *) object, name)) && keys->repeated == NULL)
+  if (!g_hash_table_add (keys->seen, g_strdup_printf ("%p:%s", (void *) object, name))
+      && keys->repeated == NULL)
     keys->repeated = g_strdup (name);
 }
 
@@ -123,7 +130,8 @@ parse_json (JsonParser *parser, const char *text, gsize length, GError **error)
   if (!ok)
     set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header is not JSON: %s", reason->message);
   else if (keys.repeated != NULL)
-    ok = set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header has the key “%s” twice", keys.repeated);
+    ok = set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header has the key “%s” twice",
+                    keys.repeated);
   g_free (keys.repeated);
   if (!ok)
     return NULL;
@@ -139,7 +147,8 @@ parse_json (JsonParser *parser, const char *text, gsize length, GError **error)
 static gboolean
 take_size (JsonNode *node, guint64 *value)
 {
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_INT64 || json_node_get_int (node) < 0)
+  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_INT64
+      || json_node_get_int (node) < 0)
     return FALSE;
   *value = (guint64) json_node_get_int (node);
   return TRUE;
@@ -150,7 +159,8 @@ static int
 take_sizes (JsonObject *object, const char *key, guint count_min, guint count_max, guint64 *values)
 {
   JsonNode *node = json_object_get_member (object, key);
-  JsonArray *array = node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+  JsonArray *array =
+      node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
   guint count = array != NULL ? json_array_get_length (array) : 0;
 
   if (array == NULL || count < count_min || count > count_max)
@@ -180,13 +190,14 @@ take_metadata (DynoSafetensors *file, JsonNode *node, GError **error)
   return TRUE;
 }
 
-/* --- tensors ------------------------------------------------------------------------------------------------------- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 static gboolean
 take_type (JsonObject *object, const char *name, DynoTensorType *type, GError **error)
 {
   JsonNode *node = json_object_get_member (object, "dtype");
-  const char *text = node != NULL && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
+  const char *text = node != NULL && JSON_NODE_HOLDS_VALUE (node)
+                             && json_node_get_value_type (node) == G_TYPE_STRING
                          ? json_node_get_string (node)
                          : NULL;
 
@@ -198,11 +209,13 @@ take_type (JsonObject *object, const char *name, DynoTensorType *type, GError **
         *type = (DynoTensorType) i;
         return TRUE;
       }
-  return set_error (error, DYNO_DATA_ERROR_UNSUPPORTED, "tensor “%s” has dtype “%s”, which Dyno does not read", name, text);
+  return set_error (error, DYNO_DATA_ERROR_UNSUPPORTED,
+                    "tensor “%s” has dtype “%s”, which Dyno does not read", name, text);
 }
 
 static gboolean
-take_tensor (DynoSafetensors *file, const char *name, JsonNode *node, const guint8 *data, guint64 data_bytes, GError **error)
+take_tensor (DynoSafetensors *file, const char *name, JsonNode *node, const guint8 *data,
+             guint64 data_bytes, GError **error)
 {
   DynoSafetensor tensor = { 0 };
   JsonObject *object = JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
@@ -210,21 +223,26 @@ take_tensor (DynoSafetensors *file, const char *name, JsonNode *node, const guin
   int n_dims;
 
   if (object == NULL)
-    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "the entry of tensor “%s” is not an object", name);
+    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "the entry of tensor “%s” is not an object",
+                      name);
   if (!take_type (object, name, &tensor.type, error))
     return FALSE;
   n_dims = take_sizes (object, "shape", 0, DYNO_SAFETENSORS_MAX_DIMS, tensor.shape);
   if (n_dims < 0)
-    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "tensor “%s” has no shape of at most %d whole numbers", name,
+    return set_error (error, DYNO_DATA_ERROR_CORRUPT,
+                      "tensor “%s” has no shape of at most %d whole numbers", name,
                       DYNO_SAFETENSORS_MAX_DIMS);
   if (take_sizes (object, "data_offsets", 2, 2, offsets) < 0)
-    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "tensor “%s” has no data_offsets of two whole numbers", name);
+    return set_error (error, DYNO_DATA_ERROR_CORRUPT,
+                      "tensor “%s” has no data_offsets of two whole numbers", name);
   size = types[tensor.type].bytes;
   for (int i = 0; i < n_dims; i++)
     if (!dyno_size_mul (size, tensor.shape[i], &size))
-      return set_error (error, DYNO_DATA_ERROR_TOO_LARGE, "the product of the shape of tensor “%s” overflows", name);
+      return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
+                        "the product of the shape of tensor “%s” overflows", name);
   if (offsets[0] > offsets[1])
-    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "the data of tensor “%s” ends before it begins", name);
+    return set_error (error, DYNO_DATA_ERROR_CORRUPT,
+                      "the data of tensor “%s” ends before it begins", name);
   if (offsets[1] > data_bytes)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
                       "tensor “%s” ends at byte %" G_GUINT64_FORMAT
@@ -232,7 +250,8 @@ take_tensor (DynoSafetensors *file, const char *name, JsonNode *node, const guin
                       name, offsets[1], data_bytes);
   if (offsets[1] - offsets[0] != size)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
-                      "tensor “%s” needs %" G_GUINT64_FORMAT " bytes by its shape, its offsets span %" G_GUINT64_FORMAT,
+                      "tensor “%s” needs %" G_GUINT64_FORMAT
+                      " bytes by its shape, its offsets span %" G_GUINT64_FORMAT,
                       name, size, offsets[1] - offsets[0]);
   tensor.n_dims = (guint) n_dims;
   tensor.name = g_strdup (name);
@@ -252,7 +271,8 @@ compare_places (gconstpointer a, gconstpointer b)
   return first->size_bytes < second->size_bytes ? -1 : first->size_bytes > second->size_bytes;
 }
 
-/* Sorted by place, each tensor must begin where the one before ended, and the last end with the file. */
+/* Sorted by place, each tensor must begin where the one before ended, and the last end with the
+ * file. */
 static gboolean
 check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GError **error)
 {
@@ -264,18 +284,21 @@ check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GEr
       const DynoSafetensor *tensor = &g_array_index (file->tensors, DynoSafetensor, i);
       const guint8 *begin = tensor->data;
       if (begin < at)
-        return set_error (error, DYNO_DATA_ERROR_CORRUPT, "the data of tensor “%s” overlaps that of “%s”", tensor->name,
+        return set_error (error, DYNO_DATA_ERROR_CORRUPT,
+                          "the data of tensor “%s” overlaps that of “%s”", tensor->name,
                           g_array_index (file->tensors, DynoSafetensor, i - 1).name);
       if (begin > at)
         return set_error (error, DYNO_DATA_ERROR_CORRUPT,
-                          "there is a hole of %" G_GSIZE_FORMAT " bytes in the data before tensor “%s”",
+                          "there is a hole of %" G_GSIZE_FORMAT
+                          " bytes in the data before tensor “%s”",
                           (gsize) (begin - at), tensor->name);
       at += tensor->size_bytes;
       g_hash_table_insert (file->by_name, (gpointer) tensor->name, GUINT_TO_POINTER (i + 1));
     }
   if (at != data + data_bytes)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
-                      "there is a hole: %" G_GUINT64_FORMAT " bytes after the last tensor belong to none",
+                      "there is a hole: %" G_GUINT64_FORMAT
+                      " bytes after the last tensor belong to none",
                       (guint64) (data + data_bytes - at));
   return TRUE;
 }
@@ -292,25 +315,28 @@ parse_header (DynoSafetensors *file, gsize size, GError **error)
   const guint8 *data;
 
   if (size < 8)
-    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "it has %" G_GSIZE_FORMAT " bytes, too few for a safetensors file",
-                      size);
+    return set_error (error, DYNO_DATA_ERROR_CORRUPT,
+                      "it has %" G_GSIZE_FORMAT " bytes, too few for a safetensors file", size);
   memcpy (&length, file->bytes, 8);
   length = GUINT64_FROM_LE (length);
   if (length > DYNO_SAFETENSORS_MAX_HEADER)
     return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
-                      "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed", length,
-                      DYNO_SAFETENSORS_MAX_HEADER);
+                      "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed",
+                      length, DYNO_SAFETENSORS_MAX_HEADER);
   if (length > size - 8)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
-                      "its header claims %" G_GUINT64_FORMAT " bytes, the file has %" G_GSIZE_FORMAT, length, size - 8);
+                      "its header claims %" G_GUINT64_FORMAT
+                      " bytes, the file has %" G_GSIZE_FORMAT,
+                      length, size - 8);
   header = parse_json (parser, (const char *) file->bytes + 8, length, error);
   if (header == NULL)
     return FALSE;
   data = file->bytes + 8 + length;
   json_object_iter_init (&iter, header);
   while (json_object_iter_next (&iter, &name, &node))
-    if (strcmp (name, "__metadata__") == 0 ? !take_metadata (file, node, error)
-                                           : !take_tensor (file, name, node, data, size - 8 - length, error))
+    if (strcmp (name, "__metadata__") == 0
+            ? !take_metadata (file, node, error)
+            : !take_tensor (file, name, node, data, size - 8 - length, error))
       return FALSE;
   return check_places (file, data, size - 8 - length, error);
 }
@@ -333,10 +359,11 @@ check_start (int fd, guint64 size, GError **error)
 {
   guint64 length = 0;
 
-  if (size >= 8 && dyno_datafile_pread (fd, &length, 8, 0) == 8 && GUINT64_FROM_LE (length) > DYNO_SAFETENSORS_MAX_HEADER)
+  if (size >= 8 && dyno_datafile_pread (fd, &length, 8, 0) == 8
+      && GUINT64_FROM_LE (length) > DYNO_SAFETENSORS_MAX_HEADER)
     return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
-                      "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed", GUINT64_FROM_LE (length),
-                      DYNO_SAFETENSORS_MAX_HEADER);
+                      "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed",
+                      GUINT64_FROM_LE (length), DYNO_SAFETENSORS_MAX_HEADER);
   return TRUE;
 }
 
@@ -350,13 +377,15 @@ read_whole (int fd, guint64 size, guint64 max_bytes, GError **error)
   if (max_bytes > 0 && size > max_bytes)
     {
       set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
-                 "it has %" G_GUINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read", size, max_bytes);
+                 "it has %" G_GUINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read", size,
+                 max_bytes);
       return NULL;
     }
   bytes = g_try_malloc (MAX (size, 1));
   if (bytes == NULL)
     {
-      set_error (error, DYNO_DATA_ERROR_TOO_LARGE, "no memory for its %" G_GUINT64_FORMAT " MB", size >> 20);
+      set_error (error, DYNO_DATA_ERROR_TOO_LARGE, "no memory for its %" G_GUINT64_FORMAT " MB",
+                 size >> 20);
       return NULL;
     }
   if (dyno_datafile_pread (fd, bytes, size, 0) != (gssize) size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reader and writer of the safetensors format (github.com/huggingface/safetensors, "Format"): named tensors and a
- * map of strings.  Weights and checkpoints are made of it. */
+/* Reader and writer of the safetensors format (github.com/huggingface/safetensors, "Format"): named
+ * tensors and a map of strings.  Weights and checkpoints are made of it. */
 #pragma once
 #include "data-error.h"
 
@@ -59,14 +59,17 @@ const DynoSafetensor *dyno_safetensors_lookup (DynoSafetensors *file, const char
 const char *dyno_safetensors_get_metadata (DynoSafetensors *file, const char *key);
 GHashTable *dyno_safetensors_get_metadata_table (DynoSafetensors *file);
 
-/* Writes tensors in the order given, streaming, into a temporary file that replaces path only when it is whole and
- * synced.  metadata: "key", "value", ..., NULL; or NULL.  Names must be unique and size_bytes fit type and shape.
- * Errors: DYNO_BASE_ERROR_DISK, DYNO_BASE_ERROR_IO, as of dyno_file_write_atomic. */
+/* Writes tensors in the order given, streaming, into a temporary file that replaces path only when
+ * it is whole and synced.  metadata: "key", "value", ..., NULL; or NULL.  Names must be unique and
+ * size_bytes fit type and shape.  Errors: DYNO_BASE_ERROR_DISK, DYNO_BASE_ERROR_IO, as of
+ * dyno_file_write_atomic. */
 gboolean dyno_safetensors_write (const char *path, const DynoSafetensor *tensors, guint n_tensors,
                                  const char *const *metadata, GError **error);
 
-/* The same in two halves: the file is whole and on the disk, beside path, and becomes it by dyno_file_replace.  *temporary: g_free. */
-gboolean dyno_safetensors_write_temporary (const char *path, const DynoSafetensor *tensors, guint n_tensors,
-                                           const char *const *metadata, char **temporary, GError **error);
+/* The same in two halves: the file is whole and on the disk, beside path, and becomes it by
+ * dyno_file_replace.  *temporary: g_free. */
+gboolean dyno_safetensors_write_temporary (const char *path, const DynoSafetensor *tensors,
+                                           guint n_tensors, const char *const *metadata,
+                                           char **temporary, GError **error);
 
 G_END_DECLS

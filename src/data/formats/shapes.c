@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:shapes: colour images of drawn shapes, one class a shape.
  *
- * Laws: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so every machine draws the same;
- * position, size and turn of a shape follow from (seed, index), so another image size shows the same picture.
- * Nothing is stored: a sample is drawn when it is decoded, in the worker, as a file would be.
+ * Laws: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so every
+ * machine draws the same; position, size and turn of a shape follow from (seed, index), so another
+ * image size shows the same picture.  Nothing is stored: a sample is drawn when it is decoded, in
+ * the worker, as a file would be.
  *
- * Coordinates: lengths in quarter pixels with 8 more bits (Q8); the unit square of a shape has its circumradius
- * at 4096 (Q12); a full turn is TURN units, a number that 3, 4, 5 and 6 divide. */
+ * Coordinates: lengths in quarter pixels with 8 more bits (Q8); the unit square of a shape has its
+ * circumradius at 4096 (Q12); a full turn is TURN units, a number that 3, 4, 5 and 6 divide. */
 #include "dataset-class.h"
 #include "hash.h"
 #include "rng.h"
@@ -22,8 +23,9 @@ typedef struct {
   guint32 n_classes;
 } Shapes;
 
-static const char *const shape_names[N_SHAPES] = { "circle", "square",   "triangle", "ring",     "cross",
-                                                   "star",   "pentagon", "diamond",  "crescent", "stripes" };
+static const char *const shape_names[N_SHAPES] = { "circle",   "square", "triangle", "ring",
+                                                   "cross",    "star",   "pentagon", "diamond",
+                                                   "crescent", "stripes" };
 
 typedef struct {
   int n_planes;     /* half planes n . p <= distance */
@@ -40,7 +42,8 @@ typedef struct {
   int noise;
 } Drawing;
 
-/* Sine of angle in Q16, from Bhaskara's rational formula: within 0.0017, exact at multiples of a quarter turn. */
+/* Sine of angle in Q16, from Bhaskara's rational formula: within 0.0017, exact at multiples of a
+ * quarter turn. */
 static gint64
 sine_of (gint64 angle)
 {
@@ -75,7 +78,8 @@ planes_kept (const Polygon *polygon, int u, int v)
   return kept;
 }
 
-/* Whether (u, v), Q12 in the shape's own axes, lies inside it; only asked within the circumscribed circle. */
+/* Whether (u, v), Q12 in the shape's own axes, lies inside it; only asked within the circumscribed
+ * circle. */
 static gboolean
 is_inside (const Drawing *drawing, int u, int v)
 {
@@ -90,7 +94,8 @@ is_inside (const Drawing *drawing, int u, int v)
     case 3: /* ring */
       return square >= ONE * 9 / 25;
     case 4: /* cross */
-      return (ABS (u) <= ONE / 4 && ABS (v) <= ONE * 15 / 16) || (ABS (v) <= ONE / 4 && ABS (u) <= ONE * 15 / 16);
+      return (ABS (u) <= ONE / 4 && ABS (v) <= ONE * 15 / 16)
+             || (ABS (v) <= ONE / 4 && ABS (u) <= ONE * 15 / 16);
     case 5: /* star: a pentagram is where at least four of the five half planes of its core hold */
       return planes_kept (&drawing->polygon, u, v) >= 4;
     case 7: /* diamond, narrow, so that no turn makes it a square */
@@ -98,13 +103,15 @@ is_inside (const Drawing *drawing, int u, int v)
     case 8: /* crescent: the circle without another, smaller and shifted */
       return ((u - ONE / 2) * (u - ONE / 2) + v * v) >> 12 >= ONE * 9 / 16;
     case 9: /* three stripes */
-      return ABS (u) <= ONE * 11 / 16 && ABS (v) <= ONE * 11 / 16 && (ABS (v) <= ONE * 9 / 64 || ABS (v) >= ONE * 27 / 64);
+      return ABS (u) <= ONE * 11 / 16 && ABS (v) <= ONE * 11 / 16
+             && (ABS (v) <= ONE * 9 / 64 || ABS (v) >= ONE * 27 / 64);
     default: /* triangle, pentagon */
       return planes_kept (&drawing->polygon, u, v) == drawing->polygon.n_planes;
     }
 }
 
-/* A bright shape on a dark ground: what a small network has to learn is the outline, and it can within a minute on a CPU. */
+/* A bright shape on a dark ground: what a small network has to learn is the outline, and it can
+ * within a minute on a CPU. */
 static void
 choose_colours (Drawing *drawing, DynoRng *rng)
 {
@@ -125,7 +132,8 @@ plan_drawing (Drawing *drawing, const Shapes *shapes, guint64 index, guint32 wid
   gint64 side = (gint64) MIN (width, height) * 4 * 256;
   gint64 radius = side * (gint64) (280 + dyno_rng_below (&rng, 200)) / 1024;
   gint64 turn = (gint64) dyno_rng_below (&rng, TURN);
-  gint64 free_x = (gint64) width * 4 * 256 - 2 * radius, free_y = (gint64) height * 4 * 256 - 2 * radius;
+  gint64 free_x = (gint64) width * 4 * 256 - 2 * radius,
+         free_y = (gint64) height * 4 * 256 - 2 * radius;
 
   drawing->shape = (guint32) (index % shapes->n_classes);
   drawing->centre_x = radius + free_x * (gint64) dyno_rng_below (&rng, 1025) / 1024;
@@ -162,8 +170,8 @@ coverage (const Drawing *drawing, guint32 x, guint32 y)
 }
 
 static gboolean
-shapes_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-               GByteArray *scratch, GError **error)
+shapes_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
+               gpointer target, GByteArray *scratch, GError **error)
 {
   const Shapes *shapes = dataset->state;
   Drawing drawing = { 0 };
@@ -176,7 +184,8 @@ shapes_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 heigh
       {
         int covered = coverage (&drawing, x, y);
         /* One random word serves two pixels. */
-        noise = count % 2 == 0 ? dyno_rng_at (shapes->seed ^ NOISE_KEY, index, count / 2) : noise >> 24;
+        noise =
+            count % 2 == 0 ? dyno_rng_at (shapes->seed ^ NOISE_KEY, index, count / 2) : noise >> 24;
         for (int c = 0; c < 3; c++)
           {
             int background = drawing.background[c] + drawing.slope_x[c] * (int) x / (int) width
@@ -200,7 +209,8 @@ shapes_label (DynoDataset *dataset, guint64 index)
 static char *
 shapes_describe (DynoDataset *dataset, guint64 index)
 {
-  return g_strdup_printf ("%s #%" G_GUINT64_FORMAT, shape_names[shapes_label (dataset, index)], index);
+  return g_strdup_printf ("%s #%" G_GUINT64_FORMAT, shape_names[shapes_label (dataset, index)],
+                          index);
 }
 
 static gboolean
@@ -250,8 +260,9 @@ shapes_open (DynoDataset *dataset, const DynoOpenContext *context, GError **erro
       info->mean[c] = 0.33f;
       info->deviation[c] = 0.25f;
     }
-  facts = g_strdup_printf ("shapes 2 %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, n_samples, n_classes,
-                           seed);
+  facts =
+      g_strdup_printf ("shapes 2 %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
+                       n_samples, n_classes, seed);
   info->content_hash = dyno_hash_string (DYNO_HASH_START, facts);
   return TRUE;
 }

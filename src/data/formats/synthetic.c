@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* synthetic:HxWxC: noise.  With device_noise set the training side makes it on the device and copies nothing, which
- * measures the GPU alone; decode gives noise as well, for whoever wants the bytes.
- * Laws: noise and labels follow from the index alone; they carry no relation, so nothing can be learnt. */
+/* synthetic:HxWxC: noise.  With device_noise set the training side makes it on the device and
+ * copies nothing, which measures the GPU alone; decode gives noise as well, for whoever wants the
+ * bytes.
+ * Laws: noise and labels follow from the index alone; they carry no relation, so nothing can be
+ * learnt. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "hash.h"
@@ -20,8 +22,8 @@ synthetic_label (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-synthetic_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels, gpointer target,
-                  GByteArray *scratch, GError **error)
+synthetic_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                  gpointer pixels, gpointer target, GByteArray *scratch, GError **error)
 {
   gsize size = (gsize) width * height * dataset->info.channels;
   guint8 *out = pixels;
@@ -48,15 +50,16 @@ parse_shape (const DynoLocation *location, guint64 *shape, GError **error)
   g_auto (GStrv) parts = g_strsplit (location->body, "x", -1);
   guint64 size;
 
-  if (g_strv_length (parts) == 3 && g_ascii_string_to_unsigned (parts[0], 10, 1, 16384, &shape[0], NULL)
+  if (g_strv_length (parts) == 3
+      && g_ascii_string_to_unsigned (parts[0], 10, 1, 16384, &shape[0], NULL)
       && g_ascii_string_to_unsigned (parts[1], 10, 1, 16384, &shape[1], NULL)
       && g_ascii_string_to_unsigned (parts[2], 10, 1, 65536, &shape[2], NULL)
       && dyno_size_mul (shape[0] * shape[1], shape[2], &size) && size <= MAX_BYTES)
     return TRUE;
-  g_set_error (
-      error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-      _ ("“%s”: the shape must be HEIGHTxWIDTHxCHANNELS, as in synthetic:224x224x3 (each side up to 16384, 1 GB a sample)"),
-      location->text);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
+               _ ("“%s”: the shape must be HEIGHTxWIDTHxCHANNELS, as in synthetic:224x224x3 (each "
+                  "side up to 16384, 1 GB a sample)"),
+               location->text);
   return FALSE;
 }
 

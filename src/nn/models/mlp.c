@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MLP: flatten, linear 256, ReLU, linear 128, ReLU, linear.  Parameter names are those of
- * nn.Sequential (Flatten, Linear, ReLU, Linear, ReLU, Linear); the first layer's columns are in PyTorch's order C, H, W. */
+ * nn.Sequential (Flatten, Linear, ReLU, Linear, ReLU, Linear); the first layer's columns are in
+ * PyTorch's order C, H, W. */
 #include "models.h"
 
 static DynoTensor *
@@ -15,6 +16,7 @@ build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
 
 const DynoModel dyno_model_mlp = { .name = "mlp",
                                    .title = "MLP",
-                                   .summary = "Three linear layers: vectors, tables and tiny images",
+                                   .summary =
+                                       "Three linear layers: vectors, tables and tiny images",
                                    .min_size = 1,
                                    .build = build };

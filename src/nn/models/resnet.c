@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ResNet-18, -34 and -50 with torchvision's names and start values.
- * He et al., "Deep Residual Learning for Image Recognition" (2015); the stride lies in the 3x3 convolution of a
- * bottleneck (torchvision's "v1.5"). */
+ * He et al., "Deep Residual Learning for Image Recognition" (2015); the stride lies in the 3x3
+ * convolution of a bottleneck (torchvision's "v1.5"). */
 #include "models.h"
 
 typedef struct {
@@ -24,7 +24,8 @@ join (const char *prefix, const char *suffix)
 
 /* Convolution without bias and batch norm, named prefix.conv and prefix.norm. */
 static DynoTensor *
-conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, guint32 channels, guint32 kernel, guint32 stride)
+conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, guint32 channels,
+           guint32 kernel, guint32 stride)
 {
   DynoConv2dParams params = { .out_channels = channels,
                               .kernel_h = kernel,
@@ -37,12 +38,14 @@ conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, guint3
   return dyno_batch_norm (b->graph, dyno_conv2d (b->graph, x, conv, &params), norm);
 }
 
-/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", with a ReLU unless it is the last. */
+/* The same inside of a block: "<block>.conv<i>" and "<block>.bn<i>", with a ReLU unless it is the
+ * last. */
 static DynoTensor *
-unit (Builder *b, DynoTensor *x, const char *block, guint index, guint32 channels, guint32 kernel, guint32 stride,
-      gboolean relu)
+unit (Builder *b, DynoTensor *x, const char *block, guint index, guint32 channels, guint32 kernel,
+      guint32 stride, gboolean relu)
 {
-  g_autofree char *conv = g_strdup_printf ("%s.conv%u", block, index), *norm = g_strdup_printf ("%s.bn%u", block, index);
+  g_autofree char *conv = g_strdup_printf ("%s.conv%u", block, index),
+                  *norm = g_strdup_printf ("%s.bn%u", block, index);
   g_autofree char *act = g_strdup_printf ("%s.relu%u", block, index);
   x = conv_norm (b, x, conv, norm, channels, kernel, stride);
   return relu ? dyno_relu (b->graph, x, act) : x;
@@ -114,14 +117,17 @@ const DynoModel dyno_model_resnet18 = { .name = "resnet18",
                                         .summary = "Residual network of 18 layers: photographs",
                                         .min_size = 32,
                                         .build = build_18 };
-const DynoModel dyno_model_resnet34 = { .name = "resnet34",
-                                        .title = "ResNet-34",
-                                        .summary = "Residual network of 34 layers: photographs, more of them",
-                                        .min_size = 32,
-                                        .build = build_34 };
-const DynoModel dyno_model_resnet50 = { .name = "resnet50",
-                                        .title = "ResNet-50",
-                                        .summary =
-                                            "Residual network of 50 layers with bottlenecks: large sets of photographs",
-                                        .min_size = 32,
-                                        .build = build_50 };
+const DynoModel dyno_model_resnet34 = {
+  .name = "resnet34",
+  .title = "ResNet-34",
+  .summary = "Residual network of 34 layers: photographs, more of them",
+  .min_size = 32,
+  .build = build_34
+};
+const DynoModel dyno_model_resnet50 = {
+  .name = "resnet50",
+  .title = "ResNet-50",
+  .summary = "Residual network of 50 layers with bottlenecks: large sets of photographs",
+  .min_size = 32,
+  .build = build_50
+};

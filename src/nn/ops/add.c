@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* add: y = a + b.  Inputs a, b; output y.  The gradient of both is y's own, so there is no backward kernel.
- * accumulate: target += source, the same kernel; inputs source and target, output target. */
+/* add: y = a + b.  Inputs a, b; output y.  The gradient of both is y's own, so there is no backward
+ * kernel.  accumulate: target += source, the same kernel; inputs source and target, output
+ * target. */
 #include "batchnorm.h"
 #include "elementwise.h"
 #include "ops.h"
@@ -16,8 +17,8 @@ add_backward (DynoGraph *graph, DynoNode *node)
 static void
 add_lower (DynoLowering *lowering, DynoNode *node)
 {
-  dyno_elementwise_lower (lowering, node, "forward", "add/add_forward.comp", node->inputs[0], node->inputs[1],
-                          node->outputs[0], FALSE, NULL, 0, FALSE);
+  dyno_elementwise_lower (lowering, node, "forward", "add/add_forward.comp", node->inputs[0],
+                          node->inputs[1], node->outputs[0], FALSE, NULL, 0, FALSE);
 }
 
 static gboolean
@@ -26,9 +27,10 @@ add_recomputable (const DynoNode *node)
   return TRUE;
 }
 
-static const DynoOpClass add_class = {
-  .name = DYNO_OP_ADD, .backward = add_backward, .lower = add_lower, .recomputable = add_recomputable
-};
+static const DynoOpClass add_class = { .name = DYNO_OP_ADD,
+                                       .backward = add_backward,
+                                       .lower = add_lower,
+                                       .recomputable = add_recomputable };
 
 static const DynoOpClass accumulate_class = { .name = "accumulate", .lower = add_lower };
 
@@ -44,7 +46,8 @@ dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name)
   if (!a || !b)
     return NULL;
   if (!shapes_equal (a, b))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: cannot add (%u, %u, %u, %u) and (%u, %u, %u, %u)", name, a->n,
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: cannot add (%u, %u, %u, %u) and (%u, %u, %u, %u)", name, a->n,
                             a->h, a->w, a->c, b->n, b->h, b->w, b->c);
   DynoTensor *y = dyno_graph_activation (graph, name, a->n, a->h, a->w, a->c);
   if (!y)
@@ -60,5 +63,6 @@ dyno_accumulate (DynoGraph *graph, DynoTensor *source, DynoTensor *target)
     return;
   g_return_if_fail (shapes_equal (source, target));
   g_autofree char *name = g_strconcat (target->name, ".accumulate", NULL);
-  dyno_graph_node (graph, &accumulate_class, name, (DynoTensor *[]){ target, source }, 2, &target, 1, NULL, 0);
+  dyno_graph_node (graph, &accumulate_class, name, (DynoTensor *[]){ target, source }, 2, &target,
+                   1, NULL, 0);
 }

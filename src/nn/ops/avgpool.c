@@ -17,7 +17,8 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *dy = node->inputs[0], *dx = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, dx);
-  DynoKernelSpec spec = { .shader = "pool/avgpool_backward.comp", .push_bytes = sizeof (DynoAvgPoolPush) };
+  DynoKernelSpec spec = { .shader = "pool/avgpool_backward.comp",
+                          .push_bytes = sizeof (DynoAvgPoolPush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, dx->dtype);
   dyno_elementwise_words (&spec, info);
@@ -26,8 +27,9 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   dyno_kernel_spec_constant (&spec, count);
   dyno_kernel_spec_constant (&spec, dx->cp / dyno_dtype_lanes (dx->dtype));
   dyno_kernel_spec_constant (&spec, dx->h * dx->w);
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "backward", &spec,
-                                                   dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "backward", &spec,
+                              dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->flops = dyno_tensor_elements (dx);
   dispatch->bytes = dy->size_bytes + dx->size_bytes * (attributes->accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, source), dy, DYNO_ACCESS_READ);
@@ -35,7 +37,8 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
 
-static const DynoOpClass avg_pool_backward_class = { .name = "global_avg_pool_backward", .lower = avg_pool_lower_backward };
+static const DynoOpClass avg_pool_backward_class = { .name = "global_avg_pool_backward",
+                                                     .lower = avg_pool_lower_backward };
 
 static void
 avg_pool_backward (DynoGraph *graph, DynoNode *node)
@@ -46,7 +49,8 @@ avg_pool_backward (DynoGraph *graph, DynoNode *node)
   if (!dx)
     return;
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &avg_pool_backward_class, name, &dy, 1, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_node (graph, &avg_pool_backward_class, name, &dy, 1, &dx, 1, &attributes,
+                   sizeof attributes);
 }
 
 static void
@@ -57,7 +61,8 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
   guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype), pixels = x->h * x->w;
   guint32 invocations = MIN (dyno_info_is_software (info) ? 64 : 256, info->max_invocations);
   guint32 width = MIN (cvecs, 32);
-  DynoKernelSpec spec = { .shader = "pool/avgpool_forward.comp", .push_bytes = sizeof (DynoAvgPoolPush) };
+  DynoKernelSpec spec = { .shader = "pool/avgpool_forward.comp",
+                          .push_bytes = sizeof (DynoAvgPoolPush) };
   spec.local_size[0] = width;
   spec.local_size[1] = CLAMP (pixels / 4, 1, invocations / width);
   dyno_elementwise_type (&spec, x->dtype);
@@ -66,8 +71,8 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
   dyno_kernel_spec_constant (&spec, cvecs);
   dyno_kernel_spec_constant (&spec, pixels);
   dyno_kernel_spec_constant (&spec, x->n);
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "forward", &spec, (cvecs + width - 1) / width, MIN (x->n, 65535), 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (
+      lowering, node, "forward", &spec, (cvecs + width - 1) / width, MIN (x->n, 65535), 1);
   dispatch->flops = dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + y->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, source), x, DYNO_ACCESS_READ);
@@ -80,9 +85,10 @@ avg_pool_recomputable (const DynoNode *node)
   return TRUE;
 }
 
-static const DynoOpClass avg_pool_class = {
-  .name = "global_avg_pool", .backward = avg_pool_backward, .lower = avg_pool_lower, .recomputable = avg_pool_recomputable
-};
+static const DynoOpClass avg_pool_class = { .name = "global_avg_pool",
+                                            .backward = avg_pool_backward,
+                                            .lower = avg_pool_lower,
+                                            .recomputable = avg_pool_recomputable };
 
 DynoTensor *
 dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name)
@@ -90,7 +96,8 @@ dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name)
   if (!x)
     return NULL;
   if ((guint64) x->h * x->w > G_MAXINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: an image of %ux%u is too large", name, x->h, x->w);
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: an image of %ux%u is too large", name,
+                            x->h, x->w);
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, 1, 1, x->c);
   if (!y)
     return NULL;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of batch norm in training: batch_norm_stats, and how sums over rows are cut, for it and for the backward pass.
+/* The statistics of batch norm in training: batch_norm_stats, and how sums over rows are cut, for
+ * it and for the backward pass.
  *
- * batch_norm_stats: input x, running mean, running variance (STATE, moved); outputs mean, invstd.  Where the convolution that wrote x
- * has summed up its columns (dyno_fuse_statistics) x is not read. */
+ * batch_norm_stats: input x, running mean, running variance (STATE, moved); outputs mean, invstd.
+ * Where the convolution that wrote x has summed up its columns (dyno_fuse_statistics) x is not
+ * read. */
 #include "batchnorm-private.h"
 #include "batchnorm-push.h"
 #include "elementwise.h"
@@ -16,21 +18,27 @@ dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x)
   gboolean software = dyno_info_is_software (info);
   guint32 invocations = MIN (software ? 64 : 256, info->max_invocations);
   guint32 widest = software ? 16 : 32, wanted = software ? 128 : dyno_device_info_scale (info, 768);
-  DynoBatchNormReduction r = { .rows = x->n * x->h * x->w, .cvecs = x->cp / dyno_dtype_lanes (x->dtype) };
+  DynoBatchNormReduction r = { .rows = x->n * x->h * x->w,
+                               .cvecs = x->cp / dyno_dtype_lanes (x->dtype) };
   r.blocks = (r.cvecs + widest - 1) / widest;
   r.width = (r.cvecs + r.blocks - 1) / r.blocks;
   r.lanes = invocations / r.width;
-  guint32 groups = MAX (1, wanted / r.blocks), batch = r.lanes * (software ? 8 : DYNO_BATCH_NORM_ROWS);
+  guint32 groups = MAX (1, wanted / r.blocks),
+          batch = r.lanes * (software ? 8 : DYNO_BATCH_NORM_ROWS);
   guint32 batches = (r.rows + batch - 1) / batch;
-  r.rows_per_group = (batches + groups - 1) / groups * batch; /* whole batches, so that only the last group has odd rows */
+  /* whole batches, so that only the last group has odd rows */
+  r.rows_per_group = (batches + groups - 1) / groups * batch;
   r.groups = (r.rows + r.rows_per_group - 1) / r.rows_per_group;
   return r;
 }
 
 DynoKernelSpec
-dyno_batch_norm_reduction_spec (const DynoBatchNormReduction *r, const char *shader, DynoDtype dtype, guint32 push_bytes)
+dyno_batch_norm_reduction_spec (const DynoBatchNormReduction *r, const char *shader,
+                                DynoDtype dtype, guint32 push_bytes)
 {
-  DynoKernelSpec spec = { .shader = shader, .local_size = { r->width, r->lanes, 1 }, .push_bytes = push_bytes };
+  DynoKernelSpec spec = { .shader = shader,
+                          .local_size = { r->width, r->lanes, 1 },
+                          .push_bytes = push_bytes };
   dyno_elementwise_type (&spec, dtype);
   dyno_kernel_spec_constant (&spec, r->rows);
   dyno_kernel_spec_constant (&spec, r->cvecs);
@@ -39,8 +47,8 @@ dyno_batch_norm_reduction_spec (const DynoBatchNormReduction *r, const char *sha
 }
 
 DynoKernelSpec
-dyno_batch_norm_finish_spec (const DynoBatchNormReduction *r, const DynoDeviceInfo *info, const char *shader,
-                             guint32 channels, guint32 push_bytes)
+dyno_batch_norm_finish_spec (const DynoBatchNormReduction *r, const DynoDeviceInfo *info,
+                             const char *shader, guint32 channels, guint32 push_bytes)
 {
   guint32 lanes = MIN (dyno_info_is_software (info) ? 8 : 128, r->groups);
   lanes = MIN (lanes, info->max_invocations / DYNO_BATCH_NORM_FINISH_CHANNELS);
@@ -56,9 +64,11 @@ dyno_batch_norm_finish_spec (const DynoBatchNormReduction *r, const DynoDeviceIn
 }
 
 DynoTensor *
-dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *r, const DynoTensor *x)
+dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *r,
+                          const DynoTensor *x)
 {
-  return dyno_lowering_workspace (lowering, "partials", (guint64) r->groups * 2 * x->cp * sizeof (float));
+  return dyno_lowering_workspace (lowering, "partials",
+                                  (guint64) r->groups * 2 * x->cp * sizeof (float));
 }
 
 /* Groups of sums that batchnorm_finish reads by itself; more are joined before. */
@@ -70,28 +80,35 @@ static void
 join_sums (DynoLowering *lowering, DynoNode *node, guint32 channels, DynoColumnSums *sums)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
-  guint32 vectors = 2 * channels / 4, width = MIN (vectors, 32), each = (sums->groups + JOINED - 1) / JOINED;
+  guint32 vectors = 2 * channels / 4, width = MIN (vectors, 32),
+          each = (sums->groups + JOINED - 1) / JOINED;
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_join.comp",
-                          .local_size = { width, MAX (1, MIN (256, info->max_invocations) / width), 1 },
+                          .local_size = { width, MAX (1, MIN (256, info->max_invocations) / width),
+                                          1 },
                           .push_bytes = sizeof (DynoBatchNormJoinPush) };
   dyno_kernel_spec_constant (&spec, sums->groups);
   dyno_kernel_spec_constant (&spec, vectors);
   dyno_kernel_spec_constant (&spec, each);
   guint32 groups = (sums->groups + each - 1) / each;
-  DynoTensor *joined = dyno_lowering_workspace (lowering, "joined", (guint64) groups * 2 * channels * sizeof (float));
+  DynoTensor *joined = dyno_lowering_workspace (lowering, "joined",
+                                                (guint64) groups * 2 * channels * sizeof (float));
   if (!joined)
     return;
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "join", &spec, groups, (vectors + width - 1) / width, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "join", &spec, groups,
+                                                   (vectors + width - 1) / width, 1);
   dispatch->flops = (guint64) sums->groups * 2 * channels;
   dispatch->bytes = sums->partials->size_bytes + joined->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, partials), sums->partials, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, joined), joined, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, partials), sums->partials,
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, joined), joined,
+                      DYNO_ACCESS_WRITE);
   *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
 }
 
 /* The groups' statistics of x; changes r to what those are. */
 static DynoTensor *
-statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduction *r, gboolean *are_sums)
+statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduction *r,
+                     gboolean *are_sums)
 {
   DynoTensor *x = node->inputs[0];
   DynoColumnSums sums;
@@ -104,13 +121,15 @@ statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduct
       return sums.partials;
     }
   DynoTensor *partials = dyno_batch_norm_partials (lowering, r, x);
-  DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_statistics.comp", x->dtype,
-                                                        sizeof (DynoBatchNormStatisticsPush));
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "statistics", &spec, r->groups, r->blocks, 1);
+  DynoKernelSpec spec = dyno_batch_norm_reduction_spec (
+      r, "batchnorm/batchnorm_statistics.comp", x->dtype, sizeof (DynoBatchNormStatisticsPush));
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "statistics", &spec, r->groups, r->blocks, 1);
   dispatch->flops = 3 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials,
+                      DYNO_ACCESS_WRITE);
   return partials;
 }
 
@@ -123,40 +142,47 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
   gboolean are_sums;
   DynoTensor *partials = statistics_partials (lowering, node, &r, &are_sums);
 
-  DynoKernelSpec spec =
-      dyno_batch_norm_finish_spec (&r, info, "batchnorm/batchnorm_finish.comp", x->cp, sizeof (DynoBatchNormFinishPush));
+  DynoKernelSpec spec = dyno_batch_norm_finish_spec (&r, info, "batchnorm/batchnorm_finish.comp",
+                                                     x->cp, sizeof (DynoBatchNormFinishPush));
   if (are_sums)
     dyno_kernel_spec_macro (&spec, "SUMS=1");
   dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
   dyno_kernel_spec_constant_float (&spec, MOMENTUM);
   dyno_kernel_spec_constant_float (&spec, (float) ((double) r.rows / (r.rows - 1)));
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "finish", &spec, x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec,
+                                                   x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r.groups * 5 * x->c;
   dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r.groups + 6);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, partials), partials, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, mean), node->outputs[0], DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, invstd), node->outputs[1], DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_mean), node->inputs[1], DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_variance), node->inputs[2],
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, partials), partials,
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, mean), node->outputs[0],
+                      DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, invstd), node->outputs[1],
+                      DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_mean), node->inputs[1],
                       DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_variance),
+                      node->inputs[2], DYNO_ACCESS_READ_WRITE);
 }
 
-const DynoOpClass dyno_batch_norm_stats_op = { .name = DYNO_OP_BATCH_NORM_STATS, .lower = stats_lower };
+const DynoOpClass dyno_batch_norm_stats_op = { .name = DYNO_OP_BATCH_NORM_STATS,
+                                               .lower = stats_lower };
 
 gboolean
-dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name, DynoTensor **mean, DynoTensor **spread)
+dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name, DynoTensor **mean,
+                              DynoTensor **spread)
 {
   g_autofree char *stats_name = g_strconcat (name, ".stats", NULL);
   g_autofree char *mean_name = g_strconcat (name, ".mean", NULL);
   g_autofree char *invstd_name = g_strconcat (name, ".invstd", NULL);
-  DynoTensor *outputs[2] = { dyno_graph_tensor (graph, mean_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->c, x->cp),
-                             dyno_graph_tensor (graph, invstd_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->cp,
-                                                x->cp) };
+  DynoTensor *outputs[2] = {
+    dyno_graph_tensor (graph, mean_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->c, x->cp),
+    dyno_graph_tensor (graph, invstd_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 1, x->cp, x->cp)
+  };
   if (!outputs[0] || !outputs[1])
     return FALSE;
-  dyno_graph_node (graph, &dyno_batch_norm_stats_op, stats_name, (DynoTensor *[]){ x, *mean, *spread }, 3, outputs, 2, NULL,
-                   0);
+  dyno_graph_node (graph, &dyno_batch_norm_stats_op, stats_name,
+                   (DynoTensor *[]){ x, *mean, *spread }, 3, outputs, 2, NULL, 0);
   *mean = outputs[0];
   *spread = outputs[1];
   return TRUE;

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm and its backward pass; roles of the tensors and fusion: batchnorm.h; statistics: batchnorm-stats.c.
+/* batch_norm and its backward pass; roles of the tensors and fusion: batchnorm.h; statistics:
+ * batchnorm-stats.c.
  *
- * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where not wanted.
- * With max pooling batch_norm writes the pooled y, the places of the largest values and x there (winners); dy is then zero but at
- * the winners, so the backward pass reduces over those alone, and gathers dy for dx.
+ * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where
+ * not wanted.  With max pooling batch_norm writes the pooled y, the places of the largest values
+ * and x there (winners); dy is then zero but at the winners, so the backward pass reduces over
+ * those alone, and gathers dy for dx.
  * Laws:
- * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the groups; equal inputs give equal bits.
+ * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the
+ *   groups; equal inputs give equal bits.
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
- * - y without a residual may be dropped after the forward pass: the reducing pass then writes it again, by the same expression.
+ * - y without a residual may be dropped after the forward pass: the reducing pass then writes it
+ *   again, by the same expression.
  * - The mask of a fused relu is found again from x, or from y where a residual was added.
- * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and shared; and dx, where there
- *   is no residual, is written over dy: the backward pass then needs no memory of its own.  With max pooling, where dy is smaller,
- *   dx is written over x instead, if nobody reads that any more. */
+ * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and
+ *   shared; and dx, where there is no residual, is written over dy: the backward pass then needs no
+ *   memory of its own.  With max pooling, where dy is smaller, dx is written over x instead, if
+ *   nobody reads that any more. */
 #include "batchnorm-private.h"
 #include "elementwise.h"
 #include "ops.h"
@@ -20,8 +25,9 @@
 
 #define APPLY_ROUNDS 8 /* accesses that an invocation takes where there are plenty */
 
-/* Windows, or cells of the gradient, that an invocation of the kernels with max pooling takes where windows overlap (across and
- * down), and where they do not (across): more share more loads and arithmetic, and want more registers. */
+/* Windows, or cells of the gradient, that an invocation of the kernels with max pooling takes where
+ * windows overlap (across and down), and where they do not (across): more share more loads and
+ * arithmetic, and want more registers. */
 #define POOL_COLUMNS         2
 #define POOL_ROWS            8
 #define POOL_COLUMNS_APART   2
@@ -29,7 +35,8 @@
 #define UNPOOL_ROWS          8
 #define UNPOOL_COLUMNS_APART 1
 #define ROWS_SOFTWARE        3
-#define STRIPS               (1 << 17) /* invocations that keep a large card busy: strips get shorter where there are fewer */
+/* invocations that keep a large card busy: strips get shorter where there are fewer */
+#define STRIPS (1 << 17)
 
 enum {
   BACKWARD_X,
@@ -53,11 +60,12 @@ typedef struct {
   DynoTensor *y;              /* what the reducing pass can restore; NULL with a residual */
 } BatchNormBackward;
 
-/* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its workgroups: an invocation stays with
- * its channels, so as many are at work as are a multiple of cvecs; several rounds each, so that the channels' values are
- * loaded seldom. */
+/* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
+ * workgroups: an invocation stays with its channels, so as many are at work as are a multiple of
+ * cvecs; several rounds each, so that the channels' values are loaded seldom. */
 static guint32
-apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x, guint32 count, guint32 rounds)
+apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *x, guint32 count,
+                guint32 rounds)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype);
@@ -74,13 +82,15 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
   return (guint32) groups;
 }
 
-/* Forward -------------------------------------------------------------------------------------------------------- */
+/* Forward -------------------------------------------------------------------------------------- */
 
-/* What a kernel with max pooling is compiled for, and its workgroups: the window and the strips of h x w windows or cells that its
- * invocations take, at most columns x rows, in macros, so that loops unroll; constants 0 to 6. */
+/* What a kernel with max pooling is compiled for, and its workgroups: the window and the strips of
+ * h x w windows or cells that its invocations take, at most columns x rows, in macros, so that
+ * loops unroll; constants 0 to 6. */
 static guint32
-pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool, const DynoTensor *x,
-               const DynoTensor *y, guint32 h, guint32 w, guint32 columns, guint32 rows)
+pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool,
+               const DynoTensor *x, const DynoTensor *y, guint32 h, guint32 w, guint32 columns,
+               guint32 rows)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   gboolean software = dyno_info_is_software (info);
@@ -96,7 +106,8 @@ pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAt
   down = (h + rows - 1) / rows;
   dyno_kernel_spec_macro (spec, "COLUMNS=%u", columns);
   dyno_kernel_spec_macro (spec, "ROWS=%u", rows);
-  guint32 groups = apply_geometry (lowering, spec, x, across * down, MAX (1, APPLY_ROUNDS / (columns * rows)));
+  guint32 groups =
+      apply_geometry (lowering, spec, x, across * down, MAX (1, APPLY_ROUNDS / (columns * rows)));
   dyno_kernel_spec_macro (spec, "WINDOW=%u", pool->kernel);
   dyno_kernel_spec_macro (spec, "STEP=%u", pool->stride);
   dyno_kernel_spec_macro (spec, "PAD=%u", pool->pad);
@@ -111,8 +122,10 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
 {
   const DynoBatchNormAttributes *attributes = node->attributes;
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *y = node->outputs[DYNO_BATCH_NORM_Y];
-  DynoTensor *argmax = node->outputs[DYNO_BATCH_NORM_ARGMAX], *winners = node->outputs[DYNO_BATCH_NORM_WINNERS];
-  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pool.comp", .push_bytes = sizeof (DynoBatchNormPoolPush) };
+  DynoTensor *argmax = node->outputs[DYNO_BATCH_NORM_ARGMAX],
+             *winners = node->outputs[DYNO_BATCH_NORM_WINNERS];
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pool.comp",
+                          .push_bytes = sizeof (DynoBatchNormPoolPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (attributes->relu)
@@ -123,25 +136,31 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   dyno_elementwise_count (lowering, x); /* the kernel's places fit 31 bits */
   gboolean overlap = attributes->pool.kernel > attributes->pool.stride;
-  guint32 groups = pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h, y->w,
-                                  overlap ? POOL_COLUMNS : POOL_COLUMNS_APART, overlap ? POOL_ROWS : 1);
+  guint32 groups =
+      pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h, y->w,
+                     overlap ? POOL_COLUMNS : POOL_COLUMNS_APART, overlap ? POOL_ROWS : 1);
   dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "pool", &spec, groups, 1, 1);
   dispatch->flops = 3 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes + y->size_bytes + (argmax ? argmax->size_bytes + winners->size_bytes : 0);
-  static const guint16 offsets[] = { [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormPoolPush, x),
-                                     [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormPoolPush, gamma),
-                                     [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormPoolPush, beta),
-                                     [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormPoolPush, mean),
-                                     [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormPoolPush, spread) };
+  dispatch->bytes =
+      x->size_bytes + y->size_bytes + (argmax ? argmax->size_bytes + winners->size_bytes : 0);
+  static const guint16 offsets[] = {
+    [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormPoolPush, x),
+    [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormPoolPush, gamma),
+    [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormPoolPush, beta),
+    [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormPoolPush, mean),
+    [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormPoolPush, spread)
+  };
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
     dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, y), y, DYNO_ACCESS_WRITE);
   if (!argmax)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, argmax), argmax, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, winners), winners, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, argmax), argmax,
+                      DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, winners), winners,
+                      DYNO_ACCESS_WRITE);
 }
 
 static void
@@ -153,8 +172,10 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
       batch_norm_lower_pool (lowering, node);
       return;
     }
-  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
-  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp", .push_bytes = sizeof (DynoBatchNormApplyPush) };
+  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X],
+             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp",
+                          .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (attributes->relu)
@@ -163,22 +184,26 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
-  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
+  guint32 groups =
+      apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
   dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
   dispatch->flops = 2 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes * (residual ? 3 : 2);
-  static const guint16 offsets[] = { [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormApplyPush, x),
-                                     [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormApplyPush, gamma),
-                                     [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormApplyPush, beta),
-                                     [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormApplyPush, mean),
-                                     [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormApplyPush, spread),
-                                     [DYNO_BATCH_NORM_RESIDUAL] = offsetof (DynoBatchNormApplyPush, residual) };
+  static const guint16 offsets[] = {
+    [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormApplyPush, x),
+    [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormApplyPush, gamma),
+    [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormApplyPush, beta),
+    [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormApplyPush, mean),
+    [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormApplyPush, spread),
+    [DYNO_BATCH_NORM_RESIDUAL] = offsetof (DynoBatchNormApplyPush, residual)
+  };
   for (guint i = 0; i < DYNO_BATCH_NORM_N_INPUTS; i++)
     if (node->inputs[i])
       dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, y), node->outputs[0], DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, y), node->outputs[0],
+                      DYNO_ACCESS_WRITE);
 }
 
 static gboolean
@@ -192,12 +217,14 @@ batch_norm_print (const DynoNode *node)
 {
   const DynoBatchNormAttributes *attributes = node->attributes;
   const DynoMaxPoolAttributes *pool = &attributes->pool;
-  g_autofree char *pooled =
-      pool->kernel ? g_strdup_printf ("+maxpool %ux%u s%u p%u", pool->kernel, pool->kernel, pool->stride, pool->pad) : NULL;
-  return g_strconcat (node->inputs[DYNO_BATCH_NORM_RESIDUAL] ? "+add" : "", attributes->relu ? "+relu" : "", pooled, NULL);
+  g_autofree char *pooled = pool->kernel ? g_strdup_printf ("+maxpool %ux%u s%u p%u", pool->kernel,
+                                                            pool->kernel, pool->stride, pool->pad)
+                                         : NULL;
+  return g_strconcat (node->inputs[DYNO_BATCH_NORM_RESIDUAL] ? "+add" : "",
+                      attributes->relu ? "+relu" : "", pooled, NULL);
 }
 
-/* Backward ------------------------------------------------------------------------------------------------------- */
+/* Backward ------------------------------------------------------------------------------------- */
 
 /* The macros that say where the relu's mask comes from; behind mask_store dy is masked already. */
 static void
@@ -208,56 +235,67 @@ backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
 }
 
 static void
-backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r, DynoTensor *x,
-                       DynoTensor *partials)
+backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
+                       DynoTensor *x, DynoTensor *partials)
 {
   const BatchNormBackward *attributes = node->attributes;
   DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y],
              *restored = dyno_lowering_get_restored (lowering);
-  DynoKernelSpec spec =
-      dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp", x->dtype, sizeof (DynoBatchNormReducePush));
+  DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
+                                                        x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
   /* of many rows fewer at once, so that more invocations fit */
-  dyno_kernel_spec_macro (&spec, "UNROLL=%u",
-                          r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
+  dyno_kernel_spec_macro (
+      &spec, "UNROLL=%u",
+      r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
   if (attributes->mask_store)
     dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
   if (restored)
     dyno_kernel_spec_macro (&spec, "RESTORE=1");
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
   dispatch->flops = 4 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes * (2 + (y != NULL) + (restored != NULL) + (attributes->mask_store != FALSE));
+  dispatch->bytes =
+      x->size_bytes * (2 + (y != NULL) + (restored != NULL) + (attributes->mask_store != FALSE));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, beta), node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mean), node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd), node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma),
+                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, beta),
+                      node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mean),
+                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd),
+                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
   if (y)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), y, DYNO_ACCESS_READ);
   if (restored)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), restored, DYNO_ACCESS_WRITE);
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), restored,
+                        DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
                       attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials,
+                      DYNO_ACCESS_WRITE);
 }
 
 static void
-backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r, DynoTensor *partials,
-                        DynoTensor *sums)
+backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
+                        DynoTensor *partials, DynoTensor *sums)
 {
   const DynoTensor *x = node->inputs[BACKWARD_X];
-  DynoKernelSpec spec = dyno_batch_norm_finish_spec (
-      r, dyno_lowering_get_info (lowering), "batchnorm/batchnorm_collect.comp", x->cp, sizeof (DynoBatchNormCollectPush));
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "collect", &spec, x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
+  DynoKernelSpec spec = dyno_batch_norm_finish_spec (r, dyno_lowering_get_info (lowering),
+                                                     "batchnorm/batchnorm_collect.comp", x->cp,
+                                                     sizeof (DynoBatchNormCollectPush));
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "collect", &spec,
+                                                   x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r->groups * 2 * x->c;
   dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r->groups + 6);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials,
+                      DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, sums), sums, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dgamma), node->outputs[BACKWARD_DGAMMA],
-                      DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dbeta), node->outputs[BACKWARD_DBETA],
-                      DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dgamma),
+                      node->outputs[BACKWARD_DGAMMA], DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dbeta),
+                      node->outputs[BACKWARD_DBETA], DYNO_ACCESS_READ_WRITE);
 }
 
 static void
@@ -267,7 +305,8 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   DynoTensor *x = node->inputs[BACKWARD_X], *dx = node->outputs[BACKWARD_DX];
   DynoTensor *y = attributes->mask_store ? NULL : node->inputs[BACKWARD_Y];
   DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
-  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp", .push_bytes = sizeof (DynoBatchNormGradientPush) };
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp",
+                          .push_bytes = sizeof (DynoBatchNormGradientPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (!attributes->mask_store)
@@ -276,7 +315,8 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
-  guint32 groups = apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
+  guint32 groups =
+      apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
@@ -284,20 +324,25 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                     * (3 + (y != NULL) + (attributes->accumulate != FALSE)
                        + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, beta), node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mean), node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, invstd), node->inputs[BACKWARD_INVSTD],
-                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma),
+                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, beta),
+                      node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mean),
+                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, invstd),
+                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
   if (y)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), y, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
+                      DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dx), dx,
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   if (dresidual)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dresidual), dresidual,
-                        attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+                        attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE
+                                                        : DYNO_ACCESS_WRITE);
 }
 
 /* floor (a / b) for b > 0 */
@@ -312,11 +357,13 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 {
   const BatchNormBackward *attributes = node->attributes;
   const DynoMaxPoolAttributes *pool = &attributes->pool;
-  DynoTensor *x = node->inputs[BACKWARD_X], *dy = node->inputs[BACKWARD_DY], *argmax = node->inputs[BACKWARD_ARGMAX];
+  DynoTensor *x = node->inputs[BACKWARD_X], *dy = node->inputs[BACKWARD_DY],
+             *argmax = node->inputs[BACKWARD_ARGMAX];
   DynoTensor *dx = node->outputs[BACKWARD_DX];
   int kernel = (int) pool->kernel, stride = (int) pool->stride, pad = (int) pool->pad;
   int first = divide_down (pad - kernel, stride) + 1, last = divide_down (stride - 1 + pad, stride);
-  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp", .push_bytes = sizeof (DynoBatchNormUnpoolPush) };
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp",
+                          .push_bytes = sizeof (DynoBatchNormUnpoolPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   dyno_kernel_spec_macro (&spec, "FIRST=(%d)", first);
@@ -327,19 +374,25 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
     dyno_kernel_spec_macro (&spec, "WHOLE=1");
   dyno_elementwise_count (lowering, x);
   gboolean overlap = last > first;
-  guint32 groups = pool_geometry (lowering, &spec, pool, x, dy, (x->h + pool->stride - 1) / pool->stride,
-                                  (x->w + pool->stride - 1) / pool->stride, overlap ? UNPOOL_COLUMNS : UNPOOL_COLUMNS_APART,
-                                  overlap ? UNPOOL_ROWS : 1);
+  guint32 groups =
+      pool_geometry (lowering, &spec, pool, x, dy, (x->h + pool->stride - 1) / pool->stride,
+                     (x->w + pool->stride - 1) / pool->stride,
+                     overlap ? UNPOOL_COLUMNS : UNPOOL_COLUMNS_APART, overlap ? UNPOOL_ROWS : 1);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "unpool", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes * (attributes->accumulate ? 3 : 2) + dy->size_bytes + argmax->size_bytes;
+  dispatch->bytes =
+      x->size_bytes * (attributes->accumulate ? 3 : 2) + dy->size_bytes + argmax->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, gamma), node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, mean), node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, invstd), node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, gamma),
+                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, mean),
+                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, invstd),
+                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dy), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, argmax), argmax, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, argmax), argmax,
+                      DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, sums), sums, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dx), dx,
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
@@ -352,7 +405,8 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
   DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
   DynoBatchNormReduction r = dyno_batch_norm_reduction (dyno_lowering_get_info (lowering), x);
   DynoTensor *partials = dyno_batch_norm_partials (lowering, &r, x);
-  DynoTensor *sums = dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
+  DynoTensor *sums =
+      dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
   backward_lower_reduce (lowering, node, &r, x, partials);
   x = node->inputs[BACKWARD_X];
   r.rows = x->n * x->h * x->w; /* what the means are over */
@@ -363,7 +417,8 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
     backward_lower_gradient (lowering, node, sums);
 }
 
-/* y without a residual: the reducing pass reads all that it is made of, with max pooling from the winners. */
+/* y without a residual: the reducing pass reads all that it is made of, with max pooling from the
+ * winners. */
 static DynoTensor *
 backward_restores (const DynoNode *node)
 {
@@ -374,9 +429,11 @@ static const DynoOpClass backward_class = { .name = "batch_norm_backward",
                                             .lower = backward_lower,
                                             .restores = backward_restores };
 
-/* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory that the last kernel fills. */
+/* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
+ * that the last kernel fills. */
 static DynoTensor *
-backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y, BatchNormBackward *attributes)
+backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
+                   BatchNormBackward *attributes)
 {
   if (!attributes->relu)
     {
@@ -391,12 +448,14 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y, BatchN
   return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
 }
 
-/* May dx be written over x?  Where a convolution made x its own backward pass does not read it, and the nodes of this batch norm are
- * x's only readers: the gradient of the largest activation then needs no memory of its own. */
+/* May dx be written over x?  Where a convolution made x its own backward pass does not read it, and
+ * the nodes of this batch norm are x's only readers: the gradient of the largest activation then
+ * needs no memory of its own. */
 static gboolean
 backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
 {
-  if (!x->producer || !g_str_equal (x->producer->op->name, DYNO_OP_CONV2D) || x->keep || x->gradient)
+  if (!x->producer || !g_str_equal (x->producer->op->name, DYNO_OP_CONV2D) || x->keep
+      || x->gradient)
     return FALSE;
   GPtrArray *nodes = dyno_graph_get_nodes (graph);
   for (guint i = 0; i < nodes->len; i++)
@@ -412,12 +471,14 @@ backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
 static void
 batch_norm_backward (DynoGraph *graph, DynoNode *node)
 {
-  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X], *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
+  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X],
+             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
   const DynoBatchNormAttributes *forward = node->attributes;
-  BatchNormBackward attributes = {
-    .relu = forward->relu, .residual = residual != NULL, .pool = forward->pool, .y = residual ? NULL : y
-  };
+  BatchNormBackward attributes = { .relu = forward->relu,
+                                   .residual = residual != NULL,
+                                   .pool = forward->pool,
+                                   .y = residual ? NULL : y };
   gboolean pooled = forward->pool.kernel != 0;
   DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
   if (residual && residual->needs_gradient)
@@ -425,8 +486,9 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
   if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
     outputs[BACKWARD_DX] = x;
   else if (x->needs_gradient)
-    outputs[BACKWARD_DX] =
-        !pooled && dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+    outputs[BACKWARD_DX] = !pooled && dyno_gradient_in_place (graph, x, y)
+                               ? dy
+                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
   outputs[BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
 
@@ -443,8 +505,8 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
       inputs[BACKWARD_ARGMAX] = node->outputs[DYNO_BATCH_NORM_ARGMAX];
     }
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N, outputs, BACKWARD_N_OUTPUTS, &attributes,
-                   sizeof attributes);
+  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N, outputs, BACKWARD_N_OUTPUTS,
+                   &attributes, sizeof attributes);
 }
 
 static const DynoOpClass batch_norm_class = { .name = DYNO_OP_BATCH_NORM,
@@ -453,13 +515,15 @@ static const DynoOpClass batch_norm_class = { .name = DYNO_OP_BATCH_NORM,
                                               .recomputable = batch_norm_recomputable,
                                               .print = batch_norm_print };
 
-/* Builder -------------------------------------------------------------------------------------------------------- */
+/* Builder -------------------------------------------------------------------------------------- */
 
 static DynoTensor *
-vector_parameter (DynoGraph *graph, const char *name, const char *suffix, guint32 c, DynoInit init, gboolean is_state)
+vector_parameter (DynoGraph *graph, const char *name, const char *suffix, guint32 c, DynoInit init,
+                  gboolean is_state)
 {
   g_autofree char *full = g_strconcat (name, suffix, NULL);
-  DynoParameter *parameter = dyno_graph_parameter (graph, full, DYNO_LAYOUT_VECTOR, &c, init, is_state);
+  DynoParameter *parameter =
+      dyno_graph_parameter (graph, full, DYNO_LAYOUT_VECTOR, &c, init, is_state);
   return parameter ? parameter->master : NULL;
 }
 
@@ -471,12 +535,14 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
   gboolean training = dyno_graph_get_params (graph)->training;
   guint64 rows = (guint64) x->n * x->h * x->w;
   if (training && rows < 2)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: batch norm needs more than one value a channel in training, (%u, %u, %u, %u) has one; "
-                            "raise the batch or the image size",
-                            name, x->n, x->h, x->w, x->c);
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: batch norm needs more than one value a channel in training, (%u, %u, %u, %u) has one; "
+        "raise the batch or the image size",
+        name, x->n, x->h, x->w, x->c);
   if (rows > G_MAXUINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: (%u, %u, %u, %u) is too large for batch norm; lower the batch",
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: (%u, %u, %u, %u) is too large for batch norm; lower the batch",
                             name, x->n, x->h, x->w, x->c);
   DynoTensor *gamma = vector_parameter (graph, name, ".weight", x->c, DYNO_INIT_ONE, FALSE);
   DynoTensor *beta = vector_parameter (graph, name, ".bias", x->c, DYNO_INIT_ZERO, FALSE);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The convolution's nodes as dispatches.  Which kernel runs is chosen here, its inside is conv2d-variants.c's.
+/* The convolution's nodes as dispatches.  Which kernel runs is chosen here, its inside is
+ * conv2d-variants.c's.
  *
- * Laws: work and bytes are counted for the channels that exist, not for the padded ones.  Partial sums lie in a workspace of
- * the node; they are added up in a fixed order, so that a step gives the same bits every time. */
+ * Laws: work and bytes are counted for the channels that exist, not for the padded ones.  Partial
+ * sums lie in a workspace of the node; they are added up in a fixed order, so that a step gives the
+ * same bits every time. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include <stddef.h>
@@ -47,9 +49,11 @@ count_weight (const DynoConv2dShape *s)
 static char *
 choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s", dyno_conv2d_pass_name (pass),
-                          s->half ? "f16" : "f32", s->n, s->h, s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h,
-                          s->stride_w, s->pad_h, s->pad_w, pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
+  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s",
+                          dyno_conv2d_pass_name (pass), s->half ? "f16" : "f32", s->n, s->h, s->w,
+                          s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
+                          s->pad_h, s->pad_w,
+                          pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
                           pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums" : "",
                           pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "");
 }
@@ -70,33 +74,40 @@ choose (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass)
 }
 
 static DynoDispatch *
-product (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass, const DynoConv2dVariant *variant)
+product (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass,
+         const DynoConv2dVariant *variant)
 {
   DynoKernelSpec spec;
   guint32 groups[3];
-  dyno_conv2d_spec (dyno_lowering_get_info (lowering), node->attributes, pass, variant, &spec, groups);
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, dyno_conv2d_pass_name (pass), &spec, groups[0], groups[1], groups[2]);
+  dyno_conv2d_spec (dyno_lowering_get_info (lowering), node->attributes, pass, variant, &spec,
+                    groups);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, dyno_conv2d_pass_name (pass),
+                                                   &spec, groups[0], groups[1], groups[2]);
   dispatch->flops = useful_flops (node->attributes);
   return dispatch;
 }
 
 /* target[i] += sum over splits of partial[split][i], count floats. */
 static void
-reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor *target, guint32 count, guint32 splits)
+reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor *target,
+        guint32 count, guint32 splits)
 {
-  DynoKernelSpec spec = { .shader = "conv2d/reduce.comp", .push_bytes = sizeof (DynoConv2dReducePush) };
+  DynoKernelSpec spec = { .shader = "conv2d/reduce.comp",
+                          .push_bytes = sizeof (DynoConv2dReducePush) };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   spec.local_size[0] = MIN (REDUCE_INVOCATIONS, info->max_invocations);
-  /* Few elements with many splits each: one invocation an element would leave most of a card idle, and wait split after split. */
-  gboolean shared = info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * REDUCE_SPLIT_LANES && count / 4 <= REDUCE_FEW
-                    && spec.local_size[0] % REDUCE_SPLIT_LANES == 0;
+  /* Few elements with many splits each: one invocation an element would leave most of a card idle,
+   * and wait split after split. */
+  gboolean shared = info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * REDUCE_SPLIT_LANES
+                    && count / 4 <= REDUCE_FEW && spec.local_size[0] % REDUCE_SPLIT_LANES == 0;
   guint32 lanes = shared ? REDUCE_SPLIT_LANES : 1, elements = spec.local_size[0] / lanes;
   guint32 groups = (count / 4 + elements - 1) / elements;
   dyno_kernel_spec_macro (&spec, "SPLIT_LANES=%u", lanes);
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec, MIN (groups, REDUCE_MAX_GROUPS), 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec,
+                                                   MIN (groups, REDUCE_MAX_GROUPS), 1, 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, source), partial, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, target), target, DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, target), target,
+                      DYNO_ACCESS_READ_WRITE);
   dyno_dispatch_push (dispatch, offsetof (DynoConv2dReducePush, count), &count, 4);
   dyno_dispatch_push (dispatch, offsetof (DynoConv2dReducePush, n_splits), &splits, 4);
   dispatch->flops = (guint64) count * splits;
@@ -107,22 +118,25 @@ reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor 
 static DynoTensor *
 parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
 {
-  return dyno_lowering_workspace (lowering, "parts", (guint64) target->n * target->h * target->w * target->cp * 4 * splits);
+  return dyno_lowering_workspace (
+      lowering, "parts", (guint64) target->n * target->h * target->w * target->cp * 4 * splits);
 }
 
 /* target (+)= bias + sum of the parts. */
 static void
-join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target, DynoTensor *bias, guint32 splits,
-      guint32 accumulate)
+join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target,
+      DynoTensor *bias, guint32 splits, guint32 accumulate)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
-  guint32 count = target->n * target->h * target->w * target->cp, lanes = target->dtype == DYNO_DTYPE_F16 ? 8 : 4;
+  guint32 count = target->n * target->h * target->w * target->cp,
+          lanes = target->dtype == DYNO_DTYPE_F16 ? 8 : 4;
   DynoKernelSpec spec = { .shader = "conv2d/join.comp",
                           .local_size = { MIN (JOIN_INVOCATIONS, info->max_invocations), 1, 1 },
                           .push_bytes = sizeof (DynoConv2dJoinPush) };
   dyno_kernel_spec_macro (&spec, "HALF=%d", target->dtype == DYNO_DTYPE_F16);
   guint32 groups = (count / lanes + spec.local_size[0] - 1) / spec.local_size[0];
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "join", &spec, MIN (groups, JOIN_MAX_GROUPS), 1, 1);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "join", &spec, MIN (groups, JOIN_MAX_GROUPS), 1, 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, source), parts, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, target), target,
                       accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
@@ -143,31 +157,40 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_FORWARD);
   if (!variant.tile)
     return;
-  DynoTensor *y = node->outputs[0], *parts = variant.splits > 1 ? parts_of (lowering, y, variant.splits) : NULL;
+  DynoTensor *y = node->outputs[0],
+             *parts = variant.splits > 1 ? parts_of (lowering, y, variant.splits) : NULL;
   if (variant.splits > 1 && !parts)
     return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_FORWARD, &variant);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts ? parts : y, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts ? parts : y,
+                      DYNO_ACCESS_WRITE);
   if (parts)
     {
-      dispatch->bytes = bytes_x (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
+      dispatch->bytes =
+          bytes_x (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
       join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE);
       return;
     }
   if (node->inputs[2])
-    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2], DYNO_ACCESS_READ);
-  dispatch->bytes = bytes_x (shape) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
+    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2],
+                        DYNO_ACCESS_READ);
+  dispatch->bytes =
+      bytes_x (shape) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
 
-  DynoColumnSums sums = { .groups = dyno_conv2d_statistics_groups (dyno_lowering_get_info (lowering), shape, &variant) };
+  DynoColumnSums sums = { .groups = dyno_conv2d_statistics_groups (
+                              dyno_lowering_get_info (lowering), shape, &variant) };
   if (sums.groups == 0)
     return;
-  sums.partials = dyno_lowering_workspace (lowering, "sums", (guint64) sums.groups * 2 * shape->kp * sizeof (float));
+  sums.partials = dyno_lowering_workspace (lowering, "sums",
+                                           (guint64) sums.groups * 2 * shape->kp * sizeof (float));
   if (!sums.partials)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, pivot), node->inputs[3], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, pivot), node->inputs[3],
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials,
+                      DYNO_ACCESS_WRITE);
   dispatch->flops += 3 * (guint64) shape->n * shape->oh * shape->ow * shape->k;
   dispatch->bytes += sums.partials->size_bytes;
   dyno_lowering_set_column_sums (lowering, node->outputs[0], &sums);
@@ -180,7 +203,8 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
   DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_DGRAD);
   if (!variant.tile)
     return;
-  DynoTensor *dx = node->outputs[0], *parts = variant.splits > 1 ? parts_of (lowering, dx, variant.splits) : NULL;
+  DynoTensor *dx = node->outputs[0],
+             *parts = variant.splits > 1 ? parts_of (lowering, dx, variant.splits) : NULL;
   if (variant.splits > 1 && !parts)
     return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_DGRAD, &variant);
@@ -189,14 +213,15 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
   if (parts)
     {
       dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
-      dispatch->bytes = bytes_y (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
+      dispatch->bytes =
+          bytes_y (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
       join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate);
       return;
     }
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
-  dispatch->bytes =
-      bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
+  dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
+                    + count_weight (shape) * (shape->half ? 2 : 4);
 }
 
 void
@@ -219,7 +244,8 @@ dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node)
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), partial ? partial : gradient,
                       partial ? DYNO_ACCESS_WRITE : DYNO_ACCESS_READ_WRITE);
-  dispatch->bytes = bytes_x (shape) + bytes_y (shape) + count_weight (shape) * 4 * (partial ? variant.splits : 2);
+  dispatch->bytes =
+      bytes_x (shape) + bytes_y (shape) + count_weight (shape) * 4 * (partial ? variant.splits : 2);
   if (partial)
     reduce (lowering, node, partial, gradient, count, variant.splits);
 }
@@ -228,8 +254,10 @@ void
 dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *shape = node->attributes;
-  guint32 rows = shape->n * shape->oh * shape->ow, chunks = BIAS_INVOCATIONS / BIAS_LANES, chunk = shape->half ? 8 : 4;
-  guint32 groups = CLAMP (rows / BIAS_MIN_ROWS, 1, BIAS_MAX_GROUPS), each = (rows + groups - 1) / groups, accumulate;
+  guint32 rows = shape->n * shape->oh * shape->ow, chunks = BIAS_INVOCATIONS / BIAS_LANES,
+          chunk = shape->half ? 8 : 4;
+  guint32 groups = CLAMP (rows / BIAS_MIN_ROWS, 1, BIAS_MAX_GROUPS),
+          each = (rows + groups - 1) / groups, accumulate;
   DynoKernelSpec spec = { .shader = "conv2d/bias.comp",
                           .local_size = { BIAS_INVOCATIONS, 1, 1 },
                           .push_bytes = sizeof (DynoConv2dBiasPush) };
@@ -242,9 +270,10 @@ dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
   if (!target)
     return;
   dyno_kernel_spec_macro (&spec, "HALF=%d", shape->half);
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "bias", &spec, groups, (shape->kp / chunk + chunks - 1) / chunks, 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, dy), node->inputs[0], DYNO_ACCESS_READ);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "bias", &spec, groups,
+                                                   (shape->kp / chunk + chunks - 1) / chunks, 1);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, dy), node->inputs[0],
+                      DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, target), target,
                       accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, rows), &rows, 4);

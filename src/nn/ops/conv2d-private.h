@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of the convolution: its shape, the variants of its kernels, and how a node becomes dispatches.
- * A linear layer is a 1x1 convolution over (N, 1, 1, H*W*C) and shares everything but builder and print. */
+/* The inside of the convolution: its shape, the variants of its kernels, and how a node becomes
+ * dispatches.  A linear layer is a 1x1 convolution over (N, 1, 1, H*W*C) and shares everything but
+ * builder and print. */
 #pragma once
 #include "lowering.h"
 
@@ -14,10 +15,17 @@ typedef struct {
   gboolean half;
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
-  gboolean statistics; /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the pivot */
+  /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the
+   * pivot */
+  gboolean statistics;
 } DynoConv2dShape;
 
-typedef enum { DYNO_CONV2D_FORWARD, DYNO_CONV2D_DGRAD, DYNO_CONV2D_WGRAD, DYNO_CONV2D_N_PASSES } DynoConv2dPass;
+typedef enum {
+  DYNO_CONV2D_FORWARD,
+  DYNO_CONV2D_DGRAD,
+  DYNO_CONV2D_WGRAD,
+  DYNO_CONV2D_N_PASSES
+} DynoConv2dPass;
 
 const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", "wgrad" */
 
@@ -25,9 +33,12 @@ const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", 
 typedef enum {
   DYNO_TILE_FMA,    /* shared memory, fused multiply-adds */
   DYNO_TILE_MATRIX, /* shared memory, matrix units */
-  DYNO_TILE_PATCH,  /* matrix units, taps out of one patch in shared memory: stride 1, output as large as input, no wgrad */
-  DYNO_TILE_FIRST,  /* matrix units, at most four channels, windows that overlap in shared memory; no dgrad */
-  DYNO_TILE_LANES,  /* one subgroup of 8 without shared memory: for CPUs */
+  /* matrix units, taps out of one patch in shared memory: stride 1, output as large as input, no
+   * wgrad */
+  DYNO_TILE_PATCH,
+  /* matrix units, at most four channels, windows that overlap in shared memory; no dgrad */
+  DYNO_TILE_FIRST,
+  DYNO_TILE_LANES, /* one subgroup of 8 without shared memory: for CPUs */
 } DynoTileKind;
 
 /* A tile of the product; see shaders/lib/gemm.glsl. */
@@ -36,8 +47,9 @@ typedef struct {
   guint32 m, n, k;        /* of a workgroup; k counts for fp16, fp32 takes `k_single` */
   guint32 k_single;       /* 0: not for fp32 */
   guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX, PATCH) */
-  guint32 stages;         /* 2: FMA has two tiles in shared memory, PATCH loads the next patch ahead into registers */
-  double rate;            /* how fast it runs where it fits, against the best */
+  /* 2: FMA has two tiles in shared memory, PATCH loads the next patch ahead into registers */
+  guint32 stages;
+  double rate; /* how fast it runs where it fits, against the best */
 } DynoTile;
 
 #define DYNO_TILE_LABEL 48
@@ -59,8 +71,8 @@ typedef struct {
 /* Why a device cannot run a tile with this precision, or NULL: it can.  Static text. */
 const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);
 /* Whether a pass of this shape can be made by a tile at all. */
-gboolean dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
-                           DynoConv2dPass pass);
+gboolean dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info,
+                           const DynoConv2dShape *shape, DynoConv2dPass pass);
 /* "khr 128x128x32/64x64"; a buffer of DYNO_TILE_LABEL. */
 void dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label);
 
@@ -69,12 +81,15 @@ gboolean dyno_tile_uses_matrix (const DynoTile *tile);
 guint32 dyno_tile_pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass);
 guint32 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);
-guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass);
+guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape,
+                               DynoConv2dPass pass);
 
-/* Whether an invocation of the tile's kernels has more to hold than registers, on a device that holds operands of matrix units twice. */
+/* Whether an invocation of the tile's kernels has more to hold than registers, on a device that
+ * holds operands of matrix units twice. */
 gboolean dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info);
 
-/* PATCH: positions from one row of pixels to the next on the line of conv2d/patch.comp, and rows of the patch. */
+/* PATCH: positions from one row of pixels to the next on the line of conv2d/patch.comp, and rows of
+ * the patch. */
 guint32 dyno_patch_pitch (const DynoConv2dShape *shape);
 guint32 dyno_patch_rows (const DynoTile *tile, const DynoConv2dShape *shape);
 
@@ -86,22 +101,26 @@ typedef struct {
   guint64 patch_chunks, shared_bytes;
 } DynoFirstTile;
 
-DynoFirstTile dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass);
+DynoFirstTile dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *shape,
+                               DynoConv2dPass pass);
 
 /* Fills variants, best guess first; returns how many (at least one on any device). */
-guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
-                            DynoConv2dVariant *variants);
+guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                            DynoConv2dPass pass, DynoConv2dVariant *variants);
 
-/* Groups of column sums that a variant of forward makes where the shape asks for statistics; 0: it makes none. */
+/* Groups of column sums that a variant of forward makes where the shape asks for statistics; 0: it
+ * makes none. */
 guint32 dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                                        const DynoConv2dVariant *variant);
 
-/* The kernel and grid of a variant; wgrad with one split adds to the gradient itself, with more it writes partial sums. */
-void dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
-                       const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3]);
+/* The kernel and grid of a variant; wgrad with one split adds to the gradient itself, with more it
+ * writes partial sums. */
+void dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                       DynoConv2dPass pass, const DynoConv2dVariant *variant, DynoKernelSpec *spec,
+                       guint32 groups[3]);
 
-/* `lower` of the nodes: forward (x, weight, bias or NULL -> y), dgrad (dy, weight -> dx), wgrad (x, dy -> gradient),
- * bias gradient (dy -> gradient). */
+/* `lower` of the nodes: forward (x, weight, bias or NULL -> y), dgrad (dy, weight -> dx), wgrad (x,
+ * dy -> gradient), bias gradient (dy -> gradient). */
 void dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node);
@@ -110,14 +129,17 @@ void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 /* Of both op classes: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
 
-/* Of a forward node without bias: sums for the batch norm with this running mean are made on the way.  FALSE: not of this one. */
+/* Of a forward node without bias: sums for the batch norm with this running mean are made on the
+ * way.  FALSE: not of this one. */
 gboolean dyno_conv2d_want_statistics (DynoNode *node, DynoTensor *pivot);
 
 /* "3x3 s1 p1 64 -> 128"; g_free. */
 char *dyno_conv2d_print (const DynoNode *node);
 
-/* Appends the forward node of `op`; x as it is, weight and bias made by the caller (bias may be NULL). */
-DynoTensor *dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *x,
-                                DynoParameter *weight, DynoParameter *bias, const DynoConv2dShape *shape);
+/* Appends the forward node of `op`; x as it is, weight and bias made by the caller (bias may be
+ * NULL). */
+DynoTensor *dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name,
+                                DynoTensor *x, DynoParameter *weight, DynoParameter *bias,
+                                const DynoConv2dShape *shape);
 
 G_END_DECLS

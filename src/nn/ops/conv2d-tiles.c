@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* The tiles of the convolution's kernels: which there are, what a device and a shape must have for each, and what they are called. */
+/* The tiles of the convolution's kernels: which there are, what a device and a shape must have for
+ * each, and what they are called. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 
-/* Rates are measured on one card, against the fastest; see score_of() in conv2d-variants.c for what else is guessed. */
+/* Rates are measured on one card, against the fastest; see score_of() in conv2d-variants.c for what
+ * else is guessed. */
 const DynoTile dyno_tiles[] = {
-  { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 1.00 }, { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 0.93 },
-  { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 1, 0.90 }, { DYNO_TILE_MATRIX, 256, 64, 32, 0, 64, 64, 1, 0.62 },
-  { DYNO_TILE_MATRIX, 192, 64, 32, 0, 64, 32, 1, 0.72 },  { DYNO_TILE_MATRIX, 288, 64, 32, 0, 32, 64, 1, 0.60 },
-  { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 1, 0.66 },  { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 1, 0.66 },
-  { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 1, 0.42 },  { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 1, 0.55 },
-  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 2, 1.15 },   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 1, 1.02 },
-  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 32, 1, 1.00 },   { DYNO_TILE_PATCH, 256, 32, 32, 0, 64, 32, 1, 0.65 },
-  { DYNO_TILE_FIRST, 128, 64, 16, 0, 32, 64, 1, 1.20 },   { DYNO_TILE_FIRST, 256, 64, 16, 0, 64, 64, 1, 1.15 },
-  { DYNO_TILE_FIRST, 256, 32, 16, 0, 64, 32, 1, 1.10 },   { DYNO_TILE_FIRST, 128, 32, 16, 0, 32, 32, 1, 1.10 },
-  { DYNO_TILE_FMA, 128, 128, 16, 16, 8, 8, 2, 0.160 },    { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.155 },
-  { DYNO_TILE_FMA, 256, 64, 16, 16, 8, 8, 2, 0.140 },     { DYNO_TILE_FMA, 64, 64, 16, 16, 8, 8, 1, 0.145 },
-  { DYNO_TILE_FMA, 64, 64, 16, 16, 8, 4, 1, 0.130 },      { DYNO_TILE_FMA, 128, 32, 16, 16, 8, 4, 1, 0.110 },
-  { DYNO_TILE_FMA, 64, 32, 16, 16, 4, 4, 1, 0.100 },      { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050 },
-  { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 1, 0.30 },      { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 1, 0.25 },
+  { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 1.00 },
+  { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 0.93 },
+  { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 1, 0.90 },
+  { DYNO_TILE_MATRIX, 256, 64, 32, 0, 64, 64, 1, 0.62 },
+  { DYNO_TILE_MATRIX, 192, 64, 32, 0, 64, 32, 1, 0.72 },
+  { DYNO_TILE_MATRIX, 288, 64, 32, 0, 32, 64, 1, 0.60 },
+  { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 1, 0.66 },
+  { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 1, 0.66 },
+  { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 1, 0.42 },
+  { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 1, 0.55 },
+  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 2, 1.15 },
+  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 1, 1.02 },
+  { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 32, 1, 1.00 },
+  { DYNO_TILE_PATCH, 256, 32, 32, 0, 64, 32, 1, 0.65 },
+  { DYNO_TILE_FIRST, 128, 64, 16, 0, 32, 64, 1, 1.20 },
+  { DYNO_TILE_FIRST, 256, 64, 16, 0, 64, 64, 1, 1.15 },
+  { DYNO_TILE_FIRST, 256, 32, 16, 0, 64, 32, 1, 1.10 },
+  { DYNO_TILE_FIRST, 128, 32, 16, 0, 32, 32, 1, 1.10 },
+  { DYNO_TILE_FMA, 128, 128, 16, 16, 8, 8, 2, 0.160 },
+  { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.155 },
+  { DYNO_TILE_FMA, 256, 64, 16, 16, 8, 8, 2, 0.140 },
+  { DYNO_TILE_FMA, 64, 64, 16, 16, 8, 8, 1, 0.145 },
+  { DYNO_TILE_FMA, 64, 64, 16, 16, 8, 4, 1, 0.130 },
+  { DYNO_TILE_FMA, 128, 32, 16, 16, 8, 4, 1, 0.110 },
+  { DYNO_TILE_FMA, 64, 32, 16, 16, 4, 4, 1, 0.100 },
+  { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050 },
+  { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 1, 0.30 },
+  { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 1, 0.25 },
 };
 const guint dyno_n_tiles = G_N_ELEMENTS (dyno_tiles);
 
@@ -31,7 +47,8 @@ ceil_div (guint64 a, guint32 b)
 gboolean
 dyno_tile_uses_matrix (const DynoTile *tile)
 {
-  return tile->kind == DYNO_TILE_MATRIX || tile->kind == DYNO_TILE_PATCH || tile->kind == DYNO_TILE_FIRST;
+  return tile->kind == DYNO_TILE_MATRIX || tile->kind == DYNO_TILE_PATCH
+         || tile->kind == DYNO_TILE_FIRST;
 }
 
 static guint32
@@ -47,7 +64,8 @@ dyno_tile_pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
   return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, half);
 }
 
-/* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has its lanes along M. */
+/* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has
+ * its lanes along M. */
 guint32
 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass)
 {
@@ -84,7 +102,8 @@ tile_shared_bytes (const DynoTile *tile, gboolean half)
   return MAX (MAX (along_k, mixed), edge);
 }
 
-/* Positions of an image on the line of conv2d/patch.comp, and how far the taps reach to both sides. */
+/* Positions of an image on the line of conv2d/patch.comp, and how far the taps reach to both
+ * sides. */
 guint32
 dyno_patch_pitch (const DynoConv2dShape *s)
 {
@@ -100,7 +119,8 @@ dyno_patch_rows (const DynoTile *tile, const DynoConv2dShape *s)
 static guint64
 patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
 {
-  guint64 row = 2 * (tile->k + 8), weights = MAX (tile->n * row, tile->k * 2 * (tile->n + 8)) * s->kernel_w;
+  guint64 row = 2 * (tile->k + 8),
+          weights = MAX (tile->n * row, tile->k * 2 * (tile->n + 8)) * s->kernel_w;
   guint64 edge = 16 * 2 * (tile->part_n + 8) * (tile_invocations (tile) / 32);
   return MAX (dyno_patch_rows (tile, s) * row + weights, edge);
 }
@@ -108,10 +128,11 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
 /* Registers of 32 bits; an invocation has 256, and addresses and counters take their share. */
 #define REGISTERS_SPILL 195
 
-/* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and once more in each other 16: operands take
- * twice the registers that they take on the card where the rates were measured, which tell what spills there.  With the RADV driver of
- * Mesa 25.0 (RX 7900 XTX) 128x128 of 64x64 parts spills 7 to 11 registers by this, 256x64 up to 58, a patch 94 to 137; tiles whose
- * loads are spread over 256 invocations do not. */
+/* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and once
+ * more in each other 16: operands take twice the registers that they take on the card where the
+ * rates were measured, which tell what spills there.  With the RADV driver of Mesa 25.0 (RX 7900
+ * XTX) 128x128 of 64x64 parts spills 7 to 11 registers by this, 256x64 up to 58, a patch 94 to 137;
+ * tiles whose loads are spread over 256 invocations do not. */
 gboolean
 dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info)
 {
@@ -119,7 +140,8 @@ dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info)
     return FALSE;
   guint32 invocations = tile_invocations (tile), taps = tile->kind == DYNO_TILE_PATCH ? 3 : 1;
   guint32 sums = tile->part_m * tile->part_n / 32, operands = 2 * 4 * (tile->part_m / 16 + 1);
-  /* Chunks on the way to shared memory, 4 registers each; A's with what says whether they are valid. */
+  /* Chunks on the way to shared memory, 4 registers each; A's with what says whether they are
+   * valid. */
   guint32 loads = (5 * tile->m + 4 * taps * tile->n) * (tile->k / 8) / invocations;
   return sums + operands + loads > REGISTERS_SPILL;
 }
@@ -144,13 +166,14 @@ dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass 
   else
     {
       f.subgroups = (tile->m / tile->part_m) * (tile->n / tile->part_n);
-      f.shared_bytes = 16 * (taps * row + f.patch_chunks + 16 * (tile->part_n / 8 + 1) * f.subgroups);
+      f.shared_bytes =
+          16 * (taps * row + f.patch_chunks + 16 * (tile->part_n / 8 + 1) * f.subgroups);
     }
   return f;
 }
 
-/* Vulkan asks it of kernels with matrix units (VUID-VkPipelineShaderStageCreateInfo-module-08987), of the size that the device takes
- * by itself, also where another one is required. */
+/* Vulkan asks it of kernels with matrix units (VUID-VkPipelineShaderStageCreateInfo-module-08987),
+ * of the size that the device takes by itself, also where another one is required. */
 static gboolean
 whole_subgroups (const DynoDeviceInfo *info, guint32 invocations)
 {
@@ -158,32 +181,37 @@ whole_subgroups (const DynoDeviceInfo *info, guint32 invocations)
 }
 
 static gboolean
-first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoConv2dPass pass)
+first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s,
+              DynoConv2dPass pass)
 {
-  if (s->c > 4 || s->cp != 8 || pass == DYNO_CONV2D_DGRAD || s->stride_w > 2 || s->stride_w == 0 || s->kernel_w > 64
-      || s->kernel_h > 64 || (guint64) s->n * s->h * s->w >= 1u << 30)
+  if (s->c > 4 || s->cp != 8 || pass == DYNO_CONV2D_DGRAD || s->stride_w > 2 || s->stride_w == 0
+      || s->kernel_w > 64 || s->kernel_h > 64 || (guint64) s->n * s->h * s->w >= 1u << 30)
     return FALSE;
   DynoFirstTile f = dyno_first_tile (tile, s, pass);
   if (!whole_subgroups (info, 32 * f.subgroups))
     return FALSE;
-  return f.shared_bytes <= info->shared_bytes && 32 * f.subgroups <= info->max_invocations && f.slices <= 4;
+  return f.shared_bytes <= info->shared_bytes && 32 * f.subgroups <= info->max_invocations
+         && f.slices <= 4;
 }
 
 guint32
 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass)
 {
-  return tile->kind == DYNO_TILE_FIRST ? 32 * dyno_first_tile (tile, shape, pass).subgroups : tile_invocations (tile);
+  return tile->kind == DYNO_TILE_FIRST ? 32 * dyno_first_tile (tile, shape, pass).subgroups
+                                       : tile_invocations (tile);
 }
 
 gboolean
-dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoConv2dPass pass)
+dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s,
+                  DynoConv2dPass pass)
 {
   if (tile->kind == DYNO_TILE_FIRST)
     return first_serves (tile, info, s, pass);
   if (tile->kind != DYNO_TILE_PATCH)
     return TRUE;
-  return pass != DYNO_CONV2D_WGRAD && s->stride_h == 1 && s->stride_w == 1 && s->kernel_h == 2 * s->pad_h + 1
-         && s->kernel_w == 2 * s->pad_w + 1 && s->kernel_h * s->kernel_w > 1 && (guint64) s->h * s->w < 1u << 24
+  return pass != DYNO_CONV2D_WGRAD && s->stride_h == 1 && s->stride_w == 1
+         && s->kernel_h == 2 * s->pad_h + 1 && s->kernel_w == 2 * s->pad_w + 1
+         && s->kernel_h * s->kernel_w > 1 && (guint64) s->h * s->w < 1u << 24
          && (guint64) (s->n + 1) * (s->h + s->pad_h) * dyno_patch_pitch (s) < 1u << 31
          && patch_shared_bytes (tile, s) <= info->shared_bytes;
 }
@@ -204,7 +232,8 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
       if (tile->kind != DYNO_TILE_FIRST && !whole_subgroups (info, tile_invocations (tile)))
         return "the device's subgroups do not divide its workgroup";
     }
-  if (tile->kind == DYNO_TILE_LANES && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
+  if (tile->kind == DYNO_TILE_LANES
+      && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
     return "made for devices that are a CPU with subgroups of 8";
   if (half && !info->fp16)
     return "the device has no fp16";
@@ -230,8 +259,9 @@ dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half
                                                      : "";
   /* Tiles of one size differ in their parts. */
   if (tile->kind == DYNO_TILE_LANES)
-    g_snprintf (label, DYNO_TILE_LABEL, "%s %ux%ux%u", path, tile->m, tile->n, tile_depth (tile, half));
+    g_snprintf (label, DYNO_TILE_LABEL, "%s %ux%ux%u", path, tile->m, tile->n,
+                tile_depth (tile, half));
   else
-    g_snprintf (label, DYNO_TILE_LABEL, "%s%s %ux%ux%u/%ux%u", path, kind, tile->m, tile->n, tile_depth (tile, half),
-                tile->part_m, tile->part_n);
+    g_snprintf (label, DYNO_TILE_LABEL, "%s%s %ux%ux%u/%ux%u", path, kind, tile->m, tile->n,
+                tile_depth (tile, half), tile->part_m, tile->part_n);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The variants of the convolution's kernels: which are likely the fastest for a shape, and the kernel of each.
+/* The variants of the convolution's kernels: which are likely the fastest for a shape, and the
+ * kernel of each.
  *
- * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is useful) * (share of the
- * last round of workgroups that is busy).  What was measured stands in the rates: 64 x 64 sums a subgroup are best with fp32
- * accumulation, more spill, fewer wait on shared memory. */
+ * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is
+ * useful) * (share of the last round of workgroups that is busy).  What was measured stands in the
+ * rates: 64 x 64 sums a subgroup are best with fp32 accumulation, more spill, fewer wait on shared
+ * memory. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include <string.h>
 
-/* Workgroups of 256 that a device runs at once are its processors; enough tiles for that is what splitting aims at. */
+/* Workgroups of 256 that a device runs at once are its processors; enough tiles for that is what
+ * splitting aims at. */
 /* Chunks of a patch that an invocation can hold ahead. */
 #define PATCH_AHEAD 9
 /* Of the time that splits of forward and dgrad save, what is left beside joining them. */
@@ -30,7 +33,8 @@ ceil_div (guint64 a, guint32 b)
   return (guint32) ((a + b - 1) / b);
 }
 
-/* The product that a pass is.  With strides dgrad has a product a phase: rows and depth are those of the largest. */
+/* The product that a pass is.  With strides dgrad has a product a phase: rows and depth are those
+ * of the largest. */
 typedef struct {
   guint64 rows, columns, depth;
   guint32 phases;
@@ -53,12 +57,14 @@ phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *dep
            * count_steps ((x + s->pad_w) % s->stride_w, s->kernel_w, s->stride_w) * s->kp;
 }
 
-/* Few channels: the first four of the eight in memory are multiplied only; see FEW in geometry.glsl.  (In fp16 wgrad the loads in two
- * halves cost more than the multiplications they save: 695 against 785 us for 7x7 taps, 1187 against 687 for 3x3.) */
+/* Few channels: the first four of the eight in memory are multiplied only; see FEW in
+ * geometry.glsl.  (In fp16 wgrad the loads in two halves cost more than the multiplications they
+ * save: 695 against 785 us for 7x7 taps, 1187 against 687 for 3x3.) */
 static gboolean
 has_few_channels (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  return s->c <= 4 && s->cp == 8 && (pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_WGRAD && !s->half));
+  return s->c <= 4 && s->cp == 8
+         && (pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_WGRAD && !s->half));
 }
 
 /* Channels and taps of x in a product: KH * KW * C. */
@@ -109,9 +115,11 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
   else if (tile->kind == DYNO_TILE_FIRST)
     {
       DynoFirstTile first = dyno_first_tile (tile, s, pass);
-      guint64 padded = (guint64) s->n * ceil_div (s->oh, first.tile_h) * ceil_div (s->ow, first.tile_w) * tile->m;
+      guint64 padded = (guint64) s->n * ceil_div (s->oh, first.tile_h)
+                       * ceil_div (s->ow, first.tile_w) * tile->m;
       product.rows = pass == DYNO_CONV2D_WGRAD ? tile->m : padded;
-      product.depth = pass == DYNO_CONV2D_WGRAD ? padded : (guint64) s->kernel_h * first.slices * 16;
+      product.depth =
+          pass == DYNO_CONV2D_WGRAD ? padded : (guint64) s->kernel_h * first.slices * 16;
     }
   return product;
 }
@@ -120,25 +128,31 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
 static guint32
 split_unit (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
 {
-  return tile->kind == DYNO_TILE_FIRST && pass == DYNO_CONV2D_WGRAD ? tile->m : dyno_tile_pass_depth (tile, half, pass);
+  return tile->kind == DYNO_TILE_FIRST && pass == DYNO_CONV2D_WGRAD
+             ? tile->m
+             : dyno_tile_pass_depth (tile, half, pass);
 }
 
 static double
-score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShape *shape, const Product *product,
-          DynoConv2dPass pass, guint32 depth, guint32 splits)
+score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShape *shape,
+          const Product *product, DynoConv2dPass pass, guint32 depth, guint32 splits)
 {
   double groups = (double) ceil_div (product->rows, dyno_tile_pass_m (tile, pass))
-                  * ceil_div (product->columns, dyno_tile_pass_n (tile, pass)) * product->phases * splits;
+                  * ceil_div (product->columns, dyno_tile_pass_n (tile, pass)) * product->phases
+                  * splits;
   double padded = groups / splits * dyno_tile_pass_m (tile, pass) * dyno_tile_pass_n (tile, pass)
                   * (double) ceil_div (product->depth, depth) * depth;
   double useful = padded > 0 ? MIN (product->useful / padded, 1.0) : 1.0;
   /* Small workgroups share a processor. */
-  double at_once = dyno_device_info_processors (info) * (256.0 / dyno_tile_invocations (tile, shape, pass));
-  double rounds = groups / at_once, last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
+  double at_once =
+      dyno_device_info_processors (info) * (256.0 / dyno_tile_invocations (tile, shape, pass));
+  double rounds = groups / at_once,
+         last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
   /* A patch that does not fit into the registers beside the sums. */
   if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
-      && dyno_patch_rows (tile, shape) * (tile->k / 8) > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
+      && dyno_patch_rows (tile, shape) * (tile->k / 8)
+             > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
     rate *= 0.7;
   if (dyno_tile_spills (tile, info))
     rate *= 0.6;
@@ -147,7 +161,8 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
 
 /* A split count near `wanted` and the pixels of each, whole K tiles; no split is empty. */
 static void
-split_evenly (const DynoTile *tile, const Product *product, guint32 depth, guint32 wanted, DynoConv2dVariant *variant)
+split_evenly (const DynoTile *tile, const Product *product, guint32 depth, guint32 wanted,
+              DynoConv2dVariant *variant)
 {
   guint32 tiles = ceil_div (product->depth, depth);
   guint64 bytes = product->rows * product->columns * 4;
@@ -167,28 +182,34 @@ compare_scores (gconstpointer a, gconstpointer b)
   return va->score < vb->score ? 1 : va->score > vb->score ? -1 : strcmp (va->label, vb->label);
 }
 
-/* What the K axis of forward and dgrad counts: of PATCH the channels, since all taps of one lie together. */
+/* What the K axis of forward and dgrad counts: of PATCH the channels, since all taps of one lie
+ * together. */
 static guint64
-split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass, const Product *product)
+split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass,
+             const Product *product)
 {
   if (tile->kind == DYNO_TILE_PATCH)
     return pass == DYNO_CONV2D_DGRAD ? shape->kp : shape->cp;
   return product->depth;
 }
 
-/* The variants of a tile in forward or dgrad: whole, and where that leaves most of a card idle, with the K axis split. */
+/* The variants of a tile in forward or dgrad: whole, and where that leaves most of a card idle,
+ * with the K axis split. */
 static guint
-activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
-                     const char *name, DynoConv2dVariant *variants, guint room)
+activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
+                     const DynoTile *tile, const char *name, DynoConv2dVariant *variants,
+                     guint room)
 {
   gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   guint32 processors = dyno_device_info_processors (info);
   Product product = product_of (shape, pass, tile);
   guint32 unit = dyno_tile_pass_depth (tile, shape->half, pass);
-  guint64 deep = split_depth (tile, shape, pass, &product), bytes = product.rows * product.columns * 4;
+  guint64 deep = split_depth (tile, shape, pass, &product),
+          bytes = product.rows * product.columns * 4;
   guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
                   * ceil_div (product.columns, dyno_tile_pass_n (tile, pass)),
-          k_tiles = ceil_div (deep, unit), least = tile->kind == DYNO_TILE_PATCH ? 1 : SPLIT_MIN_TILES;
+          k_tiles = ceil_div (deep, unit),
+          least = tile->kind == DYNO_TILE_PATCH ? 1 : SPLIT_MIN_TILES;
   guint n = 0;
 
   if (room == 0)
@@ -196,13 +217,13 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
   variants[n].score = score_of (info, tile, shape, &product, pass, unit, 1);
   g_strlcpy (variants[n++].label, name, sizeof variants->label);
-  /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16 product saves (SimpleCNN
-   * 32x32 amp at batch 128: 0.37 ms a step without, 0.40 with). */
+  /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
+   * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms a step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->statistics && shape->half)
     return n;
   /* On a CPU the smallest tile alone, for the tests. */
-  if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST || tile->kind == DYNO_TILE_LANES
-      || product.phases > 1 || tiles >= 2 * processors)
+  if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST
+      || tile->kind == DYNO_TILE_LANES || product.phases > 1 || tiles >= 2 * processors)
     return n;
   for (guint32 splits = 2; splits <= 8 && n < room; splits *= 2)
     {
@@ -232,20 +253,23 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
       guint32 depth = split_unit (tile, shape->half, pass), last = 0;
       char name[DYNO_TILE_LABEL];
 
-      if (dyno_tile_unusable (tile, info, shape->half) || !dyno_tile_serves (tile, info, shape, pass))
+      if (dyno_tile_unusable (tile, info, shape->half)
+          || !dyno_tile_serves (tile, info, shape, pass))
         continue;
       Product product = product_of (shape, pass, tile);
       dyno_tile_label (tile, info, shape->half, name);
       if (pass != DYNO_CONV2D_WGRAD)
         {
-          n += activation_variants (info, shape, pass, tile, name, variants + n, DYNO_CONV2D_MAX_VARIANTS - n);
+          n += activation_variants (info, shape, pass, tile, name, variants + n,
+                                    DYNO_CONV2D_MAX_VARIANTS - n);
           continue;
         }
       /* Two workgroups a processor, and half and twice as many. */
-      guint32 tiles =
-          ceil_div (product.rows, dyno_tile_pass_m (tile, pass)) * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
+      guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
+                      * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
       guint32 wanted = software ? 1 : MAX (1, (2 * processors + tiles / 2) / MAX (tiles, 1));
-      /* Whole rounds of workgroups: where there are as many as processors, one more takes as long as all. */
+      /* Whole rounds of workgroups: where there are as many as processors, one more takes as long
+       * as all. */
       if (tile->kind == DYNO_TILE_FIRST)
         wanted = processors * MAX (2, 512 / dyno_tile_invocations (tile, shape, pass));
       static const double factors[] = { 1.0, 0.5, 2.0 };
@@ -258,7 +282,8 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
             continue;
           if (f == 0)
             last = variant->splits;
-          variant->score = score_of (info, tile, shape, &product, pass, depth, variant->splits) * (f == 0 ? 1.0 : 0.8);
+          variant->score = score_of (info, tile, shape, &product, pass, depth, variant->splits)
+                           * (f == 0 ? 1.0 : 0.8);
           g_snprintf (variant->label, sizeof variant->label, "%s k%u", name, variant->splits);
           n++;
         }
@@ -269,8 +294,8 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
 
 /* TRUE when every product of the pass is whole tiles along this side. */
 static void
-needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, const Product *product,
-              gboolean *check_m, gboolean *check_n, gboolean *check_k)
+needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
+              const Product *product, gboolean *check_m, gboolean *check_n, gboolean *check_k)
 {
   guint32 depth = dyno_tile_pass_depth (tile, shape->half, pass);
   *check_n = product->columns % dyno_tile_pass_n (tile, pass) != 0;
@@ -289,8 +314,8 @@ needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile 
 }
 
 static void
-add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guint32 tiles, guint32 tiles_n,
-               DynoKernelSpec *spec)
+add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guint32 tiles,
+               guint32 tiles_n, DynoKernelSpec *spec)
 {
   const guint32 values[DYNO_CONV2D_N_CONSTANTS] = {
     [DYNO_CONV2D_N] = s->n,
@@ -316,13 +341,15 @@ add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guin
     dyno_kernel_spec_constant (spec, values[i]);
 }
 
-/* Tiles that a workgroup of FIRST makes one after the other, where there are enough for that: it loads the weights once. */
+/* Tiles that a workgroup of FIRST makes one after the other, where there are enough for that: it
+ * loads the weights once. */
 #define FIRST_TILES 8
 
 static const char *
 shader_of (const DynoTile *tile, DynoConv2dPass pass)
 {
-  static const char *const shaders[DYNO_CONV2D_N_PASSES] = { "conv2d/forward.comp", "conv2d/dgrad.comp",
+  static const char *const shaders[DYNO_CONV2D_N_PASSES] = { "conv2d/forward.comp",
+                                                             "conv2d/dgrad.comp",
                                                              "conv2d/wgrad.comp" };
   if (tile->kind == DYNO_TILE_PATCH)
     return "conv2d/patch.comp";
@@ -333,30 +360,34 @@ shader_of (const DynoTile *tile, DynoConv2dPass pass)
 
 /* The macros that are a kind's own. */
 static void
-add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, DynoKernelSpec *spec)
+add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
+          DynoKernelSpec *spec)
 {
   DynoFirstTile first;
   switch (tile->kind)
     {
     case DYNO_TILE_FMA:
-      dyno_kernel_spec_macro (spec, "TM=%u TN=%u STAGES=%u STRAIGHT=%d", tile->part_m, tile->part_n, tile->stages,
-                              pass != DYNO_CONV2D_WGRAD && tile->stages == 1);
+      dyno_kernel_spec_macro (spec, "TM=%u TN=%u STAGES=%u STRAIGHT=%d", tile->part_m, tile->part_n,
+                              tile->stages, pass != DYNO_CONV2D_WGRAD && tile->stages == 1);
       break;
     case DYNO_TILE_MATRIX:
       dyno_kernel_spec_macro (spec, "SM=%u SN=%u STRAIGHT=%d", tile->part_m, tile->part_n,
-                              pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_WGRAD && tile->part_n == 32));
+                              pass == DYNO_CONV2D_FORWARD
+                                  || (pass == DYNO_CONV2D_WGRAD && tile->part_n == 32));
       if (pass == DYNO_CONV2D_WGRAD && tile->part_m * tile->part_n == 64 * 64)
         dyno_kernel_spec_macro (spec, "GATHER_BRANCHES=1");
       break;
     case DYNO_TILE_PATCH:
-      dyno_kernel_spec_macro (spec, "SM=%u SN=%u STAGES=%u PATCH=%u TAPS=%u FLIP=%d", tile->part_m, tile->part_n,
-                              tile->stages, dyno_patch_rows (tile, shape), shape->kernel_w, pass == DYNO_CONV2D_DGRAD);
+      dyno_kernel_spec_macro (spec, "SM=%u SN=%u STAGES=%u PATCH=%u TAPS=%u FLIP=%d", tile->part_m,
+                              tile->part_n, tile->stages, dyno_patch_rows (tile, shape),
+                              shape->kernel_w, pass == DYNO_CONV2D_DGRAD);
       break;
     case DYNO_TILE_FIRST:
       first = dyno_first_tile (tile, shape, pass);
-      dyno_kernel_spec_macro (spec, "SM=%u SN=%u CHANNELS=%u SLICES=%u TAPS_H=%u TAPS_W=%u STEP_H=%u STEP_W=%u",
-                              first.part_m, tile->part_n, first.channels, first.slices, shape->kernel_h, shape->kernel_w,
-                              shape->stride_h, shape->stride_w);
+      dyno_kernel_spec_macro (
+          spec, "SM=%u SN=%u CHANNELS=%u SLICES=%u TAPS_H=%u TAPS_W=%u STEP_H=%u STEP_W=%u",
+          first.part_m, tile->part_n, first.channels, first.slices, shape->kernel_h,
+          shape->kernel_w, shape->stride_h, shape->stride_w);
       dyno_kernel_spec_macro (spec, "TILE_H=%u TILE_W=%u", first.tile_h, first.tile_w);
       break;
     case DYNO_TILE_LANES:
@@ -364,19 +395,22 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
       dyno_kernel_spec_macro (spec, "LANES=1");
       break;
     }
-  if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST && tile->kind != DYNO_TILE_PATCH)
+  if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST
+      && tile->kind != DYNO_TILE_PATCH)
     dyno_kernel_spec_macro (spec, "FEW=1");
 }
 
 static void
-set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass, guint32 tiles_m, guint32 tiles_n,
-          guint32 deep, guint32 groups[3])
+set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass, guint32 tiles_m,
+          guint32 tiles_n, guint32 deep, guint32 groups[3])
 {
   groups[2] = deep;
   if (tile->kind == DYNO_TILE_FIRST)
     {
       guint32 each = CLAMP (tiles_m / (4 * dyno_device_info_processors (info)), 1, FIRST_TILES);
-      groups[0] = pass == DYNO_CONV2D_WGRAD ? tiles_n : MIN (ceil_div (tiles_m, each), MAX (info->max_groups_x, 1));
+      groups[0] = pass == DYNO_CONV2D_WGRAD
+                      ? tiles_n
+                      : MIN (ceil_div (tiles_m, each), MAX (info->max_groups_x, 1));
       groups[1] = pass == DYNO_CONV2D_WGRAD ? 1 : tiles_n;
       return;
     }
@@ -391,13 +425,15 @@ gives_statistics (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoT
 }
 
 guint32
-dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape, const DynoConv2dVariant *variant)
+dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                               const DynoConv2dVariant *variant)
 {
   const DynoTile *tile = variant->tile;
   guint32 groups[3], tiles_m;
   if (variant->splits > 1 || !gives_statistics (shape, DYNO_CONV2D_FORWARD, tile))
     return 0;
-  tiles_m = ceil_div (product_of (shape, DYNO_CONV2D_FORWARD, tile).rows, dyno_tile_pass_m (tile, DYNO_CONV2D_FORWARD));
+  tiles_m = ceil_div (product_of (shape, DYNO_CONV2D_FORWARD, tile).rows,
+                      dyno_tile_pass_m (tile, DYNO_CONV2D_FORWARD));
   if (tile->kind != DYNO_TILE_FIRST)
     return tiles_m;
   set_grid (info, tile, DYNO_CONV2D_FORWARD, tiles_m, 1, 1, groups);
@@ -428,8 +464,9 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                                              : tile->kind == DYNO_TILE_LANES ? 8
                                                                              : 0,
                             .push_bytes = sizeof (DynoConv2dPush) };
-  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half, dyno_tile_pass_m (tile, pass),
-                          dyno_tile_pass_n (tile, pass), dyno_tile_pass_depth (tile, shape->half, pass));
+  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half,
+                          dyno_tile_pass_m (tile, pass), dyno_tile_pass_n (tile, pass),
+                          dyno_tile_pass_depth (tile, shape->half, pass));
   add_kind (shape, pass, tile, spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (split)
@@ -439,6 +476,6 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
   add_constants (shape, split_len, accumulate, tiles_m * tiles_n, tiles_n, spec);
-  set_grid (info, tile, pass, tiles_m, tiles_n, pass == DYNO_CONV2D_WGRAD || split ? variant->splits : product.phases,
-            groups);
+  set_grid (info, tile, pass, tiles_m, tiles_n,
+            pass == DYNO_CONV2D_WGRAD || split ? variant->splits : product.phases, groups);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* 2-D convolution: builder, shape rule, backward nodes and printing.
  *
- *   y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of x[n][oy s + ky - p][ox s + kx - p][c] weight[ky][kx][c][k]
+ *   y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of x[n][oy s + ky - p][ox s + kx - p][c]
+ *   weight[ky][kx][c][k]
  *
- * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), and with statistics the pivot (see fuse.c); output y.
+ * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), and with statistics the
+ * pivot (see fuse.c); output y.
  *         conv2d.wgrad: inputs x, dy; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
  *         conv2d.dgrad: inputs dy, weight; output dx, overwritten or added to.
@@ -44,24 +46,28 @@ output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad)
   return padded < kernel ? 0 : (guint32) MIN ((padded - kernel) / stride + 1, G_MAXUINT32);
 }
 
-/* The kernels count rows, and 16-byte chunks of a tensor, in 32 bits, with a sign where padding leads before the image. */
+/* The kernels count rows, and 16-byte chunks of a tensor, in 32 bits, with a sign where padding
+ * leads before the image. */
 static gboolean
 counts_fit (const DynoConv2dShape *shape)
 {
-  guint64 rows = (guint64) shape->n * MAX ((guint64) shape->h * shape->w, (guint64) shape->oh * shape->ow);
+  guint64 rows =
+      (guint64) shape->n * MAX ((guint64) shape->h * shape->w, (guint64) shape->oh * shape->ow);
   guint64 depth = (guint64) shape->kernel_h * shape->kernel_w * MAX (shape->cp, shape->kp);
-  return depth * MIN (shape->cp, shape->kp) < G_MAXINT32 && rows < G_MAXINT32 / 2 && depth < G_MAXINT32 / 2
-         && (guint64) shape->h * shape->w < G_MAXINT32 && rows * (MAX (shape->cp, shape->kp) / 4) < G_MAXINT32;
+  return depth * MIN (shape->cp, shape->kp) < G_MAXINT32 && rows < G_MAXINT32 / 2
+         && depth < G_MAXINT32 / 2 && (guint64) shape->h * shape->w < G_MAXINT32
+         && rows * (MAX (shape->cp, shape->kp) / 4) < G_MAXINT32;
 }
 
 DynoTensor *
-dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *x, DynoParameter *weight,
-                    DynoParameter *bias, const DynoConv2dShape *shape)
+dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *x,
+                    DynoParameter *weight, DynoParameter *bias, const DynoConv2dShape *shape)
 {
   if (!counts_fit (shape))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: %u x %u x %u x %u is too large for one convolution; make the batch smaller", name, shape->n,
-                            shape->h, shape->w, shape->c);
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: %u x %u x %u x %u is too large for one convolution; make the batch smaller", name,
+        shape->n, shape->h, shape->w, shape->c);
   DynoTensor *y = dyno_graph_activation (graph, name, shape->n, shape->oh, shape->ow, shape->k);
   if (!y)
     return NULL;
@@ -78,20 +84,25 @@ dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
   guint32 stride_h = MAX (params->stride_h, 1), stride_w = MAX (params->stride_w, 1);
   guint32 oh = output_side (x->h, params->kernel_h, stride_h, params->pad_h);
   guint32 ow = output_side (x->w, params->kernel_w, stride_w, params->pad_w);
-  if (params->kernel_h == 0 || params->kernel_w == 0 || params->out_channels == 0 || oh == 0 || ow == 0)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: a %u x %u kernel with %u channels does not fit an image of %u x %u", name, params->kernel_h,
-                            params->kernel_w, params->out_channels, x->h, x->w);
+  if (params->kernel_h == 0 || params->kernel_w == 0 || params->out_channels == 0 || oh == 0
+      || ow == 0)
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: a %u x %u kernel with %u channels does not fit an image of %u x %u", name,
+        params->kernel_h, params->kernel_w, params->out_channels, x->h, x->w);
 
-  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL), *bias_name = g_strconcat (name, ".bias", NULL);
+  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
+                  *bias_name = g_strconcat (name, ".bias", NULL);
   guint32 dims[4] = { params->out_channels, x->c, params->kernel_h, params->kernel_w };
-  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, DYNO_LAYOUT_CONV, dims, params->init, FALSE),
+  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, DYNO_LAYOUT_CONV, dims,
+                                                params->init, FALSE),
                 *bias = NULL;
   if (!weight)
     return NULL;
   if (params->bias)
     {
-      bias = dyno_graph_parameter (graph, bias_name, DYNO_LAYOUT_VECTOR, dims, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+      bias = dyno_graph_parameter (graph, bias_name, DYNO_LAYOUT_VECTOR, dims,
+                                   DYNO_INIT_KAIMING_UNIFORM, FALSE);
       if (!bias)
         return NULL;
       bias->fan_in = weight->fan_in;
@@ -144,12 +155,14 @@ dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
     {
       g_autofree char *name = g_strconcat (node->name, ".wgrad", NULL);
       DynoTensor *inputs[] = { x, dy };
-      dyno_graph_node (graph, &wgrad_op, name, inputs, 2, &weight->parameter->gradient, 1, &shape, sizeof shape);
+      dyno_graph_node (graph, &wgrad_op, name, inputs, 2, &weight->parameter->gradient, 1, &shape,
+                       sizeof shape);
     }
   if (bias && bias->parameter->gradient)
     {
       g_autofree char *name = g_strconcat (node->name, ".bias", NULL);
-      dyno_graph_node (graph, &bias_op, name, &dy, 1, &bias->parameter->gradient, 1, &shape, sizeof shape);
+      dyno_graph_node (graph, &bias_op, name, &dy, 1, &bias->parameter->gradient, 1, &shape,
+                       sizeof shape);
     }
   DynoTensor *dx = dyno_graph_gradient_target (graph, x, &shape.accumulate);
   if (dx)
@@ -164,5 +177,6 @@ char *
 dyno_conv2d_print (const DynoNode *node)
 {
   const DynoConv2dShape *s = node->attributes;
-  return g_strdup_printf ("%ux%u s%u p%u, %u -> %u", s->kernel_h, s->kernel_w, s->stride_h, s->pad_h, s->c, s->k);
+  return g_strdup_printf ("%ux%u s%u p%u, %u -> %u", s->kernel_h, s->kernel_w, s->stride_h,
+                          s->pad_h, s->c, s->k);
 }

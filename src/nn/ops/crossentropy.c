@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* softmax_cross_entropy: PyTorch's CrossEntropyLoss with label smoothing.  Inputs logits (N, 1, 1, C) and targets (N int32; NULL:
- * random classes); output in training: the scaled gradient of the logits.  Sums go to the step's output.
- * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and no gradient. */
+/* softmax_cross_entropy: PyTorch's CrossEntropyLoss with label smoothing.  Inputs logits (N, 1, 1,
+ * C) and targets (N int32; NULL: random classes); output in training: the scaled gradient of the
+ * logits.  Sums go to the step's output.
+ * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and
+ * no gradient. */
 #include "loss.h"
 #include "ops.h"
 
@@ -23,7 +25,9 @@ static char *
 cross_entropy_print (const DynoNode *node)
 {
   const CrossEntropy *attributes = node->attributes;
-  return attributes->smoothing > 0 ? g_strdup_printf ("smoothing %g", (double) attributes->smoothing) : g_strdup ("");
+  return attributes->smoothing > 0
+             ? g_strdup_printf ("smoothing %g", (double) attributes->smoothing)
+             : g_strdup ("");
 }
 
 static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy",
@@ -31,17 +35,19 @@ static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy"
                                                  .print = cross_entropy_print };
 
 void
-dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets, double label_smoothing)
+dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
+                            double label_smoothing)
 {
   if (!logits || !dyno_loss_check (graph, "cross entropy", logits, targets, DYNO_DTYPE_I32, 1))
     return;
   if (!(label_smoothing >= 0 && label_smoothing <= 1))
     {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a label smoothing of %g is not in [0, 1]", label_smoothing);
+      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a label smoothing of %g is not in [0, 1]",
+                       label_smoothing);
       return;
     }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);
   CrossEntropy attributes = { (float) label_smoothing };
-  dyno_graph_node (graph, &cross_entropy_class, "loss", (DynoTensor *[]){ logits, targets }, 2, &gradient, 1, &attributes,
-                   sizeof attributes);
+  dyno_graph_node (graph, &cross_entropy_class, "loss", (DynoTensor *[]){ logits, targets }, 2,
+                   &gradient, 1, &attributes, sizeof attributes);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dropout: y = x / (1 - p) with probability 1 - p, else 0; x itself in evaluation.  Input 0 is x, output 0 is y.
- * dropout_backward: the same mask on dy.  Input dy; output dx, which is dy's memory where nobody else reads that.
- * The mask is drawn again in the backward pass; its stream is the node's place in the graph at the time of its making, so that equal
- * models draw equal masks. */
+/* dropout: y = x / (1 - p) with probability 1 - p, else 0; x itself in evaluation.  Input 0 is x,
+ * output 0 is y.  dropout_backward: the same mask on dy.  Input dy; output dx, which is dy's memory
+ * where nobody else reads that.  The mask is drawn again in the backward pass; its stream is the
+ * node's place in the graph at the time of its making, so that equal models draw equal masks. */
 #include "elementwise.h"
 #include "ops.h"
 
@@ -20,8 +20,8 @@ dropout_lower (DynoLowering *lowering, DynoNode *node)
   const Dropout *attributes = node->attributes;
   guint32 constants[3] = { attributes->stream, attributes->threshold, 0 };
   memcpy (&constants[2], &attributes->keep_scale, sizeof (float));
-  dyno_elementwise_lower (lowering, node, "apply", "dropout/dropout_apply.comp", node->inputs[0], NULL, node->outputs[0],
-                          attributes->accumulate, constants, 3, TRUE);
+  dyno_elementwise_lower (lowering, node, "apply", "dropout/dropout_apply.comp", node->inputs[0],
+                          NULL, node->outputs[0], attributes->accumulate, constants, 3, TRUE);
 }
 
 static char *
@@ -42,11 +42,14 @@ dropout_backward (DynoGraph *graph, DynoNode *node)
   if (!x->needs_gradient)
     return;
   Dropout attributes = *(const Dropout *) node->attributes;
-  DynoTensor *dx = dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  DynoTensor *dx = dyno_gradient_in_place (graph, x, y)
+                       ? dy
+                       : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   if (!dx)
     return;
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &dropout_backward_class, name, &dy, 1, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_node (graph, &dropout_backward_class, name, &dy, 1, &dx, 1, &attributes,
+                   sizeof attributes);
 }
 
 static gboolean
@@ -67,8 +70,8 @@ dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name, double probabil
   if (!x)
     return NULL;
   if (!(probability >= 0 && probability < 1))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: a dropout probability of %g is not in [0, 1)", name,
-                            probability);
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: a dropout probability of %g is not in [0, 1)", name, probability);
   if (!dyno_graph_get_params (graph)->training || probability == 0)
     return x;
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What ops that go over elements share.
  *
- * A gradient may be written in place only while its memory belongs to one tensor: the op that made that tensor is the last to
- * read it, and what it writes is its input's gradient from then on. */
+ * A gradient may be written in place only while its memory belongs to one tensor: the op that made
+ * that tensor is the last to read it, and what it writes is its input's gradient from then on. */
 #include "elementwise.h"
 #include "graph-private.h"
 #include "elementwise-push.h"
@@ -32,8 +32,9 @@ dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor)
   guint64 count = tensor->size_bytes / 16;
   if (count > G_MAXINT32)
     dyno_graph_fail (dyno_lowering_get_graph (lowering), DYNO_NN_ERROR_UNSUPPORTED,
-                     "%s takes %" G_GUINT64_FORMAT " MiB, more than a kernel reaches; lower the batch", tensor->name,
-                     tensor->size_bytes >> 20);
+                     "%s takes %" G_GUINT64_FORMAT
+                     " MiB, more than a kernel reaches; lower the batch",
+                     tensor->name, tensor->size_bytes >> 20);
   return (guint32) MIN (count, G_MAXINT32);
 }
 
@@ -52,8 +53,9 @@ dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info)
 }
 
 void
-dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
-                        DynoTensor *b, DynoTensor *target, gboolean accumulate, const guint32 *constants, guint n_constants,
+dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass,
+                        const char *shader, DynoTensor *a, DynoTensor *b, DynoTensor *target,
+                        gboolean accumulate, const guint32 *constants, guint n_constants,
                         gboolean step)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
@@ -68,8 +70,8 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
   for (guint i = 0; i < n_constants; i++)
     dyno_kernel_spec_constant (&spec, constants[i]);
 
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (
+      lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->flops = dyno_tensor_elements (target);
   dispatch->bytes = target->size_bytes * (1 + (a != NULL) + (b != NULL) + (accumulate != FALSE));
   if (a)
@@ -80,7 +82,8 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
                       accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   if (step)
     dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, step_input),
-                        dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+                        dyno_graph_step_input (dyno_lowering_get_graph (lowering)),
+                        DYNO_ACCESS_READ);
 }
 
 gboolean
@@ -93,5 +96,6 @@ dyno_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
 gboolean
 dyno_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output)
 {
-  return dyno_gradient_is_own (graph, output) && dyno_graph_gradient_alias (graph, input, output->gradient);
+  return dyno_gradient_is_own (graph, output)
+         && dyno_graph_gradient_alias (graph, input, output->gradient);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What ops that go over elements share: how wide an access is, how many workgroups, and the one lowering of relu, add and dropout.
- * Kernels read and write 16 bytes at a time (shaders/lib/lanes.glsl). */
+/* What ops that go over elements share: how wide an access is, how many workgroups, and the one
+ * lowering of relu, add and dropout.  Kernels read and write 16 bytes at a time
+ * (shaders/lib/lanes.glsl). */
 #pragma once
 #include "lowering.h"
 
@@ -28,10 +29,12 @@ dyno_info_is_software (const DynoDeviceInfo *info)
 /* Invocations of a workgroup without shared memory: 256 where the device has them. */
 guint32 dyno_elementwise_local (const DynoDeviceInfo *info);
 
-/* Workgroups for count pieces of work; past a limit (which fills any device) the kernel's loop takes the rest. */
+/* Workgroups for count pieces of work; past a limit (which fills any device) the kernel's loop
+ * takes the rest. */
 guint32 dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local);
 
-/* Accesses of 16 bytes in a tensor.  Kernels count them in 31 bits: a larger tensor (32 GiB) fails the graph (UNSUPPORTED). */
+/* Accesses of 16 bytes in a tensor.  Kernels count them in 31 bits: a larger tensor (32 GiB) fails
+ * the graph (UNSUPPORTED). */
 guint32 dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor);
 
 /* HALF=1 for F16. */
@@ -40,17 +43,20 @@ void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
 /* WORDS64=1 (lanes.glsl) where the device is a CPU underneath. */
 void dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info);
 
-/* One dispatch over all of target; a and b may be NULL, accumulate gives ACCUMULATE=1.  Constant 0 is the count of accesses, the given
- * ones come behind it.  step: the kernel reads the step's input. */
-void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,
-                             DynoTensor *b, DynoTensor *target, gboolean accumulate, const guint32 *constants,
-                             guint n_constants, gboolean step);
+/* One dispatch over all of target; a and b may be NULL, accumulate gives ACCUMULATE=1.  Constant 0
+ * is the count of accesses, the given ones come behind it.  step: the kernel reads the step's
+ * input. */
+void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass,
+                             const char *shader, DynoTensor *a, DynoTensor *b, DynoTensor *target,
+                             gboolean accumulate, const guint32 *constants, guint n_constants,
+                             gboolean step);
 
-/* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares that gradient. */
+/* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares
+ * that gradient. */
 gboolean dyno_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
 
-/* Makes the gradient of output the gradient of input too, to be written in place by the op's backward; FALSE: it must write into
- * dyno_graph_gradient_target.  input needs a gradient. */
+/* Makes the gradient of output the gradient of input too, to be written in place by the op's
+ * backward; FALSE: it must write into dyno_graph_gradient_target.  input needs a gradient. */
 gboolean dyno_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the losses share.  Rows' results go through workspace and are added up by one workgroup in one order: no atomics, equal bits
- * for equal inputs.  The gradient is written in the rows' kernel, scaled by the loss scale over the step's divisor. */
+/* What the losses share.  Rows' results go through workspace and are added up by one workgroup in
+ * one order: no atomics, equal bits for equal inputs.  The gradient is written in the rows' kernel,
+ * scaled by the loss scale over the step's divisor. */
 #include "loss.h"
 #include "elementwise.h"
 #include "loss-push.h"
@@ -10,21 +11,25 @@ DynoTensor *
 dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits)
 {
   gboolean accumulate;
-  return dyno_graph_get_params (graph)->training ? dyno_graph_gradient_target (graph, logits, &accumulate) : NULL;
+  return dyno_graph_get_params (graph)->training
+             ? dyno_graph_gradient_target (graph, logits, &accumulate)
+             : NULL;
 }
 
 gboolean
-dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits, const DynoTensor *targets, DynoDtype dtype,
-                 guint32 c)
+dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                 const DynoTensor *targets, DynoDtype dtype, guint32 c)
 {
   if (logits->h != 1 || logits->w != 1)
-    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s takes (N, 1, 1, C), not (%u, %u, %u, %u)", name, logits->n, logits->h,
-                     logits->w, logits->c);
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s takes (N, 1, 1, C), not (%u, %u, %u, %u)",
+                     name, logits->n, logits->h, logits->w, logits->c);
   else if (logits->c >= 1 << 24)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u outputs are too many", name, logits->c);
   else if (targets
-           && (targets->n != logits->n || targets->dtype != dtype || targets->size_bytes != (guint64) logits->n * c * 4))
-    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: targets of %u rows of %u do not fit %u rows of %u", name, targets->n,
+           && (targets->n != logits->n || targets->dtype != dtype
+               || targets->size_bytes != (guint64) logits->n * c * 4))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "%s: targets of %u rows of %u do not fit %u rows of %u", name, targets->n,
                      targets->c, logits->n, c);
   else
     return TRUE;
@@ -43,9 +48,12 @@ loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint3
   dispatch->flops = 2 * (guint64) n;
   dispatch->bytes = rows->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, rows), rows, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_input), dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, scaler), dyno_graph_scaler (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_output), dyno_graph_step_output (graph), DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_input),
+                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, scaler), dyno_graph_scaler (graph),
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_output),
+                      dyno_graph_step_output (graph), DYNO_ACCESS_WRITE);
 }
 
 void
@@ -56,7 +64,8 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   DynoTensor *logits = node->inputs[0], *targets = node->inputs[1], *gradient = node->outputs[0];
   DynoTensor *standard = node->n_inputs > 2 ? node->inputs[2] : NULL;
   guint32 cvecs = logits->cp / dyno_dtype_lanes (logits->dtype);
-  DynoTensor *rows = dyno_lowering_workspace (lowering, "rows", (guint64) logits->n * 2 * sizeof (float));
+  DynoTensor *rows =
+      dyno_lowering_workspace (lowering, "rows", (guint64) logits->n * 2 * sizeof (float));
   spec->push_bytes = sizeof (DynoLossRowsPush);
   spec->local_size[0] = dyno_info_is_software (info) ? 8 : cvecs <= 32 ? 32 : 64;
   dyno_elementwise_type (spec, logits->dtype);
@@ -69,18 +78,23 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   dyno_kernel_spec_constant (spec, logits->c);
   dyno_kernel_spec_constant_float (spec, smoothing);
 
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "rows", spec, MIN (logits->n, info->max_groups_x), 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "rows", spec,
+                                                   MIN (logits->n, info->max_groups_x), 1, 1);
   dispatch->flops = 6 * dyno_tensor_elements (logits);
   dispatch->bytes = logits->size_bytes * (gradient ? 2 : 1) + (targets ? targets->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, logits), logits, DYNO_ACCESS_READ);
   if (targets)
     dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, targets), targets, DYNO_ACCESS_READ);
   if (gradient)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, gradient), gradient, DYNO_ACCESS_WRITE);
+    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, gradient), gradient,
+                        DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, rows), rows, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, step_input), dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scaler), dyno_graph_scaler (graph), DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, step_input),
+                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scaler), dyno_graph_scaler (graph),
+                      DYNO_ACCESS_READ);
   if (standard)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, standard), standard, DYNO_ACCESS_READ);
+    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, standard), standard,
+                        DYNO_ACCESS_READ);
   loss_lower_sum (lowering, node, rows, logits->n);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the losses share: a kernel over rows, then one that adds the rows up into the step's output. */
+/* What the losses share: a kernel over rows, then one that adds the rows up into the step's
+ * output. */
 #pragma once
 #include "lowering.h"
 
@@ -8,11 +9,14 @@ G_BEGIN_DECLS
 /* Inputs logits and targets (may be NULL); output, in training, the gradient of the logits. */
 DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
 
-/* FALSE, and the graph failed, when logits are not (N, 1, 1, C) or targets have not N rows of c values of dtype. */
-gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits, const DynoTensor *targets,
-                          DynoDtype dtype, guint32 c);
+/* FALSE, and the graph failed, when logits are not (N, 1, 1, C) or targets have not N rows of c
+ * values of dtype. */
+gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                          const DynoTensor *targets, DynoDtype dtype, guint32 c);
 
-/* Both dispatches, with a third input STANDARD (see mse_rows.comp); spec names the rows' shader and its macros; smoothing is constant 3. */
-void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, float smoothing);
+/* Both dispatches, with a third input STANDARD (see mse_rows.comp); spec names the rows' shader and
+ * its macros; smoothing is constant 3. */
+void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec,
+                      float smoothing);
 
 G_END_DECLS

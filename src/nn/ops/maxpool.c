@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* max_pool: x (N, H, W, C) -> y (N, OH, OW, C), OH = (H + 2 pad - kernel) / stride + 1.  Input x; outputs y and, in training, argmax:
- * a byte an element, the place of the largest value in its window.
- * max_pool_backward: inputs dy, argmax; output dx.  It gathers, so it needs no atomics and its sums have one order. */
+/* max_pool: x (N, H, W, C) -> y (N, OH, OW, C), OH = (H + 2 pad - kernel) / stride + 1.  Input x;
+ * outputs y and, in training, argmax: a byte an element, the place of the largest value in its
+ * window.
+ * max_pool_backward: inputs dy, argmax; output dx.  It gathers, so it needs no atomics and its sums
+ * have one order. */
 #include "maxpool.h"
 #include "elementwise.h"
 #include "ops.h"
@@ -9,17 +11,23 @@
 #include <stddef.h>
 
 static void
-max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *attributes, const DynoTensor *x,
-               const DynoTensor *y, guint32 count)
+max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec,
+               const DynoMaxPoolAttributes *attributes, const DynoTensor *x, const DynoTensor *y,
+               guint32 count)
 {
   dyno_elementwise_count (lowering, x); /* y is the smaller one mostly */
   spec->local_size[0] = dyno_elementwise_local (dyno_lowering_get_info (lowering));
   dyno_elementwise_type (spec, x->dtype);
   dyno_elementwise_words (spec, dyno_lowering_get_info (lowering));
-  const guint32 constants[] = {
-    (guint32) count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, y->h, y->w, attributes->kernel, attributes->stride,
-    attributes->pad
-  };
+  const guint32 constants[] = { (guint32) count,
+                                x->cp / dyno_dtype_lanes (x->dtype),
+                                x->h,
+                                x->w,
+                                y->h,
+                                y->w,
+                                attributes->kernel,
+                                attributes->stride,
+                                attributes->pad };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_constant (spec, constants[i]);
 }
@@ -30,16 +38,20 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   const DynoMaxPoolAttributes *attributes = node->attributes;
   DynoTensor *dy = node->inputs[0], *argmax = node->inputs[1], *dx = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, dx);
-  DynoKernelSpec spec = { .shader = "pool/maxpool_backward.comp", .push_bytes = sizeof (DynoMaxPoolBackwardPush) };
+  DynoKernelSpec spec = { .shader = "pool/maxpool_backward.comp",
+                          .push_bytes = sizeof (DynoMaxPoolBackwardPush) };
   max_pool_spec (lowering, &spec, attributes, dx, dy, count);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  guint32 groups = dyno_elementwise_groups (dyno_lowering_get_info (lowering), count, spec.local_size[0]);
+  guint32 groups =
+      dyno_elementwise_groups (dyno_lowering_get_info (lowering), count, spec.local_size[0]);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "backward", &spec, groups, 1, 1);
   dispatch->flops = dyno_tensor_elements (dy);
-  dispatch->bytes = dy->size_bytes + argmax->size_bytes + dx->size_bytes * (attributes->accumulate ? 2 : 1);
+  dispatch->bytes =
+      dy->size_bytes + argmax->size_bytes + dx->size_bytes * (attributes->accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, dy), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, argmax), argmax, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, argmax), argmax,
+                      DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, dx), dx,
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
@@ -48,7 +60,8 @@ static char *
 max_pool_print (const DynoNode *node)
 {
   const DynoMaxPoolAttributes *attributes = node->attributes;
-  return g_strdup_printf ("%ux%u s%u p%u", attributes->kernel, attributes->kernel, attributes->stride, attributes->pad);
+  return g_strdup_printf ("%ux%u s%u p%u", attributes->kernel, attributes->kernel,
+                          attributes->stride, attributes->pad);
 }
 
 static const DynoOpClass max_pool_backward_class = { .name = "max_pool_backward",
@@ -64,8 +77,8 @@ max_pool_backward (DynoGraph *graph, DynoNode *node)
   if (!dx)
     return;
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &max_pool_backward_class, name, (DynoTensor *[]){ dy, node->outputs[1] }, 2, &dx, 1, &attributes,
-                   sizeof attributes);
+  dyno_graph_node (graph, &max_pool_backward_class, name, (DynoTensor *[]){ dy, node->outputs[1] },
+                   2, &dx, 1, &attributes, sizeof attributes);
 }
 
 static void
@@ -73,11 +86,13 @@ max_pool_lower (DynoLowering *lowering, DynoNode *node)
 {
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *argmax = node->outputs[1];
   guint32 count = dyno_elementwise_count (lowering, y);
-  DynoKernelSpec spec = { .shader = "pool/maxpool_forward.comp", .push_bytes = sizeof (DynoMaxPoolPush) };
+  DynoKernelSpec spec = { .shader = "pool/maxpool_forward.comp",
+                          .push_bytes = sizeof (DynoMaxPoolPush) };
   max_pool_spec (lowering, &spec, node->attributes, x, y, count);
   if (argmax)
     dyno_kernel_spec_macro (&spec, "ARGMAX=1");
-  guint32 groups = dyno_elementwise_groups (dyno_lowering_get_info (lowering), count, spec.local_size[0]);
+  guint32 groups =
+      dyno_elementwise_groups (dyno_lowering_get_info (lowering), count, spec.local_size[0]);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "forward", &spec, groups, 1, 1);
   dispatch->flops = dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + y->size_bytes + (argmax ? argmax->size_bytes : 0);
@@ -100,19 +115,22 @@ static const DynoOpClass max_pool_class = { .name = DYNO_OP_MAX_POOL,
                                             .print = max_pool_print };
 
 DynoTensor *
-dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride, guint32 pad)
+dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
+               guint32 pad)
 {
   if (!x)
     return NULL;
   if (kernel == 0 || kernel > 15 || stride == 0 || pad > kernel / 2)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: max pool takes a kernel of 1 to 15, a stride of 1 or more and a pad of at most half the "
+                            "%s: max pool takes a kernel of 1 to 15, a stride of 1 or more and a "
+                            "pad of at most half the "
                             "kernel, not kernel %u, stride %u, pad %u",
                             name, kernel, stride, pad);
   if ((guint64) x->h + 2 * pad < kernel || (guint64) x->w + 2 * pad < kernel)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: an image of %ux%u is smaller than the window of %u; use a larger image", name, x->h, x->w,
-                            kernel);
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: an image of %ux%u is smaller than the window of %u; use a larger image", name, x->h,
+        x->w, kernel);
   DynoTensor *outputs[2] = { NULL };
   outputs[0] = dyno_graph_activation (graph, name, x->n, (x->h + 2 * pad - kernel) / stride + 1,
                                       (x->w + 2 * pad - kernel) / stride + 1, x->c);
@@ -122,7 +140,8 @@ dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel
     {
       g_autofree char *argmax_name = g_strconcat (name, ".argmax", NULL);
       const DynoTensor *y = outputs[0];
-      outputs[1] = dyno_graph_tensor (graph, argmax_name, DYNO_DTYPE_U8, DYNO_SPACE_ARENA, y->n, y->h, y->w, y->cp, y->cp);
+      outputs[1] = dyno_graph_tensor (graph, argmax_name, DYNO_DTYPE_U8, DYNO_SPACE_ARENA, y->n,
+                                      y->h, y->w, y->cp, y->cp);
       if (!outputs[1])
         return NULL;
     }

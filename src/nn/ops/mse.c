@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mse_loss: PyTorch's MSELoss, the mean over samples and outputs of the squared error.  Inputs prediction (N, 1, 1, C) and targets
- * (N, C floats), and mean and deviation of the targets (2 C floats), or none; output in training: the scaled gradient of the prediction.  Sums go to the step's output. */
+/* mse_loss: PyTorch's MSELoss, the mean over samples and outputs of the squared error.  Inputs
+ * prediction (N, 1, 1, C) and targets (N, C floats), and mean and deviation of the targets (2 C
+ * floats), or none; output in training: the scaled gradient of the prediction.  Sums go to the
+ * step's output. */
 #include "loss.h"
 #include "ops.h"
 
@@ -26,6 +28,6 @@ dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets, Dy
   if (!dyno_loss_check (graph, "squared error", prediction, targets, DYNO_DTYPE_F32, prediction->c))
     return;
   DynoTensor *gradient = dyno_loss_gradient (graph, prediction);
-  dyno_graph_node (graph, &mse_class, "loss", (DynoTensor *[]){ prediction, targets, standard }, standard ? 3 : 2, &gradient,
-                   1, NULL, 0);
+  dyno_graph_node (graph, &mse_class, "loss", (DynoTensor *[]){ prediction, targets, standard },
+                   standard ? 3 : 2, &gradient, 1, NULL, 0);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* optimizer: norm and Inf check of all gradients, the decision what to do with them, and the update, over the flat parameter memory.
- * Inputs none; outputs master, gradient, moment1, moment2 (AdamW), half (AMP), states and kept states (batch norm); the last four may
- * be NULL.
- * Nothing is read back to decide: the scaler's state lies on the device.  A step whose gradients hold Inf or NaN changes nothing but
- * the scaler, with AMP or without: weights, moments and the count behind the bias corrections stay, and the running statistics,
- * which the forward passes of the step have moved already, go back to what they were before it. */
+/* optimizer: norm and Inf check of all gradients, the decision what to do with them, and the
+ * update, over the flat parameter memory.  Inputs none; outputs master, gradient, moment1, moment2
+ * (AdamW), half (AMP), states and kept states (batch norm); the last four may be NULL.
+ * Nothing is read back to decide: the scaler's state lies on the device.  A step whose gradients
+ * hold Inf or NaN changes nothing but the scaler, with AMP or without: weights, moments and the
+ * count behind the bias corrections stay, and the running statistics, which the forward passes of
+ * the step have moved already, go back to what they were before it. */
 #include "elementwise.h"
 #include "ops.h"
 #include "optimizer-push.h"
@@ -23,30 +24,36 @@ lower_norm (DynoLowering *lowering, DynoNode *node, guint32 *groups)
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *gradient = node->outputs[GRADIENT];
   guint64 count = gradient->size_bytes / 16;
-  DynoKernelSpec spec = { .shader = "optimizer/optimizer_norm.comp", .push_bytes = sizeof (DynoOptimizerNormPush) };
+  DynoKernelSpec spec = { .shader = "optimizer/optimizer_norm.comp",
+                          .push_bytes = sizeof (DynoOptimizerNormPush) };
   spec.local_size[0] = dyno_info_is_software (info) ? 32 : dyno_elementwise_local (info);
   dyno_elementwise_words (&spec, info);
   *groups = MIN (dyno_elementwise_groups (info, count, spec.local_size[0]), 1024);
   dyno_kernel_spec_constant (&spec, (guint32) count);
-  DynoTensor *partials = dyno_lowering_workspace (lowering, "norms", (guint64) *groups * 2 * sizeof (float));
+  DynoTensor *partials =
+      dyno_lowering_workspace (lowering, "norms", (guint64) *groups * 2 * sizeof (float));
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "norm", &spec, *groups, 1, 1);
   dispatch->flops = 2 * (gradient->size_bytes / 4);
   dispatch->bytes = gradient->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, gradient), gradient, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, partials), partials, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, gradient), gradient,
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, partials), partials,
+                      DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, scaler),
                       dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
   return partials;
 }
 
 static void
-lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guint32 groups, DynoTensor *corrections)
+lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guint32 groups,
+              DynoTensor *corrections)
 {
   const Optimizer *attributes = node->attributes;
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   gboolean software = dyno_info_is_software (info);
-  DynoKernelSpec spec = { .shader = "optimizer/optimizer_decide.comp", .push_bytes = sizeof (DynoOptimizerDecidePush) };
+  DynoKernelSpec spec = { .shader = "optimizer/optimizer_decide.comp",
+                          .push_bytes = sizeof (DynoOptimizerDecidePush) };
   spec.local_size[0] = software ? 8 : dyno_elementwise_local (info);
   if (attributes->amp)
     dyno_kernel_spec_macro (&spec, "DYNAMIC_SCALE=1");
@@ -56,15 +63,17 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "decide", &spec, 1, 1, 1);
   dispatch->flops = groups;
   dispatch->bytes = partials->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, partials), partials, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, step_input), dyno_graph_step_input (graph),
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, partials), partials,
                       DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, scaler), dyno_graph_scaler (graph),
-                      DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, step_output), dyno_graph_step_output (graph),
-                      DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, step_input),
+                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, scaler),
+                      dyno_graph_scaler (graph), DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, step_output),
+                      dyno_graph_step_output (graph), DYNO_ACCESS_READ_WRITE);
   if (corrections)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, corrections), corrections, DYNO_ACCESS_WRITE);
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, corrections), corrections,
+                        DYNO_ACCESS_WRITE);
 }
 
 static void
@@ -72,32 +81,41 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
-  DynoTensor *master = node->outputs[MASTER], *moment2 = node->outputs[MOMENT2], *half = node->outputs[HALF];
+  DynoTensor *master = node->outputs[MASTER], *moment2 = node->outputs[MOMENT2],
+             *half = node->outputs[HALF];
   guint64 elements = master->size_bytes / 4;
-  DynoKernelSpec spec = { .shader = "optimizer/optimizer_update.comp", .push_bytes = sizeof (DynoOptimizerUpdatePush) };
+  DynoKernelSpec spec = { .shader = "optimizer/optimizer_update.comp",
+                          .push_bytes = sizeof (DynoOptimizerUpdatePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   if (corrections)
     dyno_kernel_spec_macro (&spec, "ADAMW=1");
   if (half)
     dyno_kernel_spec_macro (&spec, "HALF_COPY=1");
   dyno_kernel_spec_constant (&spec, (guint32) (elements / 8));
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "update", &spec,
-                                                   dyno_elementwise_groups (info, elements / 8, spec.local_size[0]), 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (
+      lowering, node, "update", &spec,
+      dyno_elementwise_groups (info, elements / 8, spec.local_size[0]), 1, 1);
   dispatch->flops = elements * (corrections ? 14 : 6);
   dispatch->bytes = master->size_bytes * (moment2 ? 8 : 6) + (half ? half->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, master), master, DYNO_ACCESS_READ_WRITE);
-  if (half)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, half_copy), half, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, gradient), node->outputs[GRADIENT],
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, master), master,
                       DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, moment1), node->outputs[MOMENT1], DYNO_ACCESS_READ_WRITE);
+  if (half)
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, half_copy), half,
+                        DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, gradient),
+                      node->outputs[GRADIENT], DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, moment1), node->outputs[MOMENT1],
+                      DYNO_ACCESS_READ_WRITE);
   if (moment2)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, moment2), moment2, DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, step_input), dyno_graph_step_input (graph),
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, scaler), dyno_graph_scaler (graph), DYNO_ACCESS_READ);
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, moment2), moment2,
+                        DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, step_input),
+                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, scaler),
+                      dyno_graph_scaler (graph), DYNO_ACCESS_READ);
   if (corrections)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, corrections), corrections, DYNO_ACCESS_READ);
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, corrections), corrections,
+                        DYNO_ACCESS_READ);
 }
 
 static void
@@ -106,14 +124,18 @@ lower_states (DynoLowering *lowering, DynoNode *node)
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *states = node->outputs[STATES], *kept = node->outputs[KEPT_STATES];
   guint64 count = states->size_bytes / 16;
-  DynoKernelSpec spec = { .shader = "optimizer/optimizer_states.comp", .push_bytes = sizeof (DynoOptimizerStatesPush) };
+  DynoKernelSpec spec = { .shader = "optimizer/optimizer_states.comp",
+                          .push_bytes = sizeof (DynoOptimizerStatesPush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_kernel_spec_constant (&spec, (guint32) count);
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "states", &spec,
-                                                   dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "states", &spec,
+                              dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = 2 * states->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, states), states, DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, kept), kept, DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, states), states,
+                      DYNO_ACCESS_READ_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, kept), kept,
+                      DYNO_ACCESS_READ_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, scaler),
                       dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
@@ -122,9 +144,10 @@ static void
 optimizer_lower (DynoLowering *lowering, DynoNode *node)
 {
   const Optimizer *attributes = node->attributes;
-  DynoTensor *corrections = attributes->optimizer == DYNO_OPTIMIZER_ADAMW
-                                ? dyno_lowering_workspace (lowering, "corrections", 2 * sizeof (float))
-                                : NULL;
+  DynoTensor *corrections =
+      attributes->optimizer == DYNO_OPTIMIZER_ADAMW
+          ? dyno_lowering_workspace (lowering, "corrections", 2 * sizeof (float))
+          : NULL;
   guint32 groups;
   DynoTensor *partials = lower_norm (lowering, node, &groups);
   lower_decide (lowering, node, partials, groups, corrections);
@@ -140,7 +163,9 @@ optimizer_print (const DynoNode *node)
   return g_strdup (attributes->optimizer == DYNO_OPTIMIZER_ADAMW ? "AdamW" : "SGD");
 }
 
-static const DynoOpClass optimizer_class = { .name = "optimizer", .lower = optimizer_lower, .print = optimizer_print };
+static const DynoOpClass optimizer_class = { .name = "optimizer",
+                                             .lower = optimizer_lower,
+                                             .print = optimizer_print };
 
 void
 dyno_optimizer_update (DynoGraph *graph)
@@ -157,5 +182,6 @@ dyno_optimizer_update (DynoGraph *graph)
   dyno_graph_flat_states (graph, &outputs[STATES], &outputs[KEPT_STATES]);
   if (!dyno_graph_check (graph, NULL))
     return;
-  dyno_graph_node (graph, &optimizer_class, "optimizer", NULL, 0, outputs, N_OUTPUTS, &attributes, sizeof attributes);
+  dyno_graph_node (graph, &optimizer_class, "optimizer", NULL, 0, outputs, N_OUTPUTS, &attributes,
+                   sizeof attributes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* prepare: raw pixels (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type, scaled, normalised, mirrored.
- * Inputs raw and flip seeds, both may be NULL; output x.  Without raw it makes normal noise.  Samples from n_valid on are zero. */
+/* prepare: raw pixels (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type, scaled,
+ * normalised, mirrored.  Inputs raw and flip seeds, both may be NULL; output x.  Without raw it
+ * makes normal noise.  Samples from n_valid on are zero. */
 #include "elementwise.h"
 #include "ops.h"
 #include "prepare-push.h"
@@ -18,7 +19,8 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *raw = node->inputs[0], *seeds = node->inputs[1], *x = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, x);
-  DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp", .push_bytes = sizeof (DynoPreparePush) };
+  DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp",
+                          .push_bytes = sizeof (DynoPreparePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, x->dtype);
   if (raw)
@@ -33,8 +35,9 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   for (guint i = 0; i < 4; i++)
     dyno_kernel_spec_constant_float (&spec, attributes->offset[i]);
 
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec,
-                                                   dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "apply", &spec,
+                              dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->flops = 2 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + (raw ? raw->size_bytes : 0);
   if (raw)
@@ -52,37 +55,45 @@ prepare_recomputable (const DynoNode *node)
   return TRUE;
 }
 
-static const DynoOpClass prepare_class = { .name = "prepare", .lower = prepare_lower, .recomputable = prepare_recomputable };
+static const DynoOpClass prepare_class = { .name = "prepare",
+                                           .lower = prepare_lower,
+                                           .recomputable = prepare_recomputable };
 
 DynoTensor *
-dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height, guint32 width, guint32 channels,
-              const DynoPrepareParams *params)
+dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height,
+              guint32 width, guint32 channels, const DynoPrepareParams *params)
 {
   const DynoGraphParams *graph_params = dyno_graph_get_params (graph);
   if (raw && raw->dtype != DYNO_DTYPE_U8 && raw->dtype != DYNO_DTYPE_F32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: raw pixels are bytes or floats", raw->name);
-  if (raw
-      && (raw->n != graph_params->batch || raw->h != height || raw->w != width || raw->c != channels || raw->cp != raw->c))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: raw pixels of shape (%u, %u, %u, %u), not (%u, %u, %u, %u)",
-                            raw->name, raw->n, raw->h, raw->w, raw->c, graph_params->batch, height, width, channels);
-  if (raw && dyno_tensor_elements (raw) > G_MAXUINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: the batch has more than 2^32 values; lower the batch",
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: raw pixels are bytes or floats",
                             raw->name);
+  if (raw
+      && (raw->n != graph_params->batch || raw->h != height || raw->w != width || raw->c != channels
+          || raw->cp != raw->c))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: raw pixels of shape (%u, %u, %u, %u), not (%u, %u, %u, %u)",
+                            raw->name, raw->n, raw->h, raw->w, raw->c, graph_params->batch, height,
+                            width, channels);
+  if (raw && dyno_tensor_elements (raw) > G_MAXUINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: the batch has more than 2^32 values; lower the batch", raw->name);
   Prepare attributes = { .flip = params->flip && flip_seeds && graph_params->training };
   for (guint i = 0; i < 4; i++)
     {
       double scale = params->scale_255 ? 1.0 / 255 : 1.0;
       if (params->normalise && !(params->deviation[i] > 0) && i < channels)
-        return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the deviation of channel %u is %g; it must be more than 0", i,
+        return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                                "the deviation of channel %u is %g; it must be more than 0", i,
                                 (double) params->deviation[i]);
       gboolean normalise = params->normalise && params->deviation[i] > 0;
       attributes.factor[i] = (float) (normalise ? scale / params->deviation[i] : scale);
       attributes.offset[i] = normalise ? -params->mean[i] / params->deviation[i] : 0.0f;
     }
-  DynoTensor *x = dyno_graph_activation (graph, "input", graph_params->batch, height, width, channels);
+  DynoTensor *x =
+      dyno_graph_activation (graph, "input", graph_params->batch, height, width, channels);
   if (!x)
     return NULL;
-  dyno_graph_node (graph, &prepare_class, "prepare", (DynoTensor *[]){ raw, flip_seeds }, 2, &x, 1, &attributes,
-                   sizeof attributes);
+  dyno_graph_node (graph, &prepare_class, "prepare", (DynoTensor *[]){ raw, flip_seeds }, 2, &x, 1,
+                   &attributes, sizeof attributes);
   return x;
 }

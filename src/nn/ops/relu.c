@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* relu: y = max (x, 0).  Input 0 is x, output 0 is y.
- * relu_backward: dx = y > 0 ? dy : 0.  Inputs y, dy; output dx, which is dy's memory where nobody else reads that. */
+ * relu_backward: dx = y > 0 ? dy : 0.  Inputs y, dy; output dx, which is dy's memory where nobody
+ * else reads that. */
 #include "batchnorm.h"
 #include "elementwise.h"
 #include "ops.h"
@@ -13,11 +14,13 @@ static void
 relu_lower_backward (DynoLowering *lowering, DynoNode *node)
 {
   const ReluBackward *attributes = node->attributes;
-  dyno_elementwise_lower (lowering, node, "backward", "relu/relu_backward.comp", node->inputs[0], node->inputs[1],
-                          node->outputs[0], attributes->accumulate, NULL, 0, FALSE);
+  dyno_elementwise_lower (lowering, node, "backward", "relu/relu_backward.comp", node->inputs[0],
+                          node->inputs[1], node->outputs[0], attributes->accumulate, NULL, 0,
+                          FALSE);
 }
 
-static const DynoOpClass relu_backward_class = { .name = "relu_backward", .lower = relu_lower_backward };
+static const DynoOpClass relu_backward_class = { .name = "relu_backward",
+                                                 .lower = relu_lower_backward };
 
 static void
 relu_backward (DynoGraph *graph, DynoNode *node)
@@ -26,18 +29,21 @@ relu_backward (DynoGraph *graph, DynoNode *node)
   if (!x->needs_gradient)
     return;
   ReluBackward attributes = { FALSE };
-  DynoTensor *dx = dyno_gradient_in_place (graph, x, y) ? dy : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  DynoTensor *dx = dyno_gradient_in_place (graph, x, y)
+                       ? dy
+                       : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   if (!dx)
     return;
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &relu_backward_class, name, (DynoTensor *[]){ y, dy }, 2, &dx, 1, &attributes, sizeof attributes);
+  dyno_graph_node (graph, &relu_backward_class, name, (DynoTensor *[]){ y, dy }, 2, &dx, 1,
+                   &attributes, sizeof attributes);
 }
 
 static void
 relu_lower (DynoLowering *lowering, DynoNode *node)
 {
-  dyno_elementwise_lower (lowering, node, "forward", "relu/relu_forward.comp", node->inputs[0], NULL, node->outputs[0],
-                          FALSE, NULL, 0, FALSE);
+  dyno_elementwise_lower (lowering, node, "forward", "relu/relu_forward.comp", node->inputs[0],
+                          NULL, node->outputs[0], FALSE, NULL, 0, FALSE);
 }
 
 static gboolean
@@ -46,9 +52,10 @@ relu_recomputable (const DynoNode *node)
   return TRUE;
 }
 
-static const DynoOpClass relu_class = {
-  .name = DYNO_OP_RELU, .backward = relu_backward, .lower = relu_lower, .recomputable = relu_recomputable
-};
+static const DynoOpClass relu_class = { .name = DYNO_OP_RELU,
+                                        .backward = relu_backward,
+                                        .lower = relu_lower,
+                                        .recomputable = relu_recomputable };
 
 DynoTensor *
 dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name)

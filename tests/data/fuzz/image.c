@@ -11,7 +11,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
   DynoImageFacts facts;
   guint8 out[16 * 16 * 3];
 
-  if (dyno_image_probe (data, size, &facts, &error) && (guint64) facts.width * facts.height < 1 << 18)
+  if (dyno_image_probe (data, size, &facts, &error)
+      && (guint64) facts.width * facts.height < 1 << 18)
     {
       g_autoptr (GByteArray) scratch = g_byte_array_new ();
       g_byte_array_append (scratch, data, (guint) size);
