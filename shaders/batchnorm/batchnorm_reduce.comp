@@ -3,8 +3,8 @@
 /* Sums of dy and dy * xhat of a channel over a group's rows, xhat = (x - mean) * invstd; (ROWS,
  * CVECS * LANES) all.  dy is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1
  * from y > 0.  MASK_STORE=1 writes the masked dy back into dy, where it is the residual's gradient
- * from then on.  RESTORE=1 writes y, which was dropped, from x again: max (y, 0) where MASK_X says
- * that a relu made it.  UNROLL rows are loaded at once. */
+ * from then on.  REMATERIALISE=1 writes y, which was dropped, from x again: max (y, 0) where MASK_X
+ * says that a relu made it.  UNROLL rows are loaded at once. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -43,7 +43,7 @@ row_load (uint i)
 void
 row_take (Row row, uint i)
 {
-#ifdef RESTORE
+#ifdef REMATERIALISE
   Lanes y;
 #endif
   [[unroll]] for (uint j = 0; j < QUADS; j++)
@@ -56,7 +56,7 @@ row_take (Row row, uint i)
 #ifdef MASK_Y
       row.dy.q[j] = mix (vec4 (0.0), row.dy.q[j], greaterThan (row.y.q[j], vec4 (0.0)));
 #endif
-#ifdef RESTORE
+#ifdef REMATERIALISE
       y.q[j] = d * factor.q[j] + beta.q[j];
 #ifdef MASK_X
       y.q[j] = relu (y.q[j]);
@@ -68,7 +68,7 @@ row_take (Row row, uint i)
 #ifdef MASK_STORE
   lanes_store (p.dy, i, row.dy);
 #endif
-#ifdef RESTORE
+#ifdef REMATERIALISE
   lanes_store (p.y, i, y);
 #endif
 }
@@ -87,7 +87,7 @@ main ()
     {
       const Lanes invstd = lanes_load_floats (p.invstd, column);
       mean = lanes_load_floats (p.mean, column);
-#if defined MASK_X || defined RESTORE
+#if defined MASK_X || defined REMATERIALISE
       factor = lanes_load_floats (p.gamma, column);
       beta = lanes_load_floats (p.beta, column);
       [[unroll]] for (uint j = 0; j < QUADS; j++)

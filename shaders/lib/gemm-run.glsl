@@ -9,8 +9,8 @@
  *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)   likewise: eight columns, rounded to fp16
  * and calls gemm_run (number of K tiles).
  *
- * Law of the loop: while one K tile is multiplied out of shared memory the next one is on its way
- * into registers. */
+ * Invariant of the loop: while one K tile is multiplied out of shared memory the next one is on its
+ * way into registers. */
 #ifndef DYNO_GEMM_RUN_GLSL
 #define DYNO_GEMM_RUN_GLSL
 

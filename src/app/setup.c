@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the next run will be.  Laws: the job always agrees with what was last announced; every
+/* What the next run will be.  Invariants: the job always agrees with what was last announced; every
  * result of a thread carries the serial number of its question and is dropped when a newer one was
  * asked; the data set in use stays until another one is open. */
 #include "setup-private.h"

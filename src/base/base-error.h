@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the base floor.  Every floor has one GError domain of its own, declared in its
- * <floor>-error.h. */
+/* Errors of the base layer.  Every layer has one GError domain of its own, declared in its
+ * <layer>-error.h. */
 #pragma once
 #include <glib.h>
 

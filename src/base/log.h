@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Log lines on standard error and, when asked, in a file.  Code logs through GLib (g_info,
- * g_warning ...) with the G_LOG_DOMAIN of its floor; this only decides where lines go. */
+ * g_warning ...) with the G_LOG_DOMAIN of its layer; this only decides where lines go. */
 #pragma once
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter-based random numbers; see rng.h for the law they keep. */
+/* Counter-based random numbers; see rng.h for the invariant they keep. */
 #include "rng.h"
 #include <math.h>
 

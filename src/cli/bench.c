@@ -75,17 +75,19 @@ dyno_bench_steps (DynoBench *bench, guint n, GError **error)
       guint slot = (guint) (bench->steps % DYNO_BENCH_SLOTS);
 
       /* The slot's own earlier step must be done before its input changes. */
-      if (bench->tickets[slot]
-          && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
+      if (bench->timeline_values[slot]
+          && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->timeline_values[slot], 0,
+                               error))
         return FALSE;
       fill_step_input (bench, dyno_program_step_input (bench->program, slot));
       if (!dyno_program_submit (bench->program, DYNO_COMMAND_FULL, slot, NULL, 0,
-                                &bench->tickets[slot], error))
+                                &bench->timeline_values[slot], error))
         return FALSE;
     }
   for (guint slot = 0; slot < DYNO_BENCH_SLOTS; slot++)
-    if (bench->tickets[slot]
-        && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->tickets[slot], 0, error))
+    if (bench->timeline_values[slot]
+        && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->timeline_values[slot], 0,
+                             error))
       return FALSE;
   return TRUE;
 }
@@ -238,7 +240,7 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (bench->device));
 
   bench->steps = 0;
-  memset (bench->tickets, 0, sizeof bench->tickets);
+  memset (bench->timeline_values, 0, sizeof bench->timeline_values);
   if (amp && !info->fp16)
     {
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED,

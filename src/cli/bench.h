@@ -40,7 +40,7 @@ typedef struct {
   DynoMemory *memory;
   DynoProgram *program;
   guint64 steps; /* submitted */
-  guint64 tickets[DYNO_BENCH_SLOTS];
+  guint64 timeline_values[DYNO_BENCH_SLOTS];
 } DynoBench;
 
 /* Builds the graph and lets start values and pixels be made while the device is opened; _prepare

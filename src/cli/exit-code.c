@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From GError to exit code: each floor's domain in turn. */
+/* From GError to exit code: each layer's domain in turn. */
 #include "cli.h"
 #include "exporter.h"
 #include "session.h"

@@ -146,7 +146,7 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) left = NULL;
   gboolean help = FALSE;
-  int *device = find_device (entries), standard_device = device ? *device : 0;
+  int *device = find_device (entries), default_device = device ? *device : 0;
   const char *empty;
   const GOptionEntry own[] = {
     { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
@@ -185,7 +185,7 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
       return FALSE;
     }
   if (device && *device == NO_DEVICE)
-    *device = standard_device;
+    *device = default_device;
   empty = find_empty (entries);
   if (empty || (left && **left == '\0'))
     {

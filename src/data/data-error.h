@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the data floor.  Each message names the file, what was expected and found, and the next
+/* Errors of the data layer.  Each message names the file, what was expected and found, and the next
  * step. */
 #pragma once
 #include <glib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a format implements: one DynoDatasetClass a file in formats/, named in formats/formats.c.
  *
- * Laws of a class:
+ * Invariants of a class:
  * - matches is cheap: it looks at the location's name and first bytes, and at names in a folder.
  * - open fills dataset->info (kind, title, name and location are set before it) and dataset->state.
  *   When it fails, close is still called, with whatever state there is; close takes a NULL state.

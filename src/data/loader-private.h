@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.
  *
- * Laws:
+ * Invariants:
  * - One mutex guards all of the loader but the pixels.  Pixels of a slot are written only by the
- *   holder of a ticket between its two visits to the mutex in commit; the consumer reads them after
+ *   holder of a task between its two visits to the mutex in commit; the consumer reads them after
  *   it has seen the slot ready.
- * - A ticket is a run of rows of one batch.  It is decoded into the worker's own memory and copied
- *   into the slot at the end, and only when the loader is still in the ticket's generation, the
- *   slot still holds the ticket's batch and nobody else has filled the rows: a worker that comes
+ * - A task is a run of rows of one batch.  It is decoded into the worker's own memory and copied
+ *   into the slot at the end, and only when the loader is still in the task's generation, the
+ *   slot still holds the task's batch and nobody else has filled the rows: a worker that comes
  *   late, even hours, touches nothing.  So a stuck worker can be left behind.
  * - A generation begins with each start_epoch and with free.  Within one, a batch has one number
  *   and is opened once.
@@ -35,11 +35,11 @@ typedef enum {
 typedef struct {
   DynoBatch batch; /* first: the consumer's pointer is the slot's */
   DynoSlotState state;
-  guint32 claimed; /* rows given out in tickets */
+  guint32 claimed; /* rows given out in tasks */
   guint32 done;    /* rows committed */
   guint32 n_bad;   /* rows whose own sample was bad */
   GError *error;   /* set: the batch cannot be completed */
-  gboolean *taken; /* (batch): a ticket that starts at this row has begun its commit */
+  gboolean *taken; /* (batch): a task that starts at this row has begun its commit */
   gpointer own_pixels;
 } DynoSlot;
 
@@ -50,20 +50,20 @@ typedef struct {
   guint32 row, count;
   guint64 position; /* of the first row in the epoch's order */
   guint reissued;   /* times it was given to another worker */
-} DynoTicket;
+} DynoLoaderTask;
 
 /* Memory of one decoding thread. */
 typedef struct {
-  guint8 *pixels;  /* (chunk samples) */
-  guint8 *targets; /* (chunk targets) */
-  GByteArray *scratch;
-} DynoBench;
+  guint8 *pixels;    /* (chunk samples) */
+  guint8 *targets;   /* (chunk targets) */
+  GByteArray *bytes; /* what a decoder reads a file into */
+} DynoWorkerScratch;
 
 typedef struct {
   DynoLoader *loader;
   GThread *thread;
-  DynoTicket ticket;
-  gboolean busy;        /* with its ticket */
+  DynoLoaderTask task;
+  gboolean busy;        /* with its task */
   gint64 busy_since_us; /* on the loader's waited_us */
   gboolean abandoned;   /* stuck: nobody waits for it any more */
 } DynoWorker;
@@ -76,15 +76,15 @@ struct _DynoLoader {
   guint32 *indices; /* (n_samples) of the data set */
   guint32 n_samples;
   gsize sample_bytes, target_bytes;
-  guint32 chunk; /* most rows of a ticket */
+  guint32 chunk; /* most rows of a task */
   guint64 n_batches;
   guint64 bad_limit; /* bad samples an epoch may have */
-  gint64 stuck_us;   /* a ticket waited for longer is given to another worker */
+  gint64 stuck_us;   /* a task waited for longer is given to another worker */
   gint64 give_up_us; /* and past this without a row committed the consumer gets an error */
   gint64 (*clock) (void);
 
   GMutex mutex;
-  GCond work;  /* tickets may be had, or a worker should end */
+  GCond work;  /* tasks may be had, or a worker should end */
   GCond ready; /* a slot is ready, a worker ended, something was cancelled */
   gboolean quit;
   gboolean active; /* an epoch was started */
@@ -105,13 +105,13 @@ struct _DynoLoader {
   guint prefetch; /* asked for */
   guint committing;
   gboolean draining; /* someone waits for committing to become 0 */
-  GQueue reissue;    /* DynoTicket * */
+  GQueue reissue;    /* DynoLoaderTask * */
 
   guint target_workers, alive;
   GPtrArray *workers; /* DynoWorker *, running */
   GPtrArray *ended;   /* GThread *, to be joined */
 
-  DynoBench *consumer_bench;
+  DynoWorkerScratch *consumer_scratch;
   guint64 samples_done, bad_samples, decode_us;
   guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
   guint64 distinct_bad;
@@ -119,19 +119,20 @@ struct _DynoLoader {
 };
 
 /* All with the mutex held. */
-gboolean dyno_loader_claim (DynoLoader *loader, DynoTicket *ticket);
+gboolean dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task);
 void dyno_loader_spawn_workers (DynoLoader *loader);
 
 /* Without the mutex: decodes and commits. */
-void dyno_loader_process (DynoLoader *loader, const DynoTicket *ticket, DynoBench *bench);
+void dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task,
+                          DynoWorkerScratch *scratch);
 
-DynoBench *dyno_bench_new (const DynoLoader *loader); /* NULL: no memory */
-void dyno_bench_free (DynoBench *bench);
+DynoWorkerScratch *dyno_worker_scratch_new (const DynoLoader *loader); /* NULL: no memory */
+void dyno_worker_scratch_free (DynoWorkerScratch *scratch);
 
 void dyno_loader_unref (DynoLoader *loader);
 
-/* TRUE while the rows of a ticket are still to be filled; mutex held. */
-gboolean dyno_loader_is_wanted (const DynoLoader *loader, const DynoTicket *ticket);
+/* TRUE while the rows of a task are still to be filled; mutex held. */
+gboolean dyno_loader_is_wanted (const DynoLoader *loader, const DynoLoaderTask *task);
 
 /* For tests: the waiting after which a worker counts as stuck and the consumer gives up, and
  * another clock. */

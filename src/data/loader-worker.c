@@ -7,28 +7,28 @@
 
 #define FLIP_KEY G_GUINT64_CONSTANT (0x666c6970)
 
-DynoBench *
-dyno_bench_new (const DynoLoader *loader)
+DynoWorkerScratch *
+dyno_worker_scratch_new (const DynoLoader *loader)
 {
-  DynoBench *bench = g_new0 (DynoBench, 1);
+  DynoWorkerScratch *scratch = g_new0 (DynoWorkerScratch, 1);
 
-  bench->pixels = g_try_malloc (loader->chunk * loader->sample_bytes);
-  bench->targets = g_try_malloc (loader->chunk * loader->target_bytes);
-  bench->scratch = g_byte_array_new ();
-  if (bench->pixels == NULL || bench->targets == NULL)
-    g_clear_pointer (&bench, dyno_bench_free);
-  return bench;
+  scratch->pixels = g_try_malloc (loader->chunk * loader->sample_bytes);
+  scratch->targets = g_try_malloc (loader->chunk * loader->target_bytes);
+  scratch->bytes = g_byte_array_new ();
+  if (scratch->pixels == NULL || scratch->targets == NULL)
+    g_clear_pointer (&scratch, dyno_worker_scratch_free);
+  return scratch;
 }
 
 void
-dyno_bench_free (DynoBench *bench)
+dyno_worker_scratch_free (DynoWorkerScratch *scratch)
 {
-  if (bench == NULL)
+  if (scratch == NULL)
     return;
-  g_free (bench->pixels);
-  g_free (bench->targets);
-  g_byte_array_unref (bench->scratch);
-  g_free (bench);
+  g_free (scratch->pixels);
+  g_free (scratch->targets);
+  g_byte_array_unref (scratch->bytes);
+  g_free (scratch);
 }
 
 /* --- claiming (mutex held) -------------------------------------------------------------------- */
@@ -86,9 +86,9 @@ open_next_batch (DynoLoader *loader)
 }
 
 gboolean
-dyno_loader_claim (DynoLoader *loader, DynoTicket *ticket)
+dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task)
 {
-  DynoTicket *again;
+  DynoLoaderTask *again;
   DynoSlot *slot;
 
   if (!loader->active || loader->failed != NULL)
@@ -96,32 +96,32 @@ dyno_loader_claim (DynoLoader *loader, DynoTicket *ticket)
   again = g_queue_pop_head (&loader->reissue);
   if (again != NULL)
     {
-      *ticket = *again;
+      *task = *again;
       g_free (again);
       return TRUE;
     }
   if (loader->filling < 0 && !open_next_batch (loader))
     return FALSE;
   slot = &loader->slots[loader->filling];
-  *ticket = (DynoTicket){ .generation = loader->generation,
-                          .slot = (guint) loader->filling,
-                          .batch = slot->batch.index,
-                          .row = slot->claimed,
-                          .count = MIN (loader->chunk, slot->batch.n_valid - slot->claimed),
-                          .position = slot->batch.index * loader->params.batch + slot->claimed };
-  slot->claimed += ticket->count;
+  *task = (DynoLoaderTask){ .generation = loader->generation,
+                            .slot = (guint) loader->filling,
+                            .batch = slot->batch.index,
+                            .row = slot->claimed,
+                            .count = MIN (loader->chunk, slot->batch.n_valid - slot->claimed),
+                            .position = slot->batch.index * loader->params.batch + slot->claimed };
+  slot->claimed += task->count;
   if (slot->claimed == slot->batch.n_valid)
     loader->filling = -1;
   return TRUE;
 }
 
 gboolean
-dyno_loader_is_wanted (const DynoLoader *loader, const DynoTicket *ticket)
+dyno_loader_is_wanted (const DynoLoader *loader, const DynoLoaderTask *task)
 {
-  const DynoSlot *slot = &loader->slots[ticket->slot];
+  const DynoSlot *slot = &loader->slots[task->slot];
 
-  return ticket->generation == loader->generation && slot->state == DYNO_SLOT_FILLING
-         && slot->batch.index == ticket->batch && !slot->taken[ticket->row];
+  return task->generation == loader->generation && slot->state == DYNO_SLOT_FILLING
+         && slot->batch.index == task->batch && !slot->taken[task->row];
 }
 
 /* --- decoding --------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ typedef enum { DECODED, REPLACED, GIVEN_UP, STALE } Outcome;
 /* The sample of a position: its own, or else the next in the epoch's order that decodes.  That
  * choice hangs on the files alone.  A run of more bad ones than an epoch may have is an error. */
 static Outcome
-decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position, gpointer pixels,
+decode_position (DynoLoader *loader, const DynoLoaderTask *task, guint64 position, gpointer pixels,
                  gpointer target, GByteArray *scratch, guint32 place, GError **error)
 {
   const DynoLoaderParams *params = &loader->params;
@@ -170,7 +170,7 @@ decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position,
         }
 
       g_mutex_lock (&loader->mutex);
-      if (!dyno_loader_is_wanted (loader, ticket))
+      if (!dyno_loader_is_wanted (loader, task))
         {
           g_mutex_unlock (&loader->mutex);
           return STALE;
@@ -195,20 +195,20 @@ decode_position (DynoLoader *loader, const DynoTicket *ticket, guint64 position,
 
 /* Copies decoded rows into their slot, unless they are not wanted any more. */
 static void
-commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, guint32 n_bad,
-        gint64 decode_us, GError *failure)
+commit (DynoLoader *loader, const DynoLoaderTask *task, const DynoWorkerScratch *scratch,
+        guint32 n_bad, gint64 decode_us, GError *failure)
 {
-  DynoSlot *slot = &loader->slots[ticket->slot];
+  DynoSlot *slot = &loader->slots[task->slot];
 
   g_mutex_lock (&loader->mutex);
   loader->decode_us += (guint64) decode_us;
-  if (!dyno_loader_is_wanted (loader, ticket))
+  if (!dyno_loader_is_wanted (loader, task))
     {
       g_mutex_unlock (&loader->mutex);
       g_clear_error (&failure);
       return;
     }
-  slot->taken[ticket->row] = TRUE;
+  slot->taken[task->row] = TRUE;
   loader->waiting_since_us = loader->waited_us;
   loader->committing++;
   g_mutex_unlock (&loader->mutex);
@@ -217,20 +217,20 @@ commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, gu
     {
       guint8 *targets = slot->batch.classes != NULL ? (guint8 *) slot->batch.classes
                                                     : (guint8 *) slot->batch.values;
-      memcpy ((guint8 *) slot->batch.pixels + ticket->row * loader->sample_bytes, bench->pixels,
-              ticket->count * loader->sample_bytes);
-      memcpy (targets + ticket->row * loader->target_bytes, bench->targets,
-              ticket->count * loader->target_bytes);
+      memcpy ((guint8 *) slot->batch.pixels + task->row * loader->sample_bytes, scratch->pixels,
+              task->count * loader->sample_bytes);
+      memcpy (targets + task->row * loader->target_bytes, scratch->targets,
+              task->count * loader->target_bytes);
     }
 
   g_mutex_lock (&loader->mutex);
   loader->committing--;
-  loader->samples_done += ticket->count;
+  loader->samples_done += task->count;
   loader->bad_samples += n_bad;
   slot->n_bad += n_bad;
   if (slot->error == NULL)
     slot->error = g_steal_pointer (&failure);
-  slot->done += ticket->count;
+  slot->done += task->count;
   if (slot->done == slot->batch.n_valid)
     slot->state = DYNO_SLOT_READY;
   if (slot->state == DYNO_SLOT_READY || (loader->draining && loader->committing == 0))
@@ -240,32 +240,32 @@ commit (DynoLoader *loader, const DynoTicket *ticket, const DynoBench *bench, gu
 }
 
 void
-dyno_loader_process (DynoLoader *loader, const DynoTicket *ticket, DynoBench *bench)
+dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerScratch *scratch)
 {
   guint32 place[DYNO_LOADER_MAX_CHUNK], n_bad = 0;
   gint64 start = g_get_monotonic_time ();
   g_autoptr (GError) failure = NULL;
 
   g_mutex_lock (&loader->mutex);
-  if (!dyno_loader_is_wanted (loader, ticket))
+  if (!dyno_loader_is_wanted (loader, task))
     {
       g_mutex_unlock (&loader->mutex);
       return;
     }
-  for (guint32 i = 0; i < ticket->count; i++)
-    place[i] = loader->order[ticket->position + i];
+  for (guint32 i = 0; i < task->count; i++)
+    place[i] = loader->order[task->position + i];
   g_mutex_unlock (&loader->mutex);
 
-  for (guint32 i = 0; i < ticket->count && failure == NULL; i++)
+  for (guint32 i = 0; i < task->count && failure == NULL; i++)
     {
       Outcome outcome = decode_position (
-          loader, ticket, ticket->position + i, bench->pixels + i * loader->sample_bytes,
-          bench->targets + i * loader->target_bytes, bench->scratch, place[i], &failure);
+          loader, task, task->position + i, scratch->pixels + i * loader->sample_bytes,
+          scratch->targets + i * loader->target_bytes, scratch->bytes, place[i], &failure);
       if (outcome == STALE)
         return;
       n_bad += outcome != DECODED;
     }
-  commit (loader, ticket, bench, n_bad, g_get_monotonic_time () - start,
+  commit (loader, task, scratch, n_bad, g_get_monotonic_time () - start,
           g_steal_pointer (&failure));
 }
 
@@ -291,12 +291,12 @@ worker_main (gpointer data)
 {
   DynoWorker *worker = data;
   DynoLoader *loader = worker->loader;
-  DynoBench *bench = dyno_bench_new (loader);
+  DynoWorkerScratch *scratch = dyno_worker_scratch_new (loader);
 
   g_mutex_lock (&loader->mutex);
-  while (bench != NULL && !should_end (loader, worker))
+  while (scratch != NULL && !should_end (loader, worker))
     {
-      if (!dyno_loader_claim (loader, &worker->ticket))
+      if (!dyno_loader_claim (loader, &worker->task))
         {
           g_cond_wait (&loader->work, &loader->mutex);
           continue;
@@ -304,7 +304,7 @@ worker_main (gpointer data)
       worker->busy = TRUE;
       worker->busy_since_us = loader->waited_us;
       g_mutex_unlock (&loader->mutex);
-      dyno_loader_process (loader, &worker->ticket, bench);
+      dyno_loader_process (loader, &worker->task, scratch);
       g_mutex_lock (&loader->mutex);
       worker->busy = FALSE;
     }
@@ -313,7 +313,7 @@ worker_main (gpointer data)
       loader->alive--;
       g_ptr_array_remove_fast (loader->workers, worker);
       g_ptr_array_add (loader->ended, worker->thread);
-      if (bench == NULL)
+      if (scratch == NULL)
         {
           g_warning ("No memory for a loader worker; going on with %u", loader->alive);
           loader->target_workers = MIN (loader->target_workers, loader->alive);
@@ -322,7 +322,7 @@ worker_main (gpointer data)
   /* The consumer may now be the one who decodes. */
   g_cond_broadcast (&loader->ready);
   g_mutex_unlock (&loader->mutex);
-  dyno_bench_free (bench);
+  dyno_worker_scratch_free (scratch);
   g_free (worker);
   dyno_loader_unref (loader);
   return NULL;

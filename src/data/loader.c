@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The consumer's side of the loader: slots, epochs, taking batches, live changes.  loader-private.h
- * says the laws. */
+ * says the invariants. */
 #include "loader-private.h"
 #include "checked.h"
 #include "intl.h"
@@ -109,8 +109,8 @@ make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
       return set_memory_error (error, "the loader's batches", batch_bytes);
   if (!grow_slots (loader) && loader->n_slots < 1 + HELD_SLOTS)
     return set_memory_error (error, "the loader's batches", batch_bytes * (1 + HELD_SLOTS));
-  loader->consumer_bench = dyno_bench_new (loader);
-  if (loader->consumer_bench == NULL)
+  loader->consumer_scratch = dyno_worker_scratch_new (loader);
+  if (loader->consumer_scratch == NULL)
     return set_memory_error (error, "decoding", loader->sample_bytes * loader->chunk);
   return TRUE;
 }
@@ -206,7 +206,7 @@ dyno_loader_unref (DynoLoader *loader)
   for (guint i = 0; i < loader->n_slots; i++)
     clear_slot (&loader->slots[i]);
   g_free (loader->slots);
-  dyno_bench_free (loader->consumer_bench);
+  dyno_worker_scratch_free (loader->consumer_scratch);
   dyno_sample_cache_free (loader->cache);
   dyno_dataset_unref (loader->dataset);
   g_free (loader->indices);
@@ -345,13 +345,13 @@ look_for_stuck (DynoLoader *loader)
   for (guint i = loader->workers->len; i > 0; i--)
     {
       DynoWorker *worker = g_ptr_array_index (loader->workers, i - 1);
-      DynoTicket *again;
+      DynoLoaderTask *again;
 
       if (!worker->busy || now - worker->busy_since_us < loader->stuck_us)
         continue;
       g_warning ("A loader worker has been stuck for %.1f s; its samples go to another",
                  (double) (now - worker->busy_since_us) / G_USEC_PER_SEC);
-      again = g_memdup2 (&worker->ticket, sizeof worker->ticket);
+      again = g_memdup2 (&worker->task, sizeof worker->task);
       again->reissued++;
       if (again->generation == loader->generation)
         g_queue_push_tail (&loader->reissue, again);
@@ -431,14 +431,14 @@ wait_round (DynoLoader *loader, gboolean *timed_out)
 static gint64
 make_progress (DynoLoader *loader)
 {
-  DynoTicket ticket;
+  DynoLoaderTask task;
   gboolean timed_out;
   gint64 excess;
 
-  if (loader->alive == 0 && dyno_loader_claim (loader, &ticket))
+  if (loader->alive == 0 && dyno_loader_claim (loader, &task))
     {
       g_mutex_unlock (&loader->mutex);
-      dyno_loader_process (loader, &ticket, loader->consumer_bench);
+      dyno_loader_process (loader, &task, loader->consumer_scratch);
       g_mutex_lock (&loader->mutex);
       return 0;
     }

@@ -142,44 +142,44 @@ dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error
 }
 
 static gboolean
-is_due (DynoDevice *device, const DynoGrave *grave)
+is_due (DynoDevice *device, const DynoDeferredFree *deferred)
 {
   if (g_atomic_int_get (&device->hangs))
     return FALSE;
   if (g_atomic_int_get (&device->lost))
     return device->over;
   for (guint i = 0; i < device->n_queues; i++)
-    if (grave->tickets[i] > 0
-        && dyno_queue_get_completed (device, (DynoQueue) i) < grave->tickets[i])
+    if (deferred->timeline_values[i] > 0
+        && dyno_queue_get_completed (device, (DynoQueue) i) < deferred->timeline_values[i])
       return FALSE;
   return TRUE;
 }
 
 /* Handles that are null are allowed everywhere here. */
 static void
-destroy (DynoDevice *device, const DynoGrave *grave)
+destroy (DynoDevice *device, const DynoDeferredFree *deferred)
 {
-  device->vk.DestroyQueryPool (device->handle, grave->queries, NULL);
-  device->vk.DestroyCommandPool (device->handle, grave->pool, NULL);
-  device->vk.DestroyBuffer (device->handle, grave->buffer, NULL);
-  device->vk.FreeMemory (device->handle, grave->memory, NULL);
-  if (grave->account_bytes > 0)
-    dyno_account_release (device, grave->kind, grave->account_bytes);
-  if (grave->host_bytes > 0)
-    dyno_account_add_host (device, -(gint64) grave->host_bytes);
+  device->vk.DestroyQueryPool (device->handle, deferred->queries, NULL);
+  device->vk.DestroyCommandPool (device->handle, deferred->pool, NULL);
+  device->vk.DestroyBuffer (device->handle, deferred->buffer, NULL);
+  device->vk.FreeMemory (device->handle, deferred->memory, NULL);
+  if (deferred->account_bytes > 0)
+    dyno_account_release (device, deferred->kind, deferred->account_bytes);
+  if (deferred->host_bytes > 0)
+    dyno_account_add_host (device, -(gint64) deferred->host_bytes);
 }
 
 void
-dyno_device_bury (DynoDevice *device, const DynoGrave *grave)
+dyno_device_defer_free (DynoDevice *device, const DynoDeferredFree *deferred)
 {
-  if (is_due (device, grave))
+  if (is_due (device, deferred))
     {
-      destroy (device, grave);
+      destroy (device, deferred);
       return;
     }
-  g_mutex_lock (&device->grave_lock);
-  g_array_append_val (device->graves, *grave);
-  g_mutex_unlock (&device->grave_lock);
+  g_mutex_lock (&device->deferred_lock);
+  g_array_append_val (device->deferred, *deferred);
+  g_mutex_unlock (&device->deferred_lock);
 }
 
 void
@@ -187,36 +187,38 @@ dyno_device_collect (DynoDevice *device)
 {
   g_autoptr (GArray) due = NULL;
 
-  g_mutex_lock (&device->grave_lock);
-  for (guint i = device->graves->len; i-- > 0;)
+  g_mutex_lock (&device->deferred_lock);
+  for (guint i = device->deferred->len; i-- > 0;)
     {
-      DynoGrave *grave = &g_array_index (device->graves, DynoGrave, i);
-      if (!is_due (device, grave))
+      DynoDeferredFree *deferred = &g_array_index (device->deferred, DynoDeferredFree, i);
+      if (!is_due (device, deferred))
         continue;
       if (due == NULL)
-        due = g_array_new (FALSE, FALSE, sizeof (DynoGrave));
-      g_array_append_val (due, *grave);
-      g_array_remove_index_fast (device->graves, i);
+        due = g_array_new (FALSE, FALSE, sizeof (DynoDeferredFree));
+      g_array_append_val (due, *deferred);
+      g_array_remove_index_fast (device->deferred, i);
     }
-  g_mutex_unlock (&device->grave_lock);
+  g_mutex_unlock (&device->deferred_lock);
   for (guint i = 0; due != NULL && i < due->len; i++)
-    destroy (device, &g_array_index (due, DynoGrave, i));
+    destroy (device, &g_array_index (due, DynoDeferredFree, i));
 }
 
 gboolean
 dyno_device_collect_all (DynoDevice *device)
 {
-  guint64 tickets[DYNO_QUEUE_N] = { 0 };
+  guint64 timeline_values[DYNO_QUEUE_N] = { 0 };
   gboolean any;
 
-  g_mutex_lock (&device->grave_lock);
-  any = device->graves->len > 0;
-  for (guint i = 0; i < device->graves->len; i++)
+  g_mutex_lock (&device->deferred_lock);
+  any = device->deferred->len > 0;
+  for (guint i = 0; i < device->deferred->len; i++)
     for (guint k = 0; k < DYNO_QUEUE_N; k++)
-      tickets[k] = MAX (tickets[k], g_array_index (device->graves, DynoGrave, i).tickets[k]);
-  g_mutex_unlock (&device->grave_lock);
+      timeline_values[k] =
+          MAX (timeline_values[k],
+               g_array_index (device->deferred, DynoDeferredFree, i).timeline_values[k]);
+  g_mutex_unlock (&device->deferred_lock);
   for (guint k = 0; any && k < device->n_queues; k++)
-    if (!dyno_queue_wait (device, (DynoQueue) k, tickets[k], 0, NULL))
+    if (!dyno_queue_wait (device, (DynoQueue) k, timeline_values[k], 0, NULL))
       return FALSE;
   dyno_device_collect (device);
   return any;

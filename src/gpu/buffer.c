@@ -16,7 +16,7 @@ struct _DynoBuffer {
   guint64 address;
   gpointer mapped;
   DynoBufferUsage usage;
-  DynoGrave grave; /* its handles and its account; goes to the device when freed */
+  DynoDeferredFree resources; /* its handles and its account; goes to the device when freed */
 };
 
 /* What a memory type must have, and what it had better have and not have. */
@@ -91,7 +91,7 @@ create_handle (DynoBuffer *buffer)
       info.queueFamilyIndexCount = 2;
       info.pQueueFamilyIndices = families;
     }
-  return device->vk.CreateBuffer (device->handle, &info, NULL, &buffer->grave.buffer);
+  return device->vk.CreateBuffer (device->handle, &info, NULL, &buffer->resources.buffer);
 }
 
 static VkResult
@@ -104,10 +104,11 @@ allocate (DynoBuffer *buffer, guint64 size_bytes, int type)
                                 .pNext = &flags,
                                 .allocationSize = size_bytes,
                                 .memoryTypeIndex = (uint32_t) type };
-  VkResult result = device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->grave.memory);
+  VkResult result =
+      device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->resources.memory);
 
   if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && dyno_device_collect_all (device))
-    result = device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->grave.memory);
+    result = device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->resources.memory);
   return result;
 }
 
@@ -118,7 +119,7 @@ fill_in (DynoBuffer *buffer, GError **error)
   VkMemoryRequirements needs = { 0 };
   VkBufferDeviceAddressInfo address = { .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO };
   g_autofree char *what = g_strdup_printf ("%" G_GUINT64_FORMAT " bytes for %s", buffer->size_bytes,
-                                           dyno_memory_kind_name (buffer->grave.kind));
+                                           dyno_memory_kind_name (buffer->resources.kind));
   guint64 size_bytes;
   VkResult result = create_handle (buffer);
   int type;
@@ -128,7 +129,7 @@ fill_in (DynoBuffer *buffer, GError **error)
       dyno_device_set_error (device, error, result, "vkCreateBuffer", what);
       return FALSE;
     }
-  device->vk.GetBufferMemoryRequirements (device->handle, buffer->grave.buffer, &needs);
+  device->vk.GetBufferMemoryRequirements (device->handle, buffer->resources.buffer, &needs);
   size_bytes = dyno_align_up (needs.size, DYNO_BUFFER_GRANULARITY);
   type = find_memory_type (device, needs.memoryTypeBits, buffer->usage);
   if (type < 0)
@@ -140,9 +141,9 @@ fill_in (DynoBuffer *buffer, GError **error)
     }
   if (buffer->usage == DYNO_BUFFER_DEVICE)
     {
-      if (!dyno_account_reserve (device, buffer->grave.kind, size_bytes, error))
+      if (!dyno_account_reserve (device, buffer->resources.kind, size_bytes, error))
         return FALSE;
-      buffer->grave.account_bytes = size_bytes;
+      buffer->resources.account_bytes = size_bytes;
     }
   result = allocate (buffer, size_bytes, type);
   if (result != VK_SUCCESS)
@@ -153,20 +154,20 @@ fill_in (DynoBuffer *buffer, GError **error)
   dyno_account_commit (device);
   if (buffer->usage != DYNO_BUFFER_DEVICE)
     {
-      buffer->grave.host_bytes = buffer->size_bytes;
+      buffer->resources.host_bytes = buffer->size_bytes;
       dyno_account_add_host (device, (gint64) buffer->size_bytes);
     }
-  result =
-      device->vk.BindBufferMemory (device->handle, buffer->grave.buffer, buffer->grave.memory, 0);
+  result = device->vk.BindBufferMemory (device->handle, buffer->resources.buffer,
+                                        buffer->resources.memory, 0);
   if (result == VK_SUCCESS && buffer->usage != DYNO_BUFFER_DEVICE)
-    result = device->vk.MapMemory (device->handle, buffer->grave.memory, 0, VK_WHOLE_SIZE, 0,
+    result = device->vk.MapMemory (device->handle, buffer->resources.memory, 0, VK_WHOLE_SIZE, 0,
                                    &buffer->mapped);
   if (result != VK_SUCCESS)
     {
       dyno_device_set_error (device, error, result, "vkBindBufferMemory or vkMapMemory", what);
       return FALSE;
     }
-  address.buffer = buffer->grave.buffer;
+  address.buffer = buffer->resources.buffer;
   buffer->address = device->vk.GetBufferDeviceAddress (device->handle, &address);
   return TRUE;
 }
@@ -200,7 +201,7 @@ dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, Dy
   buffer->device = dyno_device_ref (device);
   buffer->size_bytes = dyno_align_up (size_bytes, DYNO_BUFFER_GRANULARITY);
   buffer->usage = usage;
-  buffer->grave.kind = kind;
+  buffer->resources.kind = kind;
   if (!fill_in (buffer, error))
     return NULL;
   return g_steal_pointer (&buffer);
@@ -215,9 +216,9 @@ dyno_buffer_free (DynoBuffer *buffer)
     return;
   device = buffer->device;
   for (guint i = 0; i < device->n_queues; i++)
-    buffer->grave.tickets[i] = dyno_queue_get_submitted (device, (DynoQueue) i);
+    buffer->resources.timeline_values[i] = dyno_queue_get_submitted (device, (DynoQueue) i);
   dyno_device_collect (device);
-  dyno_device_bury (device, &buffer->grave);
+  dyno_device_defer_free (device, &buffer->resources);
   g_free (buffer);
   dyno_device_unref (device);
 }
@@ -243,7 +244,7 @@ dyno_buffer_get_mapped (DynoBuffer *buffer)
 VkBuffer
 dyno_buffer_get_handle (DynoBuffer *buffer)
 {
-  return buffer->grave.buffer;
+  return buffer->resources.buffer;
 }
 
 DynoDevice *
@@ -263,13 +264,13 @@ static gboolean
 run_blocking (DynoDevice *device, DynoCommand *command, GError **error)
 {
   DynoWait wait = { DYNO_QUEUE_TRANSFER, 0 };
-  guint64 ticket;
+  guint64 timeline_value;
 
   if (device->n_queues == 2)
-    wait.ticket = dyno_queue_get_submitted (device, DYNO_QUEUE_TRANSFER);
+    wait.timeline_value = dyno_queue_get_submitted (device, DYNO_QUEUE_TRANSFER);
   return dyno_command_end (command, error)
-         && dyno_command_submit (command, &wait, 1, &ticket, error)
-         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
+         && dyno_command_submit (command, &wait, 1, &timeline_value, error)
+         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error);
 }
 
 typedef struct {

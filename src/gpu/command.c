@@ -2,8 +2,8 @@
 /* Commands: recorded once into a command buffer of their own pool, submitted as often as wanted.
  *
  * Every command begins with a full barrier and ends with one towards the host, so submissions of a
- * queue behave as if one ran after the other; across queues the tickets (values of a timeline
- * semaphore each queue has) order.
+ * queue behave as if one ran after the other; across queues the values of the queues' timeline
+ * semaphores order them.
  *
  * A barrier is asked for between "all before" and "all after", but recorded only when something
  * comes after, between the kinds of work (compute, transfer) that there are: one between dispatches
@@ -30,7 +30,7 @@ struct _DynoCommand {
   /* For each kind of work, as masks of pipeline stages: what it is not ordered after, and what a
    * barrier orders it after. */
   VkPipelineStageFlags unordered[2], pending[2];
-  guint64 last_ticket;
+  guint64 last_value;
   guint barriers; /* recorded */
   gboolean closed;
 };
@@ -137,17 +137,17 @@ dyno_command_new (DynoDevice *device, DynoQueue queue, GError **error)
 void
 dyno_command_free (DynoCommand *command)
 {
-  DynoGrave grave = { .kind = DYNO_MEMORY_OTHER };
+  DynoDeferredFree deferred = { .kind = DYNO_MEMORY_OTHER };
   DynoDevice *device;
 
   if (command == NULL)
     return;
   device = command->device;
-  grave.pool = command->pool;
-  grave.tickets[device->n_queues == DYNO_QUEUE_N ? command->queue : DYNO_QUEUE_COMPUTE] =
-      command->last_ticket;
+  deferred.pool = command->pool;
+  deferred.timeline_values[device->n_queues == DYNO_QUEUE_N ? command->queue : DYNO_QUEUE_COMPUTE] =
+      command->last_value;
   dyno_device_collect (device);
-  dyno_device_bury (device, &grave);
+  dyno_device_defer_free (device, &deferred);
   g_free (command);
   dyno_device_unref (device);
 }
@@ -264,8 +264,8 @@ dyno_command_end (DynoCommand *command, GError **error)
 }
 
 gboolean
-dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits, guint64 *ticket,
-                     GError **error)
+dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
+                     guint64 *timeline_value, GError **error)
 {
   DynoDevice *device = command->device;
   DynoQueueState *queue = dyno_device_get_queue (device, command->queue);
@@ -292,11 +292,11 @@ dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
     return FALSE;
   dyno_device_collect (device);
   for (guint i = 0; i < n_waits; i++)
-    if (waits[i].ticket > 0)
+    if (waits[i].timeline_value > 0)
       {
         semaphores[info.waitSemaphoreCount] =
             dyno_device_get_queue (device, waits[i].queue)->timeline;
-        values[info.waitSemaphoreCount] = waits[i].ticket;
+        values[info.waitSemaphoreCount] = waits[i].timeline_value;
         stages[info.waitSemaphoreCount++] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
       }
   timeline.waitSemaphoreValueCount = info.waitSemaphoreCount;
@@ -312,9 +312,9 @@ dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
       dyno_device_set_error (device, error, result, "vkQueueSubmit", NULL);
       return FALSE;
     }
-  command->last_ticket = signal;
-  if (ticket != NULL)
-    *ticket = signal;
+  command->last_value = signal;
+  if (timeline_value != NULL)
+    *timeline_value = signal;
   return TRUE;
 }
 
@@ -344,9 +344,9 @@ dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
 
 /* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error. */
 static VkResult
-wait_patiently (DynoDevice *device, DynoQueue queue, guint64 ticket, guint limit_ms)
+wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint limit_ms)
 {
-  uint64_t value = ticket;
+  uint64_t value = timeline_value;
   VkSemaphoreWaitInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                .semaphoreCount = 1,
                                .pSemaphores = &dyno_device_get_queue (device, queue)->timeline,
@@ -368,7 +368,7 @@ wait_patiently (DynoDevice *device, DynoQueue queue, guint64 ticket, guint limit
 }
 
 gboolean
-dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms,
+dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint timeout_ms,
                  GError **error)
 {
   guint watchdog_ms =
@@ -376,11 +376,11 @@ dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint time
   guint limit_ms = timeout_ms > 0 ? timeout_ms : watchdog_ms;
   VkResult result;
 
-  if (ticket == 0)
+  if (timeline_value == 0)
     return TRUE;
   if (!dyno_device_check_alive (device, error))
     return FALSE;
-  result = wait_patiently (device, queue, ticket, limit_ms);
+  result = wait_patiently (device, queue, timeline_value, limit_ms);
   if (result == VK_SUCCESS)
     return TRUE;
   if (result != VK_TIMEOUT)

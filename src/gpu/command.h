@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Work for the device: recorded once, submitted as often as wanted, and waited for by ticket.
+/* Work for the device: recorded once, submitted as often as wanted, and waited for by timeline
+ * value.
  *
- * A ticket is a value of the queue's timeline semaphore; tickets of a queue complete in order.
+ * A timeline value is one of the queue's timeline semaphore; those of a queue complete in order.
  * A command may be submitted again while an earlier submission of it is still running (simultaneous
  * use); what its dispatches read and write is then ordered by the barrier that every submission
  * begins with.
@@ -50,22 +51,23 @@ gboolean dyno_command_end (DynoCommand *command, GError **error);
 
 typedef struct {
   DynoQueue queue;
-  guint64 ticket; /* 0: nothing to wait for */
+  guint64 timeline_value; /* 0: nothing to wait for */
 } DynoWait;
 
-/* Submits a closed command after the given tickets; its own ticket in *ticket.
+/* Submits a closed command after the given timeline values; its own in *timeline_value.
  * Errors: DEVICE_LOST, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, FAILED. */
 gboolean dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
-                              guint64 *ticket, GError **error);
+                              guint64 *timeline_value, GError **error);
 
-/* The last completed ticket; and waiting for one.  timeout_ms: how long the queue may finish
- * nothing, time without this process left out; 0: a watchdog's default (60 s on hardware, an hour
+/* The last completed timeline_value; and waiting for one.  timeout_ms: how long the queue may
+ * finish nothing, time without this process left out; 0: a watchdog's default (60 s on hardware, an
+ * hour
  * on software devices), after which the device counts as hanging: all that would touch it fails
  * with TIMEOUT from then on, and what it may still use is never freed.
  * Errors: DEVICE_LOST, TIMEOUT. */
 guint64 dyno_queue_get_completed (DynoDevice *device, DynoQueue queue);
-gboolean dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 ticket, guint timeout_ms,
-                          GError **error);
+gboolean dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value,
+                          guint timeout_ms, GError **error);
 
 /* Timestamps of one command.  Read after its submission completed; time_us[i] is relative to slot
  * 0.  Without timestamps on the device every time reads 0. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the gpu floor share: the instance, the device's inside, and the list of things
- * to free later.  Private to the floor.
+/* What the files of the gpu layer share: the instance, the device's inside, and the list of things
+ * to free later.  Private to the layer.
  *
  * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock
- * (memory account), .grave_lock (deferred frees), and those of the kernel table. */
+ * (memory account), .deferred_lock (deferred frees), and those of the kernel table. */
 #pragma once
 #include "command.h"
 #include "vk.h"
@@ -56,12 +56,12 @@ typedef struct {
   guint32 family;
   VkSemaphore timeline;
   GMutex lock;       /* VkQueue and submitted */
-  guint64 submitted; /* the last ticket given out */
+  guint64 submitted; /* the last timeline value given out */
 } DynoQueueState;
 
 /* What waits for the submissions that may use it. */
 typedef struct {
-  guint64 tickets[DYNO_QUEUE_N];
+  guint64 timeline_values[DYNO_QUEUE_N];
   VkBuffer buffer;
   VkDeviceMemory memory;
   guint64 account_bytes;
@@ -69,7 +69,7 @@ typedef struct {
   DynoMemoryKind kind;
   VkCommandPool pool;
   VkQueryPool queries;
-} DynoGrave;
+} DynoDeferredFree;
 
 struct _DynoDevice {
   gatomicrefcount references;
@@ -96,8 +96,8 @@ struct _DynoDevice {
   guint64 allocated_peak;
   guint64 allocated_host;
 
-  GMutex grave_lock;
-  GArray *graves; /* DynoGrave */
+  GMutex deferred_lock;
+  GArray *deferred; /* DynoDeferredFree */
 
   VkPipelineLayout layout; /* of every kernel: push constants alone */
   DynoKernelTable *kernels;
@@ -109,19 +109,19 @@ DynoQueueState *dyno_device_get_queue (DynoDevice *device, DynoQueue queue);
 /* FALSE with DEVICE_LOST or TIMEOUT when nothing can be done with the device any more. */
 gboolean dyno_device_check_alive (DynoDevice *device, GError **error);
 
-/* The last ticket given out by a queue. */
+/* The last timeline value given out by a queue. */
 guint64 dyno_queue_get_submitted (DynoDevice *device, DynoQueue queue);
 
 /* Sets the error and remembers a loss. */
 void dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call,
                             const char *object);
 
-/* Takes over what grave names, and destroys it when its tickets have completed: now, or at a later
- * collect. */
-void dyno_device_bury (DynoDevice *device, const DynoGrave *grave);
+/* Takes over what `deferred` names, and destroys it when its timeline values have completed: now,
+ * or at a later collect. */
+void dyno_device_defer_free (DynoDevice *device, const DynoDeferredFree *deferred);
 void dyno_device_collect (DynoDevice *device);
 
-/* Waits for everything that is buried; for an allocation that found no room.  FALSE when there was
+/* Waits for all deferred frees; for an allocation that found no room.  FALSE when there was
  * nothing. */
 gboolean dyno_device_collect_all (DynoDevice *device);
 

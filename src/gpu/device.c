@@ -267,9 +267,9 @@ leave_behind (DynoDevice *device)
   g_mutex_unlock (&lock);
 }
 
-/* Waits until nothing that was submitted runs, or the device is known to hang.  By tickets, which
- * is a wait with a limit; then only with vkDeviceWaitIdle, which has none: drivers may touch what a
- * submission waited for a little after it has signalled. */
+/* Waits until nothing that was submitted runs, or the device is known to hang.  By timeline values,
+ * which is a wait with a limit; then only with vkDeviceWaitIdle, which has none: drivers may touch
+ * what a submission waited for a little after it has signalled. */
 static void
 settle (DynoDevice *device)
 {
@@ -316,8 +316,8 @@ device_free (DynoDevice *device)
   for (guint i = 0; i < DYNO_QUEUE_N; i++)
     g_mutex_clear (&device->queues[i].lock);
   g_mutex_clear (&device->account_lock);
-  g_mutex_clear (&device->grave_lock);
-  g_array_unref (device->graves);
+  g_mutex_clear (&device->deferred_lock);
+  g_array_unref (device->deferred);
   dyno_instance_free (device->instance);
   if (device->probe != NULL)
     g_free (device->probe->lacks);
@@ -335,8 +335,8 @@ device_new (void)
   for (guint i = 0; i < DYNO_QUEUE_N; i++)
     g_mutex_init (&device->queues[i].lock);
   g_mutex_init (&device->account_lock);
-  g_mutex_init (&device->grave_lock);
-  device->graves = g_array_new (FALSE, FALSE, sizeof (DynoGrave));
+  g_mutex_init (&device->deferred_lock);
+  device->deferred = g_array_new (FALSE, FALSE, sizeof (DynoDeferredFree));
   return device;
 }
 

@@ -4,7 +4,7 @@
  * Threads: dyno_device_list and _open from any thread; a DynoDevice may be used by several threads,
  * each function says when not.  Ownership: buffers, kernels, commands and timers hold a reference
  * to their device, so that it is destroyed last.
- * libvulkan.so.1 is opened at run time: a program that links this floor starts without it. */
+ * libvulkan.so.1 is opened at run time: a program that links this layer starts without it. */
 #pragma once
 #include "gpu-error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the gpu floor.  Each message names the call, the code and the object. */
+/* Errors of the gpu layer.  Each message names the call, the code and the object. */
 #pragma once
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GLSL of the program's GResource to SPIR-V, through a cache on disk.  Private to the gpu floor. */
+/* GLSL of the program's GResource to SPIR-V, through a cache on disk.  Private to the gpu layer. */
 #pragma once
 #include "kernel.h"
 

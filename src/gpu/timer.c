@@ -49,16 +49,16 @@ dyno_timer_new (DynoDevice *device, guint n_slots, GError **error)
 void
 dyno_timer_free (DynoTimer *timer)
 {
-  DynoGrave grave = { .kind = DYNO_MEMORY_OTHER };
+  DynoDeferredFree deferred = { .kind = DYNO_MEMORY_OTHER };
   DynoDevice *device;
 
   if (timer == NULL)
     return;
   device = timer->device;
-  grave.queries = timer->pool;
+  deferred.queries = timer->pool;
   for (guint i = 0; i < device->n_queues; i++)
-    grave.tickets[i] = dyno_queue_get_submitted (device, (DynoQueue) i);
-  dyno_device_bury (device, &grave);
+    deferred.timeline_values[i] = dyno_queue_get_submitted (device, (DynoQueue) i);
+  dyno_device_defer_free (device, &deferred);
   g_free (timer);
   dyno_device_unref (device);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Vulkan without its library: the headers give types only, functions are looked up at run time.
  *
- * A function that the floor calls stands in one of the three lists below, and nowhere else:
+ * A function that the layer calls stands in one of the three lists below, and nowhere else:
  * DynoVkGlobal, DynoVkInstance and DynoVkDevice are made from them, member "Name" for "vkName".
  * Required functions are never NULL after a load that succeeded; those of the OPTIONAL lists may
  * be.
- * Private to the gpu floor; no other floor includes it. */
+ * Private to the gpu layer; no other layer includes it. */
 #pragma once
 #include "gpu-error.h"
 #ifndef VK_NO_PROTOTYPES

@@ -2,7 +2,7 @@
 /* The backward pass: walks the forward nodes from the last to the first and lets each append its
  * backward nodes.
  *
- * Laws:
+ * Invariants:
  * - When a node's turn comes, every consumer of its outputs has had its turn: the gradients of its
  *   outputs are whole.
  * - The first contributor to a gradient overwrites, later ones accumulate, in list order.

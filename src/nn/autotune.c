@@ -2,7 +2,7 @@
 /* Autotuning: a mini program of one node for each label, timed by timestamps after its dispatches,
  * checked against the first.
  *
- * Laws:
+ * Invariants:
  * - Inputs are small random values with zero pads, the same for every label; gradients of
  *   parameters start from zero.
  * - A label wins only if its outputs agree with those of the first label that gave finite ones.
@@ -395,9 +395,10 @@ fill_activation (Tuner *t, const DynoTensor *tensor, gboolean is_workspace, GErr
   for (guint64 at = 0; at < tensor->size_bytes; at += chunk)
     dyno_command_copy (command, t->pattern, 0, arena, offset + at,
                        MIN (chunk, tensor->size_bytes - at));
-  guint64 ticket;
-  return dyno_command_end (command, error) && dyno_command_submit (command, NULL, 0, &ticket, error)
-         && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
+  guint64 timeline_value;
+  return dyno_command_end (command, error)
+         && dyno_command_submit (command, NULL, 0, &timeline_value, error)
+         && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error);
 }
 
 static gboolean
@@ -546,7 +547,7 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
 {
   g_autoptr (GError) local = NULL;
   DynoPlan plan;
-  guint64 ticket;
+  guint64 timeline_value;
   struct DynoStepInput *input;
   trial->time_us = INFINITY;
   trial->lowering = lower_label (t, point, label, &plan, error);
@@ -568,8 +569,9 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
   input->n_valid = t->graph->params.batch;
   input->loss_divisor = (float) t->graph->params.batch;
   return fill_inputs (t, trial, error)
-         && dyno_program_submit (trial->program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
-         && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, ticket, 0, error)
+         && dyno_program_submit (trial->program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value,
+                                 error)
+         && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
          && sample_outputs (t, point, trial, error) && time_trial (t, trial, best_us, error);
 }
 

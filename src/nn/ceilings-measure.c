@@ -2,7 +2,7 @@
 /* Measuring the ceilings: a copy, multiply-adds in registers, and large products by the
  * convolution's own kernels.
  *
- * Laws:
+ * Invariants:
  * - Work is sized by a short first try, so that one run neither vanishes in the launch nor trips a
  *   driver's watchdog.
  * - A device that idled is run until its clock is up before a time counts; several runs are timed,
@@ -80,9 +80,9 @@ run_once (Meter *m, DynoCommand *command, double *time_us, GError **error)
 {
   double times[2];
   gint64 start = g_get_monotonic_time ();
-  guint64 ticket;
-  if (!dyno_command_submit (command, NULL, 0, &ticket, error)
-      || !dyno_queue_wait (m->device, DYNO_QUEUE_COMPUTE, ticket, 0, error)
+  guint64 timeline_value;
+  if (!dyno_command_submit (command, NULL, 0, &timeline_value, error)
+      || !dyno_queue_wait (m->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
       || !dyno_timer_read (m->timer, times, G_N_ELEMENTS (times), error))
     return FALSE;
   m->busy_us = g_get_monotonic_time ();
@@ -149,7 +149,7 @@ fill_source (Meter *m, gboolean half, GError **error)
 {
   g_autofree guint8 *noise = g_malloc (NOISE_BYTES);
   DynoRng rng = dyno_rng_init (5, 0);
-  guint64 size = dyno_buffer_get_size (m->source), ticket;
+  guint64 size = dyno_buffer_get_size (m->source), timeline_value;
   for (gsize i = 0; i < NOISE_BYTES / (half ? 2 : 4); i++)
     {
       float value = (float) (dyno_rng_uniform (&rng) - 0.5);
@@ -168,8 +168,9 @@ fill_source (Meter *m, gboolean half, GError **error)
       dyno_command_copy (command, m->source, 0, m->source, filled, MIN (filled, size - filled));
       dyno_command_barrier (command);
     }
-  return dyno_command_end (command, error) && dyno_command_submit (command, NULL, 0, &ticket, error)
-         && dyno_queue_wait (m->device, DYNO_QUEUE_COMPUTE, ticket, 0, error);
+  return dyno_command_end (command, error)
+         && dyno_command_submit (command, NULL, 0, &timeline_value, error)
+         && dyno_queue_wait (m->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error);
 }
 
 static gboolean

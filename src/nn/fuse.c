@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fusion: rewriting of the forward nodes before the backward pass is appended.
  *
- * Laws: a rule changes which nodes there are, never what their results are but for rounding; an
- * intermediate tensor that a rule removes had one reader.  A fused node takes the last place of
+ * Invariants: a rule changes which nodes there are, never what their results are but for rounding;
+ * an intermediate tensor that a rule removes had one reader.  A fused node takes the last place of
  * those it replaces, since everything it reads has been written by then. */
 #include "batchnorm.h"
 #include "conv2d-private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a graph, for the files of the nn floor that build and rewrite it. */
+/* The inside of a graph, for the files of the nn layer that build and rewrite it. */
 #pragma once
 #include "graph.h"
 

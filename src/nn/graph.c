@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Graph: the lists of nodes, tensors and parameters, and their making.
  *
- * Laws: sizes are checked here, once, so that everything below may multiply freely.  Offsets in the
- * flat parameter memory depend on the order and shapes of the parameters alone: a training and an
- * evaluation graph of one model agree on them. */
+ * Invariants: sizes are checked here, once, so that everything below may multiply freely.  Offsets
+ * in the flat parameter memory depend on the order and shapes of the parameters alone: a training
+ * and an evaluation graph of one model agree on them. */
 #include "graph-private.h"
 #include "checked.h"
 #include "step.h"

@@ -7,7 +7,7 @@
  * node into dispatches -> plan.h gives every tensor an offset -> program.h records.  All but the
  * last run without a device.
  *
- * Laws:
+ * Invariants:
  * - Layout is NHWC, channels padded to a multiple of 8 (`cp`); the pad lanes of activations and
  *   gradients are zero, always: every op that writes a tensor writes its pad lanes as zero.
  * - Nodes run in list order; what a node reads was written by an earlier node.  An op may overlap
@@ -149,9 +149,10 @@ typedef enum {
 
 typedef struct {
   guint32 batch;
-  gboolean amp;           /* compute = F16 */
-  gboolean training;      /* FALSE: evaluation: running statistics, no gradients, no dropout */
-  gboolean checkpointing; /* recompute all that is cheap to recompute instead of keeping it */
+  gboolean amp;      /* compute = F16 */
+  gboolean training; /* FALSE: evaluation: running statistics, no gradients, no dropout */
+  gboolean
+      checkpointing; /* rematerialise all that is cheap to rematerialise instead of keeping it */
   DynoOptimizer optimizer;
 } DynoGraphParams;
 

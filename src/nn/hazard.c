@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The hazard check: a second opinion on the barriers, written without the code that places them.
  *
- * For every dispatch it looks back at all dispatches up to the last barrier or cut, and compares
- * the memory that each declared interval covers.  Quadratic within a level; levels are short. */
-#include "script.h"
+ * For every dispatch it looks back at all dispatches up to the last barrier or submit split, and
+ * compares the memory that each declared interval covers.  Quadratic within a level; levels are
+ * short. */
+#include "command-list.h"
 #include "graph-private.h"
 
 static gboolean
@@ -35,21 +36,22 @@ dispatches_conflict (const DynoDispatch *a, const DynoDispatch *b, char **confli
 }
 
 gboolean
-dyno_script_check (GArray *script, GPtrArray *dispatches, char **conflict)
+dyno_command_list_check (GArray *list, GPtrArray *dispatches, char **conflict)
 {
   *conflict = NULL;
-  for (guint i = 0; i < script->len; i++)
+  for (guint i = 0; i < list->len; i++)
     {
-      DynoScriptItem item = g_array_index (script, DynoScriptItem, i);
-      if (item.step != DYNO_SCRIPT_DISPATCH)
+      DynoCommandListItem item = g_array_index (list, DynoCommandListItem, i);
+      if (item.kind != DYNO_COMMAND_LIST_DISPATCH)
         continue;
       const DynoDispatch *late = g_ptr_array_index (dispatches, item.index);
       for (guint k = i; k-- > 0;)
         {
-          DynoScriptItem other = g_array_index (script, DynoScriptItem, k);
-          if (other.step == DYNO_SCRIPT_BARRIER || other.step == DYNO_SCRIPT_CUT)
+          DynoCommandListItem other = g_array_index (list, DynoCommandListItem, k);
+          if (other.kind == DYNO_COMMAND_LIST_BARRIER
+              || other.kind == DYNO_COMMAND_LIST_SUBMIT_SPLIT)
             break;
-          if (other.step == DYNO_SCRIPT_DISPATCH
+          if (other.kind == DYNO_COMMAND_LIST_DISPATCH
               && dispatches_conflict (g_ptr_array_index (dispatches, other.index), late, conflict))
             return FALSE;
         }

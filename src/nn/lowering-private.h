@@ -10,28 +10,30 @@ struct _DynoLowering {
   DynoDeviceInfo info;
   DynoChoices *choices;     /* not owned; may be NULL */
   GPtrArray *dispatches;    /* DynoDispatch* */
-  GPtrArray *tensors;       /* DynoTensor*: workspaces and recomputed outputs, owned */
+  GPtrArray *tensors;       /* DynoTensor*: workspaces and rematerialised outputs, owned */
   GPtrArray *choice_points; /* DynoChoicePoint* */
   GHashTable *column_sums;  /* DynoTensor* -> DynoColumnSums*, owned */
   DynoStage stage;          /* of the dispatches being appended */
-  gboolean recompute;
-  DynoTensor *restored; /* what the node that is lowered shall write on its way; NULL: nothing */
-  DynoNode *node;       /* the only one, or NULL: all */
+  gboolean rematerialising;
+  DynoTensor
+      *rematerialised; /* what the node that is lowered shall write on its way; NULL: nothing */
+  DynoNode *node;      /* the only one, or NULL: all */
 };
 
 /* Appends a node's dispatches to the list that lowering->dispatches is now. */
 void dyno_lowering_node (DynoLowering *lowering, DynoNode *node);
 
-/* A tensor like this one, for its value when that is computed once more. */
-DynoTensor *dyno_lowering_twin (DynoLowering *lowering, const DynoTensor *tensor);
+/* A new tensor like this one, for its value when that is rematerialised. */
+DynoTensor *dyno_lowering_tensor_like (DynoLowering *lowering, const DynoTensor *tensor);
 
-/* recompute.c: drops what backward can have again; keeps the list as it is when that saves
+/* rematerialise.c: drops what backward can compute again; keeps the list as it is when that saves
  * nothing. */
-void dyno_lowering_recompute (DynoLowering *lowering);
+void dyno_lowering_rematerialise (DynoLowering *lowering);
 
-/* reorder.c: lets weight gradients wait and backward nodes restore activations; keeps the list as
- * it is when that saves little.  all: all that can be restored is, whatever that costs and saves
- * (tests). */
+/* reorder.c: lets weight gradients wait and backward nodes rematerialise activations; keeps the
+ * list as
+ * it is when that saves little.  all: all that can be rematerialised is, whatever that costs and
+ * saves (tests). */
 void dyno_lowering_reorder (DynoLowering *lowering, gboolean all);
 
 /* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of

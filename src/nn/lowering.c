@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering: drives the ops' `lower` over the nodes and keeps what they append.
  *
- * Laws: dispatches are in node order, but for what recompute.c and reorder.c move in the backward
- * pass; what an op appends for one node is one stretch of the list.  A mistake of an op (groups
+ * Invariants: dispatches are in node order, but for what rematerialise.c and reorder.c move in the
+ * backward pass; what an op appends for one node is one stretch of the list.  A mistake of an op
+ * (groups
  * past the limits, too many bindings) fails the graph, so that it is an error of a build and not of
  * a run. */
 #include "lowering-private.h"
@@ -21,7 +22,7 @@ choice_point_free (gpointer data)
 void
 dyno_lowering_node (DynoLowering *lowering, DynoNode *node)
 {
-  lowering->stage = lowering->recompute ? DYNO_STAGE_BACKWARD : node->stage;
+  lowering->stage = lowering->rematerialising ? DYNO_STAGE_BACKWARD : node->stage;
   node->op->lower (lowering, node);
 }
 
@@ -55,7 +56,7 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
       dyno_lowering_node (lowering, g_ptr_array_index (nodes, i));
   if (!node && graph->params.training && !graph->error)
     {
-      dyno_lowering_recompute (lowering);
+      dyno_lowering_rematerialise (lowering);
       dyno_lowering_reorder (lowering, FALSE);
     }
   if (!dyno_graph_check (graph, error))
@@ -114,15 +115,15 @@ dyno_lowering_get_info (DynoLowering *lowering)
 }
 
 gboolean
-dyno_lowering_is_recompute (DynoLowering *lowering)
+dyno_lowering_is_rematerialising (DynoLowering *lowering)
 {
-  return lowering->recompute;
+  return lowering->rematerialising;
 }
 
 DynoTensor *
-dyno_lowering_get_restored (DynoLowering *lowering)
+dyno_lowering_get_rematerialised (DynoLowering *lowering)
 {
-  return lowering->restored;
+  return lowering->rematerialised;
 }
 
 DynoDispatch *
@@ -222,17 +223,17 @@ dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y, Dyno
 }
 
 DynoTensor *
-dyno_lowering_twin (DynoLowering *lowering, const DynoTensor *tensor)
+dyno_lowering_tensor_like (DynoLowering *lowering, const DynoTensor *tensor)
 {
-  g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
-  DynoTensor *twin = dyno_tensor_new (lowering->graph, name, tensor->dtype, tensor->space,
-                                      tensor->n, tensor->h, tensor->w, tensor->c, tensor->cp);
-  if (!twin)
+  g_autofree char *name = g_strconcat (tensor->name, ".rematerialised", NULL);
+  DynoTensor *fresh = dyno_tensor_new (lowering->graph, name, tensor->dtype, tensor->space,
+                                       tensor->n, tensor->h, tensor->w, tensor->c, tensor->cp);
+  if (!fresh)
     return NULL;
-  twin->size_bytes = tensor->size_bytes;
-  twin->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
-  g_ptr_array_add (lowering->tensors, twin);
-  return twin;
+  fresh->size_bytes = tensor->size_bytes;
+  fresh->id = dyno_graph_get_tensors (lowering->graph)->len + lowering->tensors->len;
+  g_ptr_array_add (lowering->tensors, fresh);
+  return fresh;
 }
 
 guint

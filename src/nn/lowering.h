@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
   const DynoNode *node;
   const char *pass; /* static: "forward", "dgrad", "reduce" */
-  DynoStage stage;  /* it runs in: the node's, but BACKWARD for a recomputed forward node */
+  DynoStage stage;  /* it runs in: the node's, but BACKWARD for a rematerialised forward node */
   DynoKernelSpec spec;
   guint32 groups[3];
   guint8 push[DYNO_PUSH_MAX_BYTES];
@@ -54,21 +54,24 @@ struct _DynoOpClass {
   /* Appends dispatches; may fail the graph (UNSUPPORTED). */
   void (*lower) (DynoLowering *lowering, DynoNode *node);
   /* TRUE when the outputs may be computed again later from the same inputs, cheaply and to the same
-   * bit: activation checkpointing drops and recomputes them.  NULL: never.  The node is then
-   * lowered a second time with dyno_lowering_is_recompute TRUE: side effects (running statistics)
+   * bit: activation checkpointing drops and rematerialises them.  NULL: never.  The node is then
+   * lowered a second time with dyno_lowering_is_rematerialising TRUE: side effects (running
+   * statistics)
    * are left out, and an output that is cheap to keep (saved mean) may be bound READ instead of
    * WRITE: it keeps its first value. */
-  gboolean (*recomputable) (const DynoNode *node);
+  gboolean (*can_rematerialise) (const DynoNode *node);
   /* Of a backward node: the activation that it can write again while it reads what that was made
    * of, for no more than the write: it is dropped after the forward pass then, if its readers can
-   * wait.  NULL: none.  The node is then lowered a second time with dyno_lowering_get_restored
+   * wait.  NULL: none.  The node is then lowered a second time with
+   * dyno_lowering_get_rematerialised
    * giving the tensor to write. */
-  DynoTensor *(*restores) (const DynoNode *node);
+  DynoTensor *(*rematerialises) (const DynoNode *node);
   /* Attributes for people: "3x3 s1 p1"; g_free.  NULL: none. */
   char *(*print) (const DynoNode *node);
 };
 
-/* Lowers all nodes (checkpointing's recomputation included).  info is copied; choices may be NULL.
+/* Lowers all nodes (checkpointing's rematerialisation included).  info is copied; choices may be
+ * NULL.
  * The graph outlives the lowering.  Errors: SHAPE, UNSUPPORTED. */
 DynoLowering *dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices,
                                  GError **error);
@@ -97,11 +100,11 @@ void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTen
 void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value,
                          gsize size_bytes);
 
-/* TRUE while a forward node is lowered for recomputation in the backward stage. */
-gboolean dyno_lowering_is_recompute (DynoLowering *lowering);
+/* TRUE while a forward node is lowered for rematerialisation in the backward stage. */
+gboolean dyno_lowering_is_rematerialising (DynoLowering *lowering);
 
-/* The tensor into which this node shall restore its activation; NULL: it shall not. */
-DynoTensor *dyno_lowering_get_restored (DynoLowering *lowering);
+/* The tensor into which this node shall rematerialise its activation; NULL: it shall not. */
+DynoTensor *dyno_lowering_get_rematerialised (DynoLowering *lowering);
 
 /* Scratch that lives from the first to the last dispatch that binds it. */
 DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);

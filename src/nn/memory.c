@@ -2,7 +2,7 @@
 /* The buffers of a plan: one a space, or one a slot where steps in flight must not share; of the
  * arena as many as it takes.
  *
- * Law: what is allocated is what the plan says, byte for byte. */
+ * Invariant: what is allocated is what the plan says, byte for byte. */
 #include "memory-private.h"
 #include "step.h"
 

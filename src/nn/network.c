@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks: from plain parameters to a whole graph.
  *
- * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Law: the parameters are
- * made by the model alone, so that a training and an evaluation graph of the same model have them
+ * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Invariant: the
+ * parameters are made by the model alone, so that a training and an evaluation graph of the same
+ * model have them
  * at the same places. */
 #include "network.h"
 #include "graph-private.h"

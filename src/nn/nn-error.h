@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the nn floor. */
+/* Errors of the nn layer. */
 #pragma once
 #include <glib.h>
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing lives in an arena: greedy, largest first, a few orders tried, the smallest result kept.
+/* Placing live ranges in an arena: greedy, largest first, a few orders tried, the smallest result
+ * kept.
  *
- * Lives that are a tiny share of the whole are put into what the large ones leave, so that orders
- * are tried of the large ones alone.  Where no order comes near the bound the best place for a life
+ * Ranges that are a tiny share of the whole are put into what the large ones leave, so that orders
+ * are tried of the large ones alone.  Where no order comes near the bound the best place for a
+ * range
  * is not found by its size or length: the orders are then changed by what came to lie too high, a
  * few times each.
  * Where the result is larger than one buffer may be, all is placed once more with the addresses cut
- * into buffers of that size, none of which a life straddles; what lies unused at the end of a
+ * into buffers of that size, none of which a range straddles; what lies unused at the end of a
  * buffer is not counted.
- * Each life is put into the lowest gap (or the tightest) that is free over all its levels, as in
+ * Each range is put into the lowest gap (or the tightest) that is free over all its levels, as in
  * Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by
  * size. */
 #include "plan-private.h"
 #include "checked.h"
 #include <string.h>
 
-/* A life below this share of the bound is tiny. */
+/* A range below this share of the bound is tiny. */
 #define TINY_FRACTION 1024
 /* A result this near the bound is not searched on for; and how often each order is changed at
  * most. */
@@ -27,38 +29,38 @@ typedef enum { ORDER_SIZE, ORDER_AREA, ORDER_LENGTH, ORDER_TIME, ORDER_N } Order
 typedef struct {
   Order order;
   gboolean tight; /* the smallest gap that fits instead of the lowest */
-  guint n;        /* large lives */
-  DynoLife *lives;
-  guint *sequence;  /* indices in the order of placing: of the large lives, then of the tiny ones */
-  guint *placed;    /* indices by offset */
-  guint64 *offsets; /* a life */
-  guint64 buffer_bytes; /* no life straddles a multiple of it */
+  guint n;        /* large ranges */
+  DynoLiveRange *ranges;
+  guint *sequence; /* indices in the order of placing: of the large ranges, then of the tiny ones */
+  guint *placed;   /* indices by offset */
+  guint64 *offsets;     /* of each range */
+  guint64 buffer_bytes; /* no range straddles a multiple of it */
   /* of what is placed in each buffer; the last: of all buffers that are too many */
   guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS + 1];
 } Placement;
 
 static guint64
-life_length (const DynoLife *life)
+range_length (const DynoLiveRange *range)
 {
-  return (guint64) life->last - life->first + 1;
+  return (guint64) range->last - range->first + 1;
 }
 
 static gint
-compare_lives (gconstpointer a, gconstpointer b, gpointer data)
+compare_ranges (gconstpointer a, gconstpointer b, gpointer data)
 {
   const Placement *p = data;
   guint i = *(const guint *) a, k = *(const guint *) b;
-  const DynoLife *x = &p->lives[i], *y = &p->lives[k];
+  const DynoLiveRange *x = &p->ranges[i], *y = &p->ranges[k];
   double rank_x = (double) x->size_bytes, rank_y = (double) y->size_bytes;
   if (p->order == ORDER_AREA)
     {
-      rank_x *= (double) life_length (x);
-      rank_y *= (double) life_length (y);
+      rank_x *= (double) range_length (x);
+      rank_y *= (double) range_length (y);
     }
   else if (p->order == ORDER_LENGTH)
     {
-      rank_x = (double) life_length (x);
-      rank_y = (double) life_length (y);
+      rank_x = (double) range_length (x);
+      rank_y = (double) range_length (y);
     }
   else if (p->order == ORDER_TIME)
     {
@@ -80,20 +82,20 @@ keep_whole (const Placement *p, guint64 offset, guint64 size_bytes)
   return size_bytes <= left || size_bytes > p->buffer_bytes ? offset : offset + left;
 }
 
-/* The offset for one life among those placed. */
+/* The offset for one range among those placed. */
 static guint64
-find_gap (const Placement *p, const DynoLife *life, guint n_placed)
+find_gap (const Placement *p, const DynoLiveRange *range, guint n_placed)
 {
-  guint64 end = 0; /* of all placed so far that meet this life */
+  guint64 end = 0; /* of all placed so far that meet this range */
   guint64 best = G_MAXUINT64, best_size = G_MAXUINT64;
   for (guint i = 0; i < n_placed; i++)
     {
-      const DynoLife *other = &p->lives[p->placed[i]];
+      const DynoLiveRange *other = &p->ranges[p->placed[i]];
       guint64 offset = p->offsets[p->placed[i]];
-      if (other->last < life->first || other->first > life->last)
+      if (other->last < range->first || other->first > range->last)
         continue;
-      guint64 start = keep_whole (p, end, life->size_bytes);
-      if (offset > start && offset - start >= life->size_bytes && offset - start < best_size)
+      guint64 start = keep_whole (p, end, range->size_bytes);
+      if (offset > start && offset - start >= range->size_bytes && offset - start < best_size)
         {
           best = start;
           best_size = offset - start;
@@ -102,13 +104,13 @@ find_gap (const Placement *p, const DynoLife *life, guint n_placed)
         }
       end = MAX (end, offset + other->size_bytes);
     }
-  return best == G_MAXUINT64 ? keep_whole (p, end, life->size_bytes) : best;
+  return best == G_MAXUINT64 ? keep_whole (p, end, range->size_bytes) : best;
 }
 
 static void
 sort_sequence (Placement *p)
 {
-  g_qsort_with_data (p->sequence, (gint) p->n, sizeof (guint), compare_lives, p);
+  g_qsort_with_data (p->sequence, (gint) p->n, sizeof (guint), compare_ranges, p);
 }
 
 static void
@@ -122,7 +124,7 @@ insert_placed (Placement *p, guint index, guint64 offset, guint n_placed)
   p->offsets[index] = offset;
   guint64 buffer = MIN (offset / p->buffer_bytes, DYNO_PLAN_MAX_ARENA_BUFFERS);
   p->ends[buffer] =
-      MAX (p->ends[buffer], offset + p->lives[index].size_bytes - buffer * p->buffer_bytes);
+      MAX (p->ends[buffer], offset + p->ranges[index].size_bytes - buffer * p->buffer_bytes);
 }
 
 /* What all buffers take together. */
@@ -140,22 +142,22 @@ place_sequence (Placement *p)
 {
   memset (p->ends, 0, sizeof p->ends);
   for (guint i = 0; i < p->n; i++)
-    insert_placed (p, p->sequence[i], find_gap (p, &p->lives[p->sequence[i]], i), i);
+    insert_placed (p, p->sequence[i], find_gap (p, &p->ranges[p->sequence[i]], i), i);
   return count_bytes (p);
 }
 
-/* Adds the tiny lives to the best result. */
+/* Adds the tiny ranges to the best result. */
 static guint64
-place_tiny (Placement *p, guint n_lives)
+place_tiny (Placement *p, guint n_ranges)
 {
   memset (p->ends, 0, sizeof p->ends);
-  for (guint i = 0; i < n_lives; i++)
+  for (guint i = 0; i < n_ranges; i++)
     {
       guint index = p->sequence[i];
-      DynoLife *life = &p->lives[index];
+      DynoLiveRange *range = &p->ranges[index];
       if (i >= p->n)
-        life->offset = find_gap (p, life, i);
-      insert_placed (p, index, life->offset, i);
+        range->offset = find_gap (p, range, i);
+      insert_placed (p, index, range->offset, i);
     }
   return count_bytes (p);
 }
@@ -168,7 +170,7 @@ advance_high (Placement *p, guint64 bound)
   for (guint i = 0; i < p->n; i++)
     {
       guint index = p->sequence[i];
-      if (p->offsets[index] + p->lives[index].size_bytes <= bound)
+      if (p->offsets[index] + p->ranges[index].size_bytes <= bound)
         continue;
       memmove (p->sequence + i / 2 + 1, p->sequence + i / 2, (i - i / 2) * sizeof (guint));
       p->sequence[i / 2] = index;
@@ -182,20 +184,20 @@ keep_offsets (const Placement *p, guint64 total, guint64 *best)
     return;
   *best = total;
   for (guint i = 0; i < p->n; i++)
-    p->lives[p->sequence[i]].offset = p->offsets[p->sequence[i]];
+    p->ranges[p->sequence[i]].offset = p->offsets[p->sequence[i]];
 }
 
 guint64
-dyno_lives_bound (const DynoLife *lives, guint n_lives)
+dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges)
 {
   guint n_levels = 0;
-  for (guint i = 0; i < n_lives; i++)
-    n_levels = MAX (n_levels, lives[i].last + 1);
+  for (guint i = 0; i < n_ranges; i++)
+    n_levels = MAX (n_levels, ranges[i].last + 1);
   g_autofree guint64 *change = g_new0 (guint64, n_levels + 1);
-  for (guint i = 0; i < n_lives; i++)
+  for (guint i = 0; i < n_ranges; i++)
     {
-      change[lives[i].first] += lives[i].size_bytes;
-      change[lives[i].last + 1] -= lives[i].size_bytes; /* unsigned: wraps and comes back */
+      change[ranges[i].first] += ranges[i].size_bytes;
+      change[ranges[i].last + 1] -= ranges[i].size_bytes; /* unsigned: wraps and comes back */
     }
   guint64 live = 0, peak = 0;
   for (guint i = 0; i < n_levels; i++)
@@ -206,9 +208,9 @@ dyno_lives_bound (const DynoLife *lives, guint n_lives)
   return peak;
 }
 
-/* All lives, `sequence` large ones first, with this size of buffers. */
+/* All ranges, `sequence` large ones first, with this size of buffers. */
 static guint64
-place_all (Placement *p, guint n_lives, guint64 bound, guint64 buffer_bytes)
+place_all (Placement *p, guint n_ranges, guint64 bound, guint64 buffer_bytes)
 {
   guint64 best = G_MAXUINT64;
   p->buffer_bytes = buffer_bytes;
@@ -227,27 +229,27 @@ place_all (Placement *p, guint n_lives, guint64 bound, guint64 buffer_bytes)
           }
       }
   p->tight = TRUE;
-  return place_tiny (p, n_lives);
+  return place_tiny (p, n_ranges);
 }
 
 guint64
-dyno_lives_place (DynoLife *lives, guint n_lives, guint64 buffer_bytes)
+dyno_live_ranges_place (DynoLiveRange *ranges, guint n_ranges, guint64 buffer_bytes)
 {
-  if (n_lives == 0)
+  if (n_ranges == 0)
     return 0;
-  for (guint i = 0; i < n_lives; i++)
-    lives[i].size_bytes = dyno_align_up (lives[i].size_bytes, DYNO_TENSOR_ALIGNMENT);
-  g_autofree guint *sequence = g_new (guint, n_lives);
-  g_autofree guint *placed = g_new (guint, n_lives + 1);
-  g_autofree guint64 *offsets = g_new (guint64, n_lives);
-  Placement p = { .lives = lives, .sequence = sequence, .placed = placed, .offsets = offsets };
-  guint64 bound = dyno_lives_bound (lives, n_lives);
+  for (guint i = 0; i < n_ranges; i++)
+    ranges[i].size_bytes = dyno_align_up (ranges[i].size_bytes, DYNO_TENSOR_ALIGNMENT);
+  g_autofree guint *sequence = g_new (guint, n_ranges);
+  g_autofree guint *placed = g_new (guint, n_ranges + 1);
+  g_autofree guint64 *offsets = g_new (guint64, n_ranges);
+  Placement p = { .ranges = ranges, .sequence = sequence, .placed = placed, .offsets = offsets };
+  guint64 bound = dyno_live_ranges_bound (ranges, n_ranges);
   guint n_tiny = 0;
-  for (guint i = 0; i < n_lives; i++)
-    if (lives[i].size_bytes < bound / TINY_FRACTION)
-      sequence[n_lives - ++n_tiny] = i;
+  for (guint i = 0; i < n_ranges; i++)
+    if (ranges[i].size_bytes < bound / TINY_FRACTION)
+      sequence[n_ranges - ++n_tiny] = i;
     else
       sequence[p.n++] = i;
-  guint64 total = place_all (&p, n_lives, bound, G_MAXUINT64);
-  return total <= buffer_bytes ? total : place_all (&p, n_lives, bound, buffer_bytes);
+  guint64 total = place_all (&p, n_ranges, bound, G_MAXUINT64);
+  return total <= buffer_bytes ? total : place_all (&p, n_ranges, bound, buffer_bytes);
 }

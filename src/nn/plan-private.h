@@ -19,17 +19,18 @@ typedef struct {
   guint64 size_bytes;
   guint first, last;
   guint64 offset; /* result */
-} DynoLife;
+} DynoLiveRange;
 
-/* Offsets such that lives that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the bytes
- * needed are returned.  buffer_bytes: where more is needed than that, the offset o lies in buffer o
- * / buffer_bytes, each life (if it is no larger) wholly in one; the bytes are the sum of what each
+/* Offsets such that live ranges that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the
+ * bytes needed are returned.  buffer_bytes: where more is needed than that, the offset o lies in
+ * buffer o
+ * / buffer_bytes, each range (if it is no larger) wholly in one; the bytes are the sum of what each
  * buffer must have.  A multiple of DYNO_TENSOR_ALIGNMENT, or G_MAXUINT64: no limit.  Deterministic;
- * some tens of milliseconds for thousands of lives. */
-guint64 dyno_lives_place (DynoLife *lives, guint n_lives, guint64 buffer_bytes);
+ * some tens of milliseconds for thousands of ranges. */
+guint64 dyno_live_ranges_place (DynoLiveRange *ranges, guint n_ranges, guint64 buffer_bytes);
 
 /* The most bytes that live at one level: no placement is smaller.  Sizes are taken as they are. */
-guint64 dyno_lives_bound (const DynoLife *lives, guint n_lives);
+guint64 dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges);
 
 /* The kind of memory that a space counts as. */
 DynoMemoryKind dyno_space_kind (DynoSpace space);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory plan: levels from the declared accesses, lives in levels, offsets from lives, bytes
+/* The memory plan: levels from the declared accesses, live ranges in levels, offsets from these,
+ * bytes
  * from offsets.
  *
- * Laws:
+ * Invariants:
  * - A tensor that is read before it is written lives from the start (the host fills it); one marked
  *   `keep` to the end.
- * - Lives are in barrier levels, both ends included, so that sharing memory never makes a barrier
- *   needed where the values themselves need none.
+ * - Live ranges are in barrier levels, both ends included, so that sharing memory never makes a
+ *   barrier needed where the values themselves need none.
  * - A device with a larger limit of its buffers gets the same offsets, unless the arena passes the
  *   smaller one.
  * - Parameters and state have their offsets already; the plan only counts them. */
@@ -123,35 +124,35 @@ place_apart (Planner *p, guint64 buffer_bytes, guint64 *end)
   return TRUE;
 }
 
-/* Lives in levels, of memory apart; g_free. */
-static DynoLife *
-find_lives (const Planner *p)
+/* Live ranges in levels, of memory apart; g_free. */
+static DynoLiveRange *
+find_live_ranges (const Planner *p)
 {
   GPtrArray *dispatches = p->dispatches;
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   g_autofree guint *levels = g_new (guint, dispatches->len + 1);
-  DynoLife *lives = g_new0 (DynoLife, p->uses->len + 1);
+  DynoLiveRange *ranges = g_new0 (DynoLiveRange, p->uses->len + 1);
   guint level = 0;
   for (guint i = 0; i < dispatches->len; i++)
     levels[i] = level += before[i];
   for (guint i = 0; i < p->uses->len; i++)
     {
       const Use *use = &g_array_index (p->uses, Use, i);
-      lives[i].size_bytes = use_bytes (p, use);
-      lives[i].first = use->from_start ? 0 : levels[use->first_dispatch];
-      lives[i].last = use->tensor->keep ? level : levels[use->last_dispatch];
+      ranges[i].size_bytes = use_bytes (p, use);
+      ranges[i].first = use->from_start ? 0 : levels[use->first_dispatch];
+      ranges[i].last = use->tensor->keep ? level : levels[use->last_dispatch];
     }
-  return lives;
+  return ranges;
 }
 
 /* Replaces the offsets by shared ones. */
 static void
 place_shared (Planner *p)
 {
-  g_autofree DynoLife *lives = find_lives (p);
-  dyno_lives_place (lives, p->uses->len, p->buffer_bytes);
+  g_autofree DynoLiveRange *ranges = find_live_ranges (p);
+  dyno_live_ranges_place (ranges, p->uses->len, p->buffer_bytes);
   for (guint i = 0; i < p->uses->len; i++)
-    g_array_index (p->uses, Use, i).tensor->offset = lives[i].offset + guard_bytes (p);
+    g_array_index (p->uses, Use, i).tensor->offset = ranges[i].offset + guard_bytes (p);
 }
 
 /* The arena's buffers, from the tensors' offsets. */
@@ -195,8 +196,8 @@ dyno_dispatches_peak (GPtrArray *dispatches)
   collect_uses (&p);
   if (!place_apart (&p, G_MAXUINT64, &end)) /* the plan will say so */
     return G_MAXUINT64;
-  g_autofree DynoLife *lives = find_lives (&p);
-  return dyno_lives_bound (lives, uses->len);
+  g_autofree DynoLiveRange *ranges = find_live_ranges (&p);
+  return dyno_live_ranges_bound (ranges, uses->len);
 }
 
 static void

@@ -4,9 +4,9 @@
  *
  * Computed without a device, so VRAM is known exactly before a run: what the plan says is what is
  * allocated.  A tensor lives from its first writer to its last reader in the list of dispatches;
- * tensors whose lives do not meet share memory.  Lives are widened to the barrier level, since
- * dispatches of one level may overlap.  Scratch of nodes is a tensor like any other: it lies where
- * activations are dead, and counts as activations.
+ * tensors whose live ranges do not meet share memory.  Ranges are widened to the barrier level,
+ * since dispatches of one level may overlap.  Scratch of nodes is a tensor like any other: it lies
+ * where activations are dead, and counts as activations.
  * Where the arena would be larger than the device's largest buffer it is several buffers, each
  * tensor wholly in one of them: the offset o of a tensor lies in buffer o / buffer_bytes. */
 #pragma once

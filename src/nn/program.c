@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs: a script recorded into commands, once a kind and slot.
+/* Programs: a command list recorded into commands, once a kind and slot.
  *
- * Laws:
+ * Invariants:
  * - A kind whose stages equal another's on this graph shares that one's commands (an evaluation
  *   graph has one).
  * - The host writes a slot's step input and reads its output only while that slot is not in flight;
@@ -10,7 +10,7 @@
  *   profile. */
 #include "memory-private.h"
 #include "lowering-private.h"
-#include "script.h"
+#include "command-list.h"
 #include "checked.h"
 #include <string.h>
 
@@ -21,7 +21,7 @@ G_STATIC_ASSERT (sizeof (struct DynoStepInput) <= HOST_STRIDE
                  && sizeof (struct DynoStepOutput) <= HOST_STRIDE);
 
 typedef struct {
-  GArray *script;                             /* DynoScriptItem */
+  GArray *list;                               /* DynoCommandListItem */
   GPtrArray *commands[DYNO_MEMORY_MAX_SLOTS]; /* DynoCommand*, submitted in order */
   DynoTimer *timers[DYNO_MEMORY_MAX_SLOTS];
 } Recording;
@@ -126,11 +126,11 @@ record_tail (DynoProgram *program, DynoCommand *command, guint slot)
 }
 
 static gboolean
-record_script (DynoProgram *program, Recording *recording, guint slot, GError **error)
+record_list (DynoProgram *program, Recording *recording, guint slot, GError **error)
 {
   GPtrArray *commands = recording->commands[slot] =
       g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
-  recording->timers[slot] = dyno_timer_new (program->device, DYNO_SCRIPT_MARKS, error);
+  recording->timers[slot] = dyno_timer_new (program->device, DYNO_COMMAND_LIST_TIMESTAMPS, error);
   DynoCommand *command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
   if (!recording->timers[slot] || !command)
     {
@@ -139,21 +139,21 @@ record_script (DynoProgram *program, Recording *recording, guint slot, GError **
     }
   g_ptr_array_add (commands, command);
   record_head (program, command, slot);
-  for (guint i = 0; i < recording->script->len; i++)
+  for (guint i = 0; i < recording->list->len; i++)
     {
-      DynoScriptItem item = g_array_index (recording->script, DynoScriptItem, i);
-      switch (item.step)
+      DynoCommandListItem item = g_array_index (recording->list, DynoCommandListItem, i);
+      switch (item.kind)
         {
-        case DYNO_SCRIPT_DISPATCH:
+        case DYNO_COMMAND_LIST_DISPATCH:
           record_dispatch (program, command, item.index, slot);
           break;
-        case DYNO_SCRIPT_BARRIER:
+        case DYNO_COMMAND_LIST_BARRIER:
           dyno_command_barrier (command);
           break;
-        case DYNO_SCRIPT_MARK:
+        case DYNO_COMMAND_LIST_TIMESTAMP:
           dyno_command_timestamp (command, recording->timers[slot], item.index);
           break;
-        case DYNO_SCRIPT_CUT:
+        case DYNO_COMMAND_LIST_SUBMIT_SPLIT:
           if (!dyno_command_end (command, error))
             return FALSE;
           command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
@@ -201,12 +201,13 @@ record_kinds (DynoProgram *program, GError **error)
         continue;
       program->kinds[kind] = kind;
       Recording *recording = &program->recordings[kind];
-      recording->script = dyno_script_new (dispatches, stage_masks[kind], &program->lowering->info);
+      recording->list =
+          dyno_command_list_new (dispatches, stage_masks[kind], &program->lowering->info);
       char *conflict;
-      if (hazards_wanted () && !dyno_script_check (recording->script, dispatches, &conflict))
+      if (hazards_wanted () && !dyno_command_list_check (recording->list, dispatches, &conflict))
         g_error ("hazard: %s", conflict);
       for (guint slot = 0; slot < program->memory->n_slots; slot++)
-        if (!record_script (program, recording, slot, error))
+        if (!record_list (program, recording, slot, error))
           return FALSE;
     }
   return TRUE;
@@ -279,7 +280,7 @@ dyno_program_free (DynoProgram *program)
   for (guint kind = 0; kind < DYNO_COMMAND_N; kind++)
     {
       Recording *recording = &program->recordings[kind];
-      g_clear_pointer (&recording->script, g_array_unref);
+      g_clear_pointer (&recording->list, g_array_unref);
       for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
         {
           g_clear_pointer (&recording->commands[slot], g_ptr_array_unref);
@@ -339,14 +340,14 @@ get_recording (DynoProgram *program, DynoCommandKind kind)
 
 gboolean
 dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits,
-                     guint n_waits, guint64 *ticket, GError **error)
+                     guint n_waits, guint64 *timeline_value, GError **error)
 {
   const Recording *recording = get_recording (program, kind);
   g_return_val_if_fail (recording && slot < program->memory->n_slots, FALSE);
   GPtrArray *commands = recording->commands[slot];
   for (guint i = 0; i < commands->len; i++)
     if (!dyno_command_submit (g_ptr_array_index (commands, i), i == 0 ? waits : NULL,
-                              i == 0 ? n_waits : 0, ticket, error))
+                              i == 0 ? n_waits : 0, timeline_value, error))
       return FALSE;
   program->last_kind[slot] = program->kinds[kind];
   return TRUE;
@@ -355,31 +356,31 @@ dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, con
 void
 dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3])
 {
-  double marks[DYNO_SCRIPT_MARKS];
+  double timestamps[DYNO_COMMAND_LIST_TIMESTAMPS];
   memset (stage_us, 0, 3 * sizeof (double));
   g_return_if_fail (slot < program->memory->n_slots);
   if (program->last_kind[slot] < 0
-      || !dyno_timer_read (program->recordings[program->last_kind[slot]].timers[slot], marks,
-                           DYNO_SCRIPT_MARKS, NULL))
+      || !dyno_timer_read (program->recordings[program->last_kind[slot]].timers[slot], timestamps,
+                           DYNO_COMMAND_LIST_TIMESTAMPS, NULL))
     return;
   for (guint i = 0; i < 3; i++)
-    stage_us[i] = marks[i + 1] - marks[i];
+    stage_us[i] = timestamps[i + 1] - timestamps[i];
 }
 
 static guint
-count_steps (DynoProgram *program, DynoCommandKind kind, DynoScriptStep step)
+count_items (DynoProgram *program, DynoCommandKind kind, DynoCommandListKind item_kind)
 {
   const Recording *recording = get_recording (program, kind);
   guint count = 0;
-  for (guint i = 0; recording && i < recording->script->len; i++)
-    count += g_array_index (recording->script, DynoScriptItem, i).step == step;
+  for (guint i = 0; recording && i < recording->list->len; i++)
+    count += g_array_index (recording->list, DynoCommandListItem, i).kind == item_kind;
   return count;
 }
 
 guint
 dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind)
 {
-  return count_steps (program, kind, DYNO_SCRIPT_BARRIER);
+  return count_items (program, kind, DYNO_COMMAND_LIST_BARRIER);
 }
 
 guint
@@ -396,7 +397,7 @@ dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, 
 guint
 dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind)
 {
-  return count_steps (program, kind, DYNO_SCRIPT_CUT) + 1;
+  return count_items (program, kind, DYNO_COMMAND_LIST_SUBMIT_SPLIT) + 1;
 }
 
 /* Profile -------------------------------------------------------------------------------------- */
@@ -435,16 +436,16 @@ dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError
                         FALSE);
   guint n = get_dispatches (program)->len;
   g_array_set_size (times_us, n);
-  guint64 ticket;
+  guint64 timeline_value;
   if ((!program->profile[slot] && !record_profile (program, slot, error))
-      || !dyno_command_submit (program->profile[slot], NULL, 0, &ticket, error)
-      || !dyno_queue_wait (program->device, DYNO_QUEUE_COMPUTE, ticket, 0, error))
+      || !dyno_command_submit (program->profile[slot], NULL, 0, &timeline_value, error)
+      || !dyno_queue_wait (program->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error))
     return FALSE;
-  g_autofree double *marks = g_new (double, n + 1);
-  if (!dyno_timer_read (program->profile_timer, marks, n + 1, error))
+  g_autofree double *timestamps = g_new (double, n + 1);
+  if (!dyno_timer_read (program->profile_timer, timestamps, n + 1, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
-    g_array_index (times_us, double, i) = marks[i + 1] - marks[i];
+    g_array_index (times_us, double, i) = timestamps[i + 1] - timestamps[i];
   return TRUE;
 }
 

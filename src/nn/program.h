@@ -60,7 +60,7 @@ struct DynoStepInput *dyno_program_step_input (DynoProgram *program, guint slot)
 const struct DynoStepOutput *dyno_program_step_output (DynoProgram *program, guint slot);
 
 gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot,
-                              const DynoWait *waits, guint n_waits, guint64 *ticket,
+                              const DynoWait *waits, guint n_waits, guint64 *timeline_value,
                               GError **error);
 
 /* Device time of forward, backward and optimizer of a slot's last completed submit, in

@@ -6,23 +6,25 @@
  * - What only adds to a parameter's gradient (a convolution's wgrad, with its partial sums) may
  *   wait until memory was given back: nobody reads it before the optimizer.  It is put off only
  *   where it would pass the peak, so most stay where they are.
- * - An activation that a node of the backward pass `restores` on its way, if only such as may wait
- *   read it: it is dropped after the forward pass, and these wait for the node.  That costs one
+ * - An activation that a node of the backward pass `rematerialises` on its way, if only such as may
+ *   wait read it: it is dropped after the forward pass, and these wait for the node.  That costs
+ *   one
  *   more write of the tensor; all that is spent so is at most a 192nd of the step's estimated time.
  *
- * Laws: units, what a node appended and what is computed again right before that, stay whole.  Only
- * those that wait move: to a later place in the backward pass, behind what restores their values
+ * Invariants: units, what a node appended and what is computed again right before that, stay whole.
+ * Only those that wait move: to a later place in the backward pass, behind what rematerialises
+ * their values
  * and before what overwrites them.  A gradient that several units add to does not wait, so sums
  * keep their order.  The list is left as it is when the peak gets little lower. */
 #include "lowering-private.h"
 #include "graph-private.h"
-#include "script.h"
+#include "command-list.h"
 #include <string.h>
 
 /* What must be saved. */
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define WORTH_FRACTION 32 /* of the peak */
-/* Most of the step's time that writing activations again may take. */
+/* Most of the step's time that rematerialising activations may take. */
 #define COST_FRACTION 192
 /* Halvings until the lowest limit is known to less than a thousandth. */
 #define SEARCH_ROUNDS 12
@@ -71,10 +73,10 @@ typedef struct {
 
 typedef struct {
   DynoNode *node;        /* of the backward pass */
-  DynoTensor *y, *again; /* what it restores; the tensor it writes */
+  DynoTensor *y, *fresh; /* what it rematerialises; the tensor it writes */
   GPtrArray *dispatches; /* it, lowered so */
   double more_s;         /* estimated time that it takes more than before */
-} Restored;
+} Rematerialised;
 
 static Unit *
 unit_at (const Schedule *s, guint unit)
@@ -107,8 +109,9 @@ find_units (Schedule *s)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (s->list, i);
       /* of a forward node: what it makes is wanted right behind it */
-      gboolean again = last && last->stage != last->node->stage;
-      if (!last || last->stage != dispatch->stage || (last->node != dispatch->node && !again))
+      gboolean rematerialised = last && last->stage != last->node->stage;
+      if (!last || last->stage != dispatch->stage
+          || (last->node != dispatch->node && !rematerialised))
         g_array_append_val (s->units, ((Unit[]){ { .stage = dispatch->stage, .first = i } }[0]));
       unit_at (s, s->units->len - 1)->n++;
       last = dispatch;
@@ -174,8 +177,8 @@ next_writer (const Schedule *s, guint value, guint from)
   return NO_UNIT;
 }
 
-/* What it reads may be written later than it stands in the list, by a unit that restores it, and
- * overwritten after that. */
+/* What it reads may be written later than it stands in the list, by a unit that rematerialises it,
+ * and overwritten after that. */
 static void
 find_window (Schedule *s, guint unit)
 {
@@ -415,16 +418,16 @@ dyno_dispatches_order (GPtrArray *list, guint64 *peak)
 /* Restoring ------------------------------------------------------------------------------------ */
 
 static void
-restored_free (gpointer data)
+rematerialised_free (gpointer data)
 {
-  Restored *restored = data;
-  g_ptr_array_unref (restored->dispatches);
-  g_free (restored);
+  Rematerialised *rematerialised = data;
+  g_ptr_array_unref (rematerialised->dispatches);
+  g_free (rematerialised);
 }
 
 /* Is y read, in the backward pass, only by units that may wait until this node has run? */
 static gboolean
-can_restore (const Schedule *s, const DynoNode *node, const DynoTensor *y)
+can_rematerialise (const Schedule *s, const DynoNode *node, const DynoTensor *y)
 {
   guint restoring = NO_UNIT, readers = 0;
   if (!y || y->keep || y->space != DYNO_SPACE_ARENA)
@@ -450,72 +453,73 @@ can_restore (const Schedule *s, const DynoNode *node, const DynoTensor *y)
   return readers > 0;
 }
 
-static Restored *
-restored_new (DynoLowering *lowering, DynoNode *node, DynoTensor *y)
+static Rematerialised *
+rematerialised_new (DynoLowering *lowering, DynoNode *node, DynoTensor *y)
 {
-  DynoTensor *again = dyno_lowering_twin (lowering, y);
-  if (!again)
+  DynoTensor *fresh = dyno_lowering_tensor_like (lowering, y);
+  if (!fresh)
     return NULL;
-  Restored *restored = g_new0 (Restored, 1);
-  *restored = (Restored){ .node = node, .y = y, .again = again };
+  Rematerialised *rematerialised = g_new0 (Rematerialised, 1);
+  *rematerialised = (Rematerialised){ .node = node, .y = y, .fresh = fresh };
   g_autoptr (GPtrArray) before = g_ptr_array_new ();
   GPtrArray *list = lowering->dispatches;
   for (guint i = 0; i < list->len; i++)
     if (((const DynoDispatch *) g_ptr_array_index (list, i))->node == node)
       g_ptr_array_add (before, g_ptr_array_index (list, i));
   guint n_points = lowering->choice_points->len;
-  lowering->dispatches = restored->dispatches = g_ptr_array_new_with_free_func (g_free);
-  lowering->restored = again;
+  lowering->dispatches = rematerialised->dispatches = g_ptr_array_new_with_free_func (g_free);
+  lowering->rematerialised = fresh;
   dyno_lowering_node (lowering, node);
-  lowering->restored = NULL;
+  lowering->rematerialised = NULL;
   lowering->dispatches = list;
   g_ptr_array_set_size (lowering->choice_points, (gint) n_points);
-  restored->more_s = dyno_dispatches_seconds (restored->dispatches, &lowering->info)
-                     - dyno_dispatches_seconds (before, &lowering->info);
-  return restored;
+  rematerialised->more_s = dyno_dispatches_seconds (rematerialised->dispatches, &lowering->info)
+                           - dyno_dispatches_seconds (before, &lowering->info);
+  return rematerialised;
 }
 
 static gint
-compare_restored (gconstpointer a, gconstpointer b)
+compare_rematerialised (gconstpointer a, gconstpointer b)
 {
-  const Restored *x = *(Restored *const *) a, *y = *(Restored *const *) b;
+  const Rematerialised *x = *(Rematerialised *const *) a, *y = *(Rematerialised *const *) b;
   if (x->y->size_bytes != y->y->size_bytes)
     return x->y->size_bytes > y->y->size_bytes ? -1 : 1;
   return x->y->id < y->y->id ? -1 : x->y->id > y->y->id;
 }
 
-/* What can be restored, the largest first, as much as may be spent on it (or all). */
+/* What can be rematerialised, the largest first, as much as may be spent on it (or all). */
 static GPtrArray *
-find_restored (DynoLowering *lowering, gboolean all)
+find_rematerialised (DynoLowering *lowering, gboolean all)
 {
-  GPtrArray *found = g_ptr_array_new_with_free_func (restored_free),
+  GPtrArray *found = g_ptr_array_new_with_free_func (rematerialised_free),
             *nodes = dyno_graph_get_nodes (lowering->graph);
   Schedule s;
   schedule_init (&s, lowering->dispatches);
   for (guint i = 0; i < nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (nodes, i);
-      DynoTensor *y = node->stage == DYNO_STAGE_BACKWARD && node->op->restores
-                          ? node->op->restores (node)
+      DynoTensor *y = node->stage == DYNO_STAGE_BACKWARD && node->op->rematerialises
+                          ? node->op->rematerialises (node)
                           : NULL;
-      Restored *restored = can_restore (&s, node, y) ? restored_new (lowering, node, y) : NULL;
-      if (restored)
-        g_ptr_array_add (found, restored);
+      Rematerialised *rematerialised =
+          can_rematerialise (&s, node, y) ? rematerialised_new (lowering, node, y) : NULL;
+      if (rematerialised)
+        g_ptr_array_add (found, rematerialised);
     }
   schedule_clear (&s);
-  g_ptr_array_sort (found, compare_restored);
+  g_ptr_array_sort (found, compare_rematerialised);
   double left = dyno_dispatches_seconds (lowering->dispatches, &lowering->info) / COST_FRACTION;
   for (guint i = 0; i < found->len && !all; i++)
     {
-      const Restored *restored = g_ptr_array_index (found, i);
-      left -= restored->more_s;
+      const Rematerialised *rematerialised = g_ptr_array_index (found, i);
+      left -= rematerialised->more_s;
       if (left < 0)
         g_ptr_array_set_size (found, (gint) i);
     }
   return found;
 }
 
-/* A new list in which the first n are restored, in its best order. */
+/* A new list in which the first n are rematerialised, in its best order. */
 static GPtrArray *
 make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
 {
@@ -524,29 +528,30 @@ make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
   GPtrArray *rewritten = g_ptr_array_new ();
   for (guint i = 0; i < n; i++)
     {
-      Restored *restored = g_ptr_array_index (found, i);
-      g_hash_table_insert (by_node, restored->node, restored);
-      g_hash_table_insert (by_tensor, restored->y, restored);
+      Rematerialised *rematerialised = g_ptr_array_index (found, i);
+      g_hash_table_insert (by_node, rematerialised->node, rematerialised);
+      g_hash_table_insert (by_tensor, rematerialised->y, rematerialised);
     }
   const DynoNode *node = NULL; /* whose dispatches are in the list */
   for (guint i = 0; i < list->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (list, i);
-      const Restored *restored = g_hash_table_lookup (by_node, dispatch->node);
-      if (restored)
+      const Rematerialised *rematerialised = g_hash_table_lookup (by_node, dispatch->node);
+      if (rematerialised)
         {
-          for (guint k = 0; k < restored->dispatches->len && node != dispatch->node; k++)
-            g_ptr_array_add (rewritten, g_memdup2 (g_ptr_array_index (restored->dispatches, k),
-                                                   sizeof *dispatch));
+          for (guint k = 0; k < rematerialised->dispatches->len && node != dispatch->node; k++)
+            g_ptr_array_add (
+                rewritten,
+                g_memdup2 (g_ptr_array_index (rematerialised->dispatches, k), sizeof *dispatch));
           node = dispatch->node;
           continue;
         }
       DynoDispatch *copy = g_memdup2 (dispatch, sizeof *dispatch);
       for (guint b = 0; b < copy->n_bindings && copy->stage != DYNO_STAGE_FORWARD; b++)
         {
-          restored = g_hash_table_lookup (by_tensor, copy->bindings[b].tensor);
-          if (restored)
-            copy->bindings[b].tensor = restored->again;
+          rematerialised = g_hash_table_lookup (by_tensor, copy->bindings[b].tensor);
+          if (rematerialised)
+            copy->bindings[b].tensor = rematerialised->fresh;
         }
       g_ptr_array_add (rewritten, copy);
     }
@@ -556,10 +561,10 @@ make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
 void
 dyno_lowering_reorder (DynoLowering *lowering, gboolean all)
 {
-  g_autoptr (GPtrArray) found = find_restored (lowering, all);
+  g_autoptr (GPtrArray) found = find_rematerialised (lowering, all);
   guint64 before = dyno_dispatches_peak (lowering->dispatches), best_peak;
   GPtrArray *best = make_list (lowering->dispatches, found, found->len, &best_peak);
-  /* as few as do: what is restored without need costs time */
+  /* as few as do: what is rematerialised without need costs time */
   guint64 enough = best_peak + best_peak / SLACK_FRACTION;
   for (guint low = 0, high = found->len; low < high && !all;)
     {

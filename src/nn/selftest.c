@@ -217,7 +217,7 @@ run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CO
      GError **error)
 {
   DynoPlan plan;
-  guint64 ticket;
+  guint64 timeline_value;
   const float *weight = t->weight;
   g_autoptr (DynoMemory) memory = NULL;
   g_autoptr (DynoProgram) program = NULL;
@@ -234,8 +234,8 @@ run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CO
   return dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
          && write_activation (program, t->input, t->x, error)
          && write_activation (program, t->seed, t->dy, error)
-         && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &ticket, error)
-         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, error)
+         && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value, error)
+         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
          && activation_error (program, t->output, t->y_want, &errors[DYNO_CONV2D_FORWARD], error)
          && activation_error (program, t->input->gradient, t->dx_want, &errors[DYNO_CONV2D_DGRAD],
                               error)

@@ -27,7 +27,7 @@ struct _DynoSnapshot {
   DynoBuffer *block;
   DynoCommand *copy;
   GArray *blocks;      /* Block */
-  guint64 taken, read; /* tickets: of the last copy, of the last read */
+  guint64 taken, read; /* timeline values: of the last copy, of the last read */
 };
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All parameters of a program at once: packed on the host, one copy a space.
  *
- * Laws:
+ * Invariants:
  * - MASTER and its fp16 copy are written together; a program never runs with the two apart.  So are
  *   the running statistics and what a skipped step makes of them again.
  * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The curves of a run as files, behind one plain C call.
  *
- * Cairo links X, which dynoctl must not; so the plot floor is also built as a module (dyno-curves)
+ * Cairo links X, which dynoctl must not; so the plot layer is also built as a module (dyno-curves)
  * that dynoctl opens at run time, and does without where it is missing.  This header needs GLib
  * alone, and is the whole contract between the two. */
 #pragma once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints, written and read.  Laws:
+/* Checkpoints, written and read.  Invariants:
  * - The file is whole or not there; it is believed only when its hash is right.
  * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was
  *   written. */

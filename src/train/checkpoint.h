@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints: all that a run needs to go on to the same bits.  Private to the train floor.
+/* Checkpoints: all that a run needs to go on to the same bits.  Private to the train layer.
  *
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
  * num_batches_tracked included), moment1.* (momentum), moment2.* (AdamW), scaler, targets

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine of a session: from a job and a data set to programs that can be submitted.
  *
- * Law: what is allocated is what the plan says; nothing is allocated, compiled or recorded after
- * dyno_engine_build. */
+ * Invariant: what is allocated is what the plan says; nothing is allocated, compiled or recorded
+ * after dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
 #include "intl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Everything that a session holds on a device for a job: programs, memory, loaders; made in three
- * acts and freed in one.  One thread, the session's.  Private to the train floor. */
+ * acts and freed in one.  One thread, the session's.  Private to the train layer. */
 #pragma once
 #include "evaluate.h"
 #include "planjob.h"

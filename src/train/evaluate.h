@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The validation pass.  Private to the train floor. */
+/* The validation pass.  Private to the train layer. */
 #pragma once
 #include "pipe.h"
 

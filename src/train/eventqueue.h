@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events from the session's thread to whoever listens.  Private to the train floor.
+/* Events from the session's thread to whoever listens.  Private to the train layer.
  *
  * STEP events find room only up to a capacity and are dropped past it, or wait when every event is
  * wanted; all others, which are few, are always kept.  Any thread. */

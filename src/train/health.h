@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a run learns: losses that are not finite, that grow without end, and that stay where a
- * guess would be.  Private to the train floor. */
+ * guess would be.  Private to the train layer. */
 #pragma once
 #include "dataset.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The log of a run, in memory: whole, in order, read by any thread by copying out.
  *
- * Law: rows are only appended, and never change.  metricscsv.c writes them down. */
+ * Invariant: rows are only appended, and never change.  metricscsv.c writes them down. */
 #include "metrics.h"
 #include "metricscsv.h"
 #include <string.h>

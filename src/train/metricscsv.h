@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of metrics.csv.  Private to the train floor. */
+/* Rows of metrics.csv.  Private to the train layer. */
 #pragma once
 #include "metrics.h"
 

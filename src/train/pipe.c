@@ -10,8 +10,8 @@ struct _DynoPipe {
   DynoUploader *uploader;
   guint32 batch;
   guint64 submitted, retired;
-  guint64 tickets[DYNO_PIPE_SLOTS]; /* of this pipe's last computing in each slot */
-  guint64 *last_use;                /* of any pipe's */
+  guint64 timeline_values[DYNO_PIPE_SLOTS]; /* of this pipe's last computing in each slot */
+  guint64 *last_use;                        /* of any pipe's */
 };
 
 DynoPipe *
@@ -59,20 +59,21 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   *n_valid = pipe->batch;
   if (pipe->uploader
       && !dyno_uploader_next (pipe->uploader, slot, pipe->last_use[slot], cancellable, n_valid,
-                              wait_us, &upload.ticket, error))
+                              wait_us, &upload.timeline_value, error))
     return FALSE;
   if (*n_valid == 0)
     return TRUE;
   *target = *input;
   target->n_valid = *n_valid;
   target->loss_divisor = input->loss_divisor * (float) *n_valid;
-  if (!dyno_program_submit (pipe->program, kind, slot, &upload, 1, &pipe->tickets[slot], error))
+  if (!dyno_program_submit (pipe->program, kind, slot, &upload, 1, &pipe->timeline_values[slot],
+                            error))
     {
       if (pipe->uploader)
         dyno_uploader_reclaim (pipe->uploader, slot);
       return FALSE;
     }
-  pipe->last_use[slot] = pipe->tickets[slot];
+  pipe->last_use[slot] = pipe->timeline_values[slot];
   pipe->submitted++;
   return TRUE;
 }
@@ -83,7 +84,7 @@ dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error)
   guint slot = (guint) (pipe->retired % DYNO_PIPE_SLOTS);
 
   g_return_val_if_fail (dyno_pipe_get_pending (pipe) > 0, FALSE);
-  if (!dyno_queue_wait (pipe->device, DYNO_QUEUE_COMPUTE, pipe->tickets[slot], 0, error))
+  if (!dyno_queue_wait (pipe->device, DYNO_QUEUE_COMPUTE, pipe->timeline_values[slot], 0, error))
     return FALSE;
   pipe->retired++;
   result->end_us = g_get_monotonic_time ();

@@ -3,7 +3,7 @@
  * it is over.
  *
  * A submit waits for the loader and for nothing else; retiring waits for the oldest submission.
- * One thread, the session's.  Private to the train floor. */
+ * One thread, the session's.  Private to the train layer. */
 #pragma once
 #include "uploader.h"
 
@@ -21,8 +21,9 @@ typedef struct {
   gint64 end_us; /* monotonic time at which it was seen to be over */
 } DynoPipeResult;
 
-/* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS tickets, 0 at first,
- * of the last computing in each slot; pipes over the same memory share them, so that what one has
+/* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS timeline values, 0 at
+ * first, of the last computing in each slot; pipes over the same memory share them, so that what
+ * one has
  * in flight is not overwritten by another.  All outlive the pipe. */
 DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader,
                          guint32 batch, guint64 *last_use);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a job will need, from graph, lowering and memory plan of its two programs, without a device.
  *
- * Laws: the plan given here is the one a session allocates; a network that was planned once is
- * remembered, since a window asks again after every change of a setting that does not touch the
+ * Invariants: the plan given here is the one a session allocates; a network that was planned once
+ * is remembered, since a window asks again after every change of a setting that does not touch the
  * network. */
 #include "planjob.h"
 #include "hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plan of a job where more is known than the data set's facts alone.  Private to the train
- * floor. */
+ * layer. */
 #pragma once
 #include "job.h"
 

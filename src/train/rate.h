@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Throughput over about the last second, from the end of the first step on: that step contains what
  * is done once (programs compiled by the driver, the pipeline of data filled).  Private to the
- * train floor. */
+ * train layer. */
 #pragma once
 #include <glib.h>
 

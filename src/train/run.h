@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run, for the files of the session's thread: sessionrun.c (its life), runloop.c
  * (epochs and steps), runreport.c (what it tells), runsave.c (what it saves).  Private to the train
- * floor. */
+ * layer. */
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"

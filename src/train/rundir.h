@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run: metrics.csv as it grows, the names of its files, its lock, leftovers of an
- * earlier end.  Private to the train floor. */
+ * earlier end.  Private to the train layer. */
 #pragma once
 #include "metrics.h"
 

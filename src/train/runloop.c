@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Epochs and steps of a run.  Laws:
+/* Epochs and steps of a run.  Invariants:
  * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains
  *   first.
  * - The position moves when a step's result is known.

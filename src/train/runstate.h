@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run in host memory: what a checkpoint and a weights file hold.  Private to the
- * train floor. */
+ * train layer. */
 #pragma once
 #include "snapshot.h"
 #include "weightsfile.h"

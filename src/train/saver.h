@@ -6,7 +6,7 @@
  * which position that is, once the results of these steps are known, and hands both to the thread.
  * While one save is being written the next may wait in the snapshot; more than that have to be
  * asked for again.
- * One thread, the session's, but for the told function.  Private to the train floor. */
+ * One thread, the session's, but for the told function.  Private to the train layer. */
 #pragma once
 #include "checkpoint.h"
 

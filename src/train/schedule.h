@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate of a step.  Private to the train floor. */
+/* The learning rate of a step.  Private to the train layer. */
 #pragma once
 #include "settings.h"
 

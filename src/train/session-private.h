@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What session.c (commands, any thread) and sessionrun.c (the session's thread) share.
  *
- * Law: lock guards the commands; all else in a run belongs to its thread. */
+ * Invariant: lock guards the commands; all else in a run belongs to its thread. */
 #pragma once
 #include "eventqueue.h"
 

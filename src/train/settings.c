@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of settings, and text to value and back.
  *
- * Laws: the order of the table is the order in files and in the window; a value that is refused
- * leaves the struct as it was; what dyno_settings_get writes, dyno_settings_set reads to the same
+ * Invariants: the order of the table is the order in files and in the window; a value that is
+ * refused leaves the struct as it was; what dyno_settings_get writes, dyno_settings_set reads to
+ * the same
  * bits, in any locale. */
 #include "settings.h"
 #include "intl.h"
@@ -18,23 +19,23 @@
 static const char *const optimizers[] = { "sgd", "adamw", NULL };
 static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL }; /* DynoAxes */
 static const char *const schedules[] = { "constant", "cosine", "step", NULL };
-static char standard_workers[8];
+static char default_workers[8];
 
 #define AT(member) .offset = G_STRUCT_OFFSET (DynoSettings, member)
 #define BOOL(member, name, value, words, sentence)                                          \
   {                                                                                         \
     .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_BOOL, .maximum = 1, \
-    .standard = value, AT (member)                                                          \
+    .default_value = value, AT (member)                                                     \
   }
 #define NUMBER(kind, member, name, least, most, value, may_change, words, sentence)               \
   {                                                                                               \
     .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_##kind, .minimum = least, \
-    .maximum = most, .standard = value, .live = may_change, AT (member)                           \
+    .maximum = most, .default_value = value, .live = may_change, AT (member)                      \
   }
 #define ENUM(member, name, names, value, words, sentence)                                      \
   {                                                                                            \
     .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_ENUM, .values = names, \
-    .standard = value, .maximum = G_N_ELEMENTS (names) - 2, AT (member)                        \
+    .default_value = value, .maximum = G_N_ELEMENTS (names) - 2, AT (member)                   \
   }
 
 static const DynoSettingInfo table[] = {
@@ -43,7 +44,7 @@ static const DynoSettingInfo table[] = {
   BOOL (
       amp, "amp", "true", N_ ("Mixed precision (AMP)"),
       N_ ("Computes in fp16 with fp32 master weights and loss scaling; fp32 throughout when off.")),
-  NUMBER (INT, workers, "workers", 0, 256, standard_workers, TRUE, N_ ("Workers"),
+  NUMBER (INT, workers, "workers", 0, 256, default_workers, TRUE, N_ ("Workers"),
           N_ ("Threads that decode samples; with 0 the training thread decodes itself.")),
   NUMBER (INT, prefetch, "prefetch", 1, 64, "2", TRUE, N_ ("Prefetch"),
           N_ ("Batches that the workers prepare ahead of the step.")),
@@ -122,20 +123,20 @@ static const DynoSettingInfo table[] = {
 };
 
 static void
-fill_standards (void)
+fill_default_values (void)
 {
   static gsize once;
 
   if (!g_once_init_enter (&once))
     return;
-  g_snprintf (standard_workers, sizeof standard_workers, "%u", MIN (4, g_get_num_processors ()));
+  g_snprintf (default_workers, sizeof default_workers, "%u", MIN (4, g_get_num_processors ()));
   g_once_init_leave (&once, 1);
 }
 
 const DynoSettingInfo *
 dyno_setting_list (guint *n)
 {
-  fill_standards ();
+  fill_default_values ();
   if (n)
     *n = G_N_ELEMENTS (table);
   return table;
@@ -144,7 +145,7 @@ dyno_setting_list (guint *n)
 const DynoSettingInfo *
 dyno_setting_find (const char *key)
 {
-  fill_standards ();
+  fill_default_values ();
   for (guint i = 0; key && i < G_N_ELEMENTS (table); i++)
     if (strcmp (table[i].key, key) == 0)
       return &table[i];
@@ -431,12 +432,12 @@ set_field (DynoSettings *settings, const DynoSettingInfo *info, double value)
 void
 dyno_settings_init (DynoSettings *settings)
 {
-  fill_standards ();
+  fill_default_values ();
   memset (settings, 0, sizeof *settings);
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
     {
       double value = 0;
-      gboolean good = read_value (&table[i], table[i].standard, &value)
+      gboolean good = read_value (&table[i], table[i].default_value, &value)
                       && set_field (settings, &table[i], value);
       g_assert (good);
     }

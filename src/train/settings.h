@@ -66,7 +66,7 @@ typedef struct {
   DynoSettingType type;
   double minimum, maximum;   /* INT, DOUBLE, BYTES */
   const char *const *values; /* ENUM: NULL-terminated names, index = value */
-  const char *standard;      /* the default, as text */
+  const char *default_value; /* the default, as text */
   gboolean live;             /* may change while a run is going */
   gsize offset;              /* in DynoSettings */
 } DynoSettingInfo;

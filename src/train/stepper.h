@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Optimizer steps, each of one or more batches; a step's result comes while the next one runs.
- * Private to the train floor. */
+ * Private to the train layer. */
 #pragma once
 #include "pipe.h"
 #include "settings.h"

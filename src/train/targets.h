@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise).  Private
- * to the train floor.
+ * to the train layer.
  *
  * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the
  * training part; descended is an eighth of the squared error of z (mse_rows.comp says why).  Losses

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the train floor. */
+/* Errors of the train layer. */
 #pragma once
 #include <glib.h>
 

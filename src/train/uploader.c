@@ -2,9 +2,9 @@
 /* The uploader: loader slots, page-locked staging, and the recorded copies between them and the
  * program's INPUT slots.
  *
- * Laws:
- * - A slot of the program is written only after the computing that read it last (its ticket); the
- *   computing waits for the copy's.
+ * Invariants:
+ * - A slot of the program is written only after the computing that read it last (its
+ *   timeline_value); the computing waits for the copy's.
  * - A batch of the loader is held until its copy is over; at most one a program slot.
  * - Targets and flip seeds of a slot travel with its pixels, from staging memory of the slot. */
 #include "uploader.h"
@@ -34,7 +34,7 @@ struct _DynoUploader {
   DynoTimer *timers[MAX_PROGRAM_SLOTS];   /* NULL where copies cannot be timed */
   DynoBatch *held[MAX_PROGRAM_SLOTS];
   gboolean busy[MAX_PROGRAM_SLOTS];
-  guint64 tickets[MAX_PROGRAM_SLOTS];
+  guint64 timeline_values[MAX_PROGRAM_SLOTS];
 };
 
 gboolean
@@ -191,8 +191,8 @@ dyno_uploader_free (DynoUploader *u)
   if (!u)
     return;
   for (guint s = 0; s < u->n_program_slots; s++)
-    if (u->tickets[s])
-      dyno_queue_wait (u->device, DYNO_QUEUE_TRANSFER, u->tickets[s], 0, NULL);
+    if (u->timeline_values[s])
+      dyno_queue_wait (u->device, DYNO_QUEUE_TRANSFER, u->timeline_values[s], 0, NULL);
   dyno_loader_free (u->loader);
   if (u->commands)
     g_ptr_array_unref (u->commands);
@@ -235,7 +235,7 @@ stage (DynoUploader *u, guint slot, const DynoBatch *batch)
 
 gboolean
 dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *cancellable,
-                    guint32 *n_valid, gint64 *wait_us, guint64 *ticket, GError **error)
+                    guint32 *n_valid, gint64 *wait_us, guint64 *timeline_value, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   DynoWait wait = { DYNO_QUEUE_COMPUTE, after };
@@ -261,12 +261,13 @@ dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *ca
     u->held[slot] = batch;
   else
     dyno_loader_release (u->loader, batch);
-  if (!dyno_command_submit (g_ptr_array_index (u->commands, command), &wait, 1, ticket, error))
+  if (!dyno_command_submit (g_ptr_array_index (u->commands, command), &wait, 1, timeline_value,
+                            error))
     {
       dyno_uploader_reclaim (u, slot);
       return FALSE;
     }
-  u->tickets[slot] = *ticket;
+  u->timeline_values[slot] = *timeline_value;
   return TRUE;
 }
 

@@ -5,7 +5,7 @@
  * Pinned: the loader decodes straight into page-locked memory, which the device copies from.  Not
  * pinned: it decodes into memory of its own, and the session's thread copies once more into
  * page-locked memory.  All copies are recorded when the uploader is made.  One thread, the
- * session's.  Private to the train floor. */
+ * session's.  Private to the train layer. */
 #pragma once
 #include "loader.h"
 #include "network.h"
@@ -46,13 +46,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoUploader, dyno_uploader_free)
 
 DynoLoader *dyno_uploader_get_loader (DynoUploader *uploader);
 
-/* Takes the next batch and submits its copy into a slot.  after: ticket of the last computing that
- * read the slot (0: none).  *n_valid 0: the epoch is over.  *ticket is what the computing waits
- * for, on the transfer queue.  wait_us is added to.  Errors: those of dyno_loader_next and of
+/* Takes the next batch and submits its copy into a slot.  after: timeline_value of the last
+ * computing that read the slot (0: none).  *n_valid 0: the epoch is over.  *timeline_value is what
+ * the computing waits for, on the transfer queue.  wait_us is added to.  Errors: those of
+ * dyno_loader_next and of
  * submitting. */
 gboolean dyno_uploader_next (DynoUploader *uploader, guint slot, guint64 after,
                              GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
-                             guint64 *ticket, GError **error);
+                             guint64 *timeline_value, GError **error);
 
 /* The slot's copy is known to be over (its computing is): gives the batch back to the loader.
  * Device time of the copy in milliseconds, 0 where the device cannot tell. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private to
- * the train floor. */
+ * the train layer. */
 #pragma once
 #include "graph.h"
 #include "safetensors.h"

@@ -56,24 +56,24 @@ parse_number (const char *text, guint64 least, guint64 most, guint32 *value)
 }
 
 static guint32
-read_number (Reader *reader, const char *key, guint32 least, guint32 most, guint32 standard)
+read_number (Reader *reader, const char *key, guint32 least, guint32 most, guint32 default_value)
 {
   g_autofree char *text = read_text (reader, key);
-  guint32 value = standard;
+  guint32 value = default_value;
 
   if (text && !parse_number (text, least, most, &value))
     warn (reader, "%s=%.40s is no whole number from %u to %u; %u is used", key, text, least, most,
-          standard);
+          default_value);
   return value;
 }
 
 static gboolean
-read_bool (Reader *reader, const char *key, gboolean standard)
+read_bool (Reader *reader, const char *key, gboolean default_value)
 {
   g_autofree char *text = read_text (reader, key);
 
   if (text == NULL)
-    return standard;
+    return default_value;
   for (guint i = 0; i < 4; i++)
     {
       static const char *const yes[] = { "true", "yes", "on", "1" }, *const no[] = { "false", "no",
@@ -84,8 +84,8 @@ read_bool (Reader *reader, const char *key, gboolean standard)
         return FALSE;
     }
   warn (reader, "%s=%.40s is neither true nor false; %s is used", key, text,
-        standard ? "true" : "false");
-  return standard;
+        default_value ? "true" : "false");
+  return default_value;
 }
 
 static char **

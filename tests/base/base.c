@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lowest floor: sizes, random numbers, rings, hashes, atomic files. */
+/* The lowest layer: sizes, random numbers, rings, hashes, atomic files. */
 #include "text.h"
 #include "base-error.h"
 #include "checked.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files for tests of the data floor: each test makes what it reads, in a folder of its
+/* Small files for tests of the data layer: each test makes what it reads, in a folder of its
  * own. */
 #pragma once
 #include "dataset.h"

@@ -242,9 +242,9 @@ test_bad_values_keep_defaults (Place *place, gconstpointer data)
   g_autofree char *content = NULL;
   static const char text[] = "[run]\nmodel=mlp\nwindow=7\n[settings]\nbatch_size=nan\nlr=-"
                              "1\nepochs=1e99\nunknown=3\nseed=5\n[more]\n";
-  DynoSettings standard;
+  DynoSettings defaults;
 
-  dyno_settings_init (&standard);
+  dyno_settings_init (&defaults);
   g_assert_true (g_file_set_contents (place->path, text, -1, NULL));
   dyno_settings_file_read (place->path, job, warnings, &error);
   g_assert_no_error (error);
@@ -252,8 +252,8 @@ test_bad_values_keep_defaults (Place *place, gconstpointer data)
   g_assert_nonnull (strstr (warnings->pdata[0], "settings.ini"));
   g_assert_cmpstr (job->model, ==, "mlp");
   g_assert_cmpint (job->settings.seed, ==, 5);
-  standard.seed = 5;
-  g_assert_true (dyno_settings_equal (&job->settings, &standard));
+  defaults.seed = 5;
+  g_assert_true (dyno_settings_equal (&job->settings, &defaults));
   g_assert_true (g_file_get_contents (place->path, &content, NULL, NULL));
   g_assert_cmpstr (content, ==, text);
 }

@@ -42,17 +42,17 @@ test_precedence (void)
                  software = { .type = DYNO_DEVICE_TYPE_SOFTWARE };
   g_autoptr (GPtrArray) presets = dyno_preset_list (&gpu);
   const DynoPreset *preset = NULL;
-  DynoSettings advice, standard, settings;
+  DynoSettings advice, defaults, settings;
   DynoSettingsSources sources = { 0 };
 
   for (guint i = 0; i < presets->len && !preset; i++)
     if (g_strcmp0 (((const DynoPreset *) presets->pdata[i])->id, "rtx3060") == 0)
       preset = presets->pdata[i];
   g_assert_nonnull (preset);
-  dyno_settings_init (&standard);
-  advice = standard;
+  dyno_settings_init (&defaults);
+  advice = defaults;
   dyno_preset_apply (preset, DYNO_LEVEL_RECOMMENDED, 32, &advice);
-  g_assert_true (standard.amp && advice.amp);
+  g_assert_true (defaults.amp && advice.amp);
   g_assert_cmpint (advice.batch_size, !=, 20);
 
   sources = (DynoSettingsSources){ &software, run, preset, DYNO_LEVEL_RECOMMENDED, file, set };
@@ -75,10 +75,10 @@ test_precedence (void)
   settings = resolve (&sources);
   g_assert_false (settings.amp);
   settings.amp = TRUE;
-  g_assert_true (dyno_settings_equal (&settings, &standard));
+  g_assert_true (dyno_settings_equal (&settings, &defaults));
   sources.device = &gpu;
   settings = resolve (&sources);
-  g_assert_true (dyno_settings_equal (&settings, &standard));
+  g_assert_true (dyno_settings_equal (&settings, &defaults));
   g_unlink (run);
   g_unlink (file);
   g_rmdir (folder);

@@ -284,7 +284,7 @@ first_loss (gboolean wait_between)
                  && dyno_engine_initialise (engine, &tracked, &error));
   dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), 0, 0);
   g_assert_true (dyno_uploader_next (engine->uploader, 0, 0, NULL, &n_valid, &wait_us,
-                                     &upload.ticket, &error));
+                                     &upload.timeline_value, &error));
   dyno_step_fill_input (&input, &order, &job->settings);
   input.n_valid = n_valid;
   input.loss_divisor = (float) n_valid;
@@ -293,11 +293,13 @@ first_loss (gboolean wait_between)
       dyno_program_submit (engine->program, DYNO_COMMAND_FULL, 0, &upload, 1, &computing, &error));
   if (wait_between)
     g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
-  g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.ticket, 0, &error));
+  g_assert_true (
+      dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.timeline_value, 0, &error));
   dyno_uploader_reclaim (engine->uploader, 0);
   g_assert_true (dyno_uploader_next (engine->uploader, 0, computing, NULL, &n_valid, &wait_us,
-                                     &upload.ticket, &error));
-  g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.ticket, 0, &error));
+                                     &upload.timeline_value, &error));
+  g_assert_true (
+      dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.timeline_value, 0, &error));
   g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
   g_assert_no_error (error);
   return dyno_program_step_output (engine->program, 0)->loss_sum;

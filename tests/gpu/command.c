@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Submissions, tickets, queues, timers, and freeing what is in use. */
+/* Submissions, timeline values, queues, timers, and freeing what is in use. */
 #include "gpu-test.h"
 
 #define LANES 256
@@ -45,17 +45,17 @@ test_in_flight (void)
   g_autoptr (GError) error = NULL;
   DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
   DynoCommand *a = spin_command (device, buffer, 50000), *b = spin_command (device, buffer, 7);
-  guint64 tickets[3];
+  guint64 timeline_values[3];
   guint32 out[LANES];
 
   g_assert_true (dyno_buffer_fill (buffer, 0, LANES * 4, 5, &error));
-  tickets[0] = test_submit (a, NULL, 0);
-  tickets[1] = test_submit (a, NULL, 0);
-  tickets[2] = test_submit (b, NULL, 0);
-  g_assert_cmpuint (tickets[0], <, tickets[1]);
-  g_assert_cmpuint (tickets[1], <, tickets[2]);
-  test_wait (device, DYNO_QUEUE_COMPUTE, tickets[2]);
-  g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), ==, tickets[2]);
+  timeline_values[0] = test_submit (a, NULL, 0);
+  timeline_values[1] = test_submit (a, NULL, 0);
+  timeline_values[2] = test_submit (b, NULL, 0);
+  g_assert_cmpuint (timeline_values[0], <, timeline_values[1]);
+  g_assert_cmpuint (timeline_values[1], <, timeline_values[2]);
+  test_wait (device, DYNO_QUEUE_COMPUTE, timeline_values[2]);
+  g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), ==, timeline_values[2]);
   g_assert_true (dyno_buffer_read (buffer, 0, out, sizeof out, &error));
   g_assert_no_error (error);
   for (guint i = 0; i < LANES; i++)
@@ -94,7 +94,7 @@ test_transfer (void)
       wait = (DynoWait){ DYNO_QUEUE_TRANSFER, test_submit (in, &wait, 1) };
       wait = (DynoWait){ DYNO_QUEUE_COMPUTE, test_submit (compute, &wait, 1) };
       wait = (DynoWait){ DYNO_QUEUE_TRANSFER, test_submit (out, &wait, 1) };
-      test_wait (device, DYNO_QUEUE_TRANSFER, wait.ticket);
+      test_wait (device, DYNO_QUEUE_TRANSFER, wait.timeline_value);
       for (guint i = 0; i < LANES; i++)
         g_assert_cmpuint (y[i], ==, spin (i * 17 + round, 1000));
     }
@@ -221,16 +221,17 @@ test_deferred_free (void)
       DynoBuffer *buffer =
           dyno_buffer_new (device, size_bytes, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error);
       DynoCommand *command;
-      guint64 ticket = 0;
+      guint64 timeline_value = 0;
       g_assert_no_error (error);
       command = spin_command (device, buffer, 60000);
       /* Enough that it still runs when its things are freed. */
       for (guint i = 0; i < 15; i++)
-        ticket = test_submit (command, NULL, 0);
+        timeline_value = test_submit (command, NULL, 0);
       dyno_buffer_free (buffer);
       dyno_command_free (command);
       if (dyno_device_get_allocated_total (device) == 0)
-        g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), >=, ticket);
+        g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), >=,
+                          timeline_value);
     }
   test_device_done (device);
 }
@@ -257,12 +258,12 @@ test_timeout (void)
   g_autoptr (GError) error = NULL;
   DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
   DynoCommand *command = spin_command (device, buffer, 60000);
-  guint64 ticket = test_submit (command, NULL, 0);
+  guint64 timeline_value = test_submit (command, NULL, 0);
 
   /* A fast device may be done already: then there is no error. */
-  if (!dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 1, &error))
+  if (!dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 1, &error))
     g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
-  test_wait (device, DYNO_QUEUE_COMPUTE, ticket);
+  test_wait (device, DYNO_QUEUE_COMPUTE, timeline_value);
   test_wait (device, DYNO_QUEUE_COMPUTE, 0);
   dyno_command_free (command);
   dyno_buffer_free (buffer);

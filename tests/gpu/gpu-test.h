@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the gpu floor share: a device (none is a failure), and small kernels of
+/* What the tests of the gpu layer share: a device (none is a failure), and small kernels of
  * shaders/test. */
 #pragma once
 #include "command.h"
@@ -69,19 +69,19 @@ static inline guint64
 test_submit (DynoCommand *command, const DynoWait *waits, guint n_waits)
 {
   g_autoptr (GError) error = NULL;
-  guint64 ticket = 0;
+  guint64 timeline_value = 0;
 
-  g_assert_true (dyno_command_submit (command, waits, n_waits, &ticket, &error));
+  g_assert_true (dyno_command_submit (command, waits, n_waits, &timeline_value, &error));
   g_assert_no_error (error);
-  g_assert_cmpuint (ticket, >, 0);
-  return ticket;
+  g_assert_cmpuint (timeline_value, >, 0);
+  return timeline_value;
 }
 
 static inline void
-test_wait (DynoDevice *device, DynoQueue queue, guint64 ticket)
+test_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (dyno_queue_wait (device, queue, ticket, 0, &error));
+  g_assert_true (dyno_queue_wait (device, queue, timeline_value, 0, &error));
   g_assert_no_error (error);
 }

@@ -17,12 +17,12 @@ run_probe (DynoDevice *device, const DynoKernelSpec *spec, const DynoProbePush *
 {
   g_autoptr (GError) error = NULL;
   DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
-  guint64 ticket;
+  guint64 timeline_value;
 
   dyno_command_dispatch (command, test_kernel (device, spec), push, groups, 1, 1);
   g_assert_true (dyno_command_end (command, &error));
-  g_assert_true (dyno_command_submit (command, NULL, 0, &ticket, &error));
-  g_assert_true (dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, &error));
+  g_assert_true (dyno_command_submit (command, NULL, 0, &timeline_value, &error));
+  g_assert_true (dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, &error));
   g_assert_no_error (error);
   dyno_command_free (command);
 }

@@ -317,11 +317,16 @@ test_deterministic (void)
   case_clear (&c);
 }
 
-/* What stands before the convolution whose weight gradient reads what is restored. */
-typedef enum { RESTORE_PLAIN, RESTORE_RELU, RESTORE_POOL, RESTORE_N } Restore;
+/* What stands before the convolution whose weight gradient reads what is rematerialised. */
+typedef enum {
+  REMATERIALISE_PLAIN,
+  REMATERIALISE_RELU,
+  REMATERIALISE_POOL,
+  REMATERIALISE_N
+} RematerialiseForm;
 
 static void
-check_restored (const Shape *shape, Restore form, gboolean amp)
+check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
 {
   Case c;
   case_init (&c, shape, 0);
@@ -333,9 +338,9 @@ check_restored (const Shape *shape, Restore form, gboolean amp)
           .amp = amp, .training = TRUE, .batch = shape->n, .restoring = restoring != 0 });
       DynoGraph *graph = harness_graph (h);
       DynoTensor *x, *residual, *y = build (h, &c, PLAIN, FALSE, &x, &residual);
-      if (form != RESTORE_PLAIN)
+      if (form != REMATERIALISE_PLAIN)
         y = dyno_relu (graph, y, "relu");
-      if (form == RESTORE_POOL)
+      if (form == REMATERIALISE_POOL)
         y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
       dyno_fuse_all (graph);
       DynoTensor *z = dyno_conv2d (
@@ -366,14 +371,14 @@ check_restored (const Shape *shape, Restore form, gboolean amp)
 /* An activation that was dropped and is written again by the backward pass is the same to the bit,
  * and so is what is made of it. */
 static void
-test_restored (void)
+test_rematerialised (void)
 {
   static const Shape uneven = { 2, 8, 6, 10 };
-  for (guint form = 0; form < RESTORE_N; form++)
+  for (guint form = 0; form < REMATERIALISE_N; form++)
     for (guint amp = 0; amp < 2; amp++)
       {
-        check_restored (&uneven, form, amp);
-        check_restored (&shapes[6], form, amp);
+        check_rematerialised (&uneven, form, amp);
+        check_rematerialised (&shapes[6], form, amp);
       }
 }
 
@@ -440,7 +445,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/evaluation-uses-running-statistics", test_evaluation);
   g_test_add_func ("/nn/batchnorm/gradients-accumulate", test_accumulate);
   g_test_add_func ("/nn/batchnorm/same-bits-again", test_deterministic);
-  g_test_add_func ("/nn/batchnorm/what-is-restored-has-the-same-bits", test_restored);
+  g_test_add_func ("/nn/batchnorm/what-is-rematerialised-has-the-same-bits", test_rematerialised);
   g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite",
                    test_running_statistics_stay_finite);
   g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);

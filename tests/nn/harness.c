@@ -477,11 +477,11 @@ void
 harness_run_again (Harness *h)
 {
   g_autoptr (GError) error = NULL;
-  guint64 ticket;
+  guint64 timeline_value;
   *dyno_program_step_input (h->program, 0) = h->step;
-  dyno_program_submit (h->program, h->params.kind, 0, NULL, 0, &ticket, &error);
+  dyno_program_submit (h->program, h->params.kind, 0, NULL, 0, &timeline_value, &error);
   g_assert_no_error (error);
-  dyno_queue_wait (h->device, DYNO_QUEUE_COMPUTE, ticket, 0, &error);
+  dyno_queue_wait (h->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, &error);
   g_assert_no_error (error);
   h->output = *dyno_program_step_output (h->program, 0);
   read_arena (h);
@@ -541,7 +541,7 @@ harness_read_gradient (Harness *h, DynoTensor *tensor)
 double *
 harness_read_again (Harness *h, DynoTensor *tensor)
 {
-  g_autofree char *name = g_strconcat (tensor->name, ".again", NULL);
+  g_autofree char *name = g_strconcat (tensor->name, ".rematerialised", NULL);
   for (guint i = 0; i < h->lowering->dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (h->lowering->dispatches, i);

@@ -11,7 +11,8 @@
  *   g_autofree double *dx = harness_read_gradient (h, x);
  *   harness_assert_close (got, expected, n, harness_tolerance (h), "y");
  *
- * Laws: every tensor has memory of its own between guard bytes.  After a run the harness checks
+ * Invariants: every tensor has memory of its own between guard bytes.  After a run the harness
+ * checks
  * that no guard was touched, that no activation or gradient has a pad lane that is not zero, that
  * the hazard check passes and that the validation layer is silent; a failure ends the test.  Values
  * are dense and double on this side; those given for a tensor of F16 should be exact in F16
@@ -31,7 +32,7 @@ typedef struct {
   gboolean optimizer_on; /* TRUE: dyno_optimizer_update is appended */
   DynoOptimizer optimizer;
   gboolean checkpointing;
-  /* weight gradients wait, and all that the backward pass can restore is restored */
+  /* weight gradients wait, and all that the backward pass can rematerialise is rematerialised */
   gboolean restoring;
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
@@ -78,7 +79,7 @@ void harness_run_again (Harness *h);
 /* After a run; dense, g_free. */
 double *harness_read (Harness *h, DynoTensor *tensor); /* any space; compute or F32, I32, U8 */
 double *harness_read_gradient (Harness *h, DynoTensor *tensor);
-/* what was restored or computed again in its place */
+/* what was rematerialised or computed again in its place */
 double *harness_read_again (Harness *h, DynoTensor *tensor);
 /* master value or state, torchvision's order */
 double *harness_read_parameter (Harness *h, const char *name);

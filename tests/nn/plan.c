@@ -7,7 +7,7 @@
 #include "lowering-private.h"
 #include "network.h"
 #include "rng.h"
-#include "script.h"
+#include "command-list.h"
 #include "step.h"
 
 typedef struct {
@@ -206,37 +206,37 @@ test_larger_than_a_buffer (void)
   planned_clear (&p);
 }
 
-/* Random lives: no two that meet overlap; never under the bound, and near it. */
+/* Random live ranges: no two that meet overlap; never under the bound, and near it. */
 static void
-test_random_lives (void)
+test_random_live_ranges (void)
 {
   DynoRng rng = dyno_rng_init (5, 0);
   double worst = 0;
   for (guint round = 0; round < 50; round++)
     {
-      DynoLife lives[120];
+      DynoLiveRange ranges[120];
       guint64 live[100] = { 0 }, bound = 0;
-      guint n = 1 + (guint) dyno_rng_below (&rng, G_N_ELEMENTS (lives));
+      guint n = 1 + (guint) dyno_rng_below (&rng, G_N_ELEMENTS (ranges));
       for (guint i = 0; i < n; i++)
         {
           guint first = (guint) dyno_rng_below (&rng, 90);
           guint64 unit = i % 4 ? 4096 : 1; /* every fourth is tiny beside the others */
-          lives[i] = (DynoLife){ unit * (1 + dyno_rng_below (&rng, 20000)), first,
-                                 first + (guint) dyno_rng_below (&rng, 10), 0 };
+          ranges[i] = (DynoLiveRange){ unit * (1 + dyno_rng_below (&rng, 20000)), first,
+                                       first + (guint) dyno_rng_below (&rng, 10), 0 };
         }
-      guint64 total = dyno_lives_place (lives, n, G_MAXUINT64);
+      guint64 total = dyno_live_ranges_place (ranges, n, G_MAXUINT64);
       for (guint i = 0; i < n; i++)
         {
-          g_assert_cmpuint (lives[i].offset + lives[i].size_bytes, <=, total);
-          for (guint level = lives[i].first; level <= lives[i].last; level++)
+          g_assert_cmpuint (ranges[i].offset + ranges[i].size_bytes, <=, total);
+          for (guint level = ranges[i].first; level <= ranges[i].last; level++)
             {
-              live[level] += lives[i].size_bytes;
+              live[level] += ranges[i].size_bytes;
               bound = MAX (bound, live[level]);
             }
           for (guint k = 0; k < i; k++)
-            if (lives[i].first <= lives[k].last && lives[k].first <= lives[i].last)
-              g_assert_true (lives[i].offset + lives[i].size_bytes <= lives[k].offset
-                             || lives[k].offset + lives[k].size_bytes <= lives[i].offset);
+            if (ranges[i].first <= ranges[k].last && ranges[k].first <= ranges[i].last)
+              g_assert_true (ranges[i].offset + ranges[i].size_bytes <= ranges[k].offset
+                             || ranges[k].offset + ranges[k].size_bytes <= ranges[i].offset);
         }
       g_assert_cmpuint (total, >=, bound);
       worst = MAX (worst, (double) total / (double) bound);
@@ -300,14 +300,14 @@ test_resnet18_fits (void)
 }
 
 static guint
-count_restored (const Planned *p)
+count_rematerialised (const Planned *p)
 {
   g_autoptr (GHashTable) found = g_hash_table_new (NULL, NULL);
   for (guint i = 0; i < p->lowering->dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (p->lowering->dispatches, i);
       for (guint b = 0; b < dispatch->n_bindings; b++)
-        if (g_str_has_suffix (dispatch->bindings[b].tensor->name, ".again"))
+        if (g_str_has_suffix (dispatch->bindings[b].tensor->name, ".rematerialised"))
           g_hash_table_add (found, dispatch->bindings[b].tensor);
     }
   return g_hash_table_size (found);
@@ -324,7 +324,7 @@ test_reorder (void)
         DynoNetworkParams params = params_of (models[i], TRUE);
         params.checkpointing = checkpointing != 0;
         Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-        guint before = p.lowering->dispatches->len, restored = count_restored (&p);
+        guint before = p.lowering->dispatches->len, rematerialised = count_rematerialised (&p);
         guint64 peak = dyno_dispatches_peak (p.lowering->dispatches);
         dyno_lowering_reorder (p.lowering, TRUE);
         g_assert_cmpuint (dyno_dispatches_peak (p.lowering->dispatches), <=, peak);
@@ -332,7 +332,7 @@ test_reorder (void)
         g_assert_true (dyno_plan_compute (p.lowering, 2, DYNO_PLAN_DEFAULT, &p.plan, NULL));
         assert_values_survive (&p);
         if (!checkpointing && !g_str_equal (models[i], "mlp"))
-          g_assert_cmpuint (count_restored (&p), >, restored + 2);
+          g_assert_cmpuint (count_rematerialised (&p), >, rematerialised + 2);
         DynoStage stage = DYNO_STAGE_FORWARD;
         for (guint k = 0; k < before; k++)
           {
@@ -453,21 +453,21 @@ test_every_barrier_is_needed (void)
   DynoNetworkParams params = params_of ("resnet18", TRUE);
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
-  g_autoptr (GArray) script =
-      dyno_script_new (dispatches, 7, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
+  g_autoptr (GArray) list =
+      dyno_command_list_new (dispatches, 7, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
   char *conflict;
-  g_assert_true (dyno_script_check (script, dispatches, &conflict));
+  g_assert_true (dyno_command_list_check (list, dispatches, &conflict));
   guint removed = 0;
-  for (guint i = 0; i < script->len; i++)
+  for (guint i = 0; i < list->len; i++)
     {
-      DynoScriptItem *item = &g_array_index (script, DynoScriptItem, i);
-      if (item->step != DYNO_SCRIPT_BARRIER)
+      DynoCommandListItem *item = &g_array_index (list, DynoCommandListItem, i);
+      if (item->kind != DYNO_COMMAND_LIST_BARRIER)
         continue;
-      item->step = DYNO_SCRIPT_MARK;
-      g_assert_false (dyno_script_check (script, dispatches, &conflict));
+      item->kind = DYNO_COMMAND_LIST_TIMESTAMP;
+      g_assert_false (dyno_command_list_check (list, dispatches, &conflict));
       g_assert_nonnull (conflict);
       g_free (conflict);
-      item->step = DYNO_SCRIPT_BARRIER;
+      item->kind = DYNO_COMMAND_LIST_BARRIER;
       removed++;
     }
   g_assert_cmpuint (removed, >, 50);
@@ -475,7 +475,7 @@ test_every_barrier_is_needed (void)
 }
 
 static void
-test_long_steps_are_cut (void)
+test_long_steps_are_split (void)
 {
   DynoNetworkParams params = params_of ("resnet50", TRUE);
   params.batch = 64;
@@ -483,30 +483,30 @@ test_long_steps_are_cut (void)
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
   enum { ANY, CARD, SOFTWARE, N };
-  guint cuts[N];
+  guint splits[N];
   for (guint kind = 0; kind < N; kind++)
     {
       const DynoDeviceInfo info = { .type = kind == SOFTWARE ? DYNO_DEVICE_TYPE_SOFTWARE
                                                              : DYNO_DEVICE_TYPE_DISCRETE,
                                     .matrix = kind == CARD ? DYNO_MATRIX_KHR : DYNO_MATRIX_NONE };
-      g_autoptr (GArray) script = dyno_script_new (dispatches, 7, &info);
+      g_autoptr (GArray) list = dyno_command_list_new (dispatches, 7, &info);
       guint count[4] = { 0 };
-      for (guint i = 0; i < script->len; i++)
+      for (guint i = 0; i < list->len; i++)
         {
-          DynoScriptItem item = g_array_index (script, DynoScriptItem, i);
-          if (item.step == DYNO_SCRIPT_DISPATCH || item.step == DYNO_SCRIPT_MARK)
-            g_assert_cmpuint (item.index, ==, count[item.step]);
-          count[item.step]++;
+          DynoCommandListItem item = g_array_index (list, DynoCommandListItem, i);
+          if (item.kind == DYNO_COMMAND_LIST_DISPATCH || item.kind == DYNO_COMMAND_LIST_TIMESTAMP)
+            g_assert_cmpuint (item.index, ==, count[item.kind]);
+          count[item.kind]++;
         }
       char *conflict;
-      g_assert_true (dyno_script_check (script, dispatches, &conflict));
-      g_assert_cmpuint (count[DYNO_SCRIPT_DISPATCH], ==, dispatches->len);
-      g_assert_cmpuint (count[DYNO_SCRIPT_MARK], ==, DYNO_SCRIPT_MARKS);
-      cuts[kind] = count[DYNO_SCRIPT_CUT];
+      g_assert_true (dyno_command_list_check (list, dispatches, &conflict));
+      g_assert_cmpuint (count[DYNO_COMMAND_LIST_DISPATCH], ==, dispatches->len);
+      g_assert_cmpuint (count[DYNO_COMMAND_LIST_TIMESTAMP], ==, DYNO_COMMAND_LIST_TIMESTAMPS);
+      splits[kind] = count[DYNO_COMMAND_LIST_SUBMIT_SPLIT];
     }
-  g_assert_cmpuint (cuts[ANY], >, 5);
-  g_assert_cmpuint (cuts[CARD], <, cuts[ANY]);
-  g_assert_cmpuint (cuts[SOFTWARE], ==, 0);
+  g_assert_cmpuint (splits[ANY], >, 5);
+  g_assert_cmpuint (splits[CARD], <, splits[ANY]);
+  g_assert_cmpuint (splits[SOFTWARE], ==, 0);
   planned_clear (&p);
 }
 
@@ -593,7 +593,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/plan/arena-of-several-buffers", test_arena_of_several_buffers);
   g_test_add_func ("/nn/plan/unreached-limit-moves-nothing", test_unreached_limit_moves_nothing);
   g_test_add_func ("/nn/plan/larger-than-a-buffer", test_larger_than_a_buffer);
-  g_test_add_func ("/nn/plan/random-lives-never-overlap", test_random_lives);
+  g_test_add_func ("/nn/plan/random-live-ranges-never-overlap", test_random_live_ranges);
   g_test_add_func ("/nn/plan/aliasing-saves-memory", test_aliasing_saves);
   g_test_add_func ("/nn/plan/checkpointing-saves-memory", test_checkpointing_saves);
   g_test_add_func ("/nn/plan/resnet18-takes-three-quarters", test_resnet18_fits);
@@ -602,8 +602,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/plan/components-add-up", test_sums);
   g_test_add_func ("/nn/plan/evaluation-shares-parameters", test_evaluation_shares_parameters);
   g_test_add_func ("/nn/plan/aliasing-costs-no-barrier", test_aliasing_costs_no_barrier);
-  g_test_add_func ("/nn/script/every-barrier-is-needed", test_every_barrier_is_needed);
-  g_test_add_func ("/nn/script/long-steps-are-cut-on-hardware", test_long_steps_are_cut);
+  g_test_add_func ("/nn/command-list/every-barrier-is-needed", test_every_barrier_is_needed);
+  g_test_add_func ("/nn/command-list/long-steps-are-split-on-hardware", test_long_steps_are_split);
   g_test_add_func ("/nn/fuse/resnet18-has-no-relu-and-add-left", test_fusion);
   g_test_add_func ("/nn/plan/workgroups-of-128-are-enough", test_small_workgroups);
   return g_test_run ();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole programs on the device: what is allocated is what was planned; sharing memory, recomputing,
- * another order, slots and accumulation change no bit of a result. */
+/* Whole programs on the device: what is allocated is what was planned; sharing memory,
+ * rematerialising, another order, slots and accumulation change no bit of a result. */
 #include "graph-private.h"
 #include "lowering-private.h"
 #include "network.h"
@@ -98,18 +98,18 @@ static guint64
 submit (Net *net, DynoCommandKind kind, guint slot, struct DynoStepInput input)
 {
   g_autoptr (GError) error = NULL;
-  guint64 ticket = 0;
+  guint64 timeline_value = 0;
   *dyno_program_step_input (net->program, slot) = input;
-  dyno_program_submit (net->program, kind, slot, NULL, 0, &ticket, &error);
+  dyno_program_submit (net->program, kind, slot, NULL, 0, &timeline_value, &error);
   g_assert_no_error (error);
-  return ticket;
+  return timeline_value;
 }
 
 static void
-wait_for (guint64 ticket)
+wait_for (guint64 timeline_value)
 {
   g_autoptr (GError) error = NULL;
-  dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, ticket, 0, &error);
+  dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, &error);
   g_assert_no_error (error);
 }
 
@@ -208,12 +208,12 @@ test_memory_changes_no_bit (void)
         n_split += split.plan.n_arena_buffers > 1; /* of some the weights are the largest buffer */
         g_assert_cmpuint (split_apart.plan.n_arena_buffers, >=, split.plan.n_arena_buffers);
         params.checkpointing = TRUE;
-        Net recomputed = net_new (&params, DYNO_PLAN_DEFAULT);
+        Net rematerialised = net_new (&params, DYNO_PLAN_DEFAULT);
         /* Where the fused kernels leave nothing cheap to drop, the list may stay as it is:
          * tests/nn/plan.c counts that. */
-        g_assert_cmpuint (dyno_lowering_get_dispatches (recomputed.lowering)->len, >=,
+        g_assert_cmpuint (dyno_lowering_get_dispatches (rematerialised.lowering)->len, >=,
                           dyno_lowering_get_dispatches (shared.lowering)->len);
-        Net *nets[] = { &shared, &apart, &recomputed, &reordered, &split, &split_apart };
+        Net *nets[] = { &shared, &apart, &rematerialised, &reordered, &split, &split_apart };
         struct DynoStepOutput outputs[G_N_ELEMENTS (nets)];
         for (guint step = 0; step < 3; step++)
           for (guint k = 0; k < G_N_ELEMENTS (nets); k++)
@@ -258,14 +258,14 @@ test_slots (void)
 {
   DynoNetworkParams params = params_of ("simplecnn", FALSE);
   Net one = net_new (&params, DYNO_PLAN_DEFAULT), two = net_new (&params, DYNO_PLAN_DEFAULT);
-  guint64 ticket = 0;
+  guint64 timeline_value = 0;
   for (guint step = 0; step < 4; step += 2)
     {
       run_step (&one, DYNO_COMMAND_FULL, step_input (step, step, 1));
       run_step (&one, DYNO_COMMAND_FULL, step_input (step + 1, step + 1, 1));
       submit (&two, DYNO_COMMAND_FULL, 0, step_input (step, step, 1));
-      ticket = submit (&two, DYNO_COMMAND_FULL, 1, step_input (step + 1, step + 1, 1));
-      wait_for (ticket);
+      timeline_value = submit (&two, DYNO_COMMAND_FULL, 1, step_input (step + 1, step + 1, 1));
+      wait_for (timeline_value);
     }
   assert_space_equal (&one, &two, DYNO_SPACE_MASTER);
   g_assert_cmpmem (dyno_program_step_output (one.program, 0), sizeof (struct DynoStepOutput),
@@ -620,7 +620,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/over-budget-fails-before-anything-runs", test_over_budget);
   g_test_add_func ("/nn/program/loss-falls-on-one-batch", test_learns);
   g_test_add_func ("/nn/program/slots-share-an-input-that-stays", test_one_input);
-  g_test_add_func ("/nn/program/sharing-and-recomputing-change-no-bit", test_memory_changes_no_bit);
+  g_test_add_func ("/nn/program/sharing-and-rematerialising-change-no-bit",
+                   test_memory_changes_no_bit);
   g_test_add_func ("/nn/program/planned-barriers-are-recorded", test_barriers_are_recorded);
   g_test_add_func ("/nn/program/two-slots-in-flight", test_slots);
   g_test_add_func ("/nn/program/parameter-gradients-accumulate", test_gradients_accumulate);

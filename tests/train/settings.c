@@ -74,9 +74,9 @@ other_value (const DynoSettingInfo *info)
   switch (info->type)
     {
     case DYNO_SETTING_BOOL:
-      return g_strdup (strcmp (info->standard, "true") == 0 ? "false" : "true");
+      return g_strdup (strcmp (info->default_value, "true") == 0 ? "false" : "true");
     case DYNO_SETTING_ENUM:
-      return g_strdup (info->values[strcmp (info->values[0], info->standard) == 0]);
+      return g_strdup (info->values[strcmp (info->values[0], info->default_value) == 0]);
     case DYNO_SETTING_BYTES:
       return g_strdup ("12345678901");
     case DYNO_SETTING_INT:
@@ -96,13 +96,13 @@ check_roundtrips (void)
 
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *value = other_value (&table[i]), *text = NULL, *standard = NULL;
+      g_autofree char *value = other_value (&table[i]), *text = NULL, *default_value = NULL;
       DynoSettings a, b;
 
       dyno_settings_init (&a);
       dyno_settings_init (&b);
-      standard = dyno_settings_get (&a, table[i].key);
-      g_assert_cmpstr (standard, ==, table[i].standard);
+      default_value = dyno_settings_get (&a, table[i].key);
+      g_assert_cmpstr (default_value, ==, table[i].default_value);
       g_assert_true (dyno_settings_set (&a, table[i].key, value, NULL));
       g_assert_false (dyno_settings_equal (&a, &b));
       text = dyno_settings_get (&a, table[i].key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plot theme that suits a widget.  Lines come from the plot floor's light or dark theme, paper
+/* The plot theme that suits a widget.  Lines come from the plot layer's light or dark theme, paper
  * and ink from the GTK theme, so that plots sit in their card in any theme, high contrast
  * included. */
 #include "theme.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Walking an image folder.
  *
- * Laws:
+ * Invariants:
  * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/ those of
  *   both together.
  * - Within a class, files are ordered by the bytes of their paths, so an index means the same file

@@ -2,7 +2,8 @@
 /* IDX data sets (MNIST, Fashion-MNIST, EMNIST): an images file with the labels file beside it, or a
  * folder that holds such pairs.  A folder with train-* and t10k-* brings its own split.
  *
- * Laws: everything lies in memory after open, training part first; pixels are (H, W, 1) bytes;
+ * Invariants: everything lies in memory after open, training part first; pixels are (H, W, 1)
+ * bytes;
  * class ids are the labels as they are, so a label that never occurs is a class without samples. */
 #include "dataset-class.h"
 #include "hash.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them.
  *
- * Laws:
+ * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
  *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values.
  * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is

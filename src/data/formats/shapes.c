@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:shapes: colour images of drawn shapes, one class a shape.
  *
- * Laws: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so every
- * machine draws the same; position, size and turn of a shape follow from (seed, index), so another
+ * Invariants: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so
+ * every machine draws the same; position, size and turn of a shape follow from (seed, index), so
+ * another
  * image size shows the same picture.  Nothing is stored: a sample is drawn when it is decoded, in
  * the worker, as a file would be.
  *

@@ -2,8 +2,8 @@
 /* synthetic:HxWxC: noise.  With device_noise set the training side makes it on the device and
  * copies nothing, which measures the GPU alone; decode gives noise as well, for whoever wants the
  * bytes.
- * Laws: noise and labels follow from the index alone; they carry no relation, so nothing can be
- * learnt. */
+ * Invariants: noise and labels follow from the index alone; they carry no relation, so nothing can
+ * be learnt. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "hash.h"

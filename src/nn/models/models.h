@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The models of this folder, for the table in network.c.  Private to the nn floor. */
+/* The models of this folder, for the table in network.c.  Private to the nn layer. */
 #pragma once
 #include "network.h"
 #include "ops.h"

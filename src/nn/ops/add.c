@@ -22,7 +22,7 @@ add_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static gboolean
-add_recomputable (const DynoNode *node)
+add_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
@@ -30,7 +30,7 @@ add_recomputable (const DynoNode *node)
 static const DynoOpClass add_class = { .name = DYNO_OP_ADD,
                                        .backward = add_backward,
                                        .lower = add_lower,
-                                       .recomputable = add_recomputable };
+                                       .can_rematerialise = add_can_rematerialise };
 
 static const DynoOpClass accumulate_class = { .name = "accumulate", .lower = add_lower };
 

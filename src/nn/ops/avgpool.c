@@ -80,7 +80,7 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static gboolean
-avg_pool_recomputable (const DynoNode *node)
+avg_pool_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
@@ -88,7 +88,7 @@ avg_pool_recomputable (const DynoNode *node)
 static const DynoOpClass avg_pool_class = { .name = "global_avg_pool",
                                             .backward = avg_pool_backward,
                                             .lower = avg_pool_lower,
-                                            .recomputable = avg_pool_recomputable };
+                                            .can_rematerialise = avg_pool_can_rematerialise };
 
 DynoTensor *
 dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of batch norm share; for the rest of the nn floor there is batchnorm.h. */
+/* What the files of batch norm share; for the rest of the nn layer there is batchnorm.h. */
 #pragma once
 #include "batchnorm.h"
 #include "lowering.h"

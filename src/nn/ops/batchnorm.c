@@ -6,7 +6,7 @@
  * not wanted.  With max pooling batch_norm writes the pooled y, the places of the largest values
  * and x there (winners); dy is then zero but at the winners, so the backward pass reduces over
  * those alone, and gathers dy for dx.
- * Laws:
+ * Invariants:
  * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the
  *   groups; equal inputs give equal bits.
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
@@ -57,7 +57,7 @@ typedef struct {
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
   DynoMaxPoolAttributes pool; /* kernel 0: none */
-  DynoTensor *y;              /* what the reducing pass can restore; NULL with a residual */
+  DynoTensor *y;              /* what the reducing pass can rematerialise; NULL with a residual */
 } BatchNormBackward;
 
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
@@ -207,7 +207,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static gboolean
-batch_norm_recomputable (const DynoNode *node)
+batch_norm_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
@@ -240,7 +240,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
 {
   const BatchNormBackward *attributes = node->attributes;
   DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y],
-             *restored = dyno_lowering_get_restored (lowering);
+             *rematerialised = dyno_lowering_get_rematerialised (lowering);
   DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
                                                         x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
@@ -250,13 +250,14 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
       r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
   if (attributes->mask_store)
     dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
-  if (restored)
-    dyno_kernel_spec_macro (&spec, "RESTORE=1");
+  if (rematerialised)
+    dyno_kernel_spec_macro (&spec, "REMATERIALISE=1");
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
   dispatch->flops = 4 * dyno_tensor_elements (x);
   dispatch->bytes =
-      x->size_bytes * (2 + (y != NULL) + (restored != NULL) + (attributes->mask_store != FALSE));
+      x->size_bytes
+      * (2 + (y != NULL) + (rematerialised != NULL) + (attributes->mask_store != FALSE));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma),
                       node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
@@ -268,8 +269,8 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                       node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
   if (y)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), y, DYNO_ACCESS_READ);
-  if (restored)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), restored,
+  if (rematerialised)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
                       attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
@@ -420,14 +421,14 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
 /* y without a residual: the reducing pass reads all that it is made of, with max pooling from the
  * winners. */
 static DynoTensor *
-backward_restores (const DynoNode *node)
+backward_rematerialises (const DynoNode *node)
 {
   return ((const BatchNormBackward *) node->attributes)->y;
 }
 
 static const DynoOpClass backward_class = { .name = "batch_norm_backward",
                                             .lower = backward_lower,
-                                            .restores = backward_restores };
+                                            .rematerialises = backward_rematerialises };
 
 /* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
  * that the last kernel fills. */
@@ -512,7 +513,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
 static const DynoOpClass batch_norm_class = { .name = DYNO_OP_BATCH_NORM,
                                               .backward = batch_norm_backward,
                                               .lower = batch_norm_lower,
-                                              .recomputable = batch_norm_recomputable,
+                                              .can_rematerialise = batch_norm_can_rematerialise,
                                               .print = batch_norm_print };
 
 /* Builder -------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Batch norm as the fusion rules see it: its nodes, its attributes and the roles of its tensors.
- * Private to the nn floor.
+ * Private to the nn layer.
  *
  * dyno_batch_norm appends, in a training graph,
  *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the

@@ -53,7 +53,7 @@ dropout_backward (DynoGraph *graph, DynoNode *node)
 }
 
 static gboolean
-dropout_recomputable (const DynoNode *node)
+dropout_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
@@ -61,7 +61,7 @@ dropout_recomputable (const DynoNode *node)
 static const DynoOpClass dropout_class = { .name = "dropout",
                                            .backward = dropout_backward,
                                            .lower = dropout_lower,
-                                           .recomputable = dropout_recomputable,
+                                           .can_rematerialise = dropout_can_rematerialise,
                                            .print = dropout_print };
 
 DynoTensor *

@@ -103,7 +103,7 @@ max_pool_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static gboolean
-max_pool_recomputable (const DynoNode *node)
+max_pool_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
@@ -111,7 +111,7 @@ max_pool_recomputable (const DynoNode *node)
 static const DynoOpClass max_pool_class = { .name = DYNO_OP_MAX_POOL,
                                             .backward = max_pool_backward,
                                             .lower = max_pool_lower,
-                                            .recomputable = max_pool_recomputable,
+                                            .can_rematerialise = max_pool_can_rematerialise,
                                             .print = max_pool_print };
 
 DynoTensor *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Max pool as the fusion rules see it.  Private to the nn floor. */
+/* Max pool as the fusion rules see it.  Private to the nn layer. */
 #pragma once
 #include "graph.h"
 

@@ -50,14 +50,14 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static gboolean
-prepare_recomputable (const DynoNode *node)
+prepare_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
 
 static const DynoOpClass prepare_class = { .name = "prepare",
                                            .lower = prepare_lower,
-                                           .recomputable = prepare_recomputable };
+                                           .can_rematerialise = prepare_can_rematerialise };
 
 DynoTensor *
 dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height,

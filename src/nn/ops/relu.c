@@ -47,7 +47,7 @@ relu_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static gboolean
-relu_recomputable (const DynoNode *node)
+relu_can_rematerialise (const DynoNode *node)
 {
   return TRUE;
 }
@@ -55,7 +55,7 @@ relu_recomputable (const DynoNode *node)
 static const DynoOpClass relu_class = { .name = DYNO_OP_RELU,
                                         .backward = relu_backward,
                                         .lower = relu_lower,
-                                        .recomputable = relu_recomputable };
+                                        .can_rematerialise = relu_can_rematerialise };
 
 DynoTensor *
 dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts: where barriers, cuts and marks go.
+/* Command lists: where barriers, submit splits and timestamps go.
  *
- * Cuts keep a submit well under the time after which drivers reset a slow card (2 s on Windows,
+ * Splits keep a submit well under the time after which drivers reset a slow card (2 s on Windows,
  * some 10 s elsewhere, less on embedded ones), and short enough that a desktop on the same card
  * stays usable: 0.1 s by a guess that is low for the slowest card of its kind that would train.  A
- * CPU needs none.  A cut costs some 5 us, so guesses are not lower than need be. */
-#include "script.h"
+ * CPU needs none.  A split costs some 5 us, so guesses are not lower than need be. */
+#include "command-list.h"
 #include <string.h>
 
 #define SUBMIT_LIMIT_S      0.1
@@ -40,21 +40,21 @@ dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info)
 }
 
 static void
-script_add (GArray *script, DynoScriptStep step, guint index)
+list_add (GArray *list, DynoCommandListKind kind, guint index)
 {
-  DynoScriptItem item = { step, index };
-  g_array_append_val (script, item);
+  DynoCommandListItem item = { kind, index };
+  g_array_append_val (list, item);
 }
 
 GArray *
-dyno_script_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info)
+dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info)
 {
-  GArray *script = g_array_new (FALSE, FALSE, sizeof (DynoScriptItem));
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (DynoCommandListItem));
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
   guint mark = 0;
   gboolean pending = FALSE; /* a barrier that a left-out dispatch would have had */
   double seconds = 0;
-  script_add (script, DYNO_SCRIPT_MARK, mark++);
+  list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark++);
   for (guint i = 0; i < dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
@@ -62,21 +62,21 @@ dyno_script_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *
       if (!(stage_mask & (1u << dispatch->stage)))
         continue;
       for (; mark <= dispatch->stage; mark++)
-        script_add (script, DYNO_SCRIPT_MARK, mark);
+        list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark);
       double more = dispatch_seconds (dispatch, info);
       if (info->type != DYNO_DEVICE_TYPE_SOFTWARE && seconds > 0 && seconds + more > SUBMIT_LIMIT_S)
         {
-          script_add (script, DYNO_SCRIPT_CUT, 0);
+          list_add (list, DYNO_COMMAND_LIST_SUBMIT_SPLIT, 0);
           seconds = 0;
           pending = FALSE;
         }
       if (pending)
-        script_add (script, DYNO_SCRIPT_BARRIER, 0);
+        list_add (list, DYNO_COMMAND_LIST_BARRIER, 0);
       pending = FALSE;
       seconds += more;
-      script_add (script, DYNO_SCRIPT_DISPATCH, i);
+      list_add (list, DYNO_COMMAND_LIST_DISPATCH, i);
     }
-  for (; mark < DYNO_SCRIPT_MARKS; mark++)
-    script_add (script, DYNO_SCRIPT_MARK, mark);
-  return script;
+  for (; mark < DYNO_COMMAND_LIST_TIMESTAMPS; mark++)
+    list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark);
+  return list;
 }

@@ -2,17 +2,19 @@
 /* Activation checkpointing: outputs that are cheap to compute again are dropped after the forward
  * pass and computed anew in the backward pass, right before their first use there.
  *
- * Works on the lowered list, so it needs no help of the ops but `recomputable`.  A recomputed node
- * writes fresh tensors; backward's reads are bound to these, and the forward values die early.
- * Where the inputs of a recomputed node were dropped themselves they are recomputed first; how long
- * such a chain may get is tried out: of the lists with chains of at most 0, 1, 2 ... nodes the one
+ * Works on the lowered list, so it needs no help of the ops but `can_rematerialise`.  A
+ * rematerialised node writes fresh tensors; backward's reads are bound to these, and the forward
+ * values die early.
+ * Where the inputs of a rematerialised node were dropped themselves they are rematerialised first;
+ * how long such a chain may get is tried out: of the lists with chains of at most 0, 1, 2 ... nodes
+ * the one
  * with the lowest peak is taken, so that this never costs memory.
  * Without the checkpointing setting the same is done for what costs next to nothing: values made
  * from the step's inputs alone (the prepared pixels), and only where that is worth it.
- * Law: a recomputed value equals the dropped one to the bit: same kernel, same inputs. */
+ * Invariant: a rematerialised value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"
-#include "script.h"
+#include "command-list.h"
 
 #define MAX_CHAIN 4
 
@@ -39,7 +41,7 @@ typedef struct {
   GHashTable *fresh;     /* forward tensor -> the tensor that takes its place */
   GHashTable *writers;   /* tensor -> number of nodes that write it */
   GPtrArray *list;       /* the list of this try */
-} Recompute;
+} Rematerialisation;
 
 static void
 candidate_free (gpointer data)
@@ -50,13 +52,13 @@ candidate_free (gpointer data)
 }
 
 static guint
-count_writers (Recompute *r, const DynoTensor *tensor)
+count_writers (Rematerialisation *r, const DynoTensor *tensor)
 {
   return GPOINTER_TO_UINT (g_hash_table_lookup (r->writers, tensor));
 }
 
 static void
-find_writers (Recompute *r)
+find_writers (Rematerialisation *r)
 {
   /* tensor -> the node that wrote it last */
   g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL);
@@ -78,7 +80,7 @@ find_writers (Recompute *r)
 
 /* Every value that the node reads and writes must stay what it was in the forward pass. */
 static gboolean
-node_is_stable (Recompute *r, const DynoNode *node)
+node_is_stable (Rematerialisation *r, const DynoNode *node)
 {
   for (guint i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] && node->inputs[i]->space == DYNO_SPACE_ARENA
@@ -109,11 +111,11 @@ node_has_output (const DynoNode *node, const DynoTensor *tensor)
 }
 
 static void
-make_fresh (Recompute *r, Candidate *candidate, DynoTensor *tensor)
+make_fresh (Rematerialisation *r, Candidate *candidate, DynoTensor *tensor)
 {
   if (g_hash_table_contains (r->fresh, tensor))
     return;
-  DynoTensor *fresh = dyno_lowering_twin (r->lowering, tensor);
+  DynoTensor *fresh = dyno_lowering_tensor_like (r->lowering, tensor);
   if (!fresh)
     return;
   g_hash_table_insert (r->fresh, tensor, fresh);
@@ -122,7 +124,7 @@ make_fresh (Recompute *r, Candidate *candidate, DynoTensor *tensor)
 
 /* Lowers the node a second time and notes which of its outputs that writes. */
 static void
-add_candidate (Recompute *r, DynoNode *node)
+add_candidate (Rematerialisation *r, DynoNode *node)
 {
   DynoLowering *lowering = r->lowering;
   Candidate *candidate = g_new0 (Candidate, 1);
@@ -132,9 +134,9 @@ add_candidate (Recompute *r, DynoNode *node)
   GPtrArray *forward = lowering->dispatches;
   guint n_points = lowering->choice_points->len;
   lowering->dispatches = candidate->dispatches;
-  lowering->recompute = TRUE;
+  lowering->rematerialising = TRUE;
   dyno_lowering_node (lowering, node);
-  lowering->recompute = FALSE;
+  lowering->rematerialising = FALSE;
   lowering->dispatches = forward;
   g_ptr_array_set_size (lowering->choice_points, (gint) n_points);
   for (guint i = 0; i < candidate->dispatches->len; i++)
@@ -148,22 +150,22 @@ add_candidate (Recompute *r, DynoNode *node)
 }
 
 static void
-find_candidates (Recompute *r)
+find_candidates (Rematerialisation *r)
 {
   GPtrArray *nodes = dyno_graph_get_nodes (r->lowering->graph);
   gboolean all = r->lowering->graph->params.checkpointing;
   for (guint i = 0; i < nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (nodes, i);
-      if (node->stage == DYNO_STAGE_FORWARD && node->op->recomputable
-          && node->op->recomputable (node) && (all || !node_reads_arena (node))
+      if (node->stage == DYNO_STAGE_FORWARD && node->op->can_rematerialise
+          && node->op->can_rematerialise (node) && (all || !node_reads_arena (node))
           && node_is_stable (r, node))
         add_candidate (r, node);
     }
 }
 
 static void
-set_depths (Recompute *r, guint limit)
+set_depths (Rematerialisation *r, guint limit)
 {
   for (guint i = 0; i < r->candidates->len; i++)
     {
@@ -180,11 +182,11 @@ set_depths (Recompute *r, guint limit)
     }
 }
 
-static void append_rebound (Recompute *r, const DynoDispatch *dispatch);
+static void append_rebound (Rematerialisation *r, const DynoDispatch *dispatch);
 
 /* Puts a dropped tensor's candidate into the list, what it depends on first. */
 static void
-append_candidate (Recompute *r, Candidate *candidate)
+append_candidate (Rematerialisation *r, Candidate *candidate)
 {
   if (candidate->done)
     return;
@@ -194,7 +196,7 @@ append_candidate (Recompute *r, Candidate *candidate)
 }
 
 static void
-append_rebound (Recompute *r, const DynoDispatch *dispatch)
+append_rebound (Rematerialisation *r, const DynoDispatch *dispatch)
 {
   DynoDispatch *copy = g_memdup2 (dispatch, sizeof *dispatch);
   for (guint b = 0; b < copy->n_bindings; b++)
@@ -209,7 +211,7 @@ append_rebound (Recompute *r, const DynoDispatch *dispatch)
 }
 
 static GPtrArray *
-make_list (Recompute *r, guint limit)
+make_list (Rematerialisation *r, guint limit)
 {
   set_depths (r, limit);
   r->list = g_ptr_array_new_with_free_func (g_free);
@@ -226,7 +228,7 @@ make_list (Recompute *r, guint limit)
 
 /* Bytes that dropping must save, of this peak. */
 static guint64
-worth_bytes (const Recompute *r, guint64 peak)
+worth_bytes (const Rematerialisation *r, guint64 peak)
 {
   double again = 0, step = dyno_dispatches_seconds (r->lowering->dispatches, &r->lowering->info);
   if (r->lowering->graph->params.checkpointing)
@@ -241,9 +243,9 @@ worth_bytes (const Recompute *r, guint64 peak)
 }
 
 void
-dyno_lowering_recompute (DynoLowering *lowering)
+dyno_lowering_rematerialise (DynoLowering *lowering)
 {
-  Recompute r = { .lowering = lowering };
+  Rematerialisation r = { .lowering = lowering };
   r.candidates = g_ptr_array_new_with_free_func (candidate_free);
   r.dropped = g_hash_table_new (NULL, NULL);
   r.fresh = g_hash_table_new (NULL, NULL);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program records, as a list: dispatches, barriers, splits between submits, timestamps.
+ * And the check of it. */
+#pragma once
+#include "plan-private.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_COMMAND_LIST_DISPATCH,
+  DYNO_COMMAND_LIST_BARRIER,
+  DYNO_COMMAND_LIST_SUBMIT_SPLIT, /* the command ends, another begins (with a full barrier) */
+  DYNO_COMMAND_LIST_TIMESTAMP,    /* index: its slot */
+} DynoCommandListKind;
+
+typedef struct {
+  DynoCommandListKind kind;
+  guint index; /* of the dispatch or the timer's slot */
+} DynoCommandListItem;
+
+#define DYNO_COMMAND_LIST_TIMESTAMPS 4 /* start, end of forward, of backward, of optimizer */
+
+/* A guess at the time of the dispatches, for a slow device of its kind. */
+double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info);
+
+/* The items (DynoCommandListItem) for the dispatches of the stages in the mask (1 << DynoStage).
+ * Submit splits are made where the estimated time of a submit passes a tenth of a second on a
+ * device that is not
+ * a CPU. */
+GArray *dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info);
+
+/* The hazard check: walks the list with no regard to how it was made, pair by pair.  FALSE with a
+ * text that names the first pair of dispatches that conflict without a barrier between. */
+gboolean dyno_command_list_check (GArray *list, GPtrArray *dispatches, char **conflict);
+
+G_END_DECLS
