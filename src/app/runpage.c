@@ -18,7 +18,7 @@ struct _DynoRunPage {
   GtkWidget *title, *state, *progress, *folder, *stats, *smoothing;
   GtkWidget *throughput, *loss, *memory;
   DynoPlotView *plots[N_PLOTS];
-  DynoRunner *runner;
+  DynoRunMonitor *monitor;
   double limit, unit; /* of the memory plot, as shown */
 };
 
@@ -75,7 +75,7 @@ show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
    * above. */
   if (s->has_plan && s->plan.limit_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.limit_bytes)
     limit = (double) s->plan.limit_bytes / s->memory_unit;
-  const DynoRunSeries *series = dyno_runner_get_series (self->runner);
+  const DynoRunSeries *series = dyno_run_monitor_get_series (self->monitor);
   const DynoPlot *plot = dyno_plot_view_get_plot (self->plots[MEMORY]);
   guint n_lines = dyno_series_get_length (series->vram_all) > 0 ? 2 : 1;
   if (plot->n_lines != n_lines || plot->lines[0].series != series->vram)
@@ -98,7 +98,7 @@ show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
 static void
 show_run (DynoRunPage *self)
 {
-  const DynoRunStatus *s = dyno_runner_get_status (self->runner);
+  const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
   if (!s->job)
     return;
   g_autofree char *title = describe_run (s), *state = describe_state (s);
@@ -144,7 +144,7 @@ format_smoothing (GtkScale *scale, double value, DynoRunPage *self)
 static void
 open_folder (GtkButton *button, DynoRunPage *self)
 {
-  const DynoRunStatus *s = dyno_runner_get_status (self->runner);
+  const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
   g_autofree char *uri = s->out_dir ? g_filename_to_uri (s->out_dir, NULL, NULL) : NULL;
   g_autoptr (GError) error = NULL;
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
@@ -172,7 +172,7 @@ dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
   g_autofree char *lower = g_ascii_strdown (path, -1);
   if (g_str_has_suffix (lower, ".csv"))
     {
-      g_autofree char *csv = dyno_runner_to_csv (self->runner);
+      g_autofree char *csv = dyno_run_monitor_to_csv (self->monitor);
       return dyno_file_write_atomic (path, csv ? csv : "", csv ? strlen (csv) : 0, error);
     }
   for (guint i = 0; i < N_PLOTS; i++)
@@ -184,10 +184,10 @@ dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
 }
 
 void
-dyno_run_page_set_runner (DynoRunPage *self, DynoRunner *runner)
+dyno_run_page_set_monitor (DynoRunPage *self, DynoRunMonitor *monitor)
 {
-  const DynoRunSeries *series = dyno_runner_get_series (runner);
-  self->runner = runner;
+  const DynoRunSeries *series = dyno_run_monitor_get_series (monitor);
+  self->monitor = monitor;
   dyno_plot_view_add_line (self->plots[THROUGHPUT], series->throughput, 0, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->loss, 1, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->val_loss, 2, TRUE);
@@ -195,7 +195,7 @@ dyno_run_page_set_runner (DynoRunPage *self, DynoRunner *runner)
   dyno_plot_view_set_robust (self->plots[THROUGHPUT], TRUE);
   dyno_plot_view_set_robust (self->plots[LOSS], TRUE);
   dyno_plot_view_set_from_zero (self->plots[MEMORY], TRUE);
-  g_signal_connect_object (runner, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (monitor, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
   smoothing_changed (GTK_RANGE (self->smoothing), self);
 }
 

@@ -2,7 +2,7 @@
 /* The numbers of a run, large: rate, step time, wait for data, epoch, time left, accuracy, loss,
  * memory. */
 #pragma once
-#include "runner.h"
+#include "runmonitor.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The window.  It ties the setup (left), the runner and the tuner (right) together: every command
+/* The window.  It ties the setup (left), the monitor and the tuner (right) together: every command
  * is an action here, and what may be done follows from their states alone (update_actions).
  *
- * While a run goes on the runner is drained once a frame as long as the window is seen, and by a
+ * While a run goes on the monitor is drained once a frame as long as the window is seen, and by a
  * slow timer in any case.  Closing in mid-run asks, then stops, and the window goes once the run is
  * saved and freed. */
 #include "window.h"
@@ -11,7 +11,7 @@
 #include "export-dialog.h"
 #include "presetpanel.h"
 #include "row.h"
-#include "runner.h"
+#include "runmonitor.h"
 #include "runpage.h"
 #include "settingspanel.h"
 #include "tunepage.h"
@@ -29,7 +29,7 @@ struct _DynoWindow {
   GtkWidget *pages, *train_stack, *welcome, *run_page, *tune_page;
   DynoState *state;
   DynoSetup *setup;
-  DynoRunner *runner;
+  DynoRunMonitor *monitor;
   guint tick, timer;
   gint64 last_drain;
   gboolean hidden, closing, ready;
@@ -47,8 +47,8 @@ enable (DynoWindow *self, const char *name, gboolean enabled)
 static void
 update_actions (DynoWindow *self)
 {
-  const DynoRunStatus *status = dyno_runner_get_status (self->runner);
-  gboolean running = dyno_runner_is_active (self->runner),
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
+  gboolean running = dyno_run_monitor_is_active (self->monitor),
            tuning = dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
   gboolean paused = status->state == DYNO_SESSION_PAUSED;
   gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
@@ -96,7 +96,7 @@ drain_in_frame (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
   if (now - self->last_drain >= FRAME_US)
     {
       self->last_drain = now;
-      dyno_runner_drain (self->runner);
+      dyno_run_monitor_drain (self->monitor);
     }
   return G_SOURCE_CONTINUE;
 }
@@ -105,14 +105,14 @@ static gboolean
 drain_slowly (gpointer data)
 {
   DynoWindow *self = data;
-  dyno_runner_drain (self->runner);
+  dyno_run_monitor_drain (self->monitor);
   return G_SOURCE_CONTINUE;
 }
 
 static void
 update_draining (DynoWindow *self)
 {
-  gboolean active = dyno_runner_is_active (self->runner);
+  gboolean active = dyno_run_monitor_is_active (self->monitor);
   gboolean seen = active && !self->hidden && gtk_widget_get_mapped (GTK_WIDGET (self));
   if (active && self->timer == 0)
     self->timer = g_timeout_add (SLOW_DRAIN_MS, drain_slowly, self);
@@ -135,8 +135,8 @@ start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   DynoWindow *self = data;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
   gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
-  dyno_runner_start (self->runner, dyno_setup_get_job (self->setup),
-                     dyno_setup_get_dataset (self->setup));
+  dyno_run_monitor_start (self->monitor, dyno_setup_get_job (self->setup),
+                          dyno_setup_get_dataset (self->setup));
   dyno_state_save_setup (self->state, self->setup);
   update_draining (self);
   update_actions (self);
@@ -147,26 +147,26 @@ static void
 pause_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
-  if (dyno_runner_get_status (self->runner)->state == DYNO_SESSION_PAUSED)
-    dyno_runner_resume (self->runner);
+  if (dyno_run_monitor_get_status (self->monitor)->state == DYNO_SESSION_PAUSED)
+    dyno_run_monitor_resume (self->monitor);
   else
-    dyno_runner_pause (self->runner);
+    dyno_run_monitor_pause (self->monitor);
 }
 
 static void
 stop_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  dyno_runner_stop (DYNO_WINDOW (data)->runner);
+  dyno_run_monitor_stop (DYNO_WINDOW (data)->monitor);
 }
 
 static void
-run_failed (DynoRunner *runner, const GError *error, DynoWindow *self)
+run_failed (DynoRunMonitor *monitor, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The run failed"), error);
 }
 
 static void
-run_warned (DynoRunner *runner, const char *text, DynoWindow *self)
+run_warned (DynoRunMonitor *monitor, const char *text, DynoWindow *self)
 {
   dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
                             _ ("Please note"), text);
@@ -175,13 +175,13 @@ run_warned (DynoRunner *runner, const char *text, DynoWindow *self)
 static void
 finish_closing (DynoWindow *self)
 {
-  if (self->closing && !dyno_runner_is_active (self->runner)
+  if (self->closing && !dyno_run_monitor_is_active (self->monitor)
       && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
 static void
-run_done (DynoRunner *runner, DynoWindow *self)
+run_done (DynoRunMonitor *monitor, DynoWindow *self)
 {
   gboolean had_focus =
       gtk_widget_has_focus (self->pause_button) || gtk_widget_has_focus (self->stop_button);
@@ -233,7 +233,8 @@ live_change (DynoSettingsPanel *panel, const char *key, DynoWindow *self)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *value = dyno_settings_get (&dyno_setup_get_job (self->setup)->settings, key);
-  if (dyno_runner_is_active (self->runner) && !dyno_runner_set (self->runner, key, value, &error))
+  if (dyno_run_monitor_is_active (self->monitor)
+      && !dyno_run_monitor_set (self->monitor, key, value, &error))
     dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The setting was not taken"),
                                error);
 }
@@ -333,7 +334,7 @@ static void
 export_settings_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
   DynoWindow *self = data;
-  const DynoRunStatus *status = dyno_runner_get_status (self->runner);
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
   DynoExportContext context = { .job = dyno_setup_get_job (self->setup),
                                 .device = device ? device->name : NULL };
@@ -485,7 +486,7 @@ void
 dyno_window_stop_and_close (DynoWindow *self)
 {
   self->closing = TRUE;
-  dyno_runner_stop (self->runner);
+  dyno_run_monitor_stop (self->monitor);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
   update_actions (self);
   finish_closing (self);
@@ -502,7 +503,7 @@ close_answered (GtkDialog *dialog, int response, DynoWindow *self)
 static void
 ask_to_close (DynoWindow *self)
 {
-  gboolean run = dyno_runner_is_active (self->runner);
+  gboolean run = dyno_run_monitor_is_active (self->monitor);
   GtkWidget *dialog = gtk_message_dialog_new (
       GTK_WINDOW (self), GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION,
       GTK_BUTTONS_NONE, "%s", run ? _ ("Stop the run and close?") : _ ("Stop tuning and close?"));
@@ -528,7 +529,7 @@ dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
   gtk_window_get_size (GTK_WINDOW (self), &width, &height);
   dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
   dyno_state_save_setup (self->state, self->setup);
-  if (!dyno_runner_is_active (self->runner)
+  if (!dyno_run_monitor_is_active (self->monitor)
       && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
     return GDK_EVENT_PROPAGATE;
   if (!self->closing)
@@ -578,7 +579,7 @@ dyno_window_dispose (GObject *object)
     dyno_setup_shutdown (self->setup);
   g_clear_handle_id (&self->timer, g_source_remove);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
-  g_clear_object (&self->runner);
+  g_clear_object (&self->monitor);
   g_clear_object (&self->setup);
   g_clear_object (&self->state);
 }
@@ -648,7 +649,7 @@ static void
 dyno_window_init (DynoWindow *self)
 {
   self->setup = dyno_setup_new ();
-  self->runner = dyno_runner_new ();
+  self->monitor = dyno_run_monitor_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   dyno_widget_set_accessible_name (GTK_WIDGET (self), _ ("Dyno"));
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
@@ -657,15 +658,15 @@ dyno_window_init (DynoWindow *self)
   dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
   dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
   dyno_welcome_set_setup (DYNO_WELCOME (self->welcome), self->setup);
-  dyno_run_page_set_runner (DYNO_RUN_PAGE (self->run_page), self->runner);
+  dyno_run_page_set_monitor (DYNO_RUN_PAGE (self->run_page), self->monitor);
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
-  g_signal_connect_object (self->runner, "changed", G_CALLBACK (update_actions), self,
+  g_signal_connect_object (self->monitor, "changed", G_CALLBACK (update_actions), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->runner, "failed", G_CALLBACK (run_failed), self, 0);
-  g_signal_connect_object (self->runner, "warning", G_CALLBACK (run_warned), self, 0);
-  g_signal_connect_object (self->runner, "done", G_CALLBACK (run_done), self, 0);
+  g_signal_connect_object (self->monitor, "failed", G_CALLBACK (run_failed), self, 0);
+  g_signal_connect_object (self->monitor, "warning", G_CALLBACK (run_warned), self, 0);
+  g_signal_connect_object (self->monitor, "done", G_CALLBACK (run_done), self, 0);
   g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
   g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);

@@ -3,7 +3,7 @@
 #include "job-options.h"
 #include "output.h"
 #include "progress.h"
-#include "run-folder.h"
+#include "runwriter.h"
 #include "signals.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -408,11 +408,12 @@ find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean 
         g_clear_pointer (&resumed, g_free);
     }
   job->out_dir = g_strdup (o->out ? o->out : resumed);
-  if (job->out_dir && !o->force && !dyno_run_folder_check (job->out_dir, o->options.resume, &error))
+  if (job->out_dir && !o->force
+      && !dyno_run_writer_check_folder (job->out_dir, o->options.resume, &error))
     return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
   if (job->out_dir)
     return DYNO_EXIT_OK;
-  job->out_dir = dyno_run_folder_claim (RUNS_FOLDER, job, &error);
+  job->out_dir = dyno_run_writer_claim_folder (RUNS_FOLDER, job, &error);
   *claimed = job->out_dir != NULL;
   if (*claimed)
     return DYNO_EXIT_OK;

@@ -6,8 +6,10 @@
 #include "formats.h"
 #include "output.h"
 #include "progress.h"
-#include "run-folder.h"
+#include "runwriter.h"
 #include "signals.h"
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -281,6 +283,38 @@ tune (Search *search, double minutes)
   return code;
 }
 
+/* Makes the folder when it is missing.  One that holds files of an earlier run is refused (USAGE)
+ * but for force: no run is ever written over unasked.  Other people's files in it are left alone.
+ * Returns an exit code. */
+static int
+prepare_folder (const char *command, const char *folder, gboolean force)
+{
+  g_autofree char *shown = g_filename_display_name (folder);
+  g_autoptr (GError) error = NULL;
+  int problem;
+
+  if (g_mkdir_with_parents (folder, 0755) != 0 || !g_file_test (folder, G_FILE_TEST_IS_DIR))
+    {
+      problem = errno;
+      dyno_error_line ("%s: cannot make the folder “%s”: %s; choose another with --out", command,
+                       shown, g_strerror (problem));
+      return DYNO_EXIT_DISK;
+    }
+  if (g_access (folder, W_OK | X_OK) != 0)
+    {
+      problem = errno;
+      dyno_error_line ("%s: cannot write into “%s”: %s; choose another folder with --out", command,
+                       shown, g_strerror (problem));
+      return DYNO_EXIT_DISK;
+    }
+  if (!force && !dyno_run_writer_check_folder (folder, NULL, &error))
+    {
+      dyno_error_line ("%s: %s", command, error->message);
+      return DYNO_EXIT_USAGE;
+    }
+  return DYNO_EXIT_OK;
+}
+
 int
 dyno_verb_tune (int argc, char **argv)
 {
@@ -320,7 +354,7 @@ dyno_verb_tune (int argc, char **argv)
     return code;
   if (out)
     {
-      code = dyno_run_folder_prepare (argv[0], out, NULL, force);
+      code = prepare_folder (argv[0], out, force);
       if (code != DYNO_EXIT_OK)
         return code;
     }

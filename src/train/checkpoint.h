@@ -8,7 +8,7 @@
  * before is kept beside it. */
 #pragma once
 #include "job.h"
-#include "runstate.h"
+#include "hoststate.h"
 
 G_BEGIN_DECLS
 

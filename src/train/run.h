@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run, for the files of the session's thread: sessionrun.c (its life), runloop.c
- * (epochs and steps), runreport.c (what it tells), runsave.c (what it saves).  Private to the train
+/* The state of a run, for the files of the session's thread: sessionthread.c (its life), trainloop.c
+ * (epochs and steps), report.c (what it tells), savepolicy.c (what it saves).  Private to the train
  * layer. */
 #pragma once
 #include "checkpoint.h"
@@ -8,7 +8,7 @@
 #include "health.h"
 #include "pulse.h"
 #include "rate.h"
-#include "rundir.h"
+#include "runfolder.h"
 #include "saver.h"
 #include "session-private.h"
 
@@ -27,7 +27,7 @@ typedef struct {
   DynoDataset *dataset;
   guint64 content_hash;
   DynoEngine *engine;
-  DynoRunDir *dir;       /* NULL: nothing is written */
+  DynoRunFolder *dir;    /* NULL: nothing is written */
   DynoPosition position; /* after the last step whose result is known */
   DynoRate rate;
   double first_seconds; /* of the first step after a start, while its epoch goes on; else 0 */
@@ -61,10 +61,10 @@ typedef struct {
   guint64 n_unreadable;
 } DynoRun;
 
-/* runloop.c: from the run's position to its end. */
+/* trainloop.c: from the run's position to its end. */
 DynoRunOutcome dyno_run_loop (DynoRun *run, GError **error);
 
-/* runreport.c.  The clock of a run, in microseconds, which stands still in pauses and while the
+/* report.c.  The clock of a run, in microseconds, which stands still in pauses and while the
  * whole process is stopped. */
 gint64 dyno_run_clock (const DynoRun *run, gint64 monotonic_us);
 double dyno_run_seconds (const DynoRun *run, gint64 clock_us);
@@ -88,7 +88,7 @@ void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 void dyno_run_tell_unreadable (DynoRun *run);
 void dyno_run_collect_unreadable (DynoRun *run);
 
-/* runsave.c.  Between them saves can be asked for; ending waits for what is being written, and
+/* savepolicy.c.  Between them saves can be asked for; ending waits for what is being written, and
  * takes over run->checkpoint. */
 void dyno_run_begin_saving (DynoRun *run);
 void dyno_run_end_saving (DynoRun *run);

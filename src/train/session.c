@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session from outside: commands in, events out.  The thread is in sessionrun.c. */
+/* A session from outside: commands in, events out.  The thread is in sessionthread.c. */
 #include "intl.h"
 #include "session-private.h"
 #include <math.h>

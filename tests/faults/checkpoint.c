@@ -5,7 +5,7 @@
 #include "base-error.h"
 #include "checkpoint.h"
 #include "file.h"
-#include "rundir.h"
+#include "runfolder.h"
 #include "train-test.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -141,12 +141,12 @@ static void
 start_next (Case *c)
 {
   g_autoptr (GError) error = NULL;
-  DynoRunDir *dir = dyno_run_dir_open (c->folder, &error);
+  DynoRunFolder *dir = dyno_run_folder_open (c->folder, &error);
   DynoMetrics *metrics = dyno_metrics_new ();
 
   g_assert_no_error (error);
-  g_assert_true (dyno_run_dir_begin (dir, metrics, &error));
-  dyno_run_dir_free (dir);
+  g_assert_true (dyno_run_folder_begin (dir, metrics, &error));
+  dyno_run_folder_free (dir);
   dyno_metrics_free (metrics);
   g_assert_cmpuint (count_temporaries (c), ==, 0);
 }

@@ -62,7 +62,7 @@ recall_log (DynoRun *run, const char *checkpoint)
   DynoMetrics *metrics = run->session->metrics;
 
   if (dyno_metrics_get_steps (metrics) == 0)
-    dyno_run_dir_recall (folder, run->position.step, metrics);
+    dyno_run_folder_recall (folder, run->position.step, metrics);
   run->logged_step = MAX (run->logged_step, run->position.step);
   run->logged_epoch = MAX (run->logged_epoch, run->position.epoch);
 }
@@ -156,7 +156,7 @@ prepare (DynoRun *run, GError **error)
   g_autofree char *checkpoint = NULL;
   g_autoptr (GError) problem = NULL;
 
-  if (job->out_dir && !(run->dir = dyno_run_dir_open (job->out_dir, error)))
+  if (job->out_dir && !(run->dir = dyno_run_folder_open (job->out_dir, error)))
     return FALSE;
   if (job->weights_out && !dyno_file_test_writable (job->weights_out, error))
     return FALSE;
@@ -254,7 +254,7 @@ finish_folder (DynoRun *run)
     dyno_run_write_settings (run);
   if (dyno_metrics_get_steps (run->session->metrics) == 0)
     return;
-  if (!dyno_run_dir_finish (run->dir, run->session->metrics, &problem))
+  if (!dyno_run_folder_finish (run->dir, run->session->metrics, &problem))
     dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
   write_curves (run);
 }
@@ -320,7 +320,7 @@ dyno_session_run (gpointer data)
     g_info ("Failed: %s", problem->message);
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
-  dyno_run_dir_free (run.dir);
+  dyno_run_folder_free (run.dir);
   dyno_pulse_free (run.pulse);
   g_free (run.checkpoint);
   g_free (run.best_path);

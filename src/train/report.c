@@ -92,7 +92,7 @@ dyno_run_begin_folder (DynoRun *run)
   if (!run->dir || run->folder_begun)
     return;
   run->folder_begun = TRUE;
-  dyno_run_dir_begin (run->dir, run->session->metrics, &problem);
+  dyno_run_folder_begin (run->dir, run->session->metrics, &problem);
   dyno_run_check_log (run, problem);
   dyno_run_write_settings (run);
 }
@@ -149,7 +149,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   dyno_metrics_add_step (run->session->metrics, &metrics);
   if (run->dir)
     {
-      dyno_run_dir_add_step (run->dir, &metrics, &problem);
+      dyno_run_folder_add_step (run->dir, &metrics, &problem);
       dyno_run_check_log (run, problem);
     }
   event = dyno_event_new (DYNO_EVENT_STEP);
@@ -170,7 +170,7 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   dyno_metrics_add_epoch (run->session->metrics, epoch);
   if (run->dir)
     {
-      dyno_run_dir_add_epoch (run->dir, epoch, &problem);
+      dyno_run_folder_add_epoch (run->dir, epoch, &problem);
       dyno_run_check_log (run, problem);
     }
   event = dyno_event_new (DYNO_EVENT_EPOCH);

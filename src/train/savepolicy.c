@@ -52,8 +52,9 @@ dyno_run_begin_saving (DynoRun *run)
 {
   DynoSaverParams params = { .program = run->engine->program,
                              .snapshot = run->engine->snapshot,
-                             .checkpoint = run->dir ? dyno_run_dir_get_checkpoint (run->dir) : NULL,
-                             .best = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL,
+                             .checkpoint =
+                                 run->dir ? dyno_run_folder_get_checkpoint (run->dir) : NULL,
+                             .best = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL,
                              .content_hash = run->content_hash,
                              .told = on_told,
                              .data = run->session };
@@ -74,7 +75,7 @@ dyno_run_end_saving (DynoRun *run)
       if (dyno_saver_has_saved (run->saver))
         {
           g_free (run->checkpoint);
-          run->checkpoint = g_strdup (dyno_run_dir_get_checkpoint (run->dir));
+          run->checkpoint = g_strdup (dyno_run_folder_get_checkpoint (run->dir));
         }
     }
   g_clear_pointer (&run->saver, dyno_saver_free);
@@ -226,7 +227,7 @@ copy_file (DynoRun *run, const char *from, const char *to, GError **error)
 gboolean
 dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 {
-  const char *own = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL;
+  const char *own = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL;
   g_autofree char *folder = g_path_get_dirname (checkpoint);
   g_autofree char *beside = g_build_filename (folder, DYNO_WEIGHTS_NAME, NULL);
 
@@ -244,7 +245,7 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 static gboolean
 save_best (DynoRun *run, GError **error)
 {
-  const char *own = run->dir ? dyno_run_dir_get_weights (run->dir) : NULL;
+  const char *own = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL;
   const char *other = run->session->job->weights_out;
   const DynoWeights *kept = dyno_saver_get_best (run->saver);
 
@@ -258,8 +259,8 @@ save_last (DynoRun *run, GError **error)
 {
   gboolean best = run->position.best_epoch > 0;
   const char *path = !run->dir ? NULL
-                     : best    ? dyno_run_dir_get_last_weights (run->dir)
-                               : dyno_run_dir_get_weights (run->dir);
+                     : best    ? dyno_run_folder_get_last_weights (run->dir)
+                               : dyno_run_folder_get_weights (run->dir);
   const char *other = best ? NULL : run->session->job->weights_out;
   g_autoptr (DynoWeights) weights = NULL;
 

@@ -6,34 +6,35 @@
 
 G_BEGIN_DECLS
 
-typedef struct _DynoRunDir DynoRunDir;
+typedef struct _DynoRunFolder DynoRunFolder;
 
 /* Makes the folder where it is missing, locks it against other runs, and tries whether it can be
  * written; nothing in it changes before _begin.  The log is held in memory until then.  A folder
  * that locks nothing (NFS) is used none the less, with a note.  Errors: OUTPUT. */
-DynoRunDir *dyno_run_dir_open (const char *path, GError **error);
+DynoRunFolder *dyno_run_folder_open (const char *path, GError **error);
 /* Also ends the log.  A folder that was made and not begun is removed. */
-void dyno_run_dir_free (DynoRunDir *dir);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunDir, dyno_run_dir_free)
+void dyno_run_folder_free (DynoRunFolder *dir);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunFolder, dyno_run_folder_free)
 
-const char *dyno_run_dir_get_checkpoint (DynoRunDir *dir);
+const char *dyno_run_folder_get_checkpoint (DynoRunFolder *dir);
 /* the best by validation; the last where there is none */
-const char *dyno_run_dir_get_weights (DynoRunDir *dir);
-const char *dyno_run_dir_get_last_weights (DynoRunDir *dir); /* beside the best */
+const char *dyno_run_folder_get_weights (DynoRunFolder *dir);
+const char *dyno_run_folder_get_last_weights (DynoRunFolder *dir); /* beside the best */
 
 /* Rows of the metrics.csv in `folder` up to a step go into metrics: a run that is resumed has its
  * whole log.  None is no error. */
-void dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics);
+void dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metrics);
 
 /* Once: removes what a killed run left, sends the log to the file "log" and starts metrics.csv with
  * what metrics holds; rows are then appended, at most a second late.  Errors: DYNO_BASE_ERROR_DISK
  * and _IO, as long as there are rows that were tried and could not be written.  They are kept, and
  * tried again with those that follow. */
-gboolean dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error);
-gboolean dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error);
-gboolean dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error);
+gboolean dyno_run_folder_begin (DynoRunFolder *dir, DynoMetrics *metrics, GError **error);
+gboolean dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *step, GError **error);
+gboolean dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch,
+                                    GError **error);
 
 /* The whole metrics.csv anew. */
-gboolean dyno_run_dir_finish (DynoRunDir *dir, DynoMetrics *metrics, GError **error);
+gboolean dyno_run_folder_finish (DynoRunFolder *dir, DynoMetrics *metrics, GError **error);
 
 G_END_DECLS

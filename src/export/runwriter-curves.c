@@ -5,7 +5,7 @@
  * The module is searched in $DYNO_MODULE_DIR alone when that is set, else where it was installed,
  * then in the build tree beside this program.  It is kept: Cairo and X do not like to be
  * unloaded. */
-#include "runfolder.h"
+#include "runwriter.h"
 #include "curves-module.h"
 #include <gmodule.h>
 #include <math.h>
@@ -134,7 +134,7 @@ load (GError **error)
 }
 
 gboolean
-dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
+dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
                               GError **error)
 {
   DynoCurvesWrite write_curves = load (error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run: its name, whether it is free, its settings.ini. */
-#include "runfolder.h"
+#include "runwriter.h"
 #include "file.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -19,8 +19,8 @@ static const char *const run_files[] = { "settings.ini",
                                          NULL };
 
 const DynoRunWriter dyno_run_writer = {
-  .write_settings = dyno_run_folder_write_settings,
-  .write_curves = dyno_run_folder_write_curves,
+  .write_settings = dyno_run_writer_write_settings,
+  .write_curves = dyno_run_writer_write_curves,
 };
 
 static gboolean
@@ -44,7 +44,7 @@ is_resumed (const char *folder, const char *resume)
 }
 
 gboolean
-dyno_run_folder_check (const char *folder, const char *resume, GError **error)
+dyno_run_writer_check_folder (const char *folder, const char *resume, GError **error)
 {
   if (is_resumed (folder, resume))
     return TRUE;
@@ -92,7 +92,7 @@ short_name (const char *data)
 }
 
 char *
-dyno_run_folder_claim (const char *parent, const DynoJob *job, GError **error)
+dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error)
 {
   g_autofree char *data = short_name (job->data);
 
@@ -130,7 +130,7 @@ make_absolute (char **name)
 }
 
 gboolean
-dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device,
+dyno_run_writer_write_settings (const char *folder, const DynoJob *job, const char *device,
                                 GError **error)
 {
   g_autoptr (DynoJob) copy = dyno_job_copy (job);

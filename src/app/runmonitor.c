@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call
  * stays well under a frame; what remains comes with the next. */
-#include "runner.h"
+#include "runmonitor.h"
 #include "format.h"
-#include "runfolder.h"
+#include "runwriter.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #define MAX_ROWS  8192
 #define MAX_NAMED 5 /* unreadable samples in a message */
 
-struct _DynoRunner {
+struct _DynoRunMonitor {
   GObject parent_instance;
   DynoSession *session;
   DynoJob *job;
@@ -30,7 +30,7 @@ struct _DynoRunner {
 enum { CHANGED, FAILED, WARNING, DONE, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
-G_DEFINE_FINAL_TYPE (DynoRunner, dyno_runner, G_TYPE_OBJECT)
+G_DEFINE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, G_TYPE_OBJECT)
 
 /* $XDG_DATA_HOME/dyno/runs/<date-time>, a number behind it when two start within a second. */
 static char *
@@ -49,7 +49,7 @@ choose_folder (void)
 }
 
 static void
-clear_status (DynoRunner *self)
+clear_status (DynoRunMonitor *self)
 {
   g_free (self->status.device);
   g_free (self->status.out_dir);
@@ -62,7 +62,7 @@ clear_status (DynoRunner *self)
 }
 
 static void
-clear_series (DynoRunner *self)
+clear_series (DynoRunMonitor *self)
 {
   dyno_series_clear (self->series.throughput);
   dyno_series_clear (self->series.loss);
@@ -72,9 +72,9 @@ clear_series (DynoRunner *self)
 }
 
 void
-dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset)
+dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset)
 {
-  g_return_if_fail (DYNO_IS_RUNNER (self) && !dyno_runner_is_active (self));
+  g_return_if_fail (DYNO_IS_RUN_MONITOR (self) && !dyno_run_monitor_is_active (self));
   clear_status (self);
   clear_series (self);
   g_clear_pointer (&self->csv, g_free);
@@ -95,21 +95,21 @@ dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset)
 }
 
 void
-dyno_runner_pause (DynoRunner *self)
+dyno_run_monitor_pause (DynoRunMonitor *self)
 {
   if (self->session && !self->freeing)
     dyno_session_pause (self->session);
 }
 
 void
-dyno_runner_resume (DynoRunner *self)
+dyno_run_monitor_resume (DynoRunMonitor *self)
 {
   if (self->session && !self->freeing)
     dyno_session_resume (self->session);
 }
 
 void
-dyno_runner_stop (DynoRunner *self)
+dyno_run_monitor_stop (DynoRunMonitor *self)
 {
   if (!self->session || self->freeing || self->over)
     return;
@@ -119,7 +119,7 @@ dyno_runner_stop (DynoRunner *self)
 }
 
 static void
-count_steps (DynoRunner *self)
+count_steps (DynoRunMonitor *self)
 {
   if (self->job->max_steps > 0)
     self->status.total_steps = (guint64) self->job->max_steps;
@@ -129,7 +129,7 @@ count_steps (DynoRunner *self)
 }
 
 gboolean
-dyno_runner_set (DynoRunner *self, const char *key, const char *value, GError **error)
+dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char *value, GError **error)
 {
   if (!self->session || self->freeing || self->over)
     return TRUE;
@@ -142,25 +142,25 @@ dyno_runner_set (DynoRunner *self, const char *key, const char *value, GError **
 }
 
 gboolean
-dyno_runner_is_active (DynoRunner *self)
+dyno_run_monitor_is_active (DynoRunMonitor *self)
 {
   return self->session != NULL;
 }
 
 const DynoRunStatus *
-dyno_runner_get_status (DynoRunner *self)
+dyno_run_monitor_get_status (DynoRunMonitor *self)
 {
   return &self->status;
 }
 
 const DynoRunSeries *
-dyno_runner_get_series (DynoRunner *self)
+dyno_run_monitor_get_series (DynoRunMonitor *self)
 {
   return &self->series;
 }
 
 char *
-dyno_runner_to_csv (DynoRunner *self)
+dyno_run_monitor_to_csv (DynoRunMonitor *self)
 {
   if (self->session && !self->freeing)
     return dyno_metrics_to_csv (dyno_session_get_metrics (self->session));
@@ -168,7 +168,7 @@ dyno_runner_to_csv (DynoRunner *self)
 }
 
 static gboolean
-take_steps (DynoRunner *self, guint limit)
+take_steps (DynoRunMonitor *self, guint limit)
 {
   DynoMetrics *metrics = dyno_session_get_metrics (self->session);
   DynoStepMetrics rows[CHUNK];
@@ -203,7 +203,7 @@ take_steps (DynoRunner *self, guint limit)
 }
 
 static gboolean
-take_epochs (DynoRunner *self)
+take_epochs (DynoRunMonitor *self)
 {
   DynoMetrics *metrics = dyno_session_get_metrics (self->session);
   DynoEpochMetrics row;
@@ -223,7 +223,7 @@ take_epochs (DynoRunner *self)
 }
 
 static void
-estimate (DynoRunner *self)
+estimate (DynoRunMonitor *self)
 {
   DynoRunStatus *s = &self->status;
   s->eta_s = -1;
@@ -234,7 +234,7 @@ estimate (DynoRunner *self)
 }
 
 static void
-renew_memory_series (DynoRunner *self)
+renew_memory_series (DynoRunMonitor *self)
 {
   const char *unit = self->status.memory_unit > 1024 * 1024 ? "GiB" : "MiB";
   dyno_series_free (self->series.vram);
@@ -244,7 +244,7 @@ renew_memory_series (DynoRunner *self)
 }
 
 static void
-tell_unreadable (DynoRunner *self, const DynoEvent *event)
+tell_unreadable (DynoRunMonitor *self, const DynoEvent *event)
 {
   g_autoptr (GString) text = NULL;
   guint64 n = event->done.n_unreadable;
@@ -276,7 +276,7 @@ static const struct {
                { "first-step", 0.88, 1 } };
 
 static void
-prepare (DynoRunner *self, const char *what, double fraction)
+prepare (DynoRunMonitor *self, const char *what, double fraction)
 {
   DynoRunStatus *s = &self->status;
   gint64 now = g_get_monotonic_time (), spent;
@@ -297,7 +297,7 @@ prepare (DynoRunner *self, const char *what, double fraction)
 }
 
 static void
-end_preparation (DynoRunner *self)
+end_preparation (DynoRunMonitor *self)
 {
   self->status.progress = NULL;
   self->status.progress_fraction = 0;
@@ -307,7 +307,7 @@ end_preparation (DynoRunner *self)
 
 /* TRUE: the seconds that are shown have changed. */
 static gboolean
-count_down (DynoRunner *self)
+count_down (DynoRunMonitor *self)
 {
   double before = self->status.progress_left_s, left;
   if (!self->status.progress || self->preparing_until_us == 0)
@@ -318,7 +318,7 @@ count_down (DynoRunner *self)
 }
 
 static void
-handle (DynoRunner *self, const DynoEvent *event)
+handle (DynoRunMonitor *self, const DynoEvent *event)
 {
   DynoRunStatus *s = &self->status;
   switch (event->type)
@@ -378,7 +378,7 @@ handle (DynoRunner *self, const DynoEvent *event)
 static void
 free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  DynoRunner *self = source;
+  DynoRunMonitor *self = source;
   self->csv = dyno_metrics_to_csv (dyno_session_get_metrics (data));
   dyno_session_free (data);
   g_task_return_boolean (task, TRUE);
@@ -387,7 +387,7 @@ free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
 static void
 free_done (GObject *source, GAsyncResult *result, gpointer data)
 {
-  DynoRunner *self = DYNO_RUNNER (source);
+  DynoRunMonitor *self = DYNO_RUN_MONITOR (source);
   self->session = NULL;
   self->freeing = FALSE;
   g_signal_emit (self, signals[CHANGED], 0);
@@ -395,7 +395,7 @@ free_done (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 void
-dyno_runner_drain (DynoRunner *self)
+dyno_run_monitor_drain (DynoRunMonitor *self)
 {
   if (!self->session || self->freeing)
     return;
@@ -426,16 +426,16 @@ dyno_runner_drain (DynoRunner *self)
     g_signal_emit (self, signals[CHANGED], 0);
 }
 
-DynoRunner *
-dyno_runner_new (void)
+DynoRunMonitor *
+dyno_run_monitor_new (void)
 {
-  return g_object_new (DYNO_TYPE_RUNNER, NULL);
+  return g_object_new (DYNO_TYPE_RUN_MONITOR, NULL);
 }
 
 static void
-dyno_runner_finalize (GObject *object)
+dyno_run_monitor_finalize (GObject *object)
 {
-  DynoRunner *self = DYNO_RUNNER (object);
+  DynoRunMonitor *self = DYNO_RUN_MONITOR (object);
   g_clear_pointer (&self->session, dyno_session_free);
   clear_status (self);
   dyno_job_free (self->job);
@@ -445,14 +445,14 @@ dyno_runner_finalize (GObject *object)
   dyno_series_free (self->series.val_loss);
   dyno_series_free (self->series.vram);
   dyno_series_free (self->series.vram_all);
-  G_OBJECT_CLASS (dyno_runner_parent_class)->finalize (object);
+  G_OBJECT_CLASS (dyno_run_monitor_parent_class)->finalize (object);
 }
 
 static void
-dyno_runner_class_init (DynoRunnerClass *class)
+dyno_run_monitor_class_init (DynoRunMonitorClass *class)
 {
-  G_OBJECT_CLASS (class)->finalize = dyno_runner_finalize;
-  GType type = DYNO_TYPE_RUNNER;
+  G_OBJECT_CLASS (class)->finalize = dyno_run_monitor_finalize;
+  GType type = DYNO_TYPE_RUN_MONITOR;
   signals[CHANGED] =
       g_signal_new ("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
@@ -464,7 +464,7 @@ dyno_runner_class_init (DynoRunnerClass *class)
 }
 
 static void
-dyno_runner_init (DynoRunner *self)
+dyno_run_monitor_init (DynoRunMonitor *self)
 {
   self->series.throughput = dyno_series_new (_ ("Training"), _ ("samples/s"));
   self->series.loss = dyno_series_new (_ ("Training"), "");

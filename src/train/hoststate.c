@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading the state of a run back from the device. */
-#include "runstate.h"
+#include "hoststate.h"
 
 static DynoWeights *
 read_space (DynoProgram *program, DynoSnapshot *snapshot, DynoSpace space, GError **error)

@@ -2,7 +2,7 @@
 /* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more,
  * atomically, at the end.  A step's row waits for the next step, because the row of an epoch's last
  * step also holds the epoch's values. */
-#include "rundir.h"
+#include "runfolder.h"
 #include "checkpoint.h"
 #include "file.h"
 #include "intl.h"
@@ -19,7 +19,7 @@
 #define FLUSH_US    G_USEC_PER_SEC
 #define FLUSH_BYTES 65536
 
-struct _DynoRunDir {
+struct _DynoRunFolder {
   char *path, *checkpoint, *weights, *last_weights, *metrics;
   int lock;      /* the folder */
   guint n_made;  /* folders at the end of path that were not there */
@@ -82,7 +82,7 @@ remove_made (const char *path, guint n)
 /* The folder itself is locked, so that no file is needed and none is left; the kernel unlocks it
  * when the process ends, however. */
 static gboolean
-lock_folder (DynoRunDir *dir, GError **error)
+lock_folder (DynoRunFolder *dir, GError **error)
 {
   g_autofree char *shown = g_filename_display_name (dir->path);
   int code;
@@ -105,10 +105,10 @@ lock_folder (DynoRunDir *dir, GError **error)
   return TRUE;
 }
 
-DynoRunDir *
-dyno_run_dir_open (const char *path, GError **error)
+DynoRunFolder *
+dyno_run_folder_open (const char *path, GError **error)
 {
-  g_autoptr (DynoRunDir) dir = g_new0 (DynoRunDir, 1);
+  g_autoptr (DynoRunFolder) dir = g_new0 (DynoRunFolder, 1);
   g_autofree char *shown = g_filename_display_name (path);
   g_autoptr (GError) problem = NULL;
 
@@ -136,7 +136,7 @@ dyno_run_dir_open (const char *path, GError **error)
 }
 
 void
-dyno_run_dir_free (DynoRunDir *dir)
+dyno_run_folder_free (DynoRunFolder *dir)
 {
   if (!dir)
     return;
@@ -160,25 +160,25 @@ dyno_run_dir_free (DynoRunDir *dir)
 }
 
 const char *
-dyno_run_dir_get_checkpoint (DynoRunDir *dir)
+dyno_run_folder_get_checkpoint (DynoRunFolder *dir)
 {
   return dir->checkpoint;
 }
 
 const char *
-dyno_run_dir_get_weights (DynoRunDir *dir)
+dyno_run_folder_get_weights (DynoRunFolder *dir)
 {
   return dir->weights;
 }
 
 const char *
-dyno_run_dir_get_last_weights (DynoRunDir *dir)
+dyno_run_folder_get_last_weights (DynoRunFolder *dir)
 {
   return dir->last_weights;
 }
 
 void
-dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics)
+dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metrics)
 {
   g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
   g_auto (GStrv) lines = NULL;
@@ -203,7 +203,7 @@ dyno_run_dir_recall (const char *folder, guint64 last_step, DynoMetrics *metrics
 
 /* Makes metrics.csv of all that is not written yet, and opens it for what follows. */
 static gboolean
-create (DynoRunDir *dir, GError **error)
+create (DynoRunFolder *dir, GError **error)
 {
   int code;
 
@@ -218,7 +218,7 @@ create (DynoRunDir *dir, GError **error)
 }
 
 static gboolean
-append (DynoRunDir *dir, GError **error)
+append (DynoRunFolder *dir, GError **error)
 {
   while (dir->text->len > 0)
     {
@@ -237,7 +237,7 @@ append (DynoRunDir *dir, GError **error)
 /* What is not written yet, when it is enough or due.  What cannot be written stays for the next
  * time; until then it is an error. */
 static gboolean
-flush (DynoRunDir *dir, gboolean now, GError **error)
+flush (DynoRunFolder *dir, gboolean now, GError **error)
 {
   gint64 time = g_get_monotonic_time ();
 
@@ -258,7 +258,7 @@ flush (DynoRunDir *dir, gboolean now, GError **error)
 }
 
 gboolean
-dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
+dyno_run_folder_begin (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
 {
   g_autofree char *text = dyno_metrics_to_csv (metrics),
                   *log = g_build_filename (dir->path, "log", NULL);
@@ -272,7 +272,7 @@ dyno_run_dir_begin (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
 }
 
 gboolean
-dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **error)
+dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *step, GError **error)
 {
   if (dir->has_step)
     dyno_metrics_csv_append (dir->text, &dir->step, NULL);
@@ -282,7 +282,7 @@ dyno_run_dir_add_step (DynoRunDir *dir, const DynoStepMetrics *step, GError **er
 }
 
 gboolean
-dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError **error)
+dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch, GError **error)
 {
   if (dir->has_step)
     dyno_metrics_csv_append (dir->text, &dir->step, dir->step.step == epoch->step ? epoch : NULL);
@@ -291,7 +291,7 @@ dyno_run_dir_add_epoch (DynoRunDir *dir, const DynoEpochMetrics *epoch, GError *
 }
 
 gboolean
-dyno_run_dir_finish (DynoRunDir *dir, DynoMetrics *metrics, GError **error)
+dyno_run_folder_finish (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
 {
   g_autofree char *text = dyno_metrics_to_csv (metrics);
 

@@ -2,7 +2,7 @@
 /* A run as the window sees it: one session at a time, its state and its last numbers, and the
  * series that the plots draw.
  *
- * dyno_runner_drain takes what the session has to say; the window calls it once a frame while it is
+ * dyno_run_monitor_drain takes what the session has to say; the window calls it once a frame while it is
  * seen, and slowly otherwise.  The series are filled from the session's log of metrics, which is
  * whole, not from events, which may thin out.  A session that is over is freed in a thread.
  * Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread
@@ -14,8 +14,8 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_TYPE_RUNNER (dyno_runner_get_type ())
-G_DECLARE_FINAL_TYPE (DynoRunner, dyno_runner, DYNO, RUNNER, GObject)
+#define DYNO_TYPE_RUN_MONITOR (dyno_run_monitor_get_type ())
+G_DECLARE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, DYNO, RUN_MONITOR, GObject)
 
 typedef struct {
   DynoSessionState state; /* NEW: no run yet */
@@ -45,19 +45,22 @@ typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
 } DynoRunSeries;
 
-DynoRunner *dyno_runner_new (void);
+DynoRunMonitor *dyno_run_monitor_new (void);
 /* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is
  * kept or, when NULL, chosen. */
-void dyno_runner_start (DynoRunner *self, const DynoJob *job, DynoDataset *dataset);
-void dyno_runner_pause (DynoRunner *self);
-void dyno_runner_resume (DynoRunner *self);
-void dyno_runner_stop (DynoRunner *self);
+void dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset);
+void dyno_run_monitor_pause (DynoRunMonitor *self);
+void dyno_run_monitor_resume (DynoRunMonitor *self);
+void dyno_run_monitor_stop (DynoRunMonitor *self);
 /* A live setting of the run that goes on. */
-gboolean dyno_runner_set (DynoRunner *self, const char *key, const char *value, GError **error);
-gboolean dyno_runner_is_active (DynoRunner *self); /* from start until all is saved and freed */
-void dyno_runner_drain (DynoRunner *self);
-const DynoRunStatus *dyno_runner_get_status (DynoRunner *self);
-const DynoRunSeries *dyno_runner_get_series (DynoRunner *self);
-char *dyno_runner_to_csv (DynoRunner *self); /* every step; NULL before the first run; g_free */
+gboolean dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char *value,
+                               GError **error);
+gboolean dyno_run_monitor_is_active (
+    DynoRunMonitor *self); /* from start until all is saved and freed */
+void dyno_run_monitor_drain (DynoRunMonitor *self);
+const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
+const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);
+char *dyno_run_monitor_to_csv (
+    DynoRunMonitor *self); /* every step; NULL before the first run; g_free */
 
 G_END_DECLS

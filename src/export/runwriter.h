@@ -12,22 +12,22 @@ extern const DynoRunWriter dyno_run_writer;
 
 /* settings.ini of the run; a data set's path is written absolute, so that the run resumes from
  * anywhere. */
-gboolean dyno_run_folder_write_settings (const char *folder, const DynoJob *job, const char *device,
+gboolean dyno_run_writer_write_settings (const char *folder, const DynoJob *job, const char *device,
                                          GError **error);
 
 /* curves.svg and curves.png through the module dyno-curves; FALSE: not drawn, and the error says
  * why. */
-gboolean dyno_run_folder_write_curves (const char *folder, DynoMetrics *metrics,
+gboolean dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics,
                                        guint64 budget_bytes, GError **error);
 
 /* A folder of the run's own below parent, <model>-<data>-<n> with the first n that is free: it is
  * made, which no other process can do at the same time.  parent is made where it is missing.
  * Errors: base's IO and DISK.  g_free. */
-char *dyno_run_folder_claim (const char *parent, const DynoJob *job, GError **error);
+char *dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error);
 
 /* Refuses a folder that holds files of a run, but for the one that `resume` (a checkpoint or its
  * folder; may be NULL) names: no run is written over unasked.  A folder that is not there is good.
  * Errors: EXISTS. */
-gboolean dyno_run_folder_check (const char *folder, const char *resume, GError **error);
+gboolean dyno_run_writer_check_folder (const char *folder, const char *resume, GError **error);
 
 G_END_DECLS
