@@ -131,6 +131,77 @@ test_split_follows_the_seed (void)
     }
 }
 
+static int
+compare_indices (gconstpointer a, gconstpointer b)
+{
+  guint32 first = *(const guint32 *) a, second = *(const guint32 *) b;
+  return first < second ? -1 : first > second;
+}
+
+static GArray *
+sorted (const GArray *part)
+{
+  GArray *copy = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  g_array_append_vals (copy, part->data, part->len);
+  g_array_sort (copy, compare_indices);
+  return copy;
+}
+
+/* Which samples of a class validate is drawn by the seed, whatever their order in the file. */
+static void
+test_split_draws_its_members (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?samples=200");
+  GArray *drawn[3];
+
+  for (guint seed = 0; seed < 3; seed++)
+    {
+      g_autoptr (GArray) train = NULL, validation = NULL;
+      guint last_of_file = 0, first_of_file = 0;
+
+      dyno_dataset_split (dataset, 0.3, seed, &train, &validation);
+      drawn[seed] = sorted (validation);
+      for (guint i = 0; i < validation->len; i++)
+        {
+          /* Samples of a class are 10 apart: its 20 lie evenly over the file. */
+          first_of_file += g_array_index (validation, guint32, i) < 60;
+          last_of_file += g_array_index (validation, guint32, i) >= 140;
+        }
+      g_assert_cmpuint (first_of_file, >, 6);
+      g_assert_cmpuint (first_of_file, <, 40);
+      g_assert_cmpuint (last_of_file, >, 6);
+      for (guint other = 0; other < seed; other++)
+        g_assert_cmpint (memcmp (drawn[seed]->data, drawn[other]->data, drawn[seed]->len * 4), !=,
+                         0);
+    }
+  for (guint seed = 0; seed < 3; seed++)
+    g_array_unref (drawn[seed]);
+}
+
+/* Neither part comes class by class: a beginning of it is a fair sample. */
+static void
+test_split_mixes_each_part (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("builtin:shapes?samples=1000");
+  GArray *parts[2];
+
+  dyno_dataset_split (dataset, 0.3, 1, &parts[0], &parts[1]);
+  for (guint p = 0; p < 2; p++)
+    {
+      guint counts[10] = { 0 };
+
+      for (guint i = 0; i < 100; i++)
+        counts[dyno_dataset_get_label (dataset, g_array_index (parts[p], guint32, i))]++;
+      for (guint c = 0; c < 10; c++)
+        {
+          g_assert_cmpuint (counts[c], >, 1);
+          g_assert_cmpuint (counts[c], <, 25);
+        }
+      g_array_unref (parts[p]);
+    }
+}
+
 static void
 test_split_of_nothing_is_file_order (void)
 {
@@ -250,6 +321,23 @@ test_split_gives_minorities_one_to_validate (void)
   g_assert_cmpuint (validation->len, ==, 100);
 }
 
+/* Where no class can spare one, one of all validates still: a part of none says nothing. */
+static void
+test_split_of_single_samples_validates_one (void)
+{
+  static const guint64 counts[] = { 1, 1, 1, 1, 1 };
+
+  for (guint32 n_classes = 2; n_classes <= 5; n_classes++)
+    {
+      g_autoptr (DynoDataset) dataset = open_counts (counts, n_classes, 0);
+      g_autoptr (GArray) train = NULL, validation = NULL;
+
+      dyno_dataset_split (dataset, 0.1, 1, &train, &validation);
+      g_assert_cmpuint (validation->len, ==, 1);
+      g_assert_cmpuint (train->len, ==, n_classes - 1);
+    }
+}
+
 static gboolean
 has_note (char **notes, const char *words)
 {
@@ -309,10 +397,14 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/location/options-are-checked", test_options_are_checked);
   g_test_add_func ("/data/split/is-stratified", test_split_is_stratified);
   g_test_add_func ("/data/split/follows-the-seed", test_split_follows_the_seed);
+  g_test_add_func ("/data/split/draws-its-members", test_split_draws_its_members);
+  g_test_add_func ("/data/split/mixes-each-part", test_split_mixes_each_part);
   g_test_add_func ("/data/split/of-nothing-is-file-order", test_split_of_nothing_is_file_order);
   g_test_add_func ("/data/split/keeps-one-to-train", test_split_keeps_one_to_train);
   g_test_add_func ("/data/split/gives-minorities-one-to-validate",
                    test_split_gives_minorities_one_to_validate);
+  g_test_add_func ("/data/split/of-single-samples-validates-one",
+                   test_split_of_single_samples_validates_one);
   g_test_add_func ("/data/notes/tell-what-may-be-a-mistake", test_notes_tell_what_may_be_a_mistake);
   return g_test_run ();
 }

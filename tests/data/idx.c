@@ -177,6 +177,37 @@ test_gzip_bomb_is_refused_by_its_ratio (void)
   test_folder_remove (folder);
 }
 
+static guint64
+hash_of (const char *folder)
+{
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  return dyno_dataset_get_info (dataset)->content_hash;
+}
+
+/* A run is resumed on the data that it began with: other images or other labels are other data. */
+static void
+test_content_hash_sees_images_and_labels (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  GByteArray *changed;
+  guint64 first;
+
+  put_pair (folder, "train", 30, "");
+  first = hash_of (folder);
+  g_assert_cmphex (hash_of (folder), ==, first);
+  changed = make_idx (1, 30, 0, 0, 30);
+  changed->data[8 + 29] ^= 1;
+  put (folder, "train-labels-idx1-ubyte", changed);
+  g_assert_cmphex (hash_of (folder), !=, first);
+  put_pair (folder, "train", 30, "");
+  g_assert_cmphex (hash_of (folder), ==, first);
+  changed = make_idx (3, 30, 4, 5, 600);
+  changed->data[16 + 599] ^= 1;
+  put (folder, "train-images-idx3-ubyte", changed);
+  g_assert_cmphex (hash_of (folder), !=, first);
+  test_folder_remove (folder);
+}
+
 static void
 test_missing_labels_and_damaged_gzip (void)
 {
@@ -212,6 +243,8 @@ main (int argc, char *argv[])
                    test_folder_with_both_parts_is_split);
   g_test_add_func ("/data/idx/resizes", test_resizes);
   g_test_add_func ("/data/idx/lying-headers", test_lying_headers);
+  g_test_add_func ("/data/idx/content-hash-sees-images-and-labels",
+                   test_content_hash_sees_images_and_labels);
   g_test_add_func ("/data/idx/gzip-bomb-is-refused-by-its-ratio",
                    test_gzip_bomb_is_refused_by_its_ratio);
   g_test_add_func ("/data/idx/missing-labels-and-damaged-gzip",

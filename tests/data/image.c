@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding of images: every variant, scaling and cropping, and files that are not what they say. */
 #include "data-test.h"
-#include "image.h"
+#include "image-codec.h"
 #include "resize.h"
 #include <png.h>
 #include <string.h>
@@ -46,6 +46,31 @@ test_jpeg_scales_and_crops (void)
         assert_pixel (out, 200, 110, 60, 8);
         assert_pixel (out + (39 * 50 + 49) * 3, 180, 90, 40, 8);
       }
+}
+
+/* The smallest scale that covers both sides: one side alone would leave the other to be blown
+ * up. */
+static void
+test_jpeg_scale_covers_both_sides (void)
+{
+  static const struct {
+    guint32 width, height, wanted[2], expected[2];
+  } cases[] = {
+    { 800, 600, { 100, 75 }, { 100, 75 } },  { 800, 600, { 101, 75 }, { 200, 150 } },
+    { 800, 600, { 100, 76 }, { 200, 150 } }, { 800, 600, { 401, 1 }, { 800, 600 } },
+    { 1000, 30, { 50, 40 }, { 1000, 30 } },  { 30, 1000, { 40, 50 }, { 30, 1000 } },
+    { 1001, 81, { 8, 11 }, { 126, 11 } },    { 64, 64, { 32, 32 }, { 32, 32 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoImageFacts facts = { .width = cases[i].width, .height = cases[i].height };
+      guint32 size[2];
+
+      dyno_jpeg_choose_size (&facts, cases[i].wanted[0], cases[i].wanted[1], &size[0], &size[1]);
+      g_assert_cmpuint (size[0], ==, cases[i].expected[0]);
+      g_assert_cmpuint (size[1], ==, cases[i].expected[1]);
+    }
 }
 
 static void
@@ -382,6 +407,31 @@ test_bombs_are_refused_flat (void)
   g_assert_cmpint (peak_kilobytes () - before, <, 4096);
 }
 
+/* 120 million pixels and sides of 32768 are read, one more of either is not, whatever the other. */
+static void
+test_limits_are_exact (void)
+{
+  static const struct {
+    guint32 width, height;
+    gboolean fits;
+  } cases[] = { { 12000, 10000, TRUE }, { 12000, 10001, FALSE }, { 12001, 10000, FALSE },
+                { 32768, 3662, TRUE },  { 32769, 1, FALSE },     { 1, 32769, FALSE },
+                { 1, 32768, TRUE } };
+  g_autoptr (GByteArray) png = test_png (8, 8, PNG_COLOR_TYPE_RGB, 8, FALSE);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      DynoImageFacts facts;
+
+      put_be (png->data + 16, cases[i].width, 4);
+      put_be (png->data + 20, cases[i].height, 4);
+      g_assert_cmpint (dyno_image_probe (png->data, png->len, &facts, &error), ==, cases[i].fits);
+      if (!cases[i].fits)
+        g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
+    }
+}
+
 static void
 test_many_scans_are_refused (void)
 {
@@ -491,6 +541,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/data/image/jpeg-scales-and-crops", test_jpeg_scales_and_crops);
+  g_test_add_func ("/data/image/jpeg-scale-covers-both-sides", test_jpeg_scale_covers_both_sides);
   g_test_add_func ("/data/image/png-variants", test_png_variants);
   g_test_add_func ("/data/image/webp", test_webp);
   g_test_add_func ("/data/image/alpha-on-white", test_alpha_on_white);
@@ -501,6 +552,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/image/exif-ends-with-its-segment", test_exif_ends_with_its_segment);
   g_test_add_func ("/data/image/truncated-is-refused", test_truncated_is_refused);
   g_test_add_func ("/data/image/bombs-are-refused-flat", test_bombs_are_refused_flat);
+  g_test_add_func ("/data/image/limits-are-exact", test_limits_are_exact);
   g_test_add_func ("/data/image/many-scans-are-refused", test_many_scans_are_refused);
   g_test_add_func ("/data/image/huge-profile-is-skipped", test_huge_profile_is_skipped);
   g_test_add_func ("/data/image/not-an-image", test_not_an_image);

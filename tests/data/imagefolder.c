@@ -348,6 +348,61 @@ test_vanished_file_is_an_error_of_the_sample (void)
   test_folder_remove (folder);
 }
 
+/* A file of more than 256 MB is no sample; one that grew past it since the scan is an error of its
+ * sample.  The files have holes: nothing of that size is on the disk, or in memory. */
+static void
+test_file_of_more_than_the_limit (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *huge = g_build_filename (folder, "b", "huge.jpg", NULL);
+  g_autofree char *grows = g_build_filename (folder, "b", "grows.jpg", NULL);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[8 * 8 * 3];
+  gint32 label;
+
+  put_jpeg (folder, "a/1.jpg", 10);
+  put_jpeg (folder, "b/huge.jpg", 10);
+  put_jpeg (folder, "b/grows.jpg", 10);
+  g_assert_cmpint (truncate (huge, (off_t) DYNO_IMAGE_MAX_FILE_BYTES + 1), ==, 0);
+  g_assert_cmpint (truncate (grows, (off_t) DYNO_IMAGE_MAX_FILE_BYTES), ==, 0);
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_true (is_listed (dataset, "b/huge.jpg: file of more than 256 MB"));
+  g_assert_cmpint (truncate (grows, (off_t) DYNO_IMAGE_MAX_FILE_BYTES + 1), ==, 0);
+  g_assert_false (dyno_dataset_decode (dataset, 1, 8, 8, pixels, &label, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
+  test_has_words (error, "grows.jpg|268435457|268435456");
+  test_folder_remove (folder);
+}
+
+/* Folders are entered 64 deep, and what lies deeper is listed. */
+static void
+test_nested_folders_have_a_limit (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *deepest = NULL;
+  g_autoptr (GString) path = g_string_new ("a");
+  g_autoptr (DynoDataset) dataset = NULL;
+
+  put_jpeg (folder, "b/1.jpg", 10);
+  for (guint depth = 1; depth <= 66; depth++)
+    {
+      g_autofree char *name = g_strdup_printf ("%s/%u.jpg", path->str, depth);
+      if (depth >= 63)
+        put_jpeg (folder, name, 10);
+      g_string_append (path, "/d");
+    }
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->class_counts[0], ==, 2);
+  deepest = dyno_dataset_describe_sample (dataset, 1);
+  g_assert_true (g_str_has_suffix (deepest, "/64.jpg"));
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 1);
+  g_assert_true (is_listed (dataset, "folders nested too deeply"));
+  test_folder_remove (folder);
+}
+
 static void
 on_progress (guint64 found, gpointer data)
 {
@@ -444,6 +499,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/what-is-no-data-set", test_what_is_no_data_set);
   g_test_add_func ("/data/imagefolder/vanished-file-is-an-error-of-the-sample",
                    test_vanished_file_is_an_error_of_the_sample);
+  g_test_add_func ("/data/imagefolder/file-of-more-than-the-limit",
+                   test_file_of_more_than_the_limit);
+  g_test_add_func ("/data/imagefolder/nested-folders-have-a-limit",
+                   test_nested_folders_have_a_limit);
   g_test_add_func ("/data/imagefolder/scan-can-be-cancelled", test_scan_can_be_cancelled);
   g_test_add_func ("/data/imagefolder/listing-is-bounded-and-stable",
                    test_listing_is_bounded_and_stable);

@@ -295,6 +295,34 @@ test_a_folder_of_x_and_y_opens (void)
   test_folder_remove (folder);
 }
 
+static guint64
+hash_of (const char *path)
+{
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  return dyno_dataset_get_info (dataset)->content_hash;
+}
+
+/* Other targets or another shape of the samples are other data. */
+static void
+test_content_hash_sees_targets_and_shape (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  float data[12] = { 0, 1, 2, 3, 4, 5 };
+  gint64 others[6] = { 0, 2, 1, 0, 2, 0 };
+  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 6, 2 }, data);
+  guint64 first;
+
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
+  first = hash_of (x);
+  g_assert_cmphex (hash_of (x), ==, first);
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, others));
+  g_assert_cmphex (hash_of (x), !=, first);
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
+  g_free (put_array (folder, "X.npy", "f4", 2, (guint64[]){ 6, 1 }, data));
+  g_assert_cmphex (hash_of (x), !=, first);
+  test_folder_remove (folder);
+}
+
 /* Samples of X that hold Inf or NaN, or a number that float32 does not, are refused by their
  * record; the others are read. */
 static void
@@ -430,6 +458,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npy/axes-are-found-or-told", test_axes_are_found_or_told);
   g_test_add_func ("/data/npy/channels-first-is-interleaved", test_channels_first_is_interleaved);
   g_test_add_func ("/data/npy/a-folder-of-x-and-y-opens", test_a_folder_of_x_and_y_opens);
+  g_test_add_func ("/data/npy/content-hash-sees-targets-and-shape",
+                   test_content_hash_sees_targets_and_shape);
   g_test_add_func ("/data/npy/samples-that-are-not-finite", test_samples_that_are_not_finite);
   g_test_add_func ("/data/npy/lying-headers", test_lying_headers);
   g_test_add_func ("/data/npy/huge-header-is-refused", test_huge_header_is_refused);

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* The loader: bad samples are replaced and counted, stuck and late workers harm nothing. */
+#include "loader-test.h"
+#include <string.h>
+
+#define HOUR_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+
+static void
+test_replaces_bad_samples (void)
+{
+  DynoLoaderParams params = {
+    .batch = 9, .seed = 3, .shuffle = TRUE, .persistent = TRUE, .prefetch = 3, .max_bad_share = 0.5
+  };
+  guint64 expected = 0;
+
+  for (guint workers = 0; workers <= 16; workers = workers == 0 ? 1 : workers * 4)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoLoader) loader = NULL;
+      g_auto (GStrv) bad = NULL;
+      DynoLoaderStats stats;
+      guint64 hash;
+
+      odd_reset (100);
+      odd.bad_every = 5;
+      odd.bad_phase = 2;
+      odd.jitter = TRUE;
+      dataset = open_odd ();
+      params.workers = workers;
+      loader = make_loader (dataset, params);
+      hash = fold_epoch (loader, dataset, params, 0, 0, NULL);
+      if (workers == 0)
+        expected = hash;
+      g_assert_cmpuint (hash, ==, expected);
+      dyno_loader_get_stats (loader, &stats);
+      g_assert_cmpuint (stats.bad_samples, ==, 20);
+      g_assert_cmpuint (stats.samples, ==, 100);
+      bad = dyno_loader_list_bad (loader);
+      g_assert_cmpuint (g_strv_length (bad), ==, 20);
+      g_assert_true (g_str_has_suffix (bad[0], ": made bad"));
+    }
+}
+
+/* The next sample in the order that decodes today takes the place of a bad one: not one further,
+ * past
+ * the end from the start, and not one that failed in an earlier epoch only. */
+static void
+test_replacement_is_the_next_that_decodes (void)
+{
+  static const guint32 expected[2][20] = {
+    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 0, 0 },
+    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 19 },
+  };
+
+  for (guint workers = 0; workers < 3; workers++)
+    {
+      DynoLoaderParams params = {
+        .batch = 5, .persistent = TRUE, .prefetch = 2, .workers = workers, .max_bad_share = 0.5
+      };
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoLoader) loader = NULL;
+
+      odd_reset (20);
+      odd.bad_every = 20;
+      odd.bad_phase = 18;
+      odd.bad_run = 2;
+      dataset = open_odd ();
+      loader = make_loader (dataset, params);
+      for (guint epoch = 0; epoch < 2; epoch++)
+        {
+          DynoBatch *batch;
+          guint32 at = 0;
+
+          dyno_loader_start_epoch (loader, epoch, 0);
+          while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)) != NULL)
+            {
+              for (guint32 i = 0; i < batch->n_valid; i++, at++)
+                g_assert_cmpuint (odd_index_at (batch, i), ==, expected[epoch][at]);
+              dyno_loader_release (loader, batch);
+            }
+          g_assert_cmpuint (at, ==, 20);
+          odd.bad_run = 1;
+        }
+    }
+}
+
+static void
+test_stops_past_bad_share (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 2 };
+
+  for (guint workers = 0; workers < 3; workers++)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoLoader) loader = NULL;
+      g_autoptr (GError) error = NULL;
+      DynoBatch *batch;
+      guint count = 0;
+
+      odd_reset (100);
+      odd.bad_every = 5; /* two a batch, ten are allowed */
+      dataset = open_odd ();
+      params.workers = workers;
+      loader = make_loader (dataset, params);
+      dyno_loader_start_epoch (loader, 0, 0);
+      for (; (batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL; count++)
+        dyno_loader_release (loader, batch);
+      g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+      g_assert_cmpuint (count, ==, 5);
+    }
+}
+
+/* A share is rounded up; none means none; a sample counts once, however often its turn comes. */
+static void
+test_allowed_share_of_bad (void)
+{
+  static const struct {
+    double share;
+    guint bad_every;
+    gboolean ends;
+  } cases[] = {
+    { 0, 30, FALSE }, { -1, 30, TRUE }, { 0.01, 30, FALSE }, { 0.01, 15, TRUE }, { 1, 2, FALSE }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoLoaderParams params = {
+        .batch = 5, .persistent = TRUE, .prefetch = 1, .max_bad_share = cases[i].share
+      };
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoLoader) loader = NULL;
+      g_autoptr (GError) error = NULL;
+      DynoBatch *batch;
+
+      odd_reset (30);
+      odd.bad_every = cases[i].bad_every;
+      odd.bad_phase = 3 % odd.bad_every;
+      dataset = open_odd ();
+      loader = make_loader (dataset, params);
+      for (guint epoch = 0; epoch < 3 && error == NULL; epoch++)
+        {
+          dyno_loader_start_epoch (loader, epoch, 0);
+          while ((batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL)
+            dyno_loader_release (loader, batch);
+        }
+      g_assert_cmpint (error != NULL, ==, cases[i].ends);
+      if (!cases[i].ends)
+        g_assert_cmpuint (dyno_loader_count_bad (loader), ==, 30 / cases[i].bad_every);
+      else
+        g_assert_nonnull (strstr (error->message, "data.max_bad"));
+    }
+}
+
+static void
+test_all_bad_ends (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 2, .workers = 3 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  g_autoptr (GError) error = NULL;
+
+  odd_reset (1000);
+  odd.bad_every = 1;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_start_epoch (loader, 0, 0);
+  g_assert_null (dyno_loader_next (loader, NULL, NULL, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+}
+
+static void
+test_stuck_worker_is_replaced (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 2, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  guint64 expected;
+
+  odd_reset (50);
+  dataset = open_odd ();
+  expected = fold_new (dataset, params, 0);
+  odd.stuck_index = 17;
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 20000, 5 * G_USEC_PER_SEC);
+  g_test_expect_message ("dyno-data", G_LOG_LEVEL_WARNING, "*stuck*");
+  g_assert_cmpuint (fold_epoch (loader, dataset, params, 0, 0, NULL), ==, expected);
+  g_test_assert_expected_messages ();
+  release_stuck ();
+  g_assert_cmpuint (fold_epoch (loader, dataset, params, 0, 0, NULL), ==, expected);
+}
+
+static void
+test_stuck_for_good_is_an_error (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 2, .workers = 2 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  DynoLoader *loader;
+  g_autoptr (GError) error = NULL;
+  GLogLevelFlags fatal = g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR);
+
+  odd_reset (50);
+  odd.stuck_index = 3;
+  odd.stuck_always = TRUE;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 20000, 100000);
+  dyno_loader_start_epoch (loader, 0, 0);
+  g_assert_null (dyno_loader_next (loader, NULL, NULL, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
+  dyno_loader_free (loader); /* comes back although workers are still in decode */
+  release_stuck ();
+  /* Those left behind end on their own: the last reference to the data set is then this test's. */
+  while (g_atomic_ref_count_compare (&dataset->references, 1) == FALSE)
+    g_usleep (1000);
+  g_log_set_always_fatal (fatal);
+}
+
+/* A worker is stuck in batch 1, is replaced, and comes back while its slot is filled with batch
+ * 3. */
+static void
+test_late_worker_touches_nothing (void)
+{
+  gpointer slots[2];
+  DynoLoaderParams params = {
+    .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 1, .slots = slots, .n_slots = 2
+  };
+  g_autoptr (DynoDataset) dataset = NULL;
+  DynoLoader *loader;
+  DynoBatch *batch;
+  g_autoptr (GError) error = NULL;
+
+  odd_reset (50);
+  odd.stuck_index = 17;
+  odd.hold_index = 30;
+  dataset = open_odd ();
+  for (guint i = 0; i < 2; i++)
+    slots[i] = g_malloc (10 * 64 * 200);
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 20000, 60 * G_USEC_PER_SEC);
+  dyno_loader_start_epoch (loader, 0, 0);
+  take_and_release (loader);
+  g_test_expect_message ("dyno-data", G_LOG_LEVEL_WARNING, "*stuck*");
+  take_and_release (loader);
+  g_test_assert_expected_messages ();
+  dyno_loader_set_patience (loader, 60 * G_USEC_PER_SEC, 60 * G_USEC_PER_SEC);
+  take_and_release (loader);
+  while (!g_atomic_int_get (&odd.holding))
+    g_usleep (1000);
+  release_stuck ();
+  /* The loader's own reference and that of the worker that took over. */
+  while (!g_atomic_ref_count_compare (&loader->references, 2))
+    g_usleep (1000);
+  g_mutex_lock (&odd.mutex);
+  odd.let_go = TRUE;
+  g_cond_broadcast (&odd.cond);
+  g_mutex_unlock (&odd.mutex);
+
+  batch = dyno_loader_next (loader, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (batch->index, ==, 3);
+  for (guint i = 0; i < 10; i++)
+    g_assert_cmpuint (odd_index_at (batch, i), ==, 30 + i);
+  dyno_loader_release (loader, batch);
+  dyno_loader_free (loader);
+  for (guint i = 0; i < 2; i++)
+    g_free (slots[i]);
+}
+
+static DynoLoader *hooked;
+
+/* Of the worker that took over rows 16 and 17 from the stuck one: it is not to be taken for stuck
+ * itself, and before it decodes the last rows of the batch the first worker has come back and
+ * left. */
+static void
+come_back_before_the_last_rows (guint64 index)
+{
+  if (index == 17 && g_atomic_int_get (&odd.stuck_calls) > 1)
+    dyno_loader_set_patience (hooked, 60 * G_USEC_PER_SEC, 60 * G_USEC_PER_SEC);
+  if (index != 18)
+    return;
+  release_stuck ();
+  /* The loader's own reference and that of the worker that took over. */
+  while (!g_atomic_ref_count_compare (&hooked->references, 2))
+    g_usleep (1000);
+}
+
+/* Rows count once, also when the stuck worker comes back while their batch is still filled. */
+static void
+test_late_worker_does_not_fill_rows_again (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoBatch *batch;
+
+  odd_reset (50);
+  odd.stuck_index = 17;
+  odd.on_decode = come_back_before_the_last_rows;
+  dataset = open_odd ();
+  hooked = make_loader (dataset, params);
+  dyno_loader_set_patience (hooked, 20000, 60 * G_USEC_PER_SEC);
+  dyno_loader_start_epoch (hooked, 0, 0);
+  take_and_release (hooked);
+  g_test_expect_message ("dyno-data", G_LOG_LEVEL_WARNING, "*stuck*");
+  batch = dyno_loader_next (hooked, NULL, NULL, &error);
+  g_test_assert_expected_messages ();
+  g_assert_no_error (error);
+  for (guint i = 0; i < 10; i++)
+    g_assert_cmpuint (odd_index_at (batch, i), ==, 10 + i);
+  dyno_loader_release (hooked, batch);
+  g_clear_pointer (&hooked, dyno_loader_free);
+}
+
+/* --- a worker of an epoch that is over --- */
+
+static void
+read_order (DynoLoader *loader, guint64 epoch, guint64 order[20])
+{
+  dyno_loader_start_epoch (loader, epoch, 0);
+  for (guint b = 0; b < 2; b++)
+    {
+      DynoBatch *batch = dyno_loader_next (loader, NULL, NULL, NULL);
+      for (guint i = 0; i < 10; i++)
+        order[b * 10 + i] = odd_index_at (batch, i);
+      dyno_loader_release (loader, batch);
+    }
+}
+
+static void
+wait_for_rows (DynoLoader *loader, guint64 count)
+{
+  DynoLoaderStats stats = { 0 };
+
+  for (; stats.samples < count; g_usleep (1000))
+    dyno_loader_get_stats (loader, &stats);
+}
+
+/* One worker is in a decode of the first rows when a new epoch begins; it ends while another is in
+ * a
+ * decode of the same rows of the new one, which the first must not fill with the old samples. */
+static void
+test_worker_of_an_old_epoch_touches_nothing (void)
+{
+  DynoLoaderParams params = {
+    .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 2, .shuffle = TRUE, .seed = 3
+  };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  g_autoptr (GError) error = NULL;
+  guint64 old[20], new[20], epoch = 0;
+  DynoBatch *batch;
+
+  odd_reset (20);
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  read_order (loader, 0, old);
+  do
+    read_order (loader, ++epoch, new);
+  while (new[0] == old[0] || new[0] == old[1]);
+  g_clear_pointer (&loader, dyno_loader_free);
+  loader = make_loader (dataset, params);
+
+  odd.stuck_index = (gint) old[0];
+  dyno_loader_start_epoch (loader, 0, 0);
+  wait_for_rows (loader, 8); /* the other worker's of the first batch */
+  odd.hold_index = (gint) new[0];
+  dyno_loader_start_epoch (loader, epoch, 0);
+  while (!g_atomic_int_get (&odd.holding))
+    g_usleep (1000);
+  release_stuck ();
+  wait_for_rows (loader, 8 + 8); /* of the new batch, all that the other does not hold */
+  g_mutex_lock (&odd.mutex);
+  odd.let_go = TRUE;
+  g_cond_broadcast (&odd.cond);
+  g_mutex_unlock (&odd.mutex);
+  batch = dyno_loader_next (loader, NULL, NULL, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < 10; i++)
+    g_assert_cmpuint (odd_index_at (batch, i), ==, new[i]);
+  dyno_loader_release (loader, batch);
+}
+
+/* A stop by Ctrl-Z, a suspended machine: no worker is stuck, the run does not end, and the wait
+ * does not hold the hour. */
+static void
+test_time_without_the_process_is_no_waiting (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 2, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  g_autoptr (GError) error = NULL;
+  gint64 wait_us, all_us = 0;
+  DynoBatch *batch;
+  guint count;
+
+  odd_reset (50);
+  odd.jump_index = 3;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, 4 * G_USEC_PER_SEC);
+  dyno_loader_set_clock (loader, odd_clock);
+  dyno_loader_start_epoch (loader, 0, 0);
+  for (count = 0; (batch = dyno_loader_next (loader, &wait_us, NULL, &error)) != NULL; count++)
+    {
+      dyno_loader_release (loader, batch);
+      all_us += wait_us;
+    }
+  g_assert_no_error (error);
+  g_assert_cmpuint (count, ==, 5);
+  g_assert_cmpint (odd.clock_hours, ==, 1);
+  g_assert_cmpint (all_us, <, HOUR_US);
+}
+
+/* Patience is with a source that gives nothing, not with a batch that takes long. */
+static void
+test_slow_samples_are_waited_for (void)
+{
+  DynoLoaderParams params = { .batch = 30, .persistent = TRUE, .prefetch = 1, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+
+  odd_reset (30);
+  odd.sleep_us = 60000;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, G_USEC_PER_SEC);
+  dyno_loader_start_epoch (loader, 0, 0);
+  take_and_release (loader);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/loader/replaces-bad-samples", test_replaces_bad_samples);
+  g_test_add_func ("/data/loader/replacement-is-the-next-that-decodes",
+                   test_replacement_is_the_next_that_decodes);
+  g_test_add_func ("/data/loader/stops-past-bad-share", test_stops_past_bad_share);
+  g_test_add_func ("/data/loader/allowed-share-of-bad", test_allowed_share_of_bad);
+  g_test_add_func ("/data/loader/all-bad-ends", test_all_bad_ends);
+  g_test_add_func ("/data/loader/stuck-worker-is-replaced", test_stuck_worker_is_replaced);
+  g_test_add_func ("/data/loader/stuck-for-good-is-an-error", test_stuck_for_good_is_an_error);
+  g_test_add_func ("/data/loader/late-worker-touches-nothing", test_late_worker_touches_nothing);
+  g_test_add_func ("/data/loader/late-worker-does-not-fill-rows-again",
+                   test_late_worker_does_not_fill_rows_again);
+  g_test_add_func ("/data/loader/worker-of-an-old-epoch-touches-nothing",
+                   test_worker_of_an_old_epoch_touches_nothing);
+  g_test_add_func ("/data/loader/time-without-the-process-is-no-waiting",
+                   test_time_without_the_process_is_no_waiting);
+  g_test_add_func ("/data/loader/slow-samples-are-waited-for", test_slow_samples_are_waited_for);
+  return g_test_run ();
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader-test.h"
+#include "hash.h"
+#include <string.h>
+
+#define HOUR_US     (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+#define INDEX_AT    16 /* place of a sample's index in its pixels */
+#define SAMPLE_SIZE (64 * 200)
+
+Odd odd;
+
+void
+odd_reset (guint64 n_samples)
+{
+  memset (&odd, 0, sizeof odd);
+  odd.n_samples = n_samples;
+  odd.stuck_index = odd.hold_index = odd.jump_index = -1;
+}
+
+/* For loaders: time with the hours that the whole process is said to have stood still. */
+gint64
+odd_clock (void)
+{
+  g_atomic_int_inc (&odd.clock_calls);
+  return g_get_monotonic_time () + g_atomic_int_get (&odd.clock_hours) * HOUR_US;
+}
+
+/* An hour passes that no thread of the process sees; returns when a waiting consumer has looked at
+ * the clock since. */
+static void
+odd_jump (void)
+{
+  gint calls;
+
+  g_atomic_int_inc (&odd.clock_hours);
+  calls = g_atomic_int_get (&odd.clock_calls);
+  while (g_atomic_int_get (&odd.clock_calls) < calls + 4)
+    g_usleep (1000);
+}
+
+static void
+odd_hold (void)
+{
+  g_atomic_int_set (&odd.holding, TRUE);
+  g_mutex_lock (&odd.mutex);
+  while (!odd.let_go)
+    g_cond_wait (&odd.cond, &odd.mutex);
+  g_mutex_unlock (&odd.mutex);
+}
+
+static gboolean
+odd_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  DynoDatasetInfo *info = &dataset->info;
+
+  info->n_samples = odd.n_samples;
+  info->channels = 1;
+  info->min_width = info->max_width = 64;
+  info->min_height = info->max_height = 200;
+  dyno_dataset_info_set_classes (info, 2);
+  info->class_counts[0] = info->class_counts[1] = info->n_samples / 2;
+  return TRUE;
+}
+
+static gint32
+odd_label (DynoDataset *dataset, guint64 index)
+{
+  return (gint32) (index % 2);
+}
+
+static gboolean
+odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
+            gpointer target, GByteArray *scratch, GError **error)
+{
+  g_atomic_int_inc (&odd.decodes);
+  if ((gint) index == odd.stuck_index
+      && (g_atomic_int_add (&odd.stuck_calls, 1) == 0 || odd.stuck_always))
+    {
+      g_mutex_lock (&odd.mutex);
+      while (!odd.release)
+        g_cond_wait (&odd.cond, &odd.mutex);
+      g_mutex_unlock (&odd.mutex);
+    }
+  if ((gint) index == odd.hold_index)
+    odd_hold ();
+  if ((gint) index == odd.jump_index)
+    odd_jump ();
+  if (odd.sleep_us > 0)
+    g_usleep (odd.sleep_us);
+  if (odd.jitter)
+    g_usleep (g_random_int_range (0, 300));
+  if (odd.on_decode != NULL)
+    odd.on_decode (index);
+  if (odd.bad_every > 0 && (guint) (index % odd.bad_every) - odd.bad_phase < MAX (odd.bad_run, 1))
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "made bad");
+      return FALSE;
+    }
+  memset (pixels, (int) (index * 7 + 1) & 0xff, (gsize) width * height);
+  memcpy ((guint8 *) pixels + INDEX_AT, &index, sizeof index);
+  *(gint32 *) target = (gint32) index;
+  return TRUE;
+}
+
+static const DynoDatasetClass odd_class = {
+  .kind = "odd", .title = "Odd", .open = odd_open, .decode = odd_decode, .label = odd_label
+};
+
+DynoDataset *
+open_odd (void)
+{
+  DynoLocation location = { .text = (char *) "odd",
+                            .scheme = (char *) "odd",
+                            .body = (char *) "odd" };
+  DynoDatasetParams params = { 0 };
+  DynoOpenContext context = { .location = &location, .params = &params, .max_listed = 1 };
+  g_autoptr (GError) error = NULL;
+  DynoDataset *dataset = dyno_dataset_new (&odd_class, &context, &error);
+
+  g_assert_no_error (error);
+  return dataset;
+}
+
+guint64
+odd_index_at (const DynoBatch *batch, guint32 row)
+{
+  guint64 index;
+
+  memcpy (&index, (const guint8 *) batch->pixels + row * SAMPLE_SIZE + INDEX_AT, sizeof index);
+  g_assert_cmpint (batch->classes[row], ==, (gint32) index);
+  return index;
+}
+
+void
+release_stuck (void)
+{
+  g_mutex_lock (&odd.mutex);
+  odd.release = TRUE;
+  g_cond_broadcast (&odd.cond);
+  g_mutex_unlock (&odd.mutex);
+}
+
+DynoDataset *
+open_shapes (const char *location)
+{
+  g_autoptr (GError) error = NULL;
+  DynoDataset *dataset = dyno_dataset_open (location, NULL, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return dataset;
+}
+
+DynoLoader *
+make_loader (DynoDataset *dataset, DynoLoaderParams params)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) all = NULL, none = NULL;
+  DynoLoader *loader;
+
+  dyno_dataset_split (dataset, 0, 0, &all, &none);
+  params.width = info->max_width;
+  params.height = info->max_height;
+  loader = dyno_loader_new (dataset, all, &params, &error);
+  g_assert_no_error (error);
+  return loader;
+}
+
+/* Everything that batches say, folded into one number; the count of batches too. */
+guint64
+fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, guint64 epoch,
+            guint64 first, guint *count)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  gsize row = (gsize) info->max_width * info->max_height * info->channels;
+  guint64 hash = DYNO_HASH_START, index = first;
+  g_autoptr (GError) error = NULL;
+  DynoBatch *batch;
+
+  dyno_loader_start_epoch (loader, epoch, first);
+  while ((batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL)
+    {
+      g_assert_cmpuint (batch->index, ==, index);
+      index++;
+      hash = dyno_hash_bytes (hash, &batch->n_valid, sizeof batch->n_valid);
+      hash = dyno_hash_bytes (hash, batch->pixels, row * params.batch);
+      hash = dyno_hash_bytes (hash, batch->classes, sizeof (gint32) * params.batch);
+      hash = dyno_hash_bytes (hash, batch->flip_seeds, sizeof (guint32) * params.batch);
+      dyno_loader_release (loader, batch);
+    }
+  g_assert_no_error (error);
+  if (count != NULL)
+    *count = (guint) (index - first);
+  return hash;
+}
+
+guint64
+fold_new (DynoDataset *dataset, DynoLoaderParams params, guint64 epoch)
+{
+  g_autoptr (DynoLoader) loader = make_loader (dataset, params);
+  return fold_epoch (loader, dataset, params, epoch, 0, NULL);
+}
+
+void
+take_and_release (DynoLoader *loader)
+{
+  g_autoptr (GError) error = NULL;
+  DynoBatch *batch = dyno_loader_next (loader, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  dyno_loader_release (loader, batch);
+}
