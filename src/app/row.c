@@ -100,7 +100,7 @@ void
 dyno_row_set_reason (DynoRow *self, const char *reason, const char *help)
 {
   if (self->control)
-    gtk_widget_set_sensitive (self->control, reason == NULL);
+    gtk_widget_set_sensitive (self->control, !reason);
   gtk_widget_set_tooltip_text (GTK_WIDGET (self), reason ? reason : help);
   dyno_widget_add_class (GTK_WIDGET (self), "off", reason != NULL);
 }

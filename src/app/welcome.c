@@ -17,7 +17,7 @@ static void
 show_setup (DynoWelcome *self)
 {
   const GError *error = dyno_setup_get_device_error (self->setup);
-  gtk_widget_set_visible (self->steps, error == NULL);
+  gtk_widget_set_visible (self->steps, !error);
   gtk_widget_set_visible (self->cause, error != NULL);
   if (error)
     {

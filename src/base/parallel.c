@@ -31,7 +31,7 @@ dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
 
   /* This thread is one of them, and does all where the system has no more threads to give. */
   while (started + 1 < n_threads
-         && (threads[started] = g_thread_try_new ("parallel", work, &loop, NULL)) != NULL)
+         && (threads[started] = g_thread_try_new ("parallel", work, &loop, NULL)))
     started++;
   work (&loop);
   for (guint i = 0; i < started; i++)

@@ -194,7 +194,7 @@ sum_up (const Row *rows, guint n)
       g_autofree char *name = g_strdup_printf ("%s %s", d->node->op->name, d->pass);
       Sum *sum = g_hash_table_lookup (sums, name);
 
-      if (sum == NULL)
+      if (!sum)
         {
           sum = g_new0 (Sum, 1);
           sum->name = g_steal_pointer (&name);

@@ -119,16 +119,16 @@ start_noise (DynoBench *bench)
 {
   bench->noise.n = dyno_network_get_pixels (bench->graph)->size_bytes / sizeof (float);
   bench->noise.values = g_try_new (float, bench->noise.n);
-  if (bench->noise.values != NULL)
+  if (bench->noise.values)
     bench->noise_thread = g_thread_try_new ("dyno-noise", make_noise, &bench->noise, NULL);
-  if (bench->noise.values != NULL && bench->noise_thread == NULL)
+  if (bench->noise.values && !bench->noise_thread)
     make_noise (&bench->noise); /* no thread to be had: here, then */
 }
 
 static void
 finish_noise (DynoBench *bench)
 {
-  if (bench->noise_thread != NULL)
+  if (bench->noise_thread)
     g_thread_join (g_steal_pointer (&bench->noise_thread));
 }
 
@@ -142,7 +142,7 @@ upload_data (DynoBench *bench, GError **error)
   g_autofree gint32 *classes = g_new (gint32, bench->batch);
 
   finish_noise (bench);
-  if (bench->noise.values == NULL)
+  if (!bench->noise.values)
     {
       g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_OVERFLOW,
                    "A batch of %u needs more memory than there is; take a smaller --batch",
@@ -225,7 +225,7 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
   bench->batch = batch;
   bench->amp = amp;
   bench->graph = dyno_network_build (&params, error);
-  if (bench->graph == NULL)
+  if (!bench->graph)
     return FALSE;
   bench->start = dyno_start_values_new (bench->graph, 1);
   start_noise (bench);
@@ -248,18 +248,18 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
       return FALSE;
     }
   reached ("device and choices");
-  if (bench->graph == NULL && !dyno_bench_start (bench, workload, batch, amp, error))
+  if (!bench->graph && !dyno_bench_start (bench, workload, batch, amp, error))
     return FALSE;
   if (autotune && !tune_kernels (bench, choices, error))
     return FALSE;
   bench->lowering = dyno_lowering_new (bench->graph, info, choices, error);
-  if (bench->lowering == NULL
+  if (!bench->lowering
       || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_ONE_INPUT, &bench->plan,
                              error))
     return FALSE;
   reached ("plan");
   bench->memory = dyno_memory_new (bench->device, &bench->plan, error);
-  if (bench->memory == NULL)
+  if (!bench->memory)
     return FALSE;
   reached ("memory");
   bench->program =
@@ -429,7 +429,7 @@ static gboolean
 check_names (const char *command, char **names, char **modes)
 {
   for (guint i = 0; names[i]; i++)
-    if (dyno_bench_find_workload (g_strstrip (names[i])) == NULL)
+    if (!dyno_bench_find_workload (g_strstrip (names[i])))
       {
         g_autofree char *known = workload_names (", ");
         dyno_cli_usage (command, "--workload %s: there is no such workload; there are %s", names[i],
@@ -468,7 +468,7 @@ bench_table (const char *command, const BenchOptions *o)
   if (!dyno_bench_start (&bench, first, first_batch, strcmp (modes[0], "amp") == 0, NULL))
     dyno_bench_clear (&bench);
   bench.device = device = dyno_device_open (&params, &error);
-  if (device == NULL)
+  if (!device)
     {
       dyno_bench_clear (&bench);
       return dyno_cli_fail (g_steal_pointer (&error), TRUE);

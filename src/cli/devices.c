@@ -161,7 +161,7 @@ measure (guint index, GError **error)
   DynoCeilings ceilings;
   g_autoptr (DynoDevice) device = dyno_device_open (&params, error);
 
-  if (device == NULL || !dyno_ceilings_measure (device, &ceilings, error))
+  if (!device || !dyno_ceilings_measure (device, &ceilings, error))
     return FALSE;
   dyno_ceilings_keep (dyno_device_get_info (device), &ceilings);
   return TRUE;
@@ -187,7 +187,7 @@ dyno_verb_devices (int argc, char **argv)
                        NULL, 0, &code))
     return code;
   devices = dyno_device_list (&error);
-  if (devices == NULL)
+  if (!devices)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   if (only < -1 || only >= (int) devices->len)
     return dyno_cli_fail (g_error_new (DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,

@@ -86,7 +86,7 @@ from_base (int code)
 DynoExitCode
 dyno_exit_code (const GError *error)
 {
-  if (error == NULL)
+  if (!error)
     return DYNO_EXIT_OK;
   if (error->domain == DYNO_GPU_ERROR)
     return from_gpu (error->code);

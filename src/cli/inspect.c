@@ -217,12 +217,12 @@ dyno_verb_inspect (int argc, char **argv)
           "Shows what a data set holds: kind, samples, classes, sizes, what cannot be read.",
           entries, NULL, &names, 1, &code))
     return code;
-  if (names == NULL)
+  if (!names)
     return dyno_cli_usage (argv[0], "DATA is missing; to try one: builtin:shapes");
   params.targets = targets;
   dataset =
       dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
-  if (dataset == NULL)
+  if (!dataset)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   code = DYNO_EXIT_OK;
   if (!find_facts (dataset, deep, &facts, &error))

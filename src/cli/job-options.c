@@ -79,7 +79,7 @@ find_resumed_settings (const char *resume)
 {
   g_autofree char *folder = NULL, *path = NULL;
 
-  if (resume == NULL)
+  if (!resume)
     return NULL;
   folder =
       g_file_test (resume, G_FILE_TEST_IS_DIR) ? g_strdup (resume) : g_path_get_dirname (resume);
@@ -95,7 +95,7 @@ set_one (DynoSettings *settings, const char *assignment, GError **error)
   guint n = 0;
   const DynoSettingInfo *table;
 
-  if (equals == NULL)
+  if (!equals)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: write KEY=VALUE",
                    assignment);
@@ -103,7 +103,7 @@ set_one (DynoSettings *settings, const char *assignment, GError **error)
     }
   key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
   value = g_strstrip (g_strdup (equals + 1));
-  if (dyno_setting_find (key) == NULL)
+  if (!dyno_setting_find (key))
     {
       g_autoptr (GPtrArray) names = g_ptr_array_new ();
       const char *near;
@@ -139,7 +139,7 @@ parse_level (const char *text, DynoLevel *level, GError **error)
   if (text)
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                  "--level %s: it is safe, recommended or max", text);
-  return text == NULL;
+  return !text;
 }
 
 /* --set in turn, then --epochs and --seed. */
@@ -162,7 +162,7 @@ list_assignments (const DynoJobOptions *o)
 static void
 replace (char **field, const char *value)
 {
-  if (value == NULL)
+  if (!value)
     return;
   g_free (*field);
   *field = g_strdup (value);
@@ -173,7 +173,7 @@ find_device (int index, DynoDeviceInfo *device, GError **error)
 {
   g_autoptr (GPtrArray) devices = dyno_device_list (error);
 
-  if (devices == NULL)
+  if (!devices)
     return FALSE;
   if (index >= (int) devices->len || index < -1)
     {
@@ -201,7 +201,7 @@ find_settings (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GE
                                   .file = o->settings_file,
                                   .set = (const char *const *) set };
 
-  if (o->preset && preset == NULL)
+  if (o->preset && !preset)
     return FALSE;
   if (!dyno_settings_sources_apply (&sources, dyno_dataset_get_info (cli_job->dataset),
                                     cli_job->job, warnings, error))
@@ -245,7 +245,7 @@ find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
   replace (&job->targets, o->targets);
   replace (&job->model, o->model);
   job->device = o->device;
-  if (job->data == NULL)
+  if (!job->data)
     {
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
                    "--data is missing; to try one: --data builtin:shapes");
@@ -363,7 +363,7 @@ open_dataset (const char *command, const DynoJob *job, GError **error)
   o->job = dyno_job_copy (job);
   o->cancellable = dyno_signals_get_cancellable ();
   thread = g_thread_try_new ("dyno-open", open_main, o, NULL);
-  if (thread == NULL)
+  if (!thread)
     open_main (o);
   if (!wait_for_opening (o, command))
     {
@@ -410,7 +410,7 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
     return FALSE;
 
   cli_job->dataset = open_dataset (o->json || o->quiet ? NULL : command, trial, error);
-  if (cli_job->dataset == NULL)
+  if (!cli_job->dataset)
     return FALSE;
   return find_settings (o, level, cli_job, error);
 }

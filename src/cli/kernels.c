@@ -147,7 +147,7 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
       graph ? dyno_lowering_new (graph, dyno_device_get_info (device), choices, error) : NULL;
   GPtrArray *points;
 
-  if (lowering == NULL)
+  if (!lowering)
     return FALSE;
   points = dyno_lowering_get_choice_points (lowering);
   for (guint i = 0; i < points->len; i++)
@@ -303,12 +303,12 @@ kernels (const char *command, const KernelOptions *o)
   guint64 batch = 32;
   guint n_failed = 0, n_uncompiled = 0;
 
-  if (dyno_model_find (o->model) == NULL)
+  if (!dyno_model_find (o->model))
     return dyno_cli_usage (command, "--model %s: there is no such model", o->model);
   if (o->batch && !g_ascii_string_to_unsigned (o->batch, 10, 1, 65536, &batch, NULL))
     return dyno_cli_usage (command, "--batch %s: a whole number from 1 to 65536", o->batch);
   device = dyno_device_open (&params, &error);
-  if (device == NULL)
+  if (!device)
     return dyno_cli_fail (g_steal_pointer (&error), o->json);
   info = dyno_device_get_info (device);
   if (!o->json)
@@ -354,7 +354,7 @@ dyno_verb_kernels (int argc, char **argv)
     ; /* it has told why */
   else
     {
-      if (o.model == NULL)
+      if (!o.model)
         o.model = g_strdup ("resnet18");
       code = kernels (argv[0], &o);
     }

@@ -145,7 +145,7 @@ main (int argc, char **argv)
   dyno_signals_ignore_pipe ();
   dyno_file_ignore_size_signal ();
   dyno_log_init ();
-  if (first == NULL)
+  if (!first)
     {
       print_help ();
       return leave (DYNO_EXIT_USAGE, FALSE);

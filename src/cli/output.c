@@ -140,8 +140,7 @@ dyno_out_has_colour (void)
 {
   const char *none = g_getenv ("NO_COLOR"), *term = g_getenv ("TERM");
 
-  return dyno_out_is_terminal () && (none == NULL || *none == '\0') && term
-         && strcmp (term, "dumb") != 0;
+  return dyno_out_is_terminal () && (!none || *none == '\0') && term && strcmp (term, "dumb") != 0;
 }
 
 char *
@@ -281,7 +280,7 @@ dyno_table_print (DynoTable *table)
 void
 dyno_table_free (DynoTable *table)
 {
-  if (table == NULL)
+  if (!table)
     return;
   g_ptr_array_unref (table->rows);
   g_free (table);

@@ -167,7 +167,7 @@ dyno_verb_presets (int argc, char **argv)
     {
       g_autoptr (DynoPreset) preset = dyno_preset_find (names[0], device, &error);
 
-      if (preset == NULL)
+      if (!preset)
         return dyno_cli_fail (g_steal_pointer (&error), as_json);
       if (as_json)
         print_json (preset, NULL);

@@ -279,7 +279,7 @@ on_event (Run *run, DynoEvent *event)
       on_warning (run, event->text);
       break;
     case DYNO_EVENT_ERROR:
-      if (run->error == NULL)
+      if (!run->error)
         run->error = g_error_copy (event->error);
       break;
     case DYNO_EVENT_DONE:
@@ -321,13 +321,13 @@ follow (Run *run)
           if (run->cli_job->job->out_dir)
             dyno_session_checkpoint (run->session);
         }
-      if (event == NULL)
+      if (!event)
         {
           dyno_out_flush ();
           event = dyno_session_pop (run->session, 100000);
         }
       dyno_progress_tick (&run->progress);
-      if (event == NULL)
+      if (!event)
         continue;
       on_event (run, event);
       over = event->type == DYNO_EVENT_DONE;
@@ -430,7 +430,7 @@ check_weights_out (const char *command, const TrainOptions *o)
   g_autofree char *shown = o->save_weights ? g_filename_display_name (o->save_weights) : NULL;
   GStatBuf status;
 
-  if (o->save_weights == NULL || o->force || g_lstat (o->save_weights, &status) != 0
+  if (!o->save_weights || o->force || g_lstat (o->save_weights, &status) != 0
       || S_ISDIR (status.st_mode))
     return DYNO_EXIT_OK;
   if (dyno_cli_ask ("“%s” exists%s. Replace it?", shown,

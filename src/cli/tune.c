@@ -132,7 +132,7 @@ record_trial (Search *search, const DynoTrial *trial)
 static void
 keep_error (Search *search, GError *error)
 {
-  if (search->error == NULL)
+  if (!search->error)
     search->error = error;
   else
     g_error_free (error);
@@ -149,7 +149,7 @@ write_files (Search *search, const DynoTrial *trial)
   GError *error = NULL;
 
   job->settings = trial->settings;
-  for (guint i = 0; i < G_N_ELEMENTS (formats) && error == NULL; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (formats) && !error; i++)
     {
       const DynoExporter *exporter = dyno_exporter_find (formats[i]);
       g_autofree char *name = g_strconcat ("settings.", exporter->extension, NULL);
@@ -237,7 +237,7 @@ follow (Search *search)
           dyno_tune_stop (search->tune);
         }
       dyno_progress_tick (&search->progress);
-      if (event == NULL)
+      if (!event)
         continue;
       on_event (search, event);
       over = event->type == DYNO_TUNE_EVENT_DONE;

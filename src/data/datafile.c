@@ -141,7 +141,7 @@ dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error)
     {
       /* The array rounds up to a power of two and aborts when there is no memory: ask first. */
       gpointer probe = size > unsure ? g_try_malloc (2 * size) : NULL;
-      if (size <= unsure || probe != NULL)
+      if (size <= unsure || probe)
         {
           g_free (probe);
           g_byte_array_set_size (scratch, (guint) size);

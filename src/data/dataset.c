@@ -78,7 +78,7 @@ short_name (const DynoLocation *location)
 {
   g_autofree char *absolute = NULL;
 
-  if (location->scheme != NULL)
+  if (location->scheme)
     return g_strdup (strcmp (location->scheme, "builtin") == 0 ? location->body : location->scheme);
   absolute = g_canonicalize_filename (location->body, NULL);
   return g_filename_display_basename (absolute);
@@ -112,14 +112,14 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   g_autoptr (DynoLocation) parsed = NULL;
   g_autofree char *shown = NULL;
 
-  g_return_val_if_fail (location != NULL, NULL);
+  g_return_val_if_fail (location, NULL);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
   parsed = dyno_location_new (location, error);
-  if (parsed == NULL)
+  if (!parsed)
     return NULL;
-  params = params != NULL ? params : &defaults;
-  for (guint i = 0; dyno_dataset_classes[i] != NULL; i++)
+  params = params ? params : &defaults;
+  for (guint i = 0; dyno_dataset_classes[i]; i++)
     if (dyno_dataset_classes[i]->matches (parsed))
       {
         DynoOpenContext context = { .location = parsed,
@@ -133,7 +133,7 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
       }
 
   shown = g_filename_display_name (location);
-  if (parsed->scheme != NULL)
+  if (parsed->scheme)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
                  _ ("There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC"),
                  shown);
@@ -156,9 +156,9 @@ dyno_dataset_ref (DynoDataset *dataset)
 void
 dyno_dataset_unref (DynoDataset *dataset)
 {
-  if (dataset == NULL || !g_atomic_ref_count_dec (&dataset->references))
+  if (!dataset || !g_atomic_ref_count_dec (&dataset->references))
     return;
-  if (dataset->klass->close != NULL)
+  if (dataset->klass->close)
     dataset->klass->close (dataset);
   info_clear (&dataset->info);
   g_ptr_array_unref (dataset->unreadable);
@@ -211,7 +211,7 @@ char *
 dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index)
 {
   g_return_val_if_fail (index < dataset->info.n_samples, NULL);
-  if (dataset->klass->describe != NULL)
+  if (dataset->klass->describe)
     return dataset->klass->describe (dataset, index);
   return g_strdup_printf ("#%" G_GUINT64_FORMAT, index);
 }

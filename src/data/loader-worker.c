@@ -15,7 +15,7 @@ dyno_worker_scratch_new (const DynoLoader *loader)
   scratch->pixels = g_try_malloc (loader->chunk * loader->sample_bytes);
   scratch->targets = g_try_malloc (loader->chunk * loader->target_bytes);
   scratch->bytes = g_byte_array_new ();
-  if (scratch->pixels == NULL || scratch->targets == NULL)
+  if (!scratch->pixels || !scratch->targets)
     g_clear_pointer (&scratch, dyno_worker_scratch_free);
   return scratch;
 }
@@ -23,7 +23,7 @@ dyno_worker_scratch_new (const DynoLoader *loader)
 void
 dyno_worker_scratch_free (DynoWorkerScratch *scratch)
 {
-  if (scratch == NULL)
+  if (!scratch)
     return;
   g_free (scratch->pixels);
   g_free (scratch->targets);
@@ -54,8 +54,7 @@ open_batch (DynoLoader *loader, guint place)
     {
       guint32 n = slot->batch.n_valid;
       memset ((guint8 *) slot->batch.pixels + n * row_bytes, 0, (batch - n) * row_bytes);
-      memset ((slot->batch.classes != NULL ? (guint8 *) slot->batch.classes
-                                           : (guint8 *) slot->batch.values)
+      memset ((slot->batch.classes ? (guint8 *) slot->batch.classes : (guint8 *) slot->batch.values)
                   + n * loader->target_bytes,
               0, (batch - n) * loader->target_bytes);
     }
@@ -91,10 +90,10 @@ dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task)
   DynoLoaderTask *again;
   DynoSlot *slot;
 
-  if (!loader->active || loader->failed != NULL)
+  if (!loader->active || loader->failed)
     return FALSE;
   again = g_queue_pop_head (&loader->reissue);
-  if (again != NULL)
+  if (again)
     {
       *task = *again;
       g_free (again);
@@ -159,12 +158,12 @@ decode_position (DynoLoader *loader, const DynoLoaderTask *task, guint64 positio
       g_autoptr (GError) reason = NULL;
       gboolean known = TRUE;
 
-      if (loader->cache != NULL && dyno_sample_cache_get (loader->cache, place, pixels, target))
+      if (loader->cache && dyno_sample_cache_get (loader->cache, place, pixels, target))
         return tried > 0 ? REPLACED : DECODED;
       if (dyno_dataset_decode (loader->dataset, loader->indices[place], params->width,
                                params->height, pixels, target, scratch, &reason))
         {
-          if (loader->cache != NULL)
+          if (loader->cache)
             dyno_sample_cache_put (loader->cache, place, pixels, target);
           return tried > 0 ? REPLACED : DECODED;
         }
@@ -213,10 +212,10 @@ commit (DynoLoader *loader, const DynoLoaderTask *task, const DynoWorkerScratch 
   loader->committing++;
   g_mutex_unlock (&loader->mutex);
 
-  if (failure == NULL)
+  if (!failure)
     {
-      guint8 *targets = slot->batch.classes != NULL ? (guint8 *) slot->batch.classes
-                                                    : (guint8 *) slot->batch.values;
+      guint8 *targets =
+          slot->batch.classes ? (guint8 *) slot->batch.classes : (guint8 *) slot->batch.values;
       memcpy ((guint8 *) slot->batch.pixels + task->row * loader->sample_bytes, scratch->pixels,
               task->count * loader->sample_bytes);
       memcpy (targets + task->row * loader->target_bytes, scratch->targets,
@@ -228,7 +227,7 @@ commit (DynoLoader *loader, const DynoLoaderTask *task, const DynoWorkerScratch 
   loader->samples_done += task->count;
   loader->bad_samples += n_bad;
   slot->n_bad += n_bad;
-  if (slot->error == NULL)
+  if (!slot->error)
     slot->error = g_steal_pointer (&failure);
   slot->done += task->count;
   if (slot->done == slot->batch.n_valid)
@@ -256,7 +255,7 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
     place[i] = loader->order[task->position + i];
   g_mutex_unlock (&loader->mutex);
 
-  for (guint32 i = 0; i < task->count && failure == NULL; i++)
+  for (guint32 i = 0; i < task->count && !failure; i++)
     {
       Outcome outcome = decode_position (
           loader, task, task->position + i, scratch->pixels + i * loader->sample_bytes,
@@ -294,7 +293,7 @@ worker_main (gpointer data)
   DynoWorkerScratch *scratch = dyno_worker_scratch_new (loader);
 
   g_mutex_lock (&loader->mutex);
-  while (scratch != NULL && !should_end (loader, worker))
+  while (scratch && !should_end (loader, worker))
     {
       if (!dyno_loader_claim (loader, &worker->task))
         {
@@ -313,7 +312,7 @@ worker_main (gpointer data)
       loader->alive--;
       g_ptr_array_remove_fast (loader->workers, worker);
       g_ptr_array_add (loader->ended, worker->thread);
-      if (scratch == NULL)
+      if (!scratch)
         {
           g_warning ("No memory for a loader worker; going on with %u", loader->alive);
           loader->target_workers = MIN (loader->target_workers, loader->alive);
@@ -339,7 +338,7 @@ dyno_loader_spawn_workers (DynoLoader *loader)
       worker->loader = loader;
       g_atomic_ref_count_inc (&loader->references);
       worker->thread = g_thread_try_new ("dyno-loader", worker_main, worker, &error);
-      if (worker->thread == NULL)
+      if (!worker->thread)
         {
           g_warning ("Only %u of %u loader workers could be started: %s", loader->alive,
                      loader->target_workers, error->message);

@@ -41,7 +41,7 @@ init_slot (DynoLoader *loader, gpointer pixels)
   DynoSlot *slot = &loader->slots[loader->n_slots];
 
   memset (slot, 0, sizeof *slot);
-  if (pixels == NULL)
+  if (!pixels)
     pixels = slot->own_pixels = g_try_malloc0 (batch * loader->sample_bytes);
   slot->batch.pixels = pixels;
   slot->batch.flip_seeds = g_try_new0 (guint32, batch);
@@ -51,8 +51,8 @@ init_slot (DynoLoader *loader, gpointer pixels)
   else
     slot->batch.values = g_try_malloc0 (batch * loader->target_bytes);
   loader->n_slots++;
-  return pixels != NULL && slot->batch.flip_seeds != NULL && slot->taken != NULL
-         && (slot->batch.classes != NULL || slot->batch.values != NULL);
+  return pixels && slot->batch.flip_seeds && slot->taken
+         && (slot->batch.classes || slot->batch.values);
 }
 
 static void
@@ -76,7 +76,7 @@ dyno_loader_count_slots (guint prefetch)
 static gboolean
 grow_slots (DynoLoader *loader)
 {
-  while (loader->params.slots == NULL
+  while (!loader->params.slots
          && loader->n_slots < MIN (dyno_loader_count_slots (loader->prefetch), loader->max_slots))
     if (!init_slot (loader, NULL))
       {
@@ -102,15 +102,15 @@ make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
   const DynoLoaderParams *params = &loader->params;
 
   loader->max_slots =
-      params->slots != NULL ? params->n_slots : dyno_loader_count_slots (DYNO_LOADER_MAX_PREFETCH);
+      params->slots ? params->n_slots : dyno_loader_count_slots (DYNO_LOADER_MAX_PREFETCH);
   loader->slots = g_new0 (DynoSlot, loader->max_slots);
-  for (guint i = 0; params->slots != NULL && i < params->n_slots; i++)
+  for (guint i = 0; params->slots && i < params->n_slots; i++)
     if (!init_slot (loader, params->slots[i]))
       return set_memory_error (error, "the loader's batches", batch_bytes);
   if (!grow_slots (loader) && loader->n_slots < 1 + HELD_SLOTS)
     return set_memory_error (error, "the loader's batches", batch_bytes * (1 + HELD_SLOTS));
   loader->consumer_scratch = dyno_worker_scratch_new (loader);
-  if (loader->consumer_scratch == NULL)
+  if (!loader->consumer_scratch)
     return set_memory_error (error, "decoding", loader->sample_bytes * loader->chunk);
   return TRUE;
 }
@@ -136,8 +136,7 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   loader->order = g_try_new (guint32, indices->len);
   loader->bad = g_try_malloc0 (indices->len);
   loader->ever_bad = g_try_malloc0 (indices->len);
-  if (loader->indices == NULL || loader->order == NULL || loader->bad == NULL
-      || loader->ever_bad == NULL)
+  if (!loader->indices || !loader->order || !loader->bad || !loader->ever_bad)
     return set_memory_error (error, "the order of samples", (guint64) indices->len * 10);
   memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
   return TRUE;
@@ -152,7 +151,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   guint64 batch_bytes;
 
   g_return_val_if_fail (params->batch > 0 && params->width > 0 && params->height > 0, NULL);
-  g_return_val_if_fail (params->slots == NULL || params->n_slots >= 2, NULL);
+  g_return_val_if_fail (!params->slots || params->n_slots >= 2, NULL);
   if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &batch_bytes))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
@@ -192,7 +191,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
     {
       loader->cache = dyno_sample_cache_new (loader->n_samples, loader->sample_bytes,
                                              loader->target_bytes, params->cache_limit_bytes);
-      if (loader->cache == NULL)
+      if (!loader->cache)
         g_warning ("No memory for the cache of samples; going on without");
     }
   return g_steal_pointer (&loader);
@@ -236,7 +235,7 @@ join_ended (DynoLoader *loader)
       if (loader->ended->len > 0)
         thread = g_ptr_array_steal_index_fast (loader->ended, 0);
       g_mutex_unlock (&loader->mutex);
-      if (thread == NULL)
+      if (!thread)
         return;
       g_thread_join (thread);
     }
@@ -259,7 +258,7 @@ dyno_loader_free (DynoLoader *loader)
 {
   gint64 deadline;
 
-  if (loader == NULL)
+  if (!loader)
     return;
   g_mutex_lock (&loader->mutex);
   loader->quit = TRUE;
@@ -360,14 +359,13 @@ look_for_stuck (DynoLoader *loader)
       abandon (loader, i - 1);
       found = TRUE;
     }
-  if (now - loader->waiting_since_us > loader->give_up_us && loader->alive > 0
-      && loader->failed == NULL)
+  if (now - loader->waiting_since_us > loader->give_up_us && loader->alive > 0 && !loader->failed)
     g_set_error (&loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
                  _ ("No sample of “%s” could be read for %.0f s; check that its disk or network "
                     "answers, then resume"),
                  dyno_dataset_get_info (loader->dataset)->name,
                  (double) loader->give_up_us / G_USEC_PER_SEC);
-  if (found && loader->failed == NULL)
+  if (found && !loader->failed)
     {
       dyno_loader_spawn_workers (loader);
       g_cond_broadcast (&loader->work);
@@ -395,7 +393,7 @@ static DynoBatch *
 take_slot (DynoLoader *loader, DynoSlot *slot)
 {
   loader->delivered_bad += slot->n_bad;
-  if (slot->error != NULL)
+  if (slot->error)
     loader->failed = g_steal_pointer (&slot->error);
   else if (loader->delivered_bad > loader->bad_limit)
     g_set_error (
@@ -405,7 +403,7 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
            "remove them, or allow a larger share (data.max_bad)"),
         loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
         loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
-  if (loader->failed != NULL)
+  if (loader->failed)
     return NULL;
   slot->state = DYNO_SLOT_HELD;
   loader->consume_batch++;
@@ -456,33 +454,33 @@ dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable
   DynoBatch *batch = NULL;
 
   g_return_val_if_fail (loader->active, NULL);
-  if (cancellable != NULL)
+  if (cancellable)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), loader, NULL);
   g_mutex_lock (&loader->mutex);
   loader->waiting_since_us = loader->waited_us;
-  while (batch == NULL && loader->consume_batch < loader->n_batches)
+  while (!batch && loader->consume_batch < loader->n_batches)
     {
       gboolean all_held;
       DynoSlot *slot = find_next (loader, &all_held);
 
-      if (loader->failed == NULL && slot != NULL && slot->state == DYNO_SLOT_READY)
+      if (!loader->failed && slot && slot->state == DYNO_SLOT_READY)
         batch = take_slot (loader, slot);
-      if (loader->failed != NULL)
+      if (loader->failed)
         g_propagate_error (error, g_error_copy (loader->failed));
       else if (all_held)
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
                      _ ("All %u batches of the loader are in use; release one first"),
                      loader->n_slots);
-      if (loader->failed != NULL || all_held)
+      if (loader->failed || all_held)
         break;
-      if (batch != NULL || g_cancellable_set_error_if_cancelled (cancellable, error))
+      if (batch || g_cancellable_set_error_if_cancelled (cancellable, error))
         break;
       excess += make_progress (loader);
     }
   g_mutex_unlock (&loader->mutex);
   if (handler != 0)
     g_cancellable_disconnect (cancellable, handler);
-  if (wait_us != NULL)
+  if (wait_us)
     *wait_us = loader->clock () - start - excess;
   return batch;
 }
@@ -546,9 +544,8 @@ dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats)
   g_mutex_lock (&loader->mutex);
   *stats = (DynoLoaderStats){ .samples = loader->samples_done,
                               .bad_samples = loader->bad_samples,
-                              .cached_bytes = loader->cache != NULL
-                                                  ? dyno_sample_cache_get_bytes (loader->cache)
-                                                  : 0,
+                              .cached_bytes =
+                                  loader->cache ? dyno_sample_cache_get_bytes (loader->cache) : 0,
                               .decode_us = loader->decode_us,
                               .workers = loader->alive };
   for (guint i = 0; i < loader->n_slots; i++)

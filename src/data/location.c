@@ -17,13 +17,13 @@ split_options (DynoLocation *location, GError **error)
 {
   char *question = strchr (location->body, '?');
 
-  if (question == NULL)
+  if (!question)
     return TRUE;
   *question = '\0';
   g_strfreev (location->options);
   location->options = g_strsplit (question + 1, "&", -1);
-  for (guint i = 0; location->options[i] != NULL; i++)
-    if (strchr (location->options[i], '=') == NULL)
+  for (guint i = 0; location->options[i]; i++)
+    if (!strchr (location->options[i], '='))
       {
         g_set_error (
             error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
@@ -69,7 +69,7 @@ dyno_location_new (const char *text, GError **error)
 {
   g_autoptr (DynoLocation) location = g_new0 (DynoLocation, 1);
 
-  g_return_val_if_fail (text != NULL, NULL);
+  g_return_val_if_fail (text, NULL);
   location->text = g_strdup (text);
   location->options = g_new0 (char *, 1);
   for (guint i = 0; i < G_N_ELEMENTS (schemes); i++)
@@ -89,7 +89,7 @@ dyno_location_new (const char *text, GError **error)
 void
 dyno_location_free (DynoLocation *location)
 {
-  if (location == NULL)
+  if (!location)
     return;
   g_free (location->text);
   g_free (location->scheme);
@@ -105,7 +105,7 @@ dyno_location_get_number (const DynoLocation *location, const char *key, guint64
   gsize length = strlen (key);
 
   *value = default_value;
-  for (guint i = 0; location->options[i] != NULL; i++)
+  for (guint i = 0; location->options[i]; i++)
     {
       const char *option = location->options[i];
       if (strncmp (option, key, length) != 0 || option[length] != '=')
@@ -125,7 +125,7 @@ dyno_location_get_number (const DynoLocation *location, const char *key, guint64
 gboolean
 dyno_location_check_options (const DynoLocation *location, const char *const *known, GError **error)
 {
-  for (guint i = 0; location->options[i] != NULL; i++)
+  for (guint i = 0; location->options[i]; i++)
     {
       g_autofree char *key = g_strndup (location->options[i], strcspn (location->options[i], "="));
       if (!g_strv_contains (known, key))

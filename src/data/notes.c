@@ -31,7 +31,7 @@ is_empty (const Notes *n, guint32 c)
 static gboolean
 is_untrained (const Notes *n, guint32 c)
 {
-  return n->train != NULL && n->train[c] == 0 && n->info->class_counts[c] > 0;
+  return n->train && n->train[c] == 0 && n->info->class_counts[c] > 0;
 }
 
 static gboolean
@@ -111,7 +111,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
     g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
   if (info->target_kind == DYNO_TARGET_CLASS && !info->device_noise)
     {
-      if (train != NULL && validation != NULL)
+      if (train && validation)
         {
           n.train = counts;
           n.validation = counts + info->n_classes;

@@ -21,10 +21,10 @@ free_memory (void)
   char line[256];
   FILE *file = fopen ("/proc/meminfo", "re");
 
-  while (file != NULL && fgets (line, sizeof line, file) != NULL)
+  while (file && fgets (line, sizeof line, file))
     if (sscanf (line, "MemAvailable: %" G_GUINT64_FORMAT " kB", &kilobytes) == 1)
       break;
-  if (file != NULL)
+  if (file)
     fclose (file);
   return kilobytes > 0 ? kilobytes * 1024 : (guint64) 1 << 30;
 }
@@ -39,7 +39,7 @@ dyno_sample_cache_new (guint64 n_places, gsize pixel_bytes, gsize target_bytes, 
   cache->target_bytes = target_bytes;
   cache->limit_bytes = limit_bytes > 0 ? limit_bytes : free_memory () / 2;
   cache->entries = g_try_new0 (gpointer, n_places);
-  if (cache->entries == NULL)
+  if (!cache->entries)
     g_clear_pointer (&cache, g_free);
   return cache;
 }
@@ -47,7 +47,7 @@ dyno_sample_cache_new (guint64 n_places, gsize pixel_bytes, gsize target_bytes, 
 void
 dyno_sample_cache_free (DynoSampleCache *cache)
 {
-  if (cache == NULL)
+  if (!cache)
     return;
   for (guint64 i = 0; i < cache->n_places; i++)
     g_free (cache->entries[i]);
@@ -60,7 +60,7 @@ dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer pixels, g
 {
   const guint8 *entry = g_atomic_pointer_get (&cache->entries[place]);
 
-  if (entry == NULL)
+  if (!entry)
     return FALSE;
   memcpy (pixels, entry, cache->pixel_bytes);
   memcpy (target, entry + cache->pixel_bytes, cache->target_bytes);
@@ -78,7 +78,7 @@ dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixe
    * passed. */
   if ((gsize) g_atomic_pointer_add (&cache->used_bytes, (gssize) size) + size <= cache->limit_bytes)
     entry = g_try_malloc (size);
-  if (entry != NULL)
+  if (entry)
     {
       memcpy (entry, pixels, cache->pixel_bytes);
       memcpy (entry + cache->pixel_bytes, target, cache->target_bytes);

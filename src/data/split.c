@@ -54,7 +54,7 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
   g_return_if_fail (val_fraction >= 0 && val_fraction < 1);
   *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
   *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
-  if (dataset->info.has_split && dataset->klass->is_validation != NULL)
+  if (dataset->info.has_split && dataset->klass->is_validation)
     {
       split_own (dataset, *train, *validation);
       return;

@@ -54,7 +54,7 @@ verify_main (gpointer data)
   g_autoptr (GArray) failures = g_array_new (FALSE, FALSE, sizeof (Failure));
   guint64 first;
 
-  while (pixels != NULL && take_run (v, &first))
+  while (pixels && take_run (v, &first))
     {
       guint64 end = MIN (first + RUN, info->n_samples), failed = 0;
 
@@ -111,7 +111,7 @@ run_threads (Verify *v, DynoScanProgress progress, gpointer data, GCancellable *
         continue;
       v->stop = v->stop || g_cancellable_is_cancelled (cancellable);
       g_mutex_unlock (&v->mutex);
-      if (progress != NULL)
+      if (progress)
         progress (done, data);
       g_mutex_lock (&v->mutex);
     }

@@ -38,7 +38,7 @@ day (void)
 
   if (pinned && g_ascii_string_to_signed (pinned, 10, 0, G_MAXINT32, &seconds, NULL))
     time = g_date_time_new_from_unix_utc (seconds);
-  if (time == NULL)
+  if (!time)
     time = g_date_time_new_now_local ();
   return g_strdup_printf ("%04d-%02d-%02d", g_date_time_get_year (time),
                           g_date_time_get_month (time), g_date_time_get_day_of_month (time));

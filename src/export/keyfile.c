@@ -8,7 +8,7 @@
 static void
 set_name (GKeyFile *file, const char *key, const char *value)
 {
-  if (value == NULL)
+  if (!value)
     return;
   if (g_utf8_validate (value, -1, NULL))
     g_key_file_set_string (file, DYNO_SETTINGS_GROUP_RUN, key, value);

@@ -80,7 +80,7 @@ open_at (const char *folder)
 {
   g_autofree char *path = folder ? g_build_filename (folder, MODULE_NAME, NULL) : NULL;
 
-  if (path == NULL || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
+  if (!path || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return NULL;
   return g_module_open (path, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
 }
@@ -92,8 +92,7 @@ build_folder (void)
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
 
-  if (folder == NULL
-      || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
+  if (!folder || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
     return NULL;
   return g_build_filename (folder, "..", "plot", NULL);
 }
@@ -120,9 +119,9 @@ load (GError **error)
   static GModule *module;
   gpointer symbol = NULL;
 
-  if (module == NULL)
+  if (!module)
     module = find_module ();
-  if (module == NULL || !g_module_symbol (module, DYNO_CURVES_SYMBOL, &symbol) || symbol == NULL)
+  if (!module || !g_module_symbol (module, DYNO_CURVES_SYMBOL, &symbol) || !symbol)
     {
       const char *cause = g_module_error ();
       g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "%s",
@@ -140,7 +139,7 @@ dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics, guint64 
   DynoCurvesWrite write_curves = load (error);
   g_autoptr (Points) p = NULL;
 
-  if (write_curves == NULL)
+  if (!write_curves)
     return FALSE;
   p = collect (metrics);
   {

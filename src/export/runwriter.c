@@ -37,7 +37,7 @@ is_resumed (const char *folder, const char *resume)
 {
   g_autofree char *parent = NULL;
 
-  if (resume == NULL)
+  if (!resume)
     return FALSE;
   parent = g_path_get_dirname (resume);
   return same_folder (folder, resume) || same_folder (folder, parent);
@@ -122,7 +122,7 @@ make_absolute (char **name)
 {
   char *path;
 
-  if (*name == NULL || !g_file_test (*name, G_FILE_TEST_EXISTS))
+  if (!*name || !g_file_test (*name, G_FILE_TEST_EXISTS))
     return;
   path = g_canonicalize_filename (*name, NULL);
   g_free (*name);

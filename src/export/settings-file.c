@@ -16,7 +16,7 @@ static void G_GNUC_PRINTF (3, 4)
   va_list arguments;
   g_autofree char *text = NULL;
 
-  if (warnings == NULL)
+  if (!warnings)
     return;
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
@@ -48,7 +48,7 @@ read_run (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warnings)
                    escaped = strcmp (keys[i], escaped_key) == 0;
 
           known |= plain || escaped;
-          if (value == NULL || *value == '\0' || (!plain && !escaped))
+          if (!value || *value == '\0' || (!plain && !escaped))
             continue;
           g_free (*names[k].field);
           *names[k].field = plain ? g_strdup (value) : g_strcompress (value);
@@ -56,7 +56,7 @@ read_run (GKeyFile *file, const char *shown, DynoJob *job, GPtrArray *warnings)
       if (!known)
         warn (warnings, shown, "[%s]: unknown key %.60s, left out", DYNO_SETTINGS_GROUP_RUN,
               keys[i]);
-      else if (value == NULL)
+      else if (!value)
         warn (warnings, shown, "[%s]: %s cannot be read, left out", DYNO_SETTINGS_GROUP_RUN,
               keys[i]);
     }

@@ -10,7 +10,7 @@ read_file (const char *path, DynoJob *job, GPtrArray *warnings, GError **error)
 {
   g_autoptr (DynoJob) read = NULL;
 
-  if (path == NULL)
+  if (!path)
     return TRUE;
   read = dyno_job_copy (job);
   if (!dyno_settings_file_read (path, read, warnings, error))
@@ -27,7 +27,7 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
   const char *equals = strchr (assignment, '=');
   g_autofree char *key = NULL, *value = NULL;
 
-  if (equals == NULL)
+  if (!equals)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "%s: write KEY=VALUE",
                    assignment);
@@ -59,7 +59,7 @@ apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, D
   g_autoptr (DynoJob) above = dyno_job_copy (job);
   guint32 width = 0, height = 0;
 
-  if (sources->preset == NULL)
+  if (!sources->preset)
     return TRUE;
   if (!apply_over_preset (sources, above, NULL, error))
     return FALSE;

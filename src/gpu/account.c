@@ -193,13 +193,13 @@ dyno_device_collect (DynoDevice *device)
       DynoDeferredFree *deferred = &g_array_index (device->deferred, DynoDeferredFree, i);
       if (!is_due (device, deferred))
         continue;
-      if (due == NULL)
+      if (!due)
         due = g_array_new (FALSE, FALSE, sizeof (DynoDeferredFree));
       g_array_append_val (due, *deferred);
       g_array_remove_index_fast (device->deferred, i);
     }
   g_mutex_unlock (&device->deferred_lock);
-  for (guint i = 0; due != NULL && i < due->len; i++)
+  for (guint i = 0; due && i < due->len; i++)
     destroy (device, &g_array_index (due, DynoDeferredFree, i));
 }
 

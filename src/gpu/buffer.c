@@ -212,7 +212,7 @@ dyno_buffer_free (DynoBuffer *buffer)
 {
   DynoDevice *device;
 
-  if (buffer == NULL)
+  if (!buffer)
     return;
   device = buffer->device;
   for (guint i = 0; i < device->n_queues; i++)
@@ -285,7 +285,7 @@ copy_chunk (const Copy *copy, guint64 offset, guint64 size_bytes, GError **error
   DynoDevice *device = copy->buffer->device;
   g_autoptr (DynoCommand) command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, error);
 
-  if (command == NULL)
+  if (!command)
     return FALSE;
   if (copy->to_device)
     dyno_command_copy_bytes (command, copy->staging, 0, copy->buffer, offset, size_bytes);
@@ -304,7 +304,7 @@ dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64
   g_return_val_if_fail (is_inside (buffer, offset, size_bytes), FALSE);
   if (size_bytes == 0)
     return TRUE;
-  if (buffer->mapped != NULL)
+  if (buffer->mapped)
     {
       if (!dyno_device_wait_idle (buffer->device, error))
         return FALSE;
@@ -313,7 +313,7 @@ dyno_buffer_write (DynoBuffer *buffer, guint64 offset, const void *data, guint64
     }
   staging = dyno_buffer_new (buffer->device, MIN (size_bytes, STAGING_BYTES), DYNO_MEMORY_STAGING,
                              DYNO_BUFFER_UPLOAD, error);
-  if (staging == NULL)
+  if (!staging)
     return FALSE;
   for (guint64 done = 0; done < size_bytes;)
     {
@@ -336,7 +336,7 @@ dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_b
   g_return_val_if_fail (is_inside (buffer, offset, size_bytes), FALSE);
   if (size_bytes == 0)
     return TRUE;
-  if (buffer->mapped != NULL)
+  if (buffer->mapped)
     {
       if (!dyno_device_wait_idle (buffer->device, error))
         return FALSE;
@@ -345,7 +345,7 @@ dyno_buffer_read (DynoBuffer *buffer, guint64 offset, void *data, guint64 size_b
     }
   staging = dyno_buffer_new (buffer->device, MIN (size_bytes, STAGING_BYTES), DYNO_MEMORY_STAGING,
                              DYNO_BUFFER_READBACK, error);
-  if (staging == NULL)
+  if (!staging)
     return FALSE;
   for (guint64 done = 0; done < size_bytes;)
     {
@@ -369,7 +369,7 @@ dyno_buffer_fill (DynoBuffer *buffer, guint64 offset, guint64 size_bytes, guint3
   if (size_bytes == 0)
     return TRUE;
   command = dyno_command_new (buffer->device, DYNO_QUEUE_COMPUTE, error);
-  if (command == NULL)
+  if (!command)
     return FALSE;
   dyno_command_fill (command, buffer, offset, size_bytes, word);
   return run_blocking (buffer->device, command, error);

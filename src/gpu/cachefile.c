@@ -27,7 +27,7 @@ dyno_cache_file_path (const char *folder, DynoCacheKey key, const char *suffix)
                                            key.words[0], key.words[1], suffix);
   g_autofree char *path = dyno_cache_dir (folder);
 
-  return path != NULL ? g_build_filename (path, name, NULL) : NULL;
+  return path ? g_build_filename (path, name, NULL) : NULL;
 }
 
 static gboolean
@@ -50,7 +50,7 @@ dyno_cache_file_read (const char *path, const char magic[8], DynoCacheKey key)
   g_autofree char *data = NULL;
   gsize size;
 
-  if (path == NULL || !g_file_get_contents (path, &data, &size, NULL))
+  if (!path || !g_file_get_contents (path, &data, &size, NULL))
     return NULL;
   if (!is_whole (data, size, magic, key))
     {
@@ -72,7 +72,7 @@ dyno_cache_file_write (const char *path, const char magic[8], DynoCacheKey key, 
                     .size_bytes = size_bytes,
                     .hash = dyno_hash_bytes (DYNO_HASH_START, data, size_bytes) };
 
-  if (path == NULL || size_bytes > G_MAXINT32)
+  if (!path || size_bytes > G_MAXINT32)
     return;
   memcpy (header.magic, magic, sizeof header.magic);
   file = g_byte_array_sized_new ((guint) (sizeof header + size_bytes));

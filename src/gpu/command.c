@@ -140,7 +140,7 @@ dyno_command_free (DynoCommand *command)
   DynoDeferredFree deferred = { .kind = DYNO_MEMORY_OTHER };
   DynoDevice *device;
 
-  if (command == NULL)
+  if (!command)
     return;
   device = command->device;
   deferred.pool = command->pool;
@@ -313,7 +313,7 @@ dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
       return FALSE;
     }
   command->last_value = signal;
-  if (timeline_value != NULL)
+  if (timeline_value)
     *timeline_value = signal;
   return TRUE;
 }

@@ -21,7 +21,7 @@ dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, cons
 {
   if (result == VK_ERROR_DEVICE_LOST)
     g_atomic_int_set (&device->lost, 1);
-  dyno_vk_set_error (error, result, call, object != NULL ? object : device->info.name);
+  dyno_vk_set_error (error, result, call, object ? object : device->info.name);
 }
 
 gboolean
@@ -55,10 +55,10 @@ choose (GPtrArray *probes, int index, GError **error)
   /* The best device that can be used; when none can, the first one's complaint is the one to
    * read. */
   for (guint i = 0; index < 0 && i < probes->len; i++)
-    if (((DynoProbe *) probes->pdata[i])->lacks == NULL)
+    if (!((DynoProbe *) probes->pdata[i])->lacks)
       index = (int) i;
   probe = probes->pdata[MAX (index, 0)];
-  if (probe->lacks != NULL)
+  if (probe->lacks)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
                    _ ("Device %u (%s) cannot be used: it lacks %s; a later driver may have it"),
@@ -202,7 +202,7 @@ create_device (DynoDevice *device, GError **error)
   if (has)                                                      \
     {                                                           \
       add_feature (&info, &(feature));                          \
-      if ((extension) != NULL)                                  \
+      if ((extension))                                          \
         extensions[info.enabledExtensionCount++] = (extension); \
     }
   add_feature (&info, &features11);
@@ -305,7 +305,7 @@ device_free (DynoDevice *device)
       leave_behind (device);
       return;
     }
-  if (device->handle != VK_NULL_HANDLE && device->vk.DestroyDevice != NULL)
+  if (device->handle != VK_NULL_HANDLE && device->vk.DestroyDevice)
     {
       dyno_device_collect (device);
       dyno_kernel_table_clear (device);
@@ -319,7 +319,7 @@ device_free (DynoDevice *device)
   g_mutex_clear (&device->deferred_lock);
   g_array_unref (device->deferred);
   dyno_instance_free (device->instance);
-  if (device->probe != NULL)
+  if (device->probe)
     g_free (device->probe->lacks);
   g_free (device->probe);
   g_free (device->key);
@@ -351,16 +351,16 @@ dyno_device_open (const DynoDeviceParams *params, GError **error)
   };
   DynoProbe *probe;
 
-  if (params == NULL)
+  if (!params)
     params = &defaults;
   device->instance = dyno_instance_new (params->validation, error);
-  if (device->instance == NULL)
+  if (!device->instance)
     return NULL;
   probes = dyno_probe_all (device->instance, error);
-  if (probes == NULL)
+  if (!probes)
     return NULL;
   probe = choose (probes, params->index, error);
-  if (probe == NULL)
+  if (!probe)
     return NULL;
   device->probe = g_memdup2 (probe, sizeof *probe);
   device->info = probe->info;
@@ -388,7 +388,7 @@ dyno_device_ref (DynoDevice *device)
 void
 dyno_device_unref (DynoDevice *device)
 {
-  if (device != NULL && g_atomic_ref_count_dec (&device->references))
+  if (device && g_atomic_ref_count_dec (&device->references))
     device_free (device);
 }
 

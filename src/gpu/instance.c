@@ -93,9 +93,9 @@ dyno_instance_new (gboolean validation, GError **error)
                                 .pApplicationInfo = &application };
   VkResult result;
 
-  validation = validation || (asked != NULL && *asked != '\0' && strcmp (asked, "0") != 0);
+  validation = validation || (asked && *asked != '\0' && strcmp (asked, "0") != 0);
   instance->global = dyno_vk_load (error);
-  if (instance->global == NULL || !check_version (instance->global, error))
+  if (!instance->global || !check_version (instance->global, error))
     return NULL;
   if (validation && !has_layer (instance->global))
     {
@@ -126,7 +126,7 @@ dyno_instance_new (gboolean validation, GError **error)
     }
   if (!dyno_vk_load_instance (&instance->vk, instance->global, instance->handle, error))
     return NULL;
-  if (validation && instance->vk.CreateDebugUtilsMessengerEXT != NULL)
+  if (validation && instance->vk.CreateDebugUtilsMessengerEXT)
     instance->vk.CreateDebugUtilsMessengerEXT (instance->handle, &messenger, NULL,
                                                &instance->messenger);
   return g_steal_pointer (&instance);
@@ -135,11 +135,11 @@ dyno_instance_new (gboolean validation, GError **error)
 void
 dyno_instance_free (DynoInstance *instance)
 {
-  if (instance == NULL)
+  if (!instance)
     return;
   if (instance->messenger != VK_NULL_HANDLE)
     instance->vk.DestroyDebugUtilsMessengerEXT (instance->handle, instance->messenger, NULL);
-  if (instance->handle != VK_NULL_HANDLE && instance->vk.DestroyInstance != NULL)
+  if (instance->handle != VK_NULL_HANDLE && instance->vk.DestroyInstance)
     instance->vk.DestroyInstance (instance->handle, NULL);
   g_free (instance);
 }

@@ -101,14 +101,14 @@ create_cache (DynoDevice *device, GError **error)
   VkPipelineCacheCreateInfo info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO };
   VkResult result;
 
-  if (stored != NULL)
+  if (stored)
     {
       info.pInitialData = g_bytes_get_data (stored, &info.initialDataSize);
       table->saved_hash =
           dyno_hash_bytes (DYNO_HASH_START, info.pInitialData, info.initialDataSize);
     }
   result = device->vk.CreatePipelineCache (device->handle, &info, NULL, &table->cache);
-  if (result != VK_SUCCESS && stored != NULL)
+  if (result != VK_SUCCESS && stored)
     {
       info.initialDataSize = 0;
       info.pInitialData = NULL;
@@ -148,7 +148,7 @@ dyno_kernel_table_clear (DynoDevice *device)
   GHashTableIter iter;
   gpointer kernel;
 
-  if (table == NULL)
+  if (!table)
     return;
   dyno_kernel_cache_save (device);
   g_hash_table_iter_init (&iter, table->kernels);
@@ -286,7 +286,7 @@ build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GEr
     return FALSE;
   spirv = dyno_shader_compiler_get (device->kernels->compiler, spec->shader, spec->macros,
                                     spec->local_size, error);
-  if (spirv == NULL)
+  if (!spirv)
     return FALSE;
   info.pCode = g_bytes_get_data (spirv, &info.codeSize);
   result = device->vk.CreateShaderModule (device->handle, &info, NULL, &module);
@@ -313,13 +313,12 @@ dyno_kernel_get (DynoDevice *device, const DynoKernelSpec *spec, GError **error)
   DynoKernel *kernel;
   gboolean made;
 
-  g_return_val_if_fail (spec->shader != NULL && spec->n_constants <= DYNO_KERNEL_MAX_CONSTANTS,
-                        NULL);
+  g_return_val_if_fail (spec->shader && spec->n_constants <= DYNO_KERNEL_MAX_CONSTANTS, NULL);
   g_mutex_lock (&table->lock);
-  while ((kernel = g_hash_table_lookup (table->kernels, spec)) != NULL
+  while ((kernel = g_hash_table_lookup (table->kernels, spec))
          && kernel->pipeline == VK_NULL_HANDLE)
     g_cond_wait (&table->done, &table->lock);
-  if (kernel == NULL)
+  if (!kernel)
     {
       kernel = g_new0 (DynoKernel, 1);
       kernel->spec = *spec;
@@ -364,10 +363,10 @@ build_one (gpointer data, gpointer user_data)
   if (!g_atomic_int_get (&batch->failed)
       && !g_cancellable_set_error_if_cancelled (batch->cancellable, &error))
     batch->kernels[index] = dyno_kernel_get (batch->device, batch->specs[index], &error);
-  if (error != NULL)
+  if (error)
     {
       g_mutex_lock (&batch->lock);
-      if (batch->error == NULL)
+      if (!batch->error)
         batch->error = g_steal_pointer (&error);
       g_mutex_unlock (&batch->lock);
       g_atomic_int_set (&batch->failed, 1);
@@ -391,7 +390,7 @@ run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data
       if (alone)
         build_one (GUINT_TO_POINTER (done), batch);
       g_async_queue_pop (batch->finished);
-      if (progress != NULL && !g_atomic_int_get (&batch->failed))
+      if (progress && !g_atomic_int_get (&batch->failed))
         progress (done, count, data);
     }
   g_thread_pool_free (pool, FALSE, TRUE);
@@ -405,7 +404,7 @@ dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, gu
   g_autofree DynoKernel **made = g_new0 (DynoKernel *, count + 1);
   Batch batch = { .device = device, .specs = specs, .kernels = made, .cancellable = cancellable };
 
-  if (progress != NULL)
+  if (progress)
     progress (0, count, data);
   if (count == 0)
     return TRUE;
@@ -414,12 +413,12 @@ dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, gu
   run_batch (&batch, count, progress, data);
   g_async_queue_unref (batch.finished);
   g_mutex_clear (&batch.lock);
-  if (batch.error != NULL)
+  if (batch.error)
     {
       g_propagate_error (error, batch.error);
       return FALSE;
     }
-  if (kernels != NULL)
+  if (kernels)
     memcpy (kernels, made, count * sizeof *kernels);
   return TRUE;
 }

@@ -35,13 +35,13 @@ open_loader (gpointer data)
   GModule *module = g_module_open (LOADER_NAME, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
   gpointer symbol = NULL;
 
-  if (module == NULL)
+  if (!module)
     {
       loader->cause = g_strdup (g_module_error ());
       return loader;
     }
   g_module_make_resident (module);
-  if (!g_module_symbol (module, "vkGetInstanceProcAddr", &symbol) || symbol == NULL)
+  if (!g_module_symbol (module, "vkGetInstanceProcAddr", &symbol) || !symbol)
     {
       loader->cause = g_strdup ("it has no vkGetInstanceProcAddr");
       return loader;
@@ -50,7 +50,7 @@ open_loader (gpointer data)
 #define LOAD(name)                                                                        \
   loader->table.name =                                                                    \
       (PFN_vk##name) loader->table.GetInstanceProcAddr (VK_NULL_HANDLE, "vk" #name);      \
-  if (loader->table.name == NULL)                                                         \
+  if (!loader->table.name)                                                                \
     {                                                                                     \
       loader->cause = g_strdup ("it has no vk" #name " (Vulkan 1.1 or later is needed)"); \
       return loader;                                                                      \
@@ -95,7 +95,7 @@ dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global, VkInst
 #define LOAD(name) table->name = (PFN_vk##name) global->GetInstanceProcAddr (instance, "vk" #name);
 #define LOAD_REQUIRED(name) \
   LOAD (name)               \
-  if (table->name == NULL)  \
+  if (!table->name)         \
     return missing (error, "vk" #name);
   DYNO_VK_INSTANCE (LOAD_REQUIRED)
   DYNO_VK_INSTANCE_OPTIONAL (LOAD)
@@ -110,7 +110,7 @@ dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevi
 {
 #define LOAD_REQUIRED(name)                                                      \
   table->name = (PFN_vk##name) instance->GetDeviceProcAddr (device, "vk" #name); \
-  if (table->name == NULL)                                                       \
+  if (!table->name)                                                              \
     return missing (error, "vk" #name);
 #define LOAD(name) table->name = (PFN_vk##name) instance->GetDeviceProcAddr (device, "vk" #name);
   DYNO_VK_DEVICE (LOAD_REQUIRED)

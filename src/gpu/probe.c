@@ -122,7 +122,7 @@ has_matrix_khr (DynoInstance *instance, VkPhysicalDevice device, DynoDeviceInfo 
   uint32_t count = 0;
   g_autofree VkCooperativeMatrixPropertiesKHR *rows = NULL;
 
-  if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR == NULL)
+  if (!instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
     return FALSE;
   instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR (device, &count, NULL);
   rows = g_new0 (VkCooperativeMatrixPropertiesKHR, count + 1);
@@ -149,7 +149,7 @@ has_matrix_nv (DynoInstance *instance, VkPhysicalDevice device)
   uint32_t count = 0;
   g_autofree VkCooperativeMatrixPropertiesNV *rows = NULL;
 
-  if (instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV == NULL)
+  if (!instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV)
     return FALSE;
   instance->vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV (device, &count, NULL);
   rows = g_new0 (VkCooperativeMatrixPropertiesNV, count + 1);
@@ -201,7 +201,7 @@ count_processors (DynoInstance *instance, VkPhysicalDevice device, GHashTable *e
         head->pNext = properties.pNext;
         properties.pNext = head;
       }
-  if (properties.pNext == NULL)
+  if (!properties.pNext)
     return 0;
   instance->vk.GetPhysicalDeviceProperties2 (device, &properties);
   if (nv.shaderSMCount > 0)
@@ -450,8 +450,8 @@ dyno_probe_compare (gconstpointer a, gconstpointer b)
 {
   const DynoProbe *x = *(DynoProbe *const *) a, *y = *(DynoProbe *const *) b;
 
-  if ((x->lacks == NULL) != (y->lacks == NULL))
-    return x->lacks == NULL ? -1 : 1;
+  if ((!x->lacks) != (!y->lacks))
+    return !x->lacks ? -1 : 1;
   if (x->info.type != y->info.type)
     return x->info.type < y->info.type ? -1 : 1;
   if (x->info.vram_bytes != y->info.vram_bytes)
@@ -481,7 +481,7 @@ dyno_probe_all (DynoInstance *instance, GError **error)
   for (uint32_t i = 0; i < count; i++)
     {
       DynoProbe *probe = probe_one (instance, handles[i]);
-      if (probe != NULL)
+      if (probe)
         g_ptr_array_add (probes, probe);
     }
   if (probes->len == 0)
@@ -505,10 +505,10 @@ dyno_device_list (GError **error)
   g_autoptr (GPtrArray) probes = NULL;
   GPtrArray *infos;
 
-  if (instance == NULL)
+  if (!instance)
     return NULL;
   probes = dyno_probe_all (instance, error);
-  if (probes == NULL)
+  if (!probes)
     return NULL;
   infos = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < probes->len; i++)

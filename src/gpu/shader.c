@@ -71,7 +71,7 @@ resolve (const char *requested, const char *requesting, char **name)
       g_autofree char *joined = g_build_filename ("/", folders[i], requested, NULL);
       g_autofree char *whole = g_canonicalize_filename (joined, "/");
       GBytes *bytes = load (whole + 1);
-      if (bytes != NULL)
+      if (bytes)
         {
           *name = g_strdup (whole + 1);
           return bytes;
@@ -94,7 +94,7 @@ included_name (const char *line)
     return NULL;
   line += strlen ("include");
   line += strspn (line, " \t");
-  if (*line++ != '"' || (end = strchr (line, '"')) == NULL)
+  if (*line++ != '"' || !(end = strchr (line, '"')))
     return NULL;
   return g_strndup (line, (gsize) (end - line));
 }
@@ -113,12 +113,12 @@ hash_source (const char *name, GBytes *source, GHashTable *seen, DynoCacheKey *k
       key->words[i] = dyno_hash_string (key->words[i], name);
       key->words[i] = dyno_hash_bytes (key->words[i], text, size);
     }
-  for (guint i = 0; lines[i] != NULL; i++)
+  for (guint i = 0; lines[i]; i++)
     {
       g_autofree char *requested = included_name (lines[i]);
       g_autofree char *found = NULL;
-      g_autoptr (GBytes) bytes = requested != NULL ? resolve (requested, name, &found) : NULL;
-      if (bytes != NULL && g_hash_table_add (seen, g_strdup (found)))
+      g_autoptr (GBytes) bytes = requested ? resolve (requested, name, &found) : NULL;
+      if (bytes && g_hash_table_add (seen, g_strdup (found)))
         hash_source (found, bytes, seen, key);
     }
 }
@@ -153,7 +153,7 @@ on_include (void *data, const char *requested, int type, const char *requesting,
   Include *include = g_new0 (Include, 1);
 
   include->bytes = resolve (requested, requesting, &include->name);
-  if (include->bytes != NULL)
+  if (include->bytes)
     {
       gsize size;
       include->result.content = g_bytes_get_data (include->bytes, &size);
@@ -199,11 +199,11 @@ make_options (const Request *request)
       shaderc_compile_options_add_macro_definition (options, local_names[i],
                                                     strlen (local_names[i]), value, strlen (value));
     }
-  for (guint i = 0; macros[i] != NULL; i++)
+  for (guint i = 0; macros[i]; i++)
     {
       const char *equals = strchr (macros[i], '=');
-      gsize length = equals != NULL ? (gsize) (equals - macros[i]) : strlen (macros[i]);
-      const char *value = equals != NULL ? equals + 1 : "1";
+      gsize length = equals ? (gsize) (equals - macros[i]) : strlen (macros[i]);
+      const char *value = equals ? equals + 1 : "1";
       if (length > 0)
         shaderc_compile_options_add_macro_definition (options, macros[i], length, value,
                                                       strlen (value));
@@ -222,14 +222,13 @@ compile (shaderc_compiler_t compiler, const Request *request, GBytes *source, GE
   GBytes *spirv = NULL;
 
   shaderc_compile_options_release (options);
-  if (result != NULL
+  if (result
       && shaderc_result_get_compilation_status (result) == shaderc_compilation_status_success)
     spirv = g_bytes_new (shaderc_result_get_bytes (result), shaderc_result_get_length (result));
   else
     g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER,
                  "Shader %s with macros “%s” does not compile: %s", request->shader,
-                 request->macros,
-                 result != NULL ? shaderc_result_get_error_message (result) : "no result");
+                 request->macros, result ? shaderc_result_get_error_message (result) : "no result");
   shaderc_result_release (result);
   return spirv;
 }
@@ -243,10 +242,10 @@ hash_library (guint64 hash)
   g_autofree char *base = NULL;
   GStatBuf status;
 
-  if (dladdr ((void *) (gsize) &shaderc_compile_into_spv, &info) == 0 || info.dli_fname == NULL)
+  if (dladdr ((void *) (gsize) &shaderc_compile_into_spv, &info) == 0 || !info.dli_fname)
     return hash;
   base = g_path_get_basename (info.dli_fname);
-  if (strstr (base, "shaderc") == NULL || g_stat (info.dli_fname, &status) != 0)
+  if (!strstr (base, "shaderc") || g_stat (info.dli_fname, &status) != 0)
     return hash;
   hash = dyno_hash_string (hash, base);
   hash = dyno_hash_bytes (hash, &status.st_size, sizeof status.st_size);
@@ -261,7 +260,7 @@ compile_probe (shaderc_compiler_t compiler, const char *macros, guint32 target)
   };
   g_autoptr (GBytes) source = load (MATRIX_SHADER);
 
-  return source != NULL ? compile (compiler, &request, source, NULL) : NULL;
+  return source ? compile (compiler, &request, source, NULL) : NULL;
 }
 
 static gpointer
@@ -284,13 +283,13 @@ run_probe (gpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (tries) && probe->matrix == DYNO_MATRIX_NONE; i++)
     {
       g_autoptr (GBytes) spirv = compile_probe (compiler, tries[i].macros, tries[i].target);
-      if (spirv == NULL)
+      if (!spirv)
         continue;
       probe->matrix = tries[i].matrix;
       probe->matrix_needs_1_3 = tries[i].target == VULKAN_1_3;
     }
   /* The third word of SPIR-V is the generator's mark and version. */
-  if (plain != NULL && g_bytes_get_size (plain) >= 12)
+  if (plain && g_bytes_get_size (plain) >= 12)
     memcpy (&generator, (const char *) g_bytes_get_data (plain, NULL) + 8, sizeof generator);
   shaderc_compiler_release (compiler);
   shaderc_get_spv_version (&version, &revision);
@@ -364,7 +363,7 @@ dyno_shader_compiler_new (guint32 api_version)
 void
 dyno_shader_compiler_free (DynoShaderCompiler *compiler)
 {
-  if (compiler == NULL)
+  if (!compiler)
     return;
   g_hash_table_unref (compiler->entries);
   g_cond_clear (&compiler->done);
@@ -389,11 +388,11 @@ read_or_compile (DynoShaderCompiler *compiler, const Request *request, GBytes *s
   g_autofree char *path = dyno_cache_file_path ("shaders", key, ".spv");
   GBytes *spirv = dyno_cache_file_read (path, CACHE_MAGIC, key);
 
-  if (spirv != NULL && is_spirv (spirv))
+  if (spirv && is_spirv (spirv))
     return spirv;
   g_clear_pointer (&spirv, g_bytes_unref);
   spirv = compile (compiler->shaderc, request, source, error);
-  if (spirv != NULL)
+  if (spirv)
     dyno_cache_file_write (path, CACHE_MAGIC, key, g_bytes_get_data (spirv, NULL),
                            g_bytes_get_size (spirv));
   return spirv;
@@ -412,7 +411,7 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
   Entry *entry;
   Entry wanted = { 0 };
 
-  if (source == NULL)
+  if (!source)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER,
                    "This program has no shader “%s”: it is not in the list of shaders/meson.build",
@@ -421,14 +420,14 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
     }
   memcpy (request.local_size, local_size, sizeof request.local_size);
   if (probe->matrix_needs_1_3 && compiler->api_version >= VULKAN_1_3
-      && strstr (macros, MATRIX_PREFIX) != NULL)
+      && strstr (macros, MATRIX_PREFIX))
     request.target = VULKAN_1_3;
   wanted.key = make_key (&request, source, probe->fingerprint);
 
   g_mutex_lock (&compiler->lock);
-  while ((entry = g_hash_table_lookup (compiler->entries, &wanted)) != NULL && entry->spirv == NULL)
+  while ((entry = g_hash_table_lookup (compiler->entries, &wanted)) && !entry->spirv)
     g_cond_wait (&compiler->done, &compiler->lock);
-  if (entry != NULL)
+  if (entry)
     {
       spirv = g_bytes_ref (entry->spirv);
       g_mutex_unlock (&compiler->lock);
@@ -441,7 +440,7 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
   spirv = read_or_compile (compiler, &request, source, wanted.key, error);
 
   g_mutex_lock (&compiler->lock);
-  if (spirv != NULL)
+  if (spirv)
     entry->spirv = g_bytes_ref (spirv);
   else
     g_hash_table_remove (compiler->entries, entry);

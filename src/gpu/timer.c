@@ -52,7 +52,7 @@ dyno_timer_free (DynoTimer *timer)
   DynoDeferredFree deferred = { .kind = DYNO_MEMORY_OTHER };
   DynoDevice *device;
 
-  if (timer == NULL)
+  if (!timer)
     return;
   device = timer->device;
   deferred.queries = timer->pool;

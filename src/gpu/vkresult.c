@@ -87,6 +87,6 @@ void
 dyno_vk_set_error (GError **error, VkResult result, const char *call, const char *object)
 {
   g_set_error (error, DYNO_GPU_ERROR, (int) dyno_vk_result_code (result), "%s: %s (%d)%s%s%s", call,
-               dyno_vk_result_name (result), (int) result, object != NULL ? ": " : "",
-               object != NULL ? object : "", advice (result));
+               dyno_vk_result_name (result), (int) result, object ? ": " : "", object ? object : "",
+               advice (result));
 }

@@ -46,7 +46,7 @@ is_rate (double rate)
 static gboolean
 is_label (const char *label)
 {
-  return memchr (label, '\0', DYNO_CEILINGS_LABEL) != NULL && g_utf8_validate (label, -1, NULL);
+  return memchr (label, '\0', DYNO_CEILINGS_LABEL) && g_utf8_validate (label, -1, NULL);
 }
 
 static gboolean
@@ -65,7 +65,7 @@ dyno_ceilings_load (const DynoDeviceInfo *info, DynoCeilings *ceilings)
   g_autoptr (GBytes) bytes = dyno_cache_file_read (path, magic, content_key (info));
 
   *ceilings = (DynoCeilings){ 0 };
-  if (bytes == NULL || g_bytes_get_size (bytes) != sizeof *ceilings)
+  if (!bytes || g_bytes_get_size (bytes) != sizeof *ceilings)
     return FALSE;
   memcpy (ceilings, g_bytes_get_data (bytes, NULL), sizeof *ceilings);
   if (are_plausible (ceilings))
@@ -85,8 +85,7 @@ dyno_ceilings_keep (const DynoDeviceInfo *info, const DynoCeilings *ceilings)
 gboolean
 dyno_ceilings_on_matrix (const DynoKernelSpec *spec)
 {
-  return strstr (spec->macros, "MATRIX_KHR=") != NULL
-         || strstr (spec->macros, "MATRIX_NV=") != NULL;
+  return strstr (spec->macros, "MATRIX_KHR=") || strstr (spec->macros, "MATRIX_NV=");
 }
 
 double

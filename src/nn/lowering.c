@@ -169,7 +169,7 @@ void
 dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTensor *tensor,
                        guint64 byte_offset, DynoAccess access)
 {
-  g_return_if_fail (tensor != NULL);
+  g_return_if_fail (tensor);
   g_return_if_fail (dispatch->n_bindings < DYNO_DISPATCH_MAX_BINDINGS);
   g_return_if_fail (push_offset == G_MAXUINT16 || push_offset + 8u <= dispatch->spec.push_bytes);
   g_return_if_fail (byte_offset < tensor->size_bytes);

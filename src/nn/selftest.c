@@ -251,7 +251,7 @@ report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSE
       report.pass = dyno_conv2d_pass_name (pass);
       report.error = errors[pass];
       /* NaN does not pass */
-      report.passed = report.fault == NULL && errors[pass] <= report.tolerance;
+      report.passed = !report.fault && errors[pass] <= report.tolerance;
       if (!report.passed)
         (*n_failed)++;
       if (func)
@@ -436,7 +436,7 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
       dyno_tile_label (tile, info, half, label);
       if (!compile_tile (device, tile, half, pass, &report, error))
         return FALSE;
-      report.passed = report.fault == NULL;
+      report.passed = !report.fault;
       failed += !report.passed;
       if (func)
         func (&report, data);
@@ -465,7 +465,7 @@ dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer d
       if ((tile->kind == DYNO_TILE_MATRIX && !half) || (half ? tile->k : tile->k_single) == 0)
         continue;
       dyno_tile_label (tile, info, half, label);
-      report.usable = report.why == NULL;
+      report.usable = !report.why;
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         {
           report.pass = dyno_conv2d_pass_name (pass);

@@ -183,7 +183,7 @@ gboolean
 dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *values,
                                GError **error)
 {
-  g_return_val_if_fail (s->taken > 0 && s->copies[space] != NULL, FALSE);
+  g_return_val_if_fail (s->taken > 0 && s->copies[space], FALSE);
   return read_values (s, space, FALSE, values, error)
          && (space != DYNO_SPACE_MASTER || read_values (s, space, TRUE, values, error));
 }
@@ -191,6 +191,6 @@ dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *v
 gboolean
 dyno_snapshot_read_scaler (DynoSnapshot *s, struct DynoScalerState *scaler, GError **error)
 {
-  g_return_val_if_fail (s->taken > 0 && s->copies[DYNO_SPACE_SCALER] != NULL, FALSE);
+  g_return_val_if_fail (s->taken > 0 && s->copies[DYNO_SPACE_SCALER], FALSE);
   return read_space (s, DYNO_SPACE_SCALER, scaler, sizeof *scaler, error);
 }

@@ -254,7 +254,7 @@ flush (DynoRunFolder *dir, gboolean now, GError **error)
     }
   if (dir->problem)
     g_propagate_error (error, g_error_copy (dir->problem));
-  return dir->problem == NULL;
+  return !dir->problem;
 }
 
 gboolean

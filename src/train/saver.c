@@ -277,7 +277,7 @@ dyno_saver_check (DynoSaver *saver, GError **error)
   gboolean good;
 
   g_mutex_lock (&saver->lock);
-  good = saver->device_error == NULL;
+  good = !saver->device_error;
   if (!good && error)
     *error = g_error_copy (saver->device_error);
   g_mutex_unlock (&saver->lock);

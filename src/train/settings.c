@@ -462,7 +462,7 @@ dyno_settings_get (const DynoSettings *settings, const char *key)
   const DynoSettingInfo *info = dyno_setting_find (key);
   double value;
 
-  g_return_val_if_fail (info != NULL, NULL);
+  g_return_val_if_fail (info, NULL);
   value = get_field (settings, info);
   switch (info->type)
     {
@@ -485,7 +485,7 @@ dyno_settings_get_number (const DynoSettings *settings, const char *key)
 {
   const DynoSettingInfo *info = dyno_setting_find (key);
 
-  g_return_val_if_fail (info != NULL, 0);
+  g_return_val_if_fail (info, 0);
   return get_field (settings, info);
 }
 

@@ -18,7 +18,7 @@ static void G_GNUC_PRINTF (2, 3) warn (Reader *reader, const char *format, ...)
   va_list arguments;
   g_autofree char *text = NULL;
 
-  if (reader->warnings == NULL)
+  if (!reader->warnings)
     return;
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
@@ -37,7 +37,7 @@ read_text (Reader *reader, const char *key)
   if (!g_key_file_has_key (reader->file, reader->group, key, NULL))
     return NULL;
   text = g_key_file_get_string (reader->file, reader->group, key, &problem);
-  if (text == NULL)
+  if (!text)
     {
       warn (reader, "%s cannot be read: %s", key, problem->message);
       return NULL;
@@ -72,7 +72,7 @@ read_bool (Reader *reader, const char *key, gboolean default_value)
 {
   g_autofree char *text = read_text (reader, key);
 
-  if (text == NULL)
+  if (!text)
     return default_value;
   for (guint i = 0; i < 4; i++)
     {
@@ -93,7 +93,7 @@ read_list (Reader *reader, const char *key)
 {
   char **list = g_key_file_get_string_list (reader->file, reader->group, key, NULL, NULL);
 
-  if (list == NULL)
+  if (!list)
     return g_new0 (char *, 1);
   for (guint i = 0; list[i]; i++)
     g_strstrip (list[i]);
@@ -115,8 +115,7 @@ read_workers (Reader *reader, DynoPreset *preset)
 
       ends = g_strsplit (text, "-", 3);
       if (ends[0] && parse_number (g_strstrip (ends[0]), 0, 256, &least)
-          && (ends[1] == NULL
-              || (ends[2] == NULL && parse_number (g_strstrip (ends[1]), least, 256, &most))))
+          && (!ends[1] || (!ends[2] && parse_number (g_strstrip (ends[1]), least, 256, &most))))
         {
           preset->workers_min = least;
           preset->workers_max = ends[1] ? most : least;
@@ -169,7 +168,7 @@ read_row (Reader *reader, DynoPresetRow *row)
     }
   row->image_size = read_number (reader, "image_size", 0, 65536, 0);
   row->workload = read_text (reader, "workload");
-  if (row->workload == NULL)
+  if (!row->workload)
     row->workload = g_strdup ("");
   return TRUE;
 }
@@ -243,7 +242,7 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
   preset->id = g_strdup (id);
   preset->source = g_strdup (source);
   preset->name = read_text (&reader, "name");
-  if (preset->name == NULL || *preset->name == '\0')
+  if (!preset->name || *preset->name == '\0')
     {
       g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
                    "Preset “%s”, [preset]: name is missing", source);
@@ -252,10 +251,10 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
   if (!read_vram (&reader, &preset->vram_bytes, error))
     return NULL;
   preset->architecture = read_text (&reader, "architecture");
-  if (preset->architecture == NULL)
+  if (!preset->architecture)
     preset->architecture = g_strdup ("");
   preset->advice = read_text (&reader, "advice");
-  if (preset->advice == NULL)
+  if (!preset->advice)
     preset->advice = g_strdup ("");
   preset->expected = read_text (&reader, "expected");
   read_workers (&reader, preset);
@@ -273,7 +272,7 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
 void
 dyno_preset_free (DynoPreset *preset)
 {
-  if (preset == NULL)
+  if (!preset)
     return;
   for (guint i = 0; i < preset->n_rows; i++)
     g_free (preset->rows[i].workload);

@@ -38,7 +38,7 @@ read_built_in (const char *id)
   g_return_val_if_fail (bytes, NULL);
   text = g_bytes_get_data (bytes, &size);
   preset = dyno_preset_parse (id, "built in", text, size, NULL, &error);
-  if (preset == NULL)
+  if (!preset)
     g_critical ("%s", error->message);
   return preset;
 }
@@ -215,7 +215,7 @@ dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error
   shown = g_filename_display_name (name);
   if (strchr (name, G_DIR_SEPARATOR) || g_str_has_suffix (name, ".preset"))
     return read_file (name, error);
-  if (strcmp (name, "this-gpu") == 0 && device == NULL)
+  if (strcmp (name, "this-gpu") == 0 && !device)
     {
       g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
                    _ ("The preset this-gpu needs a Vulkan device, and there is none"));
@@ -248,7 +248,7 @@ name_matches (const char *name, const char *fragment)
   const char *found = *wanted ? strstr (lower, wanted) : NULL;
   const char *rest;
 
-  if (found == NULL || (found > lower && g_ascii_isalnum (found[-1])))
+  if (!found || (found > lower && g_ascii_isalnum (found[-1])))
     return FALSE;
   rest = found + strlen (wanted);
   if (g_ascii_isalnum (*rest))

@@ -94,7 +94,7 @@ dyno_verdict_next_proof (const GPtrArray *trials, const DynoTrial *baseline, con
       const DynoTrial *t = trials->pdata[i];
       failed += is_proof (t) && t->outcome != DYNO_TRIAL_OK;
     }
-  if (choose_among (trials, is_good_proof) == NULL)
+  if (!choose_among (trials, is_good_proof))
     return failed < MOST_CANDIDATES ? choose_among (trials, worked_and_is_unproven) : NULL;
   for (guint i = 0; i < G_N_ELEMENTS (compared); i++)
     if (compared[i] && worked_and_is_unproven (trials, compared[i]))

@@ -22,7 +22,7 @@ test_folder_remove (const char *path)
   DIR *dir = opendir (path);
   struct dirent *entry;
 
-  while (dir != NULL && (entry = readdir (dir)) != NULL)
+  while (dir && (entry = readdir (dir)))
     if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
       {
         g_autofree char *child = g_build_filename (path, entry->d_name, NULL);
@@ -33,7 +33,7 @@ test_folder_remove (const char *path)
         else
           g_assert_cmpint (g_unlink (child), ==, 0);
       }
-  if (dir != NULL)
+  if (dir)
     closedir (dir);
   g_assert_cmpint (g_rmdir (path), ==, 0);
 }
@@ -122,8 +122,8 @@ test_has_words (const GError *error, const char *words)
 {
   g_auto (GStrv) parts = g_strsplit (words, "|", -1);
 
-  for (guint i = 0; parts[i] != NULL; i++)
-    if (strstr (error->message, parts[i]) == NULL)
+  for (guint i = 0; parts[i]; i++)
+    if (!strstr (error->message, parts[i]))
       g_error ("“%s” lacks “%s”", error->message, parts[i]);
 }
 

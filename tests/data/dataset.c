@@ -343,11 +343,11 @@ has_note (char **notes, const char *words)
 {
   g_auto (GStrv) parts = g_strsplit (words, "|", -1);
 
-  for (guint i = 0; notes[i] != NULL; i++)
+  for (guint i = 0; notes[i]; i++)
     {
       gboolean all = TRUE;
-      for (guint k = 0; parts[k] != NULL; k++)
-        all = all && strstr (notes[i], parts[k]) != NULL;
+      for (guint k = 0; parts[k]; k++)
+        all = all && strstr (notes[i], parts[k]);
       if (all)
         return TRUE;
     }
@@ -382,8 +382,8 @@ test_notes_tell_what_may_be_a_mistake (void)
       dyno_dataset_split (dataset, 0.1, 1, &train, &validation);
       notes = dyno_dataset_list_notes (dataset, train, validation);
       g_assert_cmpuint (g_strv_length (notes), ==, cases[i].n_notes);
-      g_assert_true (cases[i].words == NULL || has_note (notes, cases[i].words));
-      g_assert_true (cases[i].more == NULL || has_note (notes, cases[i].more));
+      g_assert_true (!cases[i].words || has_note (notes, cases[i].words));
+      g_assert_true (!cases[i].more || has_note (notes, cases[i].more));
     }
 }
 

@@ -360,7 +360,7 @@ test_truncated_is_refused (void)
           g_byte_array_append (cut, whole->data, length);
           if (decode (cut, 32, 32, out, &error) && length < whole->len / 2)
             g_error ("kind %u, %u of %u bytes: taken for whole", kind, length, whole->len);
-          g_assert_true (error == NULL || error->domain == DYNO_DATA_ERROR);
+          g_assert_true (!error || error->domain == DYNO_DATA_ERROR);
         }
     }
 }

@@ -28,8 +28,8 @@ put_link (const char *target, const char *folder, const char *name)
 static gboolean
 is_listed (DynoDataset *dataset, const char *words)
 {
-  for (const char *const *at = dyno_dataset_get_unreadable (dataset); *at != NULL; at++)
-    if (strstr (*at, words) != NULL)
+  for (const char *const *at = dyno_dataset_get_unreadable (dataset); *at; at++)
+    if (strstr (*at, words))
       return TRUE;
   return FALSE;
 }
@@ -315,7 +315,7 @@ test_what_is_no_data_set (void)
   g_assert_nonnull (one);
   notes = dyno_dataset_list_notes (one, NULL, NULL);
   g_assert_true (g_strv_length (notes) > 0
-                 && strstr (notes[g_strv_length (notes) - 1], "one class") != NULL);
+                 && strstr (notes[g_strv_length (notes) - 1], "one class"));
   test_open_fails (missing, DYNO_DATA_ERROR_NOT_FOUND, "missing");
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   test_open_fails (fifo, DYNO_DATA_ERROR_UNKNOWN, "neither a file nor a folder");

@@ -72,7 +72,7 @@ test_replacement_is_the_next_that_decodes (void)
           guint32 at = 0;
 
           dyno_loader_start_epoch (loader, epoch, 0);
-          while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)) != NULL)
+          while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)))
             {
               for (guint32 i = 0; i < batch->n_valid; i++, at++)
                 g_assert_cmpuint (odd_index_at (batch, i), ==, expected[epoch][at]);
@@ -103,7 +103,7 @@ test_stops_past_bad_share (void)
       params.workers = workers;
       loader = make_loader (dataset, params);
       dyno_loader_start_epoch (loader, 0, 0);
-      for (; (batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL; count++)
+      for (; (batch = dyno_loader_next (loader, NULL, NULL, &error)); count++)
         dyno_loader_release (loader, batch);
       g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
       g_assert_cmpuint (count, ==, 5);
@@ -137,10 +137,10 @@ test_allowed_share_of_bad (void)
       odd.bad_phase = 3 % odd.bad_every;
       dataset = open_odd ();
       loader = make_loader (dataset, params);
-      for (guint epoch = 0; epoch < 3 && error == NULL; epoch++)
+      for (guint epoch = 0; epoch < 3 && !error; epoch++)
         {
           dyno_loader_start_epoch (loader, epoch, 0);
-          while ((batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL)
+          while ((batch = dyno_loader_next (loader, NULL, NULL, &error)))
             dyno_loader_release (loader, batch);
         }
       g_assert_cmpint (error != NULL, ==, cases[i].ends);
@@ -400,7 +400,7 @@ test_time_without_the_process_is_no_waiting (void)
   dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, 4 * G_USEC_PER_SEC);
   dyno_loader_set_clock (loader, odd_clock);
   dyno_loader_start_epoch (loader, 0, 0);
-  for (count = 0; (batch = dyno_loader_next (loader, &wait_us, NULL, &error)) != NULL; count++)
+  for (count = 0; (batch = dyno_loader_next (loader, &wait_us, NULL, &error)); count++)
     {
       dyno_loader_release (loader, batch);
       all_us += wait_us;

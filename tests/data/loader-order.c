@@ -34,7 +34,7 @@ test_epoch_takes_each_sample_once (void)
   dataset = open_odd ();
   loader = make_loader (dataset, params);
   dyno_loader_start_epoch (loader, 0, 0);
-  while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)) != NULL)
+  while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)))
     {
       for (guint32 i = 0; i < batch->n_valid; i++)
         {

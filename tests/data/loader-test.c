@@ -89,7 +89,7 @@ odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, 
     g_usleep (odd.sleep_us);
   if (odd.jitter)
     g_usleep (g_random_int_range (0, 300));
-  if (odd.on_decode != NULL)
+  if (odd.on_decode)
     odd.on_decode (index);
   if (odd.bad_every > 0 && (guint) (index % odd.bad_every) - odd.bad_phase < MAX (odd.bad_run, 1))
     {
@@ -178,7 +178,7 @@ fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, g
   DynoBatch *batch;
 
   dyno_loader_start_epoch (loader, epoch, first);
-  while ((batch = dyno_loader_next (loader, NULL, NULL, &error)) != NULL)
+  while ((batch = dyno_loader_next (loader, NULL, NULL, &error)))
     {
       g_assert_cmpuint (batch->index, ==, index);
       index++;
@@ -189,7 +189,7 @@ fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, g
       dyno_loader_release (loader, batch);
     }
   g_assert_no_error (error);
-  if (count != NULL)
+  if (count)
     *count = (guint) (index - first);
   return hash;
 }

@@ -30,7 +30,7 @@ put_bytes (const char *folder, const char *name, const char *literal, const guin
   g_byte_array_append (file, start, 10);
   g_byte_array_append (file, (const guint8 *) literal, (guint) strlen (literal));
   for (gsize i = 0; i < size; i++)
-    g_byte_array_append (file, data != NULL ? data + i : &(guint8){ (guint8) i }, 1);
+    g_byte_array_append (file, data ? data + i : &(guint8){ (guint8) i }, 1);
   return test_write (folder, name, file->data, file->len);
 }
 

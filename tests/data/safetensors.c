@@ -211,7 +211,7 @@ test_failed_write_keeps_the_old (void)
   g_assert_no_error (error);
   g_assert_cmpuint (dyno_safetensors_lookup (file, "a")->size_bytes, ==, 16);
   dir = g_dir_open (folder, 0, NULL);
-  while (g_dir_read_name (dir) != NULL)
+  while (g_dir_read_name (dir))
     count++;
   g_assert_cmpuint (count, ==, 1);
   test_folder_remove (folder);

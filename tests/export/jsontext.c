@@ -99,7 +99,7 @@ test_strings (void)
         g_assert_cmpstr (json_object_get_string_member (
                              json_node_get_object (json_parser_get_root (parser)), "k"),
                          ==, valid);
-        g_assert_true (pretty || strchr (text, '\n') == NULL);
+        g_assert_true (pretty || !strchr (text, '\n'));
       }
 }
 

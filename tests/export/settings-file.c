@@ -148,7 +148,7 @@ write_in_locale (const char *id, const char *locale)
   };
   char *text;
 
-  if (setlocale (LC_ALL, locale) == NULL)
+  if (!setlocale (LC_ALL, locale))
     return NULL;
   text = dyno_exporter_find (id)->write (&context);
   setlocale (LC_ALL, "C");
@@ -168,7 +168,7 @@ test_any_locale (void)
       for (guint i = 0; i < G_N_ELEMENTS (locales); i++)
         {
           g_autofree char *text = write_in_locale (formats[f], locales[i]);
-          if (text == NULL)
+          if (!text)
             continue;
           found = TRUE;
           g_assert_cmpstr (text, ==, expected);
@@ -296,8 +296,7 @@ test_random_bytes (Place *place, gconstpointer data)
       for (guint i = 0; i < changes; i++)
         changed[g_rand_int_range (rand, 0, (gint32) size)] = (char) g_rand_int_range (rand, 0, 256);
       g_assert_true (g_file_set_contents (place->path, changed, (gssize) size, NULL));
-      g_assert_true (dyno_settings_file_read (place->path, job, warnings, &error)
-                     == (error == NULL));
+      g_assert_true (dyno_settings_file_read (place->path, job, warnings, &error) == (!error));
     }
   g_rand_free (rand);
 }

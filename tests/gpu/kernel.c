@@ -185,7 +185,7 @@ damage_files (const char *child, guint how)
   const char *name;
   guint count = 0;
 
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
+  while (folder && (name = g_dir_read_name (folder)))
     {
       g_autofree char *file = g_build_filename (path, name, NULL);
       g_autofree char *data = NULL;
@@ -212,7 +212,7 @@ sum_files (const char *child)
   const char *name;
   guint64 sum = 0;
 
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
+  while (folder && (name = g_dir_read_name (folder)))
     {
       g_autofree char *file = g_build_filename (path, name, NULL);
       g_autofree char *data = NULL;
@@ -333,7 +333,7 @@ remove_tree (const char *path)
   g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
   const char *name;
 
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
+  while (folder && (name = g_dir_read_name (folder)))
     {
       g_autofree char *child = g_build_filename (path, name, NULL);
       remove_tree (child);

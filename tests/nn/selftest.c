@@ -17,7 +17,7 @@ count (const DynoVariantReport *report, gpointer data)
   c->half += report->half;
   g_assert_nonnull (report->name);
   g_assert_nonnull (report->pass);
-  g_assert_true (report->usable == (report->why == NULL));
+  g_assert_true (report->usable == (!report->why));
   if (!c->with_results)
     return;
   if (!report->passed)

@@ -267,7 +267,7 @@ test_random_bytes (void)
         text[g_rand_int_range (rand, 0, (gint32) size)] = (char) g_rand_int_range (rand, 0, 256);
       {
         g_autoptr (DynoPreset) preset = dyno_preset_parse ("x", "x", text, size, warnings, &error);
-        g_assert_true ((preset == NULL) == (error != NULL));
+        g_assert_true ((!preset) == (error != NULL));
       }
     }
   g_rand_free (rand);

@@ -164,7 +164,7 @@ run_threads (Probe *probe)
       g_mutex_unlock (&probe->mutex);
       if (g_cancellable_is_cancelled (probe->context->cancellable))
         g_atomic_int_set (&probe->stop, TRUE);
-      else if (probe->context->progress != NULL)
+      else if (probe->context->progress)
         probe->context->progress (found, probe->context->progress_data);
       g_mutex_lock (&probe->mutex);
     }

@@ -65,7 +65,7 @@ list_folder (const char *path, struct stat *status, GError **error)
   struct dirent *entry;
   GPtrArray *names;
 
-  if (dir == NULL)
+  if (!dir)
     {
       if (fd >= 0)
         {
@@ -75,7 +75,7 @@ list_folder (const char *path, struct stat *status, GError **error)
       return NULL;
     }
   names = g_ptr_array_new_with_free_func (g_free);
-  while ((entry = readdir (dir)) != NULL)
+  while ((entry = readdir (dir)))
     if (entry->d_name[0] != '.')
       g_ptr_array_add (names, g_strdup (entry->d_name));
   closedir (dir);
@@ -109,7 +109,7 @@ look_at (Walk *walk, int folder, const char *name, const char *path)
   if (!S_ISLNK (status.st_mode))
     return kind_of_mode (status.st_mode);
   target = realpath (path, NULL);
-  if (target == NULL || fstatat (folder, name, &status, 0) != 0)
+  if (!target || fstatat (folder, name, &status, 0) != 0)
     {
       free (target);
       return ENTRY_BROKEN;
@@ -137,8 +137,7 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   g_array_append_val (scan->files, file);
   if (scan->files->len % 256 != 0)
     return TRUE;
-  if (walk->context->progress != NULL
-      && g_get_monotonic_time () - walk->told_us > G_USEC_PER_SEC / 10)
+  if (walk->context->progress && g_get_monotonic_time () - walk->told_us > G_USEC_PER_SEC / 10)
     {
       walk->told_us = g_get_monotonic_time ();
       walk->context->progress (scan->files->len, walk->context->progress_data);
@@ -224,7 +223,7 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
       return TRUE;
     }
   names = list_folder (path, &status, &reason);
-  if (names == NULL)
+  if (!names)
     {
       note (walk, path, reason->message);
       return TRUE;
@@ -254,7 +253,7 @@ find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
   int fd;
 
   names = list_folder (path, &status, error);
-  fd = names != NULL ? dyno_datafile_open_any (path, &status, error) : -1;
+  fd = names ? dyno_datafile_open_any (path, &status, error) : -1;
   if (fd < 0)
     return FALSE;
   for (guint i = 0; i < names->len; i++)
@@ -275,7 +274,7 @@ find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
 static char *
 find_part (const char *root, const char *const *names)
 {
-  for (guint i = 0; names[i] != NULL; i++)
+  for (guint i = 0; names[i]; i++)
     {
       g_autofree char *path = g_build_filename (root, names[i], NULL);
       if (g_file_test (path, G_FILE_TEST_IS_DIR))
@@ -291,7 +290,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   g_autoptr (GPtrArray) classes = g_ptr_array_new_with_free_func (g_free);
 
   for (guint i = 0; i < 2; i++)
-    if (parts[i] != NULL && !find_classes (walk, parts[i], classes, error))
+    if (parts[i] && !find_classes (walk, parts[i], classes, error))
       return FALSE;
   if (classes->len == 0)
     {
@@ -311,7 +310,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
     }
   reserve (walk, walk->scan->root);
   for (guint part = 0; part < 2; part++)
-    for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
+    for (guint i = 0; parts[part] && i < classes->len; i++)
       {
         g_autofree char *path =
             g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
@@ -319,7 +318,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
         reserve (walk, path);
       }
   for (guint part = 0; part < 2; part++)
-    for (guint i = 0; parts[part] != NULL && i < classes->len; i++)
+    for (guint i = 0; parts[part] && i < classes->len; i++)
       {
         g_autofree char *path =
             g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
@@ -341,12 +340,12 @@ note_unused_parts (DynoDataset *dataset, const char *root, const char *train,
 {
   const char *const *names[] = { train_names, validation_names };
 
-  for (guint part = 0; train != NULL && part < 2; part++)
-    for (guint i = 0; names[part][i] != NULL; i++)
+  for (guint part = 0; train && part < 2; part++)
+    for (guint i = 0; names[part][i]; i++)
       {
         g_autofree char *path = g_build_filename (root, names[part][i], NULL);
         g_autofree char *taken =
-            g_filename_display_basename (part == 0 || validation == NULL ? train : validation);
+            g_filename_display_basename (part == 0 || !validation ? train : validation);
         if (g_file_test (path, G_FILE_TEST_IS_DIR) && g_strcmp0 (path, train) != 0
             && g_strcmp0 (path, validation) != 0)
           g_ptr_array_add (
@@ -370,13 +369,13 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
   scan->folders = g_array_new (FALSE, FALSE, sizeof (DynoScanFolder));
   scan->names = g_byte_array_new ();
   walk.real_root = realpath (scan->root, NULL);
-  if (walk.real_root == NULL)
+  if (!walk.real_root)
     walk.real_root = strdup (scan->root);
   walk.entered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   train = find_part (scan->root, train_names);
-  validation = train != NULL ? find_part (scan->root, validation_names) : NULL;
-  parts[0] = train != NULL ? train : scan->root;
+  validation = train ? find_part (scan->root, validation_names) : NULL;
+  parts[0] = train ? train : scan->root;
   parts[1] = validation;
   note_unused_parts (dataset, scan->root, train, validation);
   ok = walk_parts (&walk, parts, error);
@@ -388,7 +387,7 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
 void
 dyno_folder_scan_clear (DynoFolderScan *scan)
 {
-  for (guint i = 0; scan->folders != NULL && i < scan->folders->len; i++)
+  for (guint i = 0; scan->folders && i < scan->folders->len; i++)
     g_free (g_array_index (scan->folders, DynoScanFolder, i).path);
   g_clear_pointer (&scan->files, g_array_unref);
   g_clear_pointer (&scan->folders, g_array_unref);

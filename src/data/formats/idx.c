@@ -36,7 +36,7 @@ idx_close (DynoDataset *dataset)
 {
   Idx *idx = dataset->state;
 
-  if (idx == NULL)
+  if (!idx)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (idx->parts); i++)
     part_clear (&idx->parts[i]);
@@ -46,7 +46,7 @@ idx_close (DynoDataset *dataset)
 static gboolean
 is_images_name (const char *name)
 {
-  return strstr (name, "images") != NULL && strstr (name, "idx3") != NULL;
+  return strstr (name, "images") && strstr (name, "idx3");
 }
 
 static gboolean
@@ -96,11 +96,11 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   DynoIdxHeader images, labels;
   guint64 file_bytes;
 
-  if (labels_path == NULL)
+  if (!labels_path)
     return FALSE;
   labels_name = g_filename_display_name (labels_path);
   part->images = dyno_idx_read (images_path, &images, &file_bytes, error);
-  if (part->images == NULL)
+  if (!part->images)
     return FALSE;
   *size_bytes += file_bytes;
   if (images.n_dims != 3)
@@ -112,7 +112,7 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
       return FALSE;
     }
   part->labels = dyno_idx_read (labels_path, &labels, &file_bytes, error);
-  if (part->labels == NULL)
+  if (!part->labels)
     return FALSE;
   *size_bytes += file_bytes;
   if (labels.n_dims != 1 || labels.shape[0] != images.shape[0])
@@ -138,15 +138,15 @@ find_images (const char *folder, char **train, char **test)
   const char *name;
 
   *train = *test = NULL;
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+  while (dir && (name = g_dir_read_name (dir)))
     {
-      gboolean is_test = strstr (name, "t10k") != NULL || strstr (name, "test") != NULL;
+      gboolean is_test = strstr (name, "t10k") || strstr (name, "test");
       char **place = is_test ? test : train;
       if (!is_images_name (name))
         continue;
       /* Of a plain and a .gz file, or of several sets, the first by name: the choice must not hang
        * on folder order. */
-      if (*place == NULL || strcmp (name, *place) < 0)
+      if (!*place || strcmp (name, *place) < 0)
         {
           g_free (*place);
           *place = g_strdup (name);
@@ -160,17 +160,16 @@ idx_matches (const DynoLocation *location)
   g_autofree char *base = NULL;
   g_autofree char *train = NULL, *test = NULL;
 
-  if (location->scheme != NULL)
+  if (location->scheme)
     return FALSE;
   if (location->is_folder)
     {
       find_images (location->body, &train, &test);
-      return train != NULL || test != NULL;
+      return train || test;
     }
   base = g_path_get_basename (location->body);
   return (location->head_size >= 4 && memcmp (location->head, "\0\0\x08", 3) == 0)
-         || is_images_name (base)
-         || (strstr (base, "labels") != NULL && strstr (base, "idx1") != NULL);
+         || is_images_name (base) || (strstr (base, "labels") && strstr (base, "idx1"));
 }
 
 static void
@@ -241,7 +240,7 @@ idx_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
     {
       const char *name = i == 0 ? train : test;
       g_autofree char *path = NULL;
-      if (name == NULL)
+      if (!name)
         continue;
       path = location->is_folder ? g_build_filename (location->body, name, NULL)
                                  : g_strdup (location->body);

@@ -114,7 +114,7 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
       return NULL;
     }
   content = g_try_malloc (MAX (header->n_bytes, 1));
-  if (content == NULL)
+  if (!content)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
                    "“%s”: no memory for its %" G_GUINT64_FORMAT " MB", name, header->n_bytes >> 20);
@@ -148,7 +148,7 @@ dyno_idx_read (const char *path, DynoIdxHeader *header, guint64 *file_bytes, GEr
   if (fd < 0)
     return NULL;
   file = gzdopen (fd, "rb");
-  if (file == NULL)
+  if (!file)
     {
       close (fd);
       dyno_datafile_set_error (error, ENOMEM, path);
@@ -156,7 +156,7 @@ dyno_idx_read (const char *path, DynoIdxHeader *header, guint64 *file_bytes, GEr
     }
   gzbuffer (file, 1 << 17);
   content = read_content (file, name, file_size, header, error);
-  if (file_bytes != NULL)
+  if (file_bytes)
     *file_bytes = file_size;
   gzclose_r (file);
   return content;

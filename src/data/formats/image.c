@@ -87,17 +87,17 @@ find_orientation (Source *source, guint64 offset, guint32 length)
   gboolean big;
   guint32 count;
 
-  if (p == NULL || memcmp (p, "Exif\0", 6) != 0
+  if (!p || memcmp (p, "Exif\0", 6) != 0
       || (memcmp (p + 6, "MM\0*", 4) != 0 && memcmp (p + 6, "II*\0", 4) != 0))
     return 1;
   big = p[6] == 'M';
   at = tiff + tiff32 (p + 10, big);
   p = at + 2 <= end ? look (source, at, 2) : NULL;
-  count = p != NULL ? tiff16 (p, big) : 0;
+  count = p ? tiff16 (p, big) : 0;
   for (at += 2; count > 0 && at + 12 <= end; count--, at += 12)
     {
       p = look (source, at, 12);
-      if (p == NULL)
+      if (!p)
         return 1;
       if (tiff16 (p, big) == 0x0112 && tiff16 (p + 2, big) == 3 && tiff32 (p + 4, big) == 1)
         return tiff16 (p + 8, big) >= 1 && tiff16 (p + 8, big) <= 8 ? (guint8) tiff16 (p + 8, big)
@@ -113,7 +113,7 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
   guint64 at = 2;
   const guint8 *p;
 
-  while ((p = look (source, at, 4)) != NULL)
+  while ((p = look (source, at, 4)))
     {
       guint8 marker = p[1];
 
@@ -129,7 +129,7 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
       if (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc)
         {
           p = look (source, at, 10);
-          if (p == NULL)
+          if (!p)
             break;
           if (marker > 0xc2 || p[4] != 8)
             {
@@ -159,7 +159,7 @@ probe_png (Source *source, DynoImageFacts *facts, GError **error)
 {
   const guint8 *p = look (source, 0, 33);
 
-  if (p == NULL || memcmp (p + 12, "IHDR", 4) != 0 || be32 (p + 8) != 13)
+  if (!p || memcmp (p + 12, "IHDR", 4) != 0 || be32 (p + 8) != 13)
     return set_corrupt (error, "PNG without its header");
   facts->width = be32 (p + 16);
   facts->height = be32 (p + 20);
@@ -172,7 +172,7 @@ probe_webp (Source *source, DynoImageFacts *facts, GError **error)
 {
   const guint8 *p = look (source, 0, 30);
 
-  if (p == NULL)
+  if (!p)
     return set_corrupt (error, "WebP that ends inside its header");
   if (memcmp (p + 12, "VP8 ", 4) == 0 && memcmp (p + 23, "\x9d\x01\x2a", 3) == 0)
     {
@@ -226,11 +226,11 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
 
   memset (facts, 0, sizeof *facts);
   facts->orientation = 1;
-  if (p != NULL && p[0] == 0xff && p[1] == 0xd8 && p[2] == 0xff)
+  if (p && p[0] == 0xff && p[1] == 0xd8 && p[2] == 0xff)
     facts->type = DYNO_IMAGE_JPEG;
-  else if (p != NULL && memcmp (p, "\x89PNG\r\n\x1a\n", 8) == 0)
+  else if (p && memcmp (p, "\x89PNG\r\n\x1a\n", 8) == 0)
     facts->type = DYNO_IMAGE_PNG;
-  else if (p != NULL && memcmp (p, "RIFF", 4) == 0 && memcmp (p + 8, "WEBP", 4) == 0)
+  else if (p && memcmp (p, "RIFF", 4) == 0 && memcmp (p + 8, "WEBP", 4) == 0)
     facts->type = DYNO_IMAGE_WEBP;
   switch (facts->type)
     {

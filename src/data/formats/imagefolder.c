@@ -21,7 +21,7 @@ folder_of (DynoDataset *dataset, guint64 index)
 static gboolean
 imagefolder_matches (const DynoLocation *location)
 {
-  return location->scheme == NULL && location->is_folder;
+  return !location->scheme && location->is_folder;
 }
 
 static gboolean
@@ -46,7 +46,7 @@ imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError *
 static void
 imagefolder_close (DynoDataset *dataset)
 {
-  if (dataset->state != NULL)
+  if (dataset->state)
     dyno_folder_scan_clear (dataset->state);
   g_free (dataset->state);
 }

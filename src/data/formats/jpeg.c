@@ -36,7 +36,7 @@ check_scans (const guint8 *file, gsize size, const DynoImageFacts *facts, GError
   const guint8 *at = file, *end = file + size;
   guint64 scans = 0;
 
-  while (at + 1 < end && (at = memchr (at, 0xff, (gsize) (end - at) - 1)) != NULL)
+  while (at + 1 < end && (at = memchr (at, 0xff, (gsize) (end - at) - 1)))
     {
       scans += at[1] == 0xda;
       at++;
@@ -64,9 +64,9 @@ cmyk_to_rgb (guint8 *pixels, gsize count)
 static gboolean
 is_harmless (const char *reason)
 {
-  return strstr (reason, "extraneous bytes before marker") != NULL
-         || strstr (reason, "unknown JFIF revision") != NULL
-         || strstr (reason, "Unknown Adobe color transform") != NULL;
+  return strstr (reason, "extraneous bytes before marker")
+         || strstr (reason, "unknown JFIF revision")
+         || strstr (reason, "Unknown Adobe color transform");
 }
 
 static gboolean
@@ -113,7 +113,7 @@ dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, g
   if (facts->progressive && !check_scans (file, size, facts, error))
     return FALSE;
   handle = tjInitDecompress ();
-  if (handle == NULL)
+  if (!handle)
     {
       g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
                            "no memory for a JPEG decoder");

@@ -39,7 +39,7 @@ npy_close (DynoDataset *dataset)
 {
   Npy *npy = dataset->state;
 
-  if (npy == NULL)
+  if (!npy)
     return;
   if (npy->fd >= 0)
     close (npy->fd);
@@ -69,8 +69,8 @@ npy_matches (const DynoLocation *location)
 {
   g_autofree char *within = location->is_folder ? find_samples (location->body) : NULL;
 
-  return within != NULL
-         || (location->scheme == NULL && location->is_regular
+  return within
+         || (!location->scheme && location->is_regular
              && (g_str_has_suffix (location->body, ".npy")
                  || (location->head_size >= 6 && memcmp (location->head, "\x93NUMPY", 6) == 0)));
 }
@@ -89,7 +89,7 @@ find_targets (const char *path, const char *asked, GError **error)
       base[0] == 'X' || base[0] == 'x' ? g_strconcat ("y", base + 1, NULL) : g_strdup (with_y);
   const char *names[] = { with_y, for_x, "y.npy", "labels.npy" };
 
-  if (asked != NULL)
+  if (asked)
     return g_strdup (asked);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -150,19 +150,18 @@ take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, cons
     }
   else
     npy->classes = g_try_new (gint32, header->n_items);
-  if (npy->values == NULL && npy->classes == NULL)
+  if (!npy->values && !npy->classes)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
                    _ ("“%s”: no memory for its targets"), name);
       return FALSE;
     }
   for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
-    if (npy->values != NULL
-            ? !take_value (npy, i, dyno_npy_get_double (header, bytes), info->n_targets, name,
-                           error)
-            : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
+    if (npy->values ? !take_value (npy, i, dyno_npy_get_double (header, bytes), info->n_targets,
+                                   name, error)
+                    : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
       return FALSE;
-  if (npy->classes != NULL)
+  if (npy->classes)
     {
       dyno_dataset_info_set_classes (info, (guint32) largest + 1);
       for (guint64 i = 0; i < header->n_items; i++)
@@ -215,7 +214,7 @@ load_targets (Npy *npy, DynoDatasetInfo *info, const char *path, GError **error)
   if (check_targets (&header, &npy->header, name, x_name, error))
     {
       bytes = g_try_malloc (MAX (header.data_bytes, 1));
-      if (bytes == NULL)
+      if (!bytes)
         g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
                      _ ("“%s”: no memory for its targets"), name);
       else if (dyno_datafile_pread (fd, bytes, header.data_bytes, header.data_offset)
@@ -303,7 +302,7 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   npy->fd = -1;
   npy->path = context->location->is_folder ? find_samples (context->location->body)
                                            : g_strdup (context->location->body);
-  if (npy->path == NULL)
+  if (!npy->path)
     {
       dyno_datafile_set_error (error, ENOENT, context->location->body);
       return FALSE;
@@ -325,7 +324,7 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       return FALSE;
     }
   targets = find_targets (npy->path, context->params->targets, error);
-  return targets != NULL && load_targets (npy, info, targets, error);
+  return targets && load_targets (npy, info, targets, error);
 }
 
 static gint32
@@ -432,7 +431,7 @@ npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, 
   guint32 n_targets = dataset->info.n_targets;
   guint64 planes_at = (npy->sample_items * npy->header.item_bytes + 15) & ~(guint64) 15;
 
-  if (npy->classes != NULL)
+  if (npy->classes)
     *(gint32 *) target = npy->classes[index];
   else
     memcpy (target, npy->values + index * n_targets, n_targets * sizeof (float));

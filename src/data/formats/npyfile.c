@@ -67,7 +67,7 @@ take_string (Cursor *cursor, char *out, gsize size)
     return FALSE;
   quote = *cursor->at++;
   stop = memchr (cursor->at, quote, (gsize) (cursor->end - cursor->at));
-  length = stop != NULL ? (gsize) (stop - cursor->at) : size;
+  length = stop ? (gsize) (stop - cursor->at) : size;
   if (length >= size)
     return FALSE;
   memcpy (out, cursor->at, length);
@@ -110,7 +110,7 @@ parse_type (Cursor *cursor, DynoNpyHeader *header, GError **error)
     }
   if (!take_string (cursor, type, sizeof type) || strlen (type) < 2)
     return set_corrupt (error, "no type");
-  if (strchr (type, 'O') != NULL)
+  if (strchr (type, 'O'))
     {
       g_set_error_literal (
           error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
@@ -119,15 +119,14 @@ parse_type (Cursor *cursor, DynoNpyHeader *header, GError **error)
       return FALSE;
     }
   order = '=';
-  if (strchr ("<>|=", type[0]) != NULL)
+  if (strchr ("<>|=", type[0]))
     {
       order = type[0];
       memmove (type, type + 1, strlen (type));
     }
   if (strcmp (type, "f2") != 0 && strcmp (type, "f4") != 0 && strcmp (type, "f8") != 0
       && strcmp (type, "b1") != 0
-      && !(strlen (type) == 2 && strchr ("iu", type[0]) != NULL
-           && strchr ("1248", type[1]) != NULL))
+      && !(strlen (type) == 2 && strchr ("iu", type[0]) && strchr ("1248", type[1])))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                    "items of type “%s”; float16, 32, 64, integers and booleans are read", type);
@@ -184,7 +183,7 @@ parse_dictionary (Cursor *cursor, DynoNpyHeader *header, GError **error)
             : strcmp (key, "fortran_order") == 0 ? &has_order
             : strcmp (key, "shape") == 0         ? &has_shape
                                                  : NULL;
-      if (has == NULL || *has)
+      if (!has || *has)
         return set_corrupt (error, "an unknown or repeated key");
       *has = TRUE;
       if (has == &has_type && !parse_type (cursor, header, error))

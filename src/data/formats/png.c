@@ -94,11 +94,10 @@ dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, gu
   gboolean ok = FALSE;
 
   job.png = png_create_read_struct (PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
-  job.info = job.png != NULL ? png_create_info_struct (job.png) : NULL;
-  if (job.info != NULL)
+  job.info = job.png ? png_create_info_struct (job.png) : NULL;
+  if (job.info)
     ok = run (&job, facts, out);
-  png_destroy_read_struct (job.png != NULL ? &job.png : NULL, job.info != NULL ? &job.info : NULL,
-                           NULL);
+  png_destroy_read_struct (job.png ? &job.png : NULL, job.info ? &job.info : NULL, NULL);
   if (!ok)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "PNG: %s", job.reason);
   return ok;

@@ -15,7 +15,7 @@ add_metadata (JsonBuilder *builder, const char *const *metadata)
 {
   json_builder_set_member_name (builder, "__metadata__");
   json_builder_begin_object (builder);
-  for (guint i = 0; metadata[i] != NULL && metadata[i + 1] != NULL; i += 2)
+  for (guint i = 0; metadata[i] && metadata[i + 1]; i += 2)
     {
       json_builder_set_member_name (builder, metadata[i]);
       json_builder_add_string_value (builder, metadata[i + 1]);
@@ -55,7 +55,7 @@ make_header (const DynoSafetensor *tensors, guint n_tensors, const char *const *
   guint64 at = 0, length;
 
   json_builder_begin_object (builder);
-  if (metadata != NULL && metadata[0] != NULL)
+  if (metadata && metadata[0])
     add_metadata (builder, metadata);
   for (guint i = 0; i < n_tensors; at += tensors[i++].size_bytes)
     add_tensor (builder, &tensors[i], at);

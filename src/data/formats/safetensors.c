@@ -108,7 +108,7 @@ on_member (JsonParser *parser, JsonObject *object, const char *name, gpointer da
   Keys *keys = data;
 
   if (!g_hash_table_add (keys->seen, g_strdup_printf ("%p:%s", (void *) object, name))
-      && keys->repeated == NULL)
+      && !keys->repeated)
     keys->repeated = g_strdup (name);
 }
 
@@ -130,14 +130,14 @@ parse_json (JsonParser *parser, const char *text, gsize length, GError **error)
   g_hash_table_unref (keys.seen);
   if (!ok)
     set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header is not JSON: %s", reason->message);
-  else if (keys.repeated != NULL)
+  else if (keys.repeated)
     ok = set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header has the key “%s” twice",
                     keys.repeated);
   g_free (keys.repeated);
   if (!ok)
     return NULL;
   root = json_parser_get_root (parser);
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT (root))
+  if (!root || !JSON_NODE_HOLDS_OBJECT (root))
     {
       set_error (error, DYNO_DATA_ERROR_CORRUPT, "its header is not a JSON object");
       return NULL;
@@ -160,11 +160,10 @@ static int
 take_sizes (JsonObject *object, const char *key, guint count_min, guint count_max, guint64 *values)
 {
   JsonNode *node = json_object_get_member (object, key);
-  JsonArray *array =
-      node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
-  guint count = array != NULL ? json_array_get_length (array) : 0;
+  JsonArray *array = node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+  guint count = array ? json_array_get_length (array) : 0;
 
-  if (array == NULL || count < count_min || count > count_max)
+  if (!array || count < count_min || count > count_max)
     return -1;
   for (guint i = 0; i < count; i++)
     if (!take_size (json_array_get_element (array, i), &values[i]))
@@ -197,12 +196,12 @@ static gboolean
 take_type (JsonObject *object, const char *name, DynoTensorType *type, GError **error)
 {
   JsonNode *node = json_object_get_member (object, "dtype");
-  const char *text = node != NULL && JSON_NODE_HOLDS_VALUE (node)
-                             && json_node_get_value_type (node) == G_TYPE_STRING
-                         ? json_node_get_string (node)
-                         : NULL;
+  const char *text =
+      node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
+          ? json_node_get_string (node)
+          : NULL;
 
-  if (text == NULL)
+  if (!text)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT, "tensor “%s” has no dtype", name);
   for (guint i = 0; i < G_N_ELEMENTS (types); i++)
     if (strcmp (types[i].name, text) == 0)
@@ -223,7 +222,7 @@ take_tensor (DynoSafetensors *file, const char *name, JsonNode *node, const guin
   guint64 offsets[2], size;
   int n_dims;
 
-  if (object == NULL)
+  if (!object)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT, "the entry of tensor “%s” is not an object",
                       name);
   if (!take_type (object, name, &tensor.type, error))
@@ -330,7 +329,7 @@ parse_header (DynoSafetensors *file, gsize size, GError **error)
                       " bytes, the file has %" G_GSIZE_FORMAT,
                       length, size - 8);
   header = parse_json (parser, (const char *) file->bytes + 8, length, error);
-  if (header == NULL)
+  if (!header)
     return FALSE;
   data = file->bytes + 8 + length;
   json_object_iter_init (&iter, header);
@@ -383,7 +382,7 @@ read_whole (int fd, guint64 size, guint64 max_bytes, GError **error)
       return NULL;
     }
   bytes = g_try_malloc (MAX (size, 1));
-  if (bytes == NULL)
+  if (!bytes)
     {
       set_error (error, DYNO_DATA_ERROR_TOO_LARGE, "no memory for its %" G_GUINT64_FORMAT " MB",
                  size >> 20);
@@ -410,9 +409,9 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
     return NULL;
   bytes = read_whole (fd, size, max_bytes, error);
   close (fd);
-  if (bytes != NULL)
+  if (bytes)
     file = dyno_safetensors_parse (bytes, size, error);
-  if (file == NULL)
+  if (!file)
     g_prefix_error (error, "“%s”: ", shown);
   return file;
 }
@@ -420,7 +419,7 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
 void
 dyno_safetensors_free (DynoSafetensors *file)
 {
-  if (file == NULL)
+  if (!file)
     return;
   for (guint i = 0; i < file->tensors->len; i++)
     g_free ((char *) g_array_index (file->tensors, DynoSafetensor, i).name);

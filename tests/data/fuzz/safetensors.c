@@ -12,7 +12,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
   volatile guint8 sum = 0;
 
   g_assert_true ((file != NULL) != (error != NULL));
-  for (guint i = 0; file != NULL && i < dyno_safetensors_get_count (file); i++)
+  for (guint i = 0; file && i < dyno_safetensors_get_count (file); i++)
     {
       const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
       for (gsize b = 0; b < tensor->size_bytes; b++)
