@@ -1,11 +1,12 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* A workgroup a row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING) one-hot
- * + SMOOTHING / C; metric = 1 when the first of the largest logits is the target's.  GRADIENT=1
- * writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose target is
- * no class, count nothing and get a zero gradient.  RANDOM_TARGETS=1: the target is drawn from
- * (seed, step, row).  Each invocation takes every LOCAL_X-th access; the parts are joined in one
- * order by all of them. */
+ * + SMOOTHING / C; accuracy = 1 when the first of the largest logits is the target's; with TOP5=1,
+ * top5 = 1 when less than five classes are before the target: those with a larger logit, or an equal
+ * one and a smaller number.  GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.  Rows from
+ * n_valid on, and rows whose target is no class, count nothing and get a zero gradient.
+ * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
+ * LOCAL_X-th access; the parts are joined in one order by all of them. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -19,7 +20,7 @@ layout (constant_id = 3) const float SMOOTHING = 0.0;
 DYNO_PUSH (DynoLossRowsPush, p);
 DYNO_BUFFER_IN (Targets, uint, 4);
 DYNO_BUFFER_IN (Logits, float, 4);
-DYNO_BUFFER_OUT (Results, vec2, 8);
+DYNO_BUFFER_OUT (Results, vec4, 16);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 #ifdef HALF
@@ -30,6 +31,9 @@ DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
 
 /* largest, its place, sum of exp (x - largest), sum of x; an empty part has a zero third */
 shared vec4 parts[LOCAL_X];
+#ifdef TOP5
+shared uint before[LOCAL_X]; /* classes before the target */
+#endif
 
 uint
 row_target (uint row)
@@ -81,6 +85,23 @@ take (vec4 part, Lanes x, uint first)
   return next;
 }
 
+#ifdef TOP5
+/* How many of the classes from first on are before the target. */
+uint
+count_before (Lanes x, uint first, uint target, float at_target)
+{
+  uint n = 0;
+  [[unroll]] for (uint j = 0; j < LANES; j++)
+    {
+      const uint c = first + j;
+      const float value = x.q[j / 4][j % 4];
+      const bool behind = value < at_target || (value == at_target && c >= target);
+      n += c < C && !behind ? 1 : 0;
+    }
+  return n;
+}
+#endif
+
 void
 main ()
 {
@@ -92,17 +113,27 @@ main ()
 #ifdef GRADIENT
       const float factor = Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
 #endif
-      vec4 own = vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0);
-      for (uint i = lane; i < CVECS; i += LOCAL_X)
-        own = take (own, lanes_load (p.logits, row * CVECS + i), i * LANES);
       float at_target = 0.0;
-      if (lane == 0 && target != NO_CLASS)
+      if (target != NO_CLASS)
 #ifdef HALF
         at_target = float (HalfLogits (p.logits).v[row * CVECS * LANES + target]);
 #else
         at_target = Logits (p.logits).v[row * CVECS * LANES + target];
 #endif
+      vec4 own = vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0);
+      uint n_before = 0;
+      for (uint i = lane; i < CVECS; i += LOCAL_X)
+        {
+          const Lanes x = lanes_load (p.logits, row * CVECS + i);
+          own = take (own, x, i * LANES);
+#ifdef TOP5
+          n_before += count_before (x, i * LANES, target, at_target);
+#endif
+        }
       parts[lane] = own;
+#ifdef TOP5
+      before[lane] = n_before;
+#endif
       barrier ();
       vec4 all = parts[0];
       for (uint i = 1; i < min (LOCAL_X, CVECS); i++)
@@ -111,11 +142,16 @@ main ()
 
       if (lane == 0)
         {
-          vec2 result = vec2 (0.0);
+          vec4 result = vec4 (0.0);
           if (target != NO_CLASS)
             {
               result.x = log_sum - (1.0 - SMOOTHING) * at_target - SMOOTHING / float (C) * all.w;
               result.y = uint (all.y) == target ? 1.0 : 0.0;
+#ifdef TOP5
+              for (uint i = 1; i < min (LOCAL_X, CVECS); i++)
+                n_before += before[i];
+              result.z = n_before < 5 ? 1.0 : 0.0;
+#endif
             }
           Results (p.rows).v[row] = result;
         }

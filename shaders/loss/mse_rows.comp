@@ -1,11 +1,12 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, metric = mean of |x
- * - t|; t (N, C) floats, dense.  STANDARD=1: x stands for x * deviation + mean, each of its values
- * by its own: loss and metric are of that, in the targets' unit, the gradient of (x - (t - mean) /
- * deviation)^2 / 8, whose curvature is the most that cross entropy has: one learning rate then
- * suits both.  GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count
- * nothing and get a zero gradient. */
+/* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, first metric = mean
+ * of |x - t|; with PER_OUTPUT=1 the C others are |x - t| of each output; t (N, C) floats, dense.
+ * STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and metrics are
+ * of that, in the targets' unit, the gradient of (x - (t - mean) / deviation)^2 / 8, whose curvature
+ * is the most that cross entropy has: one learning rate then suits both.  GRADIENT=1 writes
+ * 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and get a zero
+ * gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -17,7 +18,7 @@ layout (constant_id = 2) const uint C = 1;
 DYNO_PUSH (DynoLossRowsPush, p);
 DYNO_BUFFER_IN (Targets, float, 4);
 DYNO_BUFFER_IN (Standard, float, 4);
-DYNO_BUFFER_OUT (Results, vec2, 8);
+DYNO_BUFFER_OUT (Results, float, 4);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 
@@ -26,6 +27,13 @@ DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 #else
 #define SLOPE 2.0
 #endif
+
+#ifdef PER_OUTPUT
+#define METRICS (1 + C)
+#else
+#define METRICS 1
+#endif
+#define STRIDE ((1 + METRICS + 3) / 4 * 4) /* results of a row, with the zeros behind them */
 
 shared vec2 parts[LOCAL_X];
 
@@ -50,15 +58,21 @@ main ()
             if (valid && i * LANES + j < C)
               {
                 const uint c = i * LANES + j;
+                float absolute;
 #ifdef STANDARD
                 const float deviation = Standard (p.standard).v[C + c];
                 const float d =
                     x.q[j / 4][j % 4]
                     - (Targets (p.targets).v[row * C + c] - Standard (p.standard).v[c]) / deviation;
-                own += vec2 (d * deviation * (d * deviation), abs (d) * deviation);
+                absolute = abs (d) * deviation;
+                own += vec2 (d * deviation * (d * deviation), absolute);
 #else
                 const float d = x.q[j / 4][j % 4] - Targets (p.targets).v[row * C + c];
-                own += vec2 (d * d, abs (d));
+                absolute = abs (d);
+                own += vec2 (d * d, absolute);
+#endif
+#ifdef PER_OUTPUT
+                Results (p.rows).v[row * STRIDE + 2 + c] = absolute;
 #endif
 #ifdef GRADIENT
                 g.q[j / 4][j % 4] = d * factor;
@@ -74,7 +88,11 @@ main ()
         {
           for (uint i = 1; i < LOCAL_X; i++)
             own += parts[i];
-          Results (p.rows).v[row] = own / float (C);
+          own /= float (C);
+          Results (p.rows).v[row * STRIDE] = own.x;
+          Results (p.rows).v[row * STRIDE + 1] = own.y;
+          for (uint i = valid ? 1 + METRICS : 2; i < STRIDE; i++)
+            Results (p.rows).v[row * STRIDE + i] = 0.0;
         }
       barrier ();
     }

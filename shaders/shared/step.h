@@ -32,17 +32,20 @@ struct DynoStepInput {
   uint32_t reserved[5];
 };
 
+#define DYNO_MAX_METRICS 8 /* of one loss */
+
 /* Written by the device. */
 struct DynoStepOutput {
   float loss_sum;       /* over the valid samples, unscaled */
-  /* classes: correct samples; values: sum over samples of the mean absolute error */
-  float metric_sum;
   uint32_t n_valid;
   float grad_norm;      /* global, unscaled, before clipping; 0 when the step had no optimizer stage */
   uint32_t overflow;    /* 1: a gradient was Inf or NaN, the update was skipped */
   float loss_scale;     /* after this step */
   uint32_t skipped;     /* updates skipped since the start */
   uint32_t nonfinite_loss; /* 1: the loss itself was Inf or NaN */
+  uint32_t reserved;
+  /* over the valid samples, of the metrics that the loss declares (metric.h), zeros behind */
+  float metric_sums[DYNO_MAX_METRICS];
 };
 
 /* Lives on the device over steps. */
@@ -56,4 +59,9 @@ struct DynoScalerState {
   uint32_t applied;       /* updates applied since the start: AdamW's t */
   uint32_t reserved;
 };
+
+#ifndef GL_core_profile
+_Static_assert (sizeof (struct DynoStepOutput) == 4 * (8 + DYNO_MAX_METRICS),
+                "the step's output has members of 4 bytes alone");
+#endif
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of a graph, for the files of the nn layer that build and rewrite it. */
 #pragma once
-#include "graph.h"
+#include "metric.h"
 
 G_BEGIN_DECLS
 
@@ -32,7 +32,9 @@ struct _DynoGraph {
   DynoTensor *pixels, *targets, *flip_seeds, *logits;
   /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
   DynoTensor *standard;
-  float *target_scale; /* what that holds */
+  float *target_scale;     /* what that holds */
+  DynoMetricInfo *metrics; /* of the loss; NULL: none yet */
+  guint n_metrics;
 };
 
 /* A tensor that the graph does not list: for the lowering.  Free with dyno_tensor_free. */

@@ -80,6 +80,7 @@ dyno_graph_free (DynoGraph *graph)
   g_hash_table_unref (graph->node_index);
   g_array_unref (graph->pending);
   g_free (graph->target_scale);
+  g_free (graph->metrics);
   g_free (graph);
 }
 

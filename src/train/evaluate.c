@@ -13,7 +13,7 @@ retire (DynoPipe *pipe, DynoEvaluation *sum, GError **error)
     return FALSE;
   sum->n_samples += done.output.n_valid;
   sum->loss += done.output.loss_sum;
-  sum->metric += done.output.metric_sum;
+  sum->metric += done.output.metric_sums[0];
   return TRUE;
 }
 

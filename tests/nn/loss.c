@@ -2,6 +2,7 @@
 /* Cross entropy and squared error against their references, and what they write to the step's
  * output. */
 #include "harness.h"
+#include "metric.h"
 #include "random.h"
 #include "reference/loss.h"
 #include <math.h>
@@ -12,8 +13,9 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-  { 1, 3, 1, 0 },     { 4, 10, 4, 0 }, { 7, 33, 5, 0.1 },   { 128, 1000, 128, 0.1 },
-  { 300, 2, 299, 0 }, { 5, 1, 5, 0 },  { 2, 4099, 2, 0.2 }, { 4096, 8, 4000, 0.05 },
+  { 1, 3, 1, 0 },     { 4, 10, 4, 0 },  { 7, 33, 5, 0.1 },   { 128, 1000, 128, 0.1 },
+  { 300, 2, 299, 0 }, { 5, 1, 5, 0 },   { 2, 4099, 2, 0.2 }, { 4096, 8, 4000, 0.05 },
+  { 9, 6, 8, 0 },     { 9, 7, 8, 0.1 },
 };
 
 static void
@@ -54,7 +56,8 @@ check_cross_entropy (const Case *c, gboolean amp, double spread)
   harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
   const struct DynoStepOutput *output = harness_output (h);
   assert_near (output->loss_sum, loss, 2e-6);
-  g_assert_cmpfloat (output->metric_sum, ==, correct);
+  g_assert_cmpfloat (output->metric_sums[0], ==, correct);
+  g_assert_cmpfloat (output->metric_sums[1], ==, c->c > 5 ? reference_top5 (&s, x, targets) : 0);
   g_assert_cmpuint (output->n_valid, ==, c->n_valid);
   g_assert_cmpuint (output->nonfinite_loss, ==, 0);
   g_assert_cmpfloat (output->loss_scale, ==, 1024);
@@ -85,7 +88,7 @@ test_cross_entropy_ties (void)
   dyno_softmax_cross_entropy (harness_graph (h), logits,
                               harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0);
   harness_run (h);
-  g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
+  g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
 }
 
 /* Equal logits that different invocations see. */
@@ -101,7 +104,55 @@ test_cross_entropy_far_ties (void)
   dyno_softmax_cross_entropy (harness_graph (h), logits,
                               harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
   harness_run (h);
-  g_assert_cmpfloat (harness_output (h)->metric_sum, ==, 2);
+  g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
+}
+
+/* Six largest logits: the sixth of them is not among the first five. */
+static void
+test_top5_ties (void)
+{
+  const double x[2 * 9] = { 0, 3, 3, 3, 3, 3, 3, 1, 1, 0, 3, 3, 3, 3, 3, 3, 1, 1 };
+  const double targets[2] = { 6, 5 };
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
+  DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 9, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
+  harness_run (h);
+  g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 0);
+  g_assert_cmpfloat (harness_output (h)->metric_sums[1], ==, 1);
+}
+
+static void
+assert_metrics (guint32 n_outputs, gboolean mse, const char *names)
+{
+  DynoGraphParams params = { .batch = 2 };
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&params);
+  DynoTensor *x = dyno_graph_activation (graph, "x", 2, 1, 1, n_outputs);
+  guint32 c = mse ? n_outputs : 1;
+  DynoTensor *targets = dyno_graph_tensor (graph, "targets", mse ? DYNO_DTYPE_F32 : DYNO_DTYPE_I32,
+                                           DYNO_SPACE_INPUT, 2, 1, 1, c, c);
+  g_autoptr (GString) got = g_string_new (NULL);
+  const DynoMetricInfo *metrics;
+  guint n;
+  if (mse)
+    dyno_mse_loss (graph, x, targets, NULL);
+  else
+    dyno_softmax_cross_entropy (graph, x, targets, 0);
+  n = dyno_network_get_metrics (graph, &metrics);
+  g_assert_cmpuint (n, <=, DYNO_MAX_METRICS);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (got, "%s ", metrics[i].name);
+  g_assert_cmpstr (got->str, ==, names);
+}
+
+static void
+test_declared (void)
+{
+  assert_metrics (5, FALSE, "accuracy ");
+  assert_metrics (6, FALSE, "accuracy top5 ");
+  assert_metrics (1, TRUE, "mean_abs_error ");
+  assert_metrics (3, TRUE, "mean_abs_error mean_abs_error_0 mean_abs_error_1 mean_abs_error_2 ");
+  assert_metrics (8, TRUE, "mean_abs_error ");
 }
 
 /* Targets that are no class must not be read with. */
@@ -148,7 +199,7 @@ test_cross_entropy_random (void)
   g_autofree double *got = harness_read_gradient (h, logits);
   harness_assert_close (got, want, n * c, 1e-7, "gradient");
   assert_near (harness_output (h)->loss_sum, loss, 2e-6);
-  g_assert_cmpfloat (harness_output (h)->metric_sum, ==, correct);
+  g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, correct);
 }
 
 static void
@@ -211,7 +262,11 @@ check_mse (gboolean standard)
         g_autofree double *got = harness_read_gradient (h, prediction);
         harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
         assert_near (harness_output (h)->loss_sum, loss, 2e-6);
-        assert_near (harness_output (h)->metric_sum, absolute, 2e-6);
+        assert_near (harness_output (h)->metric_sums[0], absolute, 2e-6);
+        for (guint k = 0; k < DYNO_MAX_METRICS - 1; k++)
+          assert_near (
+              harness_output (h)->metric_sums[1 + k],
+              c->c > 1 && c->c <= 7 && k < c->c ? reference_absolute (&s, x, targets, k) : 0, 2e-6);
       }
 }
 
@@ -257,6 +312,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/crossentropy/large-logits", test_cross_entropy_large);
   g_test_add_func ("/nn/crossentropy/first-of-equal-logits-counts", test_cross_entropy_ties);
   g_test_add_func ("/nn/crossentropy/equal-logits-far-apart", test_cross_entropy_far_ties);
+  g_test_add_func ("/nn/crossentropy/top5-of-equal-logits", test_top5_ties);
+  g_test_add_func ("/nn/loss/declares-its-metrics", test_declared);
   g_test_add_func ("/nn/crossentropy/targets-out-of-range", test_cross_entropy_ids);
   g_test_add_func ("/nn/crossentropy/random-targets", test_cross_entropy_random);
   g_test_add_func ("/nn/crossentropy/nan-and-inf-are-told", test_nonfinite);

@@ -42,6 +42,28 @@ reference_cross_entropy (const ReferenceLoss *s, const double *logits, const dou
   return loss;
 }
 
+/* Takes the largest away five times. */
+double
+reference_top5 (const ReferenceLoss *s, const double *logits, const double *targets)
+{
+  g_autofree double *x = g_new (double, s->c);
+  guint32 hits = 0;
+  for (guint32 i = 0; i < s->n_valid; i++)
+    {
+      memcpy (x, logits + (gsize) i * s->c, s->c * sizeof *x);
+      for (guint32 place = 0; place < 5 && place < s->c; place++)
+        {
+          guint32 best = 0;
+          for (guint32 j = 1; j < s->c; j++)
+            if (x[j] > x[best])
+              best = j;
+          hits += best == targets[i];
+          x[best] = -INFINITY;
+        }
+    }
+  return hits;
+}
+
 double
 reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets,
                double *absolute, double *gradient)
@@ -57,4 +79,14 @@ reference_mse (const ReferenceLoss *s, const double *prediction, const double *t
         gradient[i] = 2 * d / s->c;
     }
   return loss;
+}
+
+double
+reference_absolute (const ReferenceLoss *s, const double *prediction, const double *targets,
+                    guint32 output)
+{
+  double sum = 0;
+  for (gsize i = output; i < (gsize) s->n_valid * s->c; i += s->c)
+    sum += fabs (prediction[i] - targets[i]);
+  return sum;
 }

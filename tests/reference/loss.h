@@ -15,9 +15,17 @@ typedef struct {
 double reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets,
                                 double *correct, double *gradient);
 
+/* Rows whose target's class is among the five of the largest logits; of equal ones those of lower
+ * number come first. */
+double reference_top5 (const ReferenceLoss *s, const double *logits, const double *targets);
+
 /* Returns the sum over rows of the mean over c of the squared error; *absolute: of the absolute
  * one. */
 double reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets,
                       double *absolute, double *gradient);
+
+/* The sum over rows of the absolute error of one output. */
+double reference_absolute (const ReferenceLoss *s, const double *prediction, const double *targets,
+                           guint32 output);
 
 G_END_DECLS

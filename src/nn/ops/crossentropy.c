@@ -5,7 +5,11 @@
  * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and
  * no gradient. */
 #include "loss.h"
+#include "intl.h"
+#include "metric.h"
 #include "ops.h"
+
+#define TOP 5
 
 typedef struct {
   float smoothing;
@@ -18,6 +22,8 @@ cross_entropy_lower (DynoLowering *lowering, DynoNode *node)
   DynoKernelSpec spec = { .shader = "loss/crossentropy_rows.comp" };
   if (!node->inputs[1])
     dyno_kernel_spec_macro (&spec, "RANDOM_TARGETS=1");
+  if (node->inputs[0]->c > TOP)
+    dyno_kernel_spec_macro (&spec, "TOP5=1");
   dyno_loss_lower (lowering, node, &spec, attributes->smoothing);
 }
 
@@ -34,6 +40,23 @@ static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy"
                                                  .lower = cross_entropy_lower,
                                                  .print = cross_entropy_print };
 
+/* In the order in which the kernel writes them. */
+static const DynoMetricInfo cross_entropy_metrics[] = {
+  { .name = "accuracy",
+    .title = N_ ("Accuracy"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .selects_best = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+  { .name = "top5", /* where there are more classes */
+    .title = N_ ("Top-5 accuracy"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+};
+
 void
 dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                             double label_smoothing)
@@ -48,6 +71,7 @@ dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *ta
     }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);
   CrossEntropy attributes = { (float) label_smoothing };
+  dyno_graph_declare_metrics (graph, cross_entropy_metrics, logits->c > TOP ? 2 : 1);
   dyno_graph_node (graph, &cross_entropy_class, "loss", (DynoTensor *[]){ logits, targets }, 2,
                    &gradient, 1, &attributes, sizeof attributes);
 }

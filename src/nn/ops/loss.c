@@ -4,6 +4,7 @@
  * scaled by the loss scale over the step's divisor. */
 #include "loss.h"
 #include "elementwise.h"
+#include "metric.h"
 #include "loss-push.h"
 #include <stddef.h>
 
@@ -37,15 +38,17 @@ dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
 }
 
 static void
-loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n)
+loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n,
+                guint n_metrics)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoKernelSpec spec = { .shader = "loss/loss_sum.comp", .push_bytes = sizeof (DynoLossSumPush) };
   spec.local_size[0] = dyno_info_is_software (info) ? 8 : 64;
   dyno_kernel_spec_constant (&spec, n);
+  dyno_kernel_spec_constant (&spec, n_metrics);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "sum", &spec, 1, 1, 1);
-  dispatch->flops = 2 * (guint64) n;
+  dispatch->flops = (1 + n_metrics) * (guint64) n;
   dispatch->bytes = rows->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, rows), rows, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_input),
@@ -64,8 +67,10 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   DynoTensor *logits = node->inputs[0], *targets = node->inputs[1], *gradient = node->outputs[0];
   DynoTensor *standard = node->n_inputs > 2 ? node->inputs[2] : NULL;
   guint32 cvecs = logits->cp / dyno_dtype_lanes (logits->dtype);
-  DynoTensor *rows =
-      dyno_lowering_workspace (lowering, "rows", (guint64) logits->n * 2 * sizeof (float));
+  const DynoMetricInfo *metrics;
+  guint n_metrics = dyno_network_get_metrics (graph, &metrics);
+  guint64 row_bytes = (1 + n_metrics + 3) / 4 * 4 * sizeof (float);
+  DynoTensor *rows = dyno_lowering_workspace (lowering, "rows", logits->n * row_bytes);
   spec->push_bytes = sizeof (DynoLossRowsPush);
   spec->local_size[0] = dyno_info_is_software (info) ? 8 : cvecs <= 32 ? 32 : 64;
   dyno_elementwise_type (spec, logits->dtype);
@@ -96,5 +101,5 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   if (standard)
     dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, standard), standard,
                         DYNO_ACCESS_READ);
-  loss_lower_sum (lowering, node, rows, logits->n);
+  loss_lower_sum (lowering, node, rows, logits->n, n_metrics);
 }

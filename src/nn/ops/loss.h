@@ -15,7 +15,8 @@ gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *
                           const DynoTensor *targets, DynoDtype dtype, guint32 c);
 
 /* Both dispatches, with a third input STANDARD (see mse_rows.comp); spec names the rows' shader and
- * its macros; smoothing is constant 3. */
+ * its macros; smoothing is constant 3.  The rows' kernel writes the metrics that the graph was
+ * told of. */
 void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec,
                       float smoothing);
 
