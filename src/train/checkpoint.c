@@ -296,10 +296,8 @@ static gboolean
 compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 content_hash,
          const DynoSettings *was, GPtrArray *warnings, GError **error)
 {
-  static const char *const telling[] = { "batch_size",   "accumulate",   "seed",
-                                         "amp",          "image_size",   "data.val_split",
-                                         "data.shuffle", "augment.flip", "data.normalise",
-                                         "data.layout" };
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
   const char *model = dyno_safetensors_get_metadata (file, "model");
   const char *data = dyno_safetensors_get_metadata (file, "data_hash");
 
@@ -314,13 +312,13 @@ compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 c
   if (data && g_ascii_strtoull (data, NULL, 16) != content_hash)
     warn (warnings, "The data set is not the one that “%s” was trained on, or it has changed since",
           shown);
-  for (guint i = 0; i < G_N_ELEMENTS (telling); i++)
+  for (guint i = 0; i < n; i++)
     {
-      g_autofree char *old = dyno_settings_get (was, telling[i]),
-                      *new = dyno_settings_get (&job->settings, telling[i]);
-      if (strcmp (old, new) != 0)
+      g_autofree char *old = dyno_settings_get (was, table[i].key),
+                      *new = dyno_settings_get (&job->settings, table[i].key);
+      if (table[i].same_on_resume && strcmp (old, new) != 0)
         warn (warnings, "%s was %s and is %s now: the run goes on, but not as it would have",
-              telling[i], old, new);
+              table[i].key, old, new);
     }
   return TRUE;
 }

@@ -416,26 +416,19 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
 /* --- live changes, end ------------------------------------------------------------------------ */
 
 void
-dyno_engine_set_workers (DynoEngine *engine, guint workers)
+dyno_engine_renew_loaders (DynoEngine *engine)
 {
-  engine->job->settings.workers = workers;
-  if (engine->uploader)
-    dyno_loader_set_workers (dyno_uploader_get_loader (engine->uploader), workers);
-  if (engine->eval_uploader)
-    dyno_loader_set_workers (dyno_uploader_get_loader (engine->eval_uploader), workers);
-}
+  DynoSettings *s = &engine->job->settings;
+  DynoUploader *uploaders[] = { engine->uploader, engine->eval_uploader };
 
-guint
-dyno_engine_set_prefetch (DynoEngine *engine, guint prefetch)
-{
   if (!engine->uploader)
-    return prefetch;
-  prefetch = MIN (prefetch, dyno_uploader_get_max_prefetch (engine->uploader));
-  engine->job->settings.prefetch = prefetch;
-  dyno_loader_set_prefetch (dyno_uploader_get_loader (engine->uploader), prefetch);
-  if (engine->eval_uploader)
-    dyno_loader_set_prefetch (dyno_uploader_get_loader (engine->eval_uploader), prefetch);
-  return prefetch;
+    return;
+  s->prefetch = MIN (s->prefetch, (gint64) dyno_uploader_get_max_prefetch (engine->uploader));
+  for (guint i = 0; i < G_N_ELEMENTS (uploaders) && uploaders[i]; i++)
+    {
+      dyno_loader_set_workers (dyno_uploader_get_loader (uploaders[i]), (guint) s->workers);
+      dyno_loader_set_prefetch (dyno_uploader_get_loader (uploaders[i]), (guint) s->prefetch);
+    }
 }
 
 void

@@ -64,8 +64,8 @@ gboolean dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, G
 void dyno_engine_free (DynoEngine *engine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEngine, dyno_engine_free)
 
-/* Live changes. */
-void dyno_engine_set_workers (DynoEngine *engine, guint workers);
-guint dyno_engine_set_prefetch (DynoEngine *engine, guint prefetch); /* what it could be set to */
+/* Tells the loaders what the job's settings of DYNO_SETTING_LIVE_LOADER say now; the settings are
+ * then what the loaders could be set to. */
+void dyno_engine_renew_loaders (DynoEngine *engine);
 
 G_END_DECLS

@@ -1,156 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings, and text to value and back.
+/* Values of settings: text to value and back, and what follows from the table for two structs.
  *
- * Invariants: the order of the table is the order in files and in the window; a value that is
- * refused leaves the struct as it was; what dyno_settings_get writes, dyno_settings_set reads to
- * the same
- * bits, in any locale. */
+ * Invariants: a value that is refused leaves the struct as it was; what dyno_settings_get writes,
+ * dyno_settings_set reads to the same bits, in any locale. */
 #include "settings.h"
 #include "intl.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#define MOST_SEED 9007199254740991.0 /* 2^53 - 1: exact as a double */
-#define GIB       (G_GINT64_CONSTANT (1) << 30)
-#define MIB       (G_GINT64_CONSTANT (1) << 20)
-#define KIB       (G_GINT64_CONSTANT (1) << 10)
-
-static const char *const optimizers[] = { "sgd", "adamw", NULL };
-static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL }; /* DynoAxes */
-static const char *const schedules[] = { "constant", "cosine", "step", NULL };
-static char default_workers[8];
-
-#define AT(member) .offset = G_STRUCT_OFFSET (DynoSettings, member)
-#define BOOL(member, name, value, words, sentence)                                          \
-  {                                                                                         \
-    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_BOOL, .maximum = 1, \
-    .default_value = value, AT (member)                                                     \
-  }
-#define NUMBER(kind, member, name, least, most, value, may_change, words, sentence)               \
-  {                                                                                               \
-    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_##kind, .minimum = least, \
-    .maximum = most, .default_value = value, .live = may_change, AT (member)                      \
-  }
-#define ENUM(member, name, names, value, words, sentence)                                      \
-  {                                                                                            \
-    .key = name, .title = words, .help = sentence, .type = DYNO_SETTING_ENUM, .values = names, \
-    .default_value = value, .maximum = G_N_ELEMENTS (names) - 2, AT (member)                   \
-  }
-
-static const DynoSettingInfo table[] = {
-  NUMBER (INT, batch_size, "batch_size", 1, 65536, "32", FALSE, N_ ("Batch size"),
-          N_ ("Samples that go through the network at once; larger ones need more memory.")),
-  BOOL (
-      amp, "amp", "true", N_ ("Mixed precision (AMP)"),
-      N_ ("Computes in fp16 with fp32 master weights and loss scaling; fp32 throughout when off.")),
-  NUMBER (INT, workers, "workers", 0, 256, default_workers, TRUE, N_ ("Workers"),
-          N_ ("Threads that decode samples; with 0 the training thread decodes itself.")),
-  NUMBER (INT, prefetch, "prefetch", 1, 64, "2", TRUE, N_ ("Prefetch"),
-          N_ ("Batches that the workers prepare ahead of the step.")),
-  BOOL (pinned, "pinned", "true", N_ ("Pinned memory"),
-        N_ ("Decodes into page-locked memory that the device copies from by itself.")),
-  BOOL (persistent_workers, "persistent_workers", "true", N_ ("Persistent workers"),
-        N_ ("Keeps the worker threads from one epoch to the next.")),
-  BOOL (cache, "cache", "false", N_ ("Cache samples"),
-        N_ ("Keeps decoded samples in main memory, as many as fit into half of what is free.")),
-  NUMBER (INT, accumulate, "accumulate", 1, 1024, "1", FALSE, N_ ("Accumulation"),
-          N_ ("Batches whose gradients are added up before each update: a larger batch without "
-              "more memory.")),
-  NUMBER (DOUBLE, clip_norm, "clip_norm", 0, 1e6, "0", TRUE, N_ ("Gradient clipping"),
-          N_ ("Largest norm that the gradient may have; 0 switches clipping off.")),
-  BOOL (checkpointing, "checkpointing", "false", N_ ("Activation checkpointing"),
-        N_ ("Computes cheap activations a second time instead of keeping them: less memory, a "
-            "little slower.")),
-  BOOL (autotune, "autotune", "true", N_ ("Kernel autotuning"),
-        N_ ("Measures the variants of each kernel on this GPU once, for some seconds, and keeps "
-            "the fastest.")),
-  BOOL (deterministic, "deterministic", "false", N_ ("Deterministic"),
-        N_ ("Takes kernels by rule and never by timing, so that runs with one seed are equal to "
-            "the bit.")),
-  ENUM (optimizer, "optimizer", optimizers, "sgd", N_ ("Optimizer"),
-        N_ ("How gradients change the weights: SGD with momentum, or AdamW.")),
-  NUMBER (DOUBLE, lr, "lr", 0, 100, "0.05", TRUE, N_ ("Learning rate"),
-          N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and 0.001 "
-              "for AdamW.")),
-  NUMBER (DOUBLE, momentum, "momentum", 0, 0.9999, "0.9", TRUE, N_ ("Momentum"),
-          N_ ("Share of the last update that SGD carries on.")),
-  NUMBER (DOUBLE, weight_decay, "weight_decay", 0, 1, "0.0005", TRUE, N_ ("Weight decay"),
-          N_ ("Pulls the weights towards zero a little with each update.")),
-  ENUM (schedule, "schedule", schedules, "cosine", N_ ("Schedule"),
-        N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each "
-            "third of the run.")),
-  NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", 0, 1000, "0.2", FALSE, N_ ("Warm-up"),
-          N_ ("Epochs over which the learning rate rises to its height.")),
-  NUMBER (DOUBLE, label_smoothing, "label_smoothing", 0, 0.9, "0", FALSE, N_ ("Label smoothing"),
-          N_ ("Share of the target that is spread over all classes.")),
-  NUMBER (INT, epochs, "epochs", 1, 1000000, "10", TRUE, N_ ("Epochs"),
-          N_ ("How often the training goes through the data set.")),
-  NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", 0, 1e6, "5", TRUE,
-          N_ ("Checkpoint every"),
-          N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at the "
-              "ends of epochs alone.")),
-  NUMBER (
-      INT, seed, "seed", 0, MOST_SEED, "1", FALSE, N_ ("Seed"),
-      N_ ("Start of all random choices: weights, split, order of samples, augmentation, dropout.")),
-  NUMBER (
-      BYTES, vram_budget, "vram_budget", 0, 17592186044416.0, "0", FALSE, N_ ("VRAM budget"),
-      N_ ("Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.")),
-  NUMBER (INT, image_size, "image_size", 0, 8192, "0", FALSE, N_ ("Image size"),
-          N_ ("Height and width that images are brought to; 0 keeps the data set's own.")),
-  BOOL (augment_flip, "augment.flip", "false", N_ ("Random flip"),
-        N_ ("Mirrors half of the training images from left to right, on the device.")),
-  BOOL (data_shuffle, "data.shuffle", "true", N_ ("Shuffle"),
-        N_ ("Takes the training samples in a new order each epoch.")),
-  NUMBER (DOUBLE, data_val_split, "data.val_split", 0, 0.9, "0.1", FALSE, N_ ("Validation share"),
-          N_ ("Part of the data set that is kept out of training to check on it.")),
-  BOOL (data_normalise, "data.normalise", "true", N_ ("Normalise"),
-        N_ ("Scales bytes to between 0 and 1, pixels as the data set advises, and values to "
-            "predict to mean 0 and deviation "
-            "1; "
-            "off feeds all as they are.")),
-  ENUM (data_layout, "data.layout", layouts, "auto", N_ ("Axes of arrays"),
-        N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape "
-            "tells.")),
-  NUMBER (DOUBLE, data_max_bad, "data.max_bad", 0, 1, "0.1", FALSE, N_ ("Unreadable share"),
-          N_ ("Share of the samples that may be unreadable; past it the run stops.")),
-  BOOL (data_links, "data.links", "false", N_ ("Follow links"),
-        N_ ("Takes files outside of the data set's folder that symbolic links in it lead to.")),
-  BOOL (data_one_class, "data.one_class", "false", N_ ("Allow one class"),
-        N_ ("Takes a data set whose samples are all of one class, which teaches nothing.")),
-  NUMBER (DOUBLE, model_width, "model.width", 0.05, 8, "1", FALSE, N_ ("Model width"),
-          N_ ("Scales the number of channels of the model.")),
-};
-
-static void
-fill_default_values (void)
-{
-  static gsize once;
-
-  if (!g_once_init_enter (&once))
-    return;
-  g_snprintf (default_workers, sizeof default_workers, "%u", MIN (4, g_get_num_processors ()));
-  g_once_init_leave (&once, 1);
-}
-
-const DynoSettingInfo *
-dyno_setting_list (guint *n)
-{
-  fill_default_values ();
-  if (n)
-    *n = G_N_ELEMENTS (table);
-  return table;
-}
-
-const DynoSettingInfo *
-dyno_setting_find (const char *key)
-{
-  fill_default_values ();
-  for (guint i = 0; key && i < G_N_ELEMENTS (table); i++)
-    if (strcmp (table[i].key, key) == 0)
-      return &table[i];
-  return NULL;
-}
+#define GIB (G_GINT64_CONSTANT (1) << 30)
+#define MIB (G_GINT64_CONSTANT (1) << 20)
+#define KIB (G_GINT64_CONSTANT (1) << 10)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
@@ -343,15 +204,17 @@ guess_key (const char *key)
     { "grad_clip", "clip_norm" }, { "pin_memory", "pinned" },   { "budget", "vram_budget" }
   };
   const char *best = NULL;
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
   guint least = MAX (2, (guint) strlen (key) / 3) + 1;
 
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     if (g_ascii_strcasecmp (key, others[i][0]) == 0)
       return others[i][1];
-  for (guint i = 0; strlen (key) >= 3 && i < G_N_ELEMENTS (table); i++)
+  for (guint i = 0; strlen (key) >= 3 && i < n; i++)
     if (strstr (table[i].key, key) || (strlen (table[i].key) > 2 && strstr (key, table[i].key)))
       return table[i].key;
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+  for (guint i = 0; i < n; i++)
     if (distance (key, table[i].key) < least)
       {
         least = distance (key, table[i].key);
@@ -432,9 +295,11 @@ set_field (DynoSettings *settings, const DynoSettingInfo *info, double value)
 void
 dyno_settings_init (DynoSettings *settings)
 {
-  fill_default_values ();
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
   memset (settings, 0, sizeof *settings);
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+  for (guint i = 0; i < n; i++)
     {
       double value = 0;
       gboolean good = read_value (&table[i], table[i].default_value, &value)
@@ -506,8 +371,55 @@ dyno_settings_set_number (DynoSettings *settings, const char *key, double value,
 gboolean
 dyno_settings_equal (const DynoSettings *a, const DynoSettings *b)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
     if (get_field (a, &table[i]) != get_field (b, &table[i]))
       return FALSE;
   return TRUE;
+}
+
+guint
+dyno_settings_follow (DynoSettings *settings, const DynoSettings *before, const DynoSettings *now)
+{
+  guint n, ways = 0;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      double value = get_field (now, &table[i]);
+
+      if (table[i].live == DYNO_SETTING_LIVE_NO || value == get_field (before, &table[i]))
+        continue;
+      set_field (settings, &table[i], value);
+      ways |= 1u << table[i].live;
+    }
+  return ways;
+}
+
+/* --- dependencies ----------------------------------------------------------------------------- */
+
+const DynoSettingInfo *
+dyno_setting_get_dependency (const DynoSettingInfo *info, double *value)
+{
+  const char *equals = info->depends_on ? strchr (info->depends_on, '=') : NULL;
+  g_autofree char *key = NULL;
+  const DynoSettingInfo *other;
+
+  if (!equals)
+    return NULL;
+  key = g_strndup (info->depends_on, (gsize) (equals - info->depends_on));
+  other = dyno_setting_find (key);
+  g_return_val_if_fail (other && read_value (other, equals + 1, value), NULL);
+  return other;
+}
+
+gboolean
+dyno_setting_counts (const DynoSettingInfo *info, const DynoSettings *settings)
+{
+  double value = 0;
+  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+
+  return !other || get_field (settings, other) == value;
 }

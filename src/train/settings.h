@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a run.  One table names every key, its type, range, default and words; the
- * command line, the settings file, the exporters and the window all follow it, so that a setting
- * has one name everywhere.
+/* The settings of a run.  One table (settings-table.c) says all that is known of a key: its type,
+ * range, default value and words, its group, whether and how it changes in a run, what the tuner
+ * may try, what it depends on.  The command line, files, exporters, the session, the tuner and the
+ * window follow it; the manual is compared with it.  A new setting is a row and a member here.
  *
  * DynoSettings is a plain struct: copy it by assignment.  Its fields are read by the engine; they
  * are changed through the functions below where the value comes from outside. */
@@ -59,21 +60,70 @@ typedef enum {
   DYNO_SETTING_BYTES,
 } DynoSettingType;
 
+/* Where a setting stands: a card of the window each, in this order. */
+typedef enum {
+  DYNO_SETTING_GROUP_TRAINING,
+  DYNO_SETTING_GROUP_PIPELINE,
+  DYNO_SETTING_GROUP_OPTIMIZER,
+  DYNO_SETTING_GROUP_MODEL,
+  DYNO_SETTING_GROUP_DATA,
+  DYNO_SETTING_GROUP_ARRAYS, /* how an array is read: the window shows it with the data set */
+  DYNO_SETTING_GROUP_DEVICE,
+  DYNO_SETTING_GROUP_RUN,
+  DYNO_SETTING_N_GROUPS
+} DynoSettingGroup;
+
+/* How a change in the middle of a run is applied. */
+typedef enum {
+  DYNO_SETTING_LIVE_NO,     /* not at all: it counts from the next run on */
+  DYNO_SETTING_LIVE_STEP,   /* from the next step on: who needs it reads it anew each time */
+  DYNO_SETTING_LIVE_LOADER, /* from the next batch on: dyno_engine_renew_loaders tells the loaders */
+} DynoSettingLive;
+
+/* What the tuner may try, least first. */
+typedef enum {
+  DYNO_TUNABLE_NO,
+  DYNO_TUNABLE_EACH,    /* every value of a switch or a choice */
+  DYNO_TUNABLE_DOUBLED, /* the least, then twice as much each time; 1 follows 0 */
+} DynoTunableSteps;
+
+typedef struct {
+  DynoTunableSteps steps;
+  double minimum, maximum; /* within the setting's own range */
+  double baseline;         /* what a first script does */
+} DynoTunable;
+
 typedef struct {
   const char *key;   /* "batch_size", "data.val_split" */
   const char *title; /* N_(): for the window: "Batch size" */
   const char *help;  /* N_(): one sentence */
+  const char *zero;  /* N_(): what 0 means where it is no amount: "Off"; or NULL */
   DynoSettingType type;
   double minimum, maximum;   /* INT, DOUBLE, BYTES */
   const char *const *values; /* ENUM: NULL-terminated names, index = value */
   const char *default_value; /* the default, as text */
-  gboolean live;             /* may change while a run is going */
-  gsize offset;              /* in DynoSettings */
+  DynoSettingGroup group;
+  gboolean common; /* stands in front; the others of its group behind "More Settings" */
+  DynoSettingLive live;
+  DynoTunable tunable;
+  const char *depends_on;  /* "optimizer=sgd": without effect where that is not so; or NULL */
+  gboolean by_preset;      /* a GPU preset advises it */
+  gboolean opens_data;     /* a data set is opened by it: it has to be opened again */
+  gboolean same_on_resume; /* a resumed run that changes it is warned: it does not go on exactly */
+  gsize offset;            /* in DynoSettings */
 } DynoSettingInfo;
 
 /* The table; n entries, static. */
 const DynoSettingInfo *dyno_setting_list (guint *n);
 const DynoSettingInfo *dyno_setting_find (const char *key); /* NULL: unknown */
+
+/* N_(): the title of a group's card. */
+const char *dyno_setting_group_title (DynoSettingGroup group);
+
+/* The setting that depends_on names, and the value it must have; NULL: it depends on none. */
+const DynoSettingInfo *dyno_setting_get_dependency (const DynoSettingInfo *info, double *value);
+/* FALSE: what the setting depends on is otherwise, and it has no effect. */
+gboolean dyno_setting_counts (const DynoSettingInfo *info, const DynoSettings *settings);
 
 void dyno_settings_init (DynoSettings *settings); /* all defaults */
 
@@ -83,6 +133,11 @@ gboolean dyno_settings_set (DynoSettings *settings, const char *key, const char 
                             GError **error);
 char *dyno_settings_get (const DynoSettings *settings, const char *key);
 gboolean dyno_settings_equal (const DynoSettings *a, const DynoSettings *b);
+
+/* Copies what is live and differs between before and now.  The ways that it is to be applied, 1 <<
+ * DynoSettingLive each; 0: nothing differs. */
+guint dyno_settings_follow (DynoSettings *settings, const DynoSettings *before,
+                            const DynoSettings *now);
 
 /* Numbers by key, for widgets (bool 0/1, enum index). */
 double dyno_settings_get_number (const DynoSettings *settings, const char *key);

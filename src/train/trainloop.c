@@ -79,26 +79,23 @@ drain (Loop *loop, GError **error)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
+/* The engine's settings follow the live ones, each in the way that the table says. */
 static void
 apply_live (DynoRun *run, const DynoSettings *live)
 {
   DynoSettings *s = &run->engine->job->settings;
+  guint ways = dyno_settings_follow (s, s, live);
 
-  if (live->workers != s->workers)
-    dyno_engine_set_workers (run->engine, (guint) live->workers);
-  if (live->prefetch != s->prefetch)
+  if (ways & (1u << DYNO_SETTING_LIVE_LOADER))
     {
-      guint got = dyno_engine_set_prefetch (run->engine, (guint) live->prefetch);
-      if (got < live->prefetch)
-        dyno_run_warn (
-            run, _ ("Prefetch is %u: this run's page-locked memory has no room for more"), got);
+      gint64 asked = s->prefetch;
+
+      dyno_engine_renew_loaders (run->engine);
+      if (s->prefetch < asked)
+        dyno_run_warn (run,
+                       _ ("Prefetch is %u: this run's page-locked memory has no room for more"),
+                       (guint) s->prefetch);
     }
-  s->lr = live->lr;
-  s->weight_decay = live->weight_decay;
-  s->clip_norm = live->clip_norm;
-  s->momentum = live->momentum;
-  s->epochs = live->epochs;
-  s->checkpoint_minutes = live->checkpoint_minutes;
   dyno_run_write_settings (run);
 }
 

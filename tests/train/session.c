@@ -2,6 +2,7 @@
 /* Sessions on the device: that they learn, that the same seed gives the same bits whatever the
  * pipeline does, commands. */
 #include "engine.h"
+#include "loader-private.h"
 #include "train-test.h"
 #include <math.h>
 #include <string.h>
@@ -327,6 +328,47 @@ change_workers (DynoSession *session, const DynoStepMetrics *step, gpointer data
   g_assert_false (dyno_session_set (session, "workers", "-1", NULL));
 }
 
+/* Each live setting, changed alone, reaches the engine by the way that the table names: its
+ * settings, which every step reads anew, and where the table says so both loaders. */
+static void
+test_live_reaches_the_engine (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=8&samples=64");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, NULL, &error);
+  DynoEngineWatch watch = { ignore_progress, ignore_warning, NULL };
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  test_job_set (job, "pinned=false", "workers=1", "prefetch=2", NULL);
+  g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, &watch, &error);
+  g_assert_no_error (error);
+  g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
+  for (guint i = 0; i < n; i++)
+    {
+      DynoSettings before = engine->job->settings, now = before;
+      double value = dyno_settings_get_number (&now, table[i].key) > 3 ? 2 : 4;
+      guint ways;
+
+      if (table[i].live == DYNO_SETTING_LIVE_NO)
+        continue;
+      value = MIN (value, table[i].maximum);
+      g_assert_true (dyno_settings_set_number (&now, table[i].key, value, NULL));
+      ways = dyno_settings_follow (&engine->job->settings, &before, &now);
+      g_assert_cmpuint (ways, ==, 1u << table[i].live);
+      if (ways & (1u << DYNO_SETTING_LIVE_LOADER))
+        dyno_engine_renew_loaders (engine);
+      g_assert_true (dyno_settings_equal (&engine->job->settings, &now));
+      for (guint k = 0; k < 2; k++)
+        {
+          DynoLoader *loader =
+              dyno_uploader_get_loader (k ? engine->eval_uploader : engine->uploader);
+          g_assert_cmpuint (loader->target_workers, ==, now.workers);
+          g_assert_cmpuint (loader->prefetch, ==, now.prefetch);
+        }
+    }
+}
+
 static void
 test_live_workers (void)
 {
@@ -413,6 +455,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/rate-begins-after-first-step",
                    test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
+  g_test_add_func ("/train/session/live-settings-reach-the-engine", test_live_reaches_the_engine);
   g_test_add_func ("/train/session/live-workers", test_live_workers);
   g_test_add_func ("/train/session/live-epochs", test_live_epochs);
   g_test_add_func ("/train/session/stop-now", test_stop_now);

@@ -65,6 +65,103 @@ test_keys (void)
   g_assert_null (dyno_setting_find ("nothing"));
 }
 
+/* Every row says all that those who follow the table need. */
+static void
+test_rows_are_whole (void)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+  guint rows_of[DYNO_SETTING_N_GROUPS] = { 0 };
+
+  for (guint i = 0; i < n; i++)
+    {
+      const DynoSettingInfo *info = &table[i];
+      const DynoTunable *t = &info->tunable;
+      double value = 0;
+
+      g_assert_cmpuint (info->group, <, DYNO_SETTING_N_GROUPS);
+      rows_of[info->group]++;
+      if (i > 0) /* groups stand together, in their order */
+        g_assert_cmpint (info->group, >=, table[i - 1].group);
+      g_assert_true (info->minimum < info->maximum);
+      g_assert_true (!info->zero || (*info->zero && info->minimum == 0));
+      g_assert_true (info->type == DYNO_SETTING_DOUBLE || info->type == DYNO_SETTING_INT
+                     || info->live == DYNO_SETTING_LIVE_NO);
+      /* What a run must keep when it is resumed does not change in its middle. */
+      g_assert_true (!info->same_on_resume || info->live == DYNO_SETTING_LIVE_NO);
+      if (t->steps != DYNO_TUNABLE_NO)
+        {
+          g_assert_cmpfloat (t->minimum, >=, info->minimum);
+          g_assert_cmpfloat (t->minimum, <, t->maximum);
+          g_assert_cmpfloat (t->maximum, <=, info->maximum);
+          g_assert_cmpfloat (t->baseline, >=, info->minimum);
+          g_assert_cmpfloat (t->baseline, <=, info->maximum);
+          g_assert_true (t->steps != DYNO_TUNABLE_EACH || info->type == DYNO_SETTING_BOOL
+                         || info->type == DYNO_SETTING_ENUM);
+        }
+      if (info->depends_on)
+        {
+          const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+          DynoSettings settings;
+
+          g_assert_true (other && other != info && !other->depends_on);
+          dyno_settings_init (&settings);
+          g_assert_true (dyno_settings_set_number (&settings, other->key, value, NULL));
+          g_assert_true (dyno_setting_counts (info, &settings));
+          g_assert_true (dyno_settings_set_number (
+              &settings, other->key, value == other->minimum ? other->maximum : other->minimum,
+              NULL));
+          g_assert_false (dyno_setting_counts (info, &settings));
+        }
+    }
+  for (guint i = 0; i < DYNO_SETTING_N_GROUPS; i++)
+    {
+      g_assert_cmpuint (rows_of[i], >, 0);
+      g_assert_cmpstr (dyno_setting_group_title ((DynoSettingGroup) i), !=, "");
+    }
+}
+
+static char *other_value (const DynoSettingInfo *info);
+
+/* Live settings follow, and are told by the way that they are applied; all others stay. */
+static void
+test_live_follow (void)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = other_value (&table[i]);
+      DynoSettings before, now, settings;
+
+      dyno_settings_init (&before);
+      now = settings = before;
+      g_assert_cmpuint (dyno_settings_follow (&settings, &before, &now), ==, 0);
+      g_assert_true (dyno_settings_set (&now, table[i].key, value, NULL));
+      g_assert_cmpuint (dyno_settings_follow (&settings, &before, &now), ==,
+                        table[i].live ? 1u << table[i].live : 0);
+      g_assert_true (dyno_settings_equal (&settings, table[i].live ? &now : &before));
+    }
+}
+
+/* What was adapted stays where nobody has changed it since. */
+static void
+test_follow_keeps_adapted (void)
+{
+  DynoSettings before, now, adapted;
+
+  dyno_settings_init (&before);
+  before.prefetch = 8;
+  adapted = now = before;
+  adapted.prefetch = 4;
+  now.lr = 0.25;
+  g_assert_cmpuint (dyno_settings_follow (&adapted, &before, &now), ==,
+                    1u << DYNO_SETTING_LIVE_STEP);
+  g_assert_cmpint (adapted.prefetch, ==, 4);
+  g_assert_cmpfloat (adapted.lr, ==, 0.25);
+}
+
 /* A value in the middle of a setting's range, as text. */
 static char *
 other_value (const DynoSettingInfo *info)
@@ -644,6 +741,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/settings/keys", test_keys);
+  g_test_add_func ("/train/settings/rows-are-whole", test_rows_are_whole);
+  g_test_add_func ("/train/settings/live-ones-follow-by-their-way", test_live_follow);
+  g_test_add_func ("/train/settings/following-keeps-what-was-adapted", test_follow_keeps_adapted);
   g_test_add_func ("/train/settings/roundtrip", test_roundtrip);
   g_test_add_func ("/train/settings/roundtrip-in-a-comma-locale", test_locale);
   g_test_add_func ("/train/settings/refusals", test_refusals);
