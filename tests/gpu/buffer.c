@@ -23,6 +23,9 @@ roundtrip (DynoBufferUsage usage)
     g_assert_cmpuint (out[i], ==, 0xa5);
   for (guint i = 30004; i < COUNT; i++)
     g_assert_cmpuint (out[i], ==, 0xa5);
+  g_assert_true (dyno_buffer_read (buffer, 1003, out, 5001, &error));
+  g_assert_no_error (error);
+  g_assert_cmpmem (out, 5001, in + 1000, 5001);
   dyno_buffer_free (buffer);
   test_device_done (device);
 }

@@ -236,6 +236,112 @@ test_deferred_free (void)
   test_device_done (device);
 }
 
+/* What is freed while a submission uses it is neither given back nor taken off the account before
+ * that very submission is over. */
+static void
+test_memory_counts_until_the_work_is_done (void)
+{
+  DynoDevice *device = test_device (0);
+  DynoBuffer *buffer = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  DynoCommand *command = spin_command (device, buffer, 60000);
+  guint64 timeline_value = test_submit (command, NULL, 0);
+
+  dyno_buffer_free (buffer);
+  while (dyno_device_get_allocated_total (device) > 0)
+    g_usleep (100);
+  g_assert_cmpuint (dyno_queue_get_completed (device, DYNO_QUEUE_COMPUTE), >=, timeline_value);
+  dyno_command_free (command);
+  test_device_done (device);
+}
+
+/* work, then a copy; the work takes long enough that the host comes first if it does not wait */
+static void
+submit_late_copy (DynoDevice *device, DynoBuffer *work, DynoBuffer *from, DynoBuffer *to)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoCommand) command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+  DynoProbePush push = { .c = dyno_buffer_get_address (work), .count = 60000 };
+
+  g_assert_no_error (error);
+  dyno_command_dispatch (command, spin_kernel (device), &push, LANES / 64, 1, 1);
+  dyno_command_barrier (command);
+  dyno_command_copy (command, from, 0, to, 0, LANES * 4);
+  g_assert_true (dyno_command_end (command, &error));
+  test_submit (command, NULL, 0);
+}
+
+/* A write into memory that the host sees waits for those who read it, a read for those who write. */
+static void
+test_host_copies_wait_for_the_device (void)
+{
+  DynoDevice *device = test_device (0);
+  DynoBuffer *upload = test_buffer (device, LANES * 4, DYNO_BUFFER_UPLOAD),
+             *readback = test_buffer (device, LANES * 4, DYNO_BUFFER_READBACK),
+             *work = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE),
+             *copy = test_buffer (device, LANES * 4, DYNO_BUFFER_DEVICE);
+  guint32 before[LANES], after[LANES] = { 0 }, out[LANES];
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < LANES; i++)
+    before[i] = i + 1;
+  g_assert_true (dyno_buffer_fill (work, 0, LANES * 4, 5, &error));
+  g_assert_true (dyno_buffer_write (upload, 0, before, sizeof before, &error));
+  submit_late_copy (device, work, upload, copy);
+  g_assert_true (dyno_buffer_write (upload, 0, after, sizeof after, &error));
+  g_assert_true (dyno_buffer_read (copy, 0, out, sizeof out, &error));
+  g_assert_cmpmem (out, sizeof out, before, sizeof before);
+
+  submit_late_copy (device, work, copy, readback);
+  g_assert_true (dyno_buffer_read (readback, 0, out, sizeof out, &error));
+  g_assert_no_error (error);
+  g_assert_cmpmem (out, sizeof out, before, sizeof before);
+  dyno_buffer_free (upload);
+  dyno_buffer_free (readback);
+  dyno_buffer_free (work);
+  dyno_buffer_free (copy);
+  test_device_done (device);
+}
+
+/* Nothing is recorded of what would pass a buffer's end, by a word or by an overflow. */
+static void
+test_past_the_end_is_refused (void)
+{
+  static const struct {
+    gint64 source, target, size;
+    const char *words;
+  } cases[] = { { 0, 4, 0, "*target_offset <= target_size*" },
+                { 4, 0, 0, "*source_offset <= source_size*" },
+                { 0, 8, 0, "*target_offset <= target_size*" },
+                { 0, 0, 4, "*source_offset <= source_size*" },
+                { 0, -4, 0, "*target_offset <= target_size*" } };
+  DynoDevice *device = test_device (0);
+  DynoBuffer *a = test_buffer (device, 4096, DYNO_BUFFER_DEVICE),
+             *b = test_buffer (device, 4096, DYNO_BUFFER_DEVICE);
+  guint64 size_bytes = dyno_buffer_get_size (a);
+  g_autoptr (GError) error = NULL;
+  DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+
+  g_assert_no_error (error);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_test_expect_message ("dyno-gpu", G_LOG_LEVEL_CRITICAL, cases[i].words);
+      dyno_command_copy (command, a, (guint64) cases[i].source, b, (guint64) cases[i].target,
+                         size_bytes + (guint64) cases[i].size);
+      g_test_assert_expected_messages ();
+    }
+  g_test_expect_message ("dyno-gpu", G_LOG_LEVEL_CRITICAL, "*offset <= size*");
+  dyno_command_fill (command, a, 4, size_bytes, 1);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 0);
+  dyno_command_copy (command, a, 0, b, 0, size_bytes);
+  g_assert_cmpuint (dyno_command_get_barriers (command), ==, 1);
+  g_assert_true (dyno_command_end (command, &error));
+  dyno_command_free (command);
+  dyno_buffer_free (a);
+  dyno_buffer_free (b);
+  test_device_done (device);
+}
+
 /* Everything is let go of while work runs; the device waits for it by itself. */
 static void
 test_device_goes_last (void)
@@ -280,6 +386,11 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/command/barriers-are-recorded", test_barriers);
   g_test_add_func ("/gpu/command/timer-is-monotonic", test_timer);
   g_test_add_func ("/gpu/command/deferred-free", test_deferred_free);
+  g_test_add_func ("/gpu/command/memory-counts-until-the-work-is-done",
+                   test_memory_counts_until_the_work_is_done);
+  g_test_add_func ("/gpu/command/host-copies-wait-for-the-device",
+                   test_host_copies_wait_for_the_device);
+  g_test_add_func ("/gpu/command/past-the-end-is-refused", test_past_the_end_is_refused);
   g_test_add_func ("/gpu/command/device-goes-last", test_device_goes_last);
   g_test_add_func ("/gpu/command/wait-times-out", test_timeout);
   return g_test_run ();

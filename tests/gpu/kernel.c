@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels: values, macros, constants, errors, and caches on disk that were damaged. */
+#include "cachefile.h"
 #include "gpu-test.h"
 #include <glib/gstdio.h>
 
@@ -341,6 +342,36 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
+/* A file that lies under another's path, or is of another kind, is dropped; that of the asked key is
+ * read. */
+static void
+test_cache_of_another_key (void)
+{
+  static const char magic[8] = "DYNOTST", other_magic[8] = "DYNOTSU";
+  const DynoCacheKey key = { { 1, 2 } }, first = { { 3, 2 } }, second = { { 1, 3 } };
+  g_autofree char *path = dyno_cache_file_path ("test", key, ".bin");
+  const struct {
+    const char *magic;
+    DynoCacheKey key;
+    gboolean read;
+  } cases[] = { { magic, first, FALSE },
+                { magic, second, FALSE },
+                { other_magic, key, FALSE },
+                { magic, key, TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = NULL;
+
+      dyno_cache_file_write (path, magic, key, "content", 7);
+      bytes = dyno_cache_file_read (path, cases[i].magic, cases[i].key);
+      g_assert_cmpint (bytes != NULL, ==, cases[i].read);
+      g_assert_cmpint (g_file_test (path, G_FILE_TEST_EXISTS), ==, cases[i].read);
+      if (bytes != NULL)
+        g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), "content", 7);
+    }
+}
+
 /* A kernel's numbers under the names that drivers have for them: of RADV, ANV, NVK, and one that
  * nobody knows. */
 static void
@@ -401,6 +432,7 @@ main (int argc, char **argv)
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/gpu/kernel/damaged-caches-are-rebuilt", test_damaged_caches);
+  g_test_add_func ("/gpu/kernel/cache-of-another-key-is-dropped", test_cache_of_another_key);
   g_test_add_func ("/gpu/kernel/values-macros-constants", test_values);
   g_test_add_func ("/gpu/kernel/same-spec-same-kernel", test_same_spec);
   g_test_add_func ("/gpu/kernel/fp16-and-subgroup-size", test_fp16_subgroup);
