@@ -180,6 +180,56 @@ test_no_checkpoint_without_a_finite_loss (void)
   arrays_clear (&a);
 }
 
+typedef struct {
+  const char *path;
+  GArray *steps; /* guint64, of the checkpoints that were seen */
+} Seen;
+
+static void
+note_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  Seen *seen = data;
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (seen->path, 0, NULL);
+  guint64 saved =
+      file ? g_ascii_strtoull (dyno_safetensors_get_metadata (file, "step"), NULL, 10) : 0;
+
+  if (saved > 0)
+    g_array_append_val (seen->steps, saved);
+}
+
+/* The state of a step is taken while its loss is not known yet, and dropped when that turns out to
+ * be bad.  Five of the 16 steps of an epoch have such a loss; a checkpoint is due at every step. */
+static void
+test_checkpoint_waits_for_its_loss (void)
+{
+  Arrays a;
+  arrays_init (&a);
+  g_autoptr (DynoJob) job = arrays_job (&a, "mlp");
+  g_autofree char *path = g_build_filename (job->out_dir, DYNO_CHECKPOINT_NAME, NULL);
+  g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (guint64));
+  Seen seen = { path, steps };
+  g_auto (TestRun) run = { 0 };
+  guint bad = 0;
+
+  for (guint i = 11; i < N; i += 9)
+    for (guint k = 0; k < SIZE; k++)
+      a.x[i * SIZE + k] = 3e38f;
+  arrays_write (&a);
+  test_job_set (job, "batch_size=3", "data.shuffle=false", "data.val_split=0", "epochs=40",
+                "checkpoint_minutes=1e-9", NULL);
+  test_run (&run, job, note_checkpoint, &seen);
+  g_assert_no_error (run.error);
+  for (guint i = 0; i < run.losses->len; i++)
+    bad += !isfinite (g_array_index (run.losses, double, i));
+  g_assert_cmpuint (bad, ==, 40 * 5);
+  g_test_message ("%u checkpoints", run.checkpoints);
+  g_assert_cmpuint (run.checkpoints, >=, 1);
+  for (guint i = 0; i < steps->len; i++)
+    g_assert_true (
+        isfinite (g_array_index (run.losses, double, g_array_index (steps, guint64, i) - 1)));
+  arrays_clear (&a);
+}
+
 /* --- divergence ------------------------------------------------------------------------------- */
 
 /* A loss that grows beyond measure and stays finite ends the run, or fails it when its end comes
@@ -535,6 +585,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/outlier-in-validation-is-said", test_outlier_in_validation);
   g_test_add_func ("/train/numerics/no-checkpoint-without-a-finite-loss",
                    test_no_checkpoint_without_a_finite_loss);
+  g_test_add_func ("/train/numerics/checkpoint-waits-for-its-loss",
+                   test_checkpoint_waits_for_its_loss);
   g_test_add_func ("/train/numerics/finite-divergence-ends-run", test_finite_divergence);
   g_test_add_func ("/train/numerics/finite-divergence-at-the-end",
                    test_finite_divergence_at_the_end);
