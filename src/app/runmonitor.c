@@ -15,7 +15,6 @@
 struct _DynoRunMonitor {
   GObject parent_instance;
   DynoSession *session;
-  DynoJob *job;
   DynoRunStatus status;
   DynoRunSeries series;
   guint64 first_step; /* of the log, and when it ended */
@@ -51,6 +50,7 @@ choose_folder (void)
 static void
 clear_status (DynoRunMonitor *self)
 {
+  dyno_job_unref (self->status.job);
   g_free (self->status.device);
   g_free (self->status.out_dir);
   memset (&self->status, 0, sizeof self->status);
@@ -75,18 +75,17 @@ void
 dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset)
 {
   g_return_if_fail (DYNO_IS_RUN_MONITOR (self) && !dyno_run_monitor_is_active (self));
+  g_autoptr (DynoJob) kept = dyno_job_copy (job);
+  if (!kept->out_dir)
+    kept->out_dir = choose_folder ();
   clear_status (self);
   clear_series (self);
   g_clear_pointer (&self->csv, g_free);
-  dyno_job_free (self->job);
-  self->job = dyno_job_copy (job);
-  if (!self->job->out_dir)
-    self->job->out_dir = choose_folder ();
   self->over = FALSE;
-  self->status.job = self->job;
+  self->session = dyno_session_new (kept);
+  self->status.job = dyno_session_get_job (self->session);
   self->status.state = DYNO_SESSION_PREPARING;
-  self->status.out_dir = g_strdup (self->job->out_dir);
-  self->session = dyno_session_new (self->job);
+  self->status.out_dir = g_strdup (kept->out_dir);
   if (dataset)
     dyno_session_set_dataset (self->session, dataset);
   dyno_session_set_writer (self->session, &dyno_run_writer);
@@ -121,11 +120,11 @@ dyno_run_monitor_stop (DynoRunMonitor *self)
 static void
 count_steps (DynoRunMonitor *self)
 {
-  if (self->job->max_steps > 0)
-    self->status.total_steps = (guint64) self->job->max_steps;
+  const DynoJob *job = self->status.job;
+  if (job->max_steps > 0)
+    self->status.total_steps = (guint64) job->max_steps;
   else if (self->status.has_plan)
-    self->status.total_steps =
-        self->status.plan.steps_per_epoch * (guint64) self->job->settings.epochs;
+    self->status.total_steps = self->status.plan.steps_per_epoch * (guint64) job->settings.epochs;
 }
 
 gboolean
@@ -135,8 +134,8 @@ dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char *value, 
     return TRUE;
   if (!dyno_session_set (self->session, key, value, error))
     return FALSE;
-  if (!dyno_settings_set (&self->job->settings, key, value, error))
-    return FALSE;
+  dyno_job_unref (self->status.job);
+  self->status.job = dyno_session_get_job (self->session);
   count_steps (self);
   return TRUE;
 }
@@ -438,7 +437,6 @@ dyno_run_monitor_finalize (GObject *object)
   DynoRunMonitor *self = DYNO_RUN_MONITOR (object);
   g_clear_pointer (&self->session, dyno_session_free);
   clear_status (self);
-  dyno_job_free (self->job);
   g_free (self->csv);
   dyno_series_free (self->series.throughput);
   dyno_series_free (self->series.loss);

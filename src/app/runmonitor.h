@@ -19,7 +19,7 @@ G_DECLARE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, DYNO, RUN_MONITOR, GObje
 
 typedef struct {
   DynoSessionState state; /* NEW: no run yet */
-  const DynoJob *job;     /* as started, live settings followed; NULL before the first run */
+  const DynoJob *job;     /* the session's newest; NULL before the first run */
   gboolean has_plan;
   DynoJobPlan plan;
   char *device;

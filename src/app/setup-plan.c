@@ -18,7 +18,7 @@ typedef struct {
 static void
 planning_free (Planning *p)
 {
-  dyno_job_free (p->job);
+  dyno_job_unref (p->job);
   g_clear_pointer (&p->dataset, dyno_dataset_unref);
   g_free (p);
 }

@@ -430,7 +430,7 @@ static void
 dyno_setup_finalize (GObject *object)
 {
   DynoSetup *self = DYNO_SETUP (object);
-  dyno_job_free (self->job);
+  dyno_job_unref (self->job);
   g_clear_pointer (&self->devices, g_ptr_array_unref);
   g_clear_error (&self->device_error);
   g_clear_pointer (&self->presets, g_ptr_array_unref);

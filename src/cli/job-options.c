@@ -68,7 +68,7 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
 void
 dyno_cli_job_clear (DynoCliJob *cli_job)
 {
-  g_clear_pointer (&cli_job->job, dyno_job_free);
+  g_clear_pointer (&cli_job->job, dyno_job_unref);
   g_clear_pointer (&cli_job->dataset, dyno_dataset_unref);
   g_clear_pointer (&cli_job->preset_note, g_free);
 }
@@ -378,7 +378,7 @@ open_dataset (const char *command, const DynoJob *job, GError **error)
     g_propagate_error (error, o->error);
   g_mutex_clear (&o->lock);
   g_cond_clear (&o->ended);
-  dyno_job_free (o->job);
+  dyno_job_unref (o->job);
   g_free (o);
   return dataset;
 }

@@ -455,7 +455,7 @@ dyno_engine_free (DynoEngine *engine)
     g_array_unref (engine->train);
   if (engine->validation)
     g_array_unref (engine->validation);
-  dyno_job_free (engine->job);
+  dyno_job_unref (engine->job);
   dyno_device_unref (engine->device);
   dyno_dataset_unref (engine->dataset);
   g_free (engine);

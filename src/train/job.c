@@ -10,7 +10,7 @@
 DynoJob *
 dyno_job_new (void)
 {
-  DynoJob *job = g_new0 (DynoJob, 1);
+  DynoJob *job = g_atomic_rc_box_new0 (DynoJob);
 
   job->model = g_strdup ("simplecnn");
   job->device = -1;
@@ -21,7 +21,7 @@ dyno_job_new (void)
 DynoJob *
 dyno_job_copy (const DynoJob *job)
 {
-  DynoJob *copy = g_memdup2 (job, sizeof *job);
+  DynoJob *copy = g_atomic_rc_box_dup (sizeof *job, (gpointer) job);
 
   copy->data = g_strdup (job->data);
   copy->targets = g_strdup (job->targets);
@@ -34,11 +34,17 @@ dyno_job_copy (const DynoJob *job)
   return copy;
 }
 
-void
-dyno_job_free (DynoJob *job)
+const DynoJob *
+dyno_job_ref (const DynoJob *job)
 {
-  if (!job)
-    return;
+  return g_atomic_rc_box_acquire ((gpointer) job);
+}
+
+static void
+clear (gpointer data)
+{
+  DynoJob *job = data;
+
   g_free (job->data);
   g_free (job->targets);
   g_free (job->model);
@@ -47,7 +53,13 @@ dyno_job_free (DynoJob *job)
   g_free (job->weights_out);
   g_free (job->resume);
   g_free (job->out_dir);
-  g_free (job);
+}
+
+void
+dyno_job_unref (const DynoJob *job)
+{
+  if (job)
+    g_atomic_rc_box_release_full ((gpointer) job, clear);
 }
 
 void

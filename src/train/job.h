@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A job: what to train, on what, with which settings; and what it will need, before any run. */
+/* A job: what to train, on what, with which settings; and what it will need, before any run.
+ *
+ * Who makes a job writes it.  Once it is shared it is a snapshot: nobody writes it any more, it is
+ * passed as const, and a change is a copy that takes its place.  References from any thread. */
 #pragma once
 #include "settings.h"
 #include "dataset.h"
@@ -27,8 +30,9 @@ typedef struct {
 
 DynoJob *dyno_job_new (void); /* defaults: model simplecnn, device -1 */
 DynoJob *dyno_job_copy (const DynoJob *job);
-void dyno_job_free (DynoJob *job);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_free)
+const DynoJob *dyno_job_ref (const DynoJob *job);
+void dyno_job_unref (const DynoJob *job); /* NULL: nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_unref)
 
 /* How the job's data set is opened; params has no memory of its own. */
 void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params);

@@ -67,18 +67,13 @@ void
 dyno_run_write_settings (DynoRun *run)
 {
   const DynoRunWriter *writer = run->session->writer;
-  g_autoptr (DynoJob) job = NULL;
   g_autoptr (GError) problem = NULL;
 
   if (!run->folder_begun || !writer)
     return;
-  job = dyno_job_copy (run->session->job);
-  g_mutex_lock (&run->session->lock);
-  job->settings = run->session->live;
-  g_mutex_unlock (&run->session->lock);
   run->settings_due = !writer->write_settings (
-      job->out_dir, job, run->engine ? dyno_device_get_info (run->engine->device)->name : NULL,
-      &problem);
+      run->job->out_dir, run->job,
+      run->engine ? dyno_device_get_info (run->engine->device)->name : NULL, &problem);
   if (problem)
     dyno_run_warn (run, _ ("%s; training goes on, and the settings are tried again at the end"),
                    problem->message);

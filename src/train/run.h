@@ -24,6 +24,8 @@ typedef enum {
 
 typedef struct {
   DynoSession *session;
+  const DynoJob
+      *job; /* the session's, as the run has obeyed it; engine->job: what it became here */
   DynoDataset *dataset;
   guint64 content_hash;
   DynoEngine *engine;

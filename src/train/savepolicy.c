@@ -62,7 +62,7 @@ dyno_run_begin_saving (DynoRun *run)
   run->save_due = run->armed = FALSE;
   run->saved_us = dyno_run_clock (run, g_get_monotonic_time ());
   run->armed_step = run->position.step;
-  if (run->dir || run->session->job->weights_out)
+  if (run->dir || run->job->weights_out)
     run->saver = dyno_saver_new (&params);
 }
 
@@ -246,7 +246,7 @@ static gboolean
 save_best (DynoRun *run, GError **error)
 {
   const char *own = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL;
-  const char *other = run->session->job->weights_out;
+  const char *other = run->job->weights_out;
   const DynoWeights *kept = dyno_saver_get_best (run->saver);
 
   if (kept)
@@ -261,7 +261,7 @@ save_last (DynoRun *run, GError **error)
   const char *path = !run->dir ? NULL
                      : best    ? dyno_run_folder_get_last_weights (run->dir)
                                : dyno_run_folder_get_weights (run->dir);
-  const char *other = best ? NULL : run->session->job->weights_out;
+  const char *other = best ? NULL : run->job->weights_out;
   g_autoptr (DynoWeights) weights = NULL;
 
   if (!path && !other)

@@ -36,7 +36,7 @@ order_free (Order *order)
 {
   if (!order)
     return;
-  dyno_job_free (order->job);
+  dyno_job_unref (order->job);
   dyno_state_free (order->state);
   g_free (order);
 }

@@ -10,7 +10,6 @@ G_BEGIN_DECLS
 typedef enum { DYNO_STOP_NONE, DYNO_STOP_SAVE, DYNO_STOP_NOW } DynoStop;
 
 struct _DynoSession {
-  DynoJob *job; /* as it was started */
   DynoDataset *dataset;
   const DynoRunWriter *writer; /* or NULL */
   DynoMetrics *metrics;
@@ -22,8 +21,7 @@ struct _DynoSession {
   GCond wake; /* a command came */
   gboolean pause, checkpoint;
   DynoStop stop;
-  DynoSettings live; /* with all live changes */
-  gboolean live_changed;
+  const DynoJob *job; /* with all live changes so far: a change puts another in its place */
 
   GCancellable *soft; /* a stop that saves: ends waiting where a step has not begun */
   GCancellable *hard; /* a stop at once */

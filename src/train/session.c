@@ -12,7 +12,6 @@ dyno_session_new (const DynoJob *job)
   DynoSession *session = g_new0 (DynoSession, 1);
 
   session->job = dyno_job_copy (job);
-  session->live = job->settings;
   session->metrics = dyno_metrics_new ();
   session->events = dyno_event_queue_new (EVENT_CAPACITY, job->every_event);
   session->soft = g_cancellable_new ();
@@ -35,7 +34,7 @@ dyno_session_free (DynoSession *session)
   dyno_event_queue_free (session->events);
   dyno_metrics_free (session->metrics);
   dyno_dataset_unref (session->dataset);
-  dyno_job_free (session->job);
+  dyno_job_unref (session->job);
   g_object_unref (session->soft);
   g_object_unref (session->hard);
   g_mutex_clear (&session->lock);
@@ -146,9 +145,9 @@ gboolean
 dyno_session_set (DynoSession *session, const char *key, const char *value, GError **error)
 {
   const DynoSettingInfo *info = dyno_setting_find (key);
-  gboolean good;
+  g_autoptr (DynoJob) changed = NULL;
 
-  if (info && !info->live)
+  if (info && info->live == DYNO_SETTING_LIVE_NO)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
                    _ ("%s cannot change while a run is going; it counts from the next run on"),
@@ -156,10 +155,16 @@ dyno_session_set (DynoSession *session, const char *key, const char *value, GErr
       return FALSE;
     }
   g_mutex_lock (&session->lock);
-  good = dyno_settings_set (&session->live, key, value, error);
-  session->live_changed = session->live_changed || good;
+  changed = dyno_job_copy (session->job);
+  if (!dyno_settings_set (&changed->settings, key, value, error))
+    {
+      g_mutex_unlock (&session->lock);
+      return FALSE;
+    }
+  dyno_job_unref (session->job);
+  session->job = g_steal_pointer (&changed);
   g_mutex_unlock (&session->lock);
-  return good;
+  return TRUE;
 }
 
 void
@@ -181,7 +186,12 @@ dyno_session_get_state (DynoSession *session)
 const DynoJob *
 dyno_session_get_job (DynoSession *session)
 {
-  return session->job;
+  const DynoJob *job;
+
+  g_mutex_lock (&session->lock);
+  job = dyno_job_ref (session->job);
+  g_mutex_unlock (&session->lock);
+  return job;
 }
 
 DynoMetrics *

@@ -89,7 +89,8 @@ typedef struct {
                             GError **error);
 } DynoRunWriter;
 
-/* The job is copied.  Nothing happens before _start. */
+/* The job is copied: from here on the session owns it, and its settings.  Nothing happens before
+ * _start. */
 DynoSession *dyno_session_new (const DynoJob *job);
 /* Stops, joins, frees. */
 void dyno_session_free (DynoSession *session);
@@ -109,14 +110,14 @@ void dyno_session_resume (DynoSession *session);
 void dyno_session_stop (DynoSession *session, gboolean now);
 /* Saves a checkpoint at the next step's end. */
 void dyno_session_checkpoint (DynoSession *session);
-/* Changes a setting that is `live` (workers, prefetch, lr, weight_decay, clip_norm, momentum,
- * epochs, checkpoint_minutes).  Errors: SETTING. */
+/* Changes a setting that the table calls live.  Errors: SETTING. */
 gboolean dyno_session_set (DynoSession *session, const char *key, const char *value,
                            GError **error);
 void dyno_session_join (DynoSession *session);
 
 DynoSessionState dyno_session_get_state (DynoSession *session);
-const DynoJob *dyno_session_get_job (DynoSession *session);   /* as it was started */
+/* A snapshot: as the job was started, with all changes so far.  dyno_job_unref. */
+const DynoJob *dyno_session_get_job (DynoSession *session);
 DynoMetrics *dyno_session_get_metrics (DynoSession *session); /* valid as long as the session */
 DynoEvent *dyno_session_try_pop (DynoSession *session);
 /* NULL: nothing came in time, or all is over */

@@ -37,12 +37,12 @@ open_dataset (DynoRun *run, GError **error)
   DynoSession *session = run->session;
   DynoDatasetParams params;
 
-  dyno_job_get_dataset_params (session->job, &params);
+  dyno_job_get_dataset_params (run->job, &params);
   if (session->dataset)
     run->dataset = dyno_dataset_ref (session->dataset);
-  else if (session->job->data)
+  else if (run->job->data)
     run->dataset =
-        dyno_dataset_open (session->job->data, &params, on_scanned, run, session->soft, error);
+        dyno_dataset_open (run->job->data, &params, on_scanned, run, session->soft, error);
   else
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, _ ("The job names no data set"));
   if (!run->dataset)
@@ -90,6 +90,14 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
   return dyno_run_adopt_best (run, checkpoint, error);
 }
 
+/* The newest of the session: an engine that is made knows all changes so far. */
+static void
+take_job (DynoRun *run)
+{
+  dyno_job_unref (run->job);
+  run->job = dyno_session_get_job (run->session);
+}
+
 /* Everything on the device, up to the state that checkpoint (may be NULL) holds. */
 static gboolean
 build (DynoRun *run, const char *checkpoint, GError **error)
@@ -97,7 +105,8 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   DynoSession *session = run->session;
   DynoEngineWatch watch = { tell_progress, tell_warning, run };
 
-  run->engine = dyno_engine_open (session->job, run->dataset, &watch, error);
+  take_job (run);
+  run->engine = dyno_engine_open (run->job, run->dataset, &watch, error);
   if (!run->engine)
     return FALSE;
   dyno_run_tell_plan (run);
@@ -141,9 +150,7 @@ recover (DynoRun *run, GError **problem)
   run->health = (DynoHealth){ .idle_told = run->health.idle_told };
   if (!build (run, checkpoint, problem))
     return FALSE;
-  g_mutex_lock (&run->session->lock);
-  run->session->live_changed = TRUE; /* the new engine knows none of the changes */
-  g_mutex_unlock (&run->session->lock);
+  dyno_run_write_settings (run); /* with what was changed since the device was lost */
   return TRUE;
 }
 
@@ -152,7 +159,7 @@ recover (DynoRun *run, GError **problem)
 static gboolean
 prepare (DynoRun *run, GError **error)
 {
-  const DynoJob *job = run->session->job;
+  const DynoJob *job = run->job;
   g_autofree char *checkpoint = NULL;
   g_autoptr (GError) problem = NULL;
 
@@ -233,12 +240,10 @@ write_curves (DynoRun *run)
 {
   const DynoRunWriter *writer = run->session->writer;
   guint64 budget =
-      run->session->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
+      run->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
   g_autoptr (GError) problem = NULL;
 
-  if (writer
-      && !writer->write_curves (run->session->job->out_dir, run->session->metrics, budget,
-                                &problem))
+  if (writer && !writer->write_curves (run->job->out_dir, run->session->metrics, budget, &problem))
     dyno_run_warn (run, _ ("The curves were not drawn: %s; every value is in metrics.csv"),
                    problem->message);
 }
@@ -279,7 +284,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.steps = run->position.step;
   event->done.best_val_accuracy = run->position.best_val_accuracy;
   event->done.best_epoch = run->position.best_epoch;
-  event->done.out_dir = g_strdup (session->job->out_dir);
+  event->done.out_dir = g_strdup (run->job->out_dir);
   event->done.n_unreadable = run->n_unreadable;
   event->done.unreadable = g_new0 (char *, run->unreadable->len + 1);
   for (guint i = 0; i < run->unreadable->len; i++)
@@ -300,6 +305,7 @@ dyno_session_run (gpointer data)
   gboolean prepared;
   DynoSessionState state;
 
+  take_job (&run);
   run.pulse = dyno_pulse_new ();
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
@@ -325,6 +331,7 @@ dyno_session_run (gpointer data)
   g_free (run.checkpoint);
   g_free (run.best_path);
   tell_end (&run, state, problem);
+  dyno_job_unref (run.job);
   g_ptr_array_unref (run.unreadable);
   return NULL;
 }

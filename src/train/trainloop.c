@@ -79,12 +79,13 @@ drain (Loop *loop, GError **error)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-/* The engine's settings follow the live ones, each in the way that the table says. */
+/* Takes over a job of the session, and its reference.  The engine's settings follow what differs from the job that was
+ * obeyed so far, each in the way that the table says; what the engine adapted stays. */
 static void
-apply_live (DynoRun *run, const DynoSettings *live)
+follow_job (DynoRun *run, const DynoJob *job)
 {
   DynoSettings *s = &run->engine->job->settings;
-  guint ways = dyno_settings_follow (s, s, live);
+  guint ways = dyno_settings_follow (s, &run->job->settings, &job->settings);
 
   if (ways & (1u << DYNO_SETTING_LIVE_LOADER))
     {
@@ -96,6 +97,8 @@ apply_live (DynoRun *run, const DynoSettings *live)
                        _ ("Prefetch is %u: this run's page-locked memory has no room for more"),
                        (guint) s->prefetch);
     }
+  dyno_job_unref (run->job);
+  run->job = job;
   dyno_run_write_settings (run);
 }
 
@@ -123,21 +126,20 @@ obey (Loop *loop, GError **error)
 
   for (;;)
     {
-      DynoSettings live;
-      gboolean changed, pause, checkpoint;
+      const DynoJob *changed;
+      gboolean pause, checkpoint;
       DynoStop stop;
 
       g_mutex_lock (&session->lock);
-      live = session->live;
-      changed = session->live_changed;
+      changed = session->job != run->job ? dyno_job_ref (session->job) : NULL;
       pause = session->pause;
       checkpoint = session->checkpoint;
       stop = session->stop;
-      session->live_changed = session->checkpoint = FALSE;
+      session->checkpoint = FALSE;
       g_mutex_unlock (&session->lock);
 
       if (changed)
-        apply_live (run, &live);
+        follow_job (run, changed);
       if (stop)
         return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
       if (checkpoint && !run->dir)
@@ -171,7 +173,7 @@ stop_asked (DynoRun *run)
 static gboolean
 is_last_step (const Loop *loop)
 {
-  gint64 most = loop->run->session->job->max_steps;
+  gint64 most = loop->run->job->max_steps;
 
   return most > 0 && loop->step >= (guint64) most;
 }
@@ -181,8 +183,8 @@ next_order (const Loop *loop)
 {
   const DynoEngine *engine = loop->run->engine;
   const DynoSettings *s = &engine->job->settings;
-  guint64 total = MAX ((guint64) s->epochs * loop->steps_per_epoch,
-                       (guint64) loop->run->session->job->max_steps);
+  guint64 total =
+      MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->job->max_steps);
   guint64 batches = engine->n_train / (guint64) s->batch_size;
   guint64 done = loop->epoch_step * (guint64) s->accumulate;
 
@@ -420,8 +422,7 @@ run_epochs (Loop *loop, GError **error)
   DynoEngine *engine = run->engine;
   gboolean started = FALSE;
 
-  while (run->position.epoch < (guint64) engine->job->settings.epochs
-         || run->session->job->max_steps > 0)
+  while (run->position.epoch < (guint64) engine->job->settings.epochs || run->job->max_steps > 0)
     {
       DynoRunOutcome outcome;
 

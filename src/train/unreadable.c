@@ -32,7 +32,7 @@ dyno_run_tell_unreadable (DynoRun *run)
                      _ ("A sample cannot be read, and another takes its place: %s; all such are "
                         "counted, and past %g %% of the "
                         "samples (data.max_bad) the run stops"),
-                     names[0], run->session->job->settings.data_max_bad * 100);
+                     names[0], run->job->settings.data_max_bad * 100);
     }
 }
 

@@ -500,7 +500,7 @@ dyno_tune_free (DynoTune *tune)
   dyno_ring_free (tune->events);
   g_ptr_array_unref (tune->trials);
   g_clear_pointer (&tune->dataset, dyno_dataset_unref);
-  dyno_job_free (tune->job);
+  dyno_job_unref (tune->job);
   g_object_unref (tune->cancellable);
   g_free (tune);
 }

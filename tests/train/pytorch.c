@@ -168,7 +168,7 @@ static void
 case_clear (Case *c)
 {
   g_key_file_unref (c->file);
-  dyno_job_free (c->job);
+  dyno_job_unref (c->job);
   test_remove_tree (c->folder);
   g_free (c->folder);
 }

@@ -369,6 +369,56 @@ test_live_reaches_the_engine (void)
     }
 }
 
+/* The session owns the job: whoever has it holds what it was then, and a change makes another. */
+static void
+test_job_is_a_snapshot (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=8&samples=64");
+  DynoSession *session = dyno_session_new (job);
+  const DynoJob *first = dyno_session_get_job (session), *second, *third;
+
+  job->settings.lr = 9; /* the caller's own */
+  g_assert_true (first != job);
+  g_assert_true (dyno_session_set (session, "lr", "0.5", NULL));
+  second = dyno_session_get_job (session);
+  g_assert_false (dyno_session_set (session, "lr", "-1", NULL));
+  g_assert_false (dyno_session_set (session, "seed", "2", NULL));
+  third = dyno_session_get_job (session);
+  dyno_session_free (session);
+  g_assert_true (first != second && second == third);
+  g_assert_cmpfloat (first->settings.lr, ==, 0.05);
+  g_assert_cmpfloat (second->settings.lr, ==, 0.5);
+  g_assert_cmpstr (second->data, ==, job->data);
+  dyno_job_unref (first);
+  dyno_job_unref (second);
+  dyno_job_unref (third);
+}
+
+static void
+change_prefetch_once (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 1)
+    g_assert_true (dyno_session_set (session, "prefetch", "64", NULL));
+  else if (step->step < 6)
+    g_assert_true (dyno_session_set (session, "lr", step->step % 2 ? "0.01" : "0.02", NULL));
+}
+
+/* Where page-locked memory has no room for a prefetch, that is said once, whatever changes later. */
+static void
+test_adapted_prefetch_is_told_once (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=8&samples=200");
+  g_auto (TestRun) run = { 0 };
+  guint told = 0;
+
+  test_job_set (job, "prefetch=2", "epochs=1", NULL);
+  test_run (&run, job, change_prefetch_once, NULL);
+  g_assert_no_error (run.error);
+  for (guint i = 0; i < run.warnings->len; i++)
+    told += strstr (g_ptr_array_index (run.warnings, i), "Prefetch is") != NULL;
+  g_assert_cmpuint (told, ==, 1);
+}
+
 static void
 test_live_workers (void)
 {
@@ -456,6 +506,9 @@ main (int argc, char **argv)
                    test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
   g_test_add_func ("/train/session/live-settings-reach-the-engine", test_live_reaches_the_engine);
+  g_test_add_func ("/train/session/job-is-a-snapshot", test_job_is_a_snapshot);
+  g_test_add_func ("/train/session/adapted-prefetch-is-told-once",
+                   test_adapted_prefetch_is_told_once);
   g_test_add_func ("/train/session/live-workers", test_live_workers);
   g_test_add_func ("/train/session/live-epochs", test_live_epochs);
   g_test_add_func ("/train/session/stop-now", test_stop_now);
