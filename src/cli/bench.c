@@ -10,6 +10,7 @@
 #include "parallel.h"
 #include "rng.h"
 #include "train-error.h"
+#include "vet.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,12 @@ tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
                                &last_us, NULL, error);
 }
 
+static void
+on_refused (const char *variant, const char *why, gpointer data)
+{
+  dyno_error_line ("dynoctl bench: kernel %s is not used here: %s", variant, why);
+}
+
 void
 dyno_bench_clear (DynoBench *bench)
 {
@@ -238,6 +245,7 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
 {
   const DynoDeviceInfo *info = dyno_device_get_info (bench->device);
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (bench->device));
+  const DynoVetWatch watch = { .refused = on_refused };
 
   bench->steps = 0;
   memset (bench->timeline_values, 0, sizeof bench->timeline_values);
@@ -252,19 +260,19 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
     return FALSE;
   if (autotune && !tune_kernels (bench, choices, error))
     return FALSE;
-  bench->lowering = dyno_lowering_new (bench->graph, info, choices, error);
+  bench->lowering = dyno_vet_lower (bench->device, bench->graph, choices, &watch, NULL, error);
   if (!bench->lowering
       || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_ONE_INPUT, &bench->plan,
                              error))
     return FALSE;
-  reached ("plan");
+  reached ("kernels and plan");
   bench->memory = dyno_memory_new (bench->device, &bench->plan, error);
   if (!bench->memory)
     return FALSE;
   reached ("memory");
   bench->program =
       dyno_program_new (bench->device, bench->lowering, bench->memory, NULL, NULL, NULL, error);
-  return bench->program && reached ("kernels")
+  return bench->program && reached ("program")
          && dyno_program_write_start (bench->program, bench->start, error) && reached ("weights")
          && upload_data (bench, error) && reached ("data");
 }

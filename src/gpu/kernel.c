@@ -346,6 +346,7 @@ typedef struct {
   DynoDevice *device;
   const DynoKernelSpec *const *specs;
   DynoKernel **kernels;
+  GError **problems; /* of each spec; NULL: the first ends all */
   GCancellable *cancellable;
   GAsyncQueue *finished;
   GMutex lock;
@@ -363,6 +364,8 @@ build_one (gpointer data, gpointer user_data)
   if (!g_atomic_int_get (&batch->failed)
       && !g_cancellable_set_error_if_cancelled (batch->cancellable, &error))
     batch->kernels[index] = dyno_kernel_get (batch->device, batch->specs[index], &error);
+  if (batch->problems && g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
+    batch->problems[index] = g_steal_pointer (&error);
   if (error)
     {
       g_mutex_lock (&batch->lock);
@@ -396,6 +399,24 @@ run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data
   g_thread_pool_free (pool, FALSE, TRUE);
 }
 
+/* kernels: room for count. */
+static gboolean
+make_many (Batch *batch, guint count, DynoKernelProgress progress, gpointer data, GError **error)
+{
+  if (progress)
+    progress (0, count, data);
+  if (count == 0)
+    return TRUE;
+  g_mutex_init (&batch->lock);
+  batch->finished = g_async_queue_new ();
+  run_batch (batch, count, progress, data);
+  g_async_queue_unref (batch->finished);
+  g_mutex_clear (&batch->lock);
+  if (batch->error)
+    g_propagate_error (error, batch->error);
+  return !batch->error;
+}
+
 gboolean
 dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count,
                       DynoKernel **kernels, DynoKernelProgress progress, gpointer data,
@@ -404,21 +425,24 @@ dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *specs, gu
   g_autofree DynoKernel **made = g_new0 (DynoKernel *, count + 1);
   Batch batch = { .device = device, .specs = specs, .kernels = made, .cancellable = cancellable };
 
-  if (progress)
-    progress (0, count, data);
-  if (count == 0)
-    return TRUE;
-  g_mutex_init (&batch.lock);
-  batch.finished = g_async_queue_new ();
-  run_batch (&batch, count, progress, data);
-  g_async_queue_unref (batch.finished);
-  g_mutex_clear (&batch.lock);
-  if (batch.error)
-    {
-      g_propagate_error (error, batch.error);
-      return FALSE;
-    }
-  if (kernels)
+  if (!make_many (&batch, count, progress, data, error))
+    return FALSE;
+  if (kernels && count > 0)
     memcpy (kernels, made, count * sizeof *kernels);
   return TRUE;
+}
+
+gboolean
+dyno_kernel_try_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count,
+                      GError **problems, DynoKernelProgress progress, gpointer data,
+                      GCancellable *cancellable, GError **error)
+{
+  g_autofree DynoKernel **made = g_new0 (DynoKernel *, count + 1);
+  Batch batch = { .device = device,
+                  .specs = specs,
+                  .kernels = made,
+                  .problems = problems,
+                  .cancellable = cancellable };
+
+  return make_many (&batch, count, progress, data, error);
 }

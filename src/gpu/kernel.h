@@ -49,6 +49,12 @@ gboolean dyno_kernel_get_many (DynoDevice *device, const DynoKernelSpec *const *
                                DynoKernel **kernels, DynoKernelProgress progress, gpointer data,
                                GCancellable *cancellable, GError **error);
 
+/* The same, but a kernel that cannot be made (SHADER) is no error of the whole: problems[i], NULL
+ * before, tells why spec i has none. */
+gboolean dyno_kernel_try_many (DynoDevice *device, const DynoKernelSpec *const *specs, guint count,
+                               GError **problems, DynoKernelProgress progress, gpointer data,
+                               GCancellable *cancellable, GError **error);
+
 const DynoKernelSpec *dyno_kernel_get_spec (DynoKernel *kernel);
 
 /* What the driver tells of a compiled kernel; 0: it is none, or the driver does not tell. */

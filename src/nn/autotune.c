@@ -21,6 +21,7 @@
 #include "network.h"
 #include "plan-private.h"
 #include "rng.h"
+#include "vet.h"
 #include <math.h>
 
 #define PATTERN_BYTES (1u << 20)
@@ -172,19 +173,11 @@ lower_label (Tuner *t, const Point *point, const char *label, DynoPlan *plan, GE
 
 /* Which labels --------------------------------------------------------------------------------- */
 
-/* How much of a label names its tile: all before " k8". */
-static gsize
-tile_length (const char *label)
-{
-  const char *split = g_strrstr (label, " k");
-  return split && g_ascii_isdigit (split[2]) ? (gsize) (split - label) : strlen (label);
-}
-
 static gboolean
 same_tile (const char *a, const char *b)
 {
-  gsize length = tile_length (a);
-  return length == tile_length (b) && strncmp (a, b, length) == 0;
+  gsize length = dyno_choice_tile_length (a);
+  return length == dyno_choice_tile_length (b) && strncmp (a, b, length) == 0;
 }
 
 static gboolean
@@ -539,32 +532,44 @@ time_trial (Tuner *t, Trial *trial, double best_us, GError **error)
   return TRUE;
 }
 
+static void
+warn_refused (const char *variant, const char *why, gpointer data)
+{
+  g_warning ("Kernel %s is not used on this device: %s", variant, why);
+}
+
+/* The label's kernels, compiled; *again: they cannot be, and are refused from now on. */
+static gboolean
+compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
+{
+  static const DynoVetWatch watch = { .refused = warn_refused };
+
+  return dyno_vet_compile (t->device, trial->lowering, t->choices, &watch, NULL, again, error);
+}
+
 /* FALSE with an error when the device is in trouble; a label that does not work has an infinite
  * time. */
 static gboolean
 try_label (Tuner *t, const Point *point, const char *label, double best_us, Trial *trial,
            GError **error)
 {
-  g_autoptr (GError) local = NULL;
+  g_autofree char *refused = dyno_choices_get_refusal (t->choices, point->key, label);
   DynoPlan plan;
   guint64 timeline_value;
   struct DynoStepInput *input;
+  gboolean again;
   trial->time_us = INFINITY;
+  if (refused)
+    return TRUE;
   trial->lowering = lower_label (t, point, label, &plan, error);
-  if (!trial->lowering)
+  if (!trial->lowering || !compile_trial (t, trial, &again, error))
     return FALSE;
+  if (again)
+    return TRUE;
   trial->program =
-      dyno_program_new (t->device, trial->lowering, t->memory, NULL, NULL, NULL, &local);
-  if (!trial->program && g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
-    {
-      g_warning ("%s with %s does not compile: %s", point->key, label, local->message);
-      return TRUE;
-    }
+      dyno_program_new (t->device, trial->lowering, t->memory, NULL, NULL, NULL, error);
   if (!trial->program)
-    {
-      g_propagate_error (error, g_steal_pointer (&local));
-      return FALSE;
-    }
+    return FALSE;
   input = dyno_program_step_input (trial->program, 0);
   input->n_valid = t->graph->params.batch;
   input->loss_divisor = (float) t->graph->params.batch;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Choices: which kernel variant is the fastest for a shape, as measured on this device; kept on
- * disk.
+/* Choices: which kernel variant is the fastest for a shape, as measured on this device, and which
+ * variants this device may not run; kept on disk.
  *
- * File: a head line "dyno-choices 1 <hash of the rest, hex>", a line with the device key and the
- * kernels' hash, then a line a choice: key, label and microseconds, tab-separated.  A file that is
- * not whole, or of another device or version, reads as empty: the choices are only a cache. */
+ * File: a head line "dyno-choices 2 <hash of the rest, hex>", a line with the device key and the
+ * kernels' hash, then a line per choice (key, label and microseconds) and per refused variant
+ * ("!refused", family, variant and reason), tab-separated.  A file that is not whole, or of another
+ * device or version, reads as empty: the choices are only a cache. */
 #include "lowering.h"
 #include "file.h"
 #include "hash.h"
 
-#define HEAD "dyno-choices 1 "
+#define HEAD    "dyno-choices 2 "
+#define REFUSED "!refused"
 
 typedef struct {
   char *label;
@@ -18,8 +20,10 @@ typedef struct {
 
 struct _DynoChoices {
   GMutex lock;
-  GHashTable *table; /* key -> Choice */
-  char *device_key;  /* NULL: not from the disk */
+  GHashTable *table;   /* key -> Choice */
+  GHashTable *refused; /* "family\tvariant" -> why */
+  char *device_key;    /* NULL: not from the disk */
+  gboolean by_rule;    /* choices are kept, and not told */
 };
 
 static void
@@ -36,6 +40,7 @@ dyno_choices_new (void)
   DynoChoices *choices = g_new0 (DynoChoices, 1);
   g_mutex_init (&choices->lock);
   choices->table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, choice_free);
+  choices->refused = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return choices;
 }
 
@@ -45,6 +50,7 @@ dyno_choices_free (DynoChoices *choices)
   if (!choices)
     return;
   g_hash_table_unref (choices->table);
+  g_hash_table_unref (choices->refused);
   g_mutex_clear (&choices->lock);
   g_free (choices->device_key);
   g_free (choices);
@@ -65,11 +71,92 @@ char *
 dyno_choices_get (DynoChoices *choices, const char *key)
 {
   g_mutex_lock (&choices->lock);
-  const Choice *choice = g_hash_table_lookup (choices->table, key);
+  const Choice *choice = choices->by_rule ? NULL : g_hash_table_lookup (choices->table, key);
   char *label = choice ? g_strdup (choice->label) : NULL;
   g_mutex_unlock (&choices->lock);
   return label;
 }
+
+void
+dyno_choices_go_by_rule (DynoChoices *choices)
+{
+  choices->by_rule = TRUE;
+}
+
+gboolean
+dyno_choices_decide (DynoChoices *choices)
+{
+  g_mutex_lock (&choices->lock);
+  gboolean decide = g_hash_table_size (choices->refused) > 0
+                    || (!choices->by_rule && g_hash_table_size (choices->table) > 0);
+  g_mutex_unlock (&choices->lock);
+  return decide;
+}
+
+/* Refused variants ----------------------------------------------------------------------------- */
+
+gsize
+dyno_choice_family_length (const char *key)
+{
+  const char *first = strchr (key, ' '), *second = first ? strchr (first + 1, ' ') : NULL;
+  return second ? (gsize) (second - key) : strlen (key);
+}
+
+gsize
+dyno_choice_tile_length (const char *label)
+{
+  const char *split = g_strrstr (label, " k");
+  return split && g_ascii_isdigit (split[2]) ? (gsize) (split - label) : strlen (label);
+}
+
+static char *
+refusal_key (const char *key, const char *variant, gsize variant_length)
+{
+  return g_strdup_printf ("%.*s\t%.*s", (int) dyno_choice_family_length (key), key,
+                          (int) variant_length, variant);
+}
+
+gboolean
+dyno_choices_refuse (DynoChoices *choices, const char *key, const char *variant, const char *why)
+{
+  char *reason = g_strdelimit (g_strdup (why), "\t\r\n", ' ');
+  g_mutex_lock (&choices->lock);
+  gboolean is_new =
+      g_hash_table_replace (choices->refused, refusal_key (key, variant, strlen (variant)), reason);
+  g_mutex_unlock (&choices->lock);
+  return is_new;
+}
+
+char *
+dyno_choices_get_refusal (DynoChoices *choices, const char *key, const char *label)
+{
+  g_autofree char *tile = refusal_key (key, label, dyno_choice_tile_length (label)),
+                  *whole = refusal_key (key, label, strlen (label));
+  g_mutex_lock (&choices->lock);
+  const char *why = g_hash_table_lookup (choices->refused, tile);
+  char *copy = g_strdup (why ? why : g_hash_table_lookup (choices->refused, whole));
+  g_mutex_unlock (&choices->lock);
+  return copy;
+}
+
+guint
+dyno_choices_count_refusals (DynoChoices *choices)
+{
+  g_mutex_lock (&choices->lock);
+  guint count = g_hash_table_size (choices->refused);
+  g_mutex_unlock (&choices->lock);
+  return count;
+}
+
+void
+dyno_choices_forget_refusals (DynoChoices *choices)
+{
+  g_mutex_lock (&choices->lock);
+  g_hash_table_remove_all (choices->refused);
+  g_mutex_unlock (&choices->lock);
+}
+
+/* Files ---------------------------------------------------------------------------------------- */
 
 /* NULL without a cache folder. */
 static char *
@@ -83,11 +170,16 @@ choices_path (const char *device_key)
   return g_build_filename (folder, name, NULL);
 }
 
-/* One line; FALSE when it is not key, label and time. */
+/* One line; FALSE when it is neither key, label and time nor a refused variant. */
 static gboolean
 parse_line (DynoChoices *choices, const char *line)
 {
   g_auto (GStrv) fields = g_strsplit (line, "\t", -1);
+  if (g_strv_length (fields) == 4 && g_str_equal (fields[0], REFUSED))
+    {
+      dyno_choices_refuse (choices, fields[1], fields[2], fields[3]);
+      return TRUE;
+    }
   if (g_strv_length (fields) != 3 || !*fields[0] || !*fields[1])
     return FALSE;
   char *end;
@@ -140,8 +232,16 @@ dyno_choices_load (const char *device_key)
     {
       g_info ("%s is not a file of choices of this device; measuring anew", path);
       g_hash_table_remove_all (choices->table);
+      g_hash_table_remove_all (choices->refused);
     }
   return choices;
+}
+
+/* Under the lock. */
+static GList *
+sorted_keys (GHashTable *table)
+{
+  return g_list_sort (g_hash_table_get_keys (table), (GCompareFunc) strcmp);
 }
 
 gboolean
@@ -154,8 +254,7 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   g_autoptr (GString) body = g_string_new (line);
   g_string_append_c (body, '\n');
   g_mutex_lock (&choices->lock);
-  g_autoptr (GList) keys =
-      g_list_sort (g_hash_table_get_keys (choices->table), (GCompareFunc) strcmp);
+  g_autoptr (GList) keys = sorted_keys (choices->table), refused = sorted_keys (choices->refused);
   for (GList *l = keys; l; l = l->next)
     {
       const Choice *choice = g_hash_table_lookup (choices->table, l->data);
@@ -163,6 +262,9 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
       g_string_append_printf (body, "%s\t%s\t%s\n", (const char *) l->data, choice->label,
                               g_ascii_formatd (number, sizeof number, "%.3f", choice->time_us));
     }
+  for (GList *l = refused; l; l = l->next)
+    g_string_append_printf (body, REFUSED "\t%s\t%s\n", (const char *) l->data,
+                            (const char *) g_hash_table_lookup (choices->refused, l->data));
   g_mutex_unlock (&choices->lock);
   g_autofree char *text =
       g_strdup_printf (HEAD "%016" G_GINT64_MODIFIER "x\n%s",

@@ -18,6 +18,8 @@ struct _DynoLowering {
   DynoTensor
       *rematerialised; /* what the node that is lowered shall write on its way; NULL: nothing */
   DynoNode *node;      /* the only one, or NULL: all */
+  guint choice;        /* 1 + index of the choice that the node being lowered made; 0: none */
+  gboolean chosen;     /* that choice has its first dispatch */
 };
 
 /* Appends a node's dispatches to the list that lowering->dispatches is now. */

@@ -23,6 +23,7 @@ void
 dyno_lowering_node (DynoLowering *lowering, DynoNode *node)
 {
   lowering->stage = lowering->rematerialising ? DYNO_STAGE_BACKWARD : node->stage;
+  lowering->choice = 0;
   node->op->lower (lowering, node);
 }
 
@@ -154,6 +155,9 @@ dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass
   dispatch->groups[0] = groups_x;
   dispatch->groups[1] = groups_y;
   dispatch->groups[2] = groups_z;
+  dispatch->choice = lowering->choice;
+  dispatch->is_variant = lowering->choice > 0 && !lowering->chosen;
+  lowering->chosen = TRUE;
   g_ptr_array_add (lowering->dispatches, dispatch);
   return dispatch;
 }
@@ -236,17 +240,42 @@ dyno_lowering_tensor_like (DynoLowering *lowering, const DynoTensor *tensor)
   return fresh;
 }
 
+static void
+fail_choice (DynoLowering *lowering, const DynoNode *node, const char *key, const char *refused,
+             const char *why)
+{
+  if (!refused)
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s: no kernel for %s runs on %s",
+                     node->name, key, lowering->info.name);
+  else
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_KERNEL,
+                     "%s: no kernel for %s is left on %s; the likeliest, %s, is refused: %s",
+                     node->name, key, lowering->info.name, refused, why);
+}
+
 guint
 dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
                       const char *const *labels, guint n_variants)
 {
   g_autofree char *wanted = lowering->choices ? dyno_choices_get (lowering->choices, key) : NULL;
+  g_autofree char *first_why = NULL;
+  const char *first_refused = NULL;
   guint first = n_variants, chosen = n_variants, usable = 0, chosen_usable = 0, n_usable = 0;
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   for (guint i = 0; i < n_variants; i++)
     {
-      if (!labels[i])
-        continue;
+      g_autofree char *why = labels[i] && lowering->choices
+                                 ? dyno_choices_get_refusal (lowering->choices, key, labels[i])
+                                 : NULL;
+      if (!labels[i] || why)
+        {
+          if (why && !first_refused)
+            {
+              first_refused = labels[i];
+              first_why = g_steal_pointer (&why);
+            }
+          continue;
+        }
       usable = n_usable++;
       g_ptr_array_add (names, g_strdup (labels[i]));
       if (first == n_variants)
@@ -264,10 +293,11 @@ dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
   point->labels = (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
   point->chosen = chosen_usable;
   g_ptr_array_add (lowering->choice_points, point);
+  lowering->choice = lowering->choice_points->len;
+  lowering->chosen = FALSE;
   if (n_usable == 0)
     {
-      dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
-                       "%s: no kernel for %s runs on %s", node->name, key, lowering->info.name);
+      fail_choice (lowering, node, key, first_refused, first_why);
       return 0;
     }
   return chosen < n_variants ? chosen : first;

@@ -43,8 +43,11 @@ typedef struct {
   guint8 push[DYNO_PUSH_MAX_BYTES];
   DynoBinding bindings[DYNO_DISPATCH_MAX_BINDINGS];
   guint n_bindings;
-  guint64 flops; /* useful ones */
-  guint64 bytes; /* fewest: each input read once, each output written once */
+  /* The choice point that it came of: 1 + index; 0: none, this kernel has no variants. */
+  guint choice;
+  gboolean is_variant; /* the variant itself; FALSE: what comes with it (sums of its parts) */
+  guint64 flops;       /* useful ones */
+  guint64 bytes;       /* fewest: each input read once, each output written once */
 } DynoDispatch;
 
 struct _DynoOpClass {
@@ -146,6 +149,25 @@ void dyno_choices_free (DynoChoices *choices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoChoices, dyno_choices_free)
 void dyno_choices_set (DynoChoices *choices, const char *key, const char *label, double time_us);
 char *dyno_choices_get (DynoChoices *choices, const char *key); /* g_free; NULL: not known */
+/* From now on no choice is known; what is known is kept, refused variants are still refused. */
+void dyno_choices_go_by_rule (DynoChoices *choices);
+/* FALSE: a lowering with these choices is as one without. */
+gboolean dyno_choices_decide (DynoChoices *choices);
+
+/* Variants that this device may not run, whatever the shape: of a family, which is the first two
+ * words of a key ("conv2d.forward f16"), a tile ("khr 128x128x32/64x64") with all its splits, or
+ * one whole label.  Lowerings do not see them.  They are kept on disk as choices are, until the
+ * driver or the kernels change. */
+gsize dyno_choice_family_length (const char *key);
+gsize dyno_choice_tile_length (const char *label); /* how much of it is before " k8" */
+/* variant: a tile or a label; TRUE: it was not refused before. */
+gboolean dyno_choices_refuse (DynoChoices *choices, const char *key, const char *variant,
+                              const char *why);
+/* Why a label is refused, its tile's reason included; g_free.  NULL: it is not. */
+char *dyno_choices_get_refusal (DynoChoices *choices, const char *key, const char *label);
+guint dyno_choices_count_refusals (DynoChoices *choices);
+void dyno_choices_forget_refusals (DynoChoices *choices);
+
 /* Every (node, key, labels) that a lowering came across, for the autotuner. */
 typedef struct {
   DynoNode *node;

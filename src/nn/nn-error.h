@@ -13,8 +13,10 @@ typedef enum {
   /* a tensor that no device could hold: a smaller batch or image is the way */
   DYNO_NN_ERROR_TOO_LARGE,
   DYNO_NN_ERROR_UNSUPPORTED, /* the device or this build cannot do what the graph asks */
-  DYNO_NN_ERROR_MODEL,       /* no model of that name, or options it cannot take */
-  DYNO_NN_ERROR_WEIGHTS,     /* a weight of another name, shape or type than the model's */
+  /* no kernel variant is left that the device can run; the message names one and why */
+  DYNO_NN_ERROR_KERNEL,
+  DYNO_NN_ERROR_MODEL,   /* no model of that name, or options it cannot take */
+  DYNO_NN_ERROR_WEIGHTS, /* a weight of another name, shape or type than the model's */
 } DynoNnError;
 
 G_END_DECLS

@@ -7,6 +7,7 @@
 #include "autotune.h"
 #include "intl.h"
 #include "targets.h"
+#include "vet.h"
 #include "weightsfile.h"
 #include <string.h>
 
@@ -125,6 +126,14 @@ on_progress (guint done, guint total, gpointer data)
   progress->watch->progress (progress->what, done, total, progress->watch->data);
 }
 
+static void
+on_refused (const char *variant, const char *why, gpointer data)
+{
+  const Progress *progress = data;
+
+  warn (progress->watch, _ ("Kernel %s is not used here: %s"), variant, why);
+}
+
 /* For all that a run measures: what matters most comes first, and a start may not take long. */
 #define AUTOTUNE_SECONDS 5.0
 
@@ -167,9 +176,12 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
   Progress progress = { watch, "autotune" };
   gint64 deadline_us = g_get_monotonic_time () + (gint64) (AUTOTUNE_SECONDS * G_USEC_PER_SEC);
 
-  if (!dyno_engine_tunes (s, dyno_device_get_info (engine->device)))
-    return TRUE;
   engine->choices = dyno_choices_load (key);
+  if (!dyno_engine_tunes (s, dyno_device_get_info (engine->device)))
+    {
+      dyno_choices_go_by_rule (engine->choices);
+      return !dyno_choices_decide (engine->choices) || plan (engine, error);
+    }
   if (!tune_network (engine, TRUE, deadline_us, &progress, cancellable, &problem)
       || (engine->n_validation > 0
           && !tune_network (engine, FALSE, deadline_us, &progress, cancellable, &problem)))
@@ -193,8 +205,7 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
 /* --- building --------------------------------------------------------------------------------- */
 
 static gboolean
-lower (DynoEngine *engine, gboolean training, DynoGraph **graph, DynoLowering **lowering,
-       DynoPlan *memory_plan, GError **error)
+build_graph (DynoEngine *engine, gboolean training, DynoGraph **graph, GError **error)
 {
   DynoNetworkParams params;
 
@@ -202,12 +213,35 @@ lower (DynoEngine *engine, gboolean training, DynoGraph **graph, DynoLowering **
                              &params, error))
     return FALSE;
   *graph = dyno_network_build (&params, error);
-  if (!*graph)
-    return FALSE;
-  *lowering =
-      dyno_lowering_new (*graph, dyno_device_get_info (engine->device), engine->choices, error);
+  return *graph != NULL;
+}
+
+/* Kernels are compiled here, since the memory depends on which ones the device can run. */
+static gboolean
+lower (DynoEngine *engine, DynoGraph *graph, DynoLowering **lowering, Progress *progress,
+       DynoPlan *memory_plan, GCancellable *cancellable, GError **error)
+{
+  DynoVetWatch watch = { on_refused, on_progress, progress };
+
+  *lowering = dyno_vet_lower (engine->device, graph, engine->choices, &watch, cancellable, error);
   return *lowering
          && dyno_plan_compute (*lowering, DYNO_PIPE_SLOTS, DYNO_PLAN_DEFAULT, memory_plan, error);
+}
+
+/* Plans anew where variants were refused, of which there were n_before. */
+static gboolean
+check_plan (DynoEngine *engine, guint n_before, GError **error)
+{
+  g_autofree char *advice = NULL;
+
+  if (dyno_choices_count_refusals (engine->choices) == n_before)
+    return TRUE;
+  if (!plan (engine, error))
+    return FALSE;
+  advice = dyno_job_plan_advice (engine->job, &engine->plan);
+  if (advice)
+    g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, advice);
+  return advice == NULL;
 }
 
 static gboolean
@@ -216,25 +250,33 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
 {
   Progress progress = { watch, "compile" };
   DynoPlan memory_plan, other;
+  guint n_refused = dyno_choices_count_refusals (engine->choices);
 
-  if (!lower (engine, TRUE, &engine->graph, &engine->lowering, &memory_plan, error))
+  if (!build_graph (engine, TRUE, &engine->graph, error))
     return FALSE;
   if (!engine->job->weights_in && !engine->job->resume)
     engine->start = dyno_start_values_new (engine->graph, (guint64) engine->job->settings.seed);
+  if (!lower (engine, engine->graph, &engine->lowering, &progress, &memory_plan, cancellable,
+              error))
+    return FALSE;
   if (engine->n_validation > 0)
     {
-      if (!lower (engine, FALSE, &engine->eval_graph, &engine->eval_lowering, &other, error))
+      if (!build_graph (engine, FALSE, &engine->eval_graph, error)
+          || !lower (engine, engine->eval_graph, &engine->eval_lowering, &progress, &other,
+                     cancellable, error))
         return FALSE;
       dyno_plan_merge (&memory_plan, &other);
     }
+  if (!check_plan (engine, n_refused, error))
+    return FALSE;
   engine->memory = dyno_memory_new (engine->device, &memory_plan, error);
   if (!engine->memory)
     return FALSE;
-  engine->program = dyno_program_new (engine->device, engine->lowering, engine->memory, on_progress,
-                                      &progress, cancellable, error);
+  engine->program = dyno_program_new (engine->device, engine->lowering, engine->memory, NULL, NULL,
+                                      cancellable, error);
   if (engine->program && engine->eval_lowering)
     engine->eval_program = dyno_program_new (engine->device, engine->eval_lowering, engine->memory,
-                                             on_progress, &progress, cancellable, error);
+                                             NULL, NULL, cancellable, error);
   return engine->program && (engine->eval_program || !engine->eval_lowering);
 }
 
@@ -347,6 +389,8 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
 {
   g_autoptr (GError) problem = NULL;
 
+  if (!engine->choices)
+    engine->choices = dyno_choices_new ();
   if (!engine->plan.fits)
     {
       g_autofree char *advice = dyno_job_plan_advice (engine->job, &engine->plan);

@@ -17,7 +17,7 @@ struct _DynoEngine {
   DynoJob *job; /* as it can run here: AMP and batch may differ from what was asked */
   GArray *train, *validation;
   guint64 n_train, n_validation;
-  DynoChoices *choices; /* NULL: kernels by rule */
+  DynoChoices *choices; /* NULL: not loaded yet, kernels by rule */
   DynoJobPlan plan;
   DynoGraph *graph, *eval_graph; /* eval_*: NULL without validation */
   DynoStartValues *start; /* being made while kernels compile, until dyno_engine_initialise */
@@ -47,12 +47,13 @@ DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset,
  * where that takes longer than it brings. */
 gboolean dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info);
 
-/* Measures kernels that are not known yet, for some seconds, where dyno_engine_tunes; plans again
- * with them. */
+/* Takes what is known of the device's kernels; measures those that are not known yet, for some
+ * seconds, where dyno_engine_tunes; plans again with them. */
 gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch,
                                GCancellable *cancellable, GError **error);
 
-/* Memory, programs and loaders; parameters are undefined still.
+/* Memory, programs and loaders; parameters are undefined still.  A kernel variant that the device
+ * cannot run is refused with a warning, and another taken.
  * Errors: DOES_NOT_FIT, those of dyno_memory_new, dyno_program_new, dyno_uploader_new. */
 gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
                             GCancellable *cancellable, GError **error);

@@ -102,7 +102,7 @@ get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoCho
 {
   g_autofree char *key = NULL;
 
-  if (choices)
+  if (choices && dyno_choices_decide (choices))
     return compute_need (params, device, choices, need, error);
   key = describe (params, device);
   if (recall (key, need))

@@ -20,7 +20,7 @@ CASES = [
     ('host=3', TRAIN, 6, 'VK_ERROR_OUT_OF_HOST_MEMORY'),
     ('buffer=65536', TRAIN, 6, 'a single buffer of'),
     ('buffer=65536', PLAN, 6, 'a single buffer of'),
-    ('pipeline=3', TRAIN, 1, 'update the driver'),
+    ('pipelines=1', TRAIN, 1, 'update the driver'),
     ('no-address', TRAIN, 4, 'bufferDeviceAddress'),
 ]
 

@@ -13,6 +13,7 @@
  *   memory-limit=B  each vkAllocateMemory that would take the sum past B bytes: the same
  *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
+ *   pipelines=N     the N-th and all that follow
  *   devices=K       the above on the first K devices only (default 1)
  *   buffer=B        no buffer and no allocation larger than B bytes
  *   shared=B        workgroup memory
@@ -440,7 +441,9 @@ create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count
 
   pthread_mutex_lock (&layer_lock);
   layer_counts.pipelines = ++device->pipelines;
-  fails = device->faulty && layer_faults.pipeline && device->pipelines == layer_faults.pipeline;
+  fails = device->faulty
+          && ((layer_faults.pipeline && device->pipelines == layer_faults.pipeline)
+              || (layer_faults.pipelines && device->pipelines >= layer_faults.pipelines));
   pthread_mutex_unlock (&layer_lock);
   if (!fails)
     return device->CreateComputePipelines (handle, cache, count, infos, allocator, pipelines);

@@ -11,7 +11,8 @@
 #define EXPORT __attribute__ ((visibility ("default")))
 
 typedef struct {
-  uint64_t lost, hang, memory, memory_limit, host, pipeline, devices, buffer, shared, invocations;
+  uint64_t lost, hang, memory, memory_limit, host, pipeline, pipelines, devices, buffer, shared,
+      invocations;
   bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
 } LayerFaults;
 

@@ -44,6 +44,7 @@ take_word (LayerFaults *f, const char *word)
     { "memory-limit", &f->memory_limit, NULL },
     { "host", &f->host, NULL },
     { "pipeline", &f->pipeline, NULL },
+    { "pipelines", &f->pipelines, NULL },
     { "devices", &f->devices, NULL },
     { "buffer", &f->buffer, NULL },
     { "shared", &f->shared, NULL },

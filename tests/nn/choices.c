@@ -25,6 +25,48 @@ test_round_trip (void)
   g_assert_null (dyno_choices_get (other, "wgrad"));
 }
 
+static void
+test_refusals_round_trip (void)
+{
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  g_assert_false (dyno_choices_decide (choices));
+  g_assert_true (dyno_choices_refuse (choices, "conv f16 n1 h2", "khr 8x8", "the\tcompiler\ndied"));
+  g_assert_false (dyno_choices_refuse (choices, "conv f16 n9", "khr 8x8", "again"));
+  g_assert_true (dyno_choices_refuse (choices, "conv f32 n1", "fma 4x4 k2", "sums"));
+  dyno_choices_set (choices, "conv f16 n1 h2", "fma", 2);
+  g_assert_true (dyno_choices_save (choices, "device one", NULL));
+  g_autoptr (DynoChoices) again = dyno_choices_load ("device one");
+  g_assert_cmpuint (dyno_choices_count_refusals (again), ==, 2);
+  static const struct {
+    const char *key, *label, *why;
+  } cases[] = {
+    { "conv f16 n7 h7", "khr 8x8", "again" },
+    { "conv f16 n7 h7", "khr 8x8 k4", "again" }, /* a tile with all its splits */
+    { "conv f16", "khr 8x8", "again" },
+    { "conv f16 n7 h7", "khr 8x8/4x4", NULL },
+    { "conv f32 n7 h7", "khr 8x8", NULL },
+    { "conv f32 n7 h7", "fma 4x4 k2", "sums" },
+    { "conv f32 n7 h7", "fma 4x4", NULL },
+    { "conv f32 n7 h7", "fma 4x4 k4", NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *why = dyno_choices_get_refusal (again, cases[i].key, cases[i].label);
+      g_assert_cmpstr (why, ==, cases[i].why);
+    }
+  /* By rule choices are not told, but kept; refusals hold. */
+  dyno_choices_go_by_rule (again);
+  g_assert_null (dyno_choices_get (again, "conv f16 n1 h2"));
+  g_assert_true (dyno_choices_decide (again));
+  dyno_choices_forget_refusals (again);
+  g_assert_false (dyno_choices_decide (again));
+  dyno_choices_keep (again);
+  g_autoptr (DynoChoices) third = dyno_choices_load ("device one");
+  g_autofree char *kept = dyno_choices_get (third, "conv f16 n1 h2");
+  g_assert_cmpstr (kept, ==, "fma");
+  g_assert_cmpuint (dyno_choices_count_refusals (third), ==, 0);
+}
+
 /* The one file of the folder. */
 static char *
 only_file (void)
@@ -84,7 +126,7 @@ test_other_kernels_read_as_empty (void)
           memcpy (kernels, ours, 16);
         }
       g_autofree char *whole =
-          g_strdup_printf ("dyno-choices 1 %016" G_GINT64_MODIFIER "x\n%s",
+          g_strdup_printf ("dyno-choices 2 %016" G_GINT64_MODIFIER "x\n%s",
                            dyno_hash_bytes (DYNO_HASH_START, body, strlen (body)), body);
       g_assert_true (g_file_set_contents (path, whole, -1, NULL));
       g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
@@ -129,6 +171,7 @@ main (int argc, char **argv)
   g_setenv ("XDG_CACHE_HOME", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/choices/round-trip-by-device", test_round_trip);
+  g_test_add_func ("/nn/choices/refused-variants-are-kept-by-family", test_refusals_round_trip);
   g_test_add_func ("/nn/choices/lowering-takes-known-label-else-first", test_lowering_chooses);
   g_test_add_func ("/nn/choices/other-kernels-read-as-empty", test_other_kernels_read_as_empty);
   g_test_add_func ("/nn/choices/corrupt-file-reads-as-empty", test_corrupt_reads_as_empty);
