@@ -99,6 +99,16 @@ dyno_format_value (double value)
 }
 
 char *
+dyno_format_metric (const DynoMetricInfo *metric, double value)
+{
+  if (metric->format == DYNO_METRIC_FRACTION)
+    return dyno_format_percent (value);
+  g_autofree char *number = dyno_format_value (value);
+  gboolean bare = *metric->unit == '\0' || !isfinite (value);
+  return g_strconcat (number, bare ? NULL : NBSP, metric->unit, NULL);
+}
+
+char *
 dyno_format_span (double seconds)
 {
   if (!(seconds >= 0) || !(seconds < 1e9))

@@ -2,7 +2,7 @@
 /* Numbers as people read them: with the locale's decimals and groups.  For the window only, never
  * for files.  Every function returns a new string (g_free). */
 #pragma once
-#include <glib.h>
+#include "metric.h"
 
 G_BEGIN_DECLS
 
@@ -13,6 +13,8 @@ char *dyno_format_rate (double per_s);       /* "812", "35.4", "0.52"; "–" for
 char *dyno_format_ms (double ms);            /* "12.4 ms", "3.1 s" */
 char *dyno_format_percent (double fraction); /* "97.4 %"; "–" for NaN */
 char *dyno_format_value (double value); /* four significant digits: losses, errors; "–" for NaN */
+/* "97.4 %", "2.310 degrees"; "–" for NaN */
+char *dyno_format_metric (const DynoMetricInfo *metric, double value);
 char *dyno_format_span (double seconds); /* "0:42", "12:05", "1:02:03"; "–" when unknown */
 char *dyno_format_size (guint32 width, guint32 height, guint32 channels); /* "64 × 64 × 3" */
 

@@ -54,7 +54,8 @@ clear_status (DynoRunMonitor *self)
   g_free (self->status.device);
   g_free (self->status.out_dir);
   memset (&self->status, 0, sizeof self->status);
-  self->status.best_accuracy = NAN;
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    self->status.best[i] = NAN;
   self->status.eta_s = -1;
   self->status.progress_left_s = -1;
   self->preparing_since_us = self->preparing_until_us = 0;
@@ -214,9 +215,10 @@ take_epochs (DynoRunMonitor *self)
       self->status.epoch = row;
       if (isfinite (row.val_loss))
         dyno_series_append (self->series.val_loss, (double) row.step, row.val_loss);
-      double best = self->status.best_accuracy, now = row.val_accuracy;
-      if (isfinite (now) && (!isfinite (best) || (row.is_error ? now < best : now > best)))
-        self->status.best_accuracy = now;
+      for (guint i = 0; i < self->status.metrics.n; i++)
+        if (dyno_metric_is_better (&self->status.metrics.infos[i], row.val_metrics[i],
+                                   self->status.best[i]))
+          self->status.best[i] = row.val_metrics[i];
     }
   return any;
 }
@@ -342,6 +344,9 @@ handle (DynoRunMonitor *self, const DynoEvent *event)
         s->memory_unit = 1024 * 1024;
       renew_memory_series (self);
       count_steps (self);
+      break;
+    case DYNO_EVENT_METRICS:
+      s->metrics = event->metrics;
       break;
     case DYNO_EVENT_PROGRESS:
       prepare (self, event->progress.what,

@@ -31,12 +31,13 @@ typedef struct {
   guint64 n_steps;
   DynoStepMetrics step; /* the last, once n_steps > 0 */
   guint64 n_epochs;
-  DynoEpochMetrics epoch; /* the last, once n_epochs > 0 */
-  double best_accuracy;   /* NaN: none */
-  double eta_s;           /* negative: not known */
-  double seconds;         /* of the whole, once done */
-  char *out_dir;          /* where the run is kept */
-  double memory_unit;     /* bytes a unit of the memory series: GiB, or MiB for small runs */
+  DynoEpochMetrics epoch;        /* the last, once n_epochs > 0 */
+  DynoMetricTable metrics;       /* n 0: not known yet */
+  double best[DYNO_MAX_METRICS]; /* of the validation; NaN: none */
+  double eta_s;                  /* negative: not known */
+  double seconds;                /* of the whole, once done */
+  char *out_dir;                 /* where the run is kept */
+  double memory_unit;            /* bytes a unit of the memory series: GiB, or MiB for small runs */
 } DynoRunStatus;
 
 /* The memory series are made anew when a run's memory unit is known: take them again when it

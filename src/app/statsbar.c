@@ -8,7 +8,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-enum { RATE, STEP, WAIT, EPOCH, LEFT, ACCURACY, LOSS, MEMORY, N_TILES };
+enum { RATE, STEP, WAIT, EPOCH, LEFT, METRIC, LOSS, MEMORY, N_TILES };
 
 #define ROOM_FOR_ALL 104 /* characters */
 
@@ -51,6 +51,34 @@ show_memory (DynoStatsBar *self, const DynoRunStatus *s)
   set_tile (self, MEMORY, g_steal_pointer (&bytes), below ? below : "");
 }
 
+/* The first of the metrics: of the validation where there is one, with the best so far below. */
+static void
+show_metric (DynoStatsBar *self, const DynoRunStatus *s)
+{
+  const DynoMetricInfo *metric = &s->metrics.infos[0];
+  gboolean known = s->n_epochs > 0 && s->metrics.n > 0;
+  gboolean validated = known && isfinite (s->epoch.val_metrics[0]);
+  g_autofree char *title =
+      s->metrics.n > 0 ? dyno_metric_get_label (metric) : g_strdup (_ ("Accuracy"));
+  gtk_label_set_text (GTK_LABEL (self->titles[METRIC]), title);
+  if (!known)
+    {
+      set_tile (self, METRIC, g_strdup ("\342\200\223"), "");
+      return;
+    }
+  g_autofree char *below = g_strdup (validated ? "" : _ ("training"));
+  if (validated && isfinite (s->best[0]))
+    {
+      g_autofree char *best = dyno_format_metric (metric, s->best[0]);
+      g_free (below);
+      below = g_strdup_printf (_ ("best %s"), best);
+    }
+  set_tile (
+      self, METRIC,
+      dyno_format_metric (metric, validated ? s->epoch.val_metrics[0] : s->epoch.train_metrics[0]),
+      below);
+}
+
 void
 dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
@@ -71,18 +99,7 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
   gtk_label_set_text (GTK_LABEL (self->titles[LEFT]), done ? _ ("Time") : _ ("Time left"));
   set_tile (self, LEFT, dyno_format_span (done ? s->seconds : s->eta_s), "");
 
-  gboolean validated = s->n_epochs > 0 && isfinite (s->epoch.val_accuracy);
-  gboolean values = s->n_epochs > 0 && s->epoch.is_error;
-  double accuracy = validated         ? s->epoch.val_accuracy
-                    : s->n_epochs > 0 ? s->epoch.train_accuracy
-                                      : NAN;
-  gtk_label_set_text (GTK_LABEL (self->titles[ACCURACY]),
-                      values ? _ ("Mean error") : _ ("Accuracy"));
-  g_autofree char *best = validated && isfinite (s->best_accuracy) && !values
-                              ? g_strdup_printf (_ ("best %.1f %%"), 100 * s->best_accuracy)
-                              : g_strdup (s->n_epochs > 0 && !validated ? _ ("training") : "");
-  set_tile (self, ACCURACY, values ? dyno_format_value (accuracy) : dyno_format_percent (accuracy),
-            best);
+  show_metric (self, s);
   g_autofree char *val_loss = NULL;
   if (s->n_epochs > 0 && isfinite (s->epoch.val_loss))
     {

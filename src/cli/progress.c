@@ -249,25 +249,60 @@ dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
     }
 }
 
+static char *
+text_value (const DynoMetricInfo *metric, double value)
+{
+  if (metric->format == DYNO_METRIC_FRACTION)
+    return g_strdup_printf ("%.2f %%", value * 100);
+  return g_strdup_printf ("%.4f%s%s", value, *metric->unit ? " " : "", metric->unit);
+}
+
+char *
+dyno_text_metric (const DynoMetricInfo *metric, double value)
+{
+  g_autofree char *title = g_ascii_strdown (metric->title, -1),
+                  *number = text_value (metric, value);
+
+  return g_strconcat (title, " ", number, NULL);
+}
+
+/* The first metric, and behind it those that are parts of it: "  mean error 2.1000 degrees (yaw
+ * 1.5000 degrees, pitch 2.7000 degrees)". */
+static void
+append_metrics (GString *line, const DynoMetricTable *table, const double *values)
+{
+  const char *before = " (";
+
+  for (guint i = 0; i < table->n; i++)
+    if (i == 0)
+      {
+        g_autofree char *text = dyno_text_metric (&table->infos[i], values[i]);
+        g_string_append_printf (line, "  %s", text);
+      }
+    else if (table->infos[i].part)
+      {
+        g_autofree char *number = text_value (&table->infos[i], values[i]);
+        g_string_append_printf (line, "%s%s %s", before, table->infos[i].part, number);
+        before = ", ";
+      }
+  if (*before == ',')
+    g_string_append_c (line, ')');
+}
+
 void
-dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch)
+dyno_progress_epoch (DynoProgress *progress, const DynoMetricTable *table,
+                     const DynoEpochMetrics *epoch)
 {
   g_autoptr (GString) line = g_string_new (NULL);
   g_autofree char *seconds = dyno_text_duration (epoch->seconds);
 
   g_string_append_printf (line, "epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f",
                           epoch->epoch, progress->epochs, epoch->train_loss);
-  if (epoch->is_error)
-    g_string_append_printf (line, "  error %.4f", epoch->train_accuracy);
-  else
-    g_string_append_printf (line, "  accuracy %.2f %%", epoch->train_accuracy * 100);
+  append_metrics (line, table, epoch->train_metrics);
   if (!isnan (epoch->val_loss))
     {
       g_string_append_printf (line, "  validation loss %.4f", epoch->val_loss);
-      if (epoch->is_error)
-        g_string_append_printf (line, "  error %.4f", epoch->val_accuracy);
-      else
-        g_string_append_printf (line, "  accuracy %.2f %%", epoch->val_accuracy * 100);
+      append_metrics (line, table, epoch->val_metrics);
     }
   g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0,
                           epoch->samples_per_s, seconds);

@@ -24,7 +24,10 @@ void dyno_progress_init (DynoProgress *progress, gboolean quiet);
 void dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event);
 void dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event);
 void dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step);
-void dyno_progress_epoch (DynoProgress *progress, const DynoEpochMetrics *epoch);
+void dyno_progress_epoch (DynoProgress *progress, const DynoMetricTable *table,
+                          const DynoEpochMetrics *epoch);
+/* "accuracy 98.50 %", "mean error 2.3100 degrees".  g_free. */
+char *dyno_text_metric (const DynoMetricInfo *metric, double value);
 /* Any head, fraction and tail as a bar. */
 void dyno_progress_show (DynoProgress *progress, const char *head, double fraction,
                          const char *tail);

@@ -38,6 +38,7 @@ typedef struct {
   const DynoCliJob *cli_job;
   DynoSession *session;
   DynoProgress progress;
+  DynoMetricTable metrics;
   GError *error;     /* the first that the session told */
   char *checkpoint;  /* the last that was saved */
   int signal_number; /* that stopped the run */
@@ -45,8 +46,21 @@ typedef struct {
   DynoSessionState end;
 } Run;
 
+/* Each metric by its name, behind a prefix. */
 static void
-print_step (const DynoStepMetrics *step)
+print_metrics (DynoJson *json, const DynoMetricTable *table, const char *prefix,
+               const double *values)
+{
+  for (guint i = 0; i < table->n; i++)
+    {
+      g_autofree char *key = g_strconcat (prefix, table->infos[i].name, NULL);
+
+      dyno_json_double (json, key, values[i]);
+    }
+}
+
+static void
+print_step (const DynoMetricTable *table, const DynoStepMetrics *step)
 {
   DynoJson json;
 
@@ -60,7 +74,7 @@ print_step (const DynoStepMetrics *step)
   dyno_json_uint (&json, "vram_bytes", step->vram_bytes);
   dyno_json_double (&json, "wait_data_ms", step->wait_data_ms);
   dyno_json_double (&json, "step_ms", step->step_ms);
-  dyno_json_double (&json, "accuracy", step->accuracy);
+  print_metrics (&json, table, "", step->metrics);
   dyno_json_double (&json, "lr", step->lr);
   dyno_json_double (&json, "grad_norm", step->grad_norm);
   dyno_json_double (&json, "loss_scale", step->loss_scale);
@@ -76,7 +90,7 @@ print_step (const DynoStepMetrics *step)
 }
 
 static void
-print_epoch (const DynoEpochMetrics *epoch)
+print_epoch (const DynoMetricTable *table, const DynoEpochMetrics *epoch)
 {
   DynoJson json;
 
@@ -87,14 +101,8 @@ print_epoch (const DynoEpochMetrics *epoch)
   dyno_json_uint (&json, "step", epoch->step);
   dyno_json_double (&json, "train_loss", epoch->train_loss);
   dyno_json_double (&json, "val_loss", epoch->val_loss);
-  dyno_json_double (&json, "train_accuracy",
-                    epoch->is_error ? (double) NAN : epoch->train_accuracy);
-  dyno_json_double (&json, "val_accuracy", epoch->is_error ? (double) NAN : epoch->val_accuracy);
-  if (epoch->is_error)
-    {
-      dyno_json_double (&json, "train_error", epoch->train_accuracy);
-      dyno_json_double (&json, "val_error", epoch->val_accuracy);
-    }
+  print_metrics (&json, table, "train_", epoch->train_metrics);
+  print_metrics (&json, table, "val_", epoch->val_metrics);
   dyno_json_double (&json, "samples_per_s", epoch->samples_per_s);
   dyno_json_double (&json, "seconds", epoch->seconds);
   dyno_json_end_object (&json);
@@ -142,8 +150,11 @@ state_name (DynoSessionState state)
 }
 
 static void
-print_done (const DynoEvent *event)
+print_done (const DynoMetricTable *table, const DynoEvent *event)
 {
+  int selecting = dyno_metric_table_find_selecting (table);
+  g_autofree char *best =
+      g_strconcat ("best_val_", selecting >= 0 ? table->infos[selecting].name : "accuracy", NULL);
   DynoJson json;
 
   dyno_json_init (&json, 0);
@@ -151,7 +162,7 @@ print_done (const DynoEvent *event)
   dyno_json_string (&json, "event", "done");
   dyno_json_double (&json, "seconds", event->done.seconds);
   dyno_json_uint (&json, "steps", event->done.steps);
-  dyno_json_double (&json, "best_val_accuracy", event->done.best_val_accuracy);
+  dyno_json_double (&json, best, event->done.best_val_metric);
   dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
   dyno_json_string (&json, "out", event->done.out_dir);
   dyno_json_string (&json, "state", state_name (event->done.state));
@@ -226,21 +237,25 @@ on_done (Run *run, const DynoEvent *event)
   list_unreadable (run, event);
   run->end = event->done.state;
   if (run->options->options.json)
-    print_done (event);
+    print_done (&run->metrics, event);
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *seconds = dyno_text_duration (event->done.seconds);
+      int selecting = dyno_metric_table_find_selecting (&run->metrics);
 
-      if (isnan (event->done.best_val_accuracy))
+      if (selecting < 0 || isnan (event->done.best_val_metric))
         dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s",
                            event->done.steps, seconds);
       else
-        dyno_progress_say (
-            &run->progress,
-            "done: %" G_GUINT64_FORMAT
-            " steps in %s, best validation accuracy %.2f %% (epoch %" G_GUINT64_FORMAT ")",
-            event->done.steps, seconds, event->done.best_val_accuracy * 100,
-            event->done.best_epoch);
+        {
+          g_autofree char *best =
+              dyno_text_metric (&run->metrics.infos[selecting], event->done.best_val_metric);
+
+          dyno_progress_say (&run->progress,
+                             "done: %" G_GUINT64_FORMAT
+                             " steps in %s, best validation %s (epoch %" G_GUINT64_FORMAT ")",
+                             event->done.steps, seconds, best, event->done.best_epoch);
+        }
     }
 }
 
@@ -260,17 +275,20 @@ on_event (Run *run, DynoEvent *event)
       else
         dyno_progress_preparing (&run->progress, event);
       break;
+    case DYNO_EVENT_METRICS:
+      run->metrics = event->metrics;
+      break;
     case DYNO_EVENT_STEP:
       if (as_json)
-        print_step (&event->step);
+        print_step (&run->metrics, &event->step);
       else
         dyno_progress_step (&run->progress, &event->step);
       break;
     case DYNO_EVENT_EPOCH:
       if (as_json)
-        print_epoch (&event->epoch);
+        print_epoch (&run->metrics, &event->epoch);
       else
-        dyno_progress_epoch (&run->progress, &event->epoch);
+        dyno_progress_epoch (&run->progress, &run->metrics, &event->epoch);
       break;
     case DYNO_EVENT_CHECKPOINT:
       on_checkpoint (run, event->text);

@@ -57,19 +57,29 @@ typedef struct {
   gboolean optional; /* a checkpoint of an earlier version lacks it: 0, or NaN */
 } Member;
 
+#define METRIC_SUM(i) G_STRUCT_OFFSET (DynoPosition, epoch_metric_sums) + (i) * sizeof (double)
+G_STATIC_ASSERT (DYNO_MAX_METRICS == 8);
+
 static const Member members[] = {
   { "step", FALSE, G_STRUCT_OFFSET (DynoPosition, step) },
   { "epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, epoch) },
   { "epoch_step", FALSE, G_STRUCT_OFFSET (DynoPosition, epoch_step) },
   { "seconds", TRUE, G_STRUCT_OFFSET (DynoPosition, seconds) },
   { "epoch_seconds", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_seconds) },
-  { "best_val_accuracy", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_accuracy) },
+  { "best_val_accuracy", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_metric) },
   { "epoch_samples", FALSE, G_STRUCT_OFFSET (DynoPosition, epoch_samples) },
   { "epoch_loss_sum", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_loss_sum) },
-  { "epoch_metric_sum", TRUE, G_STRUCT_OFFSET (DynoPosition, epoch_metric_sum) },
+  { "epoch_metric_sum", TRUE, METRIC_SUM (0) },
   { "batches_tracked", FALSE, G_STRUCT_OFFSET (DynoPosition, batches_tracked) },
   { "best_epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, best_epoch), TRUE },
   { "best_val_loss", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_loss), TRUE },
+  { "epoch_metric_sum_1", TRUE, METRIC_SUM (1), TRUE },
+  { "epoch_metric_sum_2", TRUE, METRIC_SUM (2), TRUE },
+  { "epoch_metric_sum_3", TRUE, METRIC_SUM (3), TRUE },
+  { "epoch_metric_sum_4", TRUE, METRIC_SUM (4), TRUE },
+  { "epoch_metric_sum_5", TRUE, METRIC_SUM (5), TRUE },
+  { "epoch_metric_sum_6", TRUE, METRIC_SUM (6), TRUE },
+  { "epoch_metric_sum_7", TRUE, METRIC_SUM (7), TRUE },
 };
 
 static char *

@@ -25,11 +25,11 @@ typedef struct {
   guint64 epoch_step; /* updates done in it */
   double seconds;     /* of training so far, pauses left out */
   double epoch_seconds;
-  double best_val_accuracy; /* NaN: none yet */
-  guint64 best_epoch;       /* whose weights are kept as the best, from 1; 0: none yet */
-  double best_val_loss;     /* its own; NaN: none yet */
-  guint64 epoch_samples;    /* sums of the epoch so far */
-  double epoch_loss_sum, epoch_metric_sum;
+  double best_val_metric; /* of the metric that selects the best epoch; NaN: none yet */
+  guint64 best_epoch;     /* whose weights are kept as the best, from 1; 0: none yet */
+  double best_val_loss;   /* its own; NaN: none yet */
+  guint64 epoch_samples;  /* sums of the epoch so far */
+  double epoch_loss_sum, epoch_metric_sums[DYNO_MAX_METRICS];
   guint64 batches_tracked; /* of batch norms */
 } DynoPosition;
 

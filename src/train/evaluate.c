@@ -13,7 +13,8 @@ retire (DynoPipe *pipe, DynoEvaluation *sum, GError **error)
     return FALSE;
   sum->n_samples += done.output.n_valid;
   sum->loss += done.output.loss_sum;
-  sum->metric += done.output.metric_sums[0];
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    sum->metrics[i] += done.output.metric_sums[i];
   return TRUE;
 }
 
@@ -58,6 +59,7 @@ dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBeg
     }
   evaluation->n_samples = sum.n_samples;
   evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples : NAN;
-  evaluation->metric = sum.n_samples ? sum.metric / (double) sum.n_samples : NAN;
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    evaluation->metrics[i] = sum.n_samples ? sum.metrics[i] / (double) sum.n_samples : NAN;
   return TRUE;
 }

@@ -7,8 +7,8 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint64 n_samples;
-  double loss;   /* mean */
-  double metric; /* classes: accuracy, a fraction; values: mean absolute error */
+  double loss; /* means */
+  double metrics[DYNO_MAX_METRICS];
 } DynoEvaluation;
 
 /* Called once, as soon as the first batch is queued, or before where that is not decoded yet:

@@ -69,6 +69,7 @@ dyno_event_free (DynoEvent *event)
       g_strfreev (event->done.unreadable);
       break;
     case DYNO_EVENT_STATE:
+    case DYNO_EVENT_METRICS:
     case DYNO_EVENT_STEP:
     case DYNO_EVENT_EPOCH:
     default:

@@ -8,6 +8,7 @@
 
 struct _DynoMetrics {
   GMutex lock;
+  DynoMetricTable table;
   GArray *steps;  /* DynoStepMetrics */
   GArray *epochs; /* DynoEpochMetrics */
 };
@@ -32,6 +33,22 @@ dyno_metrics_free (DynoMetrics *metrics)
   g_array_unref (metrics->epochs);
   g_mutex_clear (&metrics->lock);
   g_free (metrics);
+}
+
+void
+dyno_metrics_set_table (DynoMetrics *metrics, const DynoMetricTable *table)
+{
+  g_mutex_lock (&metrics->lock);
+  metrics->table = *table;
+  g_mutex_unlock (&metrics->lock);
+}
+
+void
+dyno_metrics_get_table (DynoMetrics *metrics, DynoMetricTable *table)
+{
+  g_mutex_lock (&metrics->lock);
+  *table = metrics->table;
+  g_mutex_unlock (&metrics->lock);
 }
 
 static void
@@ -121,9 +138,12 @@ dyno_metrics_to_csv (DynoMetrics *metrics)
 {
   g_autoptr (GArray) epochs = copy_all (metrics, metrics->epochs);
   g_autoptr (GArray) steps = copy_all (metrics, metrics->steps);
-  GString *text = g_string_new (DYNO_METRICS_CSV_HEAD);
+  GString *text = g_string_new (NULL);
+  DynoMetricTable table;
   guint next = 0;
 
+  dyno_metrics_get_table (metrics, &table);
+  dyno_metrics_csv_append_head (text, &table);
   for (guint i = 0; i < steps->len; i++)
     {
       const DynoStepMetrics *step = &g_array_index (steps, DynoStepMetrics, i);
@@ -133,7 +153,7 @@ dyno_metrics_to_csv (DynoMetrics *metrics)
         next++;
       if (next < epochs->len && g_array_index (epochs, DynoEpochMetrics, next).step == step->step)
         epoch = &g_array_index (epochs, DynoEpochMetrics, next++);
-      dyno_metrics_csv_append (text, step, epoch);
+      dyno_metrics_csv_append (text, &table, step, epoch);
     }
   return g_string_free (text, FALSE);
 }

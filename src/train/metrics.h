@@ -2,15 +2,15 @@
 /* The log of a run: every step and every epoch, whole.  Appended by the session, read by anyone at
  * any time. */
 #pragma once
-#include <glib.h>
+#include "metrictable.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
-  guint64 step;    /* optimizer steps, from 1 */
-  guint64 epoch;   /* from 1 */
-  double loss;     /* mean over the effective batch */
-  double accuracy; /* of the batch, fraction; values: mean absolute error */
+  guint64 step;                     /* optimizer steps, from 1 */
+  guint64 epoch;                    /* from 1 */
+  double loss;                      /* mean over the effective batch */
+  double metrics[DYNO_MAX_METRICS]; /* means over it, in the order of the run's table */
   double lr;
   double samples_per_s; /* over the last second or so; pauses left out; 0: not known yet */
   double step_ms;       /* from the last step's end to this one's */
@@ -28,12 +28,11 @@ typedef struct {
   guint64 epoch; /* from 1 */
   guint64 step;
   double train_loss;
-  double train_accuracy; /* fraction, or mean absolute error for values */
-  double val_loss;       /* NaN without validation */
-  double val_accuracy;   /* NaN without validation; mean absolute error for values */
-  gboolean is_error;     /* the accuracies are mean absolute errors */
-  double samples_per_s;  /* training, over the epoch */
-  double seconds;        /* of the epoch, validation included */
+  double train_metrics[DYNO_MAX_METRICS];
+  double val_loss;                      /* NaN without validation */
+  double val_metrics[DYNO_MAX_METRICS]; /* NaN without validation */
+  double samples_per_s;                 /* training, over the epoch */
+  double seconds;                       /* of the epoch, validation included */
 } DynoEpochMetrics;
 
 typedef struct _DynoMetrics DynoMetrics;
@@ -41,6 +40,9 @@ typedef struct _DynoMetrics DynoMetrics;
 DynoMetrics *dyno_metrics_new (void);
 void dyno_metrics_free (DynoMetrics *metrics);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetrics, dyno_metrics_free)
+/* What the rows hold; before the first of them, and not changed afterwards. */
+void dyno_metrics_set_table (DynoMetrics *metrics, const DynoMetricTable *table);
+void dyno_metrics_get_table (DynoMetrics *metrics, DynoMetricTable *table);
 void dyno_metrics_add_step (DynoMetrics *metrics, const DynoStepMetrics *step);
 void dyno_metrics_add_epoch (DynoMetrics *metrics, const DynoEpochMetrics *epoch);
 guint64 dyno_metrics_get_steps (DynoMetrics *metrics);

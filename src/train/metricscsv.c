@@ -1,17 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.csv: numbers with as many digits as they are good for, '.' decimals in any locale. */
+/* metrics.csv: numbers with as many digits as they are good for, '.' decimals in any locale.  One
+ * table names the columns; those of the metrics stand where the loss that they belong to stands. */
 #include "metricscsv.h"
 #include <math.h>
+#include <string.h>
 
-#define N_STEP_COLUMNS 18
-#define N_COLUMNS      25
+typedef struct {
+  DynoStepMetrics step;
+  DynoEpochMetrics epoch;
+} Row;
+
+typedef enum {
+  COUNT,   /* guint64 */
+  FLAG,    /* gboolean, 0 or 1 */
+  REAL,    /* double */
+  METRICS, /* a double for each metric; the name is what goes before the metric's */
+} Kind;
+
+typedef struct {
+  const char *name;
+  Kind kind;
+  gboolean of_epoch;
+  gsize offset;       /* in Row */
+  const char *format; /* of REAL and METRICS */
+} Column;
+
+#define STEP(member)  FALSE, G_STRUCT_OFFSET (Row, step.member)
+#define EPOCH(member) TRUE, G_STRUCT_OFFSET (Row, epoch.member)
+
+static const Column columns[] = {
+  { "step", COUNT, STEP (step), NULL },
+  { "epoch", COUNT, STEP (epoch), NULL },
+  { "loss", REAL, STEP (loss), "%.9g" },
+  { "", METRICS, STEP (metrics), "%.6g" },
+  { "lr", REAL, STEP (lr), "%.9g" },
+  { "samples_per_s", REAL, STEP (samples_per_s), "%.6g" },
+  { "step_ms", REAL, STEP (step_ms), "%.4f" },
+  { "wait_data_ms", REAL, STEP (wait_data_ms), "%.4f" },
+  { "upload_ms", REAL, STEP (upload_ms), "%.4f" },
+  { "forward_ms", REAL, STEP (forward_ms), "%.4f" },
+  { "backward_ms", REAL, STEP (backward_ms), "%.4f" },
+  { "optimizer_ms", REAL, STEP (optimizer_ms), "%.4f" },
+  { "grad_norm", REAL, STEP (grad_norm), "%.6g" },
+  { "loss_scale", REAL, STEP (loss_scale), "%.9g" },
+  { "skipped", FLAG, STEP (skipped), NULL },
+  { "vram_bytes", COUNT, STEP (vram_bytes), NULL },
+  { "vram_all_bytes", COUNT, STEP (vram_all_bytes), NULL },
+  { "seconds", REAL, STEP (seconds), "%.4f" },
+  { "train_loss", REAL, EPOCH (train_loss), "%.9g" },
+  { "train_", METRICS, EPOCH (train_metrics), "%.6g" },
+  { "val_loss", REAL, EPOCH (val_loss), "%.9g" },
+  { "val_", METRICS, EPOCH (val_metrics), "%.6g" },
+  { "epoch_samples_per_s", REAL, EPOCH (samples_per_s), "%.6g" },
+  { "epoch_seconds", REAL, EPOCH (seconds), "%.4f" },
+};
+
+#define N_REQUIRED 3 /* the first ones: without them it is no such file */
 
 static void
 append_number (GString *text, double value, const char *format)
 {
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
-  g_string_append_c (text, ',');
   if (isnan (value))
     g_string_append (text, "nan");
   else if (isinf (value))
@@ -21,83 +71,161 @@ append_number (GString *text, double value, const char *format)
 }
 
 void
-dyno_metrics_csv_append (GString *text, const DynoStepMetrics *step, const DynoEpochMetrics *epoch)
+dyno_metrics_csv_append_head (GString *text, const DynoMetricTable *table)
 {
-  g_string_append_printf (text, "%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT, step->step,
-                          step->epoch);
-  append_number (text, step->loss, "%.9g");
-  append_number (text, step->accuracy, "%.6g");
-  append_number (text, step->lr, "%.9g");
-  append_number (text, step->samples_per_s, "%.6g");
-  append_number (text, step->step_ms, "%.4f");
-  append_number (text, step->wait_data_ms, "%.4f");
-  append_number (text, step->upload_ms, "%.4f");
-  append_number (text, step->forward_ms, "%.4f");
-  append_number (text, step->backward_ms, "%.4f");
-  append_number (text, step->optimizer_ms, "%.4f");
-  append_number (text, step->grad_norm, "%.6g");
-  append_number (text, step->loss_scale, "%.9g");
-  g_string_append_printf (text, ",%d,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT,
-                          step->skipped ? 1 : 0, step->vram_bytes, step->vram_all_bytes);
-  append_number (text, step->seconds, "%.4f");
-  if (epoch)
-    {
-      append_number (text, epoch->train_loss, "%.9g");
-      append_number (text, epoch->train_accuracy, "%.6g");
-      append_number (text, epoch->val_loss, "%.9g");
-      append_number (text, epoch->val_accuracy, "%.6g");
-      g_string_append (text, epoch->is_error ? ",1" : ",0");
-      append_number (text, epoch->samples_per_s, "%.6g");
-      append_number (text, epoch->seconds, "%.4f");
-    }
-  else
-    g_string_append (text, ",,,,,,,");
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    for (guint m = 0; m < (columns[i].kind == METRICS ? table->n : 1); m++)
+      g_string_append_printf (text, "%s%s%s", i > 0 ? "," : "", columns[i].name,
+                              columns[i].kind == METRICS ? table->infos[m].name : "");
   g_string_append_c (text, '\n');
 }
 
+static void
+append_cell (GString *text, const Column *column, const Row *row, guint metric)
+{
+  switch (column->kind)
+    {
+    case COUNT:
+      g_string_append_printf (text, "%" G_GUINT64_FORMAT,
+                              G_STRUCT_MEMBER (guint64, row, column->offset));
+      break;
+    case FLAG:
+      g_string_append_c (text, G_STRUCT_MEMBER (gboolean, row, column->offset) ? '1' : '0');
+      break;
+    case REAL:
+    case METRICS:
+    default:
+      append_number (text, G_STRUCT_MEMBER (double, row, column->offset + metric * sizeof (double)),
+                     column->format);
+      break;
+    }
+}
+
+void
+dyno_metrics_csv_append (GString *text, const DynoMetricTable *table, const DynoStepMetrics *step,
+                         const DynoEpochMetrics *epoch)
+{
+  Row row = { .step = *step };
+
+  if (epoch)
+    row.epoch = *epoch;
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    for (guint m = 0; m < (columns[i].kind == METRICS ? table->n : 1); m++)
+      {
+        if (i > 0)
+          g_string_append_c (text, ',');
+        if (!columns[i].of_epoch || epoch)
+          append_cell (text, &columns[i], &row, m);
+      }
+  g_string_append_c (text, '\n');
+}
+
+/* --- and back --------------------------------------------------------------------------------- */
+
+typedef struct {
+  const Column *column; /* NULL: not known */
+  guint metric;
+} Cell;
+
+struct _DynoMetricsCsv {
+  guint n;
+  Cell *cells;
+};
+
+static gboolean
+find_cell (const char *name, const DynoMetricTable *table, Cell *cell)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    {
+      const Column *column = &columns[i];
+      const char *rest = name;
+
+      *cell = (Cell){ column, 0 };
+      if (column->kind != METRICS && g_str_equal (column->name, name))
+        return TRUE;
+      if (column->kind != METRICS || !g_str_has_prefix (name, column->name))
+        continue;
+      rest += strlen (column->name);
+      for (; cell->metric < table->n; cell->metric++)
+        if (g_str_equal (rest, table->infos[cell->metric].name))
+          return TRUE;
+      /* Earlier versions called the first metric by this name, whatever it was. */
+      cell->metric = 0;
+      if (table->n > 0 && g_str_equal (rest, "accuracy"))
+        return TRUE;
+    }
+  *cell = (Cell){ 0 };
+  return FALSE;
+}
+
+DynoMetricsCsv *
+dyno_metrics_csv_new (const char *head, const DynoMetricTable *table)
+{
+  g_autoptr (DynoMetricsCsv) csv = g_new0 (DynoMetricsCsv, 1);
+  g_auto (GStrv) names = g_strsplit (head, ",", -1);
+  guint found = 0;
+
+  csv->n = g_strv_length (names);
+  csv->cells = g_new0 (Cell, csv->n);
+  for (guint i = 0; i < csv->n; i++)
+    if (find_cell (names[i], table, &csv->cells[i]) && csv->cells[i].column < columns + N_REQUIRED)
+      found++;
+  return found == N_REQUIRED ? g_steal_pointer (&csv) : NULL;
+}
+
+void
+dyno_metrics_csv_free (DynoMetricsCsv *csv)
+{
+  if (!csv)
+    return;
+  g_free (csv->cells);
+  g_free (csv);
+}
+
+static gboolean
+take_cell (const Cell *cell, const char *text, Row *row, gboolean *has_epoch)
+{
+  const Column *column = cell->column;
+  char *end;
+  double value = g_ascii_strtod (text, &end);
+
+  if (!column)
+    return TRUE;
+  if (column->of_epoch && *text == '\0')
+    return TRUE;
+  if (*end != '\0' || end == text)
+    return FALSE;
+  *has_epoch = *has_epoch || column->of_epoch;
+  if (column->kind == COUNT)
+    G_STRUCT_MEMBER (guint64, row, column->offset) =
+        value >= 0 && value < 1e18 ? (guint64) value : 0;
+  else if (column->kind == FLAG)
+    G_STRUCT_MEMBER (gboolean, row, column->offset) = value != 0;
+  else
+    G_STRUCT_MEMBER (double, row, column->offset + cell->metric * sizeof (double)) = value;
+  return TRUE;
+}
+
 gboolean
-dyno_metrics_csv_parse (const char *line, DynoStepMetrics *step, DynoEpochMetrics *epoch,
-                        gboolean *has_epoch)
+dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMetrics *step,
+                        DynoEpochMetrics *epoch, gboolean *has_epoch)
 {
   g_auto (GStrv) cells = g_strsplit (line, ",", -1);
-  double v[N_COLUMNS];
+  Row row = { 0 };
 
-  if (g_strv_length (cells) != N_COLUMNS)
+  *has_epoch = FALSE;
+  if (g_strv_length (cells) != csv->n)
     return FALSE;
-  for (guint i = 0; i < N_COLUMNS; i++)
-    {
-      char *end;
-      v[i] = g_ascii_strtod (cells[i], &end);
-      if (*end != '\0' || (end == cells[i] && i < N_STEP_COLUMNS))
-        return FALSE;
-    }
-  *step = (DynoStepMetrics){ .step = (guint64) v[0],
-                             .epoch = (guint64) v[1],
-                             .loss = v[2],
-                             .accuracy = v[3],
-                             .lr = v[4],
-                             .samples_per_s = v[5],
-                             .step_ms = v[6],
-                             .wait_data_ms = v[7],
-                             .upload_ms = v[8],
-                             .forward_ms = v[9],
-                             .backward_ms = v[10],
-                             .optimizer_ms = v[11],
-                             .grad_norm = v[12],
-                             .loss_scale = v[13],
-                             .skipped = v[14] != 0,
-                             .vram_bytes = (guint64) v[15],
-                             .vram_all_bytes = (guint64) v[16],
-                             .seconds = v[17] };
-  *has_epoch = cells[N_STEP_COLUMNS][0] != '\0';
-  *epoch = (DynoEpochMetrics){ .epoch = step->epoch,
-                               .step = step->step,
-                               .train_loss = v[18],
-                               .train_accuracy = v[19],
-                               .val_loss = v[20],
-                               .val_accuracy = v[21],
-                               .is_error = v[22] != 0,
-                               .samples_per_s = v[23],
-                               .seconds = v[24] };
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    for (guint m = 0; m < (columns[i].kind == METRICS ? DYNO_MAX_METRICS : 1); m++)
+      if (columns[i].kind == REAL || columns[i].kind == METRICS)
+        G_STRUCT_MEMBER (double, &row, columns[i].offset + m * sizeof (double)) = (double) NAN;
+  for (guint i = 0; i < csv->n; i++)
+    if (!take_cell (&csv->cells[i], cells[i], &row, has_epoch))
+      return FALSE;
+  row.epoch.step = row.step.step;
+  row.epoch.epoch = row.step.epoch;
+  *step = row.step;
+  *epoch = row.epoch;
   return TRUE;
 }

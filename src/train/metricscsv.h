@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of metrics.csv.  Private to the train layer. */
+/* metrics.csv.  Private to the train layer.
+ *
+ * A line per step; the columns of an epoch are empty but in the row of its last step.  For each
+ * metric of the table there are three columns: its name (of the step's batch), train_<name> and
+ * val_<name> (of the epoch).  What there is no number for (NaN, Inf) is written as nan, inf or -inf.
+ * The same bytes in any locale. */
 #pragma once
 #include "metrics.h"
 
 G_BEGIN_DECLS
 
-/* The head line, newline included. */
-#define DYNO_METRICS_CSV_HEAD                                                                     \
-  "step,epoch,loss,accuracy,lr,samples_per_s,step_ms,wait_data_ms,upload_ms,forward_ms,backward_" \
-  "ms,optimizer_ms,grad_norm,"                                                                    \
-  "loss_scale,skipped,vram_bytes,vram_all_bytes,seconds,train_loss,train_accuracy,val_loss,val_"  \
-  "accuracy,is_error,epoch_"                                                                      \
-  "samples_per_s,epoch_seconds\n"
+/* The head line. */
+void dyno_metrics_csv_append_head (GString *text, const DynoMetricTable *table);
 
-/* One line; epoch may be NULL.  What there is no number for (NaN, Inf) is written as nan, inf or
- * -inf; epoch columns of other rows are empty.  The same bytes in any locale. */
-void dyno_metrics_csv_append (GString *text, const DynoStepMetrics *step,
-                              const DynoEpochMetrics *epoch);
+/* One line; epoch may be NULL. */
+void dyno_metrics_csv_append (GString *text, const DynoMetricTable *table,
+                              const DynoStepMetrics *step, const DynoEpochMetrics *epoch);
+
+/* Reading a file back, by the names of its columns: those that are not known are left out, those
+ * that are missing are NaN (numbers) or 0 (counts). */
+typedef struct _DynoMetricsCsv DynoMetricsCsv;
+
+/* head: the first line, newline left out.  NULL: it is no such file. */
+DynoMetricsCsv *dyno_metrics_csv_new (const char *head, const DynoMetricTable *table);
+void dyno_metrics_csv_free (DynoMetricsCsv *csv);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetricsCsv, dyno_metrics_csv_free)
 
 /* A line back into numbers, newline left out.  FALSE: it is not whole.  Digits that were not
  * written are not there. */
-gboolean dyno_metrics_csv_parse (const char *line, DynoStepMetrics *step, DynoEpochMetrics *epoch,
-                                 gboolean *has_epoch);
+gboolean dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMetrics *step,
+                                 DynoEpochMetrics *epoch, gboolean *has_epoch);
 
 G_END_DECLS

@@ -53,6 +53,17 @@ dyno_run_tell_plan (DynoRun *run)
 }
 
 void
+dyno_run_tell_metrics (DynoRun *run)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_METRICS);
+
+  dyno_metric_table_init (&event->metrics, run->engine->graph,
+                          dyno_dataset_get_info (run->dataset));
+  dyno_metrics_set_table (run->session->metrics, &event->metrics);
+  dyno_event_queue_push (run->session->events, event);
+}
+
+void
 dyno_run_check_log (DynoRun *run, const GError *problem)
 {
   if (problem && !run->disk_warned)
@@ -117,7 +128,6 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
     .step = r->order.step + 1,
     .epoch = r->order.epoch + 1,
     .loss = r->nonfinite_loss && isfinite (r->loss_sum) ? (double) NAN : r->loss_sum / n,
-    .accuracy = r->metric_sum / n,
     .lr = r->order.lr,
     .samples_per_s = dyno_rate_add (&run->rate, clock, r->n_samples),
     .step_ms = (double) (clock - run->last_end_us) / 1000.0,
@@ -135,6 +145,8 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   };
   DynoEvent *event;
 
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    metrics.metrics[i] = r->metric_sums[i] / n;
   run->last_end_us = clock;
   dyno_run_tell_unreadable (run);
   if (metrics.step <= run->logged_step)

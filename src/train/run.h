@@ -73,6 +73,8 @@ double dyno_run_seconds (const DynoRun *run, gint64 clock_us);
 
 void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
+/* What the graph measures: event and log. */
+void dyno_run_tell_metrics (DynoRun *run);
 /* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
  * that it works again. */
 void dyno_run_check_log (DynoRun *run, const GError *problem);

@@ -30,6 +30,7 @@ struct _DynoRunFolder {
   gint64 flushed_us;
   gboolean has_step;
   DynoStepMetrics step; /* whose row waits */
+  DynoMetricTable table;
 };
 
 static void
@@ -182,18 +183,22 @@ dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metr
 {
   g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
   g_auto (GStrv) lines = NULL;
+  g_autoptr (DynoMetricsCsv) csv = NULL;
+  DynoMetricTable table;
 
-  if (!g_file_get_contents (path, &text, NULL, NULL)
-      || !g_str_has_prefix (text, DYNO_METRICS_CSV_HEAD))
+  dyno_metrics_get_table (metrics, &table);
+  if (!g_file_get_contents (path, &text, NULL, NULL))
     return;
   lines = g_strsplit (text, "\n", -1);
-  for (guint i = 1; lines[i]; i++)
+  csv = lines[0] ? dyno_metrics_csv_new (lines[0], &table) : NULL;
+  for (guint i = 1; csv && lines[i]; i++)
     {
       DynoStepMetrics step;
       DynoEpochMetrics epoch;
       gboolean has_epoch;
 
-      if (!dyno_metrics_csv_parse (lines[i], &step, &epoch, &has_epoch) || step.step > last_step)
+      if (!dyno_metrics_csv_parse (csv, lines[i], &step, &epoch, &has_epoch)
+          || step.step > last_step)
         break;
       dyno_metrics_add_step (metrics, &step);
       if (has_epoch)
@@ -263,6 +268,7 @@ dyno_run_folder_begin (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
   g_autofree char *text = dyno_metrics_to_csv (metrics),
                   *log = g_build_filename (dir->path, "log", NULL);
 
+  dyno_metrics_get_table (metrics, &dir->table);
   remove_leftovers (dir->path);
   dyno_log_set_file (log);
   dir->has_step = FALSE;
@@ -275,7 +281,7 @@ gboolean
 dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *step, GError **error)
 {
   if (dir->has_step)
-    dyno_metrics_csv_append (dir->text, &dir->step, NULL);
+    dyno_metrics_csv_append (dir->text, &dir->table, &dir->step, NULL);
   dir->step = *step;
   dir->has_step = TRUE;
   return flush (dir, FALSE, error);
@@ -285,7 +291,8 @@ gboolean
 dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch, GError **error)
 {
   if (dir->has_step)
-    dyno_metrics_csv_append (dir->text, &dir->step, dir->step.step == epoch->step ? epoch : NULL);
+    dyno_metrics_csv_append (dir->text, &dir->table, &dir->step,
+                             dir->step.step == epoch->step ? epoch : NULL);
   dir->has_step = FALSE;
   return flush (dir, TRUE, error);
 }

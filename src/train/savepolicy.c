@@ -6,8 +6,8 @@
  *   submitted since.
  * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is
  *   never saved and never the best.
- * - weights.safetensors are the best by validation (accuracy, then loss; the loss alone where there
- *   is no accuracy) from the first validation on; the last ones are beside them.  Without
+ * - weights.safetensors are the best by validation (the metric that selects, then the loss; the
+ *   loss alone where none does) from the first validation on; the last ones are beside them.  Without
  *   validation the last are the only ones. */
 #include "run.h"
 #include "intl.h"
@@ -159,19 +159,23 @@ gboolean
 dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   DynoPosition *p = &run->position;
-  gboolean first = p->best_epoch == 0, better;
+  DynoMetricTable table;
+  gboolean better = p->best_epoch == 0 || metrics->val_loss < p->best_val_loss;
+  int selecting;
 
   if (!isfinite (metrics->val_loss) || run->health.bad_row > 0)
     return FALSE;
-  if (metrics->is_error)
-    better = first || metrics->val_loss < p->best_val_loss;
-  else
-    better =
-        first || metrics->val_accuracy > p->best_val_accuracy
-        || (metrics->val_accuracy == p->best_val_accuracy && metrics->val_loss < p->best_val_loss);
-  if (!metrics->is_error
-      && metrics->val_accuracy > (isnan (p->best_val_accuracy) ? -1.0 : p->best_val_accuracy))
-    p->best_val_accuracy = metrics->val_accuracy;
+  dyno_metrics_get_table (run->session->metrics, &table);
+  selecting = dyno_metric_table_find_selecting (&table);
+  if (selecting >= 0)
+    {
+      double value = metrics->val_metrics[selecting];
+
+      if (p->best_epoch > 0 && value != p->best_val_metric)
+        better = dyno_metric_is_better (&table.infos[selecting], value, p->best_val_metric);
+      if (dyno_metric_is_better (&table.infos[selecting], value, p->best_val_metric))
+        p->best_val_metric = value;
+    }
   if (!better)
     return FALSE;
   p->best_epoch = metrics->epoch;

@@ -77,7 +77,7 @@ dyno_session_start (DynoSession *session)
   dyno_session_set_state (session, DYNO_SESSION_FAILED);
   event = dyno_event_new (DYNO_EVENT_DONE);
   event->done.state = DYNO_SESSION_FAILED;
-  event->done.best_val_accuracy = (double) NAN;
+  event->done.best_val_metric = (double) NAN;
   dyno_event_queue_push (session->events, event);
   dyno_event_queue_close (session->events);
 }

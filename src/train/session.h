@@ -30,6 +30,7 @@ typedef enum {
   DYNO_EVENT_STATE,
   DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
   DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
+  DYNO_EVENT_METRICS,  /* what is measured: before the first step */
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
   DYNO_EVENT_CHECKPOINT, /* saved */
@@ -53,6 +54,7 @@ typedef struct {
       char *what;        /* translated by the reader: "scan", "compile", "autotune", "weights" */
       guint done, total; /* total 0: unknown */
     } progress;
+    DynoMetricTable metrics;
     DynoStepMetrics step;
     DynoEpochMetrics epoch;
     char *text; /* CHECKPOINT: path; WARNING: sentence */
@@ -65,7 +67,8 @@ typedef struct {
       /* of this part: opening, planning, compiling, tuning, and again after a lost device */
       double preparation_seconds;
       guint64 steps;
-      double best_val_accuracy; /* NaN without validation or classes */
+      /* of the metric that selects the best epoch; NaN without one, or without validation */
+      double best_val_metric;
       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
       guint64 best_epoch;
       char *out_dir;        /* or NULL */

@@ -74,7 +74,7 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
 
   tell_progress ("weights", 0, 0, run);
   memset (&run->position, 0, sizeof run->position);
-  run->position.best_val_accuracy = (double) NAN;
+  run->position.best_val_metric = (double) NAN;
   run->position.best_val_loss = (double) NAN;
   g_clear_pointer (&run->best_path, g_free);
   if (!checkpoint)
@@ -116,6 +116,7 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   if (!dyno_engine_build (run->engine, &watch, session->soft, error))
     return FALSE;
   dyno_run_tell_plan (run); /* a snapshot may have found no room */
+  dyno_run_tell_metrics (run);
   return load_state (run, checkpoint, error);
 }
 
@@ -282,7 +283,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.seconds = run->position.seconds;
   event->done.preparation_seconds = run->preparation_seconds;
   event->done.steps = run->position.step;
-  event->done.best_val_accuracy = run->position.best_val_accuracy;
+  event->done.best_val_metric = run->position.best_val_metric;
   event->done.best_epoch = run->position.best_epoch;
   event->done.out_dir = g_strdup (run->job->out_dir);
   event->done.n_unreadable = run->n_unreadable;
@@ -297,8 +298,7 @@ gpointer
 dyno_session_run (gpointer data)
 {
   DynoRun run = { .session = data,
-                  .position = { .best_val_accuracy = (double) NAN,
-                                .best_val_loss = (double) NAN } };
+                  .position = { .best_val_metric = (double) NAN, .best_val_loss = (double) NAN } };
   DynoRunOutcome outcome = DYNO_RUN_FAILED;
   g_autoptr (GError) problem = NULL;
   gint64 began = g_get_monotonic_time ();

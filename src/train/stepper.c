@@ -81,7 +81,8 @@ retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **e
     }
   sum->n_samples += done.output.n_valid;
   sum->loss_sum += done.output.loss_sum;
-  sum->metric_sum += done.output.metric_sums[0];
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    sum->metric_sums[i] += done.output.metric_sums[i];
   sum->nonfinite_loss |= done.output.nonfinite_loss != 0;
   sum->upload_ms += done.upload_ms;
   for (guint i = 0; i < 3; i++)

@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
   DynoStepOrder order;
   guint64 n_samples;
-  double loss_sum, metric_sum; /* over the samples */
+  double loss_sum, metric_sums[DYNO_MAX_METRICS]; /* over the samples */
   double grad_norm, loss_scale;
   gboolean overflow, nonfinite_loss;
   double upload_ms, stage_ms[3];

@@ -10,6 +10,7 @@
 #include "schedule.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define BAD_STEPS_AMP  10 /* with a bad loss, in a row: the run has diverged */
 #define BAD_STEPS_FP32 5  /* where no loss scale can help */
@@ -51,7 +52,8 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
     {
       p->epoch_samples += r->n_samples;
       p->epoch_loss_sum += r->loss_sum;
-      p->epoch_metric_sum += r->metric_sum;
+      for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+        p->epoch_metric_sums[i] += r->metric_sums[i];
     }
   p->epoch_seconds += step_seconds;
   if (run->rate.n == 0)
@@ -296,7 +298,9 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   DynoLoader *loader =
       engine->eval_uploader ? dyno_uploader_get_loader (engine->eval_uploader) : NULL;
 
-  metrics->val_loss = metrics->val_accuracy = (double) NAN;
+  metrics->val_loss = (double) NAN;
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    metrics->val_metrics[i] = (double) NAN;
   if (!engine->eval_pipe || !loader)
     return drain (loop, error);
   if (!loop->validation_begun)
@@ -306,7 +310,7 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
                       loop, run->session->soft, &evaluation, error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
-  metrics->val_accuracy = evaluation.metric;
+  memcpy (metrics->val_metrics, evaluation.metrics, sizeof evaluation.metrics);
   return TRUE;
 }
 
@@ -333,8 +337,8 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
   metrics->epoch = p->epoch + 1;
   metrics->step = p->step;
   metrics->train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN;
-  metrics->train_accuracy = p->epoch_samples ? p->epoch_metric_sum / n : (double) NAN;
-  metrics->is_error = dyno_dataset_get_info (run->dataset)->target_kind == DYNO_TARGET_VALUES;
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    metrics->train_metrics[i] = p->epoch_samples ? p->epoch_metric_sums[i] / n : (double) NAN;
   metrics->samples_per_s = epoch_rate (run);
 }
 
@@ -360,6 +364,7 @@ static void
 check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   const DynoSettings *s = &run->engine->job->settings;
+  gboolean values = dyno_dataset_get_info (run->dataset)->target_kind == DYNO_TARGET_VALUES;
 
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
     dyno_run_warn (
@@ -370,7 +375,7 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
            "much), and look "
            "whether the targets belong to the samples"),
         metrics->epoch, metrics->train_loss, run->health.guess,
-        metrics->is_error ? "" : _ (" (ln of the number of classes, where these are even)"), s->lr);
+        values ? "" : _ (" (ln of the number of classes, where these are even)"), s->lr);
 }
 
 /* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next
@@ -404,7 +409,8 @@ end_epoch (Loop *loop, GError **error)
   check_learning (run, &metrics);
   p->epoch++;
   p->epoch_step = p->epoch_samples = 0;
-  p->epoch_loss_sum = p->epoch_metric_sum = p->epoch_seconds = 0;
+  p->epoch_loss_sum = p->epoch_seconds = 0;
+  memset (p->epoch_metric_sums, 0, sizeof p->epoch_metric_sums);
   loop->epoch_step = 0;
   if (!dyno_run_save (run, p->step, best, error))
     return DYNO_RUN_FAILED;

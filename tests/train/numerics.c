@@ -363,10 +363,11 @@ test_values_are_learned (void)
       /* Variances of 170 / sqrt (12) and 40 / sqrt (12), squared. */
       g_assert_cmpfloat (g_array_index (run.losses, double, 0), >, 400);
       g_assert_cmpfloat (g_array_index (run.losses, double, 0), <, 4000);
-      g_test_message ("validation loss %g, error %g", run.epoch.val_loss, run.epoch.val_accuracy);
+      g_test_message ("validation loss %g, error %g", run.epoch.val_loss, run.epoch.val_metrics[0]);
       g_assert_cmpfloat (run.epoch.val_loss, <, 150);
-      g_assert_cmpfloat (run.epoch.val_accuracy, <, 10);
-      g_assert_cmpfloat (run.epoch.val_accuracy * run.epoch.val_accuracy, <, run.epoch.val_loss);
+      g_assert_cmpfloat (run.epoch.val_metrics[0], <, 10);
+      g_assert_cmpfloat (run.epoch.val_metrics[0] * run.epoch.val_metrics[0], <,
+                         run.epoch.val_loss);
       arrays_clear (&a);
     }
 }
@@ -383,7 +384,7 @@ test_values_at_the_default_rate (void)
   job->model = g_strdup ("simplecnn");
   test_job_set (job, "lr=0.05", "epochs=6", "momentum=0.9", "model.width=1", NULL);
   test_run_good (&run, job);
-  g_test_message ("training loss %g, error %g", run.epoch.train_loss, run.epoch.train_accuracy);
+  g_test_message ("training loss %g, error %g", run.epoch.train_loss, run.epoch.train_metrics[0]);
   g_assert_cmpfloat (run.epoch.train_loss, <, 1300); /* the variance */
   arrays_clear (&a);
 }
@@ -409,7 +410,8 @@ test_weights_predict_in_the_datas_unit (void)
                     "epochs=1", NULL);
       test_run_good (&again, job);
       g_assert_cmpfloat_with_epsilon (again.epoch.val_loss / run.epoch.val_loss, 1, 1e-3);
-      g_assert_cmpfloat_with_epsilon (again.epoch.val_accuracy / run.epoch.val_accuracy, 1, 1e-3);
+      g_assert_cmpfloat_with_epsilon (again.epoch.val_metrics[0] / run.epoch.val_metrics[0], 1,
+                                      1e-3);
     }
   arrays_clear (&a);
 }
@@ -468,7 +470,7 @@ test_validation_is_a_mean_of_samples (void)
   test_job_set (job, "batch_size=5", NULL);
   test_run_good (&parts, job); /* 5, 5 and 2 */
   g_assert_cmpfloat_with_epsilon (parts.epoch.val_loss, whole.epoch.val_loss, 1e-6);
-  g_assert_cmpfloat (parts.epoch.val_accuracy, ==, whole.epoch.val_accuracy);
+  g_assert_cmpfloat (parts.epoch.val_metrics[0], ==, whole.epoch.val_metrics[0]);
   arrays_clear (&a);
 }
 
@@ -499,8 +501,8 @@ test_short_accumulation_is_a_mean (void)
   g_assert_cmpuint (whole.losses->len, ==, 6);
   g_assert_cmpfloat (whole_steps[2].grad_norm, >, 0);
   g_assert_cmpfloat_with_epsilon (short_steps[2].grad_norm / whole_steps[2].grad_norm, 1, 1e-5);
-  g_assert_cmpfloat (whole_steps[2].accuracy, >, 0);
-  g_assert_cmpfloat (short_steps[2].accuracy, ==, whole_steps[2].accuracy);
+  g_assert_cmpfloat (whole_steps[2].metrics[0], >, 0);
+  g_assert_cmpfloat (short_steps[2].metrics[0], ==, whole_steps[2].metrics[0]);
   g_assert_cmpfloat_with_epsilon (g_array_index (parts.losses, double, 2),
                                   g_array_index (whole.losses, double, 5), 1e-6);
   arrays_clear (&a);

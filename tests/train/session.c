@@ -42,7 +42,7 @@ test_losses_fall (void)
                   mean_loss (&run, run.losses->len - 10, 10), run.best_val_accuracy);
   g_assert_cmpfloat (mean_loss (&run, 0, 5), >, 0.9);
   g_assert_cmpfloat (mean_loss (&run, run.losses->len - 10, 10), <, 0.75 * mean_loss (&run, 0, 5));
-  g_assert_cmpfloat (run.epoch.train_accuracy, >, 0.6);
+  g_assert_cmpfloat (run.epoch.train_metrics[0], >, 0.6);
   g_assert_cmpfloat (run.best_val_accuracy, >, 0.4);
   g_assert_cmpfloat (run.last_rate, >, 0);
   g_assert_cmpfloat (run.preparation_seconds, >, 0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings: defaults, text both ways, refusals, locales; schedule; metrics as CSV;
+/* The table of settings: defaults, text both ways, refusals, locales; schedule;
  * plans of jobs. */
 #include "engine.h"
-#include "metricscsv.h"
 #include "planjob.h"
 #include "pulse.h"
 #include "rate.h"
@@ -420,51 +419,6 @@ test_rate_leaves_preparation_out (void)
     }
 }
 
-/* --- metrics ---------------------------------------------------------------------------------- */
-
-static void
-test_metrics_csv (void)
-{
-  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
-  DynoStepMetrics step = {
-    .epoch = 1, .loss = 0.123456789, .lr = 0.05, .vram_bytes = 123456789012, .loss_scale = 4096
-  };
-  DynoEpochMetrics epoch = {
-    .epoch = 1, .step = 2, .train_loss = 1.5, .val_loss = 2.25, .val_accuracy = (double) NAN
-  };
-  DynoStepMetrics rows[5];
-  g_autofree char *text = NULL;
-  g_auto (GStrv) lines = NULL;
-  gboolean has_epoch;
-
-  setlocale (LC_ALL, "de_DE.UTF-8");
-  for (step.step = 1; step.step <= 3; step.step++)
-    dyno_metrics_add_step (metrics, &step);
-  dyno_metrics_add_epoch (metrics, &epoch);
-  step.loss = (double) INFINITY;
-  dyno_metrics_add_step (metrics, &step);
-  text = dyno_metrics_to_csv (metrics);
-  lines = g_strsplit (text, "\n", -1);
-  g_assert_cmpuint (g_strv_length (lines), ==, 6);
-  g_assert_true (g_str_has_prefix (lines[0], "step,epoch,loss,"));
-  g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0,0.05,"));
-  g_assert_true (g_str_has_suffix (lines[1], ",,,,,,,"));
-  g_assert_nonnull (strstr (lines[2], ",1.5,0,2.25,nan,0,"));
-  g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,"));
-  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
-  g_assert_cmpuint (rows[0].step, ==, 3);
-  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
-  /* And back. */
-  g_assert_true (dyno_metrics_csv_parse (lines[2], &step, &epoch, &has_epoch));
-  g_assert_true (has_epoch && epoch.val_loss == 2.25 && step.vram_bytes == 123456789012
-                 && isnan (epoch.val_accuracy));
-  g_assert_true (dyno_metrics_csv_parse (lines[1], &step, &epoch, &has_epoch));
-  g_assert_false (has_epoch);
-  lines[1][20] = '\0'; /* a line that was cut */
-  g_assert_false (dyno_metrics_csv_parse (lines[1], &step, &epoch, &has_epoch));
-  setlocale (LC_ALL, "C");
-}
-
 /* --- plans ------------------------------------------------------------------------------------ */
 
 static const DynoDeviceInfo card = { .name = "card",
@@ -755,7 +709,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
   g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
   g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
-  g_test_add_func ("/train/metrics/csv", test_metrics_csv);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
   g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);

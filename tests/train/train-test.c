@@ -99,12 +99,15 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
     case DYNO_EVENT_DONE:
       run->state = event->done.state;
       run->done_steps = event->done.steps;
-      run->best_val_accuracy = event->done.best_val_accuracy;
+      run->best_val_accuracy = event->done.best_val_metric;
       run->n_unreadable = event->done.n_unreadable;
       g_assert_cmpuint (g_strv_length (event->done.unreadable), ==, MIN (run->n_unreadable, 100));
       run->best_epoch = event->done.best_epoch;
       run->preparation_seconds = event->done.preparation_seconds;
       run->train_seconds = event->done.seconds;
+      break;
+    case DYNO_EVENT_METRICS:
+      run->metrics = event->metrics;
       break;
     case DYNO_EVENT_STATE:
     case DYNO_EVENT_PROGRESS:

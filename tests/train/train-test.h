@@ -25,6 +25,7 @@ typedef struct {
   double best_val_accuracy;
   guint64 best_epoch;
   double preparation_seconds, train_seconds;
+  DynoMetricTable metrics;
   DynoEpochMetrics epoch; /* the last */
   guint epochs, skipped;
   double last_rate;

@@ -42,8 +42,8 @@ declare_metrics (DynoGraph *graph, const DynoTensor *prediction)
   guint n = is_per_output (prediction) ? 1 + prediction->c : 1;
   for (guint i = 1; i < n; i++)
     {
-      g_autofree char *part = g_strdup_printf ("%u", i - 1);
-      g_autofree char *name = g_strconcat (all.name, "_", part, NULL);
+      g_autofree char *part = g_strdup_printf ("output %u", i - 1);
+      g_autofree char *name = g_strdup_printf ("%s_%u", all.name, i - 1);
       metrics[i] = all;
       metrics[i].name = g_intern_string (name);
       metrics[i].part = g_intern_string (part);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of a run and metrics.csv, which follow the table of metrics. */
+#include "metrics.h"
+#include "metricscsv.h"
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+/* As cross entropy and the squared error declare them. */
+static const DynoMetricTable classes = {
+  .n = 2,
+  .infos = { { .name = "accuracy",
+               .title = "Accuracy",
+               .unit = "",
+               .higher_is_better = TRUE,
+               .selects_best = TRUE,
+               .format = DYNO_METRIC_FRACTION },
+             { .name = "top5", .title = "Top-5 accuracy", .unit = "", .higher_is_better = TRUE } }
+};
+static const DynoMetricTable values = {
+  .n = 2,
+  .infos = { { .name = "mean_abs_error", .title = "Mean error", .unit = "" },
+             { .name = "mean_abs_error_yaw",
+               .title = "Mean error",
+               .part = "yaw",
+               .unit = "degrees" } }
+};
+
+static void
+test_csv (void)
+{
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+  DynoStepMetrics step = { .epoch = 1,
+                           .loss = 0.123456789,
+                           .metrics = { 0.5, 0.75 },
+                           .lr = 0.05,
+                           .vram_bytes = 123456789012,
+                           .loss_scale = 4096 };
+  DynoEpochMetrics epoch = { .epoch = 1,
+                             .step = 2,
+                             .train_loss = 1.5,
+                             .train_metrics = { 0.25, 1 },
+                             .val_loss = 2.25,
+                             .val_metrics = { (double) NAN, 0.125 } };
+  DynoStepMetrics rows[5];
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  g_autoptr (DynoMetricsCsv) csv = NULL;
+  gboolean has_epoch;
+
+  setlocale (LC_ALL, "de_DE.UTF-8");
+  dyno_metrics_set_table (metrics, &classes);
+  for (step.step = 1; step.step <= 3; step.step++)
+    dyno_metrics_add_step (metrics, &step);
+  dyno_metrics_add_epoch (metrics, &epoch);
+  step.loss = (double) INFINITY;
+  dyno_metrics_add_step (metrics, &step);
+  text = dyno_metrics_to_csv (metrics);
+  lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 6);
+  g_assert_cmpstr (lines[0], ==,
+                   "step,epoch,loss,accuracy,top5,lr,samples_per_s,step_ms,wait_data_ms,upload_ms,"
+                   "forward_ms,backward_ms,optimizer_ms,grad_norm,loss_scale,skipped,vram_bytes,"
+                   "vram_all_bytes,seconds,train_loss,train_accuracy,train_top5,val_loss,"
+                   "val_accuracy,val_top5,epoch_samples_per_s,epoch_seconds");
+  g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0.5,0.75,0.05,"));
+  g_assert_true (g_str_has_suffix (lines[1], ",0.0000,,,,,,,,"));
+  g_assert_nonnull (strstr (lines[2], ",1.5,0.25,1,2.25,nan,0.125,"));
+  g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,"));
+  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
+  g_assert_cmpuint (rows[0].step, ==, 3);
+  g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
+  /* And back. */
+  csv = dyno_metrics_csv_new (lines[0], &classes);
+  g_assert_nonnull (csv);
+  g_assert_true (dyno_metrics_csv_parse (csv, lines[2], &step, &epoch, &has_epoch));
+  g_assert_true (has_epoch && epoch.val_loss == 2.25 && step.vram_bytes == 123456789012
+                 && step.metrics[1] == 0.75 && isnan (epoch.val_metrics[0])
+                 && epoch.val_metrics[1] == 0.125 && epoch.step == 2);
+  g_assert_true (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
+  g_assert_false (has_epoch);
+  lines[1][20] = '\0'; /* a line that was cut */
+  g_assert_false (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
+  setlocale (LC_ALL, "C");
+}
+
+/* A run that an earlier version began: what it called accuracy is the first metric, the others are
+ * not known. */
+static void
+test_csv_earlier (void)
+{
+  const char *head =
+      "step,epoch,loss,accuracy,lr,samples_per_s,step_ms,wait_data_ms,upload_ms,forward_ms,"
+      "backward_ms,optimizer_ms,grad_norm,loss_scale,skipped,vram_bytes,vram_all_bytes,seconds,"
+      "train_loss,train_accuracy,val_loss,val_accuracy,is_error,epoch_samples_per_s,epoch_seconds";
+  const char *line = "7,2,0.5,1.25,0.1,100,1.0,0,0,0,0,0,0,1,1,4096,0,3.5,"
+                     "0.25,2.5,0.75,3.5,1,99,2.0";
+  const DynoMetricTable *const tables[] = { &classes, &values };
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    {
+      g_autoptr (DynoMetricsCsv) csv = dyno_metrics_csv_new (head, tables[i]);
+      DynoStepMetrics step;
+      DynoEpochMetrics epoch;
+      gboolean has_epoch;
+
+      g_assert_nonnull (csv);
+      g_assert_true (dyno_metrics_csv_parse (csv, line, &step, &epoch, &has_epoch));
+      g_assert_true (has_epoch && step.step == 7 && step.skipped && step.vram_bytes == 4096);
+      g_assert_true (step.metrics[0] == 1.25 && isnan (step.metrics[1]));
+      g_assert_true (epoch.train_metrics[0] == 2.5 && epoch.val_metrics[0] == 3.5
+                     && isnan (epoch.val_metrics[1]) && epoch.seconds == 2);
+    }
+  g_assert_null (dyno_metrics_csv_new ("a,b,c", &classes));
+  g_assert_null (dyno_metrics_csv_new ("", &classes));
+}
+
+static void
+test_better (void)
+{
+  const DynoMetricInfo *accuracy = &classes.infos[0], *error = &values.infos[0];
+  const double none = (double) NAN;
+
+  g_assert_cmpint (dyno_metric_table_find_selecting (&classes), ==, 0);
+  g_assert_cmpint (dyno_metric_table_find_selecting (&values), ==, -1);
+  g_assert_true (dyno_metric_is_better (accuracy, 0.5, 0.25));
+  g_assert_false (dyno_metric_is_better (accuracy, 0.25, 0.5));
+  g_assert_true (dyno_metric_is_better (error, 0.25, 0.5));
+  g_assert_false (dyno_metric_is_better (error, 0.5, 0.25));
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoMetricInfo *metric = i ? accuracy : error;
+
+      g_assert_false (dyno_metric_is_better (metric, 1, 1));
+      g_assert_true (dyno_metric_is_better (metric, 1, none));
+      g_assert_false (dyno_metric_is_better (metric, none, 1));
+      g_assert_false (dyno_metric_is_better (metric, none, none));
+    }
+}
+
+static void
+test_label (void)
+{
+  g_autofree char *all = dyno_metric_get_label (&values.infos[0]),
+                  *part = dyno_metric_get_label (&values.infos[1]);
+
+  g_assert_cmpstr (all, ==, "Mean error");
+  g_assert_cmpstr (part, ==, "Mean error (yaw)");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/metrics/csv", test_csv);
+  g_test_add_func ("/train/metrics/csv-of-an-earlier-version", test_csv_earlier);
+  g_test_add_func ("/train/metrics/better-follows-the-table", test_better);
+  g_test_add_func ("/train/metrics/label-names-the-output", test_label);
+  return g_test_run ();
+}
