@@ -3,6 +3,7 @@
  * own.  Units are kept from the number by a no-break space, so that a label never wraps between
  * them. */
 #include "format.h"
+#include "amount.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -12,21 +13,7 @@
 char *
 dyno_format_bytes (guint64 bytes)
 {
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-  double value = (double) bytes;
-  guint unit = 0;
-  while (value >= 1000 && unit + 1 < G_N_ELEMENTS (units))
-    {
-      value /= 1024;
-      unit++;
-    }
-  if (unit == 0)
-    return g_strdup_printf ("%.0f" NBSP "%s", value, units[unit]);
-  return g_strdup_printf ("%.*f" NBSP "%s",
-                          value < 10    ? 2
-                          : value < 100 ? 1
-                                        : 0,
-                          value, units[unit]);
+  return dyno_amount_bytes (bytes, NBSP);
 }
 
 char *
@@ -38,18 +25,7 @@ dyno_format_count (guint64 count)
 char *
 dyno_format_large (double value)
 {
-  static const char *const units[] = { "", NBSP "k", NBSP "M", NBSP "G", NBSP "T" };
-  guint unit = 0;
-  while (value >= 1000 && unit + 1 < G_N_ELEMENTS (units))
-    {
-      value /= 1000;
-      unit++;
-    }
-  return g_strdup_printf ("%.*f%s",
-                          unit == 0 || value >= 100 ? 0
-                          : value < 10              ? 2
-                                                    : 1,
-                          value, units[unit]);
+  return dyno_amount_count (value, NBSP);
 }
 
 char *
@@ -113,12 +89,7 @@ dyno_format_span (double seconds)
 {
   if (!(seconds >= 0) || !(seconds < 1e9))
     return g_strdup (NONE);
-  guint64 whole = (guint64) (seconds + 0.5);
-  guint hours = (guint) (whole / 3600), minutes = (guint) (whole / 60 % 60),
-        rest = (guint) (whole % 60);
-  if (hours > 0)
-    return g_strdup_printf ("%u:%02u:%02u", hours, minutes, rest);
-  return g_strdup_printf ("%u:%02u", minutes, rest);
+  return dyno_amount_duration (seconds);
 }
 
 char *

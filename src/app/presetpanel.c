@@ -24,7 +24,7 @@ static void
 show_model (DynoPresetPanel *self)
 {
   const DynoJob *job = dyno_setup_get_job (self->setup);
-  const DynoModel *model = dyno_model_find (job->model);
+  const DynoModel *model = dyno_model_find (job->model, NULL);
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   self->updating = TRUE;
   gtk_combo_box_set_active_id (GTK_COMBO_BOX (self->model), job->model);

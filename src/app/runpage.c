@@ -27,7 +27,7 @@ G_DEFINE_FINAL_TYPE (DynoRunPage, dyno_run_page, GTK_TYPE_BOX)
 static char *
 describe_run (const DynoRunStatus *s)
 {
-  const DynoModel *model = dyno_model_find (s->job->model);
+  const DynoModel *model = dyno_model_find (s->job->model, NULL);
   g_autofree char *data = NULL;
   if (g_str_has_prefix (s->job->data, "builtin:shapes"))
     data = g_strdup (_ ("Shapes"));

@@ -389,7 +389,7 @@ dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const 
   self->first_shapes = g_strcmp0 (data, "builtin:shapes") == 0;
   g_free (self->preset);
   self->preset = g_strdup (preset ? preset : "");
-  if (model && dyno_model_find (model))
+  if (model && dyno_model_find (model, NULL))
     {
       g_free (self->job->model);
       self->job->model = g_strdup (model);

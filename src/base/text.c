@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
+#include <string.h>
+
+#define LONGEST_WORD 64 /* what is longer is no misspelt word */
 
 gboolean
 dyno_text_is_control (gunichar c)
@@ -30,4 +33,48 @@ dyno_text_visible (const char *text)
         g_string_append_printf (shown, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
     }
   return g_string_free (shown, FALSE);
+}
+
+static guint
+edit_distance (const char *a, const char *b)
+{
+  guint row[LONGEST_WORD + 1];
+  gsize n = strlen (b);
+
+  for (gsize j = 0; j <= n; j++)
+    row[j] = (guint) j;
+  for (gsize i = 1; a[i - 1]; i++)
+    {
+      guint diagonal = row[0];
+
+      row[0] = (guint) i;
+      for (gsize j = 1; j <= n; j++)
+        {
+          guint changed = diagonal + (g_ascii_tolower (a[i - 1]) != g_ascii_tolower (b[j - 1]));
+
+          diagonal = row[j];
+          row[j] = MIN (changed, 1 + MIN (row[j], row[j - 1]));
+        }
+    }
+  return row[n];
+}
+
+const char *
+dyno_text_nearest (const char *word, const char *const *words, guint most_edits)
+{
+  const char *best = NULL;
+
+  if (strlen (word) > LONGEST_WORD)
+    return NULL;
+  for (; *words; words++)
+    {
+      guint edits = strlen (*words) <= LONGEST_WORD ? edit_distance (word, *words) : G_MAXUINT;
+
+      if (best ? edits < most_edits : edits <= most_edits)
+        {
+          best = *words;
+          most_edits = edits;
+        }
+    }
+  return best;
 }

@@ -5,6 +5,7 @@
  * FLOPs; a kernel whose data lies in the caches may stay below it.  Profiling serialises the
  * dispatches, so the sum is above the time of a step in which neighbours overlap. */
 #include "bench.h"
+#include "median.h"
 #include "output.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +15,6 @@ typedef struct {
   const DynoDispatch *dispatch;
   double time_us, floor_us; /* measured; by the ceilings */
 } Row;
-
-static int
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return (x > y) - (x < y);
-}
 
 static int
 slower_first (gconstpointer a, gconstpointer b)
@@ -66,10 +60,7 @@ collect (DynoBench *bench, guint repeats, Row *rows, guint n, GError **error)
         all[(gsize) i * repeats + r] = g_array_index (times, double, i);
     }
   for (guint i = 0; i < n; i++)
-    {
-      qsort (all + (gsize) i * repeats, repeats, sizeof (double), compare_doubles);
-      rows[i].time_us = all[(gsize) i * repeats + repeats / 2];
-    }
+    rows[i].time_us = dyno_median (all + (gsize) i * repeats, repeats);
   return TRUE;
 }
 

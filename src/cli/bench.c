@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "autotune.h"
 #include "base-error.h"
+#include "median.h"
 #include "output.h"
 #include "parallel.h"
 #include "rng.h"
@@ -277,13 +278,6 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
          && upload_data (bench, error) && reached ("data");
 }
 
-static int
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return (x > y) - (x < y);
-}
-
 static double
 round_to (double value, double unit)
 {
@@ -317,8 +311,7 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
         return FALSE;
       times[run] = (double) (g_get_monotonic_time () - start) / 1e3 / steps;
     }
-  qsort (times, RUNS, sizeof *times, compare_doubles);
-  *step_ms = times[RUNS / 2];
+  *step_ms = dyno_median (times, RUNS);
   output =
       dyno_program_step_output (bench->program, (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
   if (!isfinite (output->loss_sum))

@@ -63,9 +63,6 @@ gboolean dyno_cli_ask (const char *format, ...) G_GNUC_PRINTF (1, 2);
  * its exit code. */
 int dyno_cli_fail (GError *error, gboolean json);
 
-/* The nearest of the names to a misspelt one, or NULL. */
-const char *dyno_cli_nearest (const char *name, const char *const *names);
-
 /* Seconds since the process began. */
 double dyno_cli_seconds (void);
 

@@ -4,6 +4,7 @@
 #include "ceilings.h"
 #include "cli.h"
 #include "kernel.h"
+#include "amount.h"
 #include "output.h"
 
 static const char *
@@ -125,8 +126,8 @@ print_ceilings (const DynoDeviceInfo *info)
 static void
 print_text (const DynoDeviceInfo *info)
 {
-  g_autofree char *vram = dyno_text_bytes (info->vram_bytes),
-                  *shared = dyno_text_bytes (info->shared_bytes);
+  g_autofree char *vram = dyno_amount_bytes (info->vram_bytes, " "),
+                  *shared = dyno_amount_bytes (info->shared_bytes, " ");
   g_autofree char *matrix = dyno_device_info_matrix_words (info);
 
   dyno_out_line ("%u  %s%s", info->index, info->name,

@@ -2,6 +2,7 @@
 /* dynoctl inspect: the facts of a data set. */
 #include "cli.h"
 #include "dataset.h"
+#include "amount.h"
 #include "output.h"
 #include "signals.h"
 #include <string.h>
@@ -135,7 +136,7 @@ static void
 print_text (const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
-  g_autofree char *bytes = dyno_text_bytes (info->size_bytes), *fed = describe_fed (info);
+  g_autofree char *bytes = dyno_amount_bytes (info->size_bytes, " "), *fed = describe_fed (info);
 
   dyno_out_line ("%s: %s", info->title, info->name);
   dyno_out_line ("samples     %" G_GUINT64_FORMAT "%s", info->n_samples,

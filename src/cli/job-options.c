@@ -92,8 +92,6 @@ set_one (DynoSettings *settings, const char *assignment, GError **error)
 {
   const char *equals = strchr (assignment, '=');
   g_autofree char *key = NULL, *value = NULL;
-  guint n = 0;
-  const DynoSettingInfo *table;
 
   if (!equals)
     {
@@ -103,21 +101,6 @@ set_one (DynoSettings *settings, const char *assignment, GError **error)
     }
   key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
   value = g_strstrip (g_strdup (equals + 1));
-  if (!dyno_setting_find (key))
-    {
-      g_autoptr (GPtrArray) names = g_ptr_array_new ();
-      const char *near;
-
-      table = dyno_setting_list (&n);
-      for (guint i = 0; i < n; i++)
-        g_ptr_array_add (names, (gpointer) table[i].key);
-      g_ptr_array_add (names, NULL);
-      near = dyno_cli_nearest (key, (const char *const *) names->pdata);
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-                   "--set %s: there is no setting “%s”%s%s%s", assignment, key,
-                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-      return FALSE;
-    }
   if (dyno_settings_set (settings, key, value, error))
     return TRUE;
   g_prefix_error (error, "--set %s: ", assignment);
@@ -257,23 +240,12 @@ find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
 static gboolean
 check_model (const char *name, GError **error)
 {
-  g_autoptr (GString) known = g_string_new (NULL);
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  const DynoModel *const *models = dyno_model_list ();
-  const char *near;
+  g_autoptr (GError) cause = NULL;
 
-  if (dyno_model_find (name))
+  if (dyno_model_find (name, &cause))
     return TRUE;
-  for (guint i = 0; models[i]; i++)
-    {
-      g_string_append_printf (known, "%s%s", i ? ", " : "", models[i]->name);
-      g_ptr_array_add (names, (gpointer) models[i]->name);
-    }
-  g_ptr_array_add (names, NULL);
-  near = dyno_cli_nearest (name, (const char *const *) names->pdata);
-  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-               "--model %s: there is no such model%s%s%s; there are %s", name,
-               near ? "; did you mean " : "", near ? near : "", near ? "?" : "", known->str);
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--model %s: %s", name,
+               cause->message);
   return FALSE;
 }
 

@@ -130,7 +130,7 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (device));
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (DynoTable) table = dyno_table_new ("for", "chosen", "timed", "among", NULL);
-  const DynoModel *model = dyno_model_find (o->model);
+  const DynoModel *model = dyno_model_find (o->model, NULL);
   DynoNetworkParams params = {
     .model = o->model,
     .batch = batch,
@@ -303,8 +303,8 @@ kernels (const char *command, const KernelOptions *o)
   guint64 batch = 32;
   guint n_failed = 0, n_uncompiled = 0;
 
-  if (!dyno_model_find (o->model))
-    return dyno_cli_usage (command, "--model %s: there is no such model", o->model);
+  if (!dyno_model_find (o->model, &error))
+    return dyno_cli_usage (command, "--model %s: %s", o->model, error->message);
   if (o->batch && !g_ascii_string_to_unsigned (o->batch, 10, 1, 65536, &batch, NULL))
     return dyno_cli_usage (command, "--batch %s: a whole number from 1 to 65536", o->batch);
   device = dyno_device_open (&params, &error);

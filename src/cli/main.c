@@ -4,6 +4,7 @@
 #include "file.h"
 #include "log.h"
 #include "output.h"
+#include "text.h"
 #include "signals.h"
 #include <string.h>
 
@@ -69,7 +70,7 @@ unknown_verb (const char *name)
 
   for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
     names[i] = verbs[i].name;
-  near = dyno_cli_nearest (name, names);
+  near = dyno_text_nearest (name, names, 2);
   if (near)
     return dyno_cli_usage ("dynoctl", "there is no verb “%s”; did you mean %s?", shown, near);
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);

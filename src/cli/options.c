@@ -3,52 +3,10 @@
  * within. */
 #include "cli.h"
 #include "output.h"
+#include "text.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static guint
-edit_distance (const char *a, const char *b)
-{
-  gsize m = strlen (a), n = strlen (b);
-  g_autofree guint *row = g_new (guint, n + 1);
-
-  for (gsize j = 0; j <= n; j++)
-    row[j] = (guint) j;
-  for (gsize i = 1; i <= m; i++)
-    {
-      guint diagonal = row[0];
-      row[0] = (guint) i;
-      for (gsize j = 1; j <= n; j++)
-        {
-          guint above = row[j],
-                best = MIN (MIN (above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-          diagonal = above;
-          row[j] = best;
-        }
-    }
-  return row[n];
-}
-
-const char *
-dyno_cli_nearest (const char *name, const char *const *names)
-{
-  const char *best = NULL;
-  guint best_distance = 3;
-
-  if (strlen (name) > 64)
-    return NULL;
-  for (guint i = 0; names[i]; i++)
-    {
-      guint distance = edit_distance (name, names[i]);
-      if (distance < best_distance)
-        {
-          best = names[i];
-          best_distance = distance;
-        }
-    }
-  return best;
-}
 
 int
 dyno_cli_usage (const char *command, const char *format, ...)
@@ -96,7 +54,7 @@ unknown_option (const char *command, const char *message, const GOptionEntry *en
     {
       g_autofree char *name = g_strdup (dashes + 2);
       *strchrnul (name, '=') = '\0';
-      near = dyno_cli_nearest (name, (const char *const *) names->pdata);
+      near = dyno_text_nearest (name, (const char *const *) names->pdata, 2);
     }
   if (near)
     return dyno_cli_usage (command, "%s; did you mean --%s?", message, near);

@@ -2,6 +2,7 @@
 /* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and a failed
  * write stops nothing. */
 #include "output.h"
+#include "amount.h"
 #include "text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -144,48 +145,11 @@ dyno_out_has_colour (void)
 }
 
 char *
-dyno_text_bytes (guint64 bytes)
-{
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-  double value = (double) bytes;
-  guint unit = 0;
-
-  while (value >= 1024 && unit + 1 < G_N_ELEMENTS (units))
-    {
-      value /= 1024;
-      unit++;
-    }
-  if (unit == 0)
-    return g_strdup_printf ("%" G_GUINT64_FORMAT " B", bytes);
-  return g_strdup_printf ("%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
-}
-
-char *
-dyno_text_count (double count)
-{
-  if (count < 1e4)
-    return g_strdup_printf ("%.0f", count);
-  if (count < 1e6)
-    return g_strdup_printf ("%.1f k", count / 1e3);
-  if (count < 1e9)
-    return g_strdup_printf ("%.2f M", count / 1e6);
-  return g_strdup_printf ("%.2f G", count / 1e9);
-}
-
-char *
 dyno_text_duration (double seconds)
 {
-  guint64 whole;
-
   if (!(seconds >= 0) || seconds > 1e9)
     return g_strdup ("-");
-  if (seconds < 10)
-    return g_strdup_printf ("%.1f s", seconds);
-  whole = (guint64) (seconds + 0.5);
-  if (whole < 3600)
-    return g_strdup_printf ("%u:%02u", (guint) (whole / 60), (guint) (whole % 60));
-  return g_strdup_printf ("%u:%02u:%02u", (guint) (whole / 3600), (guint) (whole / 60 % 60),
-                          (guint) (whole % 60));
+  return seconds < 10 ? g_strdup_printf ("%.1f s", seconds) : dyno_amount_duration (seconds);
 }
 
 char *

@@ -26,9 +26,7 @@ void dyno_out_missing_error_event (int code);
 gboolean dyno_out_is_terminal (void);
 gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_COLOR */
 
-/* "812 MiB", "1.25 GiB"; "12.3 M"; "1:02:03".  g_free. */
-char *dyno_text_bytes (guint64 bytes);
-char *dyno_text_count (double count);
+/* "4.2 s", "12:05", "1:02:03", "-" where it is not known.  g_free, as below. */
 char *dyno_text_duration (double seconds);
 char *dyno_text_rate (
     double rate); /* three digits, and never an exponent above: "4311", "61.3", "0.0204" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl plan: what a run would need, before any run. */
 #include "job-options.h"
+#include "amount.h"
 #include "output.h"
 
 void
@@ -54,11 +55,11 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
   g_autoptr (DynoTable) table = dyno_table_new ("memory", "size", "share", NULL);
-  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes),
-                  *budget = dyno_text_bytes (plan->budget_bytes);
-  g_autofree char *host = dyno_text_bytes (plan->host_bytes),
-                  *parameters = dyno_text_count ((double) plan->n_parameters);
-  g_autofree char *limit = dyno_text_bytes (plan->limit_bytes);
+  g_autofree char *total = dyno_amount_bytes (plan->plan.total_bytes, " "),
+                  *budget = dyno_amount_bytes (plan->budget_bytes, " ");
+  g_autofree char *host = dyno_amount_bytes (plan->host_bytes, " "),
+                  *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
+  g_autofree char *limit = dyno_amount_bytes (plan->limit_bytes, " ");
   guint32 width = 0, height = 0;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
@@ -76,7 +77,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
     if (plan->plan.kind_bytes[i])
       dyno_table_add (table, g_strdup (dyno_memory_kind_name ((DynoMemoryKind) i)),
-                      dyno_text_bytes (plan->plan.kind_bytes[i]),
+                      dyno_amount_bytes (plan->plan.kind_bytes[i], " "),
                       g_strdup_printf ("%.1f %%", 100.0 * (double) plan->plan.kind_bytes[i]
                                                       / (double) MAX (1, plan->plan.total_bytes)),
                       NULL);

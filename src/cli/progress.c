@@ -3,6 +3,7 @@
  * terminal there is a line in the first second, and then one at least every few seconds, also while
  * a step or a kernel takes longer than that. */
 #include "progress.h"
+#include "amount.h"
 #include "output.h"
 #include <math.h>
 #include <string.h>
@@ -162,9 +163,9 @@ void
 dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event)
 {
   const DynoJobPlan *plan = &event->plan.plan;
-  g_autofree char *total = dyno_text_bytes (plan->plan.total_bytes),
-                  *budget = dyno_text_bytes (plan->budget_bytes);
-  g_autofree char *parameters = dyno_text_count ((double) plan->n_parameters);
+  g_autofree char *total = dyno_amount_bytes (plan->plan.total_bytes, " "),
+                  *budget = dyno_amount_bytes (plan->budget_bytes, " ");
+  g_autofree char *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
 
   progress->epochs = job->settings.epochs;
   progress->total_steps = job->max_steps > 0
@@ -224,8 +225,8 @@ dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
     left = (step->seconds - progress->first_seconds) / (double) (step->step - progress->first_step)
            * (double) (progress->total_steps - step->step);
   fraction = progress->total_steps ? (double) step->step / (double) progress->total_steps : 0;
-  vram = dyno_text_bytes (step->vram_bytes);
-  budget = dyno_text_bytes (progress->budget_bytes);
+  vram = dyno_amount_bytes (step->vram_bytes, " ");
+  budget = dyno_amount_bytes (progress->budget_bytes, " ");
   eta = dyno_text_duration (left);
   if (progress->terminal)
     {

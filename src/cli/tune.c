@@ -4,6 +4,7 @@
 #include "job-options.h"
 #include "file.h"
 #include "formats.h"
+#include "amount.h"
 #include "output.h"
 #include "progress.h"
 #include "runwriter.h"
@@ -97,7 +98,7 @@ print_json (const DynoTuneEvent *event)
 static void
 print_trial (Search *search, const DynoTrial *trial)
 {
-  g_autofree char *vram = dyno_text_bytes (trial->vram_bytes);
+  g_autofree char *vram = dyno_amount_bytes (trial->vram_bytes, " ");
 
   if (!search->headed)
     dyno_progress_say (&search->progress, "%3s  %-9s %6s  %-4s %7s  %10s  %8s  %8s  %9s  %s", "",

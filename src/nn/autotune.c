@@ -18,6 +18,7 @@
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
+#include "median.h"
 #include "network.h"
 #include "plan-private.h"
 #include "rng.h"
@@ -491,13 +492,6 @@ difference (const Trial *trial, const Trial *reference)
 
 /* Runs ----------------------------------------------------------------------------------------- */
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return x < y ? -1 : x > y;
-}
-
 static gboolean
 run_once (Tuner *t, Trial *trial, double *time_us, GError **error)
 {
@@ -527,8 +521,7 @@ time_trial (Tuner *t, Trial *trial, double best_us, GError **error)
   for (guint i = 0; i < runs; i++)
     if (!run_once (t, trial, &times[i], error))
       return FALSE;
-  qsort (times, runs, sizeof (double), compare_doubles);
-  trial->time_us = times[runs / 2];
+  trial->time_us = dyno_median (times, runs);
   return TRUE;
 }
 

@@ -13,6 +13,7 @@
 #include "ceilings.h"
 #include "command.h"
 #include "half.h"
+#include "median.h"
 #include "ops.h"
 #include "probe.h"
 #include "rng.h"
@@ -68,13 +69,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Meter, meter_clear)
 
 /* Runs ----------------------------------------------------------------------------------------- */
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-  return x < y ? -1 : x > y;
-}
-
 static gboolean
 run_once (Meter *m, DynoCommand *command, double *time_us, GError **error)
 {
@@ -123,8 +117,7 @@ time_command (Meter *m, DynoCommand *command, guint max_runs, double best_us, do
   for (guint i = 1; i < runs; i++)
     if (!run_once (m, command, &times[i], error))
       return FALSE;
-  qsort (times, runs, sizeof *times, compare_doubles);
-  *time_us = times[runs / 2];
+  *time_us = dyno_median (times, runs);
   return TRUE;
 }
 

@@ -7,8 +7,10 @@
  * at the same places. */
 #include "network.h"
 #include "graph-private.h"
+#include "intl.h"
 #include "models/models.h"
 #include "plan-private.h"
+#include "text.h"
 
 #define MAX_SIDE 65536
 
@@ -22,22 +24,33 @@ dyno_model_list (void)
 }
 
 const DynoModel *
-dyno_model_find (const char *name)
+dyno_model_find (const char *name, GError **error)
 {
   const DynoModel *const *models = dyno_model_list ();
-  for (guint i = 0; models[i] && name; i++)
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  name = name ? name : "";
+  for (guint i = 0; models[i]; i++)
     if (g_str_equal (models[i]->name, name))
       return models[i];
+    else
+      g_ptr_array_add (names, (gpointer) models[i]->name);
+  g_ptr_array_add (names, NULL);
+  g_autofree char *all = g_strjoinv (", ", (char **) names->pdata);
+  const char *meant = dyno_text_nearest (name, (const char *const *) names->pdata, 2);
+  if (meant)
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+                 _ ("There is no model “%s”; did you mean “%s”? There are %s"), name, meant, all);
+  else
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+                 _ ("There is no model “%s”; there are %s"), name, all);
   return NULL;
 }
 
 static gboolean
 check_params (const DynoNetworkParams *params, const DynoModel *model, GError **error)
 {
-  if (!model)
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "there is no model named %s",
-                 params->model);
-  else if (!(params->model_width >= 0.0 && params->model_width <= 16.0))
+  if (!(params->model_width >= 0.0 && params->model_width <= 16.0))
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "%s: a width of %g is not in 0 to 16",
                  model->title, params->model_width);
   else if (params->n_outputs == 0 || params->n_outputs > 1u << 20)
@@ -106,8 +119,8 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
 DynoGraph *
 dyno_network_build (const DynoNetworkParams *params, GError **error)
 {
-  const DynoModel *model = dyno_model_find (params->model);
-  if (!check_params (params, model, error))
+  const DynoModel *model = dyno_model_find (params->model, error);
+  if (!model || !check_params (params, model, error))
     return NULL;
   DynoGraphParams graph_params = { .batch = params->batch,
                                    .amp = params->amp,

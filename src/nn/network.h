@@ -70,7 +70,8 @@ typedef struct {
 } DynoModel;
 
 const DynoModel *const *dyno_model_list (void); /* NULL-terminated */
-const DynoModel *dyno_model_find (const char *name);
+/* NULL reads as "".  Errors: MODEL, with the one that was probably meant and all that there are. */
+const DynoModel *dyno_model_find (const char *name, GError **error);
 
 /* Parameters between torchvision's layout (float32, dense) and the one in memory (packed, pads
  * zero).

@@ -71,23 +71,6 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
                                  .one_class = job->settings.data_one_class };
 }
 
-static const DynoModel *
-find_model (const DynoJob *job, GError **error)
-{
-  const DynoModel *model = dyno_model_find (job->model ? job->model : "");
-  g_autoptr (GString) names = NULL;
-
-  if (model)
-    return model;
-  names = g_string_new (NULL);
-  for (guint i = 0; dyno_model_list ()[i]; i++)
-    g_string_append_printf (names, "%s%s", i ? ", " : "", dyno_model_list ()[i]->name);
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
-               _ ("There is no model “%s”; there are %s"), job->model ? job->model : "",
-               names->str);
-  return NULL;
-}
-
 static gboolean set_data_error (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static gboolean
@@ -107,7 +90,7 @@ gboolean
 dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,
                    GError **error)
 {
-  const DynoModel *model = find_model (job, error);
+  const DynoModel *model = dyno_model_find (job->model, error);
   guint32 wanted = (guint32) job->settings.image_size;
   gboolean uniform = info->min_width == info->max_width && info->min_height == info->max_height;
 

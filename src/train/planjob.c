@@ -5,6 +5,7 @@
  * is remembered, since a window asks again after every change of a setting that does not touch the
  * network. */
 #include "planjob.h"
+#include "amount.h"
 #include "hash.h"
 #include "intl.h"
 #include "snapshot.h"
@@ -16,7 +17,6 @@
 #define MOST_BATCH      65536
 #define MOST_TRIES      40
 #define MOST_REMEMBERED 512
-#define GIB             (1024.0 * 1024 * 1024)
 
 typedef struct {
   DynoPlan plan;
@@ -336,14 +336,6 @@ dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDevice
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static char *
-bytes_in_words (guint64 bytes)
-{
-  return (double) bytes >= GIB
-             ? g_strdup_printf ("%.2f GiB", (double) bytes / GIB)
-             : g_strdup_printf ("%.0f MiB", ceil ((double) bytes / (1024.0 * 1024)));
-}
-
 char *
 dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
 {
@@ -353,15 +345,16 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
 
   if (plan->fits)
     return NULL;
-  total = bytes_in_words (plan->plan.total_bytes);
-  budget = bytes_in_words (plan->budget_bytes);
-  own = bytes_in_words (plan->device_bytes);
-  over = bytes_in_words (plan->plan.total_bytes - MIN (plan->limit_bytes, plan->plan.total_bytes));
+  total = dyno_amount_bytes (plan->plan.total_bytes, " ");
+  budget = dyno_amount_bytes (plan->budget_bytes, " ");
+  own = dyno_amount_bytes (plan->device_bytes, " ");
+  over = dyno_amount_bytes (
+      plan->plan.total_bytes - MIN (plan->limit_bytes, plan->plan.total_bytes), " ");
   text = g_string_new (NULL);
   if (plan->plan.total_bytes <= plan->limit_bytes)
     {
-      g_autofree char *largest = bytes_in_words (plan->plan.largest_bytes),
-                      *most = bytes_in_words (plan->plan.buffer_bytes);
+      g_autofree char *largest = dyno_amount_bytes (plan->plan.largest_bytes, " "),
+                      *most = dyno_amount_bytes (plan->plan.buffer_bytes, " ");
       g_string_append_printf (
           text, _ ("This needs a single buffer of %s; the largest that the device can have is %s."),
           largest, most);

@@ -5,6 +5,7 @@
  * dyno_settings_set reads to the same bits, in any locale. */
 #include "settings.h"
 #include "intl.h"
+#include "text.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -171,29 +172,6 @@ refuse (const DynoSettingInfo *info, const char *value, GError **error)
   return FALSE;
 }
 
-/* Edits between two short words (Levenshtein). */
-static guint
-distance (const char *a, const char *b)
-{
-  guint row[64];
-  gsize n = MIN (strlen (b), G_N_ELEMENTS (row) - 1);
-
-  for (guint j = 0; j <= n; j++)
-    row[j] = j;
-  for (guint i = 1; a[i - 1] && i < G_N_ELEMENTS (row); i++)
-    {
-      guint diagonal = row[0];
-      row[0] = i;
-      for (guint j = 1; j <= n; j++)
-        {
-          guint substituted = diagonal + (g_ascii_tolower (a[i - 1]) != b[j - 1]);
-          diagonal = row[j];
-          row[j] = MIN (substituted, 1 + MIN (row[j], row[j - 1]));
-        }
-    }
-  return row[n];
-}
-
 /* The key that was probably meant: one that holds the word, or is held by it, or is a few edits
  * away. */
 static const char *
@@ -203,10 +181,9 @@ guess_key (const char *key)
     { "learning_rate", "lr" },    { "num_workers", "workers" }, { "mixed_precision", "amp" },
     { "grad_clip", "clip_norm" }, { "pin_memory", "pinned" },   { "budget", "vram_budget" }
   };
-  const char *best = NULL;
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
-  guint least = MAX (2, (guint) strlen (key) / 3) + 1;
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     if (g_ascii_strcasecmp (key, others[i][0]) == 0)
@@ -215,12 +192,10 @@ guess_key (const char *key)
     if (strstr (table[i].key, key) || (strlen (table[i].key) > 2 && strstr (key, table[i].key)))
       return table[i].key;
   for (guint i = 0; i < n; i++)
-    if (distance (key, table[i].key) < least)
-      {
-        least = distance (key, table[i].key);
-        best = table[i].key;
-      }
-  return best;
+    g_ptr_array_add (keys, (gpointer) table[i].key);
+  g_ptr_array_add (keys, NULL);
+  return dyno_text_nearest (key, (const char *const *) keys->pdata,
+                            MAX (2, (guint) strlen (key) / 3));
 }
 
 static const DynoSettingInfo *

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The lowest layer: sizes, random numbers, rings, hashes, atomic files. */
-#include "text.h"
+#include "amount.h"
 #include "base-error.h"
 #include "checked.h"
 #include "file.h"
 #include "hash.h"
+#include "median.h"
 #include "parallel.h"
 #include "ring.h"
 #include "rng.h"
+#include "text.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -253,6 +255,92 @@ test_text_visible (void)
     }
 }
 
+/* Few edits, upper and lower case alike, the first of equals; nothing where all are too far. */
+static void
+test_text_nearest (void)
+{
+  const char *const words[] = { "train", "tune", "plan", "prune", NULL };
+  g_autofree char *long_word = g_strnfill (100000, 't');
+
+  g_assert_cmpstr (dyno_text_nearest ("trian", words, 2), ==, "train");
+  g_assert_cmpstr (dyno_text_nearest ("TRAIN", words, 0), ==, "train");
+  g_assert_cmpstr (dyno_text_nearest ("rune", words, 2), ==, "tune");
+  g_assert_cmpstr (dyno_text_nearest ("plane", words, 2), ==, "plan");
+  g_assert_cmpstr (dyno_text_nearest ("", words, 4), ==, "tune");
+  g_assert_null (dyno_text_nearest ("trian", words, 1));
+  g_assert_null (dyno_text_nearest ("kernels", words, 2));
+  g_assert_null (dyno_text_nearest (long_word, words, 2));
+}
+
+static void
+test_median (void)
+{
+  double odd[] = { 5, -1, 3 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
+
+  g_assert_cmpfloat (dyno_median (odd, 3), ==, 3);
+  g_assert_cmpfloat (dyno_median (even, 4), ==, 3);
+  g_assert_cmpfloat (dyno_median (one, 1), ==, 7);
+}
+
+static void
+test_amount_bytes (void)
+{
+  static const struct {
+    guint64 bytes;
+    const char *text;
+  } cases[] = {
+    { 0, "0 B" },
+    { 999, "999 B" },
+    { 1000, "0.98 KiB" },
+    { 1024, "1.00 KiB" },
+    { 10235, "10.0 KiB" },
+    { 102 * 1024 + 512, "102 KiB" },
+    { G_GUINT64_CONSTANT (1) << 30, "1.00 GiB" },
+    { G_MAXUINT64, "16384 PiB" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = dyno_amount_bytes (cases[i].bytes, " ");
+      g_assert_cmpstr (text, ==, cases[i].text);
+    }
+}
+
+static void
+test_amount_count (void)
+{
+  static const struct {
+    double count;
+    const char *text;
+  } cases[] = { { 0, "0" },
+                { 999, "999" },
+                { 999.7, "1.00_k" },
+                { 11.18e6, "11.2_M" },
+                { 999.6e6, "1.00_G" },
+                { 4.1e15, "4100_T" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = dyno_amount_count (cases[i].count, "_");
+      g_assert_cmpstr (text, ==, cases[i].text);
+    }
+}
+
+static void
+test_amount_duration (void)
+{
+  static const struct {
+    double seconds;
+    const char *text;
+  } cases[] = { { 0, "0:00" }, { 41.6, "0:42" }, { 3599.4, "59:59" }, { 3599.6, "1:00:00" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = dyno_amount_duration (cases[i].seconds);
+      g_assert_cmpstr (text, ==, cases[i].text);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -270,5 +358,10 @@ main (int argc, char **argv)
                    test_temporaries_have_a_prefix_of_their_own);
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
   g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
+  g_test_add_func ("/base/text/nearest-takes-few-edits", test_text_nearest);
+  g_test_add_func ("/base/median/is-the-middle", test_median);
+  g_test_add_func ("/base/amount/bytes-have-three-digits", test_amount_bytes);
+  g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);
+  g_test_add_func ("/base/amount/durations-round-once", test_amount_duration);
   return g_test_run ();
 }

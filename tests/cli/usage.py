@@ -75,8 +75,9 @@ class Usage(Case):
         self.refuse('', names='no verb')
 
     def test_unknown_names_suggest_the_nearest(self):
-        self.assertIn('did you mean resnet18?', self.refuse('plan', '--data', TINY, '--model', 'resnet81', names='--model'))
-        self.assertIn('did you mean batch_size?', self.refuse('plan', *RUN, '--set', 'batchsize=3', names='--set'))
+        self.assertIn('did you mean “resnet18”?', self.refuse('plan', '--data', TINY, '--model', 'resnet81', names='--model'))
+        self.assertIn('did you mean “resnet18”?', self.refuse('kernels', '--model', 'resnet81', names='--model'))
+        self.assertIn('did you mean “batch_size”?', self.refuse('plan', *RUN, '--set', 'batchsize=3', names='--set'))
         self.assertIn('did you mean --epochs?', self.refuse('plan', *RUN, '--epcohs', '3', names='--epcohs'))
         self.assertIn('rtx3090', self.refuse('plan', *RUN, '--preset', 'rtx3099', names='rtx3099'))
         self.assertIn('did you mean inspect?', self.refuse('inspekt', names='inspekt'))

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Amounts as people read them, in three digits.  Decimals follow LC_NUMERIC: a program that sets no
+ * locale prints a point.  gap stands between a number and its unit: " ", or a no-break space.  All
+ * are freed with g_free. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+char *dyno_amount_bytes (guint64 bytes, const char *gap); /* "812 MiB", "1.25 GiB" */
+char *dyno_amount_count (double count, const char *gap);  /* "640", "11.2 M" */
+char *dyno_amount_duration (double seconds);              /* "0:42", "12:05", "1:02:03" */
+
+G_END_DECLS
