@@ -11,8 +11,8 @@
  *   it.  Otherwise the contributor gets fresh memory, and the shared value is added to that right
  *   after it. */
 #include "graph-private.h"
-#include "lowering.h"
-#include "ops.h"
+#include "op.h"
+#include "sum.h"
 
 DynoTensor *
 dyno_graph_gradient (DynoGraph *graph, DynoTensor *output)
@@ -95,6 +95,20 @@ dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *grad
   return TRUE;
 }
 
+gboolean
+dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
+{
+  GPtrArray *owners = g_hash_table_lookup (graph->gradient_shares, output->gradient);
+  return owners && owners->len == 1 && g_ptr_array_index (owners, 0) == output;
+}
+
+gboolean
+dyno_graph_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output)
+{
+  return dyno_graph_gradient_is_own (graph, output)
+         && dyno_graph_gradient_alias (graph, input, output->gradient);
+}
+
 void
 dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source)
 {
@@ -103,12 +117,12 @@ dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source
     return;
   if (gradient_is_free (graph, input))
     {
-      dyno_accumulate (graph, source, input->gradient);
+      dyno_sum_accumulate (graph, source, input->gradient);
       return;
     }
   g_autofree char *name = g_strconcat (input->name, ".grad.sum", NULL);
   g_ptr_array_remove (g_hash_table_lookup (graph->gradient_shares, input->gradient), input);
-  DynoTensor *sum = dyno_add (graph, input->gradient, source, name);
+  DynoTensor *sum = dyno_sum (graph, input->gradient, source, name);
   if (sum)
     share_add (graph, sum, input);
 }
@@ -119,7 +133,7 @@ pending_flush (DynoGraph *graph)
   for (guint i = 0; i < graph->pending->len && !graph->error; i++)
     {
       DynoPendingSum sum = g_array_index (graph->pending, DynoPendingSum, i);
-      dyno_accumulate (graph, sum.source, sum.target);
+      dyno_sum_accumulate (graph, sum.source, sum.target);
     }
   g_array_set_size (graph->pending, 0);
 }

@@ -7,6 +7,7 @@
 #include "graph-private.h"
 #include "checked.h"
 #include "step.h"
+#include <string.h>
 
 /* A flat element offset is a multiple of this: 256 bytes in fp32, 128 in fp16. */
 #define PARAMETER_ALIGNMENT 64
@@ -28,6 +29,8 @@ node_free (gpointer data)
 {
   DynoNode *node = data;
   g_free (node->name);
+  g_free (node->inputs);
+  g_free (node->outputs);
   g_free (node->attributes);
   g_free (node);
 }
@@ -357,6 +360,32 @@ dyno_graph_set_stage (DynoGraph *graph, DynoStage stage)
   graph->stage = stage;
 }
 
+/* The array, now with n tensors at least; new ones are NULL. */
+static DynoTensor **
+grow (DynoTensor **tensors, guint *n_tensors, guint n)
+{
+  if (n <= *n_tensors)
+    return tensors;
+  tensors = g_renew (DynoTensor *, tensors, n);
+  memset (tensors + *n_tensors, 0, (n - *n_tensors) * sizeof *tensors);
+  *n_tensors = n;
+  return tensors;
+}
+
+void
+dyno_node_set_input (DynoNode *node, guint role, DynoTensor *tensor)
+{
+  node->inputs = grow (node->inputs, &node->n_inputs, role + 1);
+  node->inputs[role] = tensor;
+}
+
+void
+dyno_node_set_output (DynoNode *node, guint role, DynoTensor *tensor)
+{
+  node->outputs = grow (node->outputs, &node->n_outputs, role + 1);
+  node->outputs[role] = tensor;
+}
+
 DynoNode *
 dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
                  DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
@@ -364,14 +393,12 @@ dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
 {
   if (graph->error)
     return NULL;
-  g_return_val_if_fail (n_inputs <= DYNO_NODE_MAX_TENSORS && n_outputs <= DYNO_NODE_MAX_TENSORS,
-                        NULL);
   DynoNode *node = g_new0 (DynoNode, 1);
   node->op = op;
   node->name = g_strdup (name);
   node->stage = graph->stage;
-  node->n_inputs = n_inputs;
-  node->n_outputs = n_outputs;
+  node->inputs = grow (NULL, &node->n_inputs, n_inputs);
+  node->outputs = grow (NULL, &node->n_outputs, n_outputs);
   node->attributes = attributes_size ? g_memdup2 (attributes, attributes_size) : NULL;
   gboolean needs_gradient = FALSE;
   for (guint i = 0; i < n_inputs; i++)

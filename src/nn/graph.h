@@ -129,15 +129,12 @@ typedef enum {
   DYNO_STAGE_OPTIMIZER,
 } DynoStage;
 
-#define DYNO_NODE_MAX_TENSORS 8
-
 struct _DynoNode {
   const DynoOpClass *op;
   char *name; /* "layer1.0.conv1", "layer1.0.conv1.dgrad" */
   DynoStage stage;
   /* roles by index are the op's own, named in its file's head */
-  DynoTensor *inputs[DYNO_NODE_MAX_TENSORS];
-  DynoTensor *outputs[DYNO_NODE_MAX_TENSORS];
+  DynoTensor **inputs, **outputs;
   guint n_inputs, n_outputs;
   gpointer attributes; /* the op's own struct, g_free'd with the node */
 };
@@ -206,19 +203,34 @@ DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *
                            DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
                            guint n_outputs, gconstpointer attributes, gsize attributes_size);
 
+/* Puts a tensor into a role of a node; the roles up to it that are new are NULL.  For fusion: an
+ * output's producer is the caller's to set. */
+void dyno_node_set_input (DynoNode *node, guint role, DynoTensor *tensor);
+void dyno_node_set_output (DynoNode *node, guint role, DynoTensor *tensor);
+
 /* In an op's backward: the gradient of one of its outputs (NULL: nothing depends on it), and the
  * tensor to write an input's gradient into: NULL when that input needs none; *accumulate TRUE when
  * an earlier contributor has written it (add to it then). */
 DynoTensor *dyno_graph_gradient (DynoGraph *graph, DynoTensor *output);
 DynoTensor *dyno_graph_gradient_target (DynoGraph *graph, DynoTensor *input, gboolean *accumulate);
 /* Makes `gradient` itself the gradient of input when it has none yet; FALSE: add it yourself
- * (dyno_accumulate).  The memory is shared then and must not be written by the caller; a later
+ * (dyno_sum_accumulate).  The memory is shared then and must not be written by the caller; a later
  * contributor to either gets its own copy where that matters. */
 gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *gradient);
 
-/* Both in one: input's gradient += source, by sharing, by dyno_accumulate or by a sum in fresh
+/* Both in one: input's gradient += source, by sharing, by dyno_sum_accumulate or by a sum in fresh
  * memory.  For ops whose gradient is their output's gradient as it is (add, flatten). */
 void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
+
+/* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares
+ * that gradient. */
+gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
+
+/* Makes the gradient of output the gradient of input too, to be written in place by the op's
+ * backward: the op that made output is the last to read it, and what it writes is its input's
+ * gradient from then on.  FALSE: it must write into dyno_graph_gradient_target.  input needs a
+ * gradient. */
+gboolean dyno_graph_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
 
 /* Walks the forward nodes backwards and lets each op append its backward nodes. */
 void dyno_graph_backward (DynoGraph *graph);

@@ -11,12 +11,11 @@
  * The table of choices (filled by the autotuner, kept on disk) answers with one, else the first
  * that the device can run is taken. */
 #pragma once
-#include "graph.h"
 #include "kernel.h"
+#include "op.h"
 
 G_BEGIN_DECLS
 
-typedef struct _DynoLowering DynoLowering;
 typedef struct _DynoChoices DynoChoices;
 
 typedef enum {
@@ -49,29 +48,6 @@ typedef struct {
   guint64 flops;       /* useful ones */
   guint64 bytes;       /* fewest: each input read once, each output written once */
 } DynoDispatch;
-
-struct _DynoOpClass {
-  const char *name;
-  /* Appends the nodes of its gradient; NULL: gradients end here. */
-  void (*backward) (DynoGraph *graph, DynoNode *node);
-  /* Appends dispatches; may fail the graph (UNSUPPORTED). */
-  void (*lower) (DynoLowering *lowering, DynoNode *node);
-  /* TRUE when the outputs may be computed again later from the same inputs, cheaply and to the same
-   * bit: activation checkpointing drops and rematerialises them.  NULL: never.  The node is then
-   * lowered a second time with dyno_lowering_is_rematerialising TRUE: side effects (running
-   * statistics)
-   * are left out, and an output that is cheap to keep (saved mean) may be bound READ instead of
-   * WRITE: it keeps its first value. */
-  gboolean (*can_rematerialise) (const DynoNode *node);
-  /* Of a backward node: the activation that it can write again while it reads what that was made
-   * of, for no more than the write: it is dropped after the forward pass then, if its readers can
-   * wait.  NULL: none.  The node is then lowered a second time with
-   * dyno_lowering_get_rematerialised
-   * giving the tensor to write. */
-  DynoTensor *(*rematerialises) (const DynoNode *node);
-  /* Attributes for people: "3x3 s1 p1"; g_free.  NULL: none. */
-  char *(*print) (const DynoNode *node);
-};
 
 /* Lowers all nodes (checkpointing's rematerialisation included).  info is copied; choices may be
  * NULL.

@@ -66,9 +66,6 @@ void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *target
  * copy, clearing of gradients. */
 void dyno_optimizer_update (DynoGraph *graph);
 
-/* For backward passes and fusion: adds source into target (same shape). */
-void dyno_accumulate (DynoGraph *graph, DynoTensor *source, DynoTensor *target);
-
 /* Fusion rules, each a function over the forward nodes; each returns how often it applied. */
 guint dyno_fuse_batch_norm_relu (DynoGraph *graph);     /* batch_norm -> relu */
 guint dyno_fuse_batch_norm_add_relu (DynoGraph *graph); /* batch_norm -> add -> relu */

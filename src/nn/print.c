@@ -2,7 +2,8 @@
 /* A graph as text: one node a line with its stage, op, attributes and the shapes of what it reads
  * and writes. */
 #include "graph-private.h"
-#include "lowering.h"
+#include "op.h"
+#include <string.h>
 
 const char *
 dyno_dtype_name (DynoDtype dtype)
@@ -30,6 +31,50 @@ append_tensors (GString *text, DynoTensor *const *tensors, guint n_tensors)
                               dyno_dtype_name (tensors[i]->dtype));
 }
 
+static double
+attribute_value (const DynoNode *node, const DynoAttribute *attribute)
+{
+  const guint8 *at = (const guint8 *) node->attributes + attribute->offset;
+  float real;
+  guint32 whole;
+  memcpy (&real, at, sizeof real);
+  memcpy (&whole, at, sizeof whole);
+  return attribute->type == DYNO_ATTRIBUTE_FLOAT ? (double) real : (double) whole;
+}
+
+gboolean
+dyno_node_get_attribute (const DynoNode *node, const char *name, double *value)
+{
+  for (guint i = 0; i < node->op->n_attributes; i++)
+    if (g_str_equal (node->op->attributes[i].name, name))
+      {
+        *value = attribute_value (node, &node->op->attributes[i]);
+        return TRUE;
+      }
+  return FALSE;
+}
+
+char *
+dyno_node_print_attributes (const DynoNode *node)
+{
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < node->op->n_attributes; i++)
+    {
+      const DynoAttribute *attribute = &node->op->attributes[i];
+      double value = attribute_value (node, attribute);
+      if (value == 0)
+        continue;
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", attribute->name);
+      if (attribute->type != DYNO_ATTRIBUTE_BOOL)
+        {
+          char number[G_ASCII_DTOSTR_BUF_SIZE];
+          g_string_append_printf (text, "=%s",
+                                  g_ascii_formatd (number, sizeof number, "%g", value));
+        }
+    }
+  return g_string_free (text, FALSE);
+}
+
 char *
 dyno_graph_print (DynoGraph *graph)
 {
@@ -38,9 +83,9 @@ dyno_graph_print (DynoGraph *graph)
   for (guint i = 0; i < graph->nodes->len; i++)
     {
       const DynoNode *node = g_ptr_array_index (graph->nodes, i);
-      g_autofree char *attributes = node->op->print ? node->op->print (node) : NULL;
+      g_autofree char *attributes = dyno_node_print_attributes (node);
       g_string_append_printf (text, "%4u %-9s %-28s %-20s %s:", i, stages[node->stage], node->name,
-                              node->op->name, attributes ? attributes : "");
+                              node->op->name, attributes);
       append_tensors (text, node->inputs, node->n_inputs);
       g_string_append (text, " ->");
       append_tensors (text, node->outputs, node->n_outputs);

@@ -2,7 +2,7 @@
 /* Activation checkpointing: outputs that are cheap to compute again are dropped after the forward
  * pass and computed anew in the backward pass, right before their first use there.
  *
- * Works on the lowered list, so it needs no help of the ops but `can_rematerialise`.  A
+ * Works on the lowered list, so it needs no help of the ops but the trait `restorable`.  A
  * rematerialised node writes fresh tensors; backward's reads are bound to these, and the forward
  * values die early.
  * Where the inputs of a rematerialised node were dropped themselves they are rematerialised first;
@@ -157,9 +157,8 @@ find_candidates (Rematerialisation *r)
   for (guint i = 0; i < nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (nodes, i);
-      if (node->stage == DYNO_STAGE_FORWARD && node->op->can_rematerialise
-          && node->op->can_rematerialise (node) && (all || !node_reads_arena (node))
-          && node_is_stable (r, node))
+      if (node->stage == DYNO_STAGE_FORWARD && node->op->traits.restorable
+          && (all || !node_reads_arena (node)) && node_is_stable (r, node))
         add_candidate (r, node);
     }
 }

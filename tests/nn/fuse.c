@@ -446,10 +446,35 @@ test_pool_falls_back (void)
   g_assert_cmpuint (pool_applies (2, 2, 0, FALSE, TRUE), ==, 0);
 }
 
+/* Fusion goes by traits: an op that nobody knows is taken on as what it says it is, and one that
+ * only has a known name is not. */
+static void
+test_rules_ask_traits (void)
+{
+  static const DynoOpClass rectifier = { .name = "rectifier",
+                                         .traits = { .activation = DYNO_ACTIVATION_RELU } },
+                           namesake = { .name = "relu" };
+  for (guint known = 0; known < 2; known++)
+    {
+      g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2 });
+      DynoTensor *x = dyno_graph_activation (graph, "x", 2, 4, 4, 8),
+                 *y = dyno_graph_activation (graph, "y", 2, 4, 4, 8);
+      x = dyno_batch_norm (graph, x, "bn");
+      dyno_graph_node (graph, known ? &rectifier : &namesake, "act", &x, 1, &y, 1, NULL, 0);
+      g_assert_cmpuint (dyno_fuse_batch_norm_relu (graph), ==, known);
+      const DynoNode *norm = dyno_graph_get_nodes (graph)->pdata[0];
+      double relu;
+      g_assert_true (dyno_node_get_attribute (norm, "relu", &relu));
+      g_assert_cmpfloat (relu, ==, known);
+      g_assert_true (norm->outputs[0] == (known ? y : x));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/fuse/rules-ask-traits", test_rules_ask_traits);
   g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
   g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite",
                    test_statistics_pivot);

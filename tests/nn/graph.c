@@ -84,6 +84,70 @@ test_parameters_are_aligned (void)
                     (64 + 16 * 8 * 9) * 4);
 }
 
+/* Many operands, holes among them, and one more behind: none is lost. */
+static void
+test_operands_grow (void)
+{
+  static const DynoOpClass op = { .name = "wide" };
+  DynoTensor *tensors[20];
+  g_autoptr (DynoGraph) graph = new_graph (FALSE);
+  for (guint i = 0; i < G_N_ELEMENTS (tensors); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("t%u", i);
+      tensors[i] = i % 5 == 3 ? NULL : dyno_graph_activation (graph, name, 1, 1, 1, 8);
+    }
+  DynoNode *node = dyno_graph_node (graph, &op, "wide", tensors, 20, tensors, 20, NULL, 0);
+  dyno_node_set_input (node, 23, tensors[0]);
+  dyno_node_set_output (node, 1, tensors[2]);
+  g_assert_cmpuint (node->n_inputs, ==, 24);
+  g_assert_cmpuint (node->n_outputs, ==, 20);
+  for (guint i = 0; i < G_N_ELEMENTS (tensors); i++)
+    {
+      g_assert_true (node->inputs[i] == tensors[i]);
+      g_assert_true (node->outputs[i] == tensors[i == 1 ? 2 : i]);
+    }
+  g_assert_null (node->inputs[20]);
+  g_assert_null (node->inputs[22]);
+  g_assert_true (node->inputs[23] == tensors[0]);
+}
+
+static double
+attribute_of (const DynoNode *node, const char *name)
+{
+  double value;
+  g_assert_true (dyno_node_get_attribute (node, name, &value));
+  return value;
+}
+
+/* What an op is made with can be read by name, and is what the print shows. */
+static void
+test_attributes_have_a_schema (void)
+{
+  g_autoptr (DynoGraph) graph = new_graph (TRUE);
+  DynoTensor *x = dyno_graph_activation (graph, "x", 2, 9, 9, 3);
+  DynoConv2dParams params = {
+    .out_channels = 8, .kernel_h = 3, .kernel_w = 5, .stride_w = 2, .pad_w = 2, .bias = TRUE
+  };
+  x = dyno_dropout (graph, dyno_conv2d (graph, x, "conv", &params), "dropout", 0.25);
+  x = dyno_max_pool (graph, x, "pool", 3, 2, 1);
+  g_assert_nonnull (x);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  const DynoNode *conv = nodes->pdata[0], *dropout = nodes->pdata[1], *pool = nodes->pdata[2];
+  g_assert_cmpfloat (attribute_of (conv, "kernel_h"), ==, 3);
+  g_assert_cmpfloat (attribute_of (conv, "kernel_w"), ==, 5);
+  g_assert_cmpfloat (attribute_of (conv, "stride_w"), ==, 2);
+  g_assert_cmpfloat (attribute_of (conv, "pad_h"), ==, 0);
+  g_assert_cmpfloat (attribute_of (conv, "has_bias"), ==, 1);
+  g_assert_cmpfloat (attribute_of (dropout, "probability"), ==, 0.25);
+  g_assert_cmpfloat (attribute_of (pool, "window.kernel"), ==, 3);
+  double value;
+  g_assert_false (dyno_node_get_attribute (pool, "kernel_h", &value));
+  g_autofree char *text = dyno_graph_print (graph);
+  g_assert_nonnull (strstr (text, "kernel_h=3 kernel_w=5 stride_h=1 stride_w=2 pad_w=2 has_bias"));
+  g_assert_nonnull (strstr (text, "window.kernel=3 window.stride=2 window.pad=1"));
+  g_assert_nonnull (strstr (text, "probability=0.25"));
+}
+
 static void
 test_network_rejects (void)
 {
@@ -234,6 +298,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/graph/operands-grow", test_operands_grow);
+  g_test_add_func ("/nn/graph/attributes-have-a-schema", test_attributes_have_a_schema);
   g_test_add_func ("/nn/graph/first-error-sticks", test_first_error_sticks);
   g_test_add_func ("/nn/graph/rejects-overflow", test_rejects_overflow);
   g_test_add_func ("/nn/graph/rejects-bad-parameters", test_rejects_parameters);

@@ -530,8 +530,8 @@ test_fusion (void)
           const DynoNode *node = g_ptr_array_index (nodes, i);
           if (node->stage == DYNO_STAGE_FORWARD)
             {
-              relus[g] += g_str_equal (node->op->name, "relu");
-              adds[g] += g_str_equal (node->op->name, "add");
+              relus[g] += node->op->traits.activation == DYNO_ACTIVATION_RELU;
+              adds[g] += node->op->traits.elementwise == DYNO_ELEMENTWISE_SUM;
               for (guint k = 0; k < node->n_inputs; k++)
                 if (node->inputs[k] && node->inputs[k]->space == DYNO_SPACE_ARENA)
                   g_assert_true (g_hash_table_contains (written, node->inputs[k]));

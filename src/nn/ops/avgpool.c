@@ -37,8 +37,14 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
 
-static const DynoOpClass avg_pool_backward_class = { .name = "global_avg_pool_backward",
-                                                     .lower = avg_pool_lower_backward };
+static const DynoAttribute avg_pool_backward_attributes[] = { DYNO_ATTRIBUTE (AvgPoolBackward,
+                                                                              accumulate) };
+
+static const DynoOpClass avg_pool_backward_class = {
+  .name = "global_avg_pool_backward",
+  DYNO_OP_ATTRIBUTES (avg_pool_backward_attributes),
+  .lower = avg_pool_lower_backward,
+};
 
 static void
 avg_pool_backward (DynoGraph *graph, DynoNode *node)
@@ -79,16 +85,10 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
   dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, target), y, DYNO_ACCESS_WRITE);
 }
 
-static gboolean
-avg_pool_can_rematerialise (const DynoNode *node)
-{
-  return TRUE;
-}
-
 static const DynoOpClass avg_pool_class = { .name = "global_avg_pool",
+                                            .traits = { .restorable = TRUE },
                                             .backward = avg_pool_backward,
-                                            .lower = avg_pool_lower,
-                                            .can_rematerialise = avg_pool_can_rematerialise };
+                                            .lower = avg_pool_lower };
 
 DynoTensor *
 dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name)

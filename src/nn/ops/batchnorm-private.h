@@ -1,10 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of batch norm share; for the rest of the nn layer there is batchnorm.h. */
+/* The inside of batch norm: its nodes, their attributes and the roles of their tensors, and how sums
+ * over rows are cut.
+ *
+ * dyno_batch_norm appends, in a training graph,
+ *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the
+ *   running statistics.  Never computed again, since the running statistics would move twice; its
+ *   outputs are a few KiB;
+ *   batch_norm: y = relu? ((x - mean) * inverse deviation * weight + bias + residual?).  May be
+ *   computed again: all that it reads is kept or may be computed again too.
+ * In an evaluation graph there is the second node alone, and it reads the running mean and
+ * variance.
+ *
+ * Fusion changes the batch_norm node in place (batch_norm_absorb): a residual with its relu, a
+ * relu, max pooling. */
 #pragma once
-#include "batchnorm.h"
 #include "lowering.h"
 
 G_BEGIN_DECLS
+
+/* inputs of a batch_norm node; its output 0 is y */
+enum {
+  DYNO_BATCH_NORM_X,
+  DYNO_BATCH_NORM_WEIGHT, /* MASTER, F32 */
+  DYNO_BATCH_NORM_BIAS,   /* MASTER, F32 */
+  DYNO_BATCH_NORM_MEAN,   /* of the batch; in evaluation running, STATE */
+  /* 1 / sqrt (variance + eps) of the batch; in evaluation the running variance itself, STATE */
+  DYNO_BATCH_NORM_SPREAD,
+  DYNO_BATCH_NORM_RESIDUAL, /* NULL: none */
+  DYNO_BATCH_NORM_N_INPUTS
+};
+
+/* outputs; the last two only with max pooling and where a backward pass follows */
+enum {
+  DYNO_BATCH_NORM_Y,
+  /* the largest value's place in the window, 255 where the relu stops the gradient; U8, y's
+   * shape */
+  DYNO_BATCH_NORM_ARGMAX,
+  DYNO_BATCH_NORM_WINNERS, /* x at that place: what the backward pass reduces over; y's shape */
+  DYNO_BATCH_NORM_N_OUTPUTS
+};
+
+typedef struct {
+  gboolean relu;
+  DynoPoolWindow pool; /* kernel 0: none; never with a residual */
+} DynoBatchNormAttributes;
 
 #define DYNO_BATCH_NORM_EPSILON 1e-5f
 /* rows that an invocation of a reduction loads at once, where there are few */

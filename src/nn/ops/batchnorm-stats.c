@@ -165,7 +165,8 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
                       node->inputs[2], DYNO_ACCESS_READ_WRITE);
 }
 
-const DynoOpClass dyno_batch_norm_stats_op = { .name = DYNO_OP_BATCH_NORM_STATS,
+const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats",
+                                               .traits = { .reads_column_sums = TRUE },
                                                .lower = stats_lower };
 
 gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm and its backward pass; roles of the tensors and fusion: batchnorm.h; statistics:
- * batchnorm-stats.c.
+/* batch_norm and its backward pass; roles of the tensors and fusion: batchnorm-private.h;
+ * statistics: batchnorm-stats.c.
  *
  * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where
  * not wanted.  With max pooling batch_norm writes the pooled y, the places of the largest values
@@ -56,8 +56,8 @@ typedef struct {
   gboolean relu, residual;
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
-  DynoMaxPoolAttributes pool; /* kernel 0: none */
-  DynoTensor *y;              /* what the reducing pass can rematerialise; NULL with a residual */
+  DynoPoolWindow pool; /* kernel 0: none */
+  DynoTensor *y;       /* what the reducing pass can rematerialise; NULL with a residual */
 } BatchNormBackward;
 
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
@@ -88,7 +88,7 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
  * h x w windows or cells that its invocations take, at most columns x rows, in macros, so that
  * loops unroll; constants 0 to 6. */
 static guint32
-pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoMaxPoolAttributes *pool,
+pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoPoolWindow *pool,
                const DynoTensor *x, const DynoTensor *y, guint32 h, guint32 w, guint32 columns,
                guint32 rows)
 {
@@ -204,24 +204,6 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
       dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, y), node->outputs[0],
                       DYNO_ACCESS_WRITE);
-}
-
-static gboolean
-batch_norm_can_rematerialise (const DynoNode *node)
-{
-  return TRUE;
-}
-
-static char *
-batch_norm_print (const DynoNode *node)
-{
-  const DynoBatchNormAttributes *attributes = node->attributes;
-  const DynoMaxPoolAttributes *pool = &attributes->pool;
-  g_autofree char *pooled = pool->kernel ? g_strdup_printf ("+maxpool %ux%u s%u p%u", pool->kernel,
-                                                            pool->kernel, pool->stride, pool->pad)
-                                         : NULL;
-  return g_strconcat (node->inputs[DYNO_BATCH_NORM_RESIDUAL] ? "+add" : "",
-                      attributes->relu ? "+relu" : "", pooled, NULL);
 }
 
 /* Backward ------------------------------------------------------------------------------------- */
@@ -357,7 +339,7 @@ static void
 backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 {
   const BatchNormBackward *attributes = node->attributes;
-  const DynoMaxPoolAttributes *pool = &attributes->pool;
+  const DynoPoolWindow *pool = &attributes->pool;
   DynoTensor *x = node->inputs[BACKWARD_X], *dy = node->inputs[BACKWARD_DY],
              *argmax = node->inputs[BACKWARD_ARGMAX];
   DynoTensor *dx = node->outputs[BACKWARD_DX];
@@ -426,7 +408,15 @@ backward_rematerialises (const DynoNode *node)
   return ((const BatchNormBackward *) node->attributes)->y;
 }
 
+static const DynoAttribute backward_attributes[] = {
+  DYNO_ATTRIBUTE (BatchNormBackward, relu),        DYNO_ATTRIBUTE (BatchNormBackward, residual),
+  DYNO_ATTRIBUTE (BatchNormBackward, mask_store),  DYNO_ATTRIBUTE (BatchNormBackward, accumulate),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel), DYNO_ATTRIBUTE (BatchNormBackward, pool.stride),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
+};
+
 static const DynoOpClass backward_class = { .name = "batch_norm_backward",
+                                            DYNO_OP_ATTRIBUTES (backward_attributes),
                                             .lower = backward_lower,
                                             .rematerialises = backward_rematerialises };
 
@@ -441,7 +431,7 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
       dyno_graph_gradient_add (graph, residual, y->gradient);
       return NULL;
     }
-  if (dyno_gradient_in_place (graph, residual, y))
+  if (dyno_graph_gradient_in_place (graph, residual, y))
     {
       attributes->mask_store = TRUE;
       return y->gradient;
@@ -449,14 +439,13 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
   return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
 }
 
-/* May dx be written over x?  Where a convolution made x its own backward pass does not read it, and
- * the nodes of this batch norm are x's only readers: the gradient of the largest activation then
- * needs no memory of its own. */
+/* May dx be written over x?  Where the backward pass of the op that made x (a convolution) does not
+ * read it, and the nodes of this batch norm are x's only readers: the gradient of the largest
+ * activation then needs no memory of its own. */
 static gboolean
 backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
 {
-  if (!x->producer || !g_str_equal (x->producer->op->name, DYNO_OP_CONV2D) || x->keep
-      || x->gradient)
+  if (!x->producer || x->producer->op->traits.reads_own_output || x->keep || x->gradient)
     return FALSE;
   GPtrArray *nodes = dyno_graph_get_nodes (graph);
   for (guint i = 0; i < nodes->len; i++)
@@ -487,7 +476,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
   if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
     outputs[BACKWARD_DX] = x;
   else if (x->needs_gradient)
-    outputs[BACKWARD_DX] = !pooled && dyno_gradient_in_place (graph, x, y)
+    outputs[BACKWARD_DX] = !pooled && dyno_graph_gradient_in_place (graph, x, y)
                                ? dy
                                : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
@@ -510,11 +499,77 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                    &attributes, sizeof attributes);
 }
 
-static const DynoOpClass batch_norm_class = { .name = DYNO_OP_BATCH_NORM,
+/* Fusion ---------------------------------------------------------------------------------------- */
+
+/* Windows whose kernels there are: their loops are unrolled, and below a stride of 2 there is less
+ * to gain than to keep. */
+static gboolean
+can_pool (const DynoPoolWindow *window)
+{
+  return window->kernel >= 2 && window->kernel <= 3 && window->stride >= 2 && window->stride <= 3;
+}
+
+/* The node, with its relu or without, writes what the pool wrote; the unpooled activation and its
+ * gradient are never in memory.  Where a backward pass follows it keeps x at the largest values
+ * too, a tensor of the pooled size, so that the backward pass reduces over that instead of all of
+ * x. */
+static gboolean
+absorb_pool (DynoGraph *graph, DynoNode *node, const DynoNode *pool)
+{
+  const DynoPoolWindow *window = pool->attributes;
+  DynoTensor *y = pool->outputs[0], *argmax = pool->outputs[1];
+  if (!can_pool (window) || (dyno_graph_get_params (graph)->training && !argmax))
+    return FALSE;
+  if (argmax)
+    {
+      g_autofree char *name = g_strconcat (y->name, ".winners", NULL);
+      DynoTensor *winners = dyno_graph_activation (graph, name, y->n, y->h, y->w, y->c);
+      if (!winners)
+        return FALSE;
+      dyno_node_set_output (node, DYNO_BATCH_NORM_ARGMAX, argmax);
+      dyno_node_set_output (node, DYNO_BATCH_NORM_WINNERS, winners);
+      argmax->producer = winners->producer = node;
+    }
+  ((DynoBatchNormAttributes *) node->attributes)->pool = *window;
+  return TRUE;
+}
+
+static gboolean
+batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
+{
+  DynoBatchNormAttributes *attributes = node->attributes;
+  const DynoOpTraits *traits = &next->op->traits;
+  gboolean has_residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL] != NULL;
+  if (attributes->pool.kernel)
+    return FALSE;
+  if (traits->window_maximum)
+    return !has_residual && absorb_pool (graph, node, next);
+  if (attributes->relu)
+    return FALSE;
+  if (traits->activation == DYNO_ACTIVATION_RELU)
+    attributes->relu = TRUE;
+  else if (traits->elementwise == DYNO_ELEMENTWISE_SUM && !has_residual)
+    dyno_node_set_input (node, DYNO_BATCH_NORM_RESIDUAL,
+                         next->inputs[next->inputs[0] == node->outputs[DYNO_BATCH_NORM_Y]]);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static const DynoAttribute batch_norm_attributes[] = {
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, relu),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.stride),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad),
+};
+
+static const DynoOpClass batch_norm_class = { .name = "batch_norm",
+                                              .traits = { .reads_own_output = TRUE,
+                                                          .restorable = TRUE },
+                                              DYNO_OP_ATTRIBUTES (batch_norm_attributes),
                                               .backward = batch_norm_backward,
                                               .lower = batch_norm_lower,
-                                              .can_rematerialise = batch_norm_can_rematerialise,
-                                              .print = batch_norm_print };
+                                              .absorb = batch_norm_absorb };
 
 /* Builder -------------------------------------------------------------------------------------- */
 
@@ -554,7 +609,9 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
       || (training && !dyno_batch_norm_append_stats (graph, x, name, &mean, &spread)))
     return NULL;
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
-  dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, &y, 1,
-                   &(DynoBatchNormAttributes){ .relu = FALSE }, sizeof (DynoBatchNormAttributes));
+  DynoTensor *outputs[DYNO_BATCH_NORM_N_OUTPUTS] = { y };
+  dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, outputs,
+                   DYNO_BATCH_NORM_N_OUTPUTS, &(DynoBatchNormAttributes){ .relu = FALSE },
+                   sizeof (DynoBatchNormAttributes));
   return y;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of the convolution: its shape, the variants of its kernels, and how a node becomes
  * dispatches.  A linear layer is a 1x1 convolution over (N, 1, 1, H*W*C) and shares everything but
- * builder and print. */
+ * its builder. */
 #pragma once
 #include "lowering.h"
 
@@ -19,6 +19,9 @@ typedef struct {
    * pivot */
   gboolean statistics;
 } DynoConv2dShape;
+
+#define DYNO_CONV2D_N_ATTRIBUTES 9
+extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 typedef enum {
   DYNO_CONV2D_FORWARD,
@@ -128,13 +131,6 @@ void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 
 /* Of both op classes: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
-
-/* Of a forward node without bias: sums for the batch norm with this running mean are made on the
- * way.  FALSE: not of this one. */
-gboolean dyno_conv2d_want_statistics (DynoNode *node, DynoTensor *pivot);
-
-/* "3x3 s1 p1 64 -> 128"; g_free. */
-char *dyno_conv2d_print (const DynoNode *node);
 
 /* Appends the forward node of `op`; x as it is, weight and bias made by the caller (bias may be
  * NULL). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 2-D convolution: builder, shape rule, backward nodes and printing.
+/* 2-D convolution: builder, shape rule and backward nodes.
  *
  *   y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of x[n][oy s + ky - p][ox s + kx - p][c]
  *   weight[ky][kx][c][k]
@@ -14,23 +14,49 @@
 #include "ops.h"
 #include <string.h>
 
+const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
+  DYNO_ATTRIBUTE (DynoConv2dShape, kernel_h),   DYNO_ATTRIBUTE (DynoConv2dShape, kernel_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, stride_h),   DYNO_ATTRIBUTE (DynoConv2dShape, stride_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),      DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),   DYNO_ATTRIBUTE (DynoConv2dShape, statistics),
+  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate),
+};
+
+/* Sums for the batch norm that follows are made on the way, of a convolution without bias. */
+static gboolean
+absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
+{
+  DynoConv2dShape *shape = node->attributes;
+  (void) graph;
+  if (!next->op->traits.reads_column_sums || shape->has_bias || shape->statistics)
+    return FALSE;
+  shape->statistics = TRUE;
+  dyno_node_set_input (node, 3, next->inputs[1]);
+  return TRUE;
+}
+
 static const DynoOpClass conv2d_op = {
   .name = "conv2d",
+  .traits = { .emits_column_sums = TRUE },
+  .attributes = dyno_conv2d_attributes,
+  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
-  .print = dyno_conv2d_print,
+  .absorb = absorb,
 };
 
 static const DynoOpClass dgrad_op = {
   .name = "conv2d.dgrad",
+  .attributes = dyno_conv2d_attributes,
+  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = dyno_conv2d_lower_dgrad,
-  .print = dyno_conv2d_print,
 };
 
 static const DynoOpClass wgrad_op = {
   .name = "conv2d.wgrad",
+  .attributes = dyno_conv2d_attributes,
+  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = dyno_conv2d_lower_wgrad,
-  .print = dyno_conv2d_print,
 };
 
 static const DynoOpClass bias_op = {
@@ -129,18 +155,6 @@ dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
   return dyno_conv2d_append (graph, &conv2d_op, name, x, weight, bias, &shape);
 }
 
-gboolean
-dyno_conv2d_want_statistics (DynoNode *node, DynoTensor *pivot)
-{
-  DynoConv2dShape *shape = node->attributes;
-  if (shape->has_bias || shape->statistics)
-    return FALSE;
-  shape->statistics = TRUE;
-  node->inputs[3] = pivot;
-  node->n_inputs = 4;
-  return TRUE;
-}
-
 void
 dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
 {
@@ -171,12 +185,4 @@ dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
       DynoTensor *inputs[] = { dy, weight };
       dyno_graph_node (graph, &dgrad_op, name, inputs, 2, &dx, 1, &shape, sizeof shape);
     }
-}
-
-char *
-dyno_conv2d_print (const DynoNode *node)
-{
-  const DynoConv2dShape *s = node->attributes;
-  return g_strdup_printf ("%ux%u s%u p%u, %u -> %u", s->kernel_h, s->kernel_w, s->stride_h,
-                          s->pad_h, s->c, s->k);
 }

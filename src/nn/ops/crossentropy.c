@@ -27,18 +27,12 @@ cross_entropy_lower (DynoLowering *lowering, DynoNode *node)
   dyno_loss_lower (lowering, node, &spec, attributes->smoothing);
 }
 
-static char *
-cross_entropy_print (const DynoNode *node)
-{
-  const CrossEntropy *attributes = node->attributes;
-  return attributes->smoothing > 0
-             ? g_strdup_printf ("smoothing %g", (double) attributes->smoothing)
-             : g_strdup ("");
-}
+static const DynoAttribute cross_entropy_attributes[] = { DYNO_ATTRIBUTE (CrossEntropy,
+                                                                          smoothing) };
 
 static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy",
-                                                 .lower = cross_entropy_lower,
-                                                 .print = cross_entropy_print };
+                                                 DYNO_OP_ATTRIBUTES (cross_entropy_attributes),
+                                                 .lower = cross_entropy_lower };
 
 /* In the order in which the kernel writes them. */
 static const DynoMetricInfo cross_entropy_metrics[] = {

@@ -24,16 +24,13 @@ dropout_lower (DynoLowering *lowering, DynoNode *node)
                           NULL, node->outputs[0], attributes->accumulate, constants, 3, TRUE);
 }
 
-static char *
-dropout_print (const DynoNode *node)
-{
-  const Dropout *attributes = node->attributes;
-  return g_strdup_printf ("p%g", (double) attributes->probability);
-}
+static const DynoAttribute dropout_attributes[] = { DYNO_ATTRIBUTE (Dropout, probability),
+                                                    DYNO_ATTRIBUTE (Dropout, stream),
+                                                    DYNO_ATTRIBUTE (Dropout, accumulate) };
 
 static const DynoOpClass dropout_backward_class = { .name = "dropout_backward",
-                                                    .lower = dropout_lower,
-                                                    .print = dropout_print };
+                                                    DYNO_OP_ATTRIBUTES (dropout_attributes),
+                                                    .lower = dropout_lower };
 
 static void
 dropout_backward (DynoGraph *graph, DynoNode *node)
@@ -42,7 +39,7 @@ dropout_backward (DynoGraph *graph, DynoNode *node)
   if (!x->needs_gradient)
     return;
   Dropout attributes = *(const Dropout *) node->attributes;
-  DynoTensor *dx = dyno_gradient_in_place (graph, x, y)
+  DynoTensor *dx = dyno_graph_gradient_in_place (graph, x, y)
                        ? dy
                        : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   if (!dx)
@@ -52,17 +49,12 @@ dropout_backward (DynoGraph *graph, DynoNode *node)
                    sizeof attributes);
 }
 
-static gboolean
-dropout_can_rematerialise (const DynoNode *node)
-{
-  return TRUE;
-}
-
 static const DynoOpClass dropout_class = { .name = "dropout",
+                                           .traits = { .elementwise = DYNO_ELEMENTWISE_MAP,
+                                                       .restorable = TRUE },
+                                           DYNO_OP_ATTRIBUTES (dropout_attributes),
                                            .backward = dropout_backward,
-                                           .lower = dropout_lower,
-                                           .can_rematerialise = dropout_can_rematerialise,
-                                           .print = dropout_print };
+                                           .lower = dropout_lower };
 
 DynoTensor *
 dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name, double probability)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What ops that go over elements share.
- *
- * A gradient may be written in place only while its memory belongs to one tensor: the op that made
- * that tensor is the last to read it, and what it writes is its input's gradient from then on. */
+/* What ops that go over elements share. */
 #include "elementwise.h"
-#include "graph-private.h"
 #include "elementwise-push.h"
 #include <stddef.h>
 
@@ -84,18 +80,4 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
     dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, step_input),
                         dyno_graph_step_input (dyno_lowering_get_graph (lowering)),
                         DYNO_ACCESS_READ);
-}
-
-gboolean
-dyno_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
-{
-  GPtrArray *owners = g_hash_table_lookup (graph->gradient_shares, output->gradient);
-  return owners && owners->len == 1 && g_ptr_array_index (owners, 0) == output;
-}
-
-gboolean
-dyno_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output)
-{
-  return dyno_gradient_is_own (graph, output)
-         && dyno_graph_gradient_alias (graph, input, output->gradient);
 }

@@ -51,12 +51,4 @@ void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char 
                              gboolean accumulate, const guint32 *constants, guint n_constants,
                              gboolean step);
 
-/* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares
- * that gradient. */
-gboolean dyno_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
-
-/* Makes the gradient of output the gradient of input too, to be written in place by the op's
- * backward; FALSE: it must write into dyno_graph_gradient_target.  input needs a gradient. */
-gboolean dyno_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
-
 G_END_DECLS

@@ -7,18 +7,12 @@
 #include "conv2d-private.h"
 #include "ops.h"
 
-static char *
-print (const DynoNode *node)
-{
-  const DynoConv2dShape *s = node->attributes;
-  return g_strdup_printf ("%u -> %u", s->c, s->k);
-}
-
 static const DynoOpClass linear_op = {
   .name = "linear",
+  .attributes = dyno_conv2d_attributes,
+  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
-  .print = print,
 };
 
 DynoTensor *

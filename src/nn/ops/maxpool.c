@@ -4,16 +4,19 @@
  * window.
  * max_pool_backward: inputs dy, argmax; output dx.  It gathers, so it needs no atomics and its sums
  * have one order. */
-#include "maxpool.h"
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
 #include <stddef.h>
 
+typedef struct {
+  DynoPoolWindow window; /* first: see window_maximum in op.h */
+  gboolean accumulate;   /* backward */
+} MaxPool;
+
 static void
-max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec,
-               const DynoMaxPoolAttributes *attributes, const DynoTensor *x, const DynoTensor *y,
-               guint32 count)
+max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attributes,
+               const DynoTensor *x, const DynoTensor *y, guint32 count)
 {
   dyno_elementwise_count (lowering, x); /* y is the smaller one mostly */
   spec->local_size[0] = dyno_elementwise_local (dyno_lowering_get_info (lowering));
@@ -25,9 +28,9 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec,
                                 x->w,
                                 y->h,
                                 y->w,
-                                attributes->kernel,
-                                attributes->stride,
-                                attributes->pad };
+                                attributes->window.kernel,
+                                attributes->window.stride,
+                                attributes->window.pad };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_constant (spec, constants[i]);
 }
@@ -35,7 +38,7 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec,
 static void
 max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
 {
-  const DynoMaxPoolAttributes *attributes = node->attributes;
+  const MaxPool *attributes = node->attributes;
   DynoTensor *dy = node->inputs[0], *argmax = node->inputs[1], *dx = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, dx);
   DynoKernelSpec spec = { .shader = "pool/maxpool_backward.comp",
@@ -56,22 +59,19 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
 
-static char *
-max_pool_print (const DynoNode *node)
-{
-  const DynoMaxPoolAttributes *attributes = node->attributes;
-  return g_strdup_printf ("%ux%u s%u p%u", attributes->kernel, attributes->kernel,
-                          attributes->stride, attributes->pad);
-}
+static const DynoAttribute max_pool_attributes[] = { DYNO_ATTRIBUTE (MaxPool, window.kernel),
+                                                     DYNO_ATTRIBUTE (MaxPool, window.stride),
+                                                     DYNO_ATTRIBUTE (MaxPool, window.pad),
+                                                     DYNO_ATTRIBUTE (MaxPool, accumulate) };
 
 static const DynoOpClass max_pool_backward_class = { .name = "max_pool_backward",
-                                                     .lower = max_pool_lower_backward,
-                                                     .print = max_pool_print };
+                                                     DYNO_OP_ATTRIBUTES (max_pool_attributes),
+                                                     .lower = max_pool_lower_backward };
 
 static void
 max_pool_backward (DynoGraph *graph, DynoNode *node)
 {
-  DynoMaxPoolAttributes attributes = *(const DynoMaxPoolAttributes *) node->attributes;
+  MaxPool attributes = *(const MaxPool *) node->attributes;
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
   DynoTensor *dx = dyno_graph_gradient_target (graph, node->inputs[0], &attributes.accumulate);
   if (!dx)
@@ -102,17 +102,12 @@ max_pool_lower (DynoLowering *lowering, DynoNode *node)
     dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolPush, argmax), argmax, DYNO_ACCESS_WRITE);
 }
 
-static gboolean
-max_pool_can_rematerialise (const DynoNode *node)
-{
-  return TRUE;
-}
-
-static const DynoOpClass max_pool_class = { .name = DYNO_OP_MAX_POOL,
+static const DynoOpClass max_pool_class = { .name = "max_pool",
+                                            .traits = { .restorable = TRUE,
+                                                        .window_maximum = TRUE },
+                                            DYNO_OP_ATTRIBUTES (max_pool_attributes),
                                             .backward = max_pool_backward,
-                                            .lower = max_pool_lower,
-                                            .can_rematerialise = max_pool_can_rematerialise,
-                                            .print = max_pool_print };
+                                            .lower = max_pool_lower };
 
 DynoTensor *
 dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
@@ -145,7 +140,7 @@ dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel
       if (!outputs[1])
         return NULL;
     }
-  DynoMaxPoolAttributes attributes = { kernel, stride, pad, FALSE };
+  MaxPool attributes = { .window = { kernel, stride, pad } };
   dyno_graph_node (graph, &max_pool_class, name, &x, 1, outputs, 2, &attributes, sizeof attributes);
   return outputs[0];
 }

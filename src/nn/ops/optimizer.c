@@ -156,16 +156,12 @@ optimizer_lower (DynoLowering *lowering, DynoNode *node)
     lower_states (lowering, node);
 }
 
-static char *
-optimizer_print (const DynoNode *node)
-{
-  const Optimizer *attributes = node->attributes;
-  return g_strdup (attributes->optimizer == DYNO_OPTIMIZER_ADAMW ? "AdamW" : "SGD");
-}
+static const DynoAttribute optimizer_attributes[] = { DYNO_ATTRIBUTE (Optimizer, optimizer),
+                                                      DYNO_ATTRIBUTE (Optimizer, amp) };
 
 static const DynoOpClass optimizer_class = { .name = "optimizer",
-                                             .lower = optimizer_lower,
-                                             .print = optimizer_print };
+                                             DYNO_OP_ATTRIBUTES (optimizer_attributes),
+                                             .lower = optimizer_lower };
 
 void
 dyno_optimizer_update (DynoGraph *graph)

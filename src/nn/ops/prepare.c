@@ -49,15 +49,18 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
                       dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
-static gboolean
-prepare_can_rematerialise (const DynoNode *node)
-{
-  return TRUE;
-}
+static const DynoAttribute prepare_attributes[] = {
+  DYNO_ATTRIBUTE (Prepare, factor[0]), DYNO_ATTRIBUTE (Prepare, factor[1]),
+  DYNO_ATTRIBUTE (Prepare, factor[2]), DYNO_ATTRIBUTE (Prepare, factor[3]),
+  DYNO_ATTRIBUTE (Prepare, offset[0]), DYNO_ATTRIBUTE (Prepare, offset[1]),
+  DYNO_ATTRIBUTE (Prepare, offset[2]), DYNO_ATTRIBUTE (Prepare, offset[3]),
+  DYNO_ATTRIBUTE (Prepare, flip),
+};
 
 static const DynoOpClass prepare_class = { .name = "prepare",
-                                           .lower = prepare_lower,
-                                           .can_rematerialise = prepare_can_rematerialise };
+                                           .traits = { .restorable = TRUE },
+                                           DYNO_OP_ATTRIBUTES (prepare_attributes),
+                                           .lower = prepare_lower };
 
 DynoTensor *
 dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height,

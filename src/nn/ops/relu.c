@@ -2,7 +2,6 @@
 /* relu: y = max (x, 0).  Input 0 is x, output 0 is y.
  * relu_backward: dx = y > 0 ? dy : 0.  Inputs y, dy; output dx, which is dy's memory where nobody
  * else reads that. */
-#include "batchnorm.h"
 #include "elementwise.h"
 #include "ops.h"
 
@@ -19,7 +18,11 @@ relu_lower_backward (DynoLowering *lowering, DynoNode *node)
                           FALSE);
 }
 
+static const DynoAttribute relu_backward_attributes[] = { DYNO_ATTRIBUTE (ReluBackward,
+                                                                          accumulate) };
+
 static const DynoOpClass relu_backward_class = { .name = "relu_backward",
+                                                 DYNO_OP_ATTRIBUTES (relu_backward_attributes),
                                                  .lower = relu_lower_backward };
 
 static void
@@ -29,7 +32,7 @@ relu_backward (DynoGraph *graph, DynoNode *node)
   if (!x->needs_gradient)
     return;
   ReluBackward attributes = { FALSE };
-  DynoTensor *dx = dyno_gradient_in_place (graph, x, y)
+  DynoTensor *dx = dyno_graph_gradient_in_place (graph, x, y)
                        ? dy
                        : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
   if (!dx)
@@ -46,16 +49,13 @@ relu_lower (DynoLowering *lowering, DynoNode *node)
                           NULL, node->outputs[0], FALSE, NULL, 0, FALSE);
 }
 
-static gboolean
-relu_can_rematerialise (const DynoNode *node)
-{
-  return TRUE;
-}
-
-static const DynoOpClass relu_class = { .name = DYNO_OP_RELU,
+static const DynoOpClass relu_class = { .name = "relu",
+                                        .traits = { .activation = DYNO_ACTIVATION_RELU,
+                                                    .elementwise = DYNO_ELEMENTWISE_MAP,
+                                                    .reads_own_output = TRUE,
+                                                    .restorable = TRUE },
                                         .backward = relu_backward,
-                                        .lower = relu_lower,
-                                        .can_rematerialise = relu_can_rematerialise };
+                                        .lower = relu_lower };
 
 DynoTensor *
 dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What an op is to the passes that rewrite and lower a graph: its class.
+ *
+ * Fusion, autograd, rematerialisation and lowering know no op by name and include no op's header:
+ * they ask the traits, and the hooks where an op must do something itself.  A new op is a file of
+ * its own with one such class. */
+#pragma once
+#include "graph.h"
+#include <stddef.h>
+
+G_BEGIN_DECLS
+
+typedef struct _DynoLowering DynoLowering;
+
+/* y[i] = f (x[i]) */
+typedef enum {
+  DYNO_ACTIVATION_NONE,
+  DYNO_ACTIVATION_RELU, /* max (x, 0) */
+} DynoActivation;
+
+/* Output 0 has the shape of each of the inputs, and element i of it depends on element i of
+ * these. */
+typedef enum {
+  DYNO_ELEMENTWISE_NONE, /* no such op */
+  DYNO_ELEMENTWISE_MAP,  /* y = f (x) */
+  DYNO_ELEMENTWISE_SUM,  /* y = a + b */
+} DynoElementwise;
+
+/* A window that slides over the pixels of an image. */
+typedef struct {
+  guint32 kernel, stride, pad; /* of both sides */
+} DynoPoolWindow;
+
+typedef struct {
+  DynoActivation activation; /* of input 0, which only this makes of it */
+  DynoElementwise elementwise;
+  gboolean reads_own_output; /* the backward pass may read output 0 */
+  /* The outputs may be computed again later from the same inputs, cheaply and to the same bit:
+   * activation checkpointing drops and rematerialises them.  The node is then lowered a second time
+   * with dyno_lowering_is_rematerialising TRUE: side effects (running statistics) are left out, and
+   * an output that is cheap to keep (saved mean) may be bound READ instead of WRITE: it keeps its
+   * first value. */
+  gboolean restorable;
+  gboolean emits_column_sums; /* its kernels can sum up the columns of output 0 for `absorb` */
+  /* it reads the column sums of input 0, as distances from input 1, where there are some */
+  gboolean reads_column_sums;
+  /* Output 0 is the largest value of each window of input 0, output 1 (NULL: no backward pass
+   * follows) its place; the attributes begin with the DynoPoolWindow. */
+  gboolean window_maximum;
+} DynoOpTraits;
+
+/* A member of an op's attributes, for print.c and whoever else reads them without knowing the
+ * op. */
+typedef enum {
+  DYNO_ATTRIBUTE_UINT,  /* guint32, enums too */
+  DYNO_ATTRIBUTE_BOOL,  /* gboolean */
+  DYNO_ATTRIBUTE_FLOAT, /* float */
+} DynoAttributeType;
+
+typedef struct {
+  const char *name;
+  DynoAttributeType type;
+  gsize offset;
+} DynoAttribute;
+
+/* A row of a schema; the type follows from the member's. */
+#define DYNO_ATTRIBUTE(Struct, member)                          \
+  {                                                             \
+    .name = #member, .offset = offsetof (Struct, member),       \
+    .type = DYNO_ATTRIBUTE_TYPE_OF (((Struct *) NULL)->member), \
+  }
+/* clang-format off */
+#define DYNO_ATTRIBUTE_TYPE_OF(member) \
+  _Generic ((member), guint32: DYNO_ATTRIBUTE_UINT, \
+                      gboolean: DYNO_ATTRIBUTE_BOOL, \
+                      float: DYNO_ATTRIBUTE_FLOAT)
+/* clang-format on */
+/* Initialises `attributes` and `n_attributes` of a class. */
+#define DYNO_OP_ATTRIBUTES(array) .attributes = (array), .n_attributes = G_N_ELEMENTS (array)
+
+struct _DynoOpClass {
+  const char *name; /* for people: logs, `dynoctl bench --kernels`, exporters */
+  DynoOpTraits traits;
+  const DynoAttribute *attributes; /* what is worth reading of the node's attributes */
+  guint n_attributes;
+  /* Appends the nodes of its gradient; NULL: gradients end here. */
+  void (*backward) (DynoGraph *graph, DynoNode *node);
+  /* Appends dispatches; may fail the graph (UNSUPPORTED). */
+  void (*lower) (DynoLowering *lowering, DynoNode *node);
+  /* Fusion: `next` reads output 0 of this node, and where it does more than reading column sums
+   * nobody else does.  TRUE: this node does on its way what next does by its traits (an activation,
+   * adding its other input, the maximum of windows, column sums); its attributes, inputs and
+   * further outputs were changed for that, output 0 is the caller's.  NULL or FALSE: it cannot. */
+  gboolean (*absorb) (DynoGraph *graph, DynoNode *node, const DynoNode *next);
+  /* Of a backward node: the activation that it can write again while it reads what that was made
+   * of, for no more than the write: it is dropped after the forward pass then, if its readers can
+   * wait.  NULL: none.  The node is then lowered a second time with
+   * dyno_lowering_get_rematerialised giving the tensor to write. */
+  DynoTensor *(*rematerialises) (const DynoNode *node);
+};
+
+/* The value of an attribute by its name in the schema; FALSE: the op has none of that name. */
+gboolean dyno_node_get_attribute (const DynoNode *node, const char *name, double *value);
+
+/* "kernel=3 stride=2": all that are not zero; g_free. */
+char *dyno_node_print_attributes (const DynoNode *node);
+
+G_END_DECLS
