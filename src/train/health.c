@@ -56,17 +56,22 @@ dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
   return info->class_counts ? guess_classes (info) : 0;
 }
 
-void
-dyno_health_take_step (DynoHealth *health, double loss, gboolean finite)
+gboolean
+dyno_health_is_bad (const DynoHealth *health, double loss)
 {
   double reference = MAX (health->first, health->guess);
 
+  return !isfinite (loss) || (reference > 0 && loss > DYNO_HEALTH_TIMES * reference);
+}
+
+void
+dyno_health_take_step (DynoHealth *health, double loss, gboolean finite)
+{
   finite = finite && isfinite (loss);
   health->loss = finite ? loss : (double) NAN;
   if (finite && health->first <= 0)
     health->first = loss;
-  health->bad_row =
-      !finite || (reference > 0 && loss > DYNO_HEALTH_TIMES * reference) ? health->bad_row + 1 : 0;
+  health->bad_row = !finite || dyno_health_is_bad (health, loss) ? health->bad_row + 1 : 0;
 }
 
 gboolean

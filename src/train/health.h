@@ -24,6 +24,9 @@ typedef struct {
  * where centred is FALSE; 0: not known. */
 double dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred);
 
+/* A mean loss, of a step or of validation, that is not finite or has grown beyond measure. */
+gboolean dyno_health_is_bad (const DynoHealth *health, double loss);
+
 /* Takes the mean loss of a step. */
 void dyno_health_take_step (DynoHealth *health, double loss, gboolean finite);
 

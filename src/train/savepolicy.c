@@ -163,7 +163,9 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   gboolean better = p->best_epoch == 0 || metrics->val_loss < p->best_val_loss;
   int selecting;
 
-  if (!isfinite (metrics->val_loss) || run->health.bad_row > 0)
+  /* The loss of the epoch's last step is that before its update: what the update made of the
+   * weights shows here first. */
+  if (dyno_health_is_bad (&run->health, metrics->val_loss) || run->health.bad_row > 0)
     return FALSE;
   dyno_metrics_get_table (run->session->metrics, &table);
   selecting = dyno_metric_table_find_selecting (&table);
