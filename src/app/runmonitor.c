@@ -15,6 +15,7 @@
 struct _DynoRunMonitor {
   GObject parent_instance;
   DynoSession *session;
+  DynoEventQueue *events; /* of the session */
   DynoRunStatus status;
   DynoRunSeries series;
   guint64 first_step; /* of the log, and when it ended */
@@ -84,6 +85,7 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   g_clear_pointer (&self->csv, g_free);
   self->over = FALSE;
   self->session = dyno_session_new (kept);
+  self->events = dyno_session_add_queue (self->session, 0, FALSE);
   self->status.job = dyno_session_get_job (self->session);
   self->status.state = DYNO_SESSION_PREPARING;
   self->status.out_dir = g_strdup (kept->out_dir);
@@ -406,7 +408,7 @@ dyno_run_monitor_drain (DynoRunMonitor *self)
   gboolean any = FALSE;
   for (guint i = 0; i < MAX_ROWS; i++)
     {
-      g_autoptr (DynoEvent) event = dyno_session_try_pop (self->session);
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (self->events, 0);
       if (!event)
         break;
       handle (self, event);

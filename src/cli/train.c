@@ -37,6 +37,7 @@ typedef struct {
   const TrainOptions *options;
   const DynoCliJob *cli_job;
   DynoSession *session;
+  DynoEventQueue *events;
   DynoProgress progress;
   DynoMetricTable metrics;
   GError *error;     /* the first that the session told */
@@ -321,7 +322,7 @@ follow (Run *run)
 
   while (!over)
     {
-      g_autoptr (DynoEvent) event = dyno_session_try_pop (run->session);
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (run->events, 0);
 
       if (dyno_signals_get () && run->signal_number == 0)
         {
@@ -342,7 +343,7 @@ follow (Run *run)
       if (!event)
         {
           dyno_out_flush ();
-          event = dyno_session_pop (run->session, 100000);
+          event = dyno_event_queue_pop (run->events, 100000);
         }
       dyno_progress_tick (&run->progress);
       if (!event)
@@ -393,6 +394,7 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
     dyno_error_line ("%s: %s", command, cli_job->preset_note);
   dyno_progress_init (&run.progress, options->quiet || options->options.json);
   run.session = session = dyno_session_new (job);
+  run.events = dyno_session_add_queue (session, 0, options->options.json);
   dyno_session_set_dataset (session, cli_job->dataset);
   dyno_session_set_writer (session, &dyno_run_writer);
   dyno_session_start (session);
@@ -517,7 +519,6 @@ dyno_verb_train (int argc, char **argv)
   cli_job.job->weights_out = g_strdup (o.save_weights);
   cli_job.job->resume = g_strdup (o.options.resume);
   cli_job.job->max_steps = steps_given ? o.steps : 0;
-  cli_job.job->every_event = o.options.json;
   code = train (argv[0], &o, &cli_job);
   if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */
     g_rmdir (RUNS_FOLDER);

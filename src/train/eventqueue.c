@@ -2,6 +2,8 @@
 /* The queue of events: a list under one lock. */
 #include "eventqueue.h"
 
+#define CAPACITY 4096
+
 struct _DynoEventQueue {
   GMutex lock;
   GCond changed;
@@ -18,81 +20,38 @@ dyno_event_queue_new (guint capacity, gboolean every_event)
   g_mutex_init (&queue->lock);
   g_cond_init (&queue->changed);
   g_queue_init (&queue->events);
-  queue->capacity = capacity;
+  queue->capacity = capacity ? capacity : CAPACITY;
   queue->every_event = every_event;
   return queue;
 }
 
-void
-dyno_event_queue_free (DynoEventQueue *queue)
+static void
+free_queue (gpointer data)
 {
-  if (!queue)
-    return;
-  g_queue_clear_full (&queue->events, (GDestroyNotify) dyno_event_free);
+  DynoEventQueue *queue = data;
+
+  g_queue_clear_full (&queue->events, (GDestroyNotify) dyno_event_unref);
   g_mutex_clear (&queue->lock);
   g_cond_clear (&queue->changed);
   g_free (queue);
 }
 
-DynoEvent *
-dyno_event_new (DynoEventType type)
+static void
+push (DynoEvent *event, gpointer data)
 {
-  DynoEvent *event = g_new0 (DynoEvent, 1);
+  DynoEventQueue *queue = data;
 
-  event->type = type;
-  event->time_us = g_get_monotonic_time ();
-  return event;
-}
-
-void
-dyno_event_free (DynoEvent *event)
-{
-  if (!event)
-    return;
-  switch (event->type)
-    {
-    case DYNO_EVENT_PLAN:
-      g_free (event->plan.device);
-      break;
-    case DYNO_EVENT_PROGRESS:
-      g_free (event->progress.what);
-      break;
-    case DYNO_EVENT_CHECKPOINT:
-    case DYNO_EVENT_WARNING:
-      g_free (event->text);
-      break;
-    case DYNO_EVENT_ERROR:
-      g_clear_error (&event->error);
-      break;
-    case DYNO_EVENT_DONE:
-      g_free (event->done.out_dir);
-      g_strfreev (event->done.unreadable);
-      break;
-    case DYNO_EVENT_STATE:
-    case DYNO_EVENT_METRICS:
-    case DYNO_EVENT_STEP:
-    case DYNO_EVENT_EPOCH:
-    default:
-      break;
-    }
-  g_free (event);
-}
-
-void
-dyno_event_queue_push (DynoEventQueue *queue, DynoEvent *event)
-{
   g_mutex_lock (&queue->lock);
   while (event->type == DYNO_EVENT_STEP && queue->every_event && !queue->abandoned
          && queue->events.length >= queue->capacity)
     g_cond_wait (&queue->changed, &queue->lock);
   if (event->type != DYNO_EVENT_STEP || queue->events.length < queue->capacity)
     {
-      g_queue_push_tail (&queue->events, event);
+      g_queue_push_tail (&queue->events, dyno_event_ref (event));
       g_cond_broadcast (&queue->changed);
-      event = NULL;
     }
+  queue->closed = queue->closed || event->type == DYNO_EVENT_DONE;
   g_mutex_unlock (&queue->lock);
-  dyno_event_free (event);
 }
 
 DynoEvent *
@@ -111,20 +70,15 @@ dyno_event_queue_pop (DynoEventQueue *queue, gint64 timeout_us)
   return event;
 }
 
-void
-dyno_event_queue_abandon (DynoEventQueue *queue)
+static void
+abandon (gpointer data)
 {
+  DynoEventQueue *queue = data;
+
   g_mutex_lock (&queue->lock);
   queue->abandoned = TRUE;
   g_cond_broadcast (&queue->changed);
   g_mutex_unlock (&queue->lock);
 }
 
-void
-dyno_event_queue_close (DynoEventQueue *queue)
-{
-  g_mutex_lock (&queue->lock);
-  queue->closed = TRUE;
-  g_cond_broadcast (&queue->changed);
-  g_mutex_unlock (&queue->lock);
-}
+const DynoObserver dyno_event_queue_observer = { push, abandon, free_queue };

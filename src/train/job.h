@@ -23,8 +23,6 @@ typedef struct {
   char *out_dir;    /* folder for everything a run leaves; NULL: nothing is written */
   int device;       /* index; -1: best */
   gint64 max_steps; /* 0: epochs decide */
-  /* the session waits for room in the event ring rather than drop step events */
-  gboolean every_event;
   DynoSettings settings;
 } DynoJob;
 

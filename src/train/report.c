@@ -29,7 +29,7 @@ dyno_run_warn (DynoRun *run, const char *format, ...)
   event->text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   g_info ("%s", event->text);
-  dyno_event_queue_push (run->session->events, event);
+  dyno_session_emit (run->session, event);
 }
 
 void
@@ -49,7 +49,7 @@ dyno_run_tell_plan (DynoRun *run)
   event->plan.software_device = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   event->plan.n_train = engine->n_train;
   event->plan.n_validation = engine->n_validation;
-  dyno_event_queue_push (run->session->events, event);
+  dyno_session_emit (run->session, event);
 }
 
 void
@@ -60,7 +60,7 @@ dyno_run_tell_metrics (DynoRun *run)
   dyno_metric_table_init (&event->metrics, run->engine->graph,
                           dyno_dataset_get_info (run->dataset));
   dyno_metrics_set_table (run->session->metrics, &event->metrics);
-  dyno_event_queue_push (run->session->events, event);
+  dyno_session_emit (run->session, event);
 }
 
 void
@@ -103,6 +103,24 @@ dyno_run_begin_folder (DynoRun *run)
   dyno_run_write_settings (run);
 }
 
+/* Rows of metrics.csv. */
+static void
+write_row (DynoEvent *event, gpointer data)
+{
+  DynoRun *run = data;
+  g_autoptr (GError) problem = NULL;
+
+  if (!run->dir || (event->type != DYNO_EVENT_STEP && event->type != DYNO_EVENT_EPOCH))
+    return;
+  if (event->type == DYNO_EVENT_STEP)
+    dyno_run_folder_add_step (run->dir, &event->step, &problem);
+  else
+    dyno_run_folder_add_epoch (run->dir, &event->epoch, &problem);
+  dyno_run_check_log (run, problem);
+}
+
+const DynoObserver dyno_run_row_writer = { .event = write_row };
+
 static guint64
 all_programs_bytes (DynoRun *run)
 {
@@ -123,7 +141,6 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
 {
   gint64 clock = dyno_run_clock (run, r->end_us);
   double n = (double) MAX (r->n_samples, 1);
-  g_autoptr (GError) problem = NULL;
   DynoStepMetrics metrics = {
     .step = r->order.step + 1,
     .epoch = r->order.epoch + 1,
@@ -154,20 +171,14 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   run->logged_step = metrics.step;
   dyno_run_begin_folder (run);
   dyno_metrics_add_step (run->session->metrics, &metrics);
-  if (run->dir)
-    {
-      dyno_run_folder_add_step (run->dir, &metrics, &problem);
-      dyno_run_check_log (run, problem);
-    }
   event = dyno_event_new (DYNO_EVENT_STEP);
   event->step = metrics;
-  dyno_event_queue_push (run->session->events, event);
+  dyno_session_emit (run->session, event);
 }
 
 void
 dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
 {
-  g_autoptr (GError) problem = NULL;
   DynoEvent *event;
 
   dyno_run_tell_unreadable (run);
@@ -175,12 +186,7 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
     return;
   run->logged_epoch = epoch->epoch;
   dyno_metrics_add_epoch (run->session->metrics, epoch);
-  if (run->dir)
-    {
-      dyno_run_folder_add_epoch (run->dir, epoch, &problem);
-      dyno_run_check_log (run, problem);
-    }
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
-  dyno_event_queue_push (run->session->events, event);
+  dyno_session_emit (run->session, event);
 }

@@ -78,12 +78,14 @@ void dyno_run_tell_metrics (DynoRun *run);
 /* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
  * that it works again. */
 void dyno_run_check_log (DynoRun *run, const GError *problem);
+/* Writes metrics.csv; its data is the run. */
+extern const DynoObserver dyno_run_row_writer;
 /* Begins the run's folder, if there is one and it is not begun: nothing in it changes before the
  * first step is done, or the run ends well without one. */
 void dyno_run_begin_folder (DynoRun *run);
 /* settings.ini anew; a failure is a warning, and settings_due. */
 void dyno_run_write_settings (DynoRun *run);
-/* Log, file and event of a step and of an epoch. */
+/* Log and event of a step and of an epoch. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 

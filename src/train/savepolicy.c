@@ -18,7 +18,7 @@
 
 /* --- the saver -------------------------------------------------------------------------------- */
 
-/* The writer's thread: events go through a queue that any thread may push to. */
+/* The writer's thread: any thread may emit. */
 static void
 on_told (const char *path, gboolean best, const GError *problem, gpointer data)
 {
@@ -29,7 +29,7 @@ on_told (const char *path, gboolean best, const GError *problem, gpointer data)
     g_info ("Saved “%s”", path);
   if (best && !problem)
     {
-      dyno_event_free (event);
+      dyno_event_unref (event);
       return;
     }
   if (!problem)
@@ -44,7 +44,7 @@ on_told (const char *path, gboolean best, const GError *problem, gpointer data)
         problem->message);
   if (problem)
     g_info ("%s", event->text);
-  dyno_event_queue_push (session->events, event);
+  dyno_session_emit (session, event);
 }
 
 void

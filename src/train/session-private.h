@@ -3,7 +3,8 @@
  *
  * Invariant: lock guards the commands; all else in a run belongs to its thread. */
 #pragma once
-#include "eventqueue.h"
+#include "observers.h"
+#include "session.h"
 
 G_BEGIN_DECLS
 
@@ -13,7 +14,7 @@ struct _DynoSession {
   DynoDataset *dataset;
   const DynoRunWriter *writer; /* or NULL */
   DynoMetrics *metrics;
-  DynoEventQueue *events;
+  DynoObservers *observers;
   GThread *thread;
   int state; /* atomic, DynoSessionState */
 
@@ -30,6 +31,8 @@ struct _DynoSession {
 /* The thread's function. */
 gpointer dyno_session_run (gpointer session);
 
+/* Takes the event; see dyno_observers_emit. */
+void dyno_session_emit (DynoSession *session, DynoEvent *event);
 void dyno_session_set_state (DynoSession *session, DynoSessionState state);
 
 G_END_DECLS

@@ -4,8 +4,6 @@
 #include "session-private.h"
 #include <math.h>
 
-#define EVENT_CAPACITY 4096
-
 DynoSession *
 dyno_session_new (const DynoJob *job)
 {
@@ -13,7 +11,7 @@ dyno_session_new (const DynoJob *job)
 
   session->job = dyno_job_copy (job);
   session->metrics = dyno_metrics_new ();
-  session->events = dyno_event_queue_new (EVENT_CAPACITY, job->every_event);
+  session->observers = dyno_observers_new ();
   session->soft = g_cancellable_new ();
   session->hard = g_cancellable_new ();
   g_mutex_init (&session->lock);
@@ -31,7 +29,7 @@ dyno_session_free (DynoSession *session)
       dyno_session_stop (session, TRUE);
       dyno_session_join (session);
     }
-  dyno_event_queue_free (session->events);
+  dyno_observers_free (session->observers);
   dyno_metrics_free (session->metrics);
   dyno_dataset_unref (session->dataset);
   dyno_job_unref (session->job);
@@ -59,6 +57,27 @@ dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer)
 }
 
 void
+dyno_session_add_observer (DynoSession *session, const DynoObserver *observer, gpointer data)
+{
+  dyno_observers_add (session->observers, observer, data);
+}
+
+void
+dyno_session_remove_observer (DynoSession *session, const DynoObserver *observer, gpointer data)
+{
+  dyno_observers_remove (session->observers, observer, data);
+}
+
+DynoEventQueue *
+dyno_session_add_queue (DynoSession *session, guint capacity, gboolean every_event)
+{
+  DynoEventQueue *queue = dyno_event_queue_new (capacity, every_event);
+
+  dyno_session_add_observer (session, &dyno_event_queue_observer, queue);
+  return queue;
+}
+
+void
 dyno_session_start (DynoSession *session)
 {
   GError *error = NULL;
@@ -73,13 +92,18 @@ dyno_session_start (DynoSession *session)
   g_prefix_error (&error, _ ("The run was not started, for want of a thread (end other programs, "
                              "or raise their limit): "));
   event->error = error;
-  dyno_event_queue_push (session->events, event);
+  dyno_session_emit (session, event);
   dyno_session_set_state (session, DYNO_SESSION_FAILED);
   event = dyno_event_new (DYNO_EVENT_DONE);
   event->done.state = DYNO_SESSION_FAILED;
   event->done.best_val_metric = (double) NAN;
-  dyno_event_queue_push (session->events, event);
-  dyno_event_queue_close (session->events);
+  dyno_session_emit (session, event);
+}
+
+void
+dyno_session_emit (DynoSession *session, DynoEvent *event)
+{
+  dyno_observers_emit (session->observers, event);
 }
 
 void
@@ -89,7 +113,7 @@ dyno_session_set_state (DynoSession *session, DynoSessionState state)
 
   event->state = state;
   g_atomic_int_set (&session->state, (int) state);
-  dyno_event_queue_push (session->events, event);
+  dyno_session_emit (session, event);
 }
 
 static void
@@ -127,7 +151,7 @@ dyno_session_stop (DynoSession *session, gboolean now)
   if (now)
     {
       g_cancellable_cancel (session->hard);
-      dyno_event_queue_abandon (session->events);
+      dyno_observers_abandon (session->observers);
     }
   g_cancellable_cancel (session->soft);
 }
@@ -173,7 +197,7 @@ dyno_session_join (DynoSession *session)
   if (!session->thread)
     return;
   /* Who waits here takes no events: a session that waits for room would never end. */
-  dyno_event_queue_abandon (session->events);
+  dyno_observers_abandon (session->observers);
   g_thread_join (g_steal_pointer (&session->thread));
 }
 
@@ -198,16 +222,4 @@ DynoMetrics *
 dyno_session_get_metrics (DynoSession *session)
 {
   return session->metrics;
-}
-
-DynoEvent *
-dyno_session_try_pop (DynoSession *session)
-{
-  return dyno_event_queue_pop (session->events, 0);
-}
-
-DynoEvent *
-dyno_session_pop (DynoSession *session, gint64 timeout_us)
-{
-  return dyno_event_queue_pop (session->events, timeout_us);
 }

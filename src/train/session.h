@@ -2,84 +2,17 @@
 /* A training session: one thread that owns the device, the program and the loader, and trains a
  * job.
  *
- * Commands go in (pause, resume, stop, a live setting), events come out through a bounded ring, as
- * immutable values that the taker frees.  Only STEP events are ever dropped when the ring is full,
- * and never with every_event; the metrics log is whole either way.  The same seed gives the same
- * losses whatever the workers, prefetch or timing.
+ * Commands go in (pause, resume, stop, a live setting), events come out to observers (event.h): the
+ * window, dynoctl and the search for settings each have a queue (eventqueue.h), what writes
+ * metrics.csv observes without one.  The metrics log is whole whatever a queue drops.  The same seed
+ * gives the same losses whatever the workers, prefetch or timing.
  * Threads: all functions from any thread, _free not from the session's own. */
 #pragma once
-#include "job.h"
-#include "metrics.h"
+#include "eventqueue.h"
 
 G_BEGIN_DECLS
 
 typedef struct _DynoSession DynoSession;
-
-typedef enum {
-  DYNO_SESSION_NEW,
-  DYNO_SESSION_PREPARING, /* opening the data set and the device, compiling, autotuning */
-  DYNO_SESSION_RUNNING,
-  DYNO_SESSION_PAUSED,
-  DYNO_SESSION_STOPPING, /* finishing the step, saving */
-  DYNO_SESSION_FINISHED,
-  DYNO_SESSION_STOPPED, /* by request; resumable */
-  DYNO_SESSION_FAILED,
-} DynoSessionState;
-
-typedef enum {
-  DYNO_EVENT_STATE,
-  DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
-  DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
-  DYNO_EVENT_METRICS,  /* what is measured: before the first step */
-  DYNO_EVENT_STEP,
-  DYNO_EVENT_EPOCH,
-  DYNO_EVENT_CHECKPOINT, /* saved */
-  DYNO_EVENT_WARNING,
-  DYNO_EVENT_ERROR, /* the session failed; DONE follows */
-  DYNO_EVENT_DONE,  /* the last event of a session */
-} DynoEventType;
-
-typedef struct {
-  DynoEventType type;
-  gint64 time_us; /* monotonic */
-  union {
-    DynoSessionState state;
-    struct {
-      DynoJobPlan plan;
-      char *device; /* name */
-      gboolean software_device;
-      guint64 n_train, n_validation;
-    } plan;
-    struct {
-      char *what;        /* translated by the reader: "scan", "compile", "autotune", "weights" */
-      guint done, total; /* total 0: unknown */
-    } progress;
-    DynoMetricTable metrics;
-    DynoStepMetrics step;
-    DynoEpochMetrics epoch;
-    char *text; /* CHECKPOINT: path; WARNING: sentence */
-    GError *error;
-    struct {
-      DynoSessionState state; /* FINISHED, STOPPED or FAILED */
-      /* of training, validation included; pauses left out, earlier parts of a resumed run
-       * counted */
-      double seconds;
-      /* of this part: opening, planning, compiling, tuning, and again after a lost device */
-      double preparation_seconds;
-      guint64 steps;
-      /* of the metric that selects the best epoch; NaN without one, or without validation */
-      double best_val_metric;
-      /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
-      guint64 best_epoch;
-      char *out_dir;        /* or NULL */
-      guint64 n_unreadable; /* samples that others took the place of, in this part of the run */
-      char **unreadable;    /* "sample: reason" of at most 100 */
-    } done;
-  };
-} DynoEvent;
-
-void dyno_event_free (DynoEvent *event);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvent, dyno_event_free)
 
 /* What else a run leaves in its folder, written by who knows how; called on the session's
  * thread. */
@@ -106,6 +39,15 @@ void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
 /* writer is static; before _start.  Without one the folder holds what the session itself writes. */
 void dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer);
 
+/* Sees every event that is emitted after this call; observer is static.  At any time. */
+void dyno_session_add_observer (DynoSession *session, const DynoObserver *observer, gpointer data);
+/* The one that was added with both.  No call of it goes on when this returns, but for one on this
+ * very thread.  Any thread. */
+void dyno_session_remove_observer (DynoSession *session, const DynoObserver *observer,
+                                   gpointer data);
+/* A queue that observes the session, which owns it.  capacity 0: some thousand. */
+DynoEventQueue *dyno_session_add_queue (DynoSession *session, guint capacity, gboolean every_event);
+
 void dyno_session_start (DynoSession *session);
 void dyno_session_pause (DynoSession *session);
 void dyno_session_resume (DynoSession *session);
@@ -122,8 +64,5 @@ DynoSessionState dyno_session_get_state (DynoSession *session);
 /* A snapshot: as the job was started, with all changes so far.  dyno_job_unref. */
 const DynoJob *dyno_session_get_job (DynoSession *session);
 DynoMetrics *dyno_session_get_metrics (DynoSession *session); /* valid as long as the session */
-DynoEvent *dyno_session_try_pop (DynoSession *session);
-/* NULL: nothing came in time, or all is over */
-DynoEvent *dyno_session_pop (DynoSession *session, gint64 timeout_us);
 
 G_END_DECLS

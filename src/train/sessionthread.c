@@ -16,7 +16,7 @@ tell_progress (const char *what, guint done, guint total, gpointer data)
   event->progress.what = g_strdup (what);
   event->progress.done = done;
   event->progress.total = total;
-  dyno_event_queue_push (run->session->events, event);
+  dyno_session_emit (run->session, event);
 }
 
 static void
@@ -275,7 +275,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
     {
       event = dyno_event_new (DYNO_EVENT_ERROR);
       event->error = g_error_copy (problem);
-      dyno_event_queue_push (session->events, event);
+      dyno_session_emit (session, event);
     }
   dyno_session_set_state (session, state);
   event = dyno_event_new (DYNO_EVENT_DONE);
@@ -290,8 +290,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.unreadable = g_new0 (char *, run->unreadable->len + 1);
   for (guint i = 0; i < run->unreadable->len; i++)
     event->done.unreadable[i] = g_strdup (g_ptr_array_index (run->unreadable, i));
-  dyno_event_queue_push (session->events, event);
-  dyno_event_queue_close (session->events);
+  dyno_session_emit (session, event);
 }
 
 gpointer
@@ -307,6 +306,7 @@ dyno_session_run (gpointer data)
 
   take_job (&run);
   run.pulse = dyno_pulse_new ();
+  dyno_session_add_observer (run.session, &dyno_run_row_writer, &run);
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
   run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
@@ -324,6 +324,7 @@ dyno_session_run (gpointer data)
   dyno_run_collect_unreadable (&run);
   if (problem)
     g_info ("Failed: %s", problem->message);
+  dyno_session_remove_observer (run.session, &dyno_run_row_writer, &run);
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_folder_free (run.dir);

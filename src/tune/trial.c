@@ -54,7 +54,6 @@ trial_job (const DynoJob *job, const DynoSettings *settings)
   g_clear_pointer (&copy->weights_out, g_free);
   g_clear_pointer (&copy->resume, g_free);
   copy->max_steps = 0;
-  copy->every_event = TRUE;
   return copy;
 }
 
@@ -96,14 +95,14 @@ outcome_of (const GError *error)
 /* Takes events until enough was measured or the session ended; an epoch's validation is left out of
  * the time. */
 static void
-follow (DynoTrial *trial, DynoSession *session, DynoMeasure *m, double seconds, gint64 deadline_us,
-        GCancellable *cancellable)
+follow (DynoTrial *trial, DynoSession *session, DynoEventQueue *events, DynoMeasure *m,
+        double seconds, gint64 deadline_us, GCancellable *cancellable)
 {
   gboolean stopped = FALSE, done = FALSE;
 
   while (!done)
     {
-      g_autoptr (DynoEvent) event = dyno_session_pop (session, 200 * 1000);
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 200 * 1000);
 
       if (event && event->type == DYNO_EVENT_STEP && !stopped)
         dyno_measure_step (m, event->time_us, event->step.wait_data_ms, event->step.loss,
@@ -133,12 +132,13 @@ dyno_trial_run (DynoTrial *trial, const DynoJob *job, DynoDataset *dataset, doub
 {
   g_autoptr (DynoJob) copy = trial_job (job, &trial->settings);
   g_autoptr (DynoSession) session = dyno_session_new (copy);
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   DynoMeasure m = { 0 };
 
   trial->outcome = DYNO_TRIAL_OK;
   dyno_session_set_dataset (session, dataset);
   dyno_session_start (session);
-  follow (trial, session, &m, seconds, deadline_us, cancellable);
+  follow (trial, session, events, &m, seconds, deadline_us, cancellable);
   dyno_session_join (session);
 
   trial->steps = m.counted;

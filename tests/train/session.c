@@ -284,6 +284,7 @@ test_pause_and_resume (void)
   g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
   g_auto (TestRun) plain = { 0 };
   g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   g_autoptr (GArray) losses = g_array_new (FALSE, FALSE, sizeof (double));
   gboolean done = FALSE;
   guint pauses = 0;
@@ -292,7 +293,7 @@ test_pause_and_resume (void)
   dyno_session_start (session);
   while (!done)
     {
-      g_autoptr (DynoEvent) event = dyno_session_pop (session, 60 * G_USEC_PER_SEC);
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 60 * G_USEC_PER_SEC);
 
       g_assert_nonnull (event);
       if (event->type == DYNO_EVENT_STEP)
@@ -302,7 +303,7 @@ test_pause_and_resume (void)
         }
       else if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED)
         {
-          g_autoptr (DynoEvent) silence = dyno_session_pop (session, 300 * 1000);
+          g_autoptr (DynoEvent) silence = dyno_event_queue_pop (events, 300 * 1000);
 
           g_assert_null (silence); /* nothing moves in a pause */
           pauses++;

@@ -13,7 +13,6 @@ test_job (const char *model, const char *data)
   g_free (job->model);
   job->model = g_strdup (model);
   job->data = g_strdup (data);
-  job->every_event = TRUE;
   test_job_set (job, "amp=false", "batch_size=16", "model.width=0.25", "workers=2", "epochs=2",
                 "lr=0.05", NULL);
   return job;
@@ -120,6 +119,7 @@ void
 test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
 {
   g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   gboolean done = FALSE;
   guint64 last_step = 0;
 
@@ -130,7 +130,7 @@ test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
   dyno_session_start (session);
   while (!done)
     {
-      g_autoptr (DynoEvent) event = dyno_session_pop (session, 300 * G_USEC_PER_SEC);
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 300 * G_USEC_PER_SEC);
 
       g_assert_nonnull (event); /* five minutes without a word is a hang */
       if (event->type == DYNO_EVENT_STEP)
@@ -141,7 +141,7 @@ test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
       take_event (run, session, event, hook, data);
       done = event->type == DYNO_EVENT_DONE;
     }
-  g_assert_null (dyno_session_try_pop (session));
+  g_assert_null (dyno_event_queue_pop (events, 0));
   g_assert_cmpint (dyno_session_get_state (session), ==, run->state);
   check_log (session, run);
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session tells, and to whom.
+ *
+ * Events are immutable once they are emitted, and reference counted: whoever wants one for longer
+ * than a call takes a reference.
+ *
+ * Observers of one session see the same events in one order, each event by all of them, in the order
+ * in which they were added, before the next one begins.  They are called on the thread that emits
+ * (the session's own, or the one that writes its checkpoints), one call at a time; no lock is held,
+ * so an observer may command the session (but not wait for it), add and remove observers, and emit:
+ * what it emits follows the event that it was called for.  A call holds training up: one that needs long, or another
+ * thread, belongs behind a queue (eventqueue.h), which is an observer as well. */
+#pragma once
+#include "job.h"
+#include "metrics.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_SESSION_NEW,
+  DYNO_SESSION_PREPARING, /* opening the data set and the device, compiling, autotuning */
+  DYNO_SESSION_RUNNING,
+  DYNO_SESSION_PAUSED,
+  DYNO_SESSION_STOPPING, /* finishing the step, saving */
+  DYNO_SESSION_FINISHED,
+  DYNO_SESSION_STOPPED, /* by request; resumable */
+  DYNO_SESSION_FAILED,
+} DynoSessionState;
+
+typedef enum {
+  DYNO_EVENT_STATE,
+  DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
+  DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
+  DYNO_EVENT_METRICS,  /* what is measured: before the first step */
+  DYNO_EVENT_STEP,
+  DYNO_EVENT_EPOCH,
+  DYNO_EVENT_CHECKPOINT, /* saved */
+  DYNO_EVENT_WARNING,
+  DYNO_EVENT_ERROR, /* the session failed; DONE follows */
+  DYNO_EVENT_DONE,  /* the last event of a session */
+} DynoEventType;
+
+typedef struct {
+  gatomicrefcount references;
+  DynoEventType type;
+  gint64 time_us; /* monotonic */
+  union {
+    DynoSessionState state;
+    struct {
+      DynoJobPlan plan;
+      char *device; /* name */
+      gboolean software_device;
+      guint64 n_train, n_validation;
+    } plan;
+    struct {
+      char *what;        /* translated by the reader: "scan", "compile", "autotune", "weights" */
+      guint done, total; /* total 0: unknown */
+    } progress;
+    DynoMetricTable metrics;
+    DynoStepMetrics step;
+    DynoEpochMetrics epoch;
+    char *text; /* CHECKPOINT: path; WARNING: sentence */
+    GError *error;
+    struct {
+      DynoSessionState state; /* FINISHED, STOPPED or FAILED */
+      /* of training, validation included; pauses left out, earlier parts of a resumed run
+       * counted */
+      double seconds;
+      /* of this part: opening, planning, compiling, tuning, and again after a lost device */
+      double preparation_seconds;
+      guint64 steps;
+      /* of the metric that selects the best epoch; NaN without one, or without validation */
+      double best_val_metric;
+      /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
+      guint64 best_epoch;
+      char *out_dir;        /* or NULL */
+      guint64 n_unreadable; /* samples that others took the place of, in this part of the run */
+      char **unreadable;    /* "sample: reason" of at most 100 */
+    } done;
+  };
+} DynoEvent;
+
+DynoEvent *dyno_event_new (DynoEventType type); /* its time set */
+DynoEvent *dyno_event_ref (DynoEvent *event);
+void dyno_event_unref (DynoEvent *event);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvent, dyno_event_unref)
+
+typedef struct {
+  void (*event) (DynoEvent *event, gpointer data);
+  /* The session is to end at once, or is waited for: calls of event wait for nothing from now on,
+   * nor does the one that may be going on in another thread.  Any thread, more than once; NULL:
+   * they never wait. */
+  void (*abandon) (gpointer data);
+  /* After the last call, when the observer is removed or its session freed; or NULL. */
+  GDestroyNotify free;
+} DynoObserver;
+
+G_END_DECLS

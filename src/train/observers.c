@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Observers in the order of their adding.
+ *
+ * Invariants: one thread at a time delivers, and it delivers all that is pending, so that there is
+ * one order of events whichever threads emit; the lock is never held across a call. */
+#include "observers.h"
+
+typedef struct {
+  const DynoObserver *observer;
+  gpointer data;
+  guint references; /* the list's, and one for each copy of it that is gone through */
+  gboolean removed;
+} Entry;
+
+struct _DynoObservers {
+  GMutex lock;
+  GCond changed;
+  GPtrArray *entries;  /* Entry* */
+  GQueue pending;      /* DynoEvent* */
+  GThread *delivering; /* NULL: nobody is */
+  const Entry *called; /* by it, now */
+  gboolean abandoned;
+};
+
+DynoObservers *
+dyno_observers_new (void)
+{
+  DynoObservers *observers = g_new0 (DynoObservers, 1);
+
+  g_mutex_init (&observers->lock);
+  g_cond_init (&observers->changed);
+  g_queue_init (&observers->pending);
+  observers->entries = g_ptr_array_new ();
+  return observers;
+}
+
+/* With the lock, which is let go while the data is freed. */
+static void
+unref_entry (DynoObservers *observers, Entry *entry)
+{
+  if (--entry->references > 0)
+    return;
+  g_mutex_unlock (&observers->lock);
+  if (entry->observer->free)
+    entry->observer->free (entry->data);
+  g_free (entry);
+  g_mutex_lock (&observers->lock);
+}
+
+void
+dyno_observers_free (DynoObservers *observers)
+{
+  if (!observers)
+    return;
+  g_mutex_lock (&observers->lock);
+  for (guint i = 0; i < observers->entries->len; i++)
+    unref_entry (observers, g_ptr_array_index (observers->entries, i));
+  g_mutex_unlock (&observers->lock);
+  g_queue_clear_full (&observers->pending, (GDestroyNotify) dyno_event_unref);
+  g_ptr_array_unref (observers->entries);
+  g_mutex_clear (&observers->lock);
+  g_cond_clear (&observers->changed);
+  g_free (observers);
+}
+
+void
+dyno_observers_add (DynoObservers *observers, const DynoObserver *observer, gpointer data)
+{
+  Entry *entry = g_new0 (Entry, 1);
+  gboolean abandoned;
+
+  *entry = (Entry){ .observer = observer, .data = data, .references = 1 };
+  g_mutex_lock (&observers->lock);
+  g_ptr_array_add (observers->entries, entry);
+  abandoned = observers->abandoned;
+  g_mutex_unlock (&observers->lock);
+  if (abandoned && observer->abandon)
+    observer->abandon (data);
+}
+
+/* The entries as they are now, each with a reference; with the lock. */
+static GPtrArray *
+copy_entries (DynoObservers *observers)
+{
+  GPtrArray *copy = g_ptr_array_sized_new (observers->entries->len);
+
+  for (guint i = 0; i < observers->entries->len; i++)
+    {
+      Entry *entry = g_ptr_array_index (observers->entries, i);
+      entry->references++;
+      g_ptr_array_add (copy, entry);
+    }
+  return copy;
+}
+
+void
+dyno_observers_remove (DynoObservers *observers, const DynoObserver *observer, gpointer data)
+{
+  Entry *entry = NULL;
+
+  g_mutex_lock (&observers->lock);
+  for (guint i = 0; !entry && i < observers->entries->len; i++)
+    {
+      Entry *one = g_ptr_array_index (observers->entries, i);
+      if (one->observer == observer && one->data == data)
+        {
+          entry = one;
+          g_ptr_array_remove_index (observers->entries, i);
+        }
+    }
+  if (entry)
+    {
+      entry->removed = TRUE;
+      if (observers->called == entry && observers->delivering != g_thread_self ())
+        {
+          /* The call that goes on may wait for its taker, who is here. */
+          g_mutex_unlock (&observers->lock);
+          if (observer->abandon)
+            observer->abandon (data);
+          g_mutex_lock (&observers->lock);
+          while (observers->called == entry)
+            g_cond_wait (&observers->changed, &observers->lock);
+        }
+      unref_entry (observers, entry);
+    }
+  g_mutex_unlock (&observers->lock);
+}
+
+/* With the lock, which is let go during each call. */
+static void
+deliver (DynoObservers *observers, DynoEvent *event)
+{
+  g_autoptr (GPtrArray) entries = copy_entries (observers);
+
+  for (guint i = 0; i < entries->len; i++)
+    {
+      Entry *entry = g_ptr_array_index (entries, i);
+
+      if (!entry->removed)
+        {
+          observers->called = entry;
+          g_mutex_unlock (&observers->lock);
+          entry->observer->event (event, entry->data);
+          g_mutex_lock (&observers->lock);
+          observers->called = NULL;
+          g_cond_broadcast (&observers->changed);
+        }
+      unref_entry (observers, entry);
+    }
+}
+
+void
+dyno_observers_emit (DynoObservers *observers, DynoEvent *event)
+{
+  g_mutex_lock (&observers->lock);
+  g_queue_push_tail (&observers->pending, event);
+  if (observers->delivering == g_thread_self ())
+    {
+      g_mutex_unlock (&observers->lock);
+      return;
+    }
+  while (observers->delivering)
+    g_cond_wait (&observers->changed, &observers->lock);
+  observers->delivering = g_thread_self ();
+  while ((event = g_queue_pop_head (&observers->pending)))
+    {
+      deliver (observers, event);
+      dyno_event_unref (event);
+    }
+  observers->delivering = NULL;
+  g_cond_broadcast (&observers->changed);
+  g_mutex_unlock (&observers->lock);
+}
+
+void
+dyno_observers_abandon (DynoObservers *observers)
+{
+  g_autoptr (GPtrArray) entries = NULL;
+
+  g_mutex_lock (&observers->lock);
+  observers->abandoned = TRUE;
+  entries = copy_entries (observers);
+  for (guint i = 0; i < entries->len; i++)
+    {
+      Entry *entry = g_ptr_array_index (entries, i);
+
+      g_mutex_unlock (&observers->lock);
+      if (entry->observer->abandon)
+        entry->observer->abandon (entry->data);
+      g_mutex_lock (&observers->lock);
+      unref_entry (observers, entry);
+    }
+  g_mutex_unlock (&observers->lock);
+}

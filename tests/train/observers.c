@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* Observers of a session: one order of events for all, whoever emits; queues that drop steps or
+ * wait; removal. */
+#include "observers.h"
+#include "session-private.h"
+#include <string.h>
+
+/* --- an observer that writes down what it sees ------------------------------------------------ */
+
+typedef struct {
+  GMutex lock;
+  GArray *steps;     /* guint64; 0 for any other event */
+  GPtrArray *events; /* with a reference */
+  gboolean freed;
+} Seen;
+
+static void
+seen_init (Seen *seen)
+{
+  memset (seen, 0, sizeof *seen);
+  g_mutex_init (&seen->lock);
+  seen->steps = g_array_new (FALSE, FALSE, sizeof (guint64));
+  seen->events = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_event_unref);
+}
+
+static void
+seen_clear (Seen *seen)
+{
+  g_mutex_clear (&seen->lock);
+  g_array_unref (seen->steps);
+  g_ptr_array_unref (seen->events);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Seen, seen_clear)
+
+static void
+see (DynoEvent *event, gpointer data)
+{
+  Seen *seen = data;
+  guint64 step = event->type == DYNO_EVENT_STEP ? event->step.step : 0;
+
+  g_mutex_lock (&seen->lock);
+  g_array_append_val (seen->steps, step);
+  g_ptr_array_add (seen->events, dyno_event_ref (event));
+  g_mutex_unlock (&seen->lock);
+  g_thread_yield (); /* others that would come in between do so here */
+}
+
+static void
+free_seen (gpointer data)
+{
+  ((Seen *) data)->freed = TRUE;
+}
+
+static const DynoObserver seer = { .event = see, .free = free_seen };
+
+static void
+emit_step (DynoObservers *observers, guint64 step)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_STEP);
+
+  event->step.step = step;
+  dyno_observers_emit (observers, event);
+}
+
+static void
+emit_text (DynoObservers *observers, DynoEventType type)
+{
+  DynoEvent *event = dyno_event_new (type);
+
+  event->text = g_strdup ("said");
+  dyno_observers_emit (observers, event);
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+#define EMITTERS 4
+#define EACH     200
+
+typedef struct {
+  DynoObservers *observers;
+  guint64 first;
+} Emitter;
+
+static gpointer
+emit_many (gpointer data)
+{
+  const Emitter *emitter = data;
+
+  for (guint i = 0; i < EACH; i++)
+    emit_step (emitter->observers, emitter->first + i);
+  return NULL;
+}
+
+/* Several threads emit at once. */
+static void
+test_same_events (void)
+{
+  g_auto (Seen) one = { 0 }, two = { 0 };
+  g_autoptr (DynoObservers) observers = dyno_observers_new ();
+  GThread *threads[EMITTERS];
+  Emitter emitters[EMITTERS];
+  guint64 last[EMITTERS] = { 0 };
+
+  seen_init (&one);
+  seen_init (&two);
+  dyno_observers_add (observers, &seer, &one);
+  dyno_observers_add (observers, &seer, &two);
+  for (guint i = 0; i < EMITTERS; i++)
+    {
+      emitters[i] = (Emitter){ observers, 1 + 1000 * (guint64) i };
+      threads[i] = g_thread_new ("emit", emit_many, &emitters[i]);
+    }
+  for (guint i = 0; i < EMITTERS; i++)
+    g_thread_join (threads[i]);
+  g_assert_cmpuint (one.events->len, ==, EMITTERS * EACH);
+  g_assert_cmpuint (two.events->len, ==, one.events->len);
+  for (guint i = 0; i < one.events->len; i++)
+    {
+      guint64 step = g_array_index (one.steps, guint64, i);
+
+      g_assert_true (one.events->pdata[i] == two.events->pdata[i]);
+      g_assert_cmpuint (step, >, last[step / 1000]); /* each thread's in its own order */
+      last[step / 1000] = step;
+    }
+}
+
+typedef struct {
+  DynoObservers *observers;
+  Seen *other;
+  guint other_saw;
+} Nested;
+
+static void
+emit_inside (DynoEvent *event, gpointer data)
+{
+  Nested *nested = data;
+
+  if (event->type != DYNO_EVENT_STEP)
+    return;
+  emit_text (nested->observers, DYNO_EVENT_WARNING);
+  nested->other_saw = nested->other->events->len;
+}
+
+static const DynoObserver inside = { .event = emit_inside };
+
+static void
+test_emit_inside (void)
+{
+  g_auto (Seen) seen = { 0 };
+  g_autoptr (DynoObservers) observers = dyno_observers_new ();
+  Nested nested = { observers, &seen, 99 };
+
+  seen_init (&seen);
+  dyno_observers_add (observers, &inside, &nested);
+  dyno_observers_add (observers, &seer, &seen);
+  emit_step (observers, 5);
+  g_assert_cmpuint (nested.other_saw, ==, 0); /* the step has not come to it yet */
+  g_assert_cmpuint (seen.events->len, ==, 2);
+  g_assert_cmpuint (g_array_index (seen.steps, guint64, 0), ==, 5);
+  g_assert_cmpuint (g_array_index (seen.steps, guint64, 1), ==, 0);
+}
+
+/* --- queues ----------------------------------------------------------------------------------- */
+
+/* The observer that takes nothing loses steps, and nothing else; the others lose nothing. */
+static void
+test_slow_drops_steps (void)
+{
+  g_auto (Seen) seen = { 0 };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *slow = dyno_session_add_queue (session, 4, FALSE);
+  guint steps = 0, others = 0;
+  DynoEvent *event;
+
+  seen_init (&seen);
+  dyno_session_add_observer (session, &seer, &seen);
+  for (guint64 i = 1; i <= 100; i++)
+    {
+      emit_step (session->observers, i);
+      if (i % 10 == 0)
+        emit_text (session->observers, DYNO_EVENT_CHECKPOINT);
+    }
+  dyno_session_emit (session, dyno_event_new (DYNO_EVENT_STATE));
+  g_assert_cmpuint (seen.events->len, ==, 111);
+  while ((event = dyno_event_queue_pop (slow, 0)))
+    {
+      if (event->type == DYNO_EVENT_STEP)
+        g_assert_cmpuint (event->step.step, ==, ++steps);
+      else
+        others++;
+      dyno_event_unref (event);
+    }
+  g_assert_cmpuint (steps, ==, 4);
+  g_assert_cmpuint (others, ==, 11);
+}
+
+static gpointer
+take_all (gpointer data)
+{
+  guint n = 0;
+  DynoEvent *event;
+
+  while ((event = dyno_event_queue_pop (data, 60 * G_USEC_PER_SEC)))
+    {
+      n += event->type == DYNO_EVENT_STEP;
+      g_usleep (n % 10 == 0 ? 100 : 0);
+      dyno_event_unref (event);
+    }
+  return GUINT_TO_POINTER (n);
+}
+
+static void
+test_every_event (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *queue = dyno_session_add_queue (session, 4, TRUE);
+  GThread *thread = g_thread_new ("take", take_all, queue);
+  DynoEvent *done = dyno_event_new (DYNO_EVENT_DONE);
+
+  for (guint64 i = 1; i <= 200; i++)
+    emit_step (session->observers, i);
+  dyno_session_emit (session, done);
+  g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (thread)), ==, 200);
+}
+
+/* A stop at once: nobody takes anything any more, and nothing waits. */
+static void
+test_abandoned (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+
+  dyno_session_add_queue (session, 1, TRUE);
+  dyno_session_stop (session, TRUE);
+  dyno_session_add_queue (session, 1, TRUE); /* one that comes late as well */
+  for (guint64 i = 1; i <= 10; i++)
+    emit_step (session->observers, i);
+}
+
+/* --- removal ---------------------------------------------------------------------------------- */
+
+static void
+test_removed (void)
+{
+  g_auto (Seen) gone = { 0 }, stays = { 0 };
+  g_autoptr (DynoObservers) observers = dyno_observers_new ();
+
+  seen_init (&gone);
+  seen_init (&stays);
+  dyno_observers_add (observers, &seer, &gone);
+  dyno_observers_add (observers, &seer, &stays);
+  emit_step (observers, 1);
+  dyno_observers_remove (observers, &seer, &gone);
+  g_assert_true (gone.freed && !stays.freed);
+  emit_step (observers, 2);
+  g_assert_cmpuint (gone.events->len, ==, 1);
+  g_assert_cmpuint (stays.events->len, ==, 2);
+  dyno_observers_remove (observers, &seer, &gone); /* it is not there: nothing happens */
+  g_clear_pointer (&observers, dyno_observers_free);
+  g_assert_true (stays.freed);
+}
+
+typedef struct {
+  DynoObservers *observers;
+  guint calls;
+  gboolean freed;
+} Leaver;
+
+static void leave (DynoEvent *event, gpointer data);
+
+static void
+free_leaver (gpointer data)
+{
+  ((Leaver *) data)->freed = TRUE;
+}
+
+static const DynoObserver leaver_observer = { .event = leave, .free = free_leaver };
+
+static void
+leave (DynoEvent *event, gpointer data)
+{
+  Leaver *leaver = data;
+
+  leaver->calls++;
+  dyno_observers_remove (leaver->observers, &leaver_observer, leaver);
+  g_assert_false (leaver->freed); /* not while its call goes on */
+}
+
+static void
+test_removes_itself (void)
+{
+  g_autoptr (DynoObservers) observers = dyno_observers_new ();
+  Leaver leaver = { .observers = observers };
+
+  dyno_observers_add (observers, &leaver_observer, &leaver);
+  emit_step (observers, 1);
+  emit_step (observers, 2);
+  g_assert_cmpuint (leaver.calls, ==, 1);
+  g_assert_true (leaver.freed);
+}
+
+typedef struct {
+  DynoObservers *observers;
+  Seen *next;
+} Remover;
+
+static void
+remove_next (DynoEvent *event, gpointer data)
+{
+  Remover *remover = data;
+
+  dyno_observers_remove (remover->observers, &seer, remover->next);
+}
+
+static const DynoObserver remover_observer = { .event = remove_next };
+
+/* Not even the event that is on its way to it. */
+static void
+test_removed_by_another (void)
+{
+  g_auto (Seen) seen = { 0 };
+  g_autoptr (DynoObservers) observers = dyno_observers_new ();
+  Remover remover = { observers, &seen };
+
+  seen_init (&seen);
+  dyno_observers_add (observers, &remover_observer, &remover);
+  dyno_observers_add (observers, &seer, &seen);
+  emit_step (observers, 1);
+  g_assert_cmpuint (seen.events->len, ==, 0);
+  g_assert_true (seen.freed);
+}
+
+typedef struct {
+  GMutex lock;
+  GCond changed;
+  gboolean inside, abandoned, freed;
+} Holder;
+
+static void
+hold (DynoEvent *event, gpointer data)
+{
+  Holder *holder = data;
+
+  g_mutex_lock (&holder->lock);
+  holder->inside = TRUE;
+  g_cond_broadcast (&holder->changed);
+  while (!holder->abandoned)
+    g_cond_wait (&holder->changed, &holder->lock);
+  g_assert_false (holder->freed);
+  holder->inside = FALSE;
+  g_mutex_unlock (&holder->lock);
+}
+
+static void
+let_go (gpointer data)
+{
+  Holder *holder = data;
+
+  g_mutex_lock (&holder->lock);
+  holder->abandoned = TRUE;
+  g_cond_broadcast (&holder->changed);
+  g_mutex_unlock (&holder->lock);
+}
+
+static void
+free_holder (gpointer data)
+{
+  ((Holder *) data)->freed = TRUE;
+}
+
+static const DynoObserver holder_observer = { hold, let_go, free_holder };
+
+static gpointer
+emit_one (gpointer data)
+{
+  emit_step (data, 1);
+  return NULL;
+}
+
+/* A call that waits for its taker is let go, and over when the removal returns. */
+static void
+test_removed_in_mid_call (void)
+{
+  g_autoptr (DynoObservers) observers = dyno_observers_new ();
+  Holder holder = { .inside = FALSE };
+  GThread *thread;
+
+  g_mutex_init (&holder.lock);
+  g_cond_init (&holder.changed);
+  dyno_observers_add (observers, &holder_observer, &holder);
+  thread = g_thread_new ("emit", emit_one, observers);
+  g_mutex_lock (&holder.lock);
+  while (!holder.inside)
+    g_cond_wait (&holder.changed, &holder.lock);
+  g_mutex_unlock (&holder.lock);
+  dyno_observers_remove (observers, &holder_observer, &holder);
+  g_mutex_lock (&holder.lock);
+  g_assert_false (holder.inside);
+  g_mutex_unlock (&holder.lock);
+  g_thread_join (thread);
+  g_assert_true (holder.freed);
+  g_mutex_clear (&holder.lock);
+  g_cond_clear (&holder.changed);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/observers/all-see-the-same-events-in-one-order", test_same_events);
+  g_test_add_func ("/train/observers/what-one-emits-follows", test_emit_inside);
+  g_test_add_func ("/train/observers/slow-queue-drops-steps-alone", test_slow_drops_steps);
+  g_test_add_func ("/train/observers/queue-of-every-event-waits", test_every_event);
+  g_test_add_func ("/train/observers/abandoned-queue-holds-nobody-up", test_abandoned);
+  g_test_add_func ("/train/observers/removed-sees-nothing-more", test_removed);
+  g_test_add_func ("/train/observers/removes-itself", test_removes_itself);
+  g_test_add_func ("/train/observers/removed-by-another-sees-nothing", test_removed_by_another);
+  g_test_add_func ("/train/observers/removed-in-mid-call", test_removed_in_mid_call);
+  return g_test_run ();
+}
