@@ -285,19 +285,35 @@ test_best_outlives_divergence (void)
   check_best (TRUE);
 }
 
-/* Without a folder the best weights wait in memory for the end. */
+/* Without a folder the best weights wait in memory for the end: here those of the first epoch, since
+ * after it they fade away. */
 static void
 test_best_without_folder (void)
 {
-  g_autofree char *folder = test_folder (), *out = in_folder (folder, "out"),
-                  *best = in_folder (folder, "weights.safetensors");
-  g_autoptr (DynoJob) with = job_in ("mlp", folder), without = job_in ("mlp", folder);
+  g_autofree char *learned = test_folder (), *folder = test_folder (),
+                  *weights = in_folder (learned, "weights.safetensors"),
+                  *best = in_folder (folder, "weights.safetensors"),
+                  *out = in_folder (learned, "out");
+  g_autoptr (DynoJob) job = job_in ("mlp", learned), with = job_in ("mlp", folder),
+                      without = job_in ("mlp", folder);
+  DynoJob *fading[] = { with, without };
 
-  run_once (with);
+  test_job_set (job, "lr=0.01", "warmup_epochs=0", "schedule=constant", NULL);
+  run_once (job);
   g_clear_pointer (&without->out_dir, g_free);
   without->weights_out = g_strdup (out);
-  run_once (without);
+  for (guint i = 0; i < G_N_ELEMENTS (fading); i++)
+    {
+      g_auto (TestRun) run = { 0 };
+
+      fading[i]->weights_in = g_strdup (weights);
+      test_job_set (fading[i], "lr=0.2", "momentum=0", "clip_norm=0.001", "weight_decay=1",
+                    "warmup_epochs=0", "schedule=constant", NULL);
+      test_run_good (&run, fading[i]);
+      g_assert_cmpuint (run.best_epoch, ==, 1);
+    }
   test_assert_same_file (best, out);
+  test_remove_tree (learned);
   test_remove_tree (folder);
 }
 
