@@ -23,17 +23,11 @@ get_control (GtkWidget *widget)
   return g_object_get_data (G_OBJECT (widget), "dyno-control");
 }
 
-/* What 0 means where it is no number; NULL: it is one. */
+/* What 0 means where it is no amount; NULL: it is one. */
 static const char *
 zero_words (const DynoSettingInfo *info)
 {
-  if (g_str_equal (info->key, "vram_budget"))
-    return _ ("Automatic");
-  if (g_str_equal (info->key, "image_size"))
-    return _ ("Own size");
-  if (g_str_equal (info->key, "clip_norm"))
-    return _ ("Off");
-  return NULL;
+  return info->zero ? _ (info->zero) : NULL;
 }
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards with a row for each setting.  Which settings stand in front is said here; every other one
- * of the table appears in the expander by itself. */
+/* A card for each group of the table of settings: its common ones in front, the others in the
+ * expander.  How arrays are read is shown with the data set. */
 #include "settingspanel.h"
 #include "format.h"
 #include "row.h"
@@ -14,7 +14,7 @@ typedef struct {
 
 struct _DynoSettingsPanel {
   GtkBox parent_instance;
-  GtkWidget *training, *pipeline, *more;
+  GtkWidget *front, *more;
   DynoSetup *setup; /* outlives the panel */
   GArray *rows;     /* SettingRow */
 };
@@ -24,10 +24,6 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, GTK_TYPE_BOX)
 
-static const char *const training_keys[] = { "epochs", "batch_size", "accumulate", "amp", NULL };
-static const char *const data_keys[] = { "data.layout", NULL }; /* in the card of the data set */
-static const char *const pipeline_keys[] = { "workers", "prefetch", "pinned", "cache", NULL };
-
 static void
 show_rows (DynoSettingsPanel *self)
 {
@@ -36,8 +32,8 @@ show_rows (DynoSettingsPanel *self)
     {
       SettingRow *row = &g_array_index (self->rows, SettingRow, i);
       dyno_setting_control_set (row->control, dyno_settings_get_number (settings, row->info->key));
-      dyno_row_set_reason (DYNO_ROW (row->row), dyno_setup_get_reason (self->setup, row->info),
-                           _ (row->info->help));
+      g_autofree char *reason = dyno_setup_get_reason (self->setup, row->info);
+      dyno_row_set_reason (DYNO_ROW (row->row), reason, _ (row->info->help));
       if (g_str_equal (row->info->key, "accumulate"))
         {
           g_autofree char *total =
@@ -77,6 +73,38 @@ add_row (DynoSettingsPanel *self, GtkWidget *list, const DynoSettingInfo *info)
   g_array_append_val (self->rows, row);
 }
 
+static GtkWidget *
+add_card (GtkWidget *box, const char *title)
+{
+  GtkWidget *label = gtk_label_new (title), *card = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  dyno_widget_add_class (label, "group-title", TRUE);
+  dyno_widget_add_class (card, "card", TRUE);
+  gtk_container_add (GTK_CONTAINER (box), label);
+  gtk_container_add (GTK_CONTAINER (box), card);
+  gtk_widget_show (label);
+  gtk_widget_show (card);
+  return card;
+}
+
+/* The card of each group that has such rows. */
+static void
+add_cards (DynoSettingsPanel *self, GtkWidget *box, gboolean common)
+{
+  guint n;
+  const DynoSettingInfo *list = dyno_setting_list (&n);
+  GtkWidget *cards[DYNO_SETTING_N_GROUPS] = { NULL };
+  for (guint i = 0; i < n; i++)
+    {
+      GtkWidget **card = &cards[list[i].group];
+      if (list[i].common != common || list[i].group == DYNO_SETTING_GROUP_ARRAYS)
+        continue;
+      if (!*card)
+        *card = add_card (box, _ (dyno_setting_group_title (list[i].group)));
+      add_row (self, *card, &list[i]);
+    }
+}
+
 static void
 setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
 {
@@ -87,20 +115,9 @@ setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
 void
 dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
 {
-  guint n;
-  const DynoSettingInfo *list = dyno_setting_list (&n);
   self->setup = setup;
-  for (guint i = 0; training_keys[i]; i++)
-    add_row (self, self->training, dyno_setting_find (training_keys[i]));
-  for (guint i = 0; pipeline_keys[i]; i++)
-    add_row (self, self->pipeline, dyno_setting_find (pipeline_keys[i]));
-  for (guint i = 0; i < n; i++)
-    {
-      if (!g_strv_contains (training_keys, list[i].key)
-          && !g_strv_contains (pipeline_keys, list[i].key)
-          && !g_strv_contains (data_keys, list[i].key))
-        add_row (self, self->more, &list[i]);
-    }
+  add_cards (self, self->front, TRUE);
+  add_cards (self, self->more, FALSE);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   show_rows (self);
 }
@@ -122,8 +139,7 @@ dyno_settings_panel_class_init (DynoSettingsPanelClass *class)
                                        0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/settingspanel.ui");
-  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, training);
-  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, pipeline);
+  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, front);
   gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, more);
 }
 

@@ -1,39 +1,74 @@
 /* SPDX-License-Identifier: MIT */
-/* What the next run will be.  Invariants: the job always agrees with what was last announced; every
- * result of a thread carries the serial number of its question and is dropped when a newer one was
- * asked; the data set in use stays until another one is open. */
-#include "setup-private.h"
+/* What the next run will be.  Invariants: the job always agrees with what was last announced; no
+ * getter changes anything; the data set in use stays until another one is open. */
+#include "setup.h"
+#include "dataopener.h"
+#include "planner.h"
+#include "words.h"
+#include <gio/gio.h>
 #include <glib/gi18n.h>
+
+struct _DynoSetup {
+  GObject parent_instance;
+  DynoJob *job;
+  GPtrArray *devices;
+  GError *device_error;
+  guint device;
+  GPtrArray *presets;
+  char *preset; /* id wanted; "" chooses the card's own */
+  DynoLevel level;
+  gboolean by_hand; /* a preset's setting was changed since the preset was chosen */
+  gboolean locked, closed;
+  /* nothing was kept from an earlier sitting; and nobody named a data set */
+  gboolean first_start, first_shapes;
+
+  DynoDataOpener *opener;
+  DynoDataset *dataset;
+
+  DynoPlanner *planner;
+  DynoJobPlan plan;
+  gboolean has_plan;
+  char *advice;
+};
 
 enum { CHANGED, FAILED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSetup, dyno_setup, G_TYPE_OBJECT)
 
-void
-dyno_setup_announce (DynoSetup *self, guint flags)
+/* The end of every change: listeners are told, and the plan is asked for anew. */
+
+static void
+announce (DynoSetup *self, guint flags)
 {
   if (!self->closed)
     g_signal_emit (self, signals[CHANGED], 0, flags);
 }
 
-void
-dyno_setup_announce_failure (DynoSetup *self, const GError *error)
+static void
+plan_later (DynoSetup *self)
 {
   if (!self->closed)
-    g_signal_emit (self, signals[FAILED], 0, error);
+    dyno_planner_ask (self->planner, self->job, self->dataset, dyno_setup_get_device (self));
+}
+
+static void
+planned (const DynoJob *job, const DynoJobPlan *plan, const GError *error, gpointer data)
+{
+  DynoSetup *self = data;
+  self->has_plan = plan != NULL;
+  g_clear_pointer (&self->advice, g_free);
+  if (plan)
+    {
+      self->plan = *plan;
+      self->advice = dyno_words_plan_advice (&job->settings, plan);
+    }
+  else if (error)
+    self->advice = g_strdup (error->message);
+  announce (self, DYNO_SETUP_PLAN);
 }
 
 /* Settings follow the preset until one of the preset's own is changed by hand. */
-
-static gboolean
-is_preset_key (const char *key)
-{
-  static const char *const keys[] = { "batch_size",  "workers", "prefetch",
-                                      "amp",         "pinned",  "persistent_workers",
-                                      "vram_budget", NULL };
-  return g_strv_contains (keys, key);
-}
 
 static void
 respect_device (DynoSetup *self)
@@ -43,8 +78,8 @@ respect_device (DynoSetup *self)
     self->job->settings.amp = FALSE;
 }
 
-void
-dyno_setup_follow_preset (DynoSetup *self)
+static void
+follow_preset (DynoSetup *self)
 {
   const DynoPreset *preset = dyno_setup_get_preset (self);
   const DynoDatasetInfo *info = dyno_setup_get_info (self);
@@ -56,6 +91,73 @@ dyno_setup_follow_preset (DynoSetup *self)
   dyno_preset_apply (preset, self->level, MAX (width, height), &self->job->settings);
   respect_device (self);
   self->by_hand = FALSE;
+}
+
+/* Data set */
+
+static void
+scanned (gpointer data)
+{
+  announce (data, DYNO_SETUP_DATASET);
+}
+
+static void
+opened (const char *location, DynoDataset *dataset, const GError *error, gpointer data)
+{
+  DynoSetup *self = data;
+  if (!dataset)
+    {
+      announce (self, DYNO_SETUP_DATASET);
+      if (!self->closed && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        g_signal_emit (self, signals[FAILED], 0, error);
+      return;
+    }
+  dyno_dataset_unref (self->dataset);
+  self->dataset = dyno_dataset_ref (dataset);
+  g_free (self->job->data);
+  self->job->data = g_strdup (location);
+  if (!self->by_hand)
+    follow_preset (self);
+  announce (self, DYNO_SETUP_DATASET | DYNO_SETUP_SETTINGS);
+  plan_later (self);
+}
+
+void
+dyno_setup_open_data (DynoSetup *self, const char *location)
+{
+  DynoDatasetParams params;
+  g_return_if_fail (DYNO_IS_SETUP (self) && location);
+  if (self->locked)
+    return;
+  dyno_job_get_dataset_params (self->job, &params);
+  params.targets = NULL; /* found beside the data */
+  dyno_data_opener_open (self->opener, location, &params);
+  announce (self, DYNO_SETUP_DATASET);
+}
+
+void
+dyno_setup_cancel_open (DynoSetup *self)
+{
+  if (dyno_data_opener_cancel (self->opener))
+    announce (self, DYNO_SETUP_DATASET);
+}
+
+const char *
+dyno_setup_get_opening (DynoSetup *self, guint64 *found)
+{
+  return dyno_data_opener_get_location (self->opener, found);
+}
+
+DynoDataset *
+dyno_setup_get_dataset (DynoSetup *self)
+{
+  return self->dataset;
+}
+
+const DynoDatasetInfo *
+dyno_setup_get_info (DynoSetup *self)
+{
+  return self->dataset ? dyno_dataset_get_info (self->dataset) : NULL;
 }
 
 /* Devices and presets */
@@ -71,11 +173,28 @@ list_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
     g_task_return_error (task, error);
 }
 
+/* The names of device and preset in the job, after another choice of either. */
 static void
-renew_presets (DynoSetup *self)
+name_choices (DynoSetup *self)
+{
+  const DynoPreset *preset = dyno_setup_get_preset (self);
+  const DynoDeviceInfo *device = dyno_setup_get_device (self);
+  g_free (self->job->preset);
+  self->job->preset = preset ? g_strdup (preset->id) : NULL;
+  self->job->device = device ? (int) device->index : -1;
+}
+
+/* After the list of devices, or another one of them: its presets, and the settings for it. */
+static void
+take_device (DynoSetup *self)
 {
   g_clear_pointer (&self->presets, g_ptr_array_unref);
   self->presets = dyno_preset_list (dyno_setup_get_device (self));
+  name_choices (self);
+  if (self->by_hand)
+    respect_device (self);
+  else
+    follow_preset (self);
 }
 
 /* On a software device the first start is small enough for a curve within seconds. */
@@ -97,14 +216,10 @@ list_done (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoSetup *self = DYNO_SETUP (source);
   self->devices = g_task_propagate_pointer (G_TASK (result), &self->device_error);
-  renew_presets (self);
-  if (self->by_hand)
-    respect_device (self);
-  else
-    dyno_setup_follow_preset (self);
+  take_device (self);
   start_small (self);
-  dyno_setup_announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
-  dyno_setup_plan_later (self);
+  announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
+  plan_later (self);
 }
 
 void
@@ -140,14 +255,9 @@ dyno_setup_set_device (DynoSetup *self, guint index)
   if (self->locked || !self->devices || index >= self->devices->len || index == self->device)
     return;
   self->device = index;
-  self->job->device = (int) dyno_setup_get_device (self)->index;
-  renew_presets (self);
-  if (self->by_hand)
-    respect_device (self);
-  else
-    dyno_setup_follow_preset (self);
-  dyno_setup_announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
-  dyno_setup_plan_later (self);
+  take_device (self);
+  announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
+  plan_later (self);
 }
 
 GPtrArray *
@@ -181,12 +291,10 @@ dyno_setup_get_level (DynoSetup *self)
 static void
 choose_preset (DynoSetup *self)
 {
-  const DynoPreset *preset = dyno_setup_get_preset (self);
-  g_free (self->job->preset);
-  self->job->preset = preset ? g_strdup (preset->id) : NULL;
-  dyno_setup_follow_preset (self);
-  dyno_setup_announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
-  dyno_setup_plan_later (self);
+  name_choices (self);
+  follow_preset (self);
+  announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
+  plan_later (self);
 }
 
 void
@@ -213,11 +321,6 @@ dyno_setup_set_level (DynoSetup *self, DynoLevel level)
 const DynoJob *
 dyno_setup_get_job (DynoSetup *self)
 {
-  const DynoPreset *preset = dyno_setup_get_preset (self);
-  const DynoDeviceInfo *device = dyno_setup_get_device (self);
-  g_free (self->job->preset);
-  self->job->preset = preset ? g_strdup (preset->id) : NULL;
-  self->job->device = device ? (int) device->index : -1;
   return self->job;
 }
 
@@ -228,8 +331,30 @@ dyno_setup_set_model (DynoSetup *self, const char *name)
     return;
   g_free (self->job->model);
   self->job->model = g_strdup (name);
-  dyno_setup_announce (self, DYNO_SETUP_MODEL);
-  dyno_setup_plan_later (self);
+  announce (self, DYNO_SETUP_MODEL);
+  plan_later (self);
+}
+
+/* Whether a data set that was opened by one would be another by the other. */
+static gboolean
+opens_otherwise (const DynoSettings *a, const DynoSettings *b)
+{
+  guint n;
+  const DynoSettingInfo *list = dyno_setting_list (&n);
+  for (guint i = 0; i < n; i++)
+    {
+      if (list[i].opens_data
+          && dyno_settings_get_number (a, list[i].key) != dyno_settings_get_number (b, list[i].key))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+open_again (DynoSetup *self)
+{
+  if (self->dataset && !dyno_dataset_get_info (self->dataset)->generated)
+    dyno_setup_open_data (self, self->job->data);
 }
 
 gboolean
@@ -239,22 +364,31 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   g_return_val_if_fail (info, FALSE);
   if (dyno_settings_get_number (&self->job->settings, key) == value)
     return TRUE;
-  if (self->locked && !info->live)
+  if (self->locked && info->live == DYNO_SETTING_LIVE_NO)
     return TRUE;
   if (!dyno_settings_set_number (&self->job->settings, key, value, error))
     return FALSE;
-  if (is_preset_key (key))
+  if (info->by_preset)
     self->by_hand = TRUE;
-  else if (g_str_equal (key, "image_size") && !self->by_hand)
-    dyno_setup_follow_preset (self);
-  else if ((g_str_equal (key, "data.layout") && self->dataset
-            && dyno_dataset_get_info (self->dataset)->axes)
-           || (g_str_equal (key, "data.links") && self->dataset
-               && !dyno_dataset_get_info (self->dataset)->generated))
-    dyno_setup_open_data (self, self->job->data);
-  dyno_setup_announce (self, DYNO_SETUP_SETTINGS);
-  dyno_setup_plan_later (self);
+  else if (!self->by_hand && !self->locked)
+    follow_preset (self); /* its advice depends on the size of images */
+  if (info->opens_data)
+    open_again (self);
+  announce (self, DYNO_SETUP_SETTINGS);
+  plan_later (self);
   return TRUE;
+}
+
+/* All settings at once: none follows the preset any more.  TRUE: the data set is to be opened
+ * again. */
+static gboolean
+take_settings (DynoSetup *self, const DynoSettings *settings)
+{
+  gboolean otherwise = opens_otherwise (&self->job->settings, settings);
+  self->job->settings = *settings;
+  respect_device (self);
+  self->by_hand = TRUE;
+  return otherwise;
 }
 
 void
@@ -262,11 +396,10 @@ dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings)
 {
   if (self->locked)
     return;
-  self->job->settings = *settings;
-  respect_device (self);
-  self->by_hand = TRUE;
-  dyno_setup_announce (self, DYNO_SETUP_SETTINGS);
-  dyno_setup_plan_later (self);
+  if (take_settings (self, settings))
+    open_again (self);
+  announce (self, DYNO_SETUP_SETTINGS);
+  plan_later (self);
 }
 
 void
@@ -279,37 +412,52 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
     {
       g_free (self->preset);
       self->preset = g_strdup (job->preset);
+      name_choices (self);
     }
   if (job->model)
     {
       g_free (self->job->model);
       self->job->model = g_strdup (job->model);
     }
-  self->job->settings = job->settings;
-  respect_device (self);
-  self->by_hand = TRUE;
-  dyno_setup_announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
+  gboolean otherwise = take_settings (self, &job->settings);
+  announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (job->data && g_strcmp0 (job->data, self->job->data) != 0)
     dyno_setup_open_data (self, job->data);
-  dyno_setup_plan_later (self);
+  else if (otherwise)
+    open_again (self);
+  plan_later (self);
 }
 
-const char *
+static char *
+describe_dependency (const DynoSettingInfo *info)
+{
+  double value = 0;
+  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+  if (other->type == DYNO_SETTING_BOOL && value == 0)
+    /* Translators: title of a setting that is a switch */
+    return g_strdup_printf (_ ("Has no effect while “%s” is on."), _ (other->title));
+  if (other->type == DYNO_SETTING_BOOL)
+    return g_strdup_printf (_ ("Has no effect while “%s” is off."), _ (other->title));
+  /* Translators: title of a setting, and the value of it that is needed */
+  return g_strdup_printf (_ ("Has an effect only where “%s” is %s."), _ (other->title),
+                          dyno_words_choice (other->values[(guint) value]));
+}
+
+char *
 dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info)
 {
   const DynoDeviceInfo *device = dyno_setup_get_device (self);
   const DynoDatasetInfo *data = dyno_setup_get_info (self);
-  if (self->locked && !info->live)
-    return _ ("Cannot be changed while a run goes on.");
+  if (self->locked && info->live == DYNO_SETTING_LIVE_NO)
+    return g_strdup (_ ("Cannot be changed while a run goes on."));
   if (g_str_equal (info->key, "amp") && device && !device->fp16)
-    return _ ("This device has no 16-bit floating point arithmetic, which AMP needs.");
+    return g_strdup (_ ("This device has no 16-bit floating point arithmetic, which AMP needs."));
   if (g_str_equal (info->key, "image_size") && data && !data->resizable)
-    return _ ("Samples of this data set have one fixed size.");
+    return g_strdup (_ ("Samples of this data set have one fixed size."));
   if (g_str_equal (info->key, "data.val_split") && data && data->has_split)
-    return _ ("This data set brings its own validation part.");
-  if (g_str_equal (info->key, "momentum")
-      && self->job->settings.optimizer != DYNO_OPTIMIZER_NAME_SGD)
-    return _ ("Only SGD has a momentum to set.");
+    return g_strdup (_ ("This data set brings its own validation part."));
+  if (!dyno_setting_counts (info, &self->job->settings))
+    return describe_dependency (info);
   return NULL;
 }
 
@@ -333,7 +481,7 @@ dyno_setup_get_obstacle (DynoSetup *self)
     return g_strdup (_ ("No device to train on."));
   if (!self->devices)
     return g_strdup (_ ("Looking for devices…"));
-  if (self->open_data)
+  if (dyno_setup_get_opening (self, NULL))
     return g_strdup (_ ("The data set is being opened."));
   if (!info)
     return g_strdup (_ ("Choose a data set first."));
@@ -350,7 +498,7 @@ dyno_setup_set_locked (DynoSetup *self, gboolean locked)
   if (self->locked == locked)
     return;
   self->locked = locked;
-  dyno_setup_announce (self, DYNO_SETUP_LOCK);
+  announce (self, DYNO_SETUP_LOCK);
 }
 
 gboolean
@@ -413,11 +561,8 @@ void
 dyno_setup_shutdown (DynoSetup *self)
 {
   self->closed = TRUE;
-  self->plan_serial++;
-  g_clear_handle_id (&self->plan_timer, g_source_remove);
-  if (self->opening)
-    g_cancellable_cancel (self->opening);
-  dyno_setup_end_opening (self);
+  dyno_data_opener_cancel (self->opener);
+  g_clear_pointer (&self->planner, dyno_planner_free);
 }
 
 DynoSetup *
@@ -430,6 +575,8 @@ static void
 dyno_setup_finalize (GObject *object)
 {
   DynoSetup *self = DYNO_SETUP (object);
+  dyno_data_opener_free (self->opener);
+  dyno_planner_free (self->planner);
   dyno_job_unref (self->job);
   g_clear_pointer (&self->devices, g_ptr_array_unref);
   g_clear_error (&self->device_error);
@@ -461,7 +608,10 @@ dyno_setup_class_init (DynoSetupClass *class)
 static void
 dyno_setup_init (DynoSetup *self)
 {
+  static const DynoDataOpenerWatch watch = { scanned, opened };
   self->job = dyno_job_new ();
+  self->opener = dyno_data_opener_new (&watch, self);
+  self->planner = dyno_planner_new (planned, self);
   self->preset = g_strdup ("");
   self->level = DYNO_LEVEL_RECOMMENDED;
 }

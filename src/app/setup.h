@@ -64,8 +64,8 @@ gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, 
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 
-/* Why a setting cannot be changed now (translated; static), or NULL. */
-const char *dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info);
+/* Why a setting cannot be changed now (translated; g_free), or NULL. */
+char *dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info);
 
 const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
 /* when it does not fit, or the plan's error; else NULL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The window.  It ties the setup (left), the monitor and the tuner (right) together: every command
- * is an action here, and what may be done follows from their states alone (update_actions).
+ * is an action here, and what may be done follows from their states alone (update_actions, which
+ * shows and changes none of them).  While something is at work the setup is locked (work_changed).
  *
  * While a run goes on the monitor is drained once a frame as long as the window is seen, and by a
  * slow timer in any case.  Closing in mid-run asks, then stops, and the window goes once the run is
@@ -44,6 +45,14 @@ enable (DynoWindow *self, const char *name, gboolean enabled)
       G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
 }
 
+/* Nothing is at work, and the window stays. */
+static gboolean
+is_idle (DynoWindow *self)
+{
+  return !self->closing && !dyno_run_monitor_is_active (self->monitor)
+         && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
+}
+
 static void
 update_actions (DynoWindow *self)
 {
@@ -54,7 +63,7 @@ update_actions (DynoWindow *self)
   gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
   g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
-  gboolean idle = !running && !tuning && !self->closing;
+  gboolean idle = is_idle (self);
   /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
   gboolean tunable = idle && (!obstacle || (plan && !plan->fits));
   enable (self, "start", idle && !obstacle);
@@ -68,7 +77,6 @@ update_actions (DynoWindow *self)
   enable (self, "open-file", idle);
   enable (self, "open-settings", idle);
   enable (self, "export-curves", status->n_steps > 0);
-  dyno_setup_set_locked (self->setup, !idle);
 
   gtk_widget_set_visible (self->start_button, !running);
   gtk_widget_set_visible (self->pause_button, running);
@@ -84,6 +92,14 @@ update_actions (DynoWindow *self)
                                     paused ? _ ("_Resume") : _ ("_Pause"));
   if (status->state != DYNO_SESSION_NEW)
     gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
+}
+
+/* A run, the tuner or the window has begun or ended something. */
+static void
+work_changed (DynoWindow *self)
+{
+  dyno_setup_set_locked (self->setup, !is_idle (self));
+  update_actions (self);
 }
 
 /* Draining */
@@ -139,7 +155,7 @@ start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
                           dyno_setup_get_dataset (self->setup));
   dyno_state_save_setup (self->state, self->setup);
   update_draining (self);
-  update_actions (self);
+  work_changed (self);
   gtk_widget_grab_focus (self->pause_button);
 }
 
@@ -186,7 +202,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   gboolean had_focus =
       gtk_widget_has_focus (self->pause_button) || gtk_widget_has_focus (self->stop_button);
   update_draining (self);
-  update_actions (self);
+  work_changed (self);
   if (had_focus)
     gtk_widget_grab_focus (self->start_button);
   finish_closing (self);
@@ -195,7 +211,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
 static void
 tune_changed (DynoTunePage *page, DynoWindow *self)
 {
-  update_actions (self);
+  work_changed (self);
   finish_closing (self);
 }
 
@@ -446,8 +462,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
       if (self->ready)
         dyno_state_save_setup (self->state, setup);
     }
-  if (flags & ~(guint) DYNO_SETUP_LOCK)
-    update_actions (self);
+  update_actions (self);
 }
 
 static void
@@ -488,7 +503,7 @@ dyno_window_stop_and_close (DynoWindow *self)
   self->closing = TRUE;
   dyno_run_monitor_stop (self->monitor);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
-  update_actions (self);
+  work_changed (self);
   finish_closing (self);
 }
 
@@ -662,7 +677,7 @@ dyno_window_init (DynoWindow *self)
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
-  g_signal_connect_object (self->monitor, "changed", G_CALLBACK (update_actions), self,
+  g_signal_connect_object (self->monitor, "changed", G_CALLBACK (work_changed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->monitor, "failed", G_CALLBACK (run_failed), self, 0);
   g_signal_connect_object (self->monitor, "warning", G_CALLBACK (run_warned), self, 0);

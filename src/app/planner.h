@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans jobs in a thread, for a window that asks after each change: a moment later, so that typing
+ * makes one plan and not five, and an answer to an older question is dropped.  Main thread only;
+ * the answer comes on it, and never after _free. */
+#pragma once
+#include "job.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoPlanner DynoPlanner;
+
+/* plan NULL: error says why, or there was no data set or device to plan with and error is NULL. */
+typedef void (*DynoPlannerAnswer) (const DynoJob *job, const DynoJobPlan *plan, const GError *error,
+                                   gpointer data);
+
+DynoPlanner *dyno_planner_new (DynoPlannerAnswer answer, gpointer data);
+void dyno_planner_free (DynoPlanner *planner);
+
+/* job is copied, data set and device too in their way; both may be NULL. */
+void dyno_planner_ask (DynoPlanner *planner, const DynoJob *job, DynoDataset *dataset,
+                       const DynoDeviceInfo *device);
+
+G_END_DECLS
