@@ -203,44 +203,61 @@ dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
 
 /* Parameters ----------------------------------------------------------------------------------- */
 
-/* Fills n_elements and the fans from layout and dims; FALSE on overflow or an empty dimension. */
+/* For matrix products: inputs and outputs are padded, and an output is the fastest index. */
+static DynoParameterLayout
+layout_of (guint n_dims, guint32 out, guint32 in, guint32 h, guint32 w)
+{
+  return (DynoParameterLayout){
+    .n_dims = n_dims,
+    .extent = { out, in, h, w },
+    .padded = { (guint32) dyno_align_up (out, 8), n_dims > 1 ? (guint32) dyno_align_up (in, 8) : in,
+                h, w },
+    .order = { 2, 3, 1, 0 },
+  };
+}
+
+DynoParameterLayout
+dyno_layout_vector (guint32 c)
+{
+  return layout_of (1, c, 1, 1, 1);
+}
+
+DynoParameterLayout
+dyno_layout_conv (guint32 out, guint32 in, guint32 kernel_h, guint32 kernel_w)
+{
+  return layout_of (4, out, in, kernel_h, kernel_w);
+}
+
+DynoParameterLayout
+dyno_layout_linear (guint32 out, guint32 h, guint32 w, guint32 c)
+{
+  return layout_of (2, out, c, h, w);
+}
+
+/* Fills dims, n_elements and PyTorch's fans from the layout; FALSE on overflow or an empty
+ * dimension. */
 static gboolean
 parameter_measure (DynoParameter *parameter)
 {
-  const guint32 *dims = parameter->dims;
-  for (guint i = 0; i < parameter->n_dims; i++)
-    if (dims[i] == 0 || dims[i] > G_MAXINT32)
-      return FALSE;
-  guint64 size = dyno_align_up (dims[0], 8);
-  guint64 in = 1, receptive = 1;
-  switch (parameter->layout)
+  const DynoParameterLayout *layout = &parameter->layout;
+  guint64 size = 1, receptive = 1;
+  parameter->n_dims = layout->n_dims;
+  for (guint i = 0; i < DYNO_LAYOUT_N_AXES; i++)
     {
-    case DYNO_LAYOUT_VECTOR:
-      parameter->fan_in = parameter->fan_out = dims[0];
-      break;
-    case DYNO_LAYOUT_CONV:
-      receptive = (guint64) dims[2] * dims[3];
-      in = dyno_align_up (dims[1], 8);
-      break;
-    case DYNO_LAYOUT_LINEAR:
-      receptive = (guint64) parameter->flat_h * parameter->flat_w;
-      in = dyno_align_up (parameter->flat_c, 8);
-      break;
+      guint dim = MIN (i, layout->n_dims - 1);
+      guint64 whole = MAX (parameter->dims[dim], 1);
+      if (layout->extent[i] == 0 || layout->extent[i] > G_MAXINT32
+          || layout->padded[i] < layout->extent[i]
+          || !dyno_size_mul (size, layout->padded[i], &size) || size > G_MAXINT32
+          || !dyno_size_mul (whole, layout->extent[i], &whole) || whole > G_MAXINT32)
+        return FALSE;
+      parameter->dims[dim] = (guint32) whole;
     }
-  if (!dyno_size_mul (size, in, &size) || !dyno_size_mul (size, receptive, &size)
-      || size > G_MAXINT32)
-    return FALSE;
+  for (guint i = 2; i < layout->n_dims; i++)
+    receptive *= parameter->dims[i];
   parameter->n_elements = size;
-  if (parameter->layout == DYNO_LAYOUT_CONV)
-    {
-      parameter->fan_in = (guint32) (dims[1] * receptive);
-      parameter->fan_out = (guint32) (dims[0] * receptive);
-    }
-  else if (parameter->layout == DYNO_LAYOUT_LINEAR)
-    {
-      parameter->fan_in = dims[1];
-      parameter->fan_out = dims[0];
-    }
+  parameter->fan_in = (guint32) (parameter->dims[layout->n_dims > 1] * receptive);
+  parameter->fan_out = (guint32) (parameter->dims[0] * receptive);
   return TRUE;
 }
 
@@ -293,8 +310,9 @@ parameter_add (DynoGraph *graph, DynoParameter *parameter)
   return parameter;
 }
 
-static DynoParameter *
-parameter_make (DynoGraph *graph, const char *name, const DynoParameter *shape)
+DynoParameter *
+dyno_graph_parameter (DynoGraph *graph, const char *name, const DynoParameterLayout *layout,
+                      DynoInit init, gboolean is_state)
 {
   if (graph->sealed)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL,
@@ -306,8 +324,9 @@ parameter_make (DynoGraph *graph, const char *name, const DynoParameter *shape)
         return dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL, "two parameters are named %s", name);
     }
   DynoParameter *parameter = g_new0 (DynoParameter, 1);
-  *parameter = *shape;
-  parameter->name = g_strdup (name);
+  *parameter = (DynoParameter){
+    .name = g_strdup (name), .layout = *layout, .init = init, .is_state = is_state
+  };
   if (!parameter_measure (parameter))
     {
       parameter_free (parameter);
@@ -315,41 +334,6 @@ parameter_make (DynoGraph *graph, const char *name, const DynoParameter *shape)
                               name);
     }
   return parameter_add (graph, parameter);
-}
-
-DynoParameter *
-dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout, const guint32 *dims,
-                      DynoInit init, gboolean is_state)
-{
-  static const guint n_dims[] = {
-    [DYNO_LAYOUT_VECTOR] = 1, [DYNO_LAYOUT_CONV] = 4, [DYNO_LAYOUT_LINEAR] = 2
-  };
-  if (layout == DYNO_LAYOUT_LINEAR)
-    return dyno_graph_parameter_linear (graph, name, dims[0], 1, 1, dims[1], init);
-  DynoParameter shape = {
-    .layout = layout, .n_dims = n_dims[layout], .init = init, .is_state = is_state
-  };
-  for (guint i = 0; i < shape.n_dims; i++)
-    shape.dims[i] = dims[i];
-  return parameter_make (graph, name, &shape);
-}
-
-DynoParameter *
-dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out, guint32 h, guint32 w,
-                             guint32 c, DynoInit init)
-{
-  guint64 in = c;
-  if (!dyno_size_mul (in, h, &in) || !dyno_size_mul (in, w, &in) || in > G_MAXINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: rows of %u x %u x %u are too long",
-                            name, h, w, c);
-  DynoParameter shape = { .layout = DYNO_LAYOUT_LINEAR,
-                          .dims = { out, (guint32) in },
-                          .n_dims = 2,
-                          .init = init,
-                          .flat_h = h,
-                          .flat_w = w,
-                          .flat_c = c };
-  return parameter_make (graph, name, &shape);
 }
 
 /* Nodes ---------------------------------------------------------------------------------------- */

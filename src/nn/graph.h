@@ -86,13 +86,26 @@ struct _DynoTensor {
   DynoParameter *parameter; /* of MASTER, HALF and GRADIENT tensors */
 };
 
-/* How a parameter lies in memory, against torchvision's layout. */
-typedef enum {
-  DYNO_LAYOUT_VECTOR, /* [cp] <- [c] */
-  /* [kh][kw][cin_p][cout_p] <- [cout][cin][kh][kw]; cin_p and cout_p rounded up to 8, pads zero */
-  DYNO_LAYOUT_CONV,
-  DYNO_LAYOUT_LINEAR, /* [in_p][out_p] <- [out][in] */
-} DynoLayout;
+/* How a parameter lies in memory, against torchvision's array.  The array is seen with up to four
+ * axes; memory has the same axes in another order, some of them padded with zeros. */
+#define DYNO_LAYOUT_N_AXES 4
+
+typedef struct {
+  /* torchvision's axes; the last of them is all the extents from there on: that of a linear layer
+   * which reads a flattened (C, H, W) */
+  guint n_dims;
+  guint32 extent[DYNO_LAYOUT_N_AXES]; /* slowest first; 1 where there are fewer */
+  guint32 padded[DYNO_LAYOUT_N_AXES]; /* of each of these in memory, >= extent */
+  guint8 order[DYNO_LAYOUT_N_AXES];   /* of memory: which axis, slowest first */
+} DynoParameterLayout;
+
+/* [cp] <- [c] */
+DynoParameterLayout dyno_layout_vector (guint32 c);
+/* [kh][kw][in_p][out_p] <- [out][in][kh][kw] */
+DynoParameterLayout dyno_layout_conv (guint32 out, guint32 in, guint32 kernel_h, guint32 kernel_w);
+/* [h][w][c_p][out_p] <- [out][c * h * w], of rows that are a flattened (H, W, C); h = w = 1 for a
+ * plain one */
+DynoParameterLayout dyno_layout_linear (guint32 out, guint32 h, guint32 w, guint32 c);
 
 typedef enum {
   DYNO_INIT_ZERO,
@@ -107,20 +120,17 @@ typedef enum {
 struct _DynoParameter {
   guint index;
   char *name; /* torchvision's: "layer1.0.conv1.weight" */
-  DynoLayout layout;
+  DynoParameterLayout layout;
   guint32 dims[4]; /* torchvision's shape: conv O, I, KH, KW; linear O, I; vector C */
   guint n_dims;
   DynoInit init;
   guint32 fan_in, fan_out; /* from dims; a bias' fan_in is set by its op to the weight's */
-  /* LINEAR that reads a flattened (H, W, C): row (h*W + w)*C_p + c of memory is column
-   * c*H*W + h*W + w of torchvision's matrix; 1, 1, I for a plain one */
-  guint32 flat_h, flat_w, flat_c;
-  guint64 element_offset; /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
-  guint64 n_elements;     /* in memory, pads included */
-  gboolean is_state;      /* running statistic: lies in STATE at element_offset, has no gradient */
-  DynoTensor *master;     /* F32; for a state: its tensor */
-  DynoTensor *compute;    /* what matrix ops read: F16 copy with AMP, else master */
-  DynoTensor *gradient;   /* F32; NULL for state, and in an evaluation graph */
+  guint64 element_offset;  /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
+  guint64 n_elements;      /* in memory, pads included */
+  gboolean is_state;       /* running statistic: lies in STATE at element_offset, has no gradient */
+  DynoTensor *master;      /* F32; for a state: its tensor */
+  DynoTensor *compute;     /* what matrix ops read: F16 copy with AMP, else master */
+  DynoTensor *gradient;    /* F32; NULL for state, and in an evaluation graph */
 };
 
 typedef enum {
@@ -182,16 +192,10 @@ DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dty
 DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
                                    guint32 w, guint32 c);
 
-/* A parameter (or, with is_state, a running statistic) and its tensors.  dims in torchvision's
- * order. */
-DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name, DynoLayout layout,
-                                     const guint32 *dims, DynoInit init, gboolean is_state);
-
-/* The weight of a linear layer that reads (N, H, W, C) as rows: dims are (out, C*H*W), memory is
- * [H*W*C_p][out_p].  h = w = 1 for a plain one; dyno_graph_parameter makes the same of
- * LAYOUT_LINEAR. */
-DynoParameter *dyno_graph_parameter_linear (DynoGraph *graph, const char *name, guint32 out,
-                                            guint32 h, guint32 w, guint32 c, DynoInit init);
+/* A parameter (or, with is_state, a running statistic) and its tensors. */
+DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
+                                     const DynoParameterLayout *layout, DynoInit init,
+                                     gboolean is_state);
 
 /* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
 void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);

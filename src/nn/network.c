@@ -178,8 +178,8 @@ dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight, const Dyn
   guint n = graph->parameters->len;
   *weight = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL;
   *bias = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
-  return n >= 2 && (*weight)->layout == DYNO_LAYOUT_LINEAR && (*bias)->layout == DYNO_LAYOUT_VECTOR
-         && !(*bias)->is_state && (*weight)->dims[0] == (*bias)->dims[0] && graph->logits
+  return n >= 2 && (*weight)->n_dims == 2 && (*bias)->n_dims == 1 && !(*bias)->is_state
+         && (*weight)->dims[0] == (*bias)->dims[0] && graph->logits
          && (*bias)->dims[0] == graph->logits->c;
 }
 

@@ -13,19 +13,25 @@ typedef struct {
   guint32 kernel_h, kernel_w;
   guint32 stride_h, stride_w; /* 0 reads as 1 */
   guint32 pad_h, pad_w;
+  /* 0 reads as 1; else as many as x and y have channels (depthwise): output k reads channel k */
+  guint32 groups;
   gboolean bias;
   DynoInit init; /* of the weight */
 } DynoConv2dParams;
 
 /* (N, H, W, C) -> (N, OH, OW, out_channels), OH = (H + 2 pad_h - kernel_h) / stride_h + 1.
- * Cross-correlation, as PyTorch. */
+ * Cross-correlation, as PyTorch.  In one dimension: x is (N, 1, T, C), the kernel 1 high. */
 DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
-/* (N, 1, 1, C) or (N, H, W, C) taken as N rows of H*W*C (order H, W, C: equal to PyTorch's flatten
- * only for H = W = 1) -> (N, 1, 1, out).  With bias. A 1x1 convolution underneath. */
+/* On the last axis: (N, H, W, C) -> (N, H, W, out), each of the N*H*W rows by itself; a sequence
+ * (N, T, F) is (N, 1, T, F).  With bias.  A 1x1 convolution underneath. */
 DynoTensor *dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
                          DynoInit init);
+
+/* The same behind PyTorch's flatten: (N, H, W, C) taken as N rows of C*H*W -> (N, 1, 1, out). */
+DynoTensor *dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
+                                   DynoInit init);
 
 /* Normalises over N, H, W a channel; eps 1e-5; running mean and (unbiased) variance with momentum
  * 0.1; parameters name.weight, name.bias, states name.running_mean, name.running_var (and

@@ -12,43 +12,39 @@
 #include <math.h>
 #include <string.h>
 
-/* Where element (o, i, r) of torchvision's array lies in memory; r = kh * KW + kw, or h * W + w of
- * a flattened input. */
+/* Where element (o, i, y, x) of torchvision's array, seen with the layout's axes, lies in memory. */
 typedef struct {
-  guint64 out, in, receptive;    /* counts in torchvision's array */
-  guint64 out_padded, in_padded; /* in memory */
+  guint64 extent[DYNO_LAYOUT_N_AXES];
+  guint64 stride[DYNO_LAYOUT_N_AXES]; /* in memory */
 } Shape;
 
 static Shape
 shape_of (const DynoParameter *parameter)
 {
-  Shape s = { .out = parameter->dims[0], .in = 1, .receptive = 1, .in_padded = 1 };
-  s.out_padded = dyno_align_up (s.out, 8);
-  if (parameter->layout == DYNO_LAYOUT_CONV)
+  const DynoParameterLayout *layout = &parameter->layout;
+  guint64 stride = 1;
+  Shape s;
+  for (guint i = DYNO_LAYOUT_N_AXES; i-- > 0;)
     {
-      s.in = parameter->dims[1];
-      s.receptive = (guint64) parameter->dims[2] * parameter->dims[3];
-      s.in_padded = dyno_align_up (s.in, 8);
-    }
-  else if (parameter->layout == DYNO_LAYOUT_LINEAR)
-    {
-      s.in = parameter->flat_c;
-      s.receptive = (guint64) parameter->flat_h * parameter->flat_w;
-      s.in_padded = dyno_align_up (s.in, 8);
+      guint axis = layout->order[i];
+      s.extent[axis] = layout->extent[axis];
+      s.stride[axis] = stride;
+      stride *= layout->padded[axis];
     }
   return s;
 }
 
+/* r counts the last two axes as one */
 static inline guint64
 torch_index (const Shape *s, guint64 o, guint64 i, guint64 r)
 {
-  return (o * s->in + i) * s->receptive + r;
+  return (o * s->extent[1] + i) * s->extent[2] * s->extent[3] + r;
 }
 
 static inline guint64
-packed_index (const Shape *s, guint64 o, guint64 i, guint64 r)
+packed_index (const Shape *s, guint64 o, guint64 i, guint64 y, guint64 x)
 {
-  return (r * s->in_padded + i) * s->out_padded + o;
+  return o * s->stride[0] + i * s->stride[1] + y * s->stride[2] + x * s->stride[3];
 }
 
 /* Elements from which more than one thread is worth its start; and inputs, values that a turn
@@ -80,11 +76,13 @@ pack_inputs (guint index, gpointer data)
 {
   const Packing *p = data;
   const Shape *s = &p->shape;
-  guint64 first = (guint64) index * PACK_INPUTS, end = MIN (first + PACK_INPUTS, s->in);
-  for (guint64 o = 0; o < s->out; o++)
+  guint64 first = (guint64) index * PACK_INPUTS, end = MIN (first + PACK_INPUTS, s->extent[1]);
+  for (guint64 o = 0; o < s->extent[0]; o++)
     for (guint64 i = first; i < end; i++)
-      for (guint64 r = 0; r < s->receptive; r++)
-        p->packed[packed_index (s, o, i, r)] = p->torch[torch_index (s, o, i, r)];
+      for (guint64 y = 0; y < s->extent[2]; y++)
+        for (guint64 x = 0; x < s->extent[3]; x++)
+          p->packed[packed_index (s, o, i, y, x)] =
+              p->torch[torch_index (s, o, i, y * s->extent[3] + x)];
 }
 
 void
@@ -92,18 +90,19 @@ dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *
 {
   Packing packing = { shape_of (parameter), torch, packed };
   memset (packed, 0, parameter->n_elements * sizeof (float));
-  run_turns (parameter->n_elements, (packing.shape.in + PACK_INPUTS - 1) / PACK_INPUTS, pack_inputs,
-             &packing);
+  run_turns (parameter->n_elements, (packing.shape.extent[1] + PACK_INPUTS - 1) / PACK_INPUTS,
+             pack_inputs, &packing);
 }
 
 void
 dyno_parameter_unpack (const DynoParameter *parameter, const float *packed, float *torch)
 {
   Shape s = shape_of (parameter);
-  for (guint64 r = 0; r < s.receptive; r++)
-    for (guint64 i = 0; i < s.in; i++)
-      for (guint64 o = 0; o < s.out; o++)
-        torch[torch_index (&s, o, i, r)] = packed[packed_index (&s, o, i, r)];
+  for (guint64 r = 0; r < s.extent[2] * s.extent[3]; r++)
+    for (guint64 i = 0; i < s.extent[1]; i++)
+      for (guint64 o = 0; o < s.extent[0]; o++)
+        torch[torch_index (&s, o, i, r)] =
+            packed[packed_index (&s, o, i, r / s.extent[3], r % s.extent[3])];
 }
 
 guint64

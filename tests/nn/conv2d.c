@@ -140,6 +140,7 @@ shape_of (const ReferenceConv2d *s, gboolean half)
                             .stride_w = s->stride_w,
                             .pad_h = s->pad_h,
                             .pad_w = s->pad_w,
+                            .groups = 1,
                             .half = half };
 }
 
@@ -195,7 +196,7 @@ test_linear (void)
             harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
         DynoTensor *input = harness_input (h, "x", n, sizes[i][1], sizes[i][2], c, x);
         DynoTensor *y =
-            dyno_linear (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+            dyno_linear_flattened (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
         harness_set_parameter (h, "fc.weight", weight);
         harness_set_parameter (h, "fc.bias", bias);
         harness_set_gradient (h, y, dy);
@@ -221,6 +222,91 @@ test_linear (void)
       }
 }
 
+/* The last axis alone: every pixel, or step of a sequence (N, 1, T, F), is a row. */
+static void
+test_linear_last_axis (void)
+{
+  static const guint32 sizes[][5] = { { 3, 1, 7, 5, 10 }, { 2, 3, 4, 16, 9 } };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        guint32 n = sizes[i][0], h_in = sizes[i][1], w = sizes[i][2], c = sizes[i][3],
+                out = sizes[i][4], rows = n * h_in * w;
+        ReferenceConv2d s = { rows, 1, 1, c, out, 1, 1, 1, 1, 0, 0 };
+        g_autofree double *x = harness_random (1, rows * c, 1),
+                          *weight = harness_random (2, out * c, 1),
+                          *bias = harness_random (3, out, 1),
+                          *dy = harness_random (4, rows * out, 1);
+        g_autoptr (Harness) h =
+            harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+        DynoTensor *input = harness_input (h, "x", n, h_in, w, c, x);
+        DynoTensor *y =
+            dyno_linear (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+        g_assert_true (y->n == n && y->h == h_in && y->w == w && y->c == out);
+        harness_set_parameter (h, "fc.weight", weight);
+        harness_set_parameter (h, "fc.bias", bias);
+        harness_set_gradient (h, y, dy);
+        harness_run (h);
+        g_autofree double *y_want = g_new (double, rows *out), *dx_want = g_new (double, rows *c),
+                          *dw_want = g_new (double, out *c), *db_want = g_new (double, out);
+        reference_conv2d_forward (&s, x, weight, bias, y_want);
+        reference_conv2d_backward (&s, x, weight, dy, dx_want, dw_want, db_want);
+        g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input),
+                          *dw_got = harness_read_parameter_gradient (h, "fc.weight"),
+                          *db_got = harness_read_parameter_gradient (h, "fc.bias");
+        harness_assert_close (y_got, y_want, rows * out, harness_tolerance (h), "y");
+        harness_assert_close (dx_got, dx_want, rows * c, harness_tolerance (h), "dx");
+        harness_assert_close (dw_got, dw_want, out * c, harness_tolerance (h), "dweight");
+        harness_assert_close (db_got, db_want, out, harness_tolerance (h), "dbias");
+      }
+}
+
+/* Over a sequence (N, T, C), as (N, 1, T, C) with a kernel 1 high, against loops in one
+ * dimension. */
+static void
+test_one_dimensional (void)
+{
+  const guint32 n = 2, t = 11, c = 5, k = 10, taps = 3, stride = 2, pad = 1, out = 6;
+  g_autofree double *x = harness_random (1, n * t * c, 1),
+                    *weight = harness_random (2, k * c * taps, 1),
+                    *dy = harness_random (3, n * out * k, 1);
+  g_autofree double *y_want = g_new0 (double, n *out *k), *dx_want = g_new0 (double, n *t *c),
+                    *dw_want = g_new0 (double, k *c *taps);
+  for (guint32 i = 0; i < n * out * k * c * taps; i++)
+    {
+      guint32 tap = i % taps, channel = i / taps % c, o = i / taps / c % k, row = i / taps / c / k,
+              at = row % out * stride + tap;
+      if (at < pad || at - pad >= t)
+        continue;
+      guint32 from = (row / out * t + at - pad) * c + channel, w = (o * c + channel) * taps + tap;
+      y_want[row * k + o] += x[from] * weight[w];
+      dx_want[from] += dy[row * k + o] * weight[w];
+      dw_want[w] += dy[row * k + o] * x[from];
+    }
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      g_autoptr (Harness) h =
+          harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+      DynoTensor *input = harness_input (h, "x", n, 1, t, c, x);
+      DynoTensor *y = dyno_conv2d (harness_graph (h), input, "conv",
+                                   &(DynoConv2dParams){ .out_channels = k,
+                                                        .kernel_h = 1,
+                                                        .kernel_w = taps,
+                                                        .stride_w = stride,
+                                                        .pad_w = pad });
+      g_assert_cmpuint (y->h, ==, 1);
+      g_assert_cmpuint (y->w, ==, out);
+      harness_set_parameter (h, "conv.weight", weight);
+      harness_set_gradient (h, y, dy);
+      harness_run (h);
+      g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input),
+                        *dw_got = harness_read_parameter_gradient (h, "conv.weight");
+      harness_assert_close (y_got, y_want, n * out * k, harness_tolerance (h), "y");
+      harness_assert_close (dx_got, dx_want, n * t * c, harness_tolerance (h), "dx");
+      harness_assert_close (dw_got, dw_want, k * c * taps, harness_tolerance (h), "dweight");
+    }
+}
+
 static void
 test_rejects (void)
 {
@@ -229,6 +315,7 @@ test_rejects (void)
     { .out_channels = 8, .kernel_h = 0, .kernel_w = 3 },
     { .out_channels = 8, .kernel_h = 5, .kernel_w = 1 },
     { .out_channels = 8, .kernel_h = 1, .kernel_w = 7, .pad_w = 1 },
+    { .out_channels = 8, .kernel_h = 1, .kernel_w = 1, .groups = 2 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -599,6 +686,8 @@ main (int argc, char **argv)
                    test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
+  g_test_add_func ("/nn/conv2d/one-dimensional-is-a-height-of-one", test_one_dimensional);
+  g_test_add_func ("/nn/linear/takes-the-last-axis", test_linear_last_axis);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);
   return g_test_run ();
 }

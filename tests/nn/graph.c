@@ -45,32 +45,29 @@ test_rejects_overflow (void)
 static void
 test_rejects_parameters (void)
 {
-  const guint32 c = 5, zero = 0, large[] = { 1u << 20, 1u << 20 };
+  const DynoParameterLayout c = dyno_layout_vector (5), zero = dyno_layout_vector (0),
+                            large = dyno_layout_linear (1u << 20, 1, 1, 1u << 20);
   g_autoptr (DynoGraph) twice = new_graph (TRUE);
-  g_assert_nonnull (
-      dyno_graph_parameter (twice, "w", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE));
-  g_assert_null (dyno_graph_parameter (twice, "w", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE));
+  g_assert_nonnull (dyno_graph_parameter (twice, "w", &c, DYNO_INIT_ONE, FALSE));
+  g_assert_null (dyno_graph_parameter (twice, "w", &c, DYNO_INIT_ONE, FALSE));
   assert_fails (twice, DYNO_NN_ERROR_MODEL, "two parameters");
   g_autoptr (DynoGraph) empty = new_graph (TRUE);
-  g_assert_null (
-      dyno_graph_parameter (empty, "w", DYNO_LAYOUT_VECTOR, &zero, DYNO_INIT_ONE, FALSE));
+  g_assert_null (dyno_graph_parameter (empty, "w", &zero, DYNO_INIT_ONE, FALSE));
   assert_fails (empty, DYNO_NN_ERROR_SHAPE, "empty");
   g_autoptr (DynoGraph) huge = new_graph (TRUE);
-  g_assert_null (dyno_graph_parameter (huge, "w", DYNO_LAYOUT_LINEAR, large, DYNO_INIT_ONE, FALSE));
+  g_assert_null (dyno_graph_parameter (huge, "w", &large, DYNO_INIT_ONE, FALSE));
   assert_fails (huge, DYNO_NN_ERROR_SHAPE, "too large");
 }
 
 static void
 test_parameters_are_aligned (void)
 {
-  const guint32 c = 5, conv[] = { 10, 3, 3, 3 };
+  const DynoParameterLayout c = dyno_layout_vector (5), conv = dyno_layout_conv (10, 3, 3, 3);
   g_autoptr (DynoGraph) graph =
       dyno_graph_new (&(DynoGraphParams){ .batch = 1, .amp = TRUE, .training = TRUE });
-  dyno_graph_parameter (graph, "a", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, FALSE);
-  DynoParameter *b =
-      dyno_graph_parameter (graph, "b", DYNO_LAYOUT_CONV, conv, DYNO_INIT_ONE, FALSE);
-  DynoParameter *state =
-      dyno_graph_parameter (graph, "s", DYNO_LAYOUT_VECTOR, &c, DYNO_INIT_ONE, TRUE);
+  dyno_graph_parameter (graph, "a", &c, DYNO_INIT_ONE, FALSE);
+  DynoParameter *b = dyno_graph_parameter (graph, "b", &conv, DYNO_INIT_ONE, FALSE);
+  DynoParameter *state = dyno_graph_parameter (graph, "s", &c, DYNO_INIT_ONE, TRUE);
   g_assert_cmpuint (b->element_offset, ==, 64);
   g_assert_cmpuint (b->n_elements, ==, 16 * 8 * 9);
   g_assert_cmpuint (b->master->offset, ==, 256);

@@ -9,28 +9,24 @@
 static DynoParameter *
 new_parameter (DynoGraph *graph, guint kind)
 {
-  static const guint32 conv[] = { 5, 3, 2, 3 }, linear[] = { 9, 13 }, vector[] = { 11 };
-  switch (kind)
-    {
-    case 0:
-      return dyno_graph_parameter (graph, "conv", DYNO_LAYOUT_CONV, conv, DYNO_INIT_KAIMING_UNIFORM,
-                                   FALSE);
-    case 1:
-      return dyno_graph_parameter (graph, "linear", DYNO_LAYOUT_LINEAR, linear,
-                                   DYNO_INIT_KAIMING_UNIFORM, FALSE);
-    case 2:
-      return dyno_graph_parameter (graph, "vector", DYNO_LAYOUT_VECTOR, vector,
-                                   DYNO_INIT_KAIMING_UNIFORM, FALSE);
-    default:
-      return dyno_graph_parameter_linear (graph, "flat", 9, 2, 4, 3, DYNO_INIT_KAIMING_UNIFORM);
-    }
+  static const char *const names[] = { "conv", "linear", "vector", "flat", "diagonal" };
+  const DynoParameterLayout layouts[] = {
+    dyno_layout_conv (5, 3, 2, 3),
+    dyno_layout_linear (9, 1, 1, 13),
+    dyno_layout_vector (11),
+    dyno_layout_linear (9, 2, 4, 3),
+    /* an order and pads that no op has: [kw][out_p][kh] */
+    { .n_dims = 4, .extent = { 5, 1, 2, 3 }, .padded = { 8, 1, 2, 4 }, .order = { 3, 0, 1, 2 } }
+  };
+  return dyno_graph_parameter (graph, names[kind], &layouts[kind], DYNO_INIT_KAIMING_UNIFORM,
+                               FALSE);
 }
 
 static void
 test_round_trip (void)
 {
   g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
-  for (guint kind = 0; kind < 4; kind++)
+  for (guint kind = 0; kind < 5; kind++)
     {
       const DynoParameter *parameter = new_parameter (graph, kind);
       guint64 count = dyno_parameter_count (parameter), filled = 0;
@@ -63,17 +59,46 @@ test_layout (void)
   /* o = 7, h = 1, w = 3, c = 2: column c * H * W + h * W + w */
   g_assert_cmpfloat (packed[((1 * 4 + 3) * 8 + 2) * 16 + 7], ==, torch[7 * 24 + 2 * 8 + 1 * 4 + 3]);
   g_assert_cmpuint (flat->n_elements, ==, 8 * 8 * 16);
+  /* o = 4, kh = 1, kw = 2 of memory [kw][out_p][kh] */
+  const DynoParameter *diagonal = new_parameter (graph, 4);
+  dyno_parameter_pack (diagonal, torch, packed);
+  g_assert_cmpfloat (packed[(2 * 8 + 4) * 2 + 1], ==, torch[(4 * 2 + 1) * 3 + 2]);
+  g_assert_cmpuint (diagonal->n_elements, ==, 4 * 8 * 2);
+}
+
+/* Shapes and fans are PyTorch's, also where a weight has groups. */
+static void
+test_dims_and_fans (void)
+{
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
+  static const struct {
+    guint n_dims;
+    guint32 dims[4], fan_in, fan_out;
+  } want[] = { { 4, { 5, 3, 2, 3 }, 18, 30 },
+               { 2, { 9, 13 }, 13, 9 },
+               { 1, { 11 }, 11, 11 },
+               { 2, { 9, 24 }, 24, 9 },
+               { 4, { 5, 1, 2, 3 }, 6, 30 } };
+  for (guint kind = 0; kind < G_N_ELEMENTS (want); kind++)
+    {
+      const DynoParameter *parameter = new_parameter (graph, kind);
+      g_assert_cmpuint (parameter->n_dims, ==, want[kind].n_dims);
+      g_assert_cmpmem (parameter->dims, sizeof parameter->dims, want[kind].dims,
+                       sizeof want[kind].dims);
+      g_assert_cmpuint (parameter->fan_in, ==, want[kind].fan_in);
+      g_assert_cmpuint (parameter->fan_out, ==, want[kind].fan_out);
+    }
 }
 
 static void
 test_initial_values (void)
 {
   g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
-  const guint32 dims[] = { 64, 32, 3, 3 };
+  const DynoParameterLayout layout = dyno_layout_conv (64, 32, 3, 3);
   DynoParameter *uniform =
-      dyno_graph_parameter (graph, "u", DYNO_LAYOUT_CONV, dims, DYNO_INIT_KAIMING_UNIFORM, FALSE);
-  DynoParameter *normal = dyno_graph_parameter (graph, "n", DYNO_LAYOUT_CONV, dims,
-                                                DYNO_INIT_KAIMING_NORMAL_OUT, FALSE);
+      dyno_graph_parameter (graph, "u", &layout, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+  DynoParameter *normal =
+      dyno_graph_parameter (graph, "n", &layout, DYNO_INIT_KAIMING_NORMAL_OUT, FALSE);
   guint64 count = dyno_parameter_count (uniform);
   g_autofree float *a = g_new (float, count), *b = g_new (float, count);
   dyno_parameter_initialise (uniform, 7, a);
@@ -102,9 +127,8 @@ test_large (void)
   for (guint k = 0; k < G_N_ELEMENTS (inits); k++)
     {
       g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
-      const guint32 dims[] = { 130, 141, 3, 3 };
-      DynoParameter *parameter =
-          dyno_graph_parameter (graph, "w", DYNO_LAYOUT_CONV, dims, inits[k], FALSE);
+      const DynoParameterLayout layout = dyno_layout_conv (130, 141, 3, 3);
+      DynoParameter *parameter = dyno_graph_parameter (graph, "w", &layout, inits[k], FALSE);
       guint64 count = dyno_parameter_count (parameter);
       g_autofree float *torch = g_new (float, count),
                        *packed = g_new (float, parameter->n_elements);
@@ -150,6 +174,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/parameter/dims-and-fans-are-pytorchs", test_dims_and_fans);
   g_test_add_func ("/nn/parameter/pack-unpack-round-trip", test_round_trip);
   g_test_add_func ("/nn/parameter/layout-is-as-documented", test_layout);
   g_test_add_func ("/nn/parameter/initial-values", test_initial_values);

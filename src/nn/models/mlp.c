@@ -7,7 +7,8 @@
 static DynoTensor *
 build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
 {
-  x = dyno_linear (graph, x, "1", dyno_model_channels (256, width), DYNO_INIT_KAIMING_UNIFORM);
+  x = dyno_linear_flattened (graph, x, "1", dyno_model_channels (256, width),
+                             DYNO_INIT_KAIMING_UNIFORM);
   x = dyno_relu (graph, x, "2");
   x = dyno_linear (graph, x, "3", dyno_model_channels (128, width), DYNO_INIT_KAIMING_UNIFORM);
   x = dyno_relu (graph, x, "4");

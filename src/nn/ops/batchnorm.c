@@ -578,8 +578,8 @@ vector_parameter (DynoGraph *graph, const char *name, const char *suffix, guint3
                   gboolean is_state)
 {
   g_autofree char *full = g_strconcat (name, suffix, NULL);
-  DynoParameter *parameter =
-      dyno_graph_parameter (graph, full, DYNO_LAYOUT_VECTOR, &c, init, is_state);
+  const DynoParameterLayout layout = dyno_layout_vector (c);
+  DynoParameter *parameter = dyno_graph_parameter (graph, full, &layout, init, is_state);
   return parameter ? parameter->master : NULL;
 }
 

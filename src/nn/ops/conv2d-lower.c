@@ -88,10 +88,9 @@ product (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass,
   return dispatch;
 }
 
-/* target[i] += sum over splits of partial[split][i], count floats. */
-static void
-reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial, DynoTensor *target,
-        guint32 count, guint32 splits)
+void
+dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial,
+                          DynoTensor *target, guint32 count, guint32 splits)
 {
   DynoKernelSpec spec = { .shader = "conv2d/reduce.comp",
                           .push_bytes = sizeof (DynoConv2dReducePush) };
@@ -248,7 +247,7 @@ dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node)
   dispatch->bytes =
       bytes_x (shape) + bytes_y (shape) + count_weight (shape) * 4 * (partial ? variant.splits : 2);
   if (partial)
-    reduce (lowering, node, partial, gradient, count, variant.splits);
+    dyno_conv2d_lower_reduce (lowering, node, partial, gradient, count, variant.splits);
 }
 
 void
@@ -284,5 +283,5 @@ dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
   dispatch->flops = (guint64) rows * shape->k;
   dispatch->bytes = bytes_y (shape) + (guint64) shape->k * 4 * 2;
   if (groups > 1)
-    reduce (lowering, node, target, gradient, shape->kp, groups);
+    dyno_conv2d_lower_reduce (lowering, node, target, gradient, shape->kp, groups);
 }

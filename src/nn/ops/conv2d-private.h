@@ -12,6 +12,7 @@ typedef struct {
   guint32 n, h, w, c, cp; /* of x; cp, kp: channels in memory */
   guint32 oh, ow, k, kp;  /* of y */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  guint32 groups; /* of channels: output k reads those of its group alone */
   gboolean half;
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
@@ -20,7 +21,7 @@ typedef struct {
   gboolean statistics;
 } DynoConv2dShape;
 
-#define DYNO_CONV2D_N_ATTRIBUTES 9
+#define DYNO_CONV2D_N_ATTRIBUTES 10
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 typedef enum {
@@ -129,13 +130,28 @@ void dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 
-/* Of both op classes: appends wgrad, bias gradient and dgrad nodes. */
+/* `backward` of a convolution without groups: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
+/* The same with other ops; roles as of conv2d. */
+void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *wgrad,
+                                   const DynoOpClass *dgrad);
+
+/* target[i] += sum over splits of partial[split][i], count floats: a dispatch. */
+void dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial,
+                               DynoTensor *target, guint32 count, guint32 splits);
+
+/* A way to compute a convolution and to hold its weight, for some numbers of groups; the table of
+ * them is in conv2d.c. */
+typedef struct {
+  gboolean (*serves) (const DynoConv2dShape *shape);
+  DynoParameterLayout (*layout) (const DynoConv2dShape *shape); /* of the weight */
+  const DynoOpClass *op; /* roles and attributes as of conv2d */
+} DynoConv2dForm;
 
 /* Appends the forward node of `op`; x as it is, weight and bias made by the caller (bias may be
- * NULL). */
+ * NULL).  y is (n, h, w, shape's k), of as many pixels as the shape has. */
 DynoTensor *dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name,
                                 DynoTensor *x, DynoParameter *weight, DynoParameter *bias,
-                                const DynoConv2dShape *shape);
+                                const DynoConv2dShape *shape, guint32 n, guint32 h, guint32 w);
 
 G_END_DECLS

@@ -9,6 +9,7 @@
  *         conv2d.wgrad: inputs x, dy; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
  *         conv2d.dgrad: inputs dy, weight; output dx, overwritten or added to.
+ * Forms of it with groups (the table `forms`) have the same roles.
  * wgrad comes before dgrad, so that x's memory is free for dx' readers as early as can be. */
 #include "conv2d-private.h"
 #include "ops.h"
@@ -19,7 +20,7 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, stride_h),   DYNO_ATTRIBUTE (DynoConv2dShape, stride_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),      DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),   DYNO_ATTRIBUTE (DynoConv2dShape, statistics),
-  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate),
+  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, groups),
 };
 
 /* Sums for the batch norm that follows are made on the way, of a convolution without bias. */
@@ -87,14 +88,15 @@ counts_fit (const DynoConv2dShape *shape)
 
 DynoTensor *
 dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, DynoTensor *x,
-                    DynoParameter *weight, DynoParameter *bias, const DynoConv2dShape *shape)
+                    DynoParameter *weight, DynoParameter *bias, const DynoConv2dShape *shape,
+                    guint32 n, guint32 h, guint32 w)
 {
   if (!counts_fit (shape))
     return dyno_graph_fail (
         graph, DYNO_NN_ERROR_SHAPE,
         "%s: %u x %u x %u x %u is too large for one convolution; make the batch smaller", name,
         shape->n, shape->h, shape->w, shape->c);
-  DynoTensor *y = dyno_graph_activation (graph, name, shape->n, shape->oh, shape->ow, shape->k);
+  DynoTensor *y = dyno_graph_activation (graph, name, n, h, w, shape->k);
   if (!y)
     return NULL;
   DynoTensor *inputs[] = { x, weight->compute, bias ? bias->master : NULL };
@@ -102,61 +104,94 @@ dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, D
   return y;
 }
 
+static gboolean
+dense_serves (const DynoConv2dShape *shape)
+{
+  return shape->groups == 1;
+}
+
+static DynoParameterLayout
+dense_layout (const DynoConv2dShape *shape)
+{
+  return dyno_layout_conv (shape->k, shape->c, shape->kernel_h, shape->kernel_w);
+}
+
+static const DynoConv2dForm dense = { dense_serves, dense_layout, &conv2d_op };
+
+static const DynoConv2dForm *const forms[] = {
+  &dense,
+};
+
+static const DynoConv2dForm *
+find_form (const DynoConv2dShape *shape)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (forms); i++)
+    if (forms[i]->serves (shape))
+      return forms[i];
+  return NULL;
+}
+
 DynoTensor *
 dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2dParams *params)
 {
   if (!x)
     return NULL;
-  guint32 stride_h = MAX (params->stride_h, 1), stride_w = MAX (params->stride_w, 1);
-  guint32 oh = output_side (x->h, params->kernel_h, stride_h, params->pad_h);
-  guint32 ow = output_side (x->w, params->kernel_w, stride_w, params->pad_w);
-  if (params->kernel_h == 0 || params->kernel_w == 0 || params->out_channels == 0 || oh == 0
-      || ow == 0)
-    return dyno_graph_fail (
-        graph, DYNO_NN_ERROR_SHAPE,
-        "%s: a %u x %u kernel with %u channels does not fit an image of %u x %u", name,
-        params->kernel_h, params->kernel_w, params->out_channels, x->h, x->w);
-
-  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
-                  *bias_name = g_strconcat (name, ".bias", NULL);
-  guint32 dims[4] = { params->out_channels, x->c, params->kernel_h, params->kernel_w };
-  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, DYNO_LAYOUT_CONV, dims,
-                                                params->init, FALSE),
-                *bias = NULL;
-  if (!weight)
-    return NULL;
-  if (params->bias)
-    {
-      bias = dyno_graph_parameter (graph, bias_name, DYNO_LAYOUT_VECTOR, dims,
-                                   DYNO_INIT_KAIMING_UNIFORM, FALSE);
-      if (!bias)
-        return NULL;
-      bias->fan_in = weight->fan_in;
-    }
   DynoConv2dShape shape = {
     .n = x->n,
     .h = x->h,
     .w = x->w,
     .c = x->c,
     .cp = x->cp,
-    .oh = oh,
-    .ow = ow,
     .k = params->out_channels,
     .kp = (params->out_channels + 7) & ~7u,
     .kernel_h = params->kernel_h,
     .kernel_w = params->kernel_w,
-    .stride_h = stride_h,
-    .stride_w = stride_w,
+    .stride_h = MAX (params->stride_h, 1),
+    .stride_w = MAX (params->stride_w, 1),
     .pad_h = params->pad_h,
     .pad_w = params->pad_w,
+    .groups = MAX (params->groups, 1),
     .half = dyno_graph_get_compute (graph) == DYNO_DTYPE_F16,
-    .has_bias = bias != NULL,
+    .has_bias = params->bias != FALSE,
   };
-  return dyno_conv2d_append (graph, &conv2d_op, name, x, weight, bias, &shape);
+  shape.oh = output_side (x->h, shape.kernel_h, shape.stride_h, shape.pad_h);
+  shape.ow = output_side (x->w, shape.kernel_w, shape.stride_w, shape.pad_w);
+  if (shape.kernel_h == 0 || shape.kernel_w == 0 || shape.k == 0 || shape.oh == 0 || shape.ow == 0)
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: a %u x %u kernel with %u channels does not fit an image of %u x %u", name,
+        shape.kernel_h, shape.kernel_w, shape.k, x->h, x->w);
+  const DynoConv2dForm *form = find_form (&shape);
+  if (!form)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: no kernel for %u groups of a %u x %u convolution from %u to %u "
+                            "channels; take 1 group, "
+                            "or as many as there are channels in and out (depthwise)",
+                            name, shape.groups, shape.kernel_h, shape.kernel_w, shape.c, shape.k);
+
+  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
+                  *bias_name = g_strconcat (name, ".bias", NULL);
+  const DynoParameterLayout weight_layout = form->layout (&shape),
+                            bias_layout = dyno_layout_vector (shape.k);
+  DynoParameter *bias = NULL, *weight = dyno_graph_parameter (graph, weight_name, &weight_layout,
+                                                              params->init, FALSE);
+  if (!weight)
+    return NULL;
+  if (params->bias)
+    {
+      bias =
+          dyno_graph_parameter (graph, bias_name, &bias_layout, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+      if (!bias)
+        return NULL;
+      bias->fan_in = weight->fan_in;
+    }
+  return dyno_conv2d_append (graph, form->op, name, x, weight, bias, &shape, shape.n, shape.oh,
+                             shape.ow);
 }
 
 void
-dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
+dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *wgrad,
+                              const DynoOpClass *dgrad)
 {
   DynoTensor *x = node->inputs[0], *weight = node->inputs[1], *bias = node->inputs[2];
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
@@ -169,7 +204,7 @@ dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
     {
       g_autofree char *name = g_strconcat (node->name, ".wgrad", NULL);
       DynoTensor *inputs[] = { x, dy };
-      dyno_graph_node (graph, &wgrad_op, name, inputs, 2, &weight->parameter->gradient, 1, &shape,
+      dyno_graph_node (graph, wgrad, name, inputs, 2, &weight->parameter->gradient, 1, &shape,
                        sizeof shape);
     }
   if (bias && bias->parameter->gradient)
@@ -183,6 +218,12 @@ dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
     {
       g_autofree char *name = g_strconcat (node->name, ".dgrad", NULL);
       DynoTensor *inputs[] = { dy, weight };
-      dyno_graph_node (graph, &dgrad_op, name, inputs, 2, &dx, 1, &shape, sizeof shape);
+      dyno_graph_node (graph, dgrad, name, inputs, 2, &dx, 1, &shape, sizeof shape);
     }
+}
+
+void
+dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
+{
+  dyno_conv2d_append_gradients (graph, node, &wgrad_op, &dgrad_op);
 }

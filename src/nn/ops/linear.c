@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear layer: y = x weight + bias over rows, a 1x1 convolution on images of one pixel.
  *
- * A row of x is H*W*C_p long, the pads of its channels included: the weight lies as
- * [H*W*C_p][out_p], its pad rows are zero (dyno_graph_parameter_linear), so that flattening moves
- * no memory.  Roles as in conv2d.c. */
+ * Rows are the pixels of x, or, flattened, its samples: a row is then H*W*C_p long, the pads of its
+ * channels included, and the weight lies as [H*W*C_p][out_p] with zero pad rows, so that flattening
+ * moves no memory.  Roles as in conv2d.c. */
 #include "conv2d-private.h"
 #include "ops.h"
 
@@ -15,13 +15,15 @@ static const DynoOpClass linear_op = {
   .lower = dyno_conv2d_lower_forward,
 };
 
-DynoTensor *
-dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init)
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init,
+       gboolean flattened)
 {
   if (!x)
     return NULL;
-  guint64 columns = (guint64) x->h * x->w * x->cp;
-  if (out == 0 || columns > G_MAXUINT32 / 2)
+  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1;
+  guint64 columns = (guint64) h * w * x->cp, rows = flattened ? x->n : (guint64) x->n * x->h * x->w;
+  if (out == 0 || columns > G_MAXUINT32 / 2 || rows > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: no linear layer from %u x %u x %u to %u", name, x->h, x->w, x->c,
                             out);
@@ -30,19 +32,19 @@ dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, Dyn
                   *bias_name = g_strconcat (name, ".bias", NULL);
   DynoInit bias_init =
       init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
-  DynoParameter *weight =
-      dyno_graph_parameter_linear (graph, weight_name, out, x->h, x->w, x->c, init);
+  const DynoParameterLayout weight_layout = dyno_layout_linear (out, h, w, x->c),
+                            bias_layout = dyno_layout_vector (out);
+  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, &weight_layout, init, FALSE);
   DynoParameter *bias =
-      weight ? dyno_graph_parameter (graph, bias_name, DYNO_LAYOUT_VECTOR, &out, bias_init, FALSE)
-             : NULL;
+      weight ? dyno_graph_parameter (graph, bias_name, &bias_layout, bias_init, FALSE) : NULL;
   if (!bias)
     return NULL;
   bias->fan_in = weight->fan_in;
   DynoConv2dShape shape = {
-    .n = x->n,
+    .n = (guint32) rows,
     .h = 1,
     .w = 1,
-    .c = x->h * x->w * x->c,
+    .c = h * w * x->c,
     .cp = (guint32) columns,
     .oh = 1,
     .ow = 1,
@@ -52,8 +54,23 @@ dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, Dyn
     .kernel_w = 1,
     .stride_h = 1,
     .stride_w = 1,
+    .groups = 1,
     .half = dyno_graph_get_compute (graph) == DYNO_DTYPE_F16,
     .has_bias = TRUE,
   };
-  return dyno_conv2d_append (graph, &linear_op, name, x, weight, bias, &shape);
+  return dyno_conv2d_append (graph, &linear_op, name, x, weight, bias, &shape, x->n,
+                             flattened ? 1 : x->h, flattened ? 1 : x->w);
+}
+
+DynoTensor *
+dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init)
+{
+  return build (graph, x, name, out, init, FALSE);
+}
+
+DynoTensor *
+dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
+                       DynoInit init)
+{
+  return build (graph, x, name, out, init, TRUE);
 }
