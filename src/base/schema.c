@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes and places follow from a schema by checked arithmetic alone. */
+#include "schema.h"
+#include "base-error.h"
+#include "checked.h"
+#include "hash.h"
+#include <string.h>
+
+#define MAX_BATCH_BYTES (G_GUINT64_CONSTANT (1) << 40)
+
+guint32
+dyno_element_size (DynoElement element)
+{
+  return element == DYNO_ELEMENT_U8 ? 1 : 4;
+}
+
+const char *
+dyno_element_name (DynoElement element)
+{
+  static const char *const names[] = { "uint8", "int32", "float32" };
+  return names[element];
+}
+
+guint64
+dyno_field_count (const DynoBatchField *field)
+{
+  guint64 count = 1;
+
+  for (guint i = 0; i < field->n_axes; i++)
+    if (!dyno_size_mul (count, field->shape[i], &count))
+      return G_MAXUINT64;
+  return count;
+}
+
+guint32
+dyno_field_axis (const DynoBatchField *field, char axis)
+{
+  for (guint i = 0; i < field->n_axes; i++)
+    if (field->axes[i] == axis)
+      return field->shape[i];
+  return 1;
+}
+
+static gboolean
+place_field (DynoBatchLayout *layout, guint i, const DynoBatchField *field)
+{
+  guint64 end;
+
+  layout->offset[i] = layout->total_bytes;
+  if (!dyno_size_mul (dyno_field_count (field), dyno_element_size (field->element),
+                      &layout->sample_bytes[i])
+      || !dyno_size_mul (layout->sample_bytes[i], layout->batch, &layout->field_bytes[i])
+      || !dyno_size_add (layout->total_bytes, layout->field_bytes[i], &end)
+      || end > MAX_BATCH_BYTES)
+    return FALSE;
+  layout->total_bytes = dyno_align_up (end, DYNO_FIELD_ALIGNMENT);
+  return TRUE;
+}
+
+gboolean
+dyno_batch_layout_init (DynoBatchLayout *layout, const DynoBatchSchema *schema, guint32 batch,
+                        GError **error)
+{
+  g_return_val_if_fail (batch > 0 && schema->n_fields <= DYNO_SCHEMA_MAX_FIELDS, FALSE);
+  *layout = (DynoBatchLayout){ .batch = batch, .n_fields = schema->n_fields };
+  for (guint i = 0; i < schema->n_fields; i++)
+    if (!place_field (layout, i, &schema->fields[i]))
+      {
+        g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_OVERFLOW,
+                     "A batch of %u samples is too large: field “%s” passes %u GiB; take a smaller "
+                     "batch or smaller samples",
+                     batch, schema->fields[i].name, (guint) (MAX_BATCH_BYTES >> 30));
+        return FALSE;
+      }
+  return TRUE;
+}
+
+int
+dyno_schema_find_index (const DynoBatchSchema *schema, DynoFieldRole role)
+{
+  for (guint i = 0; i < schema->n_fields; i++)
+    if (schema->fields[i].role == role)
+      return (int) i;
+  return -1;
+}
+
+const DynoBatchField *
+dyno_schema_find_role (const DynoBatchSchema *schema, DynoFieldRole role)
+{
+  int i = dyno_schema_find_index (schema, role);
+  return i < 0 ? NULL : &schema->fields[i];
+}
+
+DynoBatchField *
+dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field)
+{
+  g_return_val_if_fail (schema->n_fields < DYNO_SCHEMA_MAX_FIELDS, NULL);
+  schema->fields[schema->n_fields] = *field;
+  return &schema->fields[schema->n_fields++];
+}
+
+void
+dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values)
+{
+  const DynoBatchField class_id = { .name = "class",
+                                    .role = DYNO_FIELD_TARGET,
+                                    .element = DYNO_ELEMENT_I32 },
+                       values = { .name = "values",
+                                  .role = DYNO_FIELD_TARGET,
+                                  .element = DYNO_ELEMENT_F32,
+                                  .n_axes = 1,
+                                  .shape = { n_values },
+                                  .axes = "C" };
+
+  dyno_schema_add (schema, n_values > 0 ? &values : &class_id);
+}
+
+void
+dyno_schema_add_seed (DynoBatchSchema *schema)
+{
+  const DynoBatchField seed = { .name = "seed",
+                                .role = DYNO_FIELD_SEED,
+                                .element = DYNO_ELEMENT_I32 };
+
+  dyno_schema_add (schema, &seed);
+}
+
+DynoBatchSchema
+dyno_schema_image (DynoElement element, guint32 height, guint32 width, guint32 channels,
+                   guint32 n_values)
+{
+  const DynoBatchField image = { .name = "image",
+                                 .role = DYNO_FIELD_INPUT,
+                                 .element = element,
+                                 .n_axes = 3,
+                                 .shape = { height, width, channels },
+                                 .axes = "HWC" };
+  DynoBatchSchema schema = { 0 };
+
+  dyno_schema_add (&schema, &image);
+  dyno_schema_add_target (&schema, n_values);
+  dyno_schema_add_seed (&schema);
+  return schema;
+}
+
+void
+dyno_field_pad (const DynoBatchField *field, gpointer sample, guint32 length)
+{
+  guint64 count = dyno_field_count (field), step = count / MAX (field->shape[0], 1);
+
+  g_return_if_fail (field->variable && length <= field->shape[0]);
+  for (guint64 i = length * step; i < count; i++)
+    if (field->element == DYNO_ELEMENT_U8)
+      ((guint8 *) sample)[i] = (guint8) field->pad;
+    else if (field->element == DYNO_ELEMENT_I32)
+      ((gint32 *) sample)[i] = (gint32) field->pad;
+    else
+      ((float *) sample)[i] = (float) field->pad;
+}
+
+static guint64
+hash_field (guint64 hash, const DynoBatchField *field)
+{
+  const DynoNormalisation *n = &field->normalisation;
+  const guint32 facts[] = { field->role,           field->element,
+                            field->n_axes,         field->variable != FALSE,
+                            n->scale_255 != FALSE, n->standardise != FALSE };
+
+  hash = dyno_hash_string (hash, field->name);
+  hash = dyno_hash_string (hash, field->axes);
+  hash = dyno_hash_bytes (hash, facts, sizeof facts);
+  hash = dyno_hash_bytes (hash, field->shape, field->n_axes * sizeof *field->shape);
+  hash = dyno_hash_bytes (hash, &field->pad, sizeof field->pad);
+  hash = dyno_hash_bytes (hash, n->mean, sizeof n->mean);
+  return dyno_hash_bytes (hash, n->deviation, sizeof n->deviation);
+}
+
+guint64
+dyno_schema_hash (guint64 start, const DynoBatchSchema *schema)
+{
+  const guint32 facts[] = { schema->n_fields, schema->generated != FALSE };
+  guint64 hash = dyno_hash_bytes (start, facts, sizeof facts);
+
+  for (guint i = 0; i < schema->n_fields; i++)
+    hash = hash_field (hash, &schema->fields[i]);
+  return hash;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sample is made of, and how a batch of samples lies in memory.
+ *
+ * A data set declares a DynoBatchSchema: named fields, each with a role, an element type and a
+ * shape.  The loader's slots, the copies to the device, the inputs of a graph, the planner and the
+ * evaluation all follow from it.  Normalisation and augmentation are described here and run on the
+ * device.
+ *
+ * Invariants:
+ * - In a batch each field is one array of batch samples, packed, the batch axis slowest; fields
+ *   follow each other in the order of the schema, each at a multiple of DYNO_FIELD_ALIGNMENT.
+ * - A sample always takes its whole shape: what a shorter one leaves over holds the pad value. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_SCHEMA_MAX_FIELDS 8
+#define DYNO_SCHEMA_MAX_AXES   4
+#define DYNO_FIELD_ALIGNMENT   256
+
+typedef enum {
+  DYNO_ELEMENT_U8, /* 0..255 */
+  DYNO_ELEMENT_I32,
+  DYNO_ELEMENT_F32,
+} DynoElement;
+
+typedef enum {
+  DYNO_FIELD_INPUT,  /* what the network reads */
+  DYNO_FIELD_TARGET, /* what it learns: I32 class ids or F32 values */
+  DYNO_FIELD_MASK,   /* which elements count */
+  DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis */
+  DYNO_FIELD_SEED,   /* I32: a random word per sample, filled by the loader */
+} DynoFieldRole;
+
+/* (value * (1/255 with scale_255) - mean) / deviation, the latter two with standardise; channels
+ * past the fourth take the fourth's. */
+typedef struct {
+  gboolean scale_255, standardise;
+  float mean[4], deviation[4];
+} DynoNormalisation;
+
+/* Random changes to the input in training, drawn per sample from its seed; 0: none. */
+typedef struct {
+  double flip; /* probability that an image is mirrored left to right */
+} DynoAugmentation;
+
+typedef struct {
+  const char *name; /* static: "image", "class", "values", "sequence", "length", "seed" */
+  DynoFieldRole role;
+  DynoElement element;
+  guint n_axes; /* of one sample; the batch axis is not counted; 0: one element */
+  guint32 shape[DYNO_SCHEMA_MAX_AXES]; /* slowest axis first: (H, W, C), (T, F), (C) */
+  char axes[DYNO_SCHEMA_MAX_AXES + 1]; /* their meaning: "HWC", "TF", "C" */
+  gboolean variable; /* axis 0 (time) may be shorter: shape[0] is the longest, the rest is pad */
+  double pad;
+  DynoNormalisation normalisation;
+} DynoBatchField;
+
+typedef struct {
+  guint n_fields;
+  DynoBatchField fields[DYNO_SCHEMA_MAX_FIELDS];
+  /* input and class ids are noise that the device makes itself: nothing is decoded or copied */
+  gboolean generated;
+} DynoBatchSchema;
+
+/* Sizes and places of the fields of a batch in one block of memory. */
+typedef struct {
+  guint32 batch;
+  guint n_fields;
+  guint64 sample_bytes[DYNO_SCHEMA_MAX_FIELDS]; /* of one sample */
+  guint64 field_bytes[DYNO_SCHEMA_MAX_FIELDS];  /* of the batch */
+  guint64 offset[DYNO_SCHEMA_MAX_FIELDS];       /* in the block */
+  guint64 total_bytes;                          /* of the block, a multiple of the alignment */
+} DynoBatchLayout;
+
+/* batch > 0.  Errors: DYNO_BASE_ERROR_OVERFLOW, where a product overflows or the block passes
+ * 2^40 bytes. */
+gboolean dyno_batch_layout_init (DynoBatchLayout *layout, const DynoBatchSchema *schema,
+                                 guint32 batch, GError **error);
+
+/* The first field of a role, or NULL; its place in the schema, or -1. */
+const DynoBatchField *dyno_schema_find_role (const DynoBatchSchema *schema, DynoFieldRole role);
+int dyno_schema_find_index (const DynoBatchSchema *schema, DynoFieldRole role);
+
+/* Appends a field and returns it, its normalisation none. */
+DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field);
+
+/* A seed per sample, and what is to be learned: n_values floats ("values"), or with 0 a class id
+ * ("class"). */
+void dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values);
+void dyno_schema_add_seed (DynoBatchSchema *schema);
+
+/* Fields "image" (height, width, channels), target and seed. */
+DynoBatchSchema dyno_schema_image (DynoElement element, guint32 height, guint32 width,
+                                   guint32 channels, guint32 n_values);
+
+guint32 dyno_element_size (DynoElement element);
+const char *dyno_element_name (DynoElement element); /* "uint8", "int32", "float32" */
+
+/* Elements of one sample; G_MAXUINT64 where that overflows. */
+guint64 dyno_field_count (const DynoBatchField *field);
+
+/* Length of the axis of a letter, 1 where the field has none: 'C' of "HWC". */
+guint32 dyno_field_axis (const DynoBatchField *field, char axis);
+
+/* Fills a sample of a variable field from step `length` on with the pad value. */
+void dyno_field_pad (const DynoBatchField *field, gpointer sample, guint32 length);
+
+/* Folds all that distinguishes two schemas into a hash. */
+guint64 dyno_schema_hash (guint64 start, const DynoBatchSchema *schema);
+
+G_END_DECLS
