@@ -3,7 +3,7 @@
 /* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET a channel; samples from n_valid
  * on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
  * element).
- * FLIP=1: a sample is mirrored left to right when its flip seed, as a number in [0, 1), is below
+ * FLIP=1: a sample is mirrored left to right when its seed, as a number in [0, 1), is below
  * flip_probability.  An invocation makes one access of 16 bytes.  Channels past 4 take factor and
  * offset of the fourth. */
 #include "types.glsl"
@@ -67,7 +67,7 @@ main ()
         {
           uint source = pixel;
 #ifdef FLIP
-          const float u = float (Words (p.flip_seeds).v[n] >> 8) / 16777216.0;
+          const float u = float (Words (p.seeds).v[n] >> 8) / 16777216.0;
           if (u < step_input.v[0].flip_probability)
             source = pixel - pixel % W + W - 1 - pixel % W;
 #endif

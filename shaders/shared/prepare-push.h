@@ -6,7 +6,7 @@
 
 DYNO_STRUCT (DynoPreparePush) {
   uint64_t raw;
-  uint64_t flip_seeds;
+  uint64_t seeds; /* a word per sample */
   uint64_t target;
   uint64_t step_input; /* struct DynoStepInput */
 };

@@ -144,6 +144,24 @@ dyno_schema_image (DynoElement element, guint32 height, guint32 width, guint32 c
 }
 
 void
+dyno_field_get_image (const DynoBatchField *field, guint32 *height, guint32 *width,
+                      guint32 *channels)
+{
+  const guint32 *shape = field->shape;
+  guint n = field->n_axes;
+
+  *height = n == 3 ? shape[0] : 1;
+  *width = n == 3 ? shape[1] : n == 2 ? shape[0] : 1;
+  *channels = n > 3 ? 0 : n > 0 ? shape[n - 1] : 1;
+}
+
+gboolean
+dyno_augmentation_is_on (const DynoAugmentation *augmentation)
+{
+  return augmentation->flip > 0;
+}
+
+void
 dyno_field_pad (const DynoBatchField *field, gpointer sample, guint32 length)
 {
   guint64 count = dyno_field_count (field), step = count / MAX (field->shape[0], 1);

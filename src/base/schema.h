@@ -104,8 +104,15 @@ guint64 dyno_field_count (const DynoBatchField *field);
 /* Length of the axis of a letter, 1 where the field has none: 'C' of "HWC". */
 guint32 dyno_field_axis (const DynoBatchField *field, char axis);
 
+/* The shape of a sample as a network reads it: (H, W, C) as it is, (T, F) as (1, T, F), (C) as
+ * (1, 1, C).  No axis of more: 0 channels. */
+void dyno_field_get_image (const DynoBatchField *field, guint32 *height, guint32 *width,
+                           guint32 *channels);
+
 /* Fills a sample of a variable field from step `length` on with the pad value. */
 void dyno_field_pad (const DynoBatchField *field, gpointer sample, guint32 length);
+
+gboolean dyno_augmentation_is_on (const DynoAugmentation *augmentation);
 
 /* Folds all that distinguishes two schemas into a hash. */
 guint64 dyno_schema_hash (guint64 start, const DynoBatchSchema *schema);

@@ -119,7 +119,8 @@ make_noise (gpointer data)
 static void
 start_noise (DynoBench *bench)
 {
-  bench->noise.n = dyno_network_get_pixels (bench->graph)->size_bytes / sizeof (float);
+  bench->noise.n =
+      dyno_network_find_input (bench->graph, DYNO_FIELD_INPUT)->size_bytes / sizeof (float);
   bench->noise.values = g_try_new (float, bench->noise.n);
   if (bench->noise.values)
     bench->noise_thread = g_thread_try_new ("dyno-noise", make_noise, &bench->noise, NULL);
@@ -138,8 +139,8 @@ finish_noise (DynoBench *bench)
 static gboolean
 upload_data (DynoBench *bench, GError **error)
 {
-  DynoTensor *pixels = dyno_network_get_pixels (bench->graph),
-             *targets = dyno_network_get_targets (bench->graph);
+  DynoTensor *pixels = dyno_network_find_input (bench->graph, DYNO_FIELD_INPUT),
+             *targets = dyno_network_find_input (bench->graph, DYNO_FIELD_TARGET);
   DynoRng rng = dyno_rng_init (1, 0);
   g_autofree gint32 *classes = g_new (gint32, bench->batch);
 
@@ -219,11 +220,8 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
   DynoNetworkParams params = {
     .model = workload->model,
     .batch = batch,
-    .height = workload->size,
-    .width = workload->size,
-    .channels = 3,
     .n_outputs = workload->classes,
-    .raw = DYNO_RAW_F32,
+    .schema = dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0),
     .amp = amp,
     .training = TRUE,
     .optimizer = DYNO_OPTIMIZER_SGD,

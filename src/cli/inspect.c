@@ -11,21 +11,24 @@
 static char *
 describe_fed (const DynoDatasetInfo *info)
 {
-  const char *scaled = info->element == DYNO_ELEMENT_U8 ? "bytes divided by 255" : "values";
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  const DynoNormalisation *n = &input->normalisation;
+  const char *values = input->element == DYNO_ELEMENT_U8 ? "bytes" : "values";
   g_autoptr (GString) text = NULL;
   gboolean centred = FALSE;
 
-  if (info->device_noise)
+  if (info->schema.generated)
     return g_strdup ("noise made on the device");
-  if (!info->normalise)
-    return g_strdup_printf ("%s as they are",
-                            info->element == DYNO_ELEMENT_U8 ? "bytes" : "values");
-  text = g_string_new (scaled);
-  for (guint c = 0; c < MIN (info->channels, G_N_ELEMENTS (info->mean)); c++)
-    centred = centred || info->mean[c] != 0 || info->deviation[c] != 1;
-  for (guint c = 0; centred && c < MIN (info->channels, G_N_ELEMENTS (info->mean)); c++)
+  if (!n->scale_255 && !n->standardise)
+    return g_strdup_printf ("%s as they are", values);
+  text = g_string_new (values);
+  if (n->scale_255)
+    g_string_append (text, " divided by 255");
+  for (guint c = 0; c < MIN (info->channels, G_N_ELEMENTS (n->mean)); c++)
+    centred = centred || n->mean[c] != 0 || n->deviation[c] != 1;
+  for (guint c = 0; centred && c < MIN (info->channels, G_N_ELEMENTS (n->mean)); c++)
     g_string_append_printf (text, "%s%g/%g", c == 0 ? ", less mean over deviation " : " ",
-                            (double) info->mean[c], (double) info->deviation[c]);
+                            (double) n->mean[c], (double) n->deviation[c]);
   g_string_append (text, "; as they are with data.normalise=false");
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
@@ -51,6 +54,7 @@ static void
 print_json (const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
   g_autofree char *fed = describe_fed (info);
   DynoJson json;
 
@@ -63,9 +67,10 @@ print_json (const Facts *facts)
   dyno_json_uint (&json, "samples", info->n_samples);
   dyno_json_uint (&json, "unreadable", info->n_unreadable);
   dyno_json_uint (&json, "bytes", info->size_bytes);
-  dyno_json_string (&json, "element", info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+  dyno_json_string (&json, "element", dyno_element_name (input->element));
   dyno_json_string (&json, "axes", info->axes);
-  dyno_json_bool (&json, "normalise", info->normalise);
+  dyno_json_bool (&json, "normalise",
+                  input->normalisation.scale_255 || input->normalisation.standardise);
   dyno_json_string (&json, "fed", fed);
   dyno_json_uint (&json, "channels", info->channels);
   dyno_json_uint (&json, "min_width", info->min_width);
@@ -136,6 +141,7 @@ static void
 print_text (const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
   g_autofree char *bytes = dyno_amount_bytes (info->size_bytes, " "), *fed = describe_fed (info);
 
   dyno_out_line ("%s: %s", info->title, info->name);
@@ -145,12 +151,11 @@ print_text (const Facts *facts)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
   if (info->min_width == info->max_width && info->min_height == info->max_height)
     dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width,
-                   info->max_height, info->channels,
-                   info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+                   info->max_height, info->channels, dyno_element_name (input->element));
   else
     dyno_out_line ("size        %ux%u to %ux%u (width x height), %u channels, %s", info->min_width,
                    info->min_height, info->max_width, info->max_height, info->channels,
-                   info->element == DYNO_ELEMENT_U8 ? "uint8" : "float32");
+                   dyno_element_name (input->element));
   if (info->axes)
     dyno_out_line ("axes        %s%s", info->axes,
                    strlen (info->axes) == 4 ? "; data.layout sets them" : "");

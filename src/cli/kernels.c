@@ -131,14 +131,12 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (DynoTable) table = dyno_table_new ("for", "chosen", "timed", "among", NULL);
   const DynoModel *model = dyno_model_find (o->model, NULL);
+  guint32 side = MAX (model->min_size, 224);
   DynoNetworkParams params = {
     .model = o->model,
     .batch = batch,
-    .height = MAX (model->min_size, 224),
-    .width = MAX (model->min_size, 224),
-    .channels = 3,
     .n_outputs = 1000,
-    .raw = DYNO_RAW_U8,
+    .schema = dyno_schema_image (DYNO_ELEMENT_U8, side, side, 3, 0),
     .amp = amp,
     .training = TRUE,
   };

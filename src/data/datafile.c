@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 void
@@ -128,6 +129,23 @@ dyno_datafile_pread (int fd, void *buffer, gsize size, guint64 offset)
       have += (gsize) n;
     }
   return (gssize) have;
+}
+
+gboolean
+dyno_datafile_read_at_once (int fd, void *buffer, gsize size, guint64 offset)
+{
+  struct iovec piece = { buffer, size };
+
+  return preadv2 (fd, &piece, 1, (off_t) offset, RWF_NOWAIT) == (gssize) size;
+}
+
+gboolean
+dyno_datafile_can_read_at_once (int fd)
+{
+  guint8 byte;
+  struct iovec piece = { &byte, 1 };
+
+  return preadv2 (fd, &piece, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
 }
 
 gboolean

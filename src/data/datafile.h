@@ -17,6 +17,11 @@ int dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error);
 /* pread until size bytes are there or the file ends; -1 with errno on failure. */
 gssize dyno_datafile_pread (int fd, void *buffer, gsize size, guint64 offset);
 
+/* Reads size bytes that lie in memory already; FALSE where they do not, or a read might wait.
+ * can_read_at_once: whether the file's system tells the two apart. */
+gboolean dyno_datafile_read_at_once (int fd, void *buffer, gsize size, guint64 offset);
+gboolean dyno_datafile_can_read_at_once (int fd);
+
 /* Room for size bytes in scratch; FALSE when memory is short (scratch itself would abort).  Errors:
  * TOO_LARGE. */
 gboolean dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error);

@@ -28,8 +28,17 @@ typedef struct {
   gboolean (*matches) (const DynoLocation *location);
   gboolean (*open) (DynoDataset *dataset, const DynoOpenContext *context, GError **error);
   void (*close) (DynoDataset *dataset);
+  /* Brings what decode needs of a sample from where that may take any time (a file) to the start of
+   * scratch; *fetched bytes of it.  NULL: nothing is needed. */
+  gboolean (*fetch) (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
+                     GError **error);
+  /* Fills every byte of a sample's fields but SEED, in the schema's order, from what fetch left; it
+   * never waits.  The fields may lie in memory that is slow to read: they are only written. */
   gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
-                      gpointer pixels, gpointer target, GByteArray *scratch, GError **error);
+                      gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error);
+  /* Both in one for a sample that can be had without waiting, with no copy in scratch; FALSE: it
+   * cannot.  May be NULL. */
+  gboolean (*decode_at_once) (DynoDataset *dataset, guint64 index, gpointer const *fields);
   gint32 (*label) (DynoDataset *dataset, guint64 index);
   /* NULL: not known before a sample is decoded */
   const float *(*values) (DynoDataset *dataset, guint64 index);
@@ -60,8 +69,15 @@ extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
                                GError **error);
 
+/* Places of the fields in most schemas. */
+enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
+
 /* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
+
+/* The input is scaled from bytes to 0..1, then standardised, each channel alike.  The schema comes
+ * first. */
+void dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviation);
 
 /* Refuses a data set without a sample, with one class only unless that is allowed, or with more
  * samples than an index can name. */

@@ -30,6 +30,21 @@ dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes)
     info->class_names[i] = g_strdup_printf ("%u", i);
 }
 
+void
+dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviation)
+{
+  DynoBatchField *input = &info->schema.fields[DYNO_DATASET_INPUT];
+  DynoNormalisation *normalisation = &input->normalisation;
+
+  normalisation->scale_255 = input->element == DYNO_ELEMENT_U8;
+  normalisation->standardise = TRUE;
+  for (guint c = 0; c < G_N_ELEMENTS (normalisation->mean); c++)
+    {
+      normalisation->mean[c] = mean;
+      normalisation->deviation[c] = deviation;
+    }
+}
+
 gboolean
 dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
 {
@@ -178,17 +193,36 @@ dyno_dataset_get_unreadable (DynoDataset *dataset)
   return (const char *const *) dataset->unreadable->pdata;
 }
 
+void
+dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint32 height,
+                         DynoBatchSchema *schema)
+{
+  *schema = info->schema;
+  for (guint i = 0; i < schema->n_fields && info->resizable; i++)
+    for (guint k = 0; k < schema->fields[i].n_axes; k++)
+      {
+        DynoBatchField *field = &schema->fields[i];
+        if (field->role == DYNO_FIELD_INPUT && field->axes[k] == 'H')
+          field->shape[k] = height;
+        if (field->role == DYNO_FIELD_INPUT && field->axes[k] == 'W')
+          field->shape[k] = width;
+      }
+}
+
 gboolean
 dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
-                     gpointer pixels, gpointer target, GByteArray *scratch, GError **error)
+                     gpointer const *fields, GByteArray *scratch, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
+  gsize fetched = 0;
 
   g_return_val_if_fail (index < info->n_samples, FALSE);
   g_return_val_if_fail (width > 0 && height > 0, FALSE);
   g_return_val_if_fail (info->resizable || (width == info->max_width && height == info->max_height),
                         FALSE);
-  return dataset->klass->decode (dataset, index, width, height, pixels, target, scratch, error);
+  return (!dataset->klass->fetch
+          || dataset->klass->fetch (dataset, index, scratch, &fetched, error))
+         && dataset->klass->decode (dataset, index, width, height, fields, scratch, fetched, error);
 }
 
 gint32

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A data set: samples by index, each an image (H, W, C) and a target.
+/* A data set: samples by index, each with the fields that the data set's schema names.
  *
  * A DynoDataset is immutable once open; every function may be called from any thread, _decode from
  * many at a time.  Reference counted.  A new format is one file in formats/ with a
  * DynoDatasetClass, named in formats/formats.c; nothing else knows formats. */
 #pragma once
 #include "data-error.h"
+#include "schema.h"
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
 
 typedef struct _DynoDataset DynoDataset;
-
-typedef enum {
-  DYNO_ELEMENT_U8,  /* 0..255 */
-  DYNO_ELEMENT_F32, /* as the file has it, native byte order */
-} DynoElement;
 
 typedef enum {
   DYNO_TARGET_CLASS,  /* one gint32 class id */
@@ -40,7 +36,9 @@ typedef struct {
   guint64 n_samples;    /* readable ones */
   guint64 n_unreadable; /* found but refused when scanned */
   guint64 size_bytes;   /* on disk; 0 for generated ones */
-  DynoElement element;
+  /* of a sample at its largest size, with the normalisation that the kind advises; see
+   * dyno_dataset_get_schema */
+  DynoBatchSchema schema;
   const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NF"; else NULL */
   guint32 channels; /* of every sample after decoding: 1, 3, ... */
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
@@ -54,12 +52,6 @@ typedef struct {
   gboolean knows_values; /* VALUES only: dyno_dataset_get_values gives them */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   gboolean generated;    /* built in */
-  /* synthetic: nothing is decoded or copied, the device makes noise itself */
-  gboolean device_noise;
-  /* per-channel normalisation that the kind advises (of values scaled to 0..1 for U8) */
-  float mean[4], deviation[4];
-  /* U8 is scaled to 0..1, then mean and deviation count; FALSE: values are fed as they are */
-  gboolean normalise;
   /* of names, sizes and labels: tells whether a resumed run sees the same data */
   guint64 content_hash;
 } DynoDatasetInfo;
@@ -109,14 +101,16 @@ char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProg
                             gpointer data, GCancellable *cancellable, guint64 *n_failed,
                             GError **error);
 
-/* Decodes sample index into pixels, (height, width, channels) of the info's element, rows packed.
- * Images are scaled to cover height x width and centre-cropped.  Not resizable kinds want exactly
- * their own size.
- * target: gint32 or n_targets gfloat.  scratch: a GByteArray of the calling thread, reused between
- * calls.  Errors: CORRUPT, TOO_LARGE, READ, NOT_FOUND (a file that vanished). */
+/* The fields of a sample of this size.  Not resizable kinds have exactly their own size. */
+void dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint32 height,
+                              DynoBatchSchema *schema);
+
+/* Decodes sample index into fields, a pointer for each field of the schema of this size; a field of
+ * role SEED is the caller's and not touched.  Images are scaled to cover height x width and
+ * centre-cropped.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
+ * CORRUPT, TOO_LARGE, READ, NOT_FOUND (a file that vanished). */
 gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
-                              gpointer pixels, gpointer target, GByteArray *scratch,
-                              GError **error);
+                              gpointer const *fields, GByteArray *scratch, GError **error);
 
 /* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17";
  * g_free). */

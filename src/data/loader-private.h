@@ -2,13 +2,17 @@
 /* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.
  *
  * Invariants:
- * - One mutex guards all of the loader but the pixels.  Pixels of a slot are written only by the
- *   holder of a task between its two visits to the mutex in commit; the consumer reads them after
- *   it has seen the slot ready.
- * - A task is a run of rows of one batch.  It is decoded into the worker's own memory and copied
- *   into the slot at the end, and only when the loader is still in the task's generation, the
- *   slot still holds the task's batch and nobody else has filled the rows: a worker that comes
- *   late, even hours, touches nothing.  So a stuck worker can be left behind.
+ * - One mutex guards all of the loader but the memory of the slots.  Rows of a slot are written
+ *   only by the holder of a task between its visits to the mutex that begin and end the writing;
+ *   the consumer reads them after it has seen the slot ready.
+ * - A task is a run of rows of one batch.  Its writing begins only when the loader is still in the
+ *   task's generation, the slot still holds the task's batch and nobody else writes or has written
+ *   the rows: a worker that comes late, even hours, touches nothing.  So a stuck worker can be left
+ *   behind.
+ * - While it writes, a worker never waits for anything but the CPU: files are read before, into its
+ *   own memory, or at once.  So the end of a writing can be waited for.
+ * - A writing that fails is called off, and the rows count as unwritten; the one that completes a
+ *   task writes all of its rows.
  * - A generation begins with each start_epoch and with free.  Within one, a batch has one number
  *   and is opened once.
  * - Patience counts time that the consumer spends waiting, in bounded ticks: while the whole
@@ -36,11 +40,12 @@ typedef struct {
   DynoBatch batch; /* first: the consumer's pointer is the slot's */
   DynoSlotState state;
   guint32 claimed; /* rows given out in tasks */
-  guint32 done;    /* rows committed */
+  guint32 done;    /* rows written */
   guint32 n_bad;   /* rows whose own sample was bad */
   GError *error;   /* set: the batch cannot be completed */
-  gboolean *taken; /* (batch): a task that starts at this row has begun its commit */
-  gpointer own_pixels;
+  gboolean *taken; /* (batch): a task that starts at this row is being written, or is */
+  gpointer block;  /* the memory of the fields */
+  gpointer own_block;
 } DynoSlot;
 
 typedef struct {
@@ -54,8 +59,7 @@ typedef struct {
 
 /* Memory of one decoding thread. */
 typedef struct {
-  guint8 *pixels;    /* (chunk samples) */
-  guint8 *targets;   /* (chunk targets) */
+  guint8 *block;     /* (chunk samples), where they are not decoded in their slot; or NULL */
   GByteArray *bytes; /* what a decoder reads a file into */
 } DynoWorkerScratch;
 
@@ -75,12 +79,14 @@ struct _DynoLoader {
   DynoLoaderParams params;
   guint32 *indices; /* (n_samples) of the data set */
   guint32 n_samples;
-  gsize sample_bytes, target_bytes;
-  guint32 chunk; /* most rows of a task */
+  DynoBatchSchema schema;
+  DynoBatchLayout layout;       /* of a slot */
+  DynoBatchLayout chunk_layout; /* of a worker's block */
+  guint32 chunk;                /* most rows of a task */
   guint64 n_batches;
   guint64 bad_limit; /* bad samples an epoch may have */
   gint64 stuck_us;   /* a task waited for longer is given to another worker */
-  gint64 give_up_us; /* and past this without a row committed the consumer gets an error */
+  gint64 give_up_us; /* and past this without a row written the consumer gets an error */
   gint64 (*clock) (void);
 
   GMutex mutex;
@@ -96,15 +102,15 @@ struct _DynoLoader {
   guint64 delivered_bad;
   GError *failed;
   gint64 waited_us; /* by the consumer, in bounded ticks, since the loader was made */
-  /* on waited_us: when rows were committed last, or the consumer began to wait */
+  /* on waited_us: when rows were written last, or the consumer began to wait */
   gint64 waiting_since_us;
 
   DynoSlot *slots;
   guint n_slots, max_slots;
-  gint filling;   /* slot with rows to give out, or -1 */
-  guint prefetch; /* asked for */
-  guint committing;
-  gboolean draining; /* someone waits for committing to become 0 */
+  gint filling;      /* slot with rows to give out, or -1 */
+  guint prefetch;    /* asked for */
+  guint writing;     /* tasks whose rows are being written */
+  gboolean draining; /* someone waits for writing to become 0 */
   GQueue reissue;    /* DynoLoaderTask * */
 
   guint target_workers, alive;
@@ -122,7 +128,7 @@ struct _DynoLoader {
 gboolean dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task);
 void dyno_loader_spawn_workers (DynoLoader *loader);
 
-/* Without the mutex: decodes and commits. */
+/* Without the mutex: decodes the rows of a task into their slot. */
 void dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task,
                           DynoWorkerScratch *scratch);
 
@@ -130,6 +136,10 @@ DynoWorkerScratch *dyno_worker_scratch_new (const DynoLoader *loader); /* NULL: 
 void dyno_worker_scratch_free (DynoWorkerScratch *scratch);
 
 void dyno_loader_unref (DynoLoader *loader);
+
+/* A pointer for each field of a row of a block; NULL for fields that no decoder fills. */
+void dyno_loader_point (const DynoLoader *loader, const DynoBatchLayout *layout, gpointer block,
+                        guint32 row, gpointer *fields);
 
 /* TRUE while the rows of a task are still to be filled; mutex held. */
 gboolean dyno_loader_is_wanted (const DynoLoader *loader, const DynoLoaderTask *task);

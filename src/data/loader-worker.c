@@ -1,21 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers' side of the loader: claiming rows, decoding them, replacing bad samples,
- * committing. */
+/* The workers' side of the loader: claiming rows, decoding them into their slot, replacing bad
+ * samples. */
 #include "loader-private.h"
+#include "dataset-class.h"
 #include "rng.h"
 #include <string.h>
 
-#define FLIP_KEY G_GUINT64_CONSTANT (0x666c6970)
+#define SEED_KEY G_GUINT64_CONSTANT (0x666c6970)
+
+/* A task of one row is decoded in its slot.  Rows so small that several make a task, and those that
+ * the cache keeps, are decoded apart. */
+static gboolean
+decodes_apart (const DynoLoader *loader)
+{
+  return loader->chunk > 1 || loader->cache != NULL;
+}
+
+void
+dyno_loader_point (const DynoLoader *loader, const DynoBatchLayout *layout, gpointer block,
+                   guint32 row, gpointer *fields)
+{
+  for (guint i = 0; i < layout->n_fields; i++)
+    fields[i] = loader->schema.fields[i].role == DYNO_FIELD_SEED
+                    ? NULL
+                    : (guint8 *) block + layout->offset[i] + row * layout->sample_bytes[i];
+}
 
 DynoWorkerScratch *
 dyno_worker_scratch_new (const DynoLoader *loader)
 {
   DynoWorkerScratch *scratch = g_new0 (DynoWorkerScratch, 1);
 
-  scratch->pixels = g_try_malloc (loader->chunk * loader->sample_bytes);
-  scratch->targets = g_try_malloc (loader->chunk * loader->target_bytes);
   scratch->bytes = g_byte_array_new ();
-  if (!scratch->pixels || !scratch->targets)
+  if (!decodes_apart (loader))
+    return scratch;
+  scratch->block = g_try_malloc (loader->chunk_layout.total_bytes);
+  if (!scratch->block)
     g_clear_pointer (&scratch, dyno_worker_scratch_free);
   return scratch;
 }
@@ -25,8 +45,7 @@ dyno_worker_scratch_free (DynoWorkerScratch *scratch)
 {
   if (!scratch)
     return;
-  g_free (scratch->pixels);
-  g_free (scratch->targets);
+  g_free (scratch->block);
   g_byte_array_unref (scratch->bytes);
   g_free (scratch);
 }
@@ -34,30 +53,33 @@ dyno_worker_scratch_free (DynoWorkerScratch *scratch)
 /* --- claiming (mutex held) -------------------------------------------------------------------- */
 
 static void
+fill_seeds (const DynoLoader *loader, guint32 *seeds, guint64 first)
+{
+  for (guint32 i = 0; i < loader->params.batch; i++)
+    seeds[i] =
+        (guint32) (dyno_rng_at (loader->params.seed ^ SEED_KEY, loader->epoch, first + i) >> 32);
+}
+
+static void
 open_batch (DynoLoader *loader, guint place)
 {
+  const DynoBatchLayout *layout = &loader->layout;
   DynoSlot *slot = &loader->slots[place];
-  guint32 batch = loader->params.batch;
+  guint32 batch = loader->params.batch, n;
   guint64 first = loader->next_batch * batch;
-  gsize row_bytes = loader->sample_bytes;
 
   slot->state = DYNO_SLOT_FILLING;
   slot->claimed = slot->done = slot->n_bad = 0;
   memset (slot->taken, 0, batch * sizeof *slot->taken);
   slot->batch.slot = place;
   slot->batch.index = loader->next_batch++;
-  slot->batch.n_valid = (guint32) MIN ((guint64) batch, loader->n_samples - first);
-  for (guint32 i = 0; i < batch; i++)
-    slot->batch.flip_seeds[i] =
-        (guint32) (dyno_rng_at (loader->params.seed ^ FLIP_KEY, loader->epoch, first + i) >> 32);
-  if (slot->batch.n_valid < batch)
-    {
-      guint32 n = slot->batch.n_valid;
-      memset ((guint8 *) slot->batch.pixels + n * row_bytes, 0, (batch - n) * row_bytes);
-      memset ((slot->batch.classes ? (guint8 *) slot->batch.classes : (guint8 *) slot->batch.values)
-                  + n * loader->target_bytes,
-              0, (batch - n) * loader->target_bytes);
-    }
+  slot->batch.n_valid = n = (guint32) MIN ((guint64) batch, loader->n_samples - first);
+  for (guint i = 0; i < layout->n_fields; i++)
+    if (loader->schema.fields[i].role == DYNO_FIELD_SEED)
+      fill_seeds (loader, slot->batch.fields[i], first);
+    else
+      memset ((guint8 *) slot->batch.fields[i] + n * layout->sample_bytes[i], 0,
+              (batch - n) * layout->sample_bytes[i]);
   loader->filling = (gint) place;
 }
 
@@ -142,34 +164,136 @@ note_bad (DynoLoader *loader, guint32 place, const GError *reason)
     }
 }
 
-typedef enum { DECODED, REPLACED, GIVEN_UP, STALE } Outcome;
+/* The work on a task by one thread. */
+typedef struct {
+  DynoLoader *loader;
+  const DynoLoaderTask *task;
+  DynoWorkerScratch *scratch;
+  guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples in indices */
+  guint32 n_bad;
+} Work;
 
-/* The sample of a position: its own, or else the next in the epoch's order that decodes.  That
- * choice hangs on the files alone.  A run of more bad ones than an epoch may have is an error. */
-static Outcome
-decode_position (DynoLoader *loader, const DynoLoaderTask *task, guint64 position, gpointer pixels,
-                 gpointer target, GByteArray *scratch, guint32 place, GError **error)
+static gboolean
+begin_writing (Work *work)
 {
-  const DynoLoaderParams *params = &loader->params;
-  guint32 tried = 0;
+  DynoLoader *loader = work->loader;
+  gboolean wanted;
+
+  g_mutex_lock (&loader->mutex);
+  wanted = dyno_loader_is_wanted (loader, work->task);
+  if (wanted)
+    {
+      loader->slots[work->task->slot].taken[work->task->row] = TRUE;
+      loader->waiting_since_us = loader->waited_us;
+      loader->writing++;
+    }
+  g_mutex_unlock (&loader->mutex);
+  return wanted;
+}
+
+/* Mutex held. */
+static void
+leave_writing (DynoLoader *loader, gboolean tell)
+{
+  loader->writing--;
+  if (tell || (loader->draining && loader->writing == 0))
+    g_cond_broadcast (&loader->ready);
+}
+
+static void
+call_off_writing (Work *work)
+{
+  DynoLoader *loader = work->loader;
+
+  g_mutex_lock (&loader->mutex);
+  loader->slots[work->task->slot].taken[work->task->row] = FALSE;
+  leave_writing (loader, FALSE);
+  g_mutex_unlock (&loader->mutex);
+}
+
+/* The rows are written; or, with a failure, the batch cannot be had. */
+static void
+end_writing (Work *work, GError *failure)
+{
+  DynoLoader *loader = work->loader;
+  DynoSlot *slot = &loader->slots[work->task->slot];
+
+  g_mutex_lock (&loader->mutex);
+  loader->samples_done += work->task->count;
+  loader->bad_samples += work->n_bad;
+  slot->n_bad += work->n_bad;
+  if (!slot->error)
+    slot->error = g_steal_pointer (&failure);
+  slot->done += work->task->count;
+  if (slot->done == slot->batch.n_valid)
+    slot->state = DYNO_SLOT_READY;
+  leave_writing (loader, slot->state == DYNO_SLOT_READY);
+  g_mutex_unlock (&loader->mutex);
+  g_clear_error (&failure);
+}
+
+typedef enum { DECODED, FAILED, STALE } Outcome;
+
+/* The sample at a place, in the slot; what it needs is read before.  DECODED leaves the writing to
+ * be ended. */
+static Outcome
+decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **error)
+{
+  DynoLoader *loader = work->loader;
+  DynoDataset *dataset = loader->dataset;
+  const DynoDatasetClass *klass = dataset->klass;
+  guint64 index = loader->indices[place];
+  gsize fetched = 0;
+
+  if (klass->fetch && !klass->fetch (dataset, index, work->scratch->bytes, &fetched, error))
+    return FAILED;
+  if (!begin_writing (work))
+    return STALE;
+  if (klass->decode (dataset, index, loader->params.width, loader->params.height, fields,
+                     work->scratch->bytes, fetched, error))
+    return DECODED;
+  call_off_writing (work);
+  return FAILED;
+}
+
+/* The sample at a place, in the worker's own memory. */
+static Outcome
+decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
+{
+  DynoLoader *loader = work->loader;
+
+  if (loader->cache && dyno_sample_cache_get (loader->cache, place, fields))
+    return DECODED;
+  if (!dyno_dataset_decode (loader->dataset, loader->indices[place], loader->params.width,
+                            loader->params.height, fields, work->scratch->bytes, error))
+    return FAILED;
+  if (loader->cache)
+    dyno_sample_cache_put (loader->cache, place, fields);
+  return DECODED;
+}
+
+typedef Outcome (*Decode) (Work *work, guint32 place, gpointer const *fields, GError **error);
+
+/* The sample of a row: its own, or else the next in the epoch's order that decodes.  That choice
+ * hangs on the files alone.  A run of more bad ones than an epoch may have is an error: FAILED. */
+static Outcome
+decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GError **error)
+{
+  DynoLoader *loader = work->loader;
+  guint64 position = work->task->position + row;
+  guint32 tried = 0, place = work->place[row];
 
   for (;;)
     {
       g_autoptr (GError) reason = NULL;
       gboolean known = TRUE;
+      Outcome outcome = decode (work, place, fields, &reason);
 
-      if (loader->cache && dyno_sample_cache_get (loader->cache, place, pixels, target))
-        return tried > 0 ? REPLACED : DECODED;
-      if (dyno_dataset_decode (loader->dataset, loader->indices[place], params->width,
-                               params->height, pixels, target, scratch, &reason))
-        {
-          if (loader->cache)
-            dyno_sample_cache_put (loader->cache, place, pixels, target);
-          return tried > 0 ? REPLACED : DECODED;
-        }
-
+      work->n_bad += outcome == DECODED && tried > 0;
+      if (outcome != FAILED)
+        return outcome;
       g_mutex_lock (&loader->mutex);
-      if (!dyno_loader_is_wanted (loader, task))
+      if (!dyno_loader_is_wanted (loader, work->task))
         {
           g_mutex_unlock (&loader->mutex);
           return STALE;
@@ -183,89 +307,120 @@ decode_position (DynoLoader *loader, const DynoLoaderTask *task, guint64 positio
       g_mutex_unlock (&loader->mutex);
       if (known)
         {
+          work->n_bad++;
           g_propagate_prefixed_error (
               error, g_steal_pointer (&reason),
               "More samples than allowed (data.max_bad) cannot be read, %u in a row; the last: ",
               tried);
-          return GIVEN_UP;
+          return FAILED;
         }
     }
 }
 
-/* Copies decoded rows into their slot, unless they are not wanted any more. */
 static void
-commit (DynoLoader *loader, const DynoLoaderTask *task, const DynoWorkerScratch *scratch,
-        guint32 n_bad, gint64 decode_us, GError *failure)
+point_at_row (const Work *work, guint32 row, gpointer *fields)
 {
-  DynoSlot *slot = &loader->slots[task->slot];
+  const DynoLoader *loader = work->loader;
+  const DynoLoaderTask *task = work->task;
 
-  g_mutex_lock (&loader->mutex);
-  loader->decode_us += (guint64) decode_us;
-  if (!dyno_loader_is_wanted (loader, task))
+  dyno_loader_point (loader, &loader->layout, loader->slots[task->slot].block, task->row + row,
+                     fields);
+}
+
+/* All rows in the slot, where no file has to be waited for; FALSE: they are still to be decoded. */
+static gboolean
+fill_at_once (Work *work)
+{
+  DynoLoader *loader = work->loader;
+  const DynoDatasetClass *klass = loader->dataset->klass;
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
+  gboolean ok = TRUE;
+
+  if (loader->cache || (klass->fetch && !klass->decode_at_once) || !begin_writing (work))
+    return FALSE;
+  for (guint32 i = 0; i < work->task->count && ok; i++)
     {
-      g_mutex_unlock (&loader->mutex);
+      guint64 index = loader->indices[work->place[i]];
+
+      point_at_row (work, i, fields);
+      ok = !klass->fetch
+               ? klass->decode (loader->dataset, index, loader->params.width, loader->params.height,
+                                fields, work->scratch->bytes, 0, NULL)
+               : klass->decode_at_once (loader->dataset, index, fields);
+    }
+  if (ok)
+    end_writing (work, NULL);
+  else
+    call_off_writing (work);
+  return ok;
+}
+
+/* Rows so small that several make a task: decoded apart, then copied together. */
+static void
+fill_by_copy (Work *work)
+{
+  DynoLoader *loader = work->loader;
+  gpointer from[DYNO_SCHEMA_MAX_FIELDS], to[DYNO_SCHEMA_MAX_FIELDS];
+  Outcome outcome = DECODED;
+  GError *failure = NULL;
+
+  for (guint32 i = 0; i < work->task->count && outcome == DECODED; i++)
+    {
+      dyno_loader_point (loader, &loader->chunk_layout, work->scratch->block, i, from);
+      outcome = decode_row (work, i, decode_apart, from, &failure);
+    }
+  if (outcome == STALE || !begin_writing (work))
+    {
       g_clear_error (&failure);
       return;
     }
-  slot->taken[task->row] = TRUE;
-  loader->waiting_since_us = loader->waited_us;
-  loader->committing++;
-  g_mutex_unlock (&loader->mutex);
+  dyno_loader_point (loader, &loader->chunk_layout, work->scratch->block, 0, from);
+  point_at_row (work, 0, to);
+  for (guint i = 0; i < loader->layout.n_fields && !failure; i++)
+    if (to[i])
+      memcpy (to[i], from[i], work->task->count * loader->layout.sample_bytes[i]);
+  end_writing (work, failure);
+}
 
-  if (!failure)
-    {
-      guint8 *targets =
-          slot->batch.classes ? (guint8 *) slot->batch.classes : (guint8 *) slot->batch.values;
-      memcpy ((guint8 *) slot->batch.pixels + task->row * loader->sample_bytes, scratch->pixels,
-              task->count * loader->sample_bytes);
-      memcpy (targets + task->row * loader->target_bytes, scratch->targets,
-              task->count * loader->target_bytes);
-    }
+static void
+fill_in_slot (Work *work)
+{
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
+  GError *failure = NULL;
+  Outcome outcome;
 
-  g_mutex_lock (&loader->mutex);
-  loader->committing--;
-  loader->samples_done += task->count;
-  loader->bad_samples += n_bad;
-  slot->n_bad += n_bad;
-  if (!slot->error)
-    slot->error = g_steal_pointer (&failure);
-  slot->done += task->count;
-  if (slot->done == slot->batch.n_valid)
-    slot->state = DYNO_SLOT_READY;
-  if (slot->state == DYNO_SLOT_READY || (loader->draining && loader->committing == 0))
-    g_cond_broadcast (&loader->ready);
-  g_mutex_unlock (&loader->mutex);
-  g_clear_error (&failure);
+  point_at_row (work, 0, fields);
+  outcome = decode_row (work, 0, decode_in_slot, fields, &failure);
+  if (outcome == DECODED || (outcome == FAILED && begin_writing (work)))
+    end_writing (work, failure);
+  else
+    g_clear_error (&failure);
 }
 
 void
 dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerScratch *scratch)
 {
-  guint32 place[DYNO_LOADER_MAX_CHUNK], n_bad = 0;
+  Work work = { .loader = loader, .task = task, .scratch = scratch };
   gint64 start = g_get_monotonic_time ();
-  g_autoptr (GError) failure = NULL;
+  gboolean wanted;
 
   g_mutex_lock (&loader->mutex);
-  if (!dyno_loader_is_wanted (loader, task))
-    {
-      g_mutex_unlock (&loader->mutex);
-      return;
-    }
-  for (guint32 i = 0; i < task->count; i++)
-    place[i] = loader->order[task->position + i];
+  wanted = dyno_loader_is_wanted (loader, task);
+  for (guint32 i = 0; i < task->count && wanted; i++)
+    work.place[i] = loader->order[task->position + i];
   g_mutex_unlock (&loader->mutex);
-
-  for (guint32 i = 0; i < task->count && !failure; i++)
+  if (!wanted)
+    return;
+  if (!fill_at_once (&work))
     {
-      Outcome outcome = decode_position (
-          loader, task, task->position + i, scratch->pixels + i * loader->sample_bytes,
-          scratch->targets + i * loader->target_bytes, scratch->bytes, place[i], &failure);
-      if (outcome == STALE)
-        return;
-      n_bad += outcome != DECODED;
+      if (decodes_apart (loader))
+        fill_by_copy (&work);
+      else
+        fill_in_slot (&work);
     }
-  commit (loader, task, scratch, n_bad, g_get_monotonic_time () - start,
-          g_steal_pointer (&failure));
+  g_mutex_lock (&loader->mutex);
+  loader->decode_us += (guint64) (g_get_monotonic_time () - start);
+  g_mutex_unlock (&loader->mutex);
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */

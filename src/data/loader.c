@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_BATCH_BYTES (G_GUINT64_CONSTANT (1) << 40)
 /* small samples are taken several at a time, to visit the mutex less often */
 #define CHUNK_BYTES      (32 * 1024)
 #define DEFAULT_BAD      0.1
@@ -17,51 +16,28 @@
 #define DEFAULT_PATIENCE (30 * G_USEC_PER_SEC)
 #define HELD_SLOTS       2 /* batches that a consumer may hold while prefetch others are ahead */
 
-gboolean
-dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width, guint32 height,
-                         guint64 *bytes)
-{
-  guint64 size = info->element == DYNO_ELEMENT_F32 ? 4 : 1;
-
-  if (!dyno_size_mul (size, batch, &size) || !dyno_size_mul (size, width, &size)
-      || !dyno_size_mul (size, height, &size) || !dyno_size_mul (size, info->channels, &size)
-      || size > MAX_BATCH_BYTES)
-    return FALSE;
-  *bytes = size;
-  return TRUE;
-}
-
 /* --- making and unmaking ---------------------------------------------------------------------- */
 
 static gboolean
-init_slot (DynoLoader *loader, gpointer pixels)
+init_slot (DynoLoader *loader, gpointer block)
 {
-  const DynoDatasetInfo *info = dyno_dataset_get_info (loader->dataset);
-  guint32 batch = loader->params.batch;
   DynoSlot *slot = &loader->slots[loader->n_slots];
 
   memset (slot, 0, sizeof *slot);
-  if (!pixels)
-    pixels = slot->own_pixels = g_try_malloc0 (batch * loader->sample_bytes);
-  slot->batch.pixels = pixels;
-  slot->batch.flip_seeds = g_try_new0 (guint32, batch);
-  slot->taken = g_try_new0 (gboolean, batch);
-  if (info->target_kind == DYNO_TARGET_CLASS)
-    slot->batch.classes = g_try_new0 (gint32, batch);
-  else
-    slot->batch.values = g_try_malloc0 (batch * loader->target_bytes);
+  if (!block)
+    block = slot->own_block = g_try_malloc0 (loader->layout.total_bytes);
+  for (guint i = 0; i < loader->layout.n_fields && block; i++)
+    slot->batch.fields[i] = (guint8 *) block + loader->layout.offset[i];
+  slot->block = block;
+  slot->taken = g_try_new0 (gboolean, loader->params.batch);
   loader->n_slots++;
-  return pixels && slot->batch.flip_seeds && slot->taken
-         && (slot->batch.classes || slot->batch.values);
+  return block != NULL && slot->taken != NULL;
 }
 
 static void
 clear_slot (DynoSlot *slot)
 {
-  g_free (slot->own_pixels);
-  g_free (slot->batch.flip_seeds);
-  g_free (slot->batch.classes);
-  g_free (slot->batch.values);
+  g_free (slot->own_block);
   g_free (slot->taken);
   g_clear_error (&slot->error);
 }
@@ -97,9 +73,10 @@ set_memory_error (GError **error, const char *what, guint64 bytes)
 }
 
 static gboolean
-make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
+make_slots (DynoLoader *loader, GError **error)
 {
   const DynoLoaderParams *params = &loader->params;
+  guint64 batch_bytes = loader->layout.total_bytes;
 
   loader->max_slots =
       params->slots ? params->n_slots : dyno_loader_count_slots (DYNO_LOADER_MAX_PREFETCH);
@@ -111,7 +88,7 @@ make_slots (DynoLoader *loader, guint64 batch_bytes, GError **error)
     return set_memory_error (error, "the loader's batches", batch_bytes * (1 + HELD_SLOTS));
   loader->consumer_scratch = dyno_worker_scratch_new (loader);
   if (!loader->consumer_scratch)
-    return set_memory_error (error, "decoding", loader->sample_bytes * loader->chunk);
+    return set_memory_error (error, "decoding", loader->chunk_layout.total_bytes);
   return TRUE;
 }
 
@@ -142,25 +119,35 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   return TRUE;
 }
 
+static gboolean
+take_schema (DynoLoader *loader, GError **error)
+{
+  const DynoLoaderParams *params = &loader->params;
+  g_autoptr (GError) reason = NULL;
+  int input;
+
+  dyno_dataset_get_schema (dyno_dataset_get_info (loader->dataset), params->width, params->height,
+                           &loader->schema);
+  if (!dyno_batch_layout_init (&loader->layout, &loader->schema, params->batch, &reason))
+    {
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, reason->message);
+      return FALSE;
+    }
+  input = dyno_schema_find_index (&loader->schema, DYNO_FIELD_INPUT);
+  g_return_val_if_fail (input >= 0 && loader->layout.sample_bytes[input] > 0, FALSE);
+  loader->chunk =
+      (guint32) CLAMP (CHUNK_BYTES / loader->layout.sample_bytes[input], 1, DYNO_LOADER_MAX_CHUNK);
+  return dyno_batch_layout_init (&loader->chunk_layout, &loader->schema, loader->chunk, error);
+}
+
 DynoLoader *
 dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderParams *params,
                  GError **error)
 {
-  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
   g_autoptr (DynoLoader) loader = NULL;
-  guint64 batch_bytes;
 
   g_return_val_if_fail (params->batch > 0 && params->width > 0 && params->height > 0, NULL);
   g_return_val_if_fail (!params->slots || params->n_slots >= 2, NULL);
-  if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &batch_bytes))
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("A batch of %u samples of %u x %u x %u is too large; take a smaller batch or "
-                      "smaller images"),
-                   params->batch, params->width, params->height, info->channels);
-      return NULL;
-    }
-
   loader = g_new0 (DynoLoader, 1);
   g_atomic_ref_count_init (&loader->references);
   g_mutex_init (&loader->mutex);
@@ -178,19 +165,16 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   loader->clock = g_get_monotonic_time;
   loader->prefetch = CLAMP (params->prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
   loader->target_workers = MIN (params->workers, DYNO_LOADER_MAX_WORKERS);
-  loader->sample_bytes = batch_bytes / params->batch;
-  loader->target_bytes =
-      info->target_kind == DYNO_TARGET_CLASS ? sizeof (gint32) : info->n_targets * sizeof (float);
-  loader->chunk = (guint32) CLAMP (CHUNK_BYTES / loader->sample_bytes, 1, DYNO_LOADER_MAX_CHUNK);
-  if (!take_indices (loader, indices, error) || !make_slots (loader, batch_bytes, error))
+  if (!take_schema (loader, error) || !take_indices (loader, indices, error)
+      || !make_slots (loader, error))
     return NULL;
   if (params->max_bad_share >= 0)
     loader->bad_limit = (guint64) ceil (
         (params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
   if (params->cache)
     {
-      loader->cache = dyno_sample_cache_new (loader->n_samples, loader->sample_bytes,
-                                             loader->target_bytes, params->cache_limit_bytes);
+      loader->cache = dyno_sample_cache_new (loader->n_samples, &loader->schema, &loader->layout,
+                                             params->cache_limit_bytes);
       if (!loader->cache)
         g_warning ("No memory for the cache of samples; going on without");
     }
@@ -266,13 +250,17 @@ dyno_loader_free (DynoLoader *loader)
   loader->generation++;
   g_cond_broadcast (&loader->work);
   deadline = g_get_monotonic_time () + loader->stuck_us;
-  while (loader->alive > 0 || loader->committing > 0)
-    if (!g_cond_wait_until (&loader->ready, &loader->mutex, deadline) && loader->committing == 0)
-      while (loader->workers->len > 0)
-        {
-          g_warning ("A loader worker is stuck in a read and is left behind");
-          abandon (loader, loader->workers->len - 1);
-        }
+  while (loader->alive > 0 || loader->writing > 0)
+    if (!g_cond_wait_until (&loader->ready, &loader->mutex, deadline))
+      {
+        while (loader->writing > 0)
+          g_cond_wait (&loader->ready, &loader->mutex);
+        while (loader->workers->len > 0)
+          {
+            g_warning ("A loader worker is stuck in a read and is left behind");
+            abandon (loader, loader->workers->len - 1);
+          }
+      }
   g_mutex_unlock (&loader->mutex);
   join_ended (loader);
   dyno_loader_unref (loader);
@@ -286,6 +274,18 @@ dyno_loader_get_batches (DynoLoader *loader)
   return loader->n_batches;
 }
 
+const DynoBatchSchema *
+dyno_loader_get_schema (DynoLoader *loader)
+{
+  return &loader->schema;
+}
+
+const DynoBatchLayout *
+dyno_loader_get_layout (DynoLoader *loader)
+{
+  return &loader->layout;
+}
+
 void
 dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch)
 {
@@ -294,7 +294,7 @@ dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch)
   loader->generation++;
   loader->active = FALSE;
   loader->draining = TRUE;
-  while (loader->committing > 0)
+  while (loader->writing > 0)
     g_cond_wait (&loader->ready, &loader->mutex);
   loader->draining = FALSE;
 
@@ -334,6 +334,16 @@ on_cancelled (GCancellable *cancellable, gpointer data)
   g_mutex_unlock (&loader->mutex);
 }
 
+/* What a worker waits for while its rows are being written is the CPU alone.  Mutex held. */
+static gboolean
+is_stuck (const DynoLoader *loader, const DynoWorker *worker)
+{
+  const DynoLoaderTask *task = &worker->task;
+
+  return worker->busy && loader->waited_us - worker->busy_since_us >= loader->stuck_us
+         && (task->generation != loader->generation || dyno_loader_is_wanted (loader, task));
+}
+
 /* Gives the rows of stuck workers to others; fails when that did not help either.  Mutex held. */
 static void
 look_for_stuck (DynoLoader *loader)
@@ -346,7 +356,7 @@ look_for_stuck (DynoLoader *loader)
       DynoWorker *worker = g_ptr_array_index (loader->workers, i - 1);
       DynoLoaderTask *again;
 
-      if (!worker->busy || now - worker->busy_since_us < loader->stuck_us)
+      if (!is_stuck (loader, worker))
         continue;
       g_warning ("A loader worker has been stuck for %.1f s; its samples go to another",
                  (double) (now - worker->busy_since_us) / G_USEC_PER_SEC);

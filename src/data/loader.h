@@ -6,7 +6,7 @@
  * - The order of samples, and every random choice, follow from (seed, epoch, position) alone: any
  *   number of workers, any prefetch and any timing give the same batches.
  * - Slots are memory of the caller (page-locked staging) or the loader's own; no allocation after
- *   _new.
+ *   _new.  What can be had without waiting is decoded in its slot, nowhere else.
  * - A sample that fails to decode is replaced by the next good one of its epoch's order, counted
  *   and listed; past max_bad_share of an epoch the loader stops with an error.
  * - With 0 workers the consumer's thread decodes.  Workers belong to no epoch (persistent) unless
@@ -34,7 +34,7 @@ typedef struct {
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
-  gpointer *slots; /* n_slots blocks for pixels, dyno_loader_batch_bytes each; NULL: own memory */
+  gpointer *slots; /* n_slots blocks of memory, a batch layout's total_bytes each; NULL: own */
   guint n_slots;   /* at least 2 with slots; prefetch is capped by n_slots - 1 */
 } DynoLoaderParams;
 
@@ -42,13 +42,10 @@ typedef struct {
   guint slot;      /* index of the slot that holds it */
   guint64 index;   /* batch number in the epoch */
   guint32 n_valid; /* samples in it; < batch only in a short last batch */
-  /* (batch, height, width, channels) of the data set's element; invalid samples are zero */
-  gpointer pixels;
-  gint32 *classes; /* batch class ids, or NULL */
-  float *values;   /* (batch, n_targets), or NULL */
-  /* batch random words, one a sample, from (seed, epoch, position): for augmentation on the
-   * device */
-  guint32 *flip_seeds;
+  /* (batch, shape) of each field of the data set's schema, as its layout places them in the slot.
+   * A field of role SEED: random words from (seed, epoch, position); of the others invalid samples
+   * are zero. */
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
 } DynoBatch;
 
 /* indices: the samples of this part of the data set (array of guint32, copied).  Errors: EMPTY,
@@ -58,14 +55,14 @@ DynoLoader *dyno_loader_new (DynoDataset *dataset, const GArray *indices,
 void dyno_loader_free (DynoLoader *loader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLoader, dyno_loader_free)
 
-/* Bytes of a batch of pixels; FALSE when the product overflows or passes 2^40. */
-gboolean dyno_loader_batch_bytes (const DynoDatasetInfo *info, guint32 batch, guint32 width,
-                                  guint32 height, guint64 *bytes);
-
 /* Batches in memory of its own that a loader without `slots` makes for a prefetch. */
 guint dyno_loader_count_slots (guint prefetch);
 
 guint64 dyno_loader_get_batches (DynoLoader *loader); /* an epoch */
+
+/* The fields of its batches, and where they lie in a slot. */
+const DynoBatchSchema *dyno_loader_get_schema (DynoLoader *loader);
+const DynoBatchLayout *dyno_loader_get_layout (DynoLoader *loader);
 
 /* Begins an epoch at a batch (0: from its start; > 0: a resumed run).  Batches of an earlier epoch
  * are dropped. */

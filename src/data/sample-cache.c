@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 struct _DynoSampleCache {
-  gpointer *entries; /* pixels, then target */
+  gpointer *entries; /* field after field */
   guint64 n_places;
-  gsize pixel_bytes, target_bytes;
+  guint n_fields;
+  gsize field_bytes[DYNO_SCHEMA_MAX_FIELDS], entry_bytes;
   gsize limit_bytes;
   gsize used_bytes; /* atomic */
 };
@@ -30,13 +31,20 @@ free_memory (void)
 }
 
 DynoSampleCache *
-dyno_sample_cache_new (guint64 n_places, gsize pixel_bytes, gsize target_bytes, guint64 limit_bytes)
+dyno_sample_cache_new (guint64 n_places, const DynoBatchSchema *schema,
+                       const DynoBatchLayout *layout, guint64 limit_bytes)
 {
   DynoSampleCache *cache = g_new0 (DynoSampleCache, 1);
 
   cache->n_places = n_places;
-  cache->pixel_bytes = pixel_bytes;
-  cache->target_bytes = target_bytes;
+  cache->n_fields = layout->n_fields;
+  for (guint i = 0; i < layout->n_fields; i++)
+    {
+      if (schema->fields[i].role == DYNO_FIELD_SEED)
+        continue;
+      cache->field_bytes[i] = layout->sample_bytes[i];
+      cache->entry_bytes += layout->sample_bytes[i];
+    }
   cache->limit_bytes = limit_bytes > 0 ? limit_bytes : free_memory () / 2;
   cache->entries = g_try_new0 (gpointer, n_places);
   if (!cache->entries)
@@ -56,22 +64,22 @@ dyno_sample_cache_free (DynoSampleCache *cache)
 }
 
 gboolean
-dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer pixels, gpointer target)
+dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer const *fields)
 {
   const guint8 *entry = g_atomic_pointer_get (&cache->entries[place]);
 
   if (!entry)
     return FALSE;
-  memcpy (pixels, entry, cache->pixel_bytes);
-  memcpy (target, entry + cache->pixel_bytes, cache->target_bytes);
+  for (guint i = 0; i < cache->n_fields; entry += cache->field_bytes[i++])
+    if (cache->field_bytes[i] > 0)
+      memcpy (fields[i], entry, cache->field_bytes[i]);
   return TRUE;
 }
 
 void
-dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixels,
-                       gconstpointer target)
+dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gpointer const *fields)
 {
-  gsize size = cache->pixel_bytes + cache->target_bytes;
+  gsize size = cache->entry_bytes;
   guint8 *entry = NULL;
 
   /* Room is taken first and given back when the entry does not come to be: the limit is never
@@ -80,8 +88,10 @@ dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixe
     entry = g_try_malloc (size);
   if (entry)
     {
-      memcpy (entry, pixels, cache->pixel_bytes);
-      memcpy (entry + cache->pixel_bytes, target, cache->target_bytes);
+      guint8 *at = entry;
+      for (guint i = 0; i < cache->n_fields; at += cache->field_bytes[i++])
+        if (cache->field_bytes[i] > 0)
+          memcpy (at, fields[i], cache->field_bytes[i]);
       if (g_atomic_pointer_compare_and_exchange (&cache->entries[place], NULL, entry))
         return;
     }

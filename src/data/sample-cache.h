@@ -2,25 +2,23 @@
 /* Decoded samples kept in memory, by place in a list of samples.  All calls from any thread,
  * without waiting: an entry is written before it can be seen and never changes after. */
 #pragma once
-#include <glib.h>
+#include "schema.h"
 
 G_BEGIN_DECLS
 
 typedef struct _DynoSampleCache DynoSampleCache;
 
-/* limit_bytes: 0 for half of the memory that is free now.  NULL when there is no memory for the
+/* schema, layout: of the samples; seeds are not kept.  limit_bytes: 0 for half of the memory that is free now.  NULL when there is no memory for the
  * table. */
-DynoSampleCache *dyno_sample_cache_new (guint64 n_places, gsize pixel_bytes, gsize target_bytes,
-                                        guint64 limit_bytes);
+DynoSampleCache *dyno_sample_cache_new (guint64 n_places, const DynoBatchSchema *schema,
+                                        const DynoBatchLayout *layout, guint64 limit_bytes);
 void dyno_sample_cache_free (DynoSampleCache *cache);
 
-/* FALSE when the sample is not there. */
-gboolean dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer pixels,
-                                gpointer target);
+/* Fills a sample's fields but its seed; FALSE when the sample is not there. */
+gboolean dyno_sample_cache_get (DynoSampleCache *cache, guint64 place, gpointer const *fields);
 
 /* Keeps a copy unless the limit is reached or another thread was first. */
-void dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gconstpointer pixels,
-                            gconstpointer target);
+void dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gpointer const *fields);
 
 guint64 dyno_sample_cache_get_bytes (DynoSampleCache *cache);
 

@@ -46,15 +46,20 @@ verify_main (gpointer data)
 {
   Verify *v = data;
   const DynoDatasetInfo *info = &v->dataset->info;
-  gsize pixel_bytes =
-      (gsize) v->width * v->height * info->channels * (info->element == DYNO_ELEMENT_F32 ? 4 : 1);
-  g_autofree guint8 *pixels = g_try_malloc (pixel_bytes);
-  g_autofree guint8 *target = g_malloc0 (MAX (sizeof (gint32), info->n_targets * sizeof (float)));
+  DynoBatchSchema schema;
+  DynoBatchLayout layout;
+  g_autofree guint8 *block = NULL;
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
   g_autoptr (GArray) failures = g_array_new (FALSE, FALSE, sizeof (Failure));
   guint64 first;
 
-  while (pixels && take_run (v, &first))
+  dyno_dataset_get_schema (info, v->width, v->height, &schema);
+  if (dyno_batch_layout_init (&layout, &schema, 1, NULL))
+    block = g_try_malloc (layout.total_bytes);
+  for (guint i = 0; i < schema.n_fields && block; i++)
+    fields[i] = block + layout.offset[i];
+  while (block && take_run (v, &first))
     {
       guint64 end = MIN (first + RUN, info->n_samples), failed = 0;
 
@@ -63,8 +68,7 @@ verify_main (gpointer data)
           g_autoptr (GError) error = NULL;
           Failure failure = { .index = i };
 
-          if (dyno_dataset_decode (v->dataset, i, v->width, v->height, pixels, target, scratch,
-                                   &error))
+          if (dyno_dataset_decode (v->dataset, i, v->width, v->height, fields, scratch, &error))
             continue;
           failed++;
           if (failures->len >= v->max_listed)

@@ -2,6 +2,7 @@
 /* The inside of a graph, for the files of the nn layer that build and rewrite it. */
 #pragma once
 #include "metric.h"
+#include "schema.h"
 
 G_BEGIN_DECLS
 
@@ -29,7 +30,9 @@ struct _DynoGraph {
   GArray *pending; /* DynoPendingSum */
 
   /* network.c */
-  DynoTensor *pixels, *targets, *flip_seeds, *logits;
+  DynoBatchSchema schema;
+  DynoTensor *inputs[DYNO_SCHEMA_MAX_FIELDS]; /* of its fields; NULL: not read */
+  DynoTensor *logits;
   /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
   DynoTensor *standard;
   float *target_scale;     /* what that holds */

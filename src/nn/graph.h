@@ -62,7 +62,7 @@ typedef enum {
    * targets */
   DYNO_SPACE_SCALER,
   DYNO_SPACE_ARENA, /* activations, their gradients and the scratch of nodes, aliased by liveness */
-  DYNO_SPACE_INPUT, /* raw batch: pixels, targets, flip seeds */
+  DYNO_SPACE_INPUT, /* the fields of a batch, as the host gives them */
   DYNO_SPACE_STEP_IN,  /* struct DynoStepInput */
   DYNO_SPACE_STEP_OUT, /* struct DynoStepOutput */
   DYNO_SPACE_N

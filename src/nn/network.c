@@ -47,9 +47,31 @@ dyno_model_find (const char *name, GError **error)
   return NULL;
 }
 
+/* The loss and the target field belong together. */
+static gboolean
+check_target (const DynoNetworkParams *params, GError **error)
+{
+  const DynoBatchField *target = dyno_schema_find_role (&params->schema, DYNO_FIELD_TARGET);
+  gboolean values = params->loss == DYNO_LOSS_MSE;
+  if (!target || target->element != (values ? DYNO_ELEMENT_F32 : DYNO_ELEMENT_I32)
+      || dyno_field_count (target) != (values ? params->n_outputs : 1)
+      || (values && params->schema.generated))
+    {
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                   "%s: the loss wants %s as the target of each sample", params->model,
+                   values ? "a float for each output" : "a class id");
+      return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 check_params (const DynoNetworkParams *params, const DynoModel *model, GError **error)
 {
+  const DynoBatchField *input = dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT);
+  guint32 height = 0, width = 0, channels = 0;
+  if (input)
+    dyno_field_get_image (input, &height, &width, &channels);
   if (!(params->model_width >= 0.0 && params->model_width <= 16.0))
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "%s: a width of %g is not in 0 to 16",
                  model->title, params->model_width);
@@ -57,48 +79,61 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s: %u outputs; give the number of classes or values", model->title,
                  params->n_outputs);
-  else if (params->batch == 0 || params->channels == 0 || params->channels > 4096)
+  else if (params->batch == 0 || channels == 0 || channels > 4096)
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s: a batch of %u samples with %u channels", model->title, params->batch,
-                 params->channels);
-  else if (params->height < model->min_size || params->width < model->min_size
-           || params->height > MAX_SIDE || params->width > MAX_SIDE)
+                 channels);
+  else if (height < model->min_size || width < model->min_size || height > MAX_SIDE
+           || width > MAX_SIDE)
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s takes images from %u to %u pixels a side, not %u x %u", model->title,
-                 model->min_size, MAX_SIDE, params->width, params->height);
+                 model->min_size, MAX_SIDE, width, height);
   else
-    return TRUE;
+    return check_target (params, error);
   return FALSE;
+}
+
+/* The tensor that holds a field of the batch as the host gives it. */
+static DynoTensor *
+add_input (DynoGraph *graph, DynoFieldRole role)
+{
+  static const DynoDtype dtypes[] = { [DYNO_ELEMENT_U8] = DYNO_DTYPE_U8,
+                                      [DYNO_ELEMENT_I32] = DYNO_DTYPE_I32,
+                                      [DYNO_ELEMENT_F32] = DYNO_DTYPE_F32 };
+  int i = dyno_schema_find_index (&graph->schema, role);
+  if (i < 0)
+    return NULL;
+  const DynoBatchField *field = &graph->schema.fields[i];
+  guint32 h, w, c;
+  dyno_field_get_image (field, &h, &w, &c);
+  return graph->inputs[i] =
+             dyno_graph_tensor (graph, field->name, dtypes[field->element], DYNO_SPACE_INPUT,
+                                dyno_graph_get_params (graph)->batch, h, w, c, c);
 }
 
 static DynoTensor *
 build_input (DynoGraph *graph, const DynoNetworkParams *params)
 {
-  guint32 n = params->batch, h = params->height, w = params->width, c = params->channels;
-  DynoPrepareParams prepare = { .scale_255 = params->raw == DYNO_RAW_U8 && params->normalise,
-                                .normalise = params->normalise };
-  memcpy (prepare.mean, params->mean, sizeof prepare.mean);
-  memcpy (prepare.deviation, params->deviation, sizeof prepare.deviation);
-  if (params->raw != DYNO_RAW_NOISE)
+  DynoBatchField field = *dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT);
+  DynoTensor *raw = NULL, *seeds = NULL;
+  if (params->schema.generated)
+    field.normalisation = (DynoNormalisation){ 0 };
+  else
     {
-      DynoDtype dtype = params->raw == DYNO_RAW_U8 ? DYNO_DTYPE_U8 : DYNO_DTYPE_F32;
-      graph->pixels = dyno_graph_tensor (graph, "pixels", dtype, DYNO_SPACE_INPUT, n, h, w, c, c);
-      prepare.flip = params->flip && params->training;
-      if (prepare.flip)
-        graph->flip_seeds = dyno_graph_tensor (graph, "flip_seeds", DYNO_DTYPE_I32,
-                                               DYNO_SPACE_INPUT, n, 1, 1, 1, 1);
+      raw = add_input (graph, DYNO_FIELD_INPUT);
+      if (params->training && dyno_augmentation_is_on (&params->augmentation))
+        seeds = add_input (graph, DYNO_FIELD_SEED);
     }
-  return dyno_prepare (graph, graph->pixels, graph->flip_seeds, h, w, c, &prepare);
+  return dyno_prepare (graph, raw, seeds, &field, &params->augmentation);
 }
 
 static void
 build_loss (DynoGraph *graph, const DynoNetworkParams *params)
 {
-  guint32 n = params->batch, values = params->n_outputs;
+  guint32 values = params->n_outputs;
+  DynoTensor *targets = params->schema.generated ? NULL : add_input (graph, DYNO_FIELD_TARGET);
   if (params->loss == DYNO_LOSS_MSE)
     {
-      graph->targets = dyno_graph_tensor (graph, "targets", DYNO_DTYPE_F32, DYNO_SPACE_INPUT, n, 1,
-                                          1, values, values);
       if (params->standard_targets)
         {
           /* The same place in training and evaluation: their programs share memory. */
@@ -107,13 +142,10 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
           if (graph->standard)
             graph->standard->offset = DYNO_TENSOR_ALIGNMENT;
         }
-      dyno_mse_loss (graph, graph->logits, graph->targets, graph->standard);
+      dyno_mse_loss (graph, graph->logits, targets, graph->standard);
       return;
     }
-  if (params->raw != DYNO_RAW_NOISE)
-    graph->targets =
-        dyno_graph_tensor (graph, "targets", DYNO_DTYPE_I32, DYNO_SPACE_INPUT, n, 1, 1, 1, 1);
-  dyno_softmax_cross_entropy (graph, graph->logits, graph->targets, params->label_smoothing);
+  dyno_softmax_cross_entropy (graph, graph->logits, targets, params->label_smoothing);
 }
 
 DynoGraph *
@@ -128,6 +160,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                    .checkpointing = params->checkpointing,
                                    .optimizer = params->optimizer };
   g_autoptr (DynoGraph) graph = dyno_graph_new (&graph_params);
+  graph->schema = params->schema;
   DynoTensor *x = build_input (graph, params);
   graph->logits = model->build (graph, x, params->n_outputs,
                                 params->model_width > 0.0 ? params->model_width : 1.0);
@@ -149,21 +182,16 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
 }
 
 DynoTensor *
-dyno_network_get_pixels (DynoGraph *graph)
+dyno_network_get_input (DynoGraph *graph, guint field)
 {
-  return graph->pixels;
+  return field < graph->schema.n_fields ? graph->inputs[field] : NULL;
 }
 
 DynoTensor *
-dyno_network_get_targets (DynoGraph *graph)
+dyno_network_find_input (DynoGraph *graph, DynoFieldRole role)
 {
-  return graph->targets;
-}
-
-DynoTensor *
-dyno_network_get_flip_seeds (DynoGraph *graph)
-{
-  return graph->flip_seeds;
+  int i = dyno_schema_find_index (&graph->schema, role);
+  return i < 0 ? NULL : graph->inputs[i];
 }
 
 DynoTensor *

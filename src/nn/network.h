@@ -3,17 +3,9 @@
  * parameters. */
 #pragma once
 #include "graph.h"
+#include "schema.h"
 
 G_BEGIN_DECLS
-
-typedef enum {
-  /* (N, H, W, C) bytes, C not padded; with normalise scaled by 1/255, then normalised; else as they
-   * are */
-  DYNO_RAW_U8,
-  DYNO_RAW_F32, /* (N, H, W, C) floats, C not padded */
-  /* nothing is fed: the device makes normal noise from the step's seed, and random class ids */
-  DYNO_RAW_NOISE,
-} DynoRaw;
 
 typedef enum {
   DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32; metric: correct samples */
@@ -23,13 +15,13 @@ typedef enum {
 typedef struct {
   const char *model;  /* name in the table of models */
   double model_width; /* scales channels; 0 reads as 1 */
-  guint32 batch, height, width, channels;
-  guint32 n_outputs; /* classes or values, > 0 */
-  DynoRaw raw;
-  gboolean normalise;
-  /* of values after scaling; used with normalise; channels past 4 take [3] */
-  float mean[4], deviation[4];
-  gboolean flip; /* random horizontal flip in training */
+  guint32 batch;
+  /* What the network is fed: an input of axes (H, W, C), (T, F) or (C), read as (N, H, W, C),
+   * (N, 1, T, F) or (N, 1, 1, C).  Generated: the device makes normal noise from the step's seed,
+   * and random class ids. */
+  DynoBatchSchema schema;
+  DynoAugmentation augmentation; /* in training */
+  guint32 n_outputs;             /* classes or values, > 0 */
   DynoLoss loss;
   /* MSE: targets by their mean and deviation, see dyno_program_write_target_scale */
   gboolean standard_targets;
@@ -42,11 +34,11 @@ typedef struct {
 /* Errors: MODEL, SHAPE. */
 DynoGraph *dyno_network_build (const DynoNetworkParams *params, GError **error);
 
-/* The tensors that the host fills for each step, dense, in space INPUT; NULL where the network has
- * none. */
-DynoTensor *dyno_network_get_pixels (DynoGraph *graph);
-DynoTensor *dyno_network_get_targets (DynoGraph *graph);
-DynoTensor *dyno_network_get_flip_seeds (DynoGraph *graph); /* N uint32 */
+/* The tensor that the host fills with a field of the schema for each step, dense, in space INPUT;
+ * NULL where the network does not read it. */
+DynoTensor *dyno_network_get_input (DynoGraph *graph, guint field);
+DynoTensor *dyno_network_find_input (DynoGraph *graph,
+                                     DynoFieldRole role); /* the first of a role */
 /* (N, 1, 1, n_outputs), compute type or F32 */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);
 

@@ -5,6 +5,7 @@
  * and, with bias, "conv1.bias". */
 #pragma once
 #include "lowering.h"
+#include "schema.h"
 
 G_BEGIN_DECLS
 
@@ -48,15 +49,11 @@ DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *n
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
 
-/* Raw pixels (space INPUT, dense C) -> normalised compute-type activation; flips by seed in
- * training. raw NULL: noise. */
-typedef struct {
-  gboolean scale_255, normalise;
-  float mean[4], deviation[4];
-  gboolean flip;
-} DynoPrepareParams;
-DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height,
-                          guint32 width, guint32 channels, const DynoPrepareParams *params);
+/* The field as the host gives it (space INPUT, dense C) -> a compute-type activation, normalised as
+ * the field says; in training augmented from seeds (N uint32), where there are any.  raw NULL:
+ * noise of the field's shape. */
+DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
+                          const DynoBatchField *field, const DynoAugmentation *augmentation);
 
 /* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training,
  * the scaled gradient of the logits.  targets: N int32 (cross entropy) or (N, C) floats (MSE),

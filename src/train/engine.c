@@ -42,7 +42,7 @@ split (DynoEngine *engine, const DynoJob *job)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (engine->dataset);
 
-  if (info->device_noise)
+  if (info->schema.generated)
     {
       engine->n_train = info->n_samples;
       return;
@@ -333,7 +333,7 @@ build_pipes (DynoEngine *engine, GError **error)
 {
   guint32 batch = (guint32) engine->job->settings.batch_size;
 
-  if (!dyno_dataset_get_info (engine->dataset)->device_noise)
+  if (!dyno_dataset_get_info (engine->dataset)->schema.generated)
     {
       engine->uploader = make_uploader (engine, TRUE, error);
       if (!engine->uploader)

@@ -49,7 +49,7 @@ dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
 
-  if (info->device_noise || !train || train->len == 0)
+  if (info->schema.generated || !train || train->len == 0)
     return 0;
   if (info->target_kind == DYNO_TARGET_VALUES)
     return guess_values (dataset, train, centred);

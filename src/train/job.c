@@ -141,15 +141,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     .model = job->model,
     .model_width = s->model_width,
     .batch = (guint32) s->batch_size,
-    .height = height,
-    .width = width,
-    .channels = info->channels,
     .n_outputs = classes ? info->n_classes : info->n_targets,
-    .raw = info->device_noise                  ? DYNO_RAW_NOISE
-           : info->element == DYNO_ELEMENT_F32 ? DYNO_RAW_F32
-                                               : DYNO_RAW_U8,
-    .normalise = info->normalise && s->data_normalise && !info->device_noise,
-    .flip = training && s->augment_flip,
+    .augmentation = { .flip = s->augment_flip ? 0.5 : 0 },
     .loss = classes ? DYNO_LOSS_CROSS_ENTROPY : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
@@ -160,7 +153,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     .optimizer =
         s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
   };
-  memcpy (params->mean, info->mean, sizeof params->mean);
-  memcpy (params->deviation, info->deviation, sizeof params->deviation);
+  dyno_dataset_get_schema (info, width, height, &params->schema);
+  for (guint i = 0; i < params->schema.n_fields && !s->data_normalise; i++)
+    params->schema.fields[i].normalisation = (DynoNormalisation){ 0 };
   return TRUE;
 }

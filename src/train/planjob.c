@@ -35,10 +35,13 @@ describe (const DynoNetworkParams *p, const DynoDeviceInfo *d)
   guint64 device = dyno_hash_bytes (DYNO_HASH_START, d, sizeof *d);
 
   return g_strdup_printf (
-      "%s %a %u %ux%ux%u %u raw%d %d%d loss%d%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x", p->model,
-      p->model_width, p->batch, p->height, p->width, p->channels, p->n_outputs, p->raw,
-      p->normalise, p->flip, p->loss, p->standard_targets, p->label_smoothing, p->amp, p->training,
-      p->checkpointing, p->optimizer, device);
+      "%s %a %u %u %016" G_GINT64_MODIFIER "x %016" G_GINT64_MODIFIER
+      "x loss%d%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x",
+      p->model, p->model_width, p->batch, p->n_outputs,
+      dyno_schema_hash (DYNO_HASH_START, &p->schema),
+      dyno_hash_bytes (DYNO_HASH_START, &p->augmentation, sizeof p->augmentation), p->loss,
+      p->standard_targets, p->label_smoothing, p->amp, p->training, p->checkpointing, p->optimizer,
+      device);
 }
 
 static gboolean
@@ -127,7 +130,7 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *
 
   *n_train = info->n_samples;
   *n_validation = info->has_split;
-  if (info->has_split || fraction <= 0 || info->device_noise)
+  if (info->has_split || fraction <= 0 || info->schema.generated)
     return;
   for (guint32 g = 0; g < n_groups; g++)
     {
@@ -270,16 +273,13 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 
 /* One program and its uploader. */
 static guint64
-count_host_bytes (const DynoJob *job, const DynoDatasetInfo *info, const DynoNetworkParams *params)
+count_host_bytes (const DynoJob *job, const DynoNetworkParams *params)
 {
-  DynoLoaderParams loader = { .batch = params->batch,
-                              .width = params->width,
-                              .height = params->height,
-                              .prefetch = (guint) job->settings.prefetch };
   DynoHostBuffers buffers = { 0 };
 
-  if (!info->device_noise)
-    dyno_uploader_plan (info, &loader, DYNO_JOB_SLOTS, job->settings.pinned, &buffers, NULL);
+  if (!params->schema.generated)
+    dyno_uploader_plan (&params->schema, params->batch, (guint) job->settings.prefetch,
+                        DYNO_JOB_SLOTS, job->settings.pinned, &buffers, NULL);
   return buffers.total_bytes + dyno_program_host_bytes (DYNO_JOB_SLOTS);
 }
 
@@ -311,7 +311,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_snapshot (&plan->plan, TRUE);
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_snapshot (&plan->plan, FALSE);
-  plan->host_bytes = count_host_bytes (adapted, info, &params) * (n_validation > 0 ? 2 : 1);
+  plan->host_bytes = count_host_bytes (adapted, &params) * (n_validation > 0 ? 2 : 1);
   plan->host_bytes += plan->plan.snapshot ? dyno_snapshot_host_bytes (&plan->plan) : 0;
   plan->n_parameters = need.n_parameters;
   plan->flops_per_sample = need.flops;

@@ -6,7 +6,7 @@
  * - A slot of the program is written only after the computing that read it last (its
  *   timeline_value); the computing waits for the copy's.
  * - A batch of the loader is held until its copy is over; at most one a program slot.
- * - Targets and flip seeds of a slot travel with its pixels, from staging memory of the slot. */
+ * - All fields of a batch that the network reads travel together, from one block of memory. */
 #include "uploader.h"
 #include "checked.h"
 #include <string.h>
@@ -16,10 +16,6 @@
 /* cheap: all slots together stay below this */
 #define SPARE_BYTES (G_GUINT64_CONSTANT (128) << 20)
 
-/* What the host fills of a slot. */
-typedef enum { PIXELS, TARGETS, FLIP_SEEDS, N_PIECES } PieceRole;
-G_STATIC_ASSERT (N_PIECES == DYNO_UPLOADER_PIECES);
-
 struct _DynoUploader {
   DynoDevice *device;
   DynoLoader *loader;
@@ -27,53 +23,37 @@ struct _DynoUploader {
   guint n_loader_slots; /* with page-locked memory of their own; 0 when not pinned */
   guint n_program_slots;
   DynoHostBuffers buffers;
-  DynoTensor *tensors[N_PIECES];          /* NULL: the network has none */
-  DynoBuffer **slot_buffers;              /* n_loader_slots */
-  DynoBuffer *staging[MAX_PROGRAM_SLOTS]; /* what does not lie in the loader's slots */
-  GPtrArray *commands;                    /* [loader slot * n_program_slots + program slot] */
-  DynoTimer *timers[MAX_PROGRAM_SLOTS];   /* NULL where copies cannot be timed */
+  DynoTensor *tensors[DYNO_SCHEMA_MAX_FIELDS]; /* by field; NULL: the network reads none */
+  DynoBuffer **slot_buffers;                   /* n_loader_slots */
+  DynoBuffer *staging[MAX_PROGRAM_SLOTS];      /* NULL when pinned */
+  GPtrArray *commands;                         /* [loader slot * n_program_slots + program slot] */
+  DynoTimer *timers[MAX_PROGRAM_SLOTS];        /* NULL where copies cannot be timed */
   DynoBatch *held[MAX_PROGRAM_SLOTS];
   gboolean busy[MAX_PROGRAM_SLOTS];
   guint64 timeline_values[MAX_PROGRAM_SLOTS];
 };
 
 gboolean
-dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params,
+dyno_uploader_plan (const DynoBatchSchema *schema, guint32 batch, guint prefetch,
                     guint n_program_slots, gboolean pinned, DynoHostBuffers *b, GError **error)
 {
-  guint64 batch = params->batch, pixel_bytes;
-  guint spare = MAX (params->prefetch, SPARE_SLOTS);
+  guint spare = MAX (prefetch, SPARE_SLOTS);
 
-  if (!dyno_loader_batch_bytes (info, params->batch, params->width, params->height, &pixel_bytes))
-    {
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-          "A batch of %u samples of %u x %u is too large; take a smaller batch or smaller images",
-          params->batch, params->width, params->height);
-      return FALSE;
-    }
-  *b = (DynoHostBuffers){ .n_staging = n_program_slots,
-                          .piece_bytes = { pixel_bytes, batch * 4, batch * 4 } };
-  if (info->target_kind != DYNO_TARGET_CLASS)
-    b->piece_bytes[TARGETS] *= info->n_targets;
-  for (guint role = pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
-    {
-      b->piece_offset[role] = b->staging_bytes;
-      b->staging_bytes += dyno_align_up (b->piece_bytes[role], 256);
-    }
-  b->staging_bytes = dyno_align_up (b->staging_bytes, DYNO_BUFFER_GRANULARITY);
+  *b = (DynoHostBuffers){ 0 };
+  if (!dyno_batch_layout_init (&b->layout, schema, batch, error))
+    return FALSE;
   if (pinned)
     {
-      b->n_batches =
-          n_program_slots
-          + (pixel_bytes * (spare + n_program_slots) <= SPARE_BYTES ? spare
-                                                                    : MAX (1, params->prefetch));
-      b->batch_bytes = dyno_align_up (pixel_bytes, DYNO_BUFFER_GRANULARITY);
+      gboolean cheap = b->layout.total_bytes * (spare + n_program_slots) <= SPARE_BYTES;
+      b->n_batches = n_program_slots + (cheap ? spare : MAX (1, prefetch));
+      b->batch_bytes = dyno_align_up (b->layout.total_bytes, DYNO_BUFFER_GRANULARITY);
     }
   else
     {
-      b->n_batches = dyno_loader_count_slots (params->prefetch);
-      b->batch_bytes = pixel_bytes;
+      b->n_batches = dyno_loader_count_slots (prefetch);
+      b->batch_bytes = b->layout.total_bytes;
+      b->n_staging = n_program_slots;
+      b->staging_bytes = dyno_align_up (b->layout.total_bytes, DYNO_BUFFER_GRANULARITY);
     }
   b->total_bytes = b->n_batches * b->batch_bytes + b->n_staging * b->staging_bytes;
   return TRUE;
@@ -92,11 +72,10 @@ make_buffers (DynoUploader *u, GError **error)
     }
   for (guint s = 0; s < u->n_program_slots; s++)
     {
-      u->staging[s] = dyno_buffer_new (u->device, u->buffers.staging_bytes, DYNO_MEMORY_STAGING,
-                                       DYNO_BUFFER_UPLOAD, error);
-      if (!u->staging[s])
+      if (u->buffers.n_staging > 0
+          && !(u->staging[s] = dyno_buffer_new (u->device, u->buffers.staging_bytes,
+                                                DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error)))
         return FALSE;
-      memset (dyno_buffer_get_mapped (u->staging[s]), 0, u->buffers.staging_bytes);
       /* A queue for transfers alone cannot write timestamps. */
       if (!dyno_device_get_info (u->device)->transfer_queue)
         u->timers[s] = dyno_timer_new (u->device, 2, error);
@@ -116,14 +95,11 @@ record_copy (DynoUploader *u, DynoMemory *memory, guint loader_slot, guint slot,
     return NULL;
   if (u->timers[slot])
     dyno_command_timestamp (command, u->timers[slot], 0);
-  for (guint role = 0; role < N_PIECES; role++)
-    {
-      gboolean own = role == PIXELS && u->pinned;
-      if (u->tensors[role])
-        dyno_command_copy (command, own ? u->slot_buffers[loader_slot] : u->staging[slot],
-                           own ? 0 : u->buffers.piece_offset[role], input, u->tensors[role]->offset,
-                           dyno_align_up (u->buffers.piece_bytes[role], 4));
-    }
+  for (guint i = 0; i < u->buffers.layout.n_fields; i++)
+    if (u->tensors[i])
+      dyno_command_copy (command, u->pinned ? u->slot_buffers[loader_slot] : u->staging[slot],
+                         u->buffers.layout.offset[i], input, u->tensors[i]->offset,
+                         dyno_align_up (u->buffers.layout.field_bytes[i], 4));
   if (u->timers[slot])
     dyno_command_timestamp (command, u->timers[slot], 1);
   if (!dyno_command_end (command, error))
@@ -167,18 +143,19 @@ dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, Dyn
                    gboolean pinned, GError **error)
 {
   g_autoptr (DynoUploader) u = g_new0 (DynoUploader, 1);
+  DynoBatchSchema schema;
 
   g_return_val_if_fail (n_program_slots <= MAX_PROGRAM_SLOTS, NULL);
   u->device = dyno_device_ref (device);
   u->pinned = pinned;
   u->n_program_slots = n_program_slots;
-  if (!dyno_uploader_plan (dyno_dataset_get_info (dataset), params, n_program_slots, pinned,
+  dyno_dataset_get_schema (dyno_dataset_get_info (dataset), params->width, params->height, &schema);
+  if (!dyno_uploader_plan (&schema, params->batch, params->prefetch, n_program_slots, pinned,
                            &u->buffers, error))
     return NULL;
   u->n_loader_slots = pinned ? u->buffers.n_batches : 0;
-  u->tensors[PIXELS] = dyno_network_get_pixels (graph);
-  u->tensors[TARGETS] = dyno_network_get_targets (graph);
-  u->tensors[FLIP_SEEDS] = dyno_network_get_flip_seeds (graph);
+  for (guint i = 0; i < schema.n_fields; i++)
+    u->tensors[i] = dyno_network_get_input (graph, i);
   if (!make_buffers (u, error) || !record_all (u, memory, error)
       || !make_loader (u, dataset, indices, params, error))
     return NULL;
@@ -223,14 +200,12 @@ dyno_uploader_get_max_prefetch (DynoUploader *u)
 static void
 stage (DynoUploader *u, guint slot, const DynoBatch *batch)
 {
-  const void *sources[N_PIECES] = { batch->pixels,
-                                    batch->classes ? (const void *) batch->classes : batch->values,
-                                    batch->flip_seeds };
   guint8 *staging = dyno_buffer_get_mapped (u->staging[slot]);
 
-  for (guint role = u->pinned ? TARGETS : PIXELS; role < N_PIECES; role++)
-    if (u->tensors[role])
-      memcpy (staging + u->buffers.piece_offset[role], sources[role], u->buffers.piece_bytes[role]);
+  for (guint i = 0; i < u->buffers.layout.n_fields; i++)
+    if (u->tensors[i])
+      memcpy (staging + u->buffers.layout.offset[i], batch->fields[i],
+              u->buffers.layout.field_bytes[i]);
 }
 
 gboolean
@@ -253,7 +228,8 @@ dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *ca
     }
   if (!batch)
     return TRUE;
-  stage (u, slot, batch);
+  if (!u->pinned)
+    stage (u, slot, batch);
   u->busy[slot] = TRUE;
   *n_valid = batch->n_valid;
   guint command = (u->pinned ? batch->slot : 0) * u->n_program_slots + slot;

@@ -15,22 +15,19 @@ G_BEGIN_DECLS
 
 typedef struct _DynoUploader DynoUploader;
 
-#define DYNO_UPLOADER_PIECES 3 /* pixels, targets, flip seeds */
-
-/* The host memory of an uploader and its loader: what is planned, and what is allocated. */
+/* The host memory of an uploader and its loader: what is planned, and what is allocated.  Batches and
+ * staging hold the fields of a batch where its layout places them. */
 typedef struct {
+  DynoBatchLayout layout;
   guint n_batches;     /* that the loader decodes into: page-locked when pinned, else of its own */
   guint64 batch_bytes; /* of each */
-  /* page-locked; one a slot of the program, with what does not lie in the batches */
-  guint n_staging;
+  guint n_staging;     /* page-locked; one a slot of the program, none when pinned */
   guint64 staging_bytes;
-  guint64 piece_bytes[DYNO_UPLOADER_PIECES];  /* of the host's data */
-  guint64 piece_offset[DYNO_UPLOADER_PIECES]; /* in staging */
   guint64 total_bytes;
 } DynoHostBuffers;
 
-/* From the facts alone.  Errors: TOO_LARGE. */
-gboolean dyno_uploader_plan (const DynoDatasetInfo *info, const DynoLoaderParams *params,
+/* Errors: DYNO_BASE_ERROR_OVERFLOW. */
+gboolean dyno_uploader_plan (const DynoBatchSchema *schema, guint32 batch, guint prefetch,
                              guint n_program_slots, gboolean pinned, DynoHostBuffers *buffers,
                              GError **error);
 

@@ -381,7 +381,7 @@ search_stages (DynoTune *tune, gint64 most)
       const DynoTrial *by_batch = search_batch (tune, &settings, most);
       choice = by_batch ? by_batch : choice;
     }
-  if (!stopped (tune) && choice && !dyno_dataset_get_info (tune->dataset)->device_noise)
+  if (!stopped (tune) && choice && !dyno_dataset_get_info (tune->dataset)->schema.generated)
     search_workers (tune, &settings, choice);
 }
 

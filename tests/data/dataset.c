@@ -16,7 +16,8 @@ fold_shapes (const char *location, guint32 size)
 
   for (guint i = 0; i < 20; i++)
     {
-      g_assert_true (dyno_dataset_decode (dataset, i, size, size, pixels, &label, scratch, NULL));
+      g_assert_true (dyno_dataset_decode (dataset, i, size, size, (gpointer[]){ pixels, &label },
+                                          scratch, NULL));
       g_assert_cmpint (label, ==, dyno_dataset_get_label (dataset, i));
       hash = dyno_hash_bytes (hash, pixels, (gsize) size * size * 3);
     }
@@ -45,7 +46,7 @@ test_shapes_facts (void)
   g_assert_cmpuint (info->class_counts[0], ==, 7);
   g_assert_cmpuint (info->class_counts[3], ==, 6);
   g_assert_cmpuint (info->max_width, ==, 96);
-  g_assert_true (info->resizable && info->generated && !info->device_noise);
+  g_assert_true (info->resizable && info->generated && !info->schema.generated);
 }
 
 static void
@@ -58,17 +59,20 @@ test_synthetic (void)
   guint64 total = 0;
   gint32 label;
 
-  g_assert_true (info->device_noise);
+  g_assert_true (info->schema.generated);
   g_assert_cmpuint (info->max_height, ==, 6);
   g_assert_cmpuint (info->max_width, ==, 5);
   g_assert_cmpuint (info->channels, ==, 3);
   for (guint i = 0; i < 7; i++)
     total += info->class_counts[i];
   g_assert_cmpuint (total, ==, 99);
-  g_assert_true (dyno_dataset_decode (dataset, 5, 5, 6, first, &label, scratch, NULL));
-  g_assert_true (dyno_dataset_decode (dataset, 5, 5, 6, second, &label, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 5, 5, 6, (gpointer[]){ first, &label }, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 5, 5, 6, (gpointer[]){ second, &label }, scratch, NULL));
   g_assert_cmpmem (first, 90, second, 90);
-  g_assert_true (dyno_dataset_decode (dataset, 6, 5, 6, second, &label, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 6, 5, 6, (gpointer[]){ second, &label }, scratch, NULL));
   g_assert_cmpint (memcmp (first, second, 90), !=, 0);
 }
 

@@ -57,7 +57,8 @@ assert_sample (DynoDataset *dataset, guint64 index, guint64 within)
   guint8 pixels[20];
   gint32 label = -1;
 
-  g_assert_true (dyno_dataset_decode (dataset, index, 5, 4, pixels, &label, scratch, &error));
+  g_assert_true (
+      dyno_dataset_decode (dataset, index, 5, 4, (gpointer[]){ pixels, &label }, scratch, &error));
   g_assert_cmpint (label, ==, (gint32) (within % 3));
   for (guint i = 0; i < 20; i++)
     g_assert_cmpuint (pixels[i], ==, (guint8) (within * 20 + i));
@@ -122,7 +123,8 @@ test_resizes (void)
 
   put_pair (folder, "train", 6, "");
   dataset = test_open (folder);
-  g_assert_true (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, NULL));
   for (guint y = 0; y < 8; y++)
     for (guint x = 1; x < 8; x++)
       g_assert_cmpuint (pixels[y * 8 + x], >=, pixels[y * 8 + x - 1]);

@@ -91,7 +91,7 @@ test_decodes_by_content (void)
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 2);
   g_assert_true (is_listed (dataset, "b/text.jpg: not an image"));
   g_assert_true (is_listed (dataset, "b/empty.jpg: empty file"));
-  dyno_dataset_decode (dataset, 1, 8, 8, pixels, &label, scratch, &error);
+  dyno_dataset_decode (dataset, 1, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error);
   g_assert_no_error (error);
   g_assert_cmpint (label, ==, 1);
   g_assert_cmpint (pixels[100], ==, 200);
@@ -246,7 +246,8 @@ test_odd_names (void)
   name = dyno_dataset_describe_sample (dataset, 0);
   g_assert_true (g_utf8_validate (name, -1, NULL));
   for (guint i = 0; i < 2; i++)
-    g_assert_true (dyno_dataset_decode (dataset, i, 8, 8, pixels, &label, scratch, &error));
+    g_assert_true (
+        dyno_dataset_decode (dataset, i, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
   test_folder_remove (folder);
 }
 
@@ -277,7 +278,8 @@ test_path_beyond_path_max (void)
 
   dataset = test_open (folder);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
-  g_assert_true (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, &error));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
 
   /* Removed the way it was made: paths this long cannot be named. */
   g_assert_cmpint (g_chdir (folder), ==, 0);
@@ -338,12 +340,14 @@ test_vanished_file_is_an_error_of_the_sample (void)
   dataset = test_open (folder);
   gone = g_build_filename (folder, "a", "1.jpg", NULL);
   g_assert_cmpint (g_unlink (gone), ==, 0);
-  g_assert_false (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, &error));
+  g_assert_false (
+      dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
   g_clear_error (&error);
   /* A FIFO in its place neither hangs nor decodes. */
   g_assert_cmpint (mkfifo (gone, 0600), ==, 0);
-  g_assert_false (dyno_dataset_decode (dataset, 0, 8, 8, pixels, &label, scratch, &error));
+  g_assert_false (
+      dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
   test_folder_remove (folder);
 }
@@ -371,7 +375,8 @@ test_file_of_more_than_the_limit (void)
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
   g_assert_true (is_listed (dataset, "b/huge.jpg: file of more than 256 MB"));
   g_assert_cmpint (truncate (grows, (off_t) DYNO_IMAGE_MAX_FILE_BYTES + 1), ==, 0);
-  g_assert_false (dyno_dataset_decode (dataset, 1, 8, 8, pixels, &label, scratch, &error));
+  g_assert_false (
+      dyno_dataset_decode (dataset, 1, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
   test_has_words (error, "grows.jpg|268435457|268435456");
   test_folder_remove (folder);

@@ -234,7 +234,7 @@ test_late_worker_touches_nothing (void)
   odd.hold_index = 30;
   dataset = open_odd ();
   for (guint i = 0; i < 2; i++)
-    slots[i] = g_malloc (10 * 64 * 200);
+    slots[i] = g_malloc (10 * 64 * odd_height + 2 * DYNO_FIELD_ALIGNMENT);
   loader = make_loader (dataset, params);
   dyno_loader_set_patience (loader, 20000, 60 * G_USEC_PER_SEC);
   dyno_loader_start_epoch (loader, 0, 0);
@@ -432,6 +432,8 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
+  if (argc > 1 && g_str_equal (argv[1], "--in-slot"))
+    odd_height = 600;
   g_test_add_func ("/data/loader/replaces-bad-samples", test_replaces_bad_samples);
   g_test_add_func ("/data/loader/replacement-is-the-next-that-decodes",
                    test_replacement_is_the_next_that_decodes);

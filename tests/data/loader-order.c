@@ -3,6 +3,8 @@
 #include "loader-test.h"
 #include <string.h>
 
+#define SEED 2 /* field of the shapes' schema */
+
 static void
 test_order_by_seed_and_epoch (void)
 {
@@ -38,9 +40,9 @@ test_epoch_takes_each_sample_once (void)
     {
       for (guint32 i = 0; i < batch->n_valid; i++)
         {
-          g_assert_false (seen[batch->classes[i]]);
-          in_order += (guint) batch->classes[i] == count;
-          seen[batch->classes[i]] = TRUE;
+          g_assert_false (seen[class_at (batch, i)]);
+          in_order += (guint) class_at (batch, i) == count;
+          seen[class_at (batch, i)] = TRUE;
           count++;
         }
       dyno_loader_release (loader, batch);
@@ -70,8 +72,8 @@ test_resumes_at_batch (void)
       a = dyno_loader_next (whole, NULL, NULL, NULL);
       b = dyno_loader_next (resumed, NULL, NULL, NULL);
       g_assert_cmpuint (b->index, ==, i);
-      g_assert_cmpmem (a->pixels, 10 * 8 * 8 * 3, b->pixels, 10 * 8 * 8 * 3);
-      g_assert_cmpmem (a->flip_seeds, 40, b->flip_seeds, 40);
+      g_assert_cmpmem (a->fields[0], 10 * 8 * 8 * 3, b->fields[0], 10 * 8 * 8 * 3);
+      g_assert_cmpmem (a->fields[SEED], 40, b->fields[SEED], 40);
       dyno_loader_release (whole, a);
       dyno_loader_release (resumed, b);
     }
@@ -101,8 +103,8 @@ test_order_and_flips_differ_by_epoch (void)
       for (guint i = 0; i < 4; i++)
         {
           DynoBatch *batch = dyno_loader_next (loader, NULL, NULL, NULL);
-          memcpy (order[epoch] + i * 16, batch->classes, sizeof (gint32) * 16);
-          memcpy (flips[epoch] + i * 16, batch->flip_seeds, sizeof (guint32) * 16);
+          memcpy (order[epoch] + i * 16, batch->fields[DYNO_DATASET_TARGET], sizeof (gint32) * 16);
+          memcpy (flips[epoch] + i * 16, batch->fields[SEED], sizeof (guint32) * 16);
           dyno_loader_release (loader, batch);
         }
     }

@@ -3,11 +3,11 @@
 #include "hash.h"
 #include <string.h>
 
-#define HOUR_US     (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
-#define INDEX_AT    16 /* place of a sample's index in its pixels */
-#define SAMPLE_SIZE (64 * 200)
+#define HOUR_US  (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+#define INDEX_AT 16 /* place of a sample's index in its pixels */
 
 Odd odd;
+guint32 odd_height = 200;
 
 void
 odd_reset (guint64 n_samples)
@@ -56,7 +56,8 @@ odd_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   info->n_samples = odd.n_samples;
   info->channels = 1;
   info->min_width = info->max_width = 64;
-  info->min_height = info->max_height = 200;
+  info->min_height = info->max_height = odd_height;
+  info->schema = dyno_schema_image (DYNO_ELEMENT_U8, odd_height, 64, 1, 0);
   dyno_dataset_info_set_classes (info, 2);
   info->class_counts[0] = info->class_counts[1] = info->n_samples / 2;
   return TRUE;
@@ -68,9 +69,9 @@ odd_label (DynoDataset *dataset, guint64 index)
   return (gint32) (index % 2);
 }
 
+/* What takes time, or may never end. */
 static gboolean
-odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
-            gpointer target, GByteArray *scratch, GError **error)
+odd_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched, GError **error)
 {
   g_atomic_int_inc (&odd.decodes);
   if ((gint) index == odd.stuck_index
@@ -91,20 +92,35 @@ odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, 
     g_usleep (g_random_int_range (0, 300));
   if (odd.on_decode)
     odd.on_decode (index);
+  return TRUE;
+}
+
+static gboolean
+odd_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+            gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
+{
+  guint8 *pixels = fields[DYNO_DATASET_INPUT];
+
+  if (odd.decoded_at)
+    odd.decoded_at[index] = pixels;
+  /* What a bad sample leaves behind must not be seen. */
+  memset (pixels, (int) (index * 7 + 1) & 0xff, (gsize) width * height);
+  memcpy (pixels + INDEX_AT, &index, sizeof index);
   if (odd.bad_every > 0 && (guint) (index % odd.bad_every) - odd.bad_phase < MAX (odd.bad_run, 1))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "made bad");
       return FALSE;
     }
-  memset (pixels, (int) (index * 7 + 1) & 0xff, (gsize) width * height);
-  memcpy ((guint8 *) pixels + INDEX_AT, &index, sizeof index);
-  *(gint32 *) target = (gint32) index;
+  *(gint32 *) fields[DYNO_DATASET_TARGET] = (gint32) index;
   return TRUE;
 }
 
-static const DynoDatasetClass odd_class = {
-  .kind = "odd", .title = "Odd", .open = odd_open, .decode = odd_decode, .label = odd_label
-};
+static const DynoDatasetClass odd_class = { .kind = "odd",
+                                            .title = "Odd",
+                                            .open = odd_open,
+                                            .fetch = odd_fetch,
+                                            .decode = odd_decode,
+                                            .label = odd_label };
 
 DynoDataset *
 open_odd (void)
@@ -121,13 +137,21 @@ open_odd (void)
   return dataset;
 }
 
+gint32
+class_at (const DynoBatch *batch, guint32 row)
+{
+  return ((const gint32 *) batch->fields[DYNO_DATASET_TARGET])[row];
+}
+
 guint64
 odd_index_at (const DynoBatch *batch, guint32 row)
 {
   guint64 index;
 
-  memcpy (&index, (const guint8 *) batch->pixels + row * SAMPLE_SIZE + INDEX_AT, sizeof index);
-  g_assert_cmpint (batch->classes[row], ==, (gint32) index);
+  memcpy (&index,
+          (const guint8 *) batch->fields[DYNO_DATASET_INPUT] + row * 64 * odd_height + INDEX_AT,
+          sizeof index);
+  g_assert_cmpint (class_at (batch, row), ==, (gint32) index);
   return index;
 }
 
@@ -171,8 +195,7 @@ guint64
 fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, guint64 epoch,
             guint64 first, guint *count)
 {
-  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
-  gsize row = (gsize) info->max_width * info->max_height * info->channels;
+  const DynoBatchLayout *layout = dyno_loader_get_layout (loader);
   guint64 hash = DYNO_HASH_START, index = first;
   g_autoptr (GError) error = NULL;
   DynoBatch *batch;
@@ -183,9 +206,8 @@ fold_epoch (DynoLoader *loader, DynoDataset *dataset, DynoLoaderParams params, g
       g_assert_cmpuint (batch->index, ==, index);
       index++;
       hash = dyno_hash_bytes (hash, &batch->n_valid, sizeof batch->n_valid);
-      hash = dyno_hash_bytes (hash, batch->pixels, row * params.batch);
-      hash = dyno_hash_bytes (hash, batch->classes, sizeof (gint32) * params.batch);
-      hash = dyno_hash_bytes (hash, batch->flip_seeds, sizeof (guint32) * params.batch);
+      for (guint i = 0; i < layout->n_fields; i++)
+        hash = dyno_hash_bytes (hash, batch->fields[i], layout->field_bytes[i]);
       dyno_loader_release (loader, batch);
     }
   g_assert_no_error (error);

@@ -23,16 +23,20 @@ typedef struct {
   gint hold_index; /* decoding this sample waits for let_go; -1: none */
   gint holding;    /* atomic: it does */
   gboolean let_go;
-  gint jump_index;  /* while this sample is decoded, the clock jumps an hour; -1: none */
-  gint clock_hours; /* atomic */
-  gint clock_calls; /* atomic */
-  guint sleep_us;   /* in each decode */
+  gint jump_index;      /* while this sample is decoded, the clock jumps an hour; -1: none */
+  gint clock_hours;     /* atomic */
+  gint clock_calls;     /* atomic */
+  guint sleep_us;       /* in each decode */
+  gpointer *decoded_at; /* (n_samples), where each was; may be NULL */
   void (*on_decode) (guint64 index); /* called by whoever decodes; may be NULL */
 } Odd;
 
-/* One at a time; reset first.  Samples are 64 x 200 bytes; sample i says that its class is i, and
+/* One at a time; reset first.  Samples are 64 x odd_height bytes; sample i says that its class is i, and
  * its pixels say i elsewhere than in their first bytes. */
 extern Odd odd;
+
+/* 200: two samples make a task, and are decoded apart.  600: one does, in its slot. */
+extern guint32 odd_height;
 
 void odd_reset (guint64 n_samples);
 DynoDataset *open_odd (void);
@@ -42,6 +46,9 @@ guint64 odd_index_at (const DynoBatch *batch, guint32 row);
 
 /* For loaders: time with the hours that the whole process is said to have stood still. */
 gint64 odd_clock (void);
+
+/* The class id in a row of a batch. */
+gint32 class_at (const DynoBatch *batch, guint32 row);
 
 /* Lets go of the workers that decode the stuck sample. */
 void release_stuck (void);

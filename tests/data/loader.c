@@ -2,6 +2,8 @@
 /* The loader: the same batches for any workers, prefetch and timing; short batches, the cache,
  * slots; ends at any time. */
 #include "loader-test.h"
+#include "data-test.h"
+#include "npyfile.h"
 #include <string.h>
 
 static void
@@ -40,7 +42,7 @@ test_short_last_batch (void)
       dyno_loader_start_epoch (loader, 0, 0);
       for (count = 0; (batch = dyno_loader_next (loader, NULL, NULL, NULL)); count++)
         {
-          const guint8 *pixels = batch->pixels;
+          const guint8 *pixels = batch->fields[DYNO_DATASET_INPUT];
           g_assert_cmpuint (batch->n_valid, ==, count < 2 ? 8 : 5);
           for (gsize i = (gsize) batch->n_valid * 64 * 200; i < (gsize) 8 * 64 * 200; i++)
             g_assert_cmpuint (pixels[i], ==, 0);
@@ -274,19 +276,19 @@ test_uses_the_callers_slots (void)
   odd_reset (40);
   dataset = open_odd ();
   for (guint i = 0; i < 3; i++)
-    slots[i] = g_malloc (4 * 64 * 200);
+    slots[i] = g_malloc (4 * 64 * 200 + 2 * DYNO_FIELD_ALIGNMENT);
   loader = make_loader (dataset, params);
   dyno_loader_start_epoch (loader, 0, 0);
   for (guint i = 0; i < 3; i++)
     {
       held[i] = dyno_loader_next (loader, NULL, NULL, NULL);
-      g_assert_true (held[i]->pixels == slots[held[i]->slot]);
+      g_assert_true (held[i]->fields[0] == slots[held[i]->slot]);
     }
   g_assert_null (dyno_loader_next (loader, NULL, NULL, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION);
   for (guint i = 0; i < 3; i++)
     {
-      g_assert_cmpint (held[i]->classes[0], ==, (gint32) (4 * i));
+      g_assert_cmpuint (odd_index_at (held[i], 0), ==, 4 * i);
       dyno_loader_release (loader, held[i]);
     }
   dyno_loader_release (loader, dyno_loader_next (loader, NULL, NULL, NULL));
@@ -319,6 +321,68 @@ test_refuses_what_cannot_be (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
 }
 
+/* What makes a task of its own is written once, where the consumer reads it. */
+static void
+test_large_samples_in_their_slot (void)
+{
+  gpointer decoded_at[40];
+  DynoLoaderParams params = { .batch = 8, .persistent = TRUE, .prefetch = 2 };
+  DynoBatch *batch;
+
+  odd_height = 600;
+  for (params.workers = 0; params.workers < 3; params.workers += 2)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoLoader) loader = NULL;
+
+      odd_reset (40);
+      odd.decoded_at = decoded_at;
+      dataset = open_odd ();
+      loader = make_loader (dataset, params);
+      dyno_loader_start_epoch (loader, 0, 0);
+      while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)))
+        {
+          for (guint i = 0; i < batch->n_valid; i++)
+            g_assert_true (decoded_at[odd_index_at (batch, i)]
+                           == (guint8 *) batch->fields[DYNO_DATASET_INPUT] + i * 64 * 600);
+          dyno_loader_release (loader, batch);
+        }
+    }
+  odd_height = 200;
+}
+
+/* Read at once into the slot, by a worker or the consumer, or apart, as the cache does: the same. */
+static void
+test_same_in_the_slot_and_apart (void)
+{
+  const guint64 shape[4] = { 50, 6, 7, 3 }, labels[1] = { 50 };
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = g_build_filename (folder, "X.npy", NULL),
+                  *y = g_build_filename (folder, "y.npy", NULL);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[50 * 6 * 7 * 3];
+  gint32 classes[50];
+  DynoLoaderParams params = { .batch = 8, .persistent = TRUE, .prefetch = 2, .shuffle = TRUE };
+  guint64 first;
+
+  for (guint i = 0; i < sizeof pixels; i++)
+    pixels[i] = (guint8) (i * i % 251);
+  for (guint i = 0; i < 50; i++)
+    classes[i] = (gint32) i % 7;
+  dyno_npy_write (x, "u1", 4, shape, pixels, &error);
+  g_assert_no_error (error);
+  dyno_npy_write (y, "i4", 1, labels, classes, &error);
+  g_assert_no_error (error);
+  dataset = dyno_dataset_open (folder, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  first = fold_new (dataset, params, 0);
+  for (params.workers = 0; params.workers < 3; params.workers += 2)
+    for (params.cache = FALSE; params.cache < 2; params.cache++)
+      g_assert_cmpuint (fold_new (dataset, params, 0), ==, first);
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -334,5 +398,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/runs-ahead-by-the-prefetch", test_runs_ahead_by_the_prefetch);
   g_test_add_func ("/data/loader/uses-the-callers-slots", test_uses_the_callers_slots);
   g_test_add_func ("/data/loader/refuses-what-cannot-be", test_refuses_what_cannot_be);
+  g_test_add_func ("/data/loader/decodes-large-samples-in-their-slot",
+                   test_large_samples_in_their_slot);
+  g_test_add_func ("/data/loader/same-in-the-slot-and-apart", test_same_in_the_slot_and_apart);
   return g_test_run ();
 }

@@ -6,6 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+static const DynoBatchField *
+input_of (DynoDataset *dataset)
+{
+  return dyno_schema_find_role (&dyno_dataset_get_info (dataset)->schema, DYNO_FIELD_INPUT);
+}
+
 static char *
 put_array (const char *folder, const char *name, const char *type, guint n_dims,
            const guint64 *shape, gconstpointer data)
@@ -63,11 +69,12 @@ test_float_images_and_classes (void)
   g_assert_cmpuint (info->max_height, ==, 2);
   g_assert_cmpuint (info->max_width, ==, 3);
   g_assert_cmpuint (info->channels, ==, 4);
-  g_assert_cmpint (info->element, ==, DYNO_ELEMENT_F32);
+  g_assert_cmpint (info->schema.fields[0].element, ==, DYNO_ELEMENT_F32);
   g_assert_cmpuint (info->n_classes, ==, 3);
-  g_assert_false (info->normalise);
+  g_assert_false (info->schema.fields[0].normalisation.scale_255);
   g_assert_false (info->resizable);
-  g_assert_true (dyno_dataset_decode (dataset, 4, 3, 2, out, &label, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 4, 3, 2, (gpointer[]){ out, &label }, scratch, NULL));
   g_assert_cmpint (label, ==, 2);
   g_assert_cmpmem (out, sizeof out, data + 4 * 24, sizeof out);
   test_folder_remove (folder);
@@ -96,9 +103,9 @@ test_features_of_every_type (void)
         gint32 label;
 
         g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 5);
-        g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==,
+        g_assert_cmpint (input_of (dataset)->element, ==,
                          strcmp (types[t], "u1") == 0 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32);
-        g_assert_cmpint (dyno_dataset_get_info (dataset)->normalise, ==,
+        g_assert_cmpint (input_of (dataset)->normalisation.scale_255, ==,
                          strcmp (types[t], "u1") == 0);
         if (strcmp (types[t], "u1") == 0)
           {
@@ -106,8 +113,9 @@ test_features_of_every_type (void)
             continue;
           }
         /* The doubles of these bytes are more than a float holds. */
-        g_assert_cmpint (dyno_dataset_decode (dataset, 1, 1, 1, out, &label, scratch, NULL), ==,
-                         strcmp (types[t], "f8") != 0);
+        g_assert_cmpint (
+            dyno_dataset_decode (dataset, 1, 1, 1, (gpointer[]){ out, &label }, scratch, NULL), ==,
+            strcmp (types[t], "f8") != 0);
         if (types[t][0] == 'u' || types[t][0] == 'i')
           for (guint i = 0; i < 5; i++)
             {
@@ -137,21 +145,23 @@ test_values_and_bytes (void)
   x = put_array (folder, "faces.npy", "u1", 3, (guint64[]){ 4, 3, 3 }, images);
   y = put_array (folder, "faces_y.npy", "f8", 2, (guint64[]){ 4, 2 }, targets);
   dataset = test_open (x);
-  g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_U8);
+  g_assert_cmpint (input_of (dataset)->element, ==, DYNO_ELEMENT_U8);
   /* To 0..1, and no further. */
-  g_assert_true (dyno_dataset_get_info (dataset)->normalise);
-  g_assert_cmpfloat (dyno_dataset_get_info (dataset)->mean[0], ==, 0);
-  g_assert_cmpfloat (dyno_dataset_get_info (dataset)->deviation[0], ==, 1);
+  g_assert_true (input_of (dataset)->normalisation.scale_255);
+  g_assert_cmpfloat (input_of (dataset)->normalisation.mean[0], ==, 0);
+  g_assert_cmpfloat (input_of (dataset)->normalisation.deviation[0], ==, 1);
   g_assert_cmpint (dyno_dataset_get_info (dataset)->target_kind, ==, DYNO_TARGET_VALUES);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_targets, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 1);
-  g_assert_true (dyno_dataset_decode (dataset, 3, 3, 3, out, values, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 3, 3, 3, (gpointer[]){ out, values }, scratch, NULL));
   g_assert_cmpmem (out, 9, images + 27, 9);
   g_assert_cmpfloat (values[0], ==, 6);
   g_assert_cmpfloat (values[1], ==, -7);
   /* The file shrinks while it is used. */
   g_assert_cmpint (truncate (x, 150), ==, 0);
-  g_assert_false (dyno_dataset_decode (dataset, 3, 3, 3, out, values, scratch, &error));
+  g_assert_false (
+      dyno_dataset_decode (dataset, 3, 3, 3, (gpointer[]){ out, values }, scratch, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
   test_has_words (error, "faces.npy|record 3|expected 9");
   test_folder_remove (folder);
@@ -172,10 +182,11 @@ test_rows_of_bytes (void)
   g_autoptr (DynoDataset) dataset = test_open (x);
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
 
-  g_assert_cmpint (dyno_dataset_get_info (dataset)->element, ==, DYNO_ELEMENT_U8);
+  g_assert_cmpint (input_of (dataset)->element, ==, DYNO_ELEMENT_U8);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 20);
   g_assert_cmpstr (dyno_dataset_get_info (dataset)->axes, ==, "NF");
-  g_assert_true (dyno_dataset_decode (dataset, 3, 1, 1, out, &label, scratch, NULL));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 3, 1, 1, (gpointer[]){ out, &label }, scratch, NULL));
   g_assert_cmpmem (out, 20, rows + 60, 20);
   test_folder_remove (folder);
 }
@@ -270,8 +281,10 @@ test_channels_first_is_interleaved (void)
       g_assert_cmpstr (dyno_dataset_get_info (one)->axes, ==, "NCHW");
       for (guint n = 0; n < 6; n++)
         {
-          g_assert_true (dyno_dataset_decode (one, n, 7, 5, out[0], &label, scratch, NULL));
-          g_assert_true (dyno_dataset_decode (other, n, 7, 5, out[1], &label, scratch, NULL));
+          g_assert_true (
+              dyno_dataset_decode (one, n, 7, 5, (gpointer[]){ out[0], &label }, scratch, NULL));
+          g_assert_true (
+              dyno_dataset_decode (other, n, 7, 5, (gpointer[]){ out[1], &label }, scratch, NULL));
           g_assert_cmpmem (out[0], sizeof out[0], out[1], sizeof out[1]);
         }
       test_folder_remove (folder);
@@ -354,10 +367,12 @@ test_samples_that_are_not_finite (void)
       g_autoptr (GByteArray) scratch = g_byte_array_new ();
       g_autoptr (GError) error = NULL;
 
-      g_assert_false (dyno_dataset_decode (dataset, 2, 1, 1, out, &label, scratch, &error));
+      g_assert_false (
+          dyno_dataset_decode (dataset, 2, 1, 1, (gpointer[]){ out, &label }, scratch, &error));
       g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
       test_has_words (error, cases[i].words);
-      g_assert_true (dyno_dataset_decode (dataset, 3, 1, 1, out, &label, scratch, NULL));
+      g_assert_true (
+          dyno_dataset_decode (dataset, 3, 1, 1, (gpointer[]){ out, &label }, scratch, NULL));
       test_folder_remove (folder);
     }
 }

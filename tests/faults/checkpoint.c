@@ -325,11 +325,8 @@ main (int argc, char **argv)
   DynoNetworkParams params = { .model = "mlp",
                                .model_width = 0.05,
                                .batch = 1,
-                               .height = 8,
-                               .width = 8,
-                               .channels = 3,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, 0),
                                .n_outputs = 2,
-                               .raw = DYNO_RAW_U8,
                                .training = TRUE,
                                .loss = DYNO_LOSS_CROSS_ENTROPY };
   int status;

@@ -54,9 +54,7 @@ small_net (gboolean amp)
   DynoNetworkParams params = { .model = "mlp",
                                .model_width = 0.125,
                                .batch = 8,
-                               .height = 4,
-                               .width = 4,
-                               .channels = 3,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 4, 4, 3, 0),
                                .n_outputs = 10,
                                .amp = amp,
                                .training = TRUE };

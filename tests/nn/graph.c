@@ -148,9 +148,7 @@ test_attributes_have_a_schema (void)
 static void
 test_network_rejects (void)
 {
-  DynoNetworkParams params = {
-    .model = "simplecnn", .batch = 2, .height = 32, .width = 32, .channels = 3, .n_outputs = 10
-  };
+  DynoNetworkParams params = { .model = "simplecnn", .batch = 2, .n_outputs = 10 };
   const struct {
     const char *model;
     guint32 batch, height, n_outputs;
@@ -167,7 +165,7 @@ test_network_rejects (void)
       g_autoptr (GError) error = NULL;
       params.model = cases[i].model;
       params.batch = cases[i].batch;
-      params.height = cases[i].height;
+      params.schema = dyno_schema_image (DYNO_ELEMENT_U8, cases[i].height, 32, 3, 0);
       params.n_outputs = cases[i].n_outputs;
       params.model_width = cases[i].width;
       g_assert_null (dyno_network_build (&params, &error));
@@ -180,7 +178,10 @@ static void
 test_names_are_torchvisions (void)
 {
   DynoNetworkParams params = {
-    .model = "resnet18", .batch = 1, .height = 224, .width = 224, .channels = 3, .n_outputs = 1000
+    .model = "resnet18",
+    .batch = 1,
+    .schema = dyno_schema_image (DYNO_ELEMENT_U8, 224, 224, 3, 0),
+    .n_outputs = 1000,
   };
   g_autoptr (GError) error = NULL;
   const struct {

@@ -21,12 +21,9 @@ params_of (const char *model, gboolean training)
 {
   return (DynoNetworkParams){ .model = model,
                               .batch = 16,
-                              .height = 64,
-                              .width = 64,
-                              .channels = 3,
+                              .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, 0),
+                              .augmentation = { .flip = 0.5 },
                               .n_outputs = 10,
-                              .raw = DYNO_RAW_U8,
-                              .flip = TRUE,
                               .amp = TRUE,
                               .training = training };
 }
@@ -289,10 +286,9 @@ test_resnet18_fits (void)
     {
       DynoNetworkParams params = params_of ("resnet18", TRUE);
       params.batch = goals[i].batch;
-      params.height = params.width = 224;
+      params.schema = dyno_schema_image (DYNO_ELEMENT_F32, 224, 224, 3, 0);
       params.n_outputs = 1000;
-      params.raw = DYNO_RAW_F32;
-      params.flip = FALSE;
+      params.augmentation.flip = 0;
       Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
       g_assert_cmpuint (p.plan.total_bytes, <=, goals[i].mib << 20);
       planned_clear (&p);
@@ -349,7 +345,7 @@ static void
 test_small_gains_move_nothing (void)
 {
   DynoNetworkParams params = params_of ("simplecnn", TRUE);
-  params.height = params.width = 32;
+  params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0);
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
   GPtrArray *nodes = dyno_graph_get_nodes (p.graph);
@@ -479,7 +475,7 @@ test_long_steps_are_split (void)
 {
   DynoNetworkParams params = params_of ("resnet50", TRUE);
   params.batch = 64;
-  params.height = params.width = 224;
+  params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 224, 224, 3, 0);
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
   enum { ANY, CARD, SOFTWARE, N };
@@ -558,18 +554,16 @@ test_small_workgroups (void)
         {
           g_autoptr (GError) error = NULL;
           DynoDeviceInfo info = *infos[i / 2];
-          DynoNetworkParams params = { .model = dyno_model_list ()[m]->name,
-                                       .batch = 8,
-                                       .height = 64,
-                                       .width = 64,
-                                       .channels = 3,
-                                       .n_outputs = 10,
-                                       .raw = DYNO_RAW_U8,
-                                       .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
-                                       .amp = amp,
-                                       .training = i % 2 == 0,
-                                       .optimizer =
-                                           amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD };
+          DynoNetworkParams params = {
+            .model = dyno_model_list ()[m]->name,
+            .batch = 8,
+            .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, m % 2 ? 10 : 0),
+            .n_outputs = 10,
+            .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
+            .amp = amp,
+            .training = i % 2 == 0,
+            .optimizer = amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD
+          };
           info.max_invocations = 128;
           g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
           g_assert_no_error (error);

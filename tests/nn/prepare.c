@@ -9,8 +9,14 @@ typedef struct {
   guint32 n_valid;
 } Case;
 
-static const DynoPrepareParams normalise = { .mean = { 0.485f, 0.456f, 0.406f, 0.3f },
+static const DynoNormalisation normalise = { .mean = { 0.485f, 0.456f, 0.406f, 0.3f },
                                              .deviation = { 0.229f, 0.224f, 0.225f, 0.5f } };
+
+static DynoBatchField
+field_of (DynoElement element, guint32 h, guint32 w, guint32 c)
+{
+  return dyno_schema_image (element, h, w, c, 0).fields[0];
+}
 
 static double
 expected (const Case *c, const double *raw, const double *seeds, double probability, gsize i)
@@ -39,16 +45,17 @@ check (const Case *c)
     seeds[n] = floor ((seeds[n] + 1) * 0.5 * 4294967295.0);
   g_autoptr (Harness) h =
       harness_new (&(HarnessParams){ .amp = c->amp, .training = TRUE, .batch = c->n });
-  DynoTensor *pixels = harness_raw (h, "raw", c->bytes ? DYNO_DTYPE_U8 : DYNO_DTYPE_F32, c->n, c->h,
-                                    c->w, c->c, raw);
-  DynoTensor *flip = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, c->n, seeds);
-  DynoPrepareParams params = normalise;
-  params.scale_255 = c->bytes;
-  params.normalise = c->normalise;
-  params.flip = c->flip;
+  DynoTensor *input = harness_raw (h, "raw", c->bytes ? DYNO_DTYPE_U8 : DYNO_DTYPE_F32, c->n, c->h,
+                                   c->w, c->c, raw);
+  DynoTensor *words = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, c->n, seeds);
+  DynoBatchField field = field_of (c->bytes ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, c->h, c->w, c->c);
+  field.normalisation = normalise;
+  field.normalisation.scale_255 = c->bytes;
+  field.normalisation.standardise = c->normalise;
   harness_step (h)->n_valid = c->n_valid;
   harness_step (h)->flip_probability = 0.5f;
-  DynoTensor *x = dyno_prepare (harness_graph (h), pixels, flip, c->h, c->w, c->c, &params);
+  DynoTensor *x = dyno_prepare (harness_graph (h), input, words, &field,
+                                &(DynoAugmentation){ .flip = c->flip ? 0.5 : 0 });
   harness_run (h);
   g_autofree double *got = harness_read (h, x), *want = g_new (double, count);
   for (gsize i = 0; i < count; i++)
@@ -92,12 +99,13 @@ static void
 test_evaluation (void)
 {
   const double raw[6] = { 1, 2, 3, 4, 5, 6 }, seed[1] = { 0 };
+  const DynoBatchField field = field_of (DYNO_ELEMENT_F32, 2, 3, 1);
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .kind = DYNO_COMMAND_FORWARD });
-  DynoTensor *pixels = harness_raw (h, "raw", DYNO_DTYPE_F32, 1, 2, 3, 1, raw);
-  DynoTensor *flip = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, 1, seed);
+  DynoTensor *input = harness_raw (h, "raw", DYNO_DTYPE_F32, 1, 2, 3, 1, raw);
+  DynoTensor *words = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, 1, seed);
   harness_step (h)->flip_probability = 1;
   DynoTensor *x =
-      dyno_prepare (harness_graph (h), pixels, flip, 2, 3, 1, &(DynoPrepareParams){ .flip = TRUE });
+      dyno_prepare (harness_graph (h), input, words, &field, &(DynoAugmentation){ .flip = 1 });
   harness_run (h);
   g_autofree double *got = harness_read (h, x);
   harness_assert_close (got, raw, 6, 0, "x");
@@ -109,8 +117,8 @@ noise (guint32 seed, guint32 step)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 4 });
   harness_step (h)->seed_low = seed;
   harness_step (h)->step = step;
-  DynoTensor *x = dyno_prepare (harness_graph (h), NULL, NULL, 32, 32, 3,
-                                &(DynoPrepareParams){ .flip = FALSE });
+  DynoBatchField field = field_of (DYNO_ELEMENT_U8, 32, 32, 3);
+  DynoTensor *x = dyno_prepare (harness_graph (h), NULL, NULL, &field, &(DynoAugmentation){ 0 });
   harness_run (h);
   return harness_read (h, x);
 }

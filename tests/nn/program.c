@@ -24,16 +24,15 @@ static DynoDevice *device;
 static DynoNetworkParams
 params_of (const char *model, gboolean amp)
 {
-  return (DynoNetworkParams){ .model = model,
-                              .model_width = 0.125,
-                              .batch = BATCH,
-                              .height = 32,
-                              .width = 32,
-                              .channels = 3,
-                              .n_outputs = 10,
-                              .raw = DYNO_RAW_NOISE,
-                              .amp = amp,
-                              .training = TRUE };
+  DynoNetworkParams params = { .model = model,
+                               .model_width = 0.125,
+                               .batch = BATCH,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0),
+                               .n_outputs = 10,
+                               .amp = amp,
+                               .training = TRUE };
+  params.schema.generated = TRUE;
+  return params;
 }
 
 /* most_bytes: of one buffer; 0: as the device has them. */
@@ -148,7 +147,7 @@ test_allocates_what_was_planned (void)
   for (guint amp = 0; amp < 2; amp++)
     {
       DynoNetworkParams params = params_of ("resnet18", amp);
-      params.raw = DYNO_RAW_U8;
+      params.schema.generated = FALSE;
       guint64 before[DYNO_MEMORY_N_KINDS], total = dyno_device_get_allocated_total (device);
       for (guint kind = 0; kind < DYNO_MEMORY_N_KINDS; kind++)
         before[kind] = dyno_device_get_allocated (device, kind);
@@ -279,7 +278,7 @@ static void
 test_one_input (void)
 {
   DynoNetworkParams params = params_of ("simplecnn", FALSE);
-  params.raw = DYNO_RAW_F32;
+  params.schema = dyno_schema_image (DYNO_ELEMENT_F32, 32, 32, 3, 0);
   Net many = net_new (&params, DYNO_PLAN_DEFAULT), one = net_new (&params, DYNO_PLAN_ONE_INPUT);
   guint64 input = many.plan.space_bytes[DYNO_SPACE_INPUT];
   g_assert_cmpuint (input, >, 0);
@@ -298,7 +297,7 @@ test_one_input (void)
   for (guint k = 0; k < G_N_ELEMENTS (nets); k++)
     {
       g_autoptr (GError) error = NULL;
-      DynoTensor *pixels = dyno_network_get_pixels (nets[k]->graph);
+      DynoTensor *pixels = dyno_network_find_input (nets[k]->graph, DYNO_FIELD_INPUT);
       g_autofree float *values = g_new (float, pixels->size_bytes / sizeof (float));
       for (guint64 i = 0; i < pixels->size_bytes / sizeof (float); i++)
         values[i] = (float) (i % 17) / 16;
@@ -384,7 +383,8 @@ static void
 test_skipped_step (void)
 {
   DynoNetworkParams params = params_of ("simplecnn", FALSE);
-  params.height = params.width = 16;
+  params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 16, 16, 3, 0);
+  params.schema.generated = TRUE;
   check_skipped (&params);
   params.amp = TRUE;
   params.optimizer = DYNO_OPTIMIZER_ADAMW;

@@ -88,11 +88,9 @@ make_graph (const Case *c)
   DynoNetworkParams params = { .model = c->job->model,
                                .model_width = c->job->settings.model_width,
                                .batch = 1,
-                               .height = c->size,
-                               .width = c->size,
-                               .channels = 3,
-                               .n_outputs = c->classes,
-                               .raw = DYNO_RAW_F32 };
+                               .schema =
+                                   dyno_schema_image (DYNO_ELEMENT_F32, c->size, c->size, 3, 0),
+                               .n_outputs = c->classes };
   DynoGraph *graph = dyno_network_build (&params, &error);
 
   g_assert_no_error (error);

@@ -96,8 +96,9 @@ test_host_memory_is_planned (void)
         g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
         g_assert_no_error (error);
         g_assert_true (dyno_device_wait_idle (engine->device, &error));
-        guint64 own =
-            job->settings.pinned ? 0 : (job->settings.prefetch + 2) * 100 * size * size * 3;
+        const DynoBatchLayout *layout =
+            dyno_loader_get_layout (dyno_uploader_get_loader (engine->uploader));
+        guint64 own = job->settings.pinned ? 0 : (job->settings.prefetch + 2) * layout->total_bytes;
         own *= engine->eval_uploader ? 2 : 1;
         g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==,
                           engine->plan.host_bytes);

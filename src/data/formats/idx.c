@@ -192,7 +192,6 @@ fill_info (DynoDataset *dataset, const Idx *idx)
 {
   DynoDatasetInfo *info = &dataset->info;
 
-  info->element = DYNO_ELEMENT_U8;
   info->channels = 1;
   info->min_width = info->max_width = idx->parts[0].width;
   info->min_height = info->max_height = idx->parts[0].height;
@@ -200,12 +199,8 @@ fill_info (DynoDataset *dataset, const Idx *idx)
   info->has_split = idx->n_parts == 2;
   count_classes (dataset, idx);
   /* Not the statistics of one of these sets: they share a name and a format, not their pixels. */
-  info->normalise = TRUE;
-  for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
-    {
-      info->mean[c] = 0.5f;
-      info->deviation[c] = 0.25f;
-    }
+  info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 1, 0);
+  dyno_dataset_info_standardise (info, 0.5f, 0.25f);
   info->content_hash = DYNO_HASH_START;
   for (guint p = 0; p < idx->n_parts; p++)
     {
@@ -289,14 +284,15 @@ idx_is_validation (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-idx_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
-            gpointer target, GByteArray *scratch, GError **error)
+idx_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+            gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
   const Part *part = find_part (dataset, &index);
   gsize size = (gsize) part->width * part->height;
   const guint8 *image = part->images + index * size;
+  guint8 *pixels = fields[DYNO_DATASET_INPUT];
 
-  *(gint32 *) target = part->labels[index];
+  *(gint32 *) fields[DYNO_DATASET_TARGET] = part->labels[index];
   if (width == part->width && height == part->height)
     {
       memcpy (pixels, image, size);

@@ -31,16 +31,20 @@ imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError *
   static const float mean[3] = { 0.485f, 0.456f, 0.406f },
                      deviation[3] = { 0.229f, 0.224f, 0.225f };
   DynoDatasetInfo *info = &dataset->info;
+  DynoNormalisation *normalisation;
 
   dataset->state = g_new0 (DynoFolderScan, 1);
-  info->element = DYNO_ELEMENT_U8;
   info->channels = 3;
   info->resizable = TRUE;
-  info->normalise = TRUE;
-  memcpy (info->mean, mean, sizeof mean);
-  memcpy (info->deviation, deviation, sizeof deviation);
-  info->deviation[3] = 1;
-  return dyno_folder_scan_run (dataset->state, dataset, context, error);
+  if (!dyno_folder_scan_run (dataset->state, dataset, context, error))
+    return FALSE;
+  info->schema =
+      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, info->channels, 0);
+  dyno_dataset_info_standardise (info, 0, 1);
+  normalisation = &info->schema.fields[DYNO_DATASET_INPUT].normalisation;
+  memcpy (normalisation->mean, mean, sizeof mean);
+  memcpy (normalisation->deviation, deviation, sizeof deviation);
+  return TRUE;
 }
 
 static void
@@ -77,19 +81,26 @@ imagefolder_describe (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
-                    gpointer pixels, gpointer target, GByteArray *scratch, GError **error)
+imagefolder_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
+                   GError **error)
 {
   const DynoFolderScan *scan = dataset->state;
   g_autofree char *path =
       dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
-  gsize size;
 
-  *(gint32 *) target = imagefolder_label (dataset, index);
-  if (!dyno_datafile_read (path, DYNO_IMAGE_MAX_FILE_BYTES, scratch, &size, error))
-    return FALSE;
-  if (!dyno_image_decode (scratch, size, width, height, pixels, error))
+  return dyno_datafile_read (path, DYNO_IMAGE_MAX_FILE_BYTES, scratch, fetched, error);
+}
+
+static gboolean
+imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                    gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
+{
+  *(gint32 *) fields[DYNO_DATASET_TARGET] = imagefolder_label (dataset, index);
+  if (!dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error))
     {
+      const DynoFolderScan *scan = dataset->state;
+      g_autofree char *path =
+          dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
       g_autofree char *shown = g_filename_display_name (path);
       g_prefix_error (error, "“%s”: ", shown);
       return FALSE;
@@ -103,6 +114,7 @@ const DynoDatasetClass dyno_dataset_class_imagefolder = {
   .matches = imagefolder_matches,
   .open = imagefolder_open,
   .close = imagefolder_close,
+  .fetch = imagefolder_fetch,
   .decode = imagefolder_decode,
   .label = imagefolder_label,
   .describe = imagefolder_describe,

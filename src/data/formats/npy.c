@@ -29,7 +29,8 @@ typedef struct {
   int fd;
   DynoNpyHeader header;
   guint64 sample_items;
-  gboolean planes; /* samples are (C, H, W) */
+  gboolean planes;        /* samples are (C, H, W) */
+  gboolean reads_at_once; /* what of the file lies in memory can be told from what does not */
   gint32 *classes;
   float *values;
 } Npy;
@@ -279,16 +280,24 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
   info->min_height = info->max_height = (guint32) shape[0];
   info->min_width = info->max_width = (guint32) shape[1];
   info->channels = (guint32) shape[2];
-  info->element =
-      header->kind == 'u' && header->item_bytes == 1 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32;
-  /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
-  info->normalise = info->element == DYNO_ELEMENT_U8;
-  for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
-    {
-      info->mean[c] = 0.0f;
-      info->deviation[c] = 1.0f;
-    }
   return TRUE;
+}
+
+static gboolean
+is_bytes (const DynoNpyHeader *header)
+{
+  return header->kind == 'u' && header->item_bytes == 1;
+}
+
+static void
+set_schema (const Npy *npy, DynoDatasetInfo *info)
+{
+  info->schema = dyno_schema_image (is_bytes (&npy->header) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32,
+                                    info->max_height, info->max_width, info->channels,
+                                    npy->values ? info->n_targets : 0);
+  /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
+  if (is_bytes (&npy->header))
+    dyno_dataset_info_standardise (info, 0.0f, 1.0f);
 }
 
 static gboolean
@@ -324,7 +333,11 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       return FALSE;
     }
   targets = find_targets (npy->path, context->params->targets, error);
-  return targets && load_targets (npy, info, targets, error);
+  if (!targets || !load_targets (npy, info, targets, error))
+    return FALSE;
+  set_schema (npy, info);
+  npy->reads_at_once = dyno_datafile_can_read_at_once (npy->fd);
+  return TRUE;
 }
 
 static gint32
@@ -340,12 +353,17 @@ npy_values (DynoDataset *dataset, guint64 index)
 }
 
 static gboolean
-read_sample (const Npy *npy, guint64 index, guint8 *bytes, GError **error)
+npy_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched, GError **error)
 {
-  gsize size = npy->sample_items * npy->header.item_bytes;
-  gssize n = dyno_datafile_pread (npy->fd, bytes, size, npy->header.data_offset + index * size);
-  int code = errno;
+  const Npy *npy = dataset->state;
+  gsize size = *fetched = npy->sample_items * npy->header.item_bytes;
+  gssize n;
+  int code;
 
+  if (!dyno_datafile_reserve (scratch, size, error))
+    return FALSE;
+  n = dyno_datafile_pread (npy->fd, scratch->data, size, npy->header.data_offset + index * size);
+  code = errno;
   if (n == (gssize) size)
     return TRUE;
   if (n < 0)
@@ -386,62 +404,85 @@ check_values (const Npy *npy, guint64 index, const float *values, GError **error
   return FALSE;
 }
 
-/* A sample's values in the file's order. */
-static gboolean
-read_values (DynoDataset *dataset, guint64 index, gpointer pixels, GByteArray *scratch,
-             GError **error)
+/* A sample's values as float32 in the file's order, within scratch, which begins with the sample as
+ * it is in the file; NULL: they cannot be. */
+static const float *
+convert_values (const Npy *npy, guint64 index, GByteArray *scratch, gsize fetched, GError **error)
 {
-  const Npy *npy = dataset->state;
   const DynoNpyHeader *header = &npy->header;
-  float *out = pixels;
+  guint64 at = dyno_align_up (fetched, 16);
+  const float *values = (const float *) (gconstpointer) scratch->data;
 
-  /* What lies in the file as it is wanted goes straight to its place. */
-  if (dataset->info.element == DYNO_ELEMENT_U8)
-    return read_sample (npy, index, pixels, error);
-  if (header->kind == 'f' && header->item_bytes == 4 && !header->swap)
-    return read_sample (npy, index, pixels, error) && check_values (npy, index, pixels, error);
-  if (!dyno_datafile_reserve (scratch, npy->sample_items * header->item_bytes, error)
-      || !read_sample (npy, index, scratch->data, error))
-    return FALSE;
-  for (guint64 i = 0; i < npy->sample_items; i++)
-    out[i] = (float) dyno_npy_get_double (header, scratch->data + i * header->item_bytes);
-  return header->kind != 'f' || check_values (npy, index, out, error);
+  if (header->kind != 'f' || header->item_bytes != 4 || header->swap)
+    {
+      /* Bounded by MAX_SAMPLE_BYTES. */
+      if (!dyno_datafile_reserve (scratch, at + npy->sample_items * sizeof (float), error))
+        return NULL;
+      float *out = (float *) (gpointer) (scratch->data + at);
+      for (guint64 i = 0; i < npy->sample_items; i++)
+        out[i] = (float) dyno_npy_get_double (header, scratch->data + i * header->item_bytes);
+      values = out;
+    }
+  return header->kind != 'f' || check_values (npy, index, values, error) ? values : NULL;
 }
 
-/* (C, H, W) to (H, W, C). */
+/* (C, H, W) to (H, W, C), written in order. */
 static void
 interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
 {
-  gsize plane = (gsize) info->max_height * info->max_width, channels = info->channels;
+  gsize plane = (gsize) info->max_height * info->max_width, channels = info->channels, at = 0;
+  gboolean bytes = info->schema.fields[DYNO_DATASET_INPUT].element == DYNO_ELEMENT_U8;
 
-  for (gsize c = 0; c < channels; c++)
-    if (info->element == DYNO_ELEMENT_U8)
-      for (gsize i = 0; i < plane; i++)
-        ((guint8 *) pixels)[i * channels + c] = ((const guint8 *) planes)[c * plane + i];
-    else
-      for (gsize i = 0; i < plane; i++)
-        ((float *) pixels)[i * channels + c] = ((const float *) planes)[c * plane + i];
+  for (gsize i = 0; i < plane; i++)
+    for (gsize c = 0; c < channels; c++, at++)
+      if (bytes)
+        ((guint8 *) pixels)[at] = ((const guint8 *) planes)[c * plane + i];
+      else
+        ((float *) pixels)[at] = ((const float *) planes)[c * plane + i];
 }
 
-static gboolean
-npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
-            gpointer target, GByteArray *scratch, GError **error)
+static void
+put_target (DynoDataset *dataset, guint64 index, gpointer target)
 {
   const Npy *npy = dataset->state;
   guint32 n_targets = dataset->info.n_targets;
-  guint64 planes_at = (npy->sample_items * npy->header.item_bytes + 15) & ~(guint64) 15;
 
   if (npy->classes)
     *(gint32 *) target = npy->classes[index];
   else
     memcpy (target, npy->values + index * n_targets, n_targets * sizeof (float));
-  if (!npy->planes)
-    return read_values (dataset, index, pixels, scratch, error);
-  /* scratch: the sample as in the file | its values in that order.  Bounded by MAX_SAMPLE_BYTES. */
-  if (!dyno_datafile_reserve (scratch, planes_at + npy->sample_items * sizeof (float), error)
-      || !read_values (dataset, index, scratch->data + planes_at, scratch, error))
+}
+
+static gboolean
+npy_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+            gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
+{
+  const Npy *npy = dataset->state;
+  gboolean bytes = is_bytes (&npy->header);
+  gconstpointer values =
+      bytes ? scratch->data : (gconstpointer) convert_values (npy, index, scratch, fetched, error);
+
+  if (!values)
     return FALSE;
-  interleave (&dataset->info, scratch->data + planes_at, pixels);
+  put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
+  if (npy->planes)
+    interleave (&dataset->info, values, fields[DYNO_DATASET_INPUT]);
+  else
+    memcpy (fields[DYNO_DATASET_INPUT], values, npy->sample_items * (bytes ? 1 : sizeof (float)));
+  return TRUE;
+}
+
+/* Bytes that lie in the page cache go from there to their place. */
+static gboolean
+npy_decode_at_once (DynoDataset *dataset, guint64 index, gpointer const *fields)
+{
+  const Npy *npy = dataset->state;
+
+  if (!npy->reads_at_once || npy->planes || !is_bytes (&npy->header)
+      || !dyno_datafile_read_at_once (npy->fd, fields[DYNO_DATASET_INPUT], npy->sample_items,
+                                      npy->header.data_offset + index * npy->sample_items))
+    return FALSE;
+  put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
   return TRUE;
 }
 
@@ -451,7 +492,9 @@ const DynoDatasetClass dyno_dataset_class_npy = {
   .matches = npy_matches,
   .open = npy_open,
   .close = npy_close,
+  .fetch = npy_fetch,
   .decode = npy_decode,
+  .decode_at_once = npy_decode_at_once,
   .label = npy_label,
   .values = npy_values,
 };

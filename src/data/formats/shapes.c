@@ -171,12 +171,12 @@ coverage (const Drawing *drawing, guint32 x, guint32 y)
 }
 
 static gboolean
-shapes_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, gpointer pixels,
-               gpointer target, GByteArray *scratch, GError **error)
+shapes_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+               gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
   const Shapes *shapes = dataset->state;
   Drawing drawing = { 0 };
-  guint8 *out = pixels;
+  guint8 *out = fields[DYNO_DATASET_INPUT];
   guint64 noise = 0, count = 0;
 
   plan_drawing (&drawing, shapes, index, width, height);
@@ -197,7 +197,7 @@ shapes_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 heigh
             *out++ = (guint8) CLAMP (value, 0, 255);
           }
       }
-  *(gint32 *) target = (gint32) drawing.shape;
+  *(gint32 *) fields[DYNO_DATASET_TARGET] = (gint32) drawing.shape;
   return TRUE;
 }
 
@@ -242,7 +242,6 @@ shapes_open (DynoDataset *dataset, const DynoOpenContext *context, GError **erro
   shapes->seed = seed;
   shapes->n_classes = (guint32) n_classes;
   info->n_samples = n_samples;
-  info->element = DYNO_ELEMENT_U8;
   info->channels = 3;
   info->min_width = info->max_width = info->min_height = info->max_height = (guint32) size;
   info->resizable = TRUE;
@@ -254,13 +253,9 @@ shapes_open (DynoDataset *dataset, const DynoOpenContext *context, GError **erro
       info->class_names[i] = g_strdup (shape_names[i]);
       info->class_counts[i] = n_samples / n_classes + (i < n_samples % n_classes);
     }
+  info->schema = dyno_schema_image (DYNO_ELEMENT_U8, (guint32) size, (guint32) size, 3, 0);
   /* About a quarter of the pixels lie in the shape. */
-  info->normalise = TRUE;
-  for (int c = 0; c < 4; c++)
-    {
-      info->mean[c] = 0.33f;
-      info->deviation[c] = 0.25f;
-    }
+  dyno_dataset_info_standardise (info, 0.33f, 0.25f);
   facts =
       g_strdup_printf ("shapes 2 %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
                        n_samples, n_classes, seed);

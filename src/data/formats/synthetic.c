@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* synthetic:HxWxC: noise.  With device_noise set the training side makes it on the device and
+/* synthetic:HxWxC: noise.  With schema.generated set the training side makes it on the device and
  * copies nothing, which measures the GPU alone; decode gives noise as well, for whoever wants the
  * bytes.
  * Invariants: noise and labels follow from the index alone; they carry no relation, so nothing can
@@ -23,10 +23,10 @@ synthetic_label (DynoDataset *dataset, guint64 index)
 
 static gboolean
 synthetic_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
-                  gpointer pixels, gpointer target, GByteArray *scratch, GError **error)
+                  gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
   gsize size = (gsize) width * height * dataset->info.channels;
-  guint8 *out = pixels;
+  guint8 *out = fields[DYNO_DATASET_INPUT];
   guint64 word;
 
   for (gsize i = 0; i < size; i += sizeof word)
@@ -34,7 +34,7 @@ synthetic_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 he
       word = GUINT64_TO_LE (dyno_rng_at (SEED_PIXELS, index, i));
       memcpy (out + i, &word, MIN (sizeof word, size - i));
     }
-  *(gint32 *) target = synthetic_label (dataset, index);
+  *(gint32 *) fields[DYNO_DATASET_TARGET] = synthetic_label (dataset, index);
   return TRUE;
 }
 
@@ -77,22 +77,19 @@ synthetic_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
     return FALSE;
 
   info->n_samples = n_samples;
-  info->element = DYNO_ELEMENT_U8;
   info->min_height = info->max_height = (guint32) shape[0];
   info->min_width = info->max_width = (guint32) shape[1];
   info->channels = (guint32) shape[2];
   info->generated = TRUE;
-  info->device_noise = TRUE;
+  info->schema =
+      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, info->channels, 0);
+  info->schema.generated = TRUE;
   dyno_dataset_info_set_classes (info, (guint32) n_classes);
   for (guint64 i = 0; i < n_samples; i++)
     info->class_counts[synthetic_label (dataset, i)]++;
   /* Bytes are uniform: mean 1/2, deviation sqrt (1/12). */
-  info->normalise = info->channels <= G_N_ELEMENTS (info->mean);
-  for (guint c = 0; c < G_N_ELEMENTS (info->mean); c++)
-    {
-      info->mean[c] = 0.5f;
-      info->deviation[c] = 0.288675f;
-    }
+  if (info->channels <= G_N_ELEMENTS (info->schema.fields->normalisation.mean))
+    dyno_dataset_info_standardise (info, 0.5f, 0.288675f);
   info->content_hash = dyno_hash_string (DYNO_HASH_START, location->text);
   return TRUE;
 }

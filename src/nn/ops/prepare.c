@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* prepare: raw pixels (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type, scaled,
- * normalised, mirrored.  Inputs raw and flip seeds, both may be NULL; output x.  Without raw it
- * makes normal noise.  Samples from n_valid on are zero. */
+/* prepare: a field of the batch (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type,
+ * scaled, normalised, augmented.  Inputs raw and seeds (N), both may be NULL; output x.  Without raw
+ * it makes normal noise.  Samples from n_valid on are zero. */
 #include "elementwise.h"
 #include "ops.h"
 #include "prepare-push.h"
@@ -43,7 +43,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   if (raw)
     dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
   if (attributes->flip)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, flip_seeds), seeds, DYNO_ACCESS_READ);
+    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, target), x, DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
                       dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
@@ -62,41 +62,56 @@ static const DynoOpClass prepare_class = { .name = "prepare",
                                            DYNO_OP_ATTRIBUTES (prepare_attributes),
                                            .lower = prepare_lower };
 
+/* What the kernel multiplies with and adds, by channel. */
+static gboolean
+fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 channels,
+            Prepare *attributes)
+{
+  double scale = normalisation->scale_255 ? 1.0 / 255 : 1.0;
+  for (guint i = 0; i < 4; i++)
+    {
+      float mean = normalisation->mean[i], deviation = normalisation->deviation[i];
+      gboolean standardise = normalisation->standardise && deviation > 0;
+      if (normalisation->standardise && !standardise && i < channels)
+        {
+          dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                           "the deviation of channel %u is %g; it must be more than 0", i,
+                           (double) deviation);
+          return FALSE;
+        }
+      attributes->factor[i] = (float) (standardise ? scale / deviation : scale);
+      attributes->offset[i] = standardise ? -mean / deviation : 0.0f;
+    }
+  return TRUE;
+}
+
 DynoTensor *
-dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *flip_seeds, guint32 height,
-              guint32 width, guint32 channels, const DynoPrepareParams *params)
+dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds, const DynoBatchField *field,
+              const DynoAugmentation *augmentation)
 {
   const DynoGraphParams *graph_params = dyno_graph_get_params (graph);
+  guint32 height, width, channels;
+  dyno_field_get_image (field, &height, &width, &channels);
   if (raw && raw->dtype != DYNO_DTYPE_U8 && raw->dtype != DYNO_DTYPE_F32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: raw pixels are bytes or floats",
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: inputs are bytes or floats",
                             raw->name);
   if (raw
       && (raw->n != graph_params->batch || raw->h != height || raw->w != width || raw->c != channels
           || raw->cp != raw->c))
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: raw pixels of shape (%u, %u, %u, %u), not (%u, %u, %u, %u)",
-                            raw->name, raw->n, raw->h, raw->w, raw->c, graph_params->batch, height,
-                            width, channels);
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE, "%s: an input of shape (%u, %u, %u, %u), not (%u, %u, %u, %u)",
+        raw->name, raw->n, raw->h, raw->w, raw->c, graph_params->batch, height, width, channels);
   if (raw && dyno_tensor_elements (raw) > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: the batch has more than 2^32 values; lower the batch", raw->name);
-  Prepare attributes = { .flip = params->flip && flip_seeds && graph_params->training };
-  for (guint i = 0; i < 4; i++)
-    {
-      double scale = params->scale_255 ? 1.0 / 255 : 1.0;
-      if (params->normalise && !(params->deviation[i] > 0) && i < channels)
-        return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                                "the deviation of channel %u is %g; it must be more than 0", i,
-                                (double) params->deviation[i]);
-      gboolean normalise = params->normalise && params->deviation[i] > 0;
-      attributes.factor[i] = (float) (normalise ? scale / params->deviation[i] : scale);
-      attributes.offset[i] = normalise ? -params->mean[i] / params->deviation[i] : 0.0f;
-    }
+  Prepare attributes = { .flip = augmentation->flip > 0 && seeds && graph_params->training };
+  if (!fill_scale (graph, &field->normalisation, channels, &attributes))
+    return NULL;
   DynoTensor *x =
       dyno_graph_activation (graph, "input", graph_params->batch, height, width, channels);
   if (!x)
     return NULL;
-  dyno_graph_node (graph, &prepare_class, "prepare", (DynoTensor *[]){ raw, flip_seeds }, 2, &x, 1,
+  dyno_graph_node (graph, &prepare_class, "prepare", (DynoTensor *[]){ raw, seeds }, 2, &x, 1,
                    &attributes, sizeof attributes);
   return x;
 }
