@@ -159,12 +159,17 @@ fill_in (DynoBuffer *buffer, GError **error)
     }
   result = device->vk.BindBufferMemory (device->handle, buffer->resources.buffer,
                                         buffer->resources.memory, 0);
-  if (result == VK_SUCCESS && buffer->usage != DYNO_BUFFER_DEVICE)
+  if (result != VK_SUCCESS)
+    {
+      dyno_device_set_error (device, error, result, "vkBindBufferMemory", what);
+      return FALSE;
+    }
+  if (buffer->usage != DYNO_BUFFER_DEVICE)
     result = device->vk.MapMemory (device->handle, buffer->resources.memory, 0, VK_WHOLE_SIZE, 0,
                                    &buffer->mapped);
   if (result != VK_SUCCESS)
     {
-      dyno_device_set_error (device, error, result, "vkBindBufferMemory or vkMapMemory", what);
+      dyno_device_set_error (device, error, result, "vkMapMemory", what);
       return FALSE;
     }
   address.buffer = buffer->resources.buffer;

@@ -103,18 +103,23 @@ begin (DynoCommand *command, GError **error)
                                            .commandBufferCount = 1 };
   VkCommandBufferBeginInfo info = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                     .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
+  const char *call = "vkCreateCommandPool";
   VkResult result = device->vk.CreateCommandPool (device->handle, &pool, NULL, &command->pool);
 
   if (result == VK_SUCCESS)
     {
+      call = "vkAllocateCommandBuffers";
       allocate.commandPool = command->pool;
       result = device->vk.AllocateCommandBuffers (device->handle, &allocate, &command->handle);
     }
   if (result == VK_SUCCESS)
-    result = device->vk.BeginCommandBuffer (command->handle, &info);
+    {
+      call = "vkBeginCommandBuffer";
+      result = device->vk.BeginCommandBuffer (command->handle, &info);
+    }
   if (result == VK_SUCCESS)
     return TRUE;
-  dyno_device_set_error (device, error, result, "vkBeginCommandBuffer", NULL);
+  dyno_device_set_error (device, error, result, call, NULL);
   return FALSE;
 }
 
@@ -339,6 +344,9 @@ dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
 
   if (result == VK_ERROR_DEVICE_LOST)
     g_atomic_int_set (&device->lost, 1);
+  else if (result != VK_SUCCESS)
+    g_warning_once ("vkGetSemaphoreCounterValue: %s (%d): %s: what was submitted counts as running",
+                    dyno_vk_result_name (result), (int) result, device->info.name);
   return result == VK_SUCCESS ? value : 0;
 }
 

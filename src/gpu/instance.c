@@ -50,8 +50,13 @@ static gboolean
 check_version (const DynoVkGlobal *global, GError **error)
 {
   uint32_t version = VK_API_VERSION_1_0;
+  VkResult result = global->EnumerateInstanceVersion (&version);
 
-  global->EnumerateInstanceVersion (&version);
+  if (result != VK_SUCCESS)
+    {
+      dyno_vk_set_error (error, result, "vkEnumerateInstanceVersion", NULL);
+      return FALSE;
+    }
   if (version >= VK_API_VERSION_1_2)
     return TRUE;
   g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,

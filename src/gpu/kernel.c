@@ -222,6 +222,8 @@ check_spec (DynoDevice *device, const DynoKernelSpec *spec, GError **error)
   if (spec->push_bytes > DYNO_PUSH_MAX_BYTES || spec->push_bytes % 4 != 0)
     return refuse (error, spec, "%u bytes of push constants; at most %d, in fours",
                    spec->push_bytes, DYNO_PUSH_MAX_BYTES);
+  if (spec->macros_cut)
+    return refuse (error, spec, "there are more than fit into %d bytes", (int) sizeof spec->macros);
   if (spec->n_constants > DYNO_KERNEL_MAX_CONSTANTS)
     return refuse (error, spec, "%u constants; at most %d", spec->n_constants,
                    DYNO_KERNEL_MAX_CONSTANTS);
@@ -290,8 +292,12 @@ build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GEr
     return FALSE;
   info.pCode = g_bytes_get_data (spirv, &info.codeSize);
   result = device->vk.CreateShaderModule (device->handle, &info, NULL, &module);
-  if (result == VK_SUCCESS)
-    result = create_pipeline (device, spec, module, pipeline);
+  if (result != VK_SUCCESS)
+    {
+      dyno_device_set_error (device, error, result, "vkCreateShaderModule", spec->shader);
+      return FALSE;
+    }
+  result = create_pipeline (device, spec, module, pipeline);
   device->vk.DestroyShaderModule (device->handle, module, NULL);
   if (result == VK_SUCCESS)
     return TRUE;

@@ -19,8 +19,9 @@ G_BEGIN_DECLS
 #define DYNO_PUSH_MAX_BYTES       128
 
 typedef struct {
-  const char *shader; /* static string, path below shaders/: "conv2d/forward.comp" */
-  char macros[192];   /* "NAME=VALUE NAME2=VALUE2": preprocessor macros, blank-separated */
+  const char *shader;  /* static string, path below shaders/: "conv2d/forward.comp" */
+  char macros[192];    /* "NAME=VALUE NAME2=VALUE2": preprocessor macros, blank-separated */
+  gboolean macros_cut; /* there were more than fit: no kernel */
   guint32 n_constants;
   /* constant_id 0, 1, ...: 32-bit words (float by bit pattern) */
   guint32 constants[DYNO_KERNEL_MAX_CONSTANTS];

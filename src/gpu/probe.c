@@ -71,19 +71,29 @@ find_memory (DynoInstance *instance, DynoProbe *probe)
           MAX (probe->info.vram_bytes, memory.memoryProperties.memoryHeaps[i].size);
 }
 
+/* NULL: the driver does not tell, and the probe says so. */
 static GHashTable *
-list_extensions (DynoInstance *instance, VkPhysicalDevice device)
+list_extensions (DynoInstance *instance, DynoProbe *probe)
 {
-  GHashTable *names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   uint32_t count = 0;
   g_autofree VkExtensionProperties *extensions = NULL;
+  VkResult result =
+      instance->vk.EnumerateDeviceExtensionProperties (probe->handle, NULL, &count, NULL);
 
-  instance->vk.EnumerateDeviceExtensionProperties (device, NULL, &count, NULL);
   extensions = g_new0 (VkExtensionProperties, count + 1);
-  if (instance->vk.EnumerateDeviceExtensionProperties (device, NULL, &count, extensions) >= 0)
-    for (uint32_t i = 0; i < count; i++)
-      g_hash_table_add (names, g_strdup (extensions[i].extensionName));
-  return names;
+  if (result >= 0)
+    result =
+        instance->vk.EnumerateDeviceExtensionProperties (probe->handle, NULL, &count, extensions);
+  if (result < 0)
+    {
+      probe->lacks = g_strdup_printf ("an answer of vkEnumerateDeviceExtensionProperties (%s)",
+                                      dyno_vk_result_name (result));
+      return NULL;
+    }
+  for (uint32_t i = 0; i < count; i++)
+    g_hash_table_add (names, g_strdup (extensions[i].extensionName));
+  return g_steal_pointer (&names);
 }
 
 /* "8x16x16", once. */
@@ -436,7 +446,9 @@ probe_one (DynoInstance *instance, VkPhysicalDevice device)
       probe->lacks = g_strdup ("Vulkan 1.2");
       return probe;
     }
-  extensions = list_extensions (instance, device);
+  extensions = list_extensions (instance, probe);
+  if (!extensions)
+    return probe;
   find_features (instance, probe, extensions);
   find_properties (instance, probe, extensions);
   find_lacks (probe);

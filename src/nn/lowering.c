@@ -147,6 +147,10 @@ dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass
   if (spec->push_bytes > DYNO_PUSH_MAX_BYTES || spec->push_bytes % 4)
     dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
                      "%s %s: %u bytes of push constants", node->name, pass, spec->push_bytes);
+  if (spec->macros_cut)
+    dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s %s: the macros of %s do not fit: %s", node->name, pass, spec->shader,
+                     spec->macros);
   DynoDispatch *dispatch = g_new0 (DynoDispatch, 1);
   dispatch->node = node;
   dispatch->pass = pass;
@@ -315,9 +319,8 @@ dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
   va_start (args, format);
   int length = vsnprintf (spec->macros + used, sizeof spec->macros - used, format, args);
   va_end (args);
-  /* The macros of a kernel are few and known: running over is a mistake in an op. */
   if (length < 0 || used + (gsize) length >= sizeof spec->macros)
-    g_error ("macros of %s do not fit: %s", spec->shader, spec->macros);
+    spec->macros_cut = TRUE;
 }
 
 guint

@@ -203,9 +203,13 @@ record_kinds (DynoProgram *program, GError **error)
       Recording *recording = &program->recordings[kind];
       recording->list =
           dyno_command_list_new (dispatches, stage_masks[kind], &program->lowering->info);
-      char *conflict;
+      g_autofree char *conflict = NULL;
       if (hazards_wanted () && !dyno_command_list_check (recording->list, dispatches, &conflict))
-        g_error ("hazard: %s", conflict);
+        {
+          g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED,
+                       "A barrier is missing in the command list: %s; report this", conflict);
+          return FALSE;
+        }
       for (guint slot = 0; slot < program->memory->n_slots; slot++)
         if (!record_list (program, recording, slot, error))
           return FALSE;

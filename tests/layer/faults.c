@@ -15,6 +15,8 @@
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
  *   pipelines=N     the N-th and all that follow
  *   devices=K       the above on the first K devices only (default 1)
+ *   fail=CALL       VK_ERROR_OUT_OF_HOST_MEMORY from each vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer,
+ *                   vkBindBufferMemory, vkMapMemory, vkCreateShaderModule or vkEnumerateDeviceExtensionProperties
  *   buffer=B        no buffer and no allocation larger than B bytes
  *   shared=B        workgroup memory
  *   invocations=N   of a workgroup
@@ -44,18 +46,23 @@ typedef struct {
   VkCommandBuffer command;
 } Late;
 
-#define NEXT(X)          \
-  X (DestroyDevice)      \
-  X (DeviceWaitIdle)     \
-  X (GetDeviceQueue)     \
-  X (QueueSubmit)        \
-  X (WaitSemaphores)     \
-  X (AllocateMemory)     \
-  X (FreeMemory)         \
-  X (CreateBuffer)       \
-  X (DestroyBuffer)      \
-  X (CreateCommandPool)  \
-  X (DestroyCommandPool) \
+#define NEXT(X)              \
+  X (AllocateCommandBuffers) \
+  X (BeginCommandBuffer)     \
+  X (BindBufferMemory)       \
+  X (MapMemory)              \
+  X (CreateShaderModule)     \
+  X (DestroyDevice)          \
+  X (DeviceWaitIdle)         \
+  X (GetDeviceQueue)         \
+  X (QueueSubmit)            \
+  X (WaitSemaphores)         \
+  X (AllocateMemory)         \
+  X (FreeMemory)             \
+  X (CreateBuffer)           \
+  X (DestroyBuffer)          \
+  X (CreateCommandPool)      \
+  X (DestroyCommandPool)     \
   X (CreateComputePipelines)
 
 typedef struct {
@@ -416,6 +423,8 @@ create_command_pool (VkDevice handle, const VkCommandPoolCreateInfo *info,
   Device *device = find_device (handle);
   VkCommandPoolCreateInfo real = *info;
 
+  if (layer_fails ("vkCreateCommandPool"))
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
   if (real.queueFamilyIndex == device->second_family)
     real.queueFamilyIndex = 0;
   return device->CreateCommandPool (handle, &real, allocator, pool);
@@ -451,6 +460,51 @@ create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count
   return VK_ERROR_UNKNOWN;
 }
 
+/* Calls that only fail --------------------------------------------------------------------------*/
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+allocate_commands (VkDevice handle, const VkCommandBufferAllocateInfo *info,
+                   VkCommandBuffer *commands)
+{
+  return layer_fails ("vkAllocateCommandBuffers")
+             ? VK_ERROR_OUT_OF_HOST_MEMORY
+             : find_device (handle)->AllocateCommandBuffers (handle, info, commands);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+begin_command (VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)
+{
+  return layer_fails ("vkBeginCommandBuffer")
+             ? VK_ERROR_OUT_OF_HOST_MEMORY
+             : find_device (handle)->BeginCommandBuffer (handle, info);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+bind_memory (VkDevice handle, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset)
+{
+  return layer_fails ("vkBindBufferMemory")
+             ? VK_ERROR_OUT_OF_HOST_MEMORY
+             : find_device (handle)->BindBufferMemory (handle, buffer, memory, offset);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+map_memory (VkDevice handle, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size,
+            VkMemoryMapFlags flags, void **data)
+{
+  return layer_fails ("vkMapMemory")
+             ? VK_ERROR_OUT_OF_HOST_MEMORY
+             : find_device (handle)->MapMemory (handle, memory, offset, size, flags, data);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_shader (VkDevice handle, const VkShaderModuleCreateInfo *info,
+               const VkAllocationCallbacks *allocator, VkShaderModule *module)
+{
+  return layer_fails ("vkCreateShaderModule")
+             ? VK_ERROR_OUT_OF_HOST_MEMORY
+             : find_device (handle)->CreateShaderModule (handle, info, allocator, module);
+}
+
 /* The loader's way in -------------------------------------------------------------------------- */
 
 static PFN_vkVoidFunction get_instance_proc (VkInstance instance, const char *name);
@@ -477,6 +531,11 @@ static const struct {
   OURS ("vkCreateCommandPool", create_command_pool),
   OURS ("vkDestroyCommandPool", destroy_command_pool),
   OURS ("vkCreateComputePipelines", create_compute_pipelines),
+  OURS ("vkAllocateCommandBuffers", allocate_commands),
+  OURS ("vkBeginCommandBuffer", begin_command),
+  OURS ("vkBindBufferMemory", bind_memory),
+  OURS ("vkMapMemory", map_memory),
+  OURS ("vkCreateShaderModule", create_shader),
 };
 
 static PFN_vkVoidFunction

@@ -14,6 +14,7 @@ typedef struct {
   uint64_t lost, hang, memory, memory_limit, host, pipeline, pipelines, devices, buffer, shared,
       invocations;
   bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
+  char fail[64]; /* a call; empty: none */
 } LayerFaults;
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
   PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
   PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
   PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
+  PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
 } LayerInstance;
 
 typedef struct {
@@ -46,6 +48,7 @@ void *layer_key (const void *handle);
 /* of an instance or a physical device; faults are known from then on */
 LayerInstance layer_instance (const void *handle);
 bool layer_has_second_family (void);
+bool layer_fails (const char *call);                       /* which was told to */
 uint32_t layer_count_families (VkPhysicalDevice physical); /* without the second */
 /* of this layer; NULL: not intercepted */
 PFN_vkVoidFunction layer_instance_call (const char *name);

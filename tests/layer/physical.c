@@ -59,6 +59,11 @@ take_word (LayerFaults *f, const char *word)
   const char *value = strchr (word, '=');
   size_t length = value ? (size_t) (value - word) : strlen (word);
 
+  if (!strncmp (word, "fail=", 5) && strlen (value + 1) < sizeof f->fail)
+    {
+      strcpy (f->fail, value + 1);
+      return;
+    }
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     if (strlen (known[i].name) == length && memcmp (known[i].name, word, length) == 0
         && !value == !known[i].number)
@@ -148,6 +153,17 @@ layer_has_second_family (void)
   return layer_faults.late_upload || layer_faults.late_compute;
 }
 
+bool
+layer_fails (const char *call)
+{
+  bool fails;
+
+  pthread_mutex_lock (&layer_lock);
+  fails = !strcmp (layer_faults.fail, call);
+  pthread_mutex_unlock (&layer_lock);
+  return fails;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
                  VkInstance *handle)
@@ -179,7 +195,8 @@ create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *
                                         FOR (vkDestroyInstance),
                                         FOR (vkGetPhysicalDeviceProperties2),
                                         FOR (vkGetPhysicalDeviceFeatures2),
-                                        FOR (vkGetPhysicalDeviceQueueFamilyProperties) };
+                                        FOR (vkGetPhysicalDeviceQueueFamilyProperties),
+                                        FOR (vkEnumerateDeviceExtensionProperties) };
 #undef FOR
         pthread_mutex_unlock (&layer_lock);
         return VK_SUCCESS;
@@ -287,6 +304,16 @@ get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyPrope
     }
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL
+get_extensions (VkPhysicalDevice handle, const char *layer, uint32_t *count,
+                VkExtensionProperties *extensions)
+{
+  if (layer_fails ("vkEnumerateDeviceExtensionProperties"))
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+  return layer_instance (handle).EnumerateDeviceExtensionProperties (handle, layer, count,
+                                                                     extensions);
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 PFN_vkVoidFunction
@@ -301,6 +328,7 @@ layer_instance_call (const char *name)
     { "vkGetPhysicalDeviceProperties2", (PFN_vkVoidFunction) get_properties2 },
     { "vkGetPhysicalDeviceFeatures2", (PFN_vkVoidFunction) get_features2 },
     { "vkGetPhysicalDeviceQueueFamilyProperties", (PFN_vkVoidFunction) get_queue_families },
+    { "vkEnumerateDeviceExtensionProperties", (PFN_vkVoidFunction) get_extensions },
   };
 
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -579,6 +579,28 @@ test_small_workgroups (void)
         }
 }
 
+static void
+many_macros (DynoLowering *lowering, DynoNode *node)
+{
+  DynoKernelSpec spec = { .shader = "relu/relu_forward.comp", .local_size = { 64 } };
+  for (guint i = 0; i < 40; i++)
+    dyno_kernel_spec_macro (&spec, "MACRO_%u=1", i);
+  dyno_lowering_dispatch (lowering, node, "forward", &spec, 1, 1, 1);
+}
+
+/* A kernel is never compiled without some of its macros: it would compute something else. */
+static void
+test_macros_that_do_not_fit (void)
+{
+  static const DynoOpClass op = { .name = "many", .lower = many_macros };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
+  dyno_graph_node (graph, &op, "node", NULL, 0, NULL, 0, NULL, 0);
+  g_assert_null (dyno_lowering_new (graph, &info_cpu, NULL, &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
+  g_assert_nonnull (strstr (error->message, "the macros of relu/relu_forward.comp do not fit"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -600,5 +622,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/command-list/long-steps-are-split-on-hardware", test_long_steps_are_split);
   g_test_add_func ("/nn/fuse/resnet18-has-no-relu-and-add-left", test_fusion);
   g_test_add_func ("/nn/plan/workgroups-of-128-are-enough", test_small_workgroups);
+  g_test_add_func ("/nn/lowering/macros-that-do-not-fit-are-an-error", test_macros_that_do_not_fit);
   return g_test_run ();
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Vulkan calls that fail, through the layer of tests/layer: the error names the call that did. */
+#include "../gpu/gpu-test.h"
+#include "gpu-error.h"
+#include <gmodule.h>
+
+static void (*set_faults) (const char *words);
+
+/* Without memory on the host for one call; the device does the same once it is there again. */
+static void
+check (const char *call, gpointer (*make) (DynoDevice *, GError **), void (*drop) (gpointer))
+{
+  DynoDevice *device = test_device (0);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *words = g_strconcat ("fail=", call, NULL),
+                  *begin = g_strconcat (call, ": ", NULL);
+  gpointer object;
+
+  set_faults (words);
+  object = make (device, &error);
+  g_assert_null (object);
+  g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY);
+  if (!g_str_has_prefix (error->message, begin))
+    g_error ("%s failed, and the error is “%s”", call, error->message);
+  g_clear_error (&error);
+  set_faults ("");
+  object = make (device, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (object);
+  if (drop)
+    drop (object);
+  test_device_done (device);
+}
+
+static gpointer
+make_command (DynoDevice *device, GError **error)
+{
+  return dyno_command_new (device, DYNO_QUEUE_COMPUTE, error);
+}
+
+static gpointer
+make_buffer (DynoDevice *device, GError **error)
+{
+  return dyno_buffer_new (device, 4096, DYNO_MEMORY_OTHER, DYNO_BUFFER_UPLOAD, error);
+}
+
+static gpointer
+make_kernel (DynoDevice *device, GError **error)
+{
+  DynoKernelSpec spec = test_scale_spec ("OP=+", 0, 0);
+
+  return dyno_kernel_get (device, &spec, error);
+}
+
+static void
+test_commands (void)
+{
+  check ("vkCreateCommandPool", make_command, (GDestroyNotify) dyno_command_free);
+  check ("vkAllocateCommandBuffers", make_command, (GDestroyNotify) dyno_command_free);
+  check ("vkBeginCommandBuffer", make_command, (GDestroyNotify) dyno_command_free);
+}
+
+static void
+test_buffers (void)
+{
+  check ("vkBindBufferMemory", make_buffer, (GDestroyNotify) dyno_buffer_free);
+  check ("vkMapMemory", make_buffer, (GDestroyNotify) dyno_buffer_free);
+}
+
+static void
+test_kernels (void)
+{
+  check ("vkCreateShaderModule", make_kernel, NULL);
+}
+
+/* A device that does not tell its extensions is none that lacks them. */
+static void
+test_extensions (void)
+{
+  DynoDeviceParams params = { .index = -1 };
+  g_autoptr (GError) error = NULL;
+
+  set_faults ("fail=vkEnumerateDeviceExtensionProperties");
+  g_assert_null (dyno_device_open (&params, &error));
+  g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED);
+  g_assert_nonnull (strstr (error->message, "vkEnumerateDeviceExtensionProperties"));
+  set_faults ("");
+}
+
+int
+main (int argc, char **argv)
+{
+  GModule *module;
+
+  g_test_init (&argc, &argv, NULL);
+  module = g_module_open (g_getenv ("DYNO_FAULTS_LAYER"), G_MODULE_BIND_LAZY);
+  g_assert_nonnull (module);
+  g_assert_true (g_module_symbol (module, "dyno_faults_set", (gpointer *) &set_faults));
+  g_test_add_func ("/faults/vulkan/command/error-names-the-call", test_commands);
+  g_test_add_func ("/faults/vulkan/buffer/error-names-the-call", test_buffers);
+  g_test_add_func ("/faults/vulkan/kernel/error-names-the-call", test_kernels);
+  g_test_add_func ("/faults/vulkan/probe/untold-extensions-are-said", test_extensions);
+  return g_test_run ();
+}
