@@ -17,12 +17,28 @@
 
 typedef struct {
   guint32 n, h, w, c, k, kernel, stride, pad;
+  guint32 groups; /* 1, or as many as channels */
 } Case;
 
-static const Case cases[] = {
-  { 2, 16, 16, 64, 256, 1, 1, 0 }, { 2, 9, 11, 24, 40, 3, 1, 1 }, { 1, 13, 10, 10, 33, 3, 2, 1 },
-  { 2, 17, 40, 3, 40, 3, 1, 1 },   { 1, 30, 33, 3, 24, 7, 2, 3 },
+#define MAX_CASES 5
+
+/* A kind of convolution and its shapes. */
+typedef struct {
+  const char *label; /* NULL: each tile in turn */
+  guint n_cases;
+  Case cases[MAX_CASES];
+} Kind;
+
+static const Kind kinds[] = {
+  { NULL,
+    5,
+    { { 2, 16, 16, 64, 256, 1, 1, 0, 1 },
+      { 2, 9, 11, 24, 40, 3, 1, 1, 1 },
+      { 1, 13, 10, 10, 33, 3, 2, 1, 1 },
+      { 2, 17, 40, 3, 40, 3, 1, 1, 1 },
+      { 1, 30, 33, 3, 24, 7, 2, 3, 1 } } },
 };
+#define TILED (&kinds[0])
 
 /* One case on host and device. */
 typedef struct {
@@ -65,10 +81,12 @@ reference (Trial *t)
       if (y < 0 || x < 0 || y >= s->h || x >= s->w)
         continue;
       gsize x_at = ((image * s->h + (gsize) y) * s->w + (gsize) x) * s->c;
+      guint32 per_group = s->c / s->groups;
       for (guint32 k = 0; k < s->k; k++)
-        for (guint32 c = 0; c < s->c; c++)
+        for (guint32 i_c = 0; i_c < per_group; i_c++)
           {
-            gsize w_at = ((gsize) k * s->c + c) * taps + tap;
+            guint32 c = k / (s->k / s->groups) * per_group + i_c;
+            gsize w_at = ((gsize) k * per_group + i_c) * taps + tap;
             double in = t->x[x_at + c], weight = t->weight[w_at], dy = t->dy[pixel * s->k + k];
             t->y_want[pixel * s->k + k] += in * weight;
             t->dx_want[x_at + c] += dy * weight;
@@ -105,7 +123,8 @@ trial_init (Trial *t, const Case *s, gboolean half, GError **error)
                                                 .stride_h = s->stride,
                                                 .stride_w = s->stride,
                                                 .pad_h = s->pad,
-                                                .pad_w = s->pad });
+                                                .pad_w = s->pad,
+                                                .groups = s->groups });
   if (!dyno_graph_check (t->graph, error))
     return FALSE;
   t->seed = dyno_graph_gradient_target (t->graph, t->output, &accumulate);
@@ -116,7 +135,7 @@ trial_init (Trial *t, const Case *s, gboolean half, GError **error)
   t->ow = t->output->w;
   t->n_x = (gsize) s->n * s->h * s->w * s->c;
   t->n_y = (gsize) s->n * t->oh * t->ow * s->k;
-  t->n_weight = (gsize) s->k * s->c * s->kernel * s->kernel;
+  t->n_weight = (gsize) s->k * (s->c / s->groups) * s->kernel * s->kernel;
   t->x = fill (t->n_x, 1);
   t->dy = fill (t->n_y, 2);
   t->weight = fill (t->n_weight, 3);
@@ -259,24 +278,28 @@ report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSE
     }
 }
 
-/* One tile over all cases.  A kernel that does not compile is the variant's fault, any other error
- * is returned. */
+/* One tile, or a kind that has none, over all cases of the kind.  A kernel that does not compile is
+ * the variant's fault, any other error is returned. */
 static gboolean
-test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean half,
-           DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial *trials,
+              gboolean half, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
 {
   const DynoDeviceInfo *info = dyno_device_get_info (device);
+  const Case *cases = kind->cases;
   double errors[DYNO_CONV2D_N_PASSES] = { 0 };
   g_autofree char *fault = NULL;
   char label[DYNO_TILE_LABEL];
 
-  dyno_tile_label (tile, info, half, label);
-  for (guint i = 0; i < G_N_ELEMENTS (cases) && !fault; i++)
+  if (tile)
+    dyno_tile_label (tile, info, half, label);
+  else
+    g_strlcpy (label, kind->label, sizeof label);
+  for (guint i = 0; i < kind->n_cases && !fault; i++)
     {
       double these[DYNO_CONV2D_N_PASSES] = { 0 };
       /* Windows side by side without strides are a matter of matrix units alone, and a CPU compiles
        * kernels for long. */
-      if (cases[i].c <= 4 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
+      if (tile && cases[i].c <= 4 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
         continue;
       g_autoptr (GError) local = NULL;
       g_autoptr (DynoChoices) choices = force_tile (&trials[i], info, label, i, error);
@@ -307,22 +330,34 @@ test_tile (DynoDevice *device, const DynoTile *tile, Trial *trials, gboolean hal
 }
 
 static gboolean
-test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointer data,
-                guint *n_failed, GError **error)
+test_kind (DynoDevice *device, const Kind *kind, gboolean half, DynoVariantFunc func, gpointer data,
+           guint *n_failed, GError **error)
 {
-  Trial trials[G_N_ELEMENTS (cases)];
+  Trial trials[MAX_CASES];
   guint made = 0;
   gboolean good = TRUE;
 
   memset (trials, 0, sizeof trials);
-  for (; made < G_N_ELEMENTS (cases) && good; made++)
-    good = trial_init (&trials[made], &cases[made], half, error);
-  for (guint i = 0; i < dyno_n_tiles && good; i++)
+  for (; made < kind->n_cases && good; made++)
+    good = trial_init (&trials[made], &kind->cases[made], half, error);
+  for (guint i = 0; i < dyno_n_tiles && good && kind == TILED; i++)
     if (!dyno_tile_unusable (&dyno_tiles[i], dyno_device_get_info (device), half))
-      good = test_tile (device, &dyno_tiles[i], trials, half, func, data, n_failed, error);
+      good = test_variant (device, kind, &dyno_tiles[i], trials, half, func, data, n_failed, error);
+  if (good && kind != TILED)
+    good = test_variant (device, kind, NULL, trials, half, func, data, n_failed, error);
   for (guint i = 0; i < made; i++)
     trial_clear (&trials[i]);
   return good;
+}
+
+static gboolean
+test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointer data,
+                guint *n_failed, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (!test_kind (device, &kinds[i], half, func, data, n_failed, error))
+      return FALSE;
+  return TRUE;
 }
 
 /* Compiling ------------------------------------------------------------------------------------ */
@@ -345,6 +380,7 @@ shape_of (const Case *s, gboolean half)
                             .stride_w = s->stride,
                             .pad_h = s->pad,
                             .pad_w = s->pad,
+                            .groups = s->groups,
                             .half = half,
                             .statistics = s->stride == 1 };
 }
@@ -391,10 +427,10 @@ static gboolean
 compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2dPass pass,
               DynoVariantReport *report, GError **error)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+  for (guint i = 0; i < TILED->n_cases; i++)
     {
       DynoKernelSpec specs[2];
-      guint n = specs_of (dyno_device_get_info (device), tile, &cases[i], half, pass, specs);
+      guint n = specs_of (dyno_device_get_info (device), tile, &TILED->cases[i], half, pass, specs);
       for (guint k = 0; k < n; k++)
         {
           g_autoptr (GError) local = NULL;
@@ -471,6 +507,18 @@ dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer d
           report.pass = dyno_conv2d_pass_name (pass);
           func (&report, data);
         }
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) * 2 * DYNO_CONV2D_N_PASSES; i++)
+    {
+      const Kind *kind = &kinds[i / 2 / DYNO_CONV2D_N_PASSES];
+      gboolean half = i / DYNO_CONV2D_N_PASSES % 2, usable = !half || info->fp16;
+      if (kind != TILED)
+        func (&(DynoVariantReport){ .name = kind->label,
+                                    .pass = dyno_conv2d_pass_name (i % DYNO_CONV2D_N_PASSES),
+                                    .half = half,
+                                    .usable = usable,
+                                    .why = usable ? NULL : "the device has no fp16" },
+              data);
     }
 }
 
