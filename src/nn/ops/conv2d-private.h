@@ -148,6 +148,8 @@ typedef struct {
   const DynoOpClass *op; /* roles and attributes as of conv2d */
 } DynoConv2dForm;
 
+extern const DynoConv2dForm dyno_conv2d_depthwise; /* a group for each channel */
+
 /* Appends the forward node of `op`; x as it is, weight and bias made by the caller (bias may be
  * NULL).  y is (n, h, w, shape's k), of as many pixels as the shape has. */
 DynoTensor *dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name,

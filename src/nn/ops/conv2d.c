@@ -120,6 +120,7 @@ static const DynoConv2dForm dense = { dense_serves, dense_layout, &conv2d_op };
 
 static const DynoConv2dForm *const forms[] = {
   &dense,
+  &dyno_conv2d_depthwise,
 };
 
 static const DynoConv2dForm *

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Depthwise convolution against the naive double reference, a channel at a time. */
+#include "harness.h"
+#include "reference/conv2d.h"
+#include <string.h>
+
+typedef struct {
+  guint32 n, h, w, c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+} Case;
+
+/* Odd sides, batch 1, channels off the multiple of 8, strides that leave rows out, strips of columns
+ * that are whole and not, a kernel as large as the image, one dimension, and more rows than a
+ * workgroup adds up. */
+static const Case cases[] = {
+  { 2, 7, 7, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 3, 3, 2, 2, 1, 1 },
+  { 2, 12, 11, 33, 3, 3, 1, 1, 1, 1 },  { 1, 5, 6, 40, 3, 3, 2, 2, 0, 0 },
+  { 2, 4, 3, 10, 5, 5, 1, 1, 2, 2 },    { 1, 3, 3, 16, 3, 3, 1, 1, 0, 0 },
+  { 2, 1, 13, 12, 1, 3, 1, 1, 0, 1 },   { 2, 8, 9, 20, 3, 5, 1, 3, 2, 0 },
+  { 3, 21, 19, 272, 3, 3, 2, 1, 1, 1 },
+};
+
+typedef struct {
+  double *y, *dx, *dweight, *dbias;
+} Results;
+
+static void
+results_clear (Results *r)
+{
+  g_free (r->y);
+  g_free (r->dx);
+  g_free (r->dweight);
+  g_free (r->dbias);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Results, results_clear)
+
+/* Channel c of dense rows of `channels`, or back. */
+static void
+move_channel (double *rows, double *channel, gsize n_rows, guint32 channels, guint32 c,
+              gboolean back)
+{
+  for (gsize i = 0; i < n_rows; i++)
+    if (back)
+      rows[i * channels + c] = channel[i];
+    else
+      channel[i] = rows[i * channels + c];
+}
+
+static Results
+expect (const Case *s, double *x, double *weight, const double *bias, double *dy)
+{
+  const ReferenceConv2d one = { s->n,        s->h,        s->w,        1,
+                                1,           s->kernel_h, s->kernel_w, s->stride_h,
+                                s->stride_w, s->pad_h,    s->pad_w };
+  gsize taps = (gsize) s->kernel_h * s->kernel_w, nx = (gsize) s->n * s->h * s->w,
+        ny = (gsize) s->n * reference_conv2d_oh (&one) * reference_conv2d_ow (&one);
+  Results r = { g_new (double, ny * s->c), g_new (double, nx * s->c), g_new (double, taps * s->c),
+                g_new (double, s->c) };
+  g_autofree double *x1 = g_new (double, nx), *y1 = g_new (double, ny), *dx1 = g_new (double, nx),
+                    *dy1 = g_new (double, ny);
+  for (guint32 c = 0; c < s->c; c++)
+    {
+      move_channel (x, x1, nx, s->c, c, FALSE);
+      move_channel (dy, dy1, ny, s->c, c, FALSE);
+      reference_conv2d_forward (&one, x1, weight + c * taps, bias + c, y1);
+      reference_conv2d_backward (&one, x1, weight + c * taps, dy1, dx1, r.dweight + c * taps,
+                                 r.dbias + c);
+      move_channel (r.y, y1, ny, s->c, c, TRUE);
+      move_channel (r.dx, dx1, nx, s->c, c, TRUE);
+    }
+  return r;
+}
+
+/* Both gradients add to what is there. */
+static Results
+run (const Case *s, gboolean amp, gboolean compare)
+{
+  const ReferenceConv2d one = { s->n,        s->h,        s->w,        1,
+                                1,           s->kernel_h, s->kernel_w, s->stride_h,
+                                s->stride_w, s->pad_h,    s->pad_w };
+  guint32 oh = reference_conv2d_oh (&one), ow = reference_conv2d_ow (&one);
+  gsize nx = (gsize) s->n * s->h * s->w * s->c, ny = (gsize) s->n * oh * ow * s->c,
+        nw = (gsize) s->kernel_h * s->kernel_w * s->c;
+  g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
+                    *bias = harness_random (3, s->c, 1), *dy = harness_random (4, ny, 1),
+                    *dx_start = harness_random (5, nx, 1), *dw_start = harness_random (6, nw, 1);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+  DynoTensor *y = dyno_conv2d (harness_graph (h), input, "conv",
+                               &(DynoConv2dParams){ .out_channels = s->c,
+                                                    .kernel_h = s->kernel_h,
+                                                    .kernel_w = s->kernel_w,
+                                                    .stride_h = s->stride_h,
+                                                    .stride_w = s->stride_w,
+                                                    .pad_h = s->pad_h,
+                                                    .pad_w = s->pad_w,
+                                                    .groups = s->c,
+                                                    .bias = TRUE });
+  g_assert_nonnull (y);
+  g_assert_true (y->h == oh && y->w == ow && y->c == s->c);
+  g_assert_cmpstr (y->producer->op->name, ==, "depthwise");
+  harness_set_parameter (h, "conv.weight", weight);
+  harness_set_parameter (h, "conv.bias", bias);
+  harness_set_parameter_gradient (h, "conv.weight", dw_start);
+  harness_set_gradient (h, y, dy);
+  harness_set_gradient (h, input, dx_start);
+  harness_run (h);
+  Results got = { harness_read (h, y), harness_read_gradient (h, input),
+                  harness_read_parameter_gradient (h, "conv.weight"),
+                  harness_read_parameter_gradient (h, "conv.bias") };
+  if (!compare)
+    return got;
+  g_auto (Results) want = expect (s, x, weight, bias, dy);
+  for (gsize i = 0; i < nx; i++)
+    want.dx[i] += dx_start[i];
+  for (gsize i = 0; i < nw; i++)
+    want.dweight[i] += dw_start[i];
+  harness_assert_close (got.y, want.y, ny, harness_tolerance (h), "y");
+  harness_assert_close (got.dx, want.dx, nx, harness_tolerance (h), "dx");
+  harness_assert_close (got.dweight, want.dweight, nw, harness_tolerance (h), "dweight");
+  harness_assert_close (got.dbias, want.dbias, s->c, harness_tolerance (h), "dbias");
+  return got;
+}
+
+static void
+test_matches (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        g_auto (Results) got = run (&cases[i], amp, TRUE);
+      }
+}
+
+static void
+test_equal_bits (void)
+{
+  const Case *s = &cases[G_N_ELEMENTS (cases) - 1];
+  g_auto (Results) first = run (s, FALSE, FALSE), second = run (s, FALSE, FALSE);
+  g_assert_cmpmem (first.dweight, 9 * s->c * sizeof (double), second.dweight,
+                   9 * s->c * sizeof (double));
+}
+
+/* As torchvision has it, and in memory without an axis of inputs. */
+static void
+test_weight (void)
+{
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
+  DynoTensor *x = dyno_graph_activation (graph, "x", 1, 8, 8, 12);
+  DynoConv2dParams params = { .out_channels = 12, .kernel_h = 3, .kernel_w = 3, .groups = 12 };
+  g_assert_nonnull (dyno_conv2d (graph, x, "conv", &params));
+  const DynoParameter *weight = dyno_graph_get_parameters (graph)->pdata[0];
+  const guint32 dims[4] = { 12, 1, 3, 3 };
+  g_assert_cmpmem (weight->dims, sizeof weight->dims, dims, sizeof dims);
+  g_assert_cmpuint (weight->n_elements, ==, 9 * 16);
+  params.out_channels = 24; /* two outputs a channel */
+  g_assert_null (dyno_conv2d (graph, x, "wider", &params));
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (graph, &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+  g_assert_nonnull (strstr (error->message, "12 groups"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/depthwise/weight-is-torchvisions", test_weight);
+  g_test_add_func ("/nn/depthwise/matches-reference", test_matches);
+  g_test_add_func ("/nn/depthwise/equal-inputs-give-equal-bits", test_equal_bits);
+  return g_test_run ();
+}
