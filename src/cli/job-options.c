@@ -73,40 +73,6 @@ dyno_cli_job_clear (DynoCliJob *cli_job)
   g_clear_pointer (&cli_job->preset_note, g_free);
 }
 
-/* The settings.ini of the run that is resumed: beside the checkpoint, or in the folder. */
-static char *
-find_resumed_settings (const char *resume)
-{
-  g_autofree char *folder = NULL, *path = NULL;
-
-  if (!resume)
-    return NULL;
-  folder =
-      g_file_test (resume, G_FILE_TEST_IS_DIR) ? g_strdup (resume) : g_path_get_dirname (resume);
-  path = g_build_filename (folder, "settings.ini", NULL);
-  return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
-}
-
-static gboolean
-set_one (DynoSettings *settings, const char *assignment, GError **error)
-{
-  const char *equals = strchr (assignment, '=');
-  g_autofree char *key = NULL, *value = NULL;
-
-  if (!equals)
-    {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "--set %s: write KEY=VALUE",
-                   assignment);
-      return FALSE;
-    }
-  key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
-  value = g_strstrip (g_strdup (equals + 1));
-  if (dyno_settings_set (settings, key, value, error))
-    return TRUE;
-  g_prefix_error (error, "--set %s: ", assignment);
-  return FALSE;
-}
-
 static gboolean
 parse_level (const char *text, DynoLevel *level, GError **error)
 {
@@ -125,30 +91,19 @@ parse_level (const char *text, DynoLevel *level, GError **error)
   return !text;
 }
 
-/* --set in turn, then --epochs and --seed. */
+/* --epochs and --seed. */
 static GStrv
-list_assignments (const DynoJobOptions *o)
+list_own (const DynoJobOptions *o)
 {
   g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
   g_autofree char *epochs = g_strdup_printf ("epochs=%" G_GINT64_FORMAT, o->epochs);
   g_autofree char *seed = g_strdup_printf ("seed=%" G_GINT64_FORMAT, o->seed);
 
-  if (o->set)
-    g_strv_builder_addv (list, (const char **) o->set);
   if (o->epochs != DYNO_OPTION_UNSET)
     g_strv_builder_add (list, epochs);
   if (o->seed != DYNO_OPTION_UNSET)
     g_strv_builder_add (list, seed);
   return g_strv_builder_end (list);
-}
-
-static void
-replace (char **field, const char *value)
-{
-  if (!value)
-    return;
-  g_free (*field);
-  *field = g_strdup (value);
 }
 
 static gboolean
@@ -170,71 +125,54 @@ find_device (int index, DynoDeviceInfo *device, GError **error)
 }
 
 static gboolean
-find_settings (const DynoJobOptions *o, DynoLevel level, DynoCliJob *cli_job, GError **error)
+find_settings (const DynoJobOptions *o, DynoSettingsSources *sources, DynoCliJob *cli_job,
+               GError **error)
 {
-  g_autofree char *resumed = find_resumed_settings (o->resume);
-  g_auto (GStrv) set = list_assignments (o);
   g_autoptr (DynoPreset) preset =
       o->preset ? dyno_preset_find (o->preset, &cli_job->device, error) : NULL;
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-  DynoSettingsSources sources = { .device = &cli_job->device,
-                                  .run = resumed,
-                                  .preset = preset,
-                                  .level = level,
-                                  .file = o->settings_file,
-                                  .set = (const char *const *) set };
 
   if (o->preset && !preset)
     return FALSE;
-  if (!dyno_settings_sources_apply (&sources, dyno_dataset_get_info (cli_job->dataset),
-                                    cli_job->job, warnings, error))
+  sources->device = &cli_job->device;
+  sources->preset = preset;
+  if (!dyno_settings_sources_apply (sources, dyno_dataset_get_info (cli_job->dataset), cli_job->job,
+                                    warnings, error))
     return FALSE;
   for (guint i = 0; i < warnings->len; i++)
     dyno_error_line ("dynoctl: warning: %s", (const char *) warnings->pdata[i]);
-  if (preset)
-    cli_job->preset_note = dyno_preset_emulation_note (preset, &cli_job->device);
-  replace (&cli_job->job->preset, o->preset);
+  if (!preset)
+    return TRUE;
+  cli_job->preset_note = dyno_preset_emulation_note (preset, &cli_job->device);
+  g_free (cli_job->job->preset);
+  cli_job->job->preset = g_strdup (o->preset);
   return TRUE;
 }
 
-/* Names of data, targets and model: from the resumed run, then the settings file, then the
- * options. */
 static gboolean
-find_names (const DynoJobOptions *o, DynoJob *job, GError **error)
+find_names (const DynoJobOptions *o, const DynoSettingsSources *sources, DynoJob *job,
+            GError **error)
 {
-  g_autofree char *resumed = find_resumed_settings (o->resume);
-  g_autoptr (DynoJob) probe = NULL;
+  g_autofree char *shown = o->resume ? g_filename_display_name (o->resume) : NULL;
 
   if (o->resume && !g_file_test (o->resume, G_FILE_TEST_EXISTS))
     {
-      g_autofree char *shown = g_filename_display_name (o->resume);
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
                    "There is no “%s” to resume; name the folder of a run, or a checkpoint", shown);
       return FALSE;
     }
-
-  if (resumed && !dyno_settings_file_read (resumed, job, NULL, error))
+  if (!dyno_settings_sources_name (sources, job, error))
     return FALSE;
-  if (o->settings_file)
-    {
-      probe = dyno_job_new ();
-      if (!dyno_settings_file_read (o->settings_file, probe, NULL, error))
-        return FALSE;
-      replace (&job->data, probe->data);
-      replace (&job->targets, probe->targets);
-      replace (&job->model, probe->model);
-    }
-  replace (&job->data, o->data);
-  replace (&job->targets, o->targets);
-  replace (&job->model, o->model);
   job->device = o->device;
-  if (!job->data)
-    {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-                   "--data is missing; to try one: --data builtin:shapes");
-      return FALSE;
-    }
-  return TRUE;
+  if (job->data)
+    return TRUE;
+  if (o->resume)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                 "--data is missing: no settings.ini says what “%s” was trained on", shown);
+  else
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                 "--data is missing; to try one: --data builtin:shapes");
+  return FALSE;
 }
 
 static gboolean
@@ -359,8 +297,14 @@ static gboolean
 resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
 {
   DynoJob *job = cli_job->job = dyno_job_new ();
-  g_autoptr (DynoJob) trial = NULL;
-  DynoLevel level;
+  g_auto (GStrv) own = list_own (o);
+  DynoSettingsSources sources = { .resume = o->resume,
+                                  .file = o->settings_file,
+                                  .set = (const char *const *) o->set,
+                                  .own = (const char *const *) own,
+                                  .data = o->data,
+                                  .targets = o->targets,
+                                  .model = o->model };
 
   if (o->level && !o->preset)
     {
@@ -368,23 +312,11 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
                    "--level %s: it is of a preset; name one with --preset", o->level);
       return FALSE;
     }
-  if (!parse_level (o->level, &level, error) || !find_names (o, job, error)
-      || !check_model (job->model, error))
+  if (!parse_level (o->level, &sources.level, error) || !find_names (o, &sources, job, error)
+      || !check_model (job->model, error) || !find_device (o->device, &cli_job->device, error))
     return FALSE;
-  /* Typing mistakes are told before a long scan. */
-  trial = dyno_job_copy (job);
-  if (o->settings_file && !dyno_settings_file_read (o->settings_file, trial, NULL, error))
-    return FALSE;
-  for (guint i = 0; o->set && o->set[i]; i++)
-    if (!set_one (&trial->settings, o->set[i], error))
-      return FALSE;
-  if (!find_device (o->device, &cli_job->device, error))
-    return FALSE;
-
-  cli_job->dataset = open_dataset (o->json || o->quiet ? NULL : command, trial, error);
-  if (!cli_job->dataset)
-    return FALSE;
-  return find_settings (o, level, cli_job, error);
+  cli_job->dataset = open_dataset (o->json || o->quiet ? NULL : command, job, error);
+  return cli_job->dataset && find_settings (o, &sources, cli_job, error);
 }
 
 gboolean

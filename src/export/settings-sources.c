@@ -2,23 +2,39 @@
 /* Defaults, the device's, the resumed run's, the preset, the settings file, assignments: each over
  * the one before. */
 #include "settings-sources.h"
+#include "checkpoint.h"
 #include <string.h>
 
-/* A file's settings and preset; not its names, which the job has already. */
+/* settings.ini of a run that is named by its folder or by its checkpoint; NULL: there is none. */
+static char *
+find_run_settings (const char *resume)
+{
+  gboolean is_folder = g_file_test (resume, G_FILE_TEST_IS_DIR);
+  g_autofree char *folder = is_folder ? g_strdup (resume) : g_path_get_dirname (resume);
+  g_autofree char *path = g_build_filename (folder, "settings.ini", NULL);
+
+  return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
+}
+
+/* All that is known of the run that is gone on with. */
+static gboolean
+read_run (const char *resume, DynoJob *job, GPtrArray *warnings, GError **error)
+{
+  g_autofree char *settings = NULL, *checkpoint = NULL;
+
+  if (!resume)
+    return TRUE;
+  settings = find_run_settings (resume);
+  if (settings)
+    return dyno_settings_file_read (settings, job, warnings, error);
+  checkpoint = dyno_checkpoint_find (resume, error);
+  return checkpoint && dyno_checkpoint_read_job (checkpoint, job, warnings, error);
+}
+
 static gboolean
 read_file (const char *path, DynoJob *job, GPtrArray *warnings, GError **error)
 {
-  g_autoptr (DynoJob) read = NULL;
-
-  if (!path)
-    return TRUE;
-  read = dyno_job_copy (job);
-  if (!dyno_settings_file_read (path, read, warnings, error))
-    return FALSE;
-  job->settings = read->settings;
-  g_free (job->preset);
-  job->preset = g_steal_pointer (&read->preset);
-  return TRUE;
+  return !path || dyno_settings_file_read (path, job, warnings, error);
 }
 
 static gboolean
@@ -29,8 +45,7 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
 
   if (!equals)
     {
-      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "%s: write KEY=VALUE",
-                   assignment);
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING, "write KEY=VALUE");
       return FALSE;
     }
   key = g_strstrip (g_strndup (assignment, (gsize) (equals - assignment)));
@@ -38,6 +53,7 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
   return dyno_settings_set (settings, key, value, error);
 }
 
+/* The settings file, --set, and the options of their own, each over the one before. */
 static gboolean
 apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *warnings,
                    GError **error)
@@ -46,26 +62,55 @@ apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *
     return FALSE;
   for (guint i = 0; sources->set && sources->set[i]; i++)
     if (!assign (&job->settings, sources->set[i], error))
+      {
+        g_prefix_error (error, "--set %s: ", sources->set[i]);
+        return FALSE;
+      }
+  for (guint i = 0; sources->own && sources->own[i]; i++)
+    if (!assign (&job->settings, sources->own[i], error))
       return FALSE;
+  return TRUE;
+}
+
+static void
+replace (char **field, const char *value)
+{
+  if (!value)
+    return;
+  g_free (*field);
+  *field = g_strdup (value);
+}
+
+gboolean
+dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job, GError **error)
+{
+  if (!read_run (sources->resume, job, NULL, error)
+      || !apply_over_preset (sources, job, NULL, error))
+    return FALSE;
+  replace (&job->data, sources->data);
+  replace (&job->targets, sources->targets);
+  replace (&job->model, sources->model);
   return TRUE;
 }
 
 /* The preset's advice depends on the image size, which what is above it may say: that is asked of a
  * copy. */
 static gboolean
-apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, DynoJob *job,
-              GError **error)
+apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, const DynoJob *job,
+              DynoSettings *settings, GError **error)
 {
   g_autoptr (DynoJob) above = dyno_job_copy (job);
   guint32 width = 0, height = 0;
 
   if (!sources->preset)
     return TRUE;
+  above->settings = *settings;
   if (!apply_over_preset (sources, above, NULL, error))
     return FALSE;
+  replace (&above->model, job->model);
   if (!dyno_job_get_size (above, data, &width, &height, NULL))
     width = height = MAX (data->max_width, 1);
-  dyno_preset_apply (sources->preset, sources->level, MAX (width, height), &job->settings);
+  dyno_preset_apply (sources->preset, sources->level, MAX (width, height), settings);
   return TRUE;
 }
 
@@ -73,9 +118,17 @@ gboolean
 dyno_settings_sources_apply (const DynoSettingsSources *sources, const DynoDatasetInfo *data,
                              DynoJob *job, GPtrArray *warnings, GError **error)
 {
-  dyno_settings_init (&job->settings);
+  g_autoptr (DynoJob) made = dyno_job_copy (job); /* with the names that run and file say */
+
+  dyno_settings_init (&made->settings);
   if (sources->device && sources->device->type == DYNO_DEVICE_TYPE_SOFTWARE)
-    job->settings.amp = FALSE;
-  return read_file (sources->run, job, warnings, error) && apply_preset (sources, data, job, error)
-         && apply_over_preset (sources, job, warnings, error);
+    made->settings.amp = FALSE;
+  if (!read_run (sources->resume, made, warnings, error)
+      || !apply_preset (sources, data, job, &made->settings, error)
+      || !apply_over_preset (sources, made, warnings, error))
+    return FALSE;
+  job->settings = made->settings;
+  g_free (job->preset);
+  job->preset = g_steal_pointer (&made->preset);
+  return TRUE;
 }

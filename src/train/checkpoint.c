@@ -284,22 +284,49 @@ static void G_GNUC_PRINTF (2, 3) warn (GPtrArray *warnings, const char *format, 
   va_end (arguments);
 }
 
-/* Settings of the checkpoint's run.  Keys it does not know, or that a newer one wrote, keep their
- * default. */
+/* Settings of the checkpoint's run.  Keys it does not know, or whose value only a newer one knows,
+ * keep what they had and are named in unknown (may be NULL). */
 static void
-read_settings (DynoSafetensors *file, DynoSettings *settings)
+read_settings (DynoSafetensors *file, DynoSettings *settings, GString *unknown)
 {
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
-  dyno_settings_init (settings);
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *key = g_strconcat ("settings.", table[i].key, NULL);
       const char *text = dyno_safetensors_get_metadata (file, key);
-      if (text)
-        dyno_settings_set (settings, table[i].key, text, NULL);
+      if ((!text || !dyno_settings_set (settings, table[i].key, text, NULL)) && unknown)
+        g_string_append_printf (unknown, "%s%s", unknown->len ? ", " : "", table[i].key);
     }
+}
+
+gboolean
+dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (DynoSafetensors) file = open_checked (path, shown, error);
+  g_autoptr (GString) unknown = g_string_new (NULL);
+  const char *model = file ? dyno_safetensors_get_metadata (file, "model") : NULL;
+
+  if (!file)
+    return FALSE;
+  if (!model)
+    return fail (error, "“%s” is no checkpoint: it does not say its model", shown);
+  g_free (job->model);
+  job->model = g_strdup (model);
+  read_settings (file, &job->settings, unknown);
+  if (warnings && unknown->len == 0)
+    warn (warnings,
+          "There is no settings.ini beside “%s”: the run goes on with the settings that the "
+          "checkpoint holds",
+          shown);
+  else if (warnings)
+    warn (warnings,
+          "There is no settings.ini beside “%s”: the run goes on with the settings that the "
+          "checkpoint holds, and default values for %s, which it does not",
+          shown, unknown->str);
+  return TRUE;
 }
 
 static gboolean
@@ -404,7 +431,8 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
 
   if (!file || !read_position (file, shown, position, error))
     return FALSE;
-  read_settings (file, &was);
+  dyno_settings_init (&was);
+  read_settings (file, &was, NULL);
   if (!compare (file, shown, job, content_hash, &was, warnings, error))
     return FALSE;
   weights = dyno_weights_new (graph_of (program), error);

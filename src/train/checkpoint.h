@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints: all that a run needs to go on to the same bits.  Private to the train layer.
+/* Checkpoints: all that a run needs to go on to the same bits.  All but finding one and reading its
+ * job is private to the train layer.
  *
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
  * num_batches_tracked included), moment1.* (momentum), moment2.* (AdamW), scaler, targets
@@ -36,6 +37,12 @@ typedef struct {
 /* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT
  * (there is none). */
 char *dyno_checkpoint_find (const char *resume, GError **error);
+
+/* The model and the settings of the run that wrote it, which need neither device nor data set; the
+ * job's other names stay.  A sentence to warnings (char*, may be NULL) says that they are the
+ * checkpoint's, and which settings it does not know: those stay too.  Errors: CHECKPOINT. */
+gboolean dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings,
+                                   GError **error);
 
 /* Writes a state, with moments; batches_tracked of its model is set.  Errors: DYNO_BASE_ERROR_DISK
  * and _IO; DIVERGED: a value is not finite, and nothing was written. */

@@ -60,6 +60,21 @@ class Folder(Runs):
         self.assertEqual(len(self.contents(self.path('run'))['metrics.csv'].splitlines()), 4)
         self.assertFalse(os.path.exists(self.path('runs')))
 
+    def test_without_settings_the_checkpoint_says_them(self):
+        """Not the default values: a run that goes on goes on as it was."""
+        mine = ('--set', 'lr=0.0125', '--set', 'momentum=0.5', '--set', 'schedule=constant', '--set', 'seed=7')
+        self.train(*mine, '--steps', '2', '--out', 'run')
+        os.unlink(self.path('run/settings.ini'))
+        done = self.run_it('train', '--resume', 'run', '--steps', '3', expect=2)
+        self.assertIn('--data is missing: no settings.ini says', done.stderr.decode())
+        done = self.run_it('train', '--resume', 'run', '--data', TINY, '--set', 'momentum=0.75', '--steps', '3')
+        self.assertIn('There is no settings.ini beside', done.stderr.decode())
+        self.assertNotIn(' was ', done.stderr.decode())  # of a setting that differs
+        kept = self.contents(self.path('run'))['settings.ini'].decode().splitlines()
+        for line in 'lr=0.0125', 'momentum=0.75', 'schedule=constant', 'seed=7', 'model=simplecnn':
+            self.assertIn(line, kept)
+        self.assertEqual(len(self.contents(self.path('run'))['metrics.csv'].splitlines()), 4)
+
     def test_others_files_stay(self):
         os.mkdir(self.path('run'))
         for name in ('weights.safetensors.backup', 'metrics.csv.sorted', '.dyno-a1B2c3'):

@@ -32,10 +32,12 @@ resolve (const DynoSettingsSources *sources)
 static void
 test_precedence (void)
 {
-  static const char *const set[] = { "workers=4", "lr=0.4", "lr=0.5", NULL };
+  static const char *const set[] = { "workers=4", "lr=0.4", "lr=0.5", "seed=8", NULL },
+                           *const own[] = { "seed=9", NULL };
   g_autofree char *folder = g_dir_make_tmp ("dyno-sources-XXXXXX", NULL);
   g_autofree char *run = write_settings (
-      folder, "run", "[run]\ndata=other\n[settings]\nworkers=2\namp=true\nlr=0.2\nbatch_size=20\n");
+      folder, "settings.ini",
+      "[run]\ndata=other\n[settings]\nworkers=2\namp=true\nlr=0.2\nbatch_size=20\n");
   g_autofree char *file =
       write_settings (folder, "file", "[settings]\nworkers=3\nlr=0.3\nbatch_size=30\n");
   DynoDeviceInfo gpu = { .type = DYNO_DEVICE_TYPE_DISCRETE },
@@ -55,11 +57,20 @@ test_precedence (void)
   g_assert_true (defaults.amp && advice.amp);
   g_assert_cmpint (advice.batch_size, !=, 20);
 
-  sources = (DynoSettingsSources){ &software, run, preset, DYNO_LEVEL_RECOMMENDED, file, set };
+  sources = (DynoSettingsSources){ .device = &software,
+                                   .resume = folder,
+                                   .preset = preset,
+                                   .level = DYNO_LEVEL_RECOMMENDED,
+                                   .file = file,
+                                   .set = set,
+                                   .own = own };
   settings = resolve (&sources);
   g_assert_cmpint (settings.workers, ==, 4);
   g_assert_cmpfloat (settings.lr, ==, 0.5); /* the last of a key */
   g_assert_cmpint (settings.batch_size, ==, 30);
+  g_assert_cmpint (settings.seed, ==, 9);
+  sources.own = NULL;
+  g_assert_cmpint (resolve (&sources).seed, ==, 8);
   sources.set = NULL;
   g_assert_cmpint (resolve (&sources).workers, ==, 3);
   sources.file = NULL;
@@ -71,7 +82,7 @@ test_precedence (void)
   settings = resolve (&sources);
   g_assert_cmpint (settings.workers, ==, 2);
   g_assert_true (settings.amp); /* the run's own, above what a software device begins with */
-  sources.run = NULL;
+  sources.resume = NULL;
   settings = resolve (&sources);
   g_assert_false (settings.amp);
   settings.amp = TRUE;
@@ -79,6 +90,30 @@ test_precedence (void)
   sources.device = &gpu;
   settings = resolve (&sources);
   g_assert_true (dyno_settings_equal (&settings, &defaults));
+  g_unlink (run);
+  g_unlink (file);
+  g_rmdir (folder);
+}
+
+/* Names: the options', over the file's, over the run's; what a source does not say stays. */
+static void
+test_names (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-sources-XXXXXX", NULL);
+  g_autofree char *run = write_settings (
+      folder, "settings.ini",
+      "[run]\ndata=run-data\nmodel=mlp\ntargets=run-y\n[settings]\ndata.layout=nchw\n");
+  g_autofree char *file = write_settings (folder, "file", "[run]\ndata=file-data\n[settings]\n");
+  DynoSettingsSources sources = { .resume = folder, .file = file, .targets = "own-y" };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autofree char *layout = NULL;
+
+  g_assert_true (dyno_settings_sources_name (&sources, job, NULL));
+  g_assert_cmpstr (job->data, ==, "file-data");
+  g_assert_cmpstr (job->targets, ==, "own-y");
+  g_assert_cmpstr (job->model, ==, "mlp");
+  layout = dyno_settings_get (&job->settings, "data.layout"); /* opening it needs that */
+  g_assert_cmpstr (layout, ==, "nchw");
   g_unlink (run);
   g_unlink (file);
   g_rmdir (folder);
@@ -99,9 +134,13 @@ test_faults_are_told (void)
   g_assert_false (dyno_settings_sources_apply (&sources, NULL, job, NULL, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
   g_clear_error (&error);
-  sources = (DynoSettingsSources){ .run = "/nonexistent/settings.ini" };
+  sources = (DynoSettingsSources){ .file = "/nonexistent/settings.ini" };
   g_assert_false (dyno_settings_sources_apply (&sources, NULL, job, NULL, &error));
   g_assert_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ);
+  g_clear_error (&error);
+  sources = (DynoSettingsSources){ .resume = "/nonexistent" };
+  g_assert_false (dyno_settings_sources_apply (&sources, NULL, job, NULL, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
 }
 
 int
@@ -109,6 +148,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/export/settings-sources/the-later-wins", test_precedence);
+  g_test_add_func ("/export/settings-sources/names", test_names);
   g_test_add_func ("/export/settings-sources/faults-are-told", test_faults_are_told);
   return g_test_run ();
 }
