@@ -43,15 +43,6 @@ static guint signals[N_SIGNALS];
 G_DEFINE_FINAL_TYPE (DynoTunePage, dyno_tune_page, GTK_TYPE_BOX)
 
 static char *
-describe_settings (const DynoSettings *s)
-{
-  /* Translators: settings of a trial; the word in the middle is AMP or fp32 */
-  return g_strdup_printf (
-      ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
-      (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
-}
-
-static char *
 describe_rate (double samples_per_s)
 {
   g_autofree char *rate = dyno_format_rate (samples_per_s);
@@ -82,7 +73,7 @@ add_trial (DynoTunePage *self, const DynoTrial *trial)
   g_autofree char *rate = ok ? dyno_format_rate (trial->samples_per_s) : g_strdup ("");
   g_autofree char *memory =
       trial->vram_bytes > 0 ? dyno_format_bytes (trial->vram_bytes) : g_strdup ("");
-  g_autofree char *settings = describe_settings (&trial->settings);
+  g_autofree char *settings = dyno_trial_describe (&trial->settings);
   gtk_list_store_insert_with_values (
       self->trials, &iter, -1, COLUMN_NUMBER, trial->number, COLUMN_STAGE,
       dyno_words_stage (trial->stage), COLUMN_SETTINGS, settings, COLUMN_RATE, rate, COLUMN_MEMORY,
@@ -126,10 +117,10 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
   gtk_widget_set_visible (self->best_text, event->text != NULL);
   set_text (self->best_rate, describe_rate (event->trial.samples_per_s));
   set_text (self->best_memory, dyno_format_bytes (event->trial.vram_bytes));
-  set_text (self->best_settings, describe_settings (&event->trial.settings));
+  set_text (self->best_settings, dyno_trial_describe (&event->trial.settings));
   set_text (self->base_rate, describe_rate (event->baseline.samples_per_s));
   set_text (self->base_memory, dyno_format_bytes (event->baseline.vram_bytes));
-  set_text (self->base_settings, describe_settings (&event->baseline.settings));
+  set_text (self->base_settings, dyno_trial_describe (&event->baseline.settings));
   gtk_widget_show (self->best_card);
 }
 
@@ -182,7 +173,7 @@ free_tune (DynoTunePage *self)
 static void
 show_progress (DynoTunePage *self, const DynoTrial *trial)
 {
-  g_autofree char *settings = describe_settings (&trial->settings);
+  g_autofree char *settings = dyno_trial_describe (&trial->settings);
   g_autofree char *text = g_strdup_printf ("%s: %s", dyno_words_stage (trial->stage), settings);
   gtk_label_set_text (GTK_LABEL (self->status), text);
 }

@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "runwriter.h"
 #include "signals.h"
+#include "space.h"
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -48,9 +49,8 @@ print_baseline (DynoJson *json, const DynoTrial *baseline)
 {
   dyno_json_begin_object (json, "baseline");
   dyno_json_string (json, "stage", baseline->stage);
-  dyno_json_int (json, "batch_size", baseline->settings.batch_size);
-  dyno_json_bool (json, "amp", baseline->settings.amp);
-  dyno_json_int (json, "workers", baseline->settings.workers);
+  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
+    dyno_export_json_setting (json, &baseline->settings, row);
   dyno_json_string (json, "outcome", dyno_trial_outcome_name (baseline->outcome));
   dyno_json_end_object (json);
 }
@@ -115,6 +115,17 @@ print_trial (Search *search, const DynoTrial *trial)
                      trial->text ? trial->text : "");
 }
 
+/* The settings that are searched, between what is known of each trial. */
+static GString *
+begin_csv (void)
+{
+  GString *csv = g_string_new ("number,stage");
+
+  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
+    g_string_append_printf (csv, ",%s", row->key);
+  return g_string_append (csv, ",samples_per_s,step_ms,wait_data_ms,vram_bytes,outcome\n");
+}
+
 static void
 record_trial (Search *search, const DynoTrial *trial)
 {
@@ -122,11 +133,14 @@ record_trial (Search *search, const DynoTrial *trial)
                   *step = dyno_double_to_text (trial->step_ms);
   g_autofree char *wait = dyno_double_to_text (trial->wait_data_ms);
 
-  g_string_append_printf (search->csv,
-                          "%u,%s,%" G_GINT64_FORMAT ",%d,%" G_GINT64_FORMAT
-                          ",%s,%s,%s,%" G_GUINT64_FORMAT ",%s\n",
-                          trial->number, trial->stage, trial->settings.batch_size,
-                          trial->settings.amp != 0, trial->settings.workers, rate, step, wait,
+  g_string_append_printf (search->csv, "%u,%s", trial->number, trial->stage);
+  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
+    {
+      g_autofree char *value =
+          dyno_double_to_text (dyno_settings_get_number (&trial->settings, row->key));
+      g_string_append_printf (search->csv, ",%s", value);
+    }
+  g_string_append_printf (search->csv, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%s\n", rate, step, wait,
                           trial->vram_bytes, dyno_trial_outcome_name (trial->outcome));
 }
 
@@ -253,8 +267,7 @@ tune (Search *search, double minutes)
   int code = DYNO_EXIT_OK;
 
   search->tune = one;
-  search->csv = g_string_new ("number,stage,batch_size,amp,workers,samples_per_s,step_ms,wait_data_"
-                              "ms,vram_bytes,outcome\n");
+  search->csv = begin_csv ();
   dyno_progress_init (&search->progress, search->quiet || search->options->json);
   dyno_tune_set_dataset (one, search->cli_job->dataset);
   dyno_tune_start (one);

@@ -13,6 +13,10 @@ extern const DynoExporter dyno_exporter_json;
  * SOURCE_DATE_EPOCH. g_strfreev. */
 char **dyno_export_head (const DynoExportContext *context);
 
+/* A setting as a member, in its own type. */
+void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,
+                               const DynoSettingInfo *info);
+
 /* "settings": {every key in its own type}, as a member. */
 void dyno_export_json_settings (DynoJson *json, const DynoSettings *settings);
 

@@ -5,8 +5,8 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-static void
-append_setting (DynoJson *json, const DynoSettings *settings, const DynoSettingInfo *info)
+void
+dyno_export_json_setting (DynoJson *json, const DynoSettings *settings, const DynoSettingInfo *info)
 {
   g_autofree char *text = dyno_settings_get (settings, info->key);
   double number = dyno_settings_get_number (settings, info->key);
@@ -39,7 +39,7 @@ dyno_export_json_settings (DynoJson *json, const DynoSettings *settings)
 
   dyno_json_begin_object (json, "settings");
   for (guint i = 0; i < n; i++)
-    append_setting (json, settings, &table[i]);
+    dyno_export_json_setting (json, settings, &table[i]);
   dyno_json_end_object (json);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search, in its first form: one dimension after the other, each from real steps.
+/* The search, in its first form: one dimension after the other, each from real steps.  What may be
+ * tried, and the base line, is the table's (space.h).
  *
  *   base line   batch 16 where it fits, 0 workers, fp32: what a first script does
  *   today       the job's own settings
@@ -15,6 +16,7 @@
 #include "tune.h"
 #include "intl.h"
 #include "ring.h"
+#include "space.h"
 #include "trial.h"
 #include "verdict.h"
 #include <math.h>
@@ -90,15 +92,14 @@ static void
 tell_progress (DynoTune *tune, const char *stage, const DynoSettings *settings)
 {
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
+  g_autofree char *description = dyno_trial_describe (settings);
 
   event->type = DYNO_TUNE_EVENT_PROGRESS;
   event->fraction =
       MIN (1.0, (double) tune->trials->len / MAX (tune->planned, tune->trials->len + 1));
   event->trial.stage = stage;
   event->trial.settings = *settings;
-  event->text =
-      g_strdup_printf ("%s: batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers", stage,
-                       settings->batch_size, settings->amp ? "AMP" : "fp32", settings->workers);
+  event->text = g_strdup_printf ("%s: %s", stage, description);
   tell (tune, event);
 }
 
@@ -228,11 +229,12 @@ search_batch (DynoTune *tune, DynoSettings *settings, gint64 most)
 {
   g_autoptr (GPtrArray) tried = g_ptr_array_new ();
   const DynoTrial *choice;
-  gint64 middle = settings->batch_size;
+  gint64 middle = settings->batch_size,
+         least = (gint64) dyno_setting_find ("batch_size")->tunable.minimum;
   double best = 0.0;
   guint flat = 0;
 
-  for (gint64 batch = fitting_batch (tune, settings, MIN (8, most));
+  for (gint64 batch = fitting_batch (tune, settings, MIN (least, most));
        batch <= most && flat < 2 && !stopped (tune); batch *= 2)
     {
       const DynoTrial *trial;
@@ -257,15 +259,17 @@ search_batch (DynoTune *tune, DynoSettings *settings, gint64 most)
 static const DynoTrial *
 search_workers (DynoTune *tune, DynoSettings *settings, const DynoTrial *current)
 {
-  guint cores = g_get_num_processors ();
+  const DynoSettingInfo *info = dyno_setting_find ("workers");
   const DynoTrial *best = current;
   gint64 start = settings->workers;
+  double value = -1.0;
   guint flat = 0;
 
-  for (gint64 workers = 0; workers <= (gint64) cores && flat < 2 && !stopped (tune);
-       workers = workers ? workers * 2 : 1)
+  while (flat < 2 && !stopped (tune) && dyno_space_step (info, &value)
+         && value <= g_get_num_processors ())
     {
       const DynoTrial *trial;
+      gint64 workers = (gint64) value;
 
       if (workers == start)
         continue;
@@ -339,7 +343,9 @@ most_batch (DynoTune *tune)
   const DynoDatasetInfo *info = dyno_dataset_get_info (tune->dataset);
   double train = (double) info->n_samples * (1.0 - tune->job->settings.data_val_split);
 
-  return CLAMP ((gint64) (train / 2.0), 1, 4096);
+  double most = dyno_setting_find ("batch_size")->tunable.maximum;
+
+  return (gint64) CLAMP (floor (train / 2.0), 1.0, most);
 }
 
 /* Why there is no best: not fitting is one thing, failing another. */
@@ -394,9 +400,8 @@ search (DynoTune *tune, GError **error)
   DynoVerdict verdict;
 
   tune->planned = 1 + 1 + 2 + 8 + 4 + N_PROOFS;
-  base.workers = 0;
-  base.amp = FALSE;
-  base.batch_size = fitting_batch (tune, &base, MIN (16, most));
+  dyno_space_set_baseline (&base);
+  base.batch_size = fitting_batch (tune, &base, MIN (base.batch_size, most));
   today = baseline = search_with (tune, "baseline", &base);
   if (!stopped (tune) && !dyno_settings_equal (&base, &tune->job->settings)
       && has_time (tune, &tune->job->settings))

@@ -2,6 +2,7 @@
 /* Rates are compared like with like: proofs with proofs where there are any, since a short trial
  * may have been lucky. */
 #include "intl.h"
+#include "space.h"
 #include "verdict.h"
 #include <math.h>
 #include <string.h>
@@ -31,11 +32,9 @@ find_proof (const GPtrArray *trials, const DynoSettings *settings)
 static gboolean
 is_smaller (const DynoTrial *a, const DynoTrial *b)
 {
-  if (a->settings.batch_size != b->settings.batch_size)
-    return a->settings.batch_size < b->settings.batch_size;
-  if (a->settings.workers != b->settings.workers)
-    return a->settings.workers < b->settings.workers;
-  return a->samples_per_s > b->samples_per_s;
+  int order = dyno_space_compare (&a->settings, &b->settings);
+
+  return order < 0 || (order == 0 && a->samples_per_s > b->samples_per_s);
 }
 
 typedef gboolean (*Counts) (const GPtrArray *trials, const DynoTrial *trial);

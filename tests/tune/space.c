@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner's space follows the table of settings. */
+#include "space.h"
+#include <string.h>
+
+/* All values of a setting that may be tried, by spaces. */
+static char *
+list_values (const char *key)
+{
+  const DynoSettingInfo *info = dyno_setting_find (key);
+  g_autoptr (GString) text = g_string_new (NULL);
+  double value = -1;
+
+  while (dyno_space_step (info, &value))
+    g_string_append_printf (text, "%s%g", text->len ? " " : "", value);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+static void
+test_steps (void)
+{
+  g_autofree char *batch = list_values ("batch_size"), *amp = list_values ("amp"),
+                  *workers = list_values ("workers");
+  const DynoSettingInfo *info = dyno_setting_find ("batch_size");
+  double value = 12;
+
+  g_assert_cmpstr (batch, ==, "8 16 32 64 128 256 512 1024 2048 4096");
+  g_assert_cmpstr (amp, ==, "0 1");
+  g_assert_cmpstr (workers, ==, "0 1 2 4 8 16 32 64 128 256");
+  g_assert_true (dyno_space_step (info, &value));
+  g_assert_cmpfloat (value, ==, 16);
+  value = 4096;
+  g_assert_false (dyno_space_step (info, &value));
+  g_assert_cmpfloat (value, ==, 4096);
+}
+
+/* The tunable rows of the table, all of them and no other; every value is one that it takes. */
+static void
+test_follows_the_table (void)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n), *row = dyno_space_next (NULL);
+  DynoSettings settings;
+
+  dyno_settings_init (&settings);
+  for (guint i = 0; i < n; i++)
+    {
+      double value = -1;
+      guint values = 0;
+
+      if (table[i].tunable.steps == DYNO_TUNABLE_NO)
+        continue;
+      g_assert_true (row == &table[i]);
+      for (; dyno_space_step (row, &value); values++)
+        g_assert_true (dyno_settings_set_number (&settings, row->key, value, NULL));
+      g_assert_cmpuint (values, >, 1);
+      row = dyno_space_next (row);
+    }
+  g_assert_null (row);
+}
+
+/* Batch 16, fp32, no workers; what is not searched stays. */
+static void
+test_baseline (void)
+{
+  DynoSettings settings, before;
+
+  dyno_settings_init (&settings);
+  settings.batch_size = 99;
+  settings.amp = TRUE;
+  settings.workers = 3;
+  settings.lr = 7;
+  before = settings;
+  dyno_space_set_baseline (&settings);
+  g_assert_cmpint (settings.batch_size, ==, 16);
+  g_assert_false (settings.amp);
+  g_assert_cmpint (settings.workers, ==, 0);
+  settings.batch_size = 99;
+  settings.amp = TRUE;
+  settings.workers = 3;
+  g_assert_true (dyno_settings_equal (&settings, &before));
+}
+
+/* The batch decides, then the workers; AMP asks for nothing more. */
+static void
+test_compare (void)
+{
+  DynoSettings a, b;
+
+  dyno_settings_init (&a);
+  b = a;
+  b.amp = !a.amp;
+  b.lr = 9;
+  g_assert_cmpint (dyno_space_compare (&a, &b), ==, 0);
+  b.workers = a.workers + 1;
+  g_assert_cmpint (dyno_space_compare (&a, &b), ==, -1);
+  a.batch_size = b.batch_size * 2;
+  g_assert_cmpint (dyno_space_compare (&a, &b), ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/space/steps", test_steps);
+  g_test_add_func ("/tune/space/follows-the-table", test_follows_the_table);
+  g_test_add_func ("/tune/space/baseline-is-a-first-script", test_baseline);
+  g_test_add_func ("/tune/space/compares-by-batch-then-workers", test_compare);
+  return g_test_run ();
+}
