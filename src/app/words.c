@@ -258,6 +258,8 @@ dyno_words_error_step (const GError *error)
   if (error->domain == DYNO_DATA_ERROR
       && (error->code == DYNO_DATA_ERROR_NOT_FOUND || error->code == DYNO_DATA_ERROR_READ))
     return _ ("Choose a folder or a file that is there and may be read.");
+  if (g_error_matches (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
+    return _ ("Connect the disk or server that holds the data set again, then resume.");
   if (error->domain == DYNO_GPU_ERROR)
     {
       switch (error->code)

@@ -17,6 +17,7 @@ typedef enum {
   DYNO_DATA_ERROR_UNSUPPORTED, /* a valid file, of a variant Dyno does not read */
   DYNO_DATA_ERROR_TOO_LARGE,   /* past a limit that guards memory */
   DYNO_DATA_ERROR_READ,        /* the system failed to read */
+  DYNO_DATA_ERROR_UNREACHABLE, /* the disk or server behind the file failed, and may come back */
   DYNO_DATA_ERROR_OPTION,      /* a built-in's option (?size=) that is unknown or out of range */
 } DynoDataError;
 

@@ -11,13 +11,32 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define PIECE 65536 /* bytes: the largest page of any machine */
+
+gboolean
+dyno_datafile_is_unreachable (int code)
+{
+  static const int codes[] = { EIO,       ENXIO,        ENODEV,     ENOMEDIUM,    ESTALE,
+                               ENOTCONN,  ETIMEDOUT,    ECONNRESET, ECONNABORTED, ECONNREFUSED,
+                               EHOSTDOWN, EHOSTUNREACH, ENETDOWN,   ENETUNREACH,  ENONET,
+                               ESHUTDOWN, EREMOTEIO };
+
+  for (guint i = 0; i < G_N_ELEMENTS (codes); i++)
+    if (code == codes[i])
+      return TRUE;
+  return FALSE;
+}
+
 void
 dyno_datafile_set_error (GError **error, int code, const char *path)
 {
   g_autofree char *shown = g_filename_display_name (path);
   gboolean missing = code == ENOENT || code == ENOTDIR;
 
-  g_set_error (error, DYNO_DATA_ERROR, missing ? DYNO_DATA_ERROR_NOT_FOUND : DYNO_DATA_ERROR_READ,
+  g_set_error (error, DYNO_DATA_ERROR,
+               missing                               ? DYNO_DATA_ERROR_NOT_FOUND
+               : dyno_datafile_is_unreachable (code) ? DYNO_DATA_ERROR_UNREACHABLE
+                                                     : DYNO_DATA_ERROR_READ,
                _ ("Cannot read “%s”: %s"), shown, g_strerror (code));
 }
 
@@ -208,4 +227,25 @@ dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch, gsize 
   close (fd);
   *size_bytes = (gsize) n;
   return TRUE;
+}
+
+gboolean
+dyno_datafile_probe (const char *path, guint64 offset, GError **error)
+{
+  guint64 size;
+  guint8 byte;
+  gssize n;
+  int code, fd = dyno_datafile_open (path, &size, error);
+
+  if (fd < 0)
+    return FALSE;
+  /* What is cached tells nothing of the disk.  Whole pages alone are dropped. */
+  (void) posix_fadvise (fd, (off_t) (MIN (offset, (guint64) G_MAXINT64) / PIECE * PIECE), PIECE,
+                        POSIX_FADV_DONTNEED);
+  n = dyno_datafile_pread (fd, &byte, sizeof byte, offset);
+  code = errno;
+  close (fd);
+  if (n < 0)
+    dyno_datafile_set_error (error, code, path);
+  return n >= 0;
 }

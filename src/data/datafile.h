@@ -8,10 +8,11 @@
 G_BEGIN_DECLS
 
 /* Opens path for reading without waiting and tells what it is.  -1 on error.  Errors: NOT_FOUND,
- * READ. */
+ * READ, UNREACHABLE. */
 int dyno_datafile_open_any (const char *path, struct stat *status, GError **error);
 
-/* The same, but anything else than a regular file is refused.  Errors: NOT_FOUND, READ. */
+/* The same, but anything else than a regular file is refused.  Errors: NOT_FOUND, READ,
+ * UNREACHABLE. */
 int dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error);
 
 /* pread until size bytes are there or the file ends; -1 with errno on failure. */
@@ -26,11 +27,19 @@ gboolean dyno_datafile_can_read_at_once (int fd);
  * TOO_LARGE. */
 gboolean dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error);
 
-/* The whole file into scratch, at its start.  Errors: NOT_FOUND, READ, TOO_LARGE (past limit). */
+/* The whole file into scratch, at its start.  Errors: NOT_FOUND, READ, UNREACHABLE,
+ * TOO_LARGE (past limit). */
 gboolean dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch,
                              gsize *size_bytes, GError **error);
 
-/* An error of errno code for path, NOT_FOUND or READ. */
+/* Reads a byte at offset from the disk or server itself, not from the system's cache.  Past the end
+ * of the file nothing is read, and nothing is wrong.  Errors: NOT_FOUND, READ, UNREACHABLE. */
+gboolean dyno_datafile_probe (const char *path, guint64 offset, GError **error);
+
+/* Whether an errno tells of the disk or server behind a file, not of the file. */
+gboolean dyno_datafile_is_unreachable (int code);
+
+/* An error of errno code for path: NOT_FOUND, UNREACHABLE or READ. */
 void dyno_datafile_set_error (GError **error, int code, const char *path);
 
 G_END_DECLS

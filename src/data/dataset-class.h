@@ -42,6 +42,8 @@ typedef struct {
   gint32 (*label) (DynoDataset *dataset, guint64 index);
   /* NULL: not known before a sample is decoded */
   const float *(*values) (DynoDataset *dataset, guint64 index);
+  /* Reads a little of a sample from where it lies; NULL: samples are in memory. */
+  gboolean (*probe) (DynoDataset *dataset, guint64 index, GError **error);
   char *(*describe) (DynoDataset *dataset, guint64 index); /* NULL: "#index" */
   /* of a data set with its own split; else NULL */
   gboolean (*is_validation) (DynoDataset *dataset, guint64 index);

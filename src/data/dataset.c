@@ -225,6 +225,13 @@ dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32
          && dataset->klass->decode (dataset, index, width, height, fields, scratch, fetched, error);
 }
 
+gboolean
+dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error)
+{
+  g_return_val_if_fail (index < dataset->info.n_samples, FALSE);
+  return !dataset->klass->probe || dataset->klass->probe (dataset, index, error);
+}
+
 gint32
 dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
 {

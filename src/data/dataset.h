@@ -108,9 +108,14 @@ void dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint3
 /* Decodes sample index into fields, a pointer for each field of the schema of this size; a field of
  * role SEED is the caller's and not touched.  Images are scaled to cover height x width and
  * centre-cropped.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
- * CORRUPT, TOO_LARGE, READ, NOT_FOUND (a file that vanished). */
+ * CORRUPT, TOO_LARGE, READ, UNREACHABLE, NOT_FOUND (a file that vanished). */
 gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                               gpointer const *fields, GByteArray *scratch, GError **error);
+
+/* Whether the disk or server gives something of sample index, past the system's cache; TRUE where
+ * samples lie in memory.  What it gives may still not decode.  Errors: READ, UNREACHABLE,
+ * NOT_FOUND. */
+gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error);
 
 /* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17";
  * g_free). */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SEED_KEY G_GUINT64_CONSTANT (0x666c6970)
+#define PROBES   8
 
 /* A task of one row is decoded in its slot.  Rows so small that several make a task, and those that
  * the cache keeps, are decoded apart. */
@@ -274,14 +275,42 @@ decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
 
 typedef Outcome (*Decode) (Work *work, guint32 place, gpointer const *fields, GError **error);
 
+/* A sample's reason that may be its disk's or server's. */
+static gboolean
+may_come_back (const GError *reason)
+{
+  return g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE)
+         || g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
+}
+
+/* Whether no other sample can be had either: a few, from all over the part, are tried. */
+static gboolean
+is_source_gone (DynoLoader *loader, guint32 place)
+{
+  guint32 n = loader->n_samples, stride = MAX (1, n / (PROBES + 1));
+
+  for (guint32 k = 1; k <= MIN (PROBES, n - 1); k++)
+    {
+      guint32 other = (guint32) ((place + (guint64) k * stride) % n);
+      g_autoptr (GError) reason = NULL;
+
+      if (dyno_dataset_probe (loader->dataset, loader->indices[other], &reason)
+          || !may_come_back (reason))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* The sample of a row: its own, or else the next in the epoch's order that decodes.  That choice
- * hangs on the files alone.  A run of more bad ones than an epoch may have is an error: FAILED. */
+ * hangs on the files alone.  A run of more bad ones than an epoch may have is an error, FAILED, and
+ * so is a disk or server that gives no sample any more: then none is bad. */
 static Outcome
 decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GError **error)
 {
   DynoLoader *loader = work->loader;
   guint64 position = work->task->position + row;
   guint32 tried = 0, place = work->place[row];
+  gboolean again = FALSE;
 
   for (;;)
     {
@@ -292,6 +321,19 @@ decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GErr
       work->n_bad += outcome == DECODED && tried > 0;
       if (outcome != FAILED)
         return outcome;
+      if (!again && may_come_back (reason))
+        {
+          if (is_source_gone (loader, place))
+            {
+              g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE, "%s",
+                           reason->message);
+              return FAILED;
+            }
+          again = TRUE; /* it may have come back meanwhile */
+          continue;
+        }
+      again = FALSE;
+
       g_mutex_lock (&loader->mutex);
       if (!dyno_loader_is_wanted (loader, work->task))
         {

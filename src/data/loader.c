@@ -456,43 +456,83 @@ make_progress (DynoLoader *loader)
   return excess;
 }
 
+/* Waits until the slot of the next batch is ready.  NULL: the epoch is over, or *error is set; what
+ * of the wait was none is added to *excess.  Mutex held. */
+static DynoSlot *
+wait_for_next (DynoLoader *loader, gint64 *excess, GCancellable *cancellable, GError **error)
+{
+  loader->waiting_since_us = loader->waited_us;
+  while (loader->consume_batch < loader->n_batches)
+    {
+      gboolean all_held;
+      DynoSlot *slot = find_next (loader, &all_held);
+
+      if (loader->failed)
+        {
+          g_propagate_error (error, g_error_copy (loader->failed));
+          return NULL;
+        }
+      if (slot && slot->state == DYNO_SLOT_READY)
+        return slot;
+      if (all_held)
+        {
+          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
+                       _ ("All %u batches of the loader are in use; release one first"),
+                       loader->n_slots);
+          return NULL;
+        }
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return NULL;
+      *excess += make_progress (loader);
+    }
+  return NULL;
+}
+
 DynoBatch *
 dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable, GError **error)
 {
   gint64 start = loader->clock (), excess = 0;
   gulong handler = 0;
   DynoBatch *batch = NULL;
+  DynoSlot *slot;
 
   g_return_val_if_fail (loader->active, NULL);
   if (cancellable)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), loader, NULL);
   g_mutex_lock (&loader->mutex);
-  loader->waiting_since_us = loader->waited_us;
-  while (!batch && loader->consume_batch < loader->n_batches)
-    {
-      gboolean all_held;
-      DynoSlot *slot = find_next (loader, &all_held);
-
-      if (!loader->failed && slot && slot->state == DYNO_SLOT_READY)
-        batch = take_slot (loader, slot);
-      if (loader->failed)
-        g_propagate_error (error, g_error_copy (loader->failed));
-      else if (all_held)
-        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
-                     _ ("All %u batches of the loader are in use; release one first"),
-                     loader->n_slots);
-      if (loader->failed || all_held)
-        break;
-      if (batch || g_cancellable_set_error_if_cancelled (cancellable, error))
-        break;
-      excess += make_progress (loader);
-    }
+  slot = wait_for_next (loader, &excess, cancellable, error);
+  if (slot && !(batch = take_slot (loader, slot)))
+    g_propagate_error (error, g_error_copy (loader->failed));
   g_mutex_unlock (&loader->mutex);
   if (handler != 0)
     g_cancellable_disconnect (cancellable, handler);
   if (wait_us)
     *wait_us = loader->clock () - start - excess;
   return batch;
+}
+
+gboolean
+dyno_loader_wait (DynoLoader *loader, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  gint64 excess = 0;
+  gulong handler = 0;
+  DynoSlot *slot;
+
+  g_return_val_if_fail (loader->active, FALSE);
+  if (cancellable)
+    handler = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), loader, NULL);
+  g_mutex_lock (&loader->mutex);
+  slot = wait_for_next (loader, &excess, cancellable, &problem);
+  if (slot && slot->error)
+    problem = g_error_copy (slot->error);
+  g_mutex_unlock (&loader->mutex);
+  if (handler != 0)
+    g_cancellable_disconnect (cancellable, handler);
+  if (!problem)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
 }
 
 void

@@ -9,6 +9,9 @@
  *   _new.  What can be had without waiting is decoded in its slot, nowhere else.
  * - A sample that fails to decode is replaced by the next good one of its epoch's order, counted
  *   and listed; past max_bad_share of an epoch the loader stops with an error.
+ * - A disk or server that fails (EIO and the like, or all files gone) makes no sample bad: once no
+ *   other sample can be had either, the loader stops with UNREACHABLE, and an epoch that is started
+ *   again at the batch where it stopped gives what it would have given.
  * - With 0 workers the consumer's thread decodes.  Workers belong to no epoch (persistent) unless
  *   asked otherwise.
  * Threads: one consumer thread calls _next, _release, _start_epoch; _set_workers, _set_prefetch and
@@ -73,6 +76,8 @@ void dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_b
  * the cancellable ends the wait.  The batch is valid until _release. */
 DynoBatch *dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable,
                              GError **error);
+/* Waits as _next does, and takes nothing.  TRUE: the next batch is ready, or the epoch is over. */
+gboolean dyno_loader_wait (DynoLoader *loader, GCancellable *cancellable, GError **error);
 void dyno_loader_release (DynoLoader *loader, DynoBatch *batch);
 
 /* Live changes; workers 0..256, prefetch 1..64. */

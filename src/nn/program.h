@@ -98,6 +98,9 @@ gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space,
                                         const float *const *values, GError **error);
 gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values,
                                        GError **error);
+/* Takes back what the first batches of a step have left that will not be finished: gradients are
+ * zero, and the running statistics what the last step left.  Blocking. */
+gboolean dyno_program_abandon_step (DynoProgram *program, GError **error);
 /* Mean and deviation of the targets (2 x dyno_network_get_n_scaled floats; deviations > 0) of a
  * network with standard_targets; for all programs on this memory. */
 gboolean dyno_program_write_target_scale (DynoProgram *program, const float *scale, GError **error);

@@ -177,6 +177,27 @@ read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const
 }
 
 gboolean
+dyno_program_abandon_step (DynoProgram *program, GError **error)
+{
+  DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
+  const DynoTensor *kept = graph->kept_states;
+  DynoTensor gradients =
+      whole_space (DYNO_SPACE_GRADIENT, "gradients", graph->parameter_elements, DYNO_DTYPE_F32);
+  DynoTensor states =
+      whole_space (DYNO_SPACE_STATE, "states", graph->state_elements, DYNO_DTYPE_F32);
+  guint64 n_elements = MAX (graph->parameter_elements, graph->state_elements);
+  g_autofree float *values = g_try_new0 (float, n_elements);
+
+  if (!values)
+    return no_memory (n_elements, error);
+  return dyno_program_write_tensor (program, &gradients, 0, values, gradients.size_bytes, error)
+         && (!kept
+             || (dyno_program_read_tensor (program, kept, 0, values, kept->size_bytes, error)
+                 && dyno_program_write_tensor (program, &states, 0, values, states.size_bytes,
+                                               error)));
+}
+
+gboolean
 dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values,
                               GError **error)
 {

@@ -28,14 +28,13 @@ is_ready (DynoLoader *loader)
   return stats.ready > 0;
 }
 
-gboolean
-dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
-               gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
+static gboolean
+sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
+             gpointer data, GCancellable *cancellable, DynoEvaluation *all, GError **error)
 {
   struct DynoStepInput input = { .seed_low = (guint32) seed,
                                  .seed_high = (guint32) (seed >> 32),
                                  .loss_divisor = 1 };
-  DynoEvaluation sum = { 0 };
   gboolean told = FALSE;
   guint32 n_valid = 1;
   guint n_queued = 0;
@@ -54,8 +53,24 @@ dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBeg
         return FALSE;
       n_queued++;
       while (dyno_pipe_get_pending (pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
-        if (!retire (pipe, &sum, error))
+        if (!retire (pipe, all, error))
           return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
+               gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
+{
+  DynoEvaluation sum = { 0 };
+  DynoPipeResult unused;
+
+  if (!sum_batches (pipe, loader, seed, begun, data, cancellable, &sum, error))
+    {
+      while (dyno_pipe_get_pending (pipe) > 0 && dyno_pipe_retire (pipe, &unused, NULL))
+        ;
+      return FALSE;
     }
   evaluation->n_samples = sum.n_samples;
   evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples : NAN;

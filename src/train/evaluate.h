@@ -15,8 +15,8 @@ typedef struct {
  * results of what runs before the validation can be had without holding it up. */
 typedef gboolean (*DynoEvaluateBegun) (gpointer data, GError **error);
 
-/* All batches of the pipe's loader, whose epoch was started, the last one short.  Errors: those of
- * the pipe, and of begun. */
+/* All batches of the pipe's loader, whose epoch was started, the last one short.  After an error
+ * nothing of them is in flight.  Errors: those of the pipe, and of begun. */
 gboolean dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
                         gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation,
                         GError **error);

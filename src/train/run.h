@@ -42,6 +42,8 @@ typedef struct {
   gboolean armed;     /* a state was taken whose position is not known yet */
   guint64 armed_step; /* updates in the state that was taken last, or that the run began with */
   gint64 saved_us;    /* when the last was taken, on the run's clock */
+  guint tries;        /* to reach the data set again, since the last step */
+  guint64 tried_step; /* updates when that was */
   gboolean recovered; /* from a lost device, which is done once */
   gboolean plan_told;
   guint64 told_plan_bytes;
@@ -65,6 +67,13 @@ typedef struct {
 
 /* trainloop.c: from the run's position to its end. */
 DynoRunOutcome dyno_run_loop (DynoRun *run, GError **error);
+
+/* reconnect.c.  A reason of UNREACHABLE, nothing being in flight: pauses until the data set can be
+ * read again.  restart begins the loader's epoch again at the batch that could not be had, and
+ * gives the loader. */
+typedef DynoLoader *(*DynoRunRestart) (gpointer data);
+DynoRunOutcome dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data,
+                                   const GError *reason, GError **error);
 
 /* report.c.  The clock of a run, in microseconds, which stands still in pauses and while the
  * whole process is stopped. */

@@ -113,6 +113,9 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
     return TRUE;
   if (!dyno_saver_check (run->saver, error))
     return FALSE;
+  /* First: it clears away unfinished files, which the saver's must not be among. */
+  if (run->position.step > 0)
+    dyno_run_begin_folder (run);
   if (!best && !dyno_saver_has_room (run->saver))
     {
       run->save_due = TRUE;

@@ -4,6 +4,8 @@
 #include "session-private.h"
 #include <math.h>
 
+#define RECONNECT_US G_USEC_PER_SEC
+
 DynoSession *
 dyno_session_new (const DynoJob *job)
 {
@@ -12,6 +14,7 @@ dyno_session_new (const DynoJob *job)
   session->job = dyno_job_copy (job);
   session->metrics = dyno_metrics_new ();
   session->observers = dyno_observers_new ();
+  session->reconnect_us = RECONNECT_US;
   session->soft = g_cancellable_new ();
   session->hard = g_cancellable_new ();
   g_mutex_init (&session->lock);

@@ -20,6 +20,7 @@ struct _DynoStepper {
   DynoStepOrder orders[DYNO_PIPE_SLOTS]; /* of the submissions in flight, oldest first */
   gboolean last[DYNO_PIPE_SLOTS];        /* the last batch of its step */
   DynoStepResult sum;                    /* of the step that is being retired */
+  guint n_begun;                         /* batches of a step that is not submitted whole */
 };
 
 DynoStepper *
@@ -127,6 +128,7 @@ dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings
               "The epoch ended before its last step; the data set changed while it was read");
           return FALSE;
         }
+      s->n_begun = last ? 0 : batch + 1;
       s->orders[pending] = *order;
       s->last[pending] = last;
       while (dyno_pipe_get_pending (s->pipe) >= DYNO_PIPE_SLOTS)
@@ -137,11 +139,16 @@ dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings
 }
 
 gboolean
-dyno_stepper_drain (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **error)
+dyno_stepper_drain (DynoStepper *s, DynoStepResult *result, gboolean *has_result,
+                    gboolean *unfinished, GError **error)
 {
   *has_result = FALSE;
+  *unfinished = s->n_begun > 0;
   while (dyno_pipe_get_pending (s->pipe) > 0)
     if (!retire (s, result, has_result, error))
       return FALSE;
+  if (*unfinished)
+    s->sum = (DynoStepResult){ 0 };
+  s->n_begun = 0;
   return TRUE;
 }

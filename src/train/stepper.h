@@ -40,9 +40,11 @@ gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order,
                            const DynoSettings *settings, GCancellable *soft, GCancellable *hard,
                            DynoStepResult *result, gboolean *has_result, GError **error);
 
-/* Waits for the last step. */
+/* Waits for the last step.  *unfinished: the loader failed in the midst of one, whose first batches
+ * have left gradients and moved running statistics (dyno_program_abandon_step); it is forgotten, to
+ * be run again from its first batch. */
 gboolean dyno_stepper_drain (DynoStepper *stepper, DynoStepResult *result, gboolean *has_result,
-                             GError **error);
+                             gboolean *unfinished, GError **error);
 
 /* The input of a step's batches but for the fields that differ from batch to batch. */
 void dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,

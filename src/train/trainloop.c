@@ -72,10 +72,12 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
 static gboolean
 drain (Loop *loop, GError **error)
 {
+  DynoEngine *engine = loop->run->engine;
   DynoStepResult result;
-  gboolean has_result;
+  gboolean has_result, unfinished;
 
-  return dyno_stepper_drain (loop->run->engine->stepper, &result, &has_result, error)
+  return dyno_stepper_drain (engine->stepper, &result, &has_result, &unfinished, error)
+         && (!unfinished || dyno_program_abandon_step (engine->program, error))
          && (!has_result || take_result (loop, &result, error));
 }
 
@@ -231,6 +233,41 @@ begin_validation (Loop *loop)
   loop->validation_begun = TRUE;
 }
 
+static void
+start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
+{
+  DynoEngine *engine = loop->run->engine;
+
+  if (engine->uploader)
+    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), epoch,
+                             epoch_step * (guint64) engine->job->settings.accumulate);
+}
+
+static DynoLoader *
+restart_training (gpointer data)
+{
+  Loop *loop = data;
+  DynoEngine *engine = loop->run->engine;
+
+  start_loader (loop, loop->run->position.epoch, loop->epoch_step);
+  if (loop->validation_begun)
+    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->eval_uploader), 0, 0);
+  return dyno_uploader_get_loader (engine->uploader);
+}
+
+/* Pauses for a disk or server that does not answer; any other problem fails the run. */
+static DynoRunOutcome
+reconnect (Loop *loop, DynoRunRestart restart, GError *problem, GError **error)
+{
+  if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
+    {
+      g_propagate_error (error, g_error_copy (problem));
+      return DYNO_RUN_FAILED;
+    }
+  return drain (loop, error) ? dyno_run_reconnect (loop->run, restart, loop, problem, error)
+                             : DYNO_RUN_FAILED;
+}
+
 /* Submits the steps up to the end of the epoch; the last may be in flight still. */
 static DynoRunOutcome
 run_steps (Loop *loop, GError **error)
@@ -259,11 +296,11 @@ run_steps (Loop *loop, GError **error)
         return DYNO_RUN_FAILED;
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         continue; /* a stop, which obey sees */
+      if (!ran
+          && (outcome = reconnect (loop, restart_training, problem, error)) != DYNO_RUN_GOES_ON)
+        return outcome;
       if (!ran)
-        {
-          g_propagate_error (error, g_steal_pointer (&problem));
-          return DYNO_RUN_FAILED;
-        }
+        continue;
       loop->step++;
       loop->epoch_step++;
     }
@@ -271,16 +308,6 @@ run_steps (Loop *loop, GError **error)
 }
 
 /* --- epochs ----------------------------------------------------------------------------------- */
-
-static void
-start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
-{
-  DynoEngine *engine = loop->run->engine;
-
-  if (engine->uploader)
-    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), epoch,
-                             epoch_step * (guint64) engine->job->settings.accumulate);
-}
 
 static gboolean
 drain_steps (gpointer data, GError **error)
@@ -312,6 +339,19 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   metrics->val_loss = evaluation.loss;
   memcpy (metrics->val_metrics, evaluation.metrics, sizeof evaluation.metrics);
   return TRUE;
+}
+
+/* The training's loader is at the next epoch already. */
+static DynoLoader *
+restart_validation (gpointer data)
+{
+  Loop *loop = data;
+  DynoLoader *loader = dyno_uploader_get_loader (loop->run->engine->eval_uploader);
+
+  start_loader (loop, loop->run->position.epoch + 1, 0);
+  dyno_loader_start_epoch (loader, 0, 0);
+  loop->validation_begun = TRUE;
+  return loader;
 }
 
 /* Without the first step of this part, see rate.h, unless the epoch has no other. */
@@ -390,12 +430,16 @@ end_epoch (Loop *loop, GError **error)
   gint64 clock, last_step_us;
   gboolean best;
 
-  if (!evaluate (loop, &metrics, &problem))
+  while (!evaluate (loop, &metrics, &problem))
     {
+      DynoRunOutcome outcome;
+
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         return stop_asked (run);
-      g_propagate_error (error, g_steal_pointer (&problem));
-      return DYNO_RUN_FAILED;
+      outcome = reconnect (loop, restart_validation, problem, error);
+      if (outcome != DYNO_RUN_GOES_ON)
+        return outcome;
+      g_clear_error (&problem);
     }
   last_step_us = run->last_end_us;
   describe_epoch (run, &metrics);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults for a program that loads this before all else.  DYNO_TEST_THREADS=N: GLib gets N threads
  * and no more (a driver's own are left alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path
- * holds TEXT never ends, as on a server that does not answer. */
+ * holds TEXT never ends, as on a server that does not answer.  DYNO_TEST_UNPLUGGED=FILE: while FILE
+ * is there, reading at a place in a file that ends in .npy gives EIO, as from a disk that was
+ * unplugged. */
 #undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,4 +72,38 @@ open64 (const char *path, int flags, ...)
     mode = va_arg (rest, mode_t);
   va_end (rest);
   return open_it ("open64", path, flags, mode);
+}
+
+static ssize_t
+pread_it (const char *name, int fd, void *data, size_t size, off_t offset)
+{
+  ssize_t (*real) (int, void *, size_t, off_t) =
+      (ssize_t (*) (int, void *, size_t, off_t)) dlsym (RTLD_NEXT, name);
+  const char *unplugged = getenv ("DYNO_TEST_UNPLUGGED");
+  char link[32], path[PATH_MAX];
+  ssize_t n;
+
+  snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
+  if (unplugged && access (unplugged, F_OK) == 0 && (n = readlink (link, path, sizeof path)) > 4
+      && !memcmp (path + n - 4, ".npy", 4))
+    {
+      errno = EIO;
+      return -1;
+    }
+  return real (fd, data, size, offset);
+}
+
+ssize_t
+pread (int fd, void *data, size_t size, off_t offset)
+{
+  return pread_it ("pread", fd, data, size, offset);
+}
+
+/* off_t is as wide here. */
+ssize_t pread64 (int fd, void *data, size_t size, off_t offset);
+
+ssize_t
+pread64 (int fd, void *data, size_t size, off_t offset)
+{
+  return pread_it ("pread64", fd, data, size, offset);
 }

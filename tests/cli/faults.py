@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl with less than it needs: threads, descriptors, memory, a disk that does not answer."""
-import os, resource, signal, subprocess, sys, threading, unittest
+import json, os, resource, signal, struct, subprocess, sys, threading, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -93,6 +93,35 @@ class Faults(Case):
         process = self.start('train', '--data', TINY, *SMALL, '--no-out', '--weights', 'stuck.safetensors', stdout=subprocess.PIPE,
                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.safetensors'})
         self.wait_for(process, process.stdout, 'preparing weights')
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_an_unplugged_disk_is_a_pause(self):
+        self.array('X.npy', '<f4', (32, 16, 16, 1), struct.pack(f'<{32 * 256}f', *(i % 7 / 7 for i in range(32 * 256))))
+        self.array('y.npy', '<i8', (32,), struct.pack('<32q', *(i % 2 for i in range(32))))
+        process = self.start('train', '--data', 'X.npy', *SMALL, '--steps', '200', '--out', 'run', '--json', stdout=subprocess.PIPE,
+                             environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_UNPLUGGED': self.path('unplugged')})
+        paused, done = None, None
+        for line in process.stdout:
+            event = json.loads(line)
+            if event['event'] == 'step' and event['step'] == 3:
+                open(self.path('unplugged'), 'w').close()
+            if event['event'] == 'warning' and 'paused' in event['text']:
+                paused = event['text']
+                self.assertTrue(os.path.exists(self.path('run/checkpoint.safetensors')))
+                os.unlink(self.path('unplugged'))
+            done = event if event['event'] == 'done' else done
+        code, words = self.end(process)
+        self.assertEqual(code, 0, words)
+        self.assertIn('X.npy', paused)
+        self.assertIn('Input/output error', paused)
+        self.assertIn('goes on where it was', words)
+        self.assertEqual((done['steps'], done['unreadable']), (200, 0))
+
+    def array(self, name, kind, shape, data):
+        head = str({'descr': kind, 'fortran_order': False, 'shape': shape})
+        head += ' ' * (63 - (10 + len(head)) % 64) + '\n'
+        with open(self.path(name), 'wb') as file:
+            file.write(b'\x93NUMPY\x01\0' + struct.pack('<H', len(head)) + head.encode() + data)
 
     def test_too_few_descriptors_are_an_error_or_enough(self):
         for most in (3, 9, 15, 24):

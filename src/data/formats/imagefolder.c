@@ -108,6 +108,16 @@ imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 
   return TRUE;
 }
 
+static gboolean
+imagefolder_probe (DynoDataset *dataset, guint64 index, GError **error)
+{
+  const DynoFolderScan *scan = dataset->state;
+  g_autofree char *path =
+      dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
+
+  return dyno_datafile_probe (path, 0, error);
+}
+
 const DynoDatasetClass dyno_dataset_class_imagefolder = {
   .kind = "image-folder",
   .title = "Image folder",
@@ -117,6 +127,7 @@ const DynoDatasetClass dyno_dataset_class_imagefolder = {
   .fetch = imagefolder_fetch,
   .decode = imagefolder_decode,
   .label = imagefolder_label,
+  .probe = imagefolder_probe,
   .describe = imagefolder_describe,
   .is_validation = imagefolder_is_validation,
 };

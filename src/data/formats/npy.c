@@ -352,18 +352,45 @@ npy_values (DynoDataset *dataset, guint64 index)
   return ((const Npy *) dataset->state)->values + index * dataset->info.n_targets;
 }
 
+/* From the file as its path finds it now: a disk that was unplugged and is back never answers
+ * through a descriptor of before. */
+static gssize
+read_anew (const Npy *npy, guint8 *bytes, gsize size, guint64 offset, int *code)
+{
+  DynoNpyHeader header;
+  guint64 file_size;
+  gssize n = -1;
+  int fd = dyno_npy_open (npy->path, &header, &file_size, NULL);
+
+  if (fd < 0)
+    return -1;
+  if (header.data_offset == npy->header.data_offset && header.n_dims == npy->header.n_dims
+      && memcmp (header.shape, npy->header.shape, header.n_dims * sizeof header.shape[0]) == 0
+      && header.kind == npy->header.kind && header.item_bytes == npy->header.item_bytes
+      && header.swap == npy->header.swap)
+    {
+      n = dyno_datafile_pread (fd, bytes, size, offset);
+      *code = errno;
+    }
+  close (fd);
+  return n;
+}
+
 static gboolean
 npy_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched, GError **error)
 {
   const Npy *npy = dataset->state;
   gsize size = *fetched = npy->sample_items * npy->header.item_bytes;
+  guint64 offset = npy->header.data_offset + index * size;
   gssize n;
   int code;
 
   if (!dyno_datafile_reserve (scratch, size, error))
     return FALSE;
-  n = dyno_datafile_pread (npy->fd, scratch->data, size, npy->header.data_offset + index * size);
+  n = dyno_datafile_pread (npy->fd, scratch->data, size, offset);
   code = errno;
+  if (n < 0 && dyno_datafile_is_unreachable (code))
+    n = read_anew (npy, scratch->data, size, offset, &code);
   if (n == (gssize) size)
     return TRUE;
   if (n < 0)
@@ -486,6 +513,16 @@ npy_decode_at_once (DynoDataset *dataset, guint64 index, gpointer const *fields)
   return TRUE;
 }
 
+static gboolean
+npy_probe (DynoDataset *dataset, guint64 index, GError **error)
+{
+  const Npy *npy = dataset->state;
+
+  return dyno_datafile_probe (
+      npy->path, npy->header.data_offset + index * npy->sample_items * npy->header.item_bytes,
+      error);
+}
+
 const DynoDatasetClass dyno_dataset_class_npy = {
   .kind = "npy",
   .title = "NumPy arrays",
@@ -497,4 +534,5 @@ const DynoDatasetClass dyno_dataset_class_npy = {
   .decode_at_once = npy_decode_at_once,
   .label = npy_label,
   .values = npy_values,
+  .probe = npy_probe,
 };

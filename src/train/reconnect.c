@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* A disk or server that fails in mid-run: the run is paused in the state of its last step, which is
+ * saved, and tries again at growing intervals until samples can be read or patience ends.
+ *
+ * Invariants:
+ * - The session shows a pause like any other: resuming tries at once, stopping stops.
+ * - Trying again is the loader's business, on its workers: this thread obeys a stop at any time.
+ * - Tries are counted until a step is done, so that a disk that comes and goes ends the run too. */
+#include "intl.h"
+#include "run.h"
+
+#define MOST_TRIES    15 /* with the intervals below: ten minutes */
+#define MOST_DOUBLING 6
+#define MOST_FIRSTS   60 /* no interval is longer than so many times the first */
+
+static gint64
+interval_us (const DynoRun *run)
+{
+  return run->session->reconnect_us * MIN (1 << MIN (run->tries, MOST_DOUBLING), MOST_FIRSTS);
+}
+
+static void
+tell (DynoRun *run, const GError *reason)
+{
+  gboolean saved = run->dir && dyno_saver_has_saved (run->saver);
+  gint64 all_us = 0;
+  guint tries = run->tries;
+
+  for (run->tries = 0; run->tries < MOST_TRIES; run->tries++)
+    all_us += interval_us (run);
+  run->tries = tries;
+  dyno_run_warn (
+      run,
+      _ ("%s, nor can any other sample be read: the run is paused%s.  It tries again by itself for "
+         "%.0f minutes; connect the disk or server again, and resume to try at once, or stop"),
+      reason->message, saved ? _ (", its state saved in a checkpoint") : "",
+      (double) all_us / 60e6);
+}
+
+/* Until the next try, or a command that ends the wait. */
+static DynoStop
+wait_for_try (DynoRun *run)
+{
+  DynoSession *session = run->session;
+  gint64 deadline = g_get_monotonic_time () + interval_us (run);
+  DynoStop stop;
+
+  g_mutex_lock (&session->lock);
+  while (session->pause && !session->stop)
+    if (!g_cond_wait_until (&session->wake, &session->lock, deadline))
+      break;
+  run->tries = session->pause ? run->tries + 1 : 0;
+  session->pause = TRUE;
+  stop = session->stop;
+  g_mutex_unlock (&session->lock);
+  return stop;
+}
+
+static void
+set_pause (DynoRun *run, gboolean pause)
+{
+  g_mutex_lock (&run->session->lock);
+  run->session->pause = pause;
+  g_mutex_unlock (&run->session->lock);
+}
+
+static DynoRunOutcome
+try_again (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *reason,
+           GError **error)
+{
+  for (;;)
+    {
+      g_autoptr (GError) problem = NULL;
+      DynoStop stop = wait_for_try (run);
+
+      if (stop)
+        return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
+      if (dyno_loader_wait (restart (data), run->session->soft, &problem))
+        return DYNO_RUN_GOES_ON;
+      if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        continue; /* a stop, which the wait sees */
+      g_info ("Try %u: %s", run->tries, problem->message);
+      if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
+        {
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return DYNO_RUN_FAILED;
+        }
+      if (run->tries >= MOST_TRIES)
+        {
+          g_propagate_error (error, g_error_copy (reason));
+          g_prefix_error (error, _ ("The data set did not come back in time: "));
+          return DYNO_RUN_FAILED;
+        }
+    }
+}
+
+DynoRunOutcome
+dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *reason,
+                    GError **error)
+{
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
+  DynoRunOutcome outcome;
+
+  if (run->position.step > 0 && !dyno_run_save_last (run, error))
+    return DYNO_RUN_FAILED;
+  if (run->position.step != run->tried_step)
+    run->tries = 0;
+  run->tried_step = run->position.step;
+  if (run->tries == 0)
+    tell (run, reason);
+  set_pause (run, TRUE); /* before it is told: who resumes then has resumed this */
+  dyno_session_set_state (run->session, DYNO_SESSION_PAUSED);
+  outcome = try_again (run, restart, data, reason, error);
+  set_pause (run, FALSE);
+  run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  if (outcome != DYNO_RUN_GOES_ON)
+    return outcome;
+  dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
+  dyno_run_warn (run, _ ("The data set can be read again; the run goes on where it was"));
+  return outcome;
+}
