@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints every name that the manual and the completion must know: "setting KEY", "model NAME",
- * "preset ID", a line each. */
+/* Prints what the manual and the completion must know, a line each: "model NAME", "preset ID", and
+ * of the table of settings "setting KEY", "default KEY VALUE", "live KEY", "word KEY WORD" for what
+ * its paragraph must name besides. */
 #include "exporter.h"
 #include "network.h"
 #include "preset.h"
+
+static void
+print_setting (const DynoSettingInfo *info)
+{
+  double value = 0;
+  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+
+  g_print ("setting %s\n", info->key);
+  g_print ("default %s %s\n", info->key, info->default_value);
+  if (info->live != DYNO_SETTING_LIVE_NO)
+    g_print ("live %s\n", info->key);
+  for (guint i = 0; info->values && info->values[i]; i++)
+    g_print ("word %s %s\n", info->key, info->values[i]);
+  if (other) /* by its value, where that is a word that is told from others */
+    g_print ("word %s %s\n", info->key, other->values ? other->values[(guint) value] : other->key);
+}
 
 int
 main (void)
@@ -14,7 +31,7 @@ main (void)
   g_autoptr (GPtrArray) presets = dyno_preset_list (NULL);
 
   for (guint i = 0; i < n_settings; i++)
-    g_print ("setting %s\n", settings[i].key);
+    print_setting (&settings[i]);
   for (guint i = 0; models[i]; i++)
     g_print ("model %s\n", models[i]->name);
   for (guint i = 0; i < presets->len; i++)
