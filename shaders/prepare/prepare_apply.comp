@@ -4,7 +4,7 @@
  * on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
  * element).
  * FLIP=1: a sample is mirrored left to right when its seed, as a number in [0, 1), is below
- * flip_probability.  An invocation makes one access of 16 bytes.  Channels past 4 take factor and
+ * FLIP_PROBABILITY.  An invocation makes one access of 16 bytes.  Channels past 4 take factor and
  * offset of the fourth. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -25,6 +25,7 @@ layout (constant_id = 9) const float OFFSET0 = 0.0;
 layout (constant_id = 10) const float OFFSET1 = 0.0;
 layout (constant_id = 11) const float OFFSET2 = 0.0;
 layout (constant_id = 12) const float OFFSET3 = 0.0;
+layout (constant_id = 13) const float FLIP_PROBABILITY = 0.0;
 DYNO_PUSH (DynoPreparePush, p);
 DYNO_BUFFER_IN (Words, uint, 4);
 DYNO_BUFFER_IN (Floats, float, 4);
@@ -68,7 +69,7 @@ main ()
           uint source = pixel;
 #ifdef FLIP
           const float u = float (Words (p.seeds).v[n] >> 8) / 16777216.0;
-          if (u < step_input.v[0].flip_probability)
+          if (u < FLIP_PROBABILITY)
             source = pixel - pixel % W + W - 1 - pixel % W;
 #endif
           [[unroll]] for (uint j = 0; j < LANES; j++)

@@ -25,11 +25,10 @@ struct DynoStepInput {
   float clip_norm;        /* 0: none; else the global gradient norm is brought down to it */
   /* 1: SGD's momentum buffer starts as the gradient (PyTorch's first step) */
   uint32_t first_update;
-  float flip_probability; /* horizontal flip of a sample, by its flip seed */
   float loss_scale_min, loss_scale_max;
   /* steps without overflow before the scale doubles; 0: the scale stays */
   uint32_t scale_growth_interval;
-  uint32_t reserved[5];
+  uint32_t reserved[6];
 };
 
 #define DYNO_MAX_METRICS 8 /* of one loss */

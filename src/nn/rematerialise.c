@@ -10,7 +10,7 @@
  * the one
  * with the lowest peak is taken, so that this never costs memory.
  * Without the checkpointing setting the same is done for what costs next to nothing: values made
- * from the step's inputs alone (the prepared pixels), and only where that is worth it.
+ * from the step's inputs alone (the prepared input), and only where that is worth it.
  * Invariant: a rematerialised value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"

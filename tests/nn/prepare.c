@@ -53,7 +53,6 @@ check (const Case *c)
   field.normalisation.scale_255 = c->bytes;
   field.normalisation.standardise = c->normalise;
   harness_step (h)->n_valid = c->n_valid;
-  harness_step (h)->flip_probability = 0.5f;
   DynoTensor *x = dyno_prepare (harness_graph (h), input, words, &field,
                                 &(DynoAugmentation){ .flip = c->flip ? 0.5 : 0 });
   harness_run (h);
@@ -103,7 +102,6 @@ test_evaluation (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .kind = DYNO_COMMAND_FORWARD });
   DynoTensor *input = harness_raw (h, "raw", DYNO_DTYPE_F32, 1, 2, 3, 1, raw);
   DynoTensor *words = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, 1, seed);
-  harness_step (h)->flip_probability = 1;
   DynoTensor *x =
       dyno_prepare (harness_graph (h), input, words, &field, &(DynoAugmentation){ .flip = 1 });
   harness_run (h);

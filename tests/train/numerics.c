@@ -522,6 +522,25 @@ test_short_accumulation_is_a_mean (void)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+/* Augmentation is the training network's, and follows from the settings. */
+static void
+test_augmentation (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=16", NULL, NULL, NULL, NULL, &error);
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=16");
+  DynoNetworkParams params;
+
+  g_assert_no_error (error);
+  test_job_set (job, "augment.flip=false", NULL);
+  g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
+  g_assert_false (dyno_augmentation_is_on (&params.augmentation));
+  test_job_set (job, "augment.flip=true", NULL);
+  g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
+  g_assert_cmpfloat (params.augmentation.flip, ==, 0.5);
+}
+
 /* What the device reads of a step follows from the settings and the step's number. */
 static void
 test_step_input (void)
@@ -544,15 +563,12 @@ test_step_input (void)
   g_assert_cmpfloat (input.weight_decay, ==, 0.125f);
   g_assert_cmpfloat (input.clip_norm, ==, 2.5f);
   g_assert_cmpfloat (input.loss_divisor, ==, 3);
-  g_assert_cmpfloat (input.flip_probability, ==, 0);
   g_assert_cmpuint (input.scale_growth_interval, ==, 100);
-  s.augment_flip = TRUE;
   s.optimizer = DYNO_OPTIMIZER_NAME_ADAMW;
   order.step = 1999;
   dyno_step_fill_input (&input, &order, &s);
   g_assert_cmpuint (input.step, ==, 1999);
   g_assert_cmpuint (input.first_update, ==, 0);
-  g_assert_cmpfloat (input.flip_probability, ==, 0.5f);
   g_assert_cmpfloat (input.momentum, ==, 0.9f);
   g_assert_cmpfloat (input.beta2, ==, 0.999f);
   g_assert_cmpuint (input.scale_growth_interval, ==, 100);
@@ -617,6 +633,7 @@ main (int argc, char **argv)
                    test_validation_is_a_mean_of_samples);
   g_test_add_func ("/train/numerics/short-accumulation-is-a-mean",
                    test_short_accumulation_is_a_mean);
+  g_test_add_func ("/train/numerics/augmentation-follows-the-settings", test_augmentation);
   g_test_add_func ("/train/numerics/step-input-follows-the-settings", test_step_input);
   g_test_add_func ("/train/numerics/waits-are-of-their-step", test_waits_are_of_their_step);
   return g_test_run ();

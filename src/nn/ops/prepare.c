@@ -9,7 +9,7 @@
 
 typedef struct {
   float factor[4], offset[4];
-  gboolean flip;
+  float flip; /* probability; 0: none */
 } Prepare;
 
 static void
@@ -25,7 +25,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_type (&spec, x->dtype);
   if (raw)
     dyno_kernel_spec_macro (&spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
-  if (attributes->flip)
+  if (attributes->flip > 0)
     dyno_kernel_spec_macro (&spec, "FLIP=1");
   const guint32 constants[] = { count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, x->c };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
@@ -34,6 +34,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_constant_float (&spec, attributes->factor[i]);
   for (guint i = 0; i < 4; i++)
     dyno_kernel_spec_constant_float (&spec, attributes->offset[i]);
+  dyno_kernel_spec_constant_float (&spec, attributes->flip);
 
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "apply", &spec,
@@ -42,7 +43,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   dispatch->bytes = x->size_bytes + (raw ? raw->size_bytes : 0);
   if (raw)
     dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
-  if (attributes->flip)
+  if (seeds)
     dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, target), x, DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
@@ -104,7 +105,11 @@ dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds, const DynoBa
   if (raw && dyno_tensor_elements (raw) > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: the batch has more than 2^32 values; lower the batch", raw->name);
-  Prepare attributes = { .flip = augmentation->flip > 0 && seeds && graph_params->training };
+  Prepare attributes = { 0 };
+  if (graph_params->training && dyno_augmentation_is_on (augmentation) && seeds)
+    attributes.flip = (float) augmentation->flip;
+  else
+    seeds = NULL;
   if (!fill_scale (graph, &field->normalisation, channels, &attributes))
     return NULL;
   DynoTensor *x =
