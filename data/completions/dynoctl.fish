@@ -8,7 +8,7 @@ function __dynoctl_settings
     end
     printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} data.layout={auto,nhwc,nchw}
     printf '%s=\n' batch_size workers prefetch accumulate clip_norm lr momentum weight_decay warmup_epochs label_smoothing \
-        epochs checkpoint_minutes seed vram_budget image_size data.val_split data.max_bad model.width
+        epochs checkpoint_minutes seed vram_budget image_size augment.brightness data.val_split data.max_bad model.width
 end
 
 function __dynoctl_data

@@ -4,7 +4,10 @@
  * on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
  * element).
  * FLIP=1: a sample is mirrored left to right when its seed, as a number in [0, 1), is below
- * FLIP_PROBABILITY.  An invocation makes one access of 16 bytes.  Channels past 4 take factor and
+ * FLIP_PROBABILITY.
+ * BRIGHTNESS=1: raw is multiplied by a number per sample, uniform in [max (0, 1 - MOST_BRIGHTNESS),
+ * 1 + MOST_BRIGHTNESS) by its seed, and cut at what bytes or an image of floats hold at most.
+ * An invocation makes one access of 16 bytes.  Channels past 4 take factor and
  * offset of the fourth. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -26,6 +29,7 @@ layout (constant_id = 10) const float OFFSET1 = 0.0;
 layout (constant_id = 11) const float OFFSET2 = 0.0;
 layout (constant_id = 12) const float OFFSET3 = 0.0;
 layout (constant_id = 13) const float FLIP_PROBABILITY = 0.0;
+layout (constant_id = 14) const float MOST_BRIGHTNESS = 0.0;
 DYNO_PUSH (DynoPreparePush, p);
 DYNO_BUFFER_IN (Words, uint, 4);
 DYNO_BUFFER_IN (Floats, float, 4);
@@ -50,6 +54,27 @@ raw_value (uint element)
 #endif
 }
 
+#ifdef BRIGHTNESS
+float
+brightness_of (uint n)
+{
+  const float u =
+      float (dyno_random_at (Words (p.seeds).v[n], DYNO_RANDOM_DRAW_BRIGHTNESS) >> 8) / 16777216.0;
+  const float least = max (0.0, 1.0 - MOST_BRIGHTNESS);
+  return least + (1.0 + MOST_BRIGHTNESS - least) * u;
+}
+
+float
+brighten (float value, float factor)
+{
+#ifdef RAW_U8
+  return clamp (value * factor, 0.0, 255.0);
+#else
+  return clamp (value * factor, 0.0, 1.0);
+#endif
+}
+#endif
+
 void
 main ()
 {
@@ -72,13 +97,22 @@ main ()
           if (u < FLIP_PROBABILITY)
             source = pixel - pixel % W + W - 1 - pixel % W;
 #endif
+#ifdef BRIGHTNESS
+          const float brightness = brightness_of (n);
+#endif
           [[unroll]] for (uint j = 0; j < LANES; j++)
             {
               const uint c = channel + j;
               const float factor = c == 0 ? FACTOR0 : c == 1 ? FACTOR1 : c == 2 ? FACTOR2 : FACTOR3;
               const float offset = c == 0 ? OFFSET0 : c == 1 ? OFFSET1 : c == 2 ? OFFSET2 : OFFSET3;
               if (c < C)
-                x.q[j / 4][j % 4] = raw_value (source * C + c) * factor + offset;
+                {
+                  float value = raw_value (source * C + c);
+#ifdef BRIGHTNESS
+                  value = brighten (value, brightness);
+#endif
+                  x.q[j / 4][j % 4] = value * factor + offset;
+                }
             }
         }
       lanes_store (p.target, i, x);

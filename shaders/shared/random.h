@@ -15,6 +15,8 @@
 /* streams below this number are the ops' by their place in the graph */
 #define DYNO_RANDOM_STREAM_NOISE  0x80000000u
 #define DYNO_RANDOM_STREAM_TARGET 0x80000001u
+/* draws from the seed of a sample; its flip takes the seed itself */
+#define DYNO_RANDOM_DRAW_BRIGHTNESS 1u
 
 DYNO_RANDOM_FUNCTION uint32_t
 dyno_random_mix (uint32_t x)

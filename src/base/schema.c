@@ -158,7 +158,7 @@ dyno_field_get_image (const DynoBatchField *field, guint32 *height, guint32 *wid
 gboolean
 dyno_augmentation_is_on (const DynoAugmentation *augmentation)
 {
-  return augmentation->flip > 0;
+  return augmentation->flip > 0 || augmentation->brightness > 0;
 }
 
 void

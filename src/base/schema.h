@@ -43,6 +43,9 @@ typedef struct {
 /* Random changes to the input in training, drawn per sample from its seed; 0: none. */
 typedef struct {
   double flip; /* probability that an image is mirrored left to right */
+  /* b: an image times a factor in [max (0, 1 - b), 1 + b], cut at 255 (U8) or 1 (F32): ColorJitter
+   * of torchvision without its rounding */
+  double brightness;
 } DynoAugmentation;
 
 typedef struct {

@@ -142,7 +142,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     .model_width = s->model_width,
     .batch = (guint32) s->batch_size,
     .n_outputs = classes ? info->n_classes : info->n_targets,
-    .augmentation = { .flip = s->augment_flip ? 0.5 : 0 },
+    .augmentation = { .flip = s->augment_flip ? 0.5 : 0, .brightness = s->augment_brightness },
     .loss = classes ? DYNO_LOSS_CROSS_ENTROPY : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
@@ -154,6 +154,12 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
         s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
+  if (s->augment_brightness > 0
+      && dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT)->element != DYNO_ELEMENT_U8)
+    return set_data_error (error,
+                           "augment.brightness needs images of bytes; those of “%s” are floats "
+                           "without a known range; save them as bytes, or set it to 0",
+                           info->name);
   for (guint i = 0; i < params->schema.n_fields && !s->data_normalise; i++)
     params->schema.fields[i].normalisation = (DynoNormalisation){ 0 };
   return TRUE;

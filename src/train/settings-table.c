@@ -96,6 +96,10 @@ static const DynoSettingInfo table[] = {
   { FLAG (augment_flip, "augment.flip", "false"), GROUP (DATA), .same_on_resume = TRUE,
     .title = N_ ("Random flip"),
     .help = N_ ("Mirrors half of the training images from left to right, on the device.") },
+  { NUMBER (DOUBLE, augment_brightness, "augment.brightness", "0", 0, 10), GROUP (DATA),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random brightness"),
+    .help = N_ ("Multiplies each training image by a random factor of at most this much above or "
+                "below 1, on the device; 0 switches it off.") },
   { FLAG (data_shuffle, "data.shuffle", "true"), GROUP (DATA), .same_on_resume = TRUE,
     .title = N_ ("Shuffle"), .help = N_ ("Takes the training samples in a new order each epoch.") },
   { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (DATA),

@@ -40,6 +40,7 @@ typedef struct {
   gint64 vram_budget; /* bytes; 0: the device's own memory (or the preset's) */
   gint64 image_size;  /* height and width after resizing; 0: the data set's own */
   gboolean augment_flip;
+  double augment_brightness;
   gboolean data_shuffle;
   double data_val_split;
   gboolean data_normalise;

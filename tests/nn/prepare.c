@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The preparation of the input: bytes, floats and noise; normalisation, flips, invalid samples. */
 #include "harness.h"
+#include "random.h"
 #include <math.h>
 
 typedef struct {
   guint32 n, h, w, c;
   gboolean bytes, normalise, flip, amp;
   guint32 n_valid;
+  double brightness;
 } Case;
 
 static const DynoNormalisation normalise = { .mean = { 0.485f, 0.456f, 0.406f, 0.3f },
@@ -19,6 +21,14 @@ field_of (DynoElement element, guint32 h, guint32 w, guint32 c)
 }
 
 static double
+brightness_of (const Case *c, double seed)
+{
+  double u = (dyno_random_at ((guint32) seed, DYNO_RANDOM_DRAW_BRIGHTNESS) >> 8) / 16777216.0;
+  double least = MAX (0, 1 - c->brightness);
+  return least + (1 + c->brightness - least) * u;
+}
+
+static double
 expected (const Case *c, const double *raw, const double *seeds, double probability, gsize i)
 {
   gsize channel = i % c->c, pixel = i / c->c, w = pixel % c->w, row = pixel / c->w, n = row / c->h;
@@ -27,6 +37,8 @@ expected (const Case *c, const double *raw, const double *seeds, double probabil
   if (c->flip && seeds[n] / 4294967296.0 < probability)
     w = c->w - 1 - w;
   double value = raw[(row * c->w + w) * c->c + channel];
+  if (c->brightness > 0)
+    value = CLAMP (value * brightness_of (c, seeds[n]), 0, c->bytes ? 255 : 1);
   if (c->bytes)
     value /= 255;
   gsize k = MIN (channel, 3);
@@ -53,8 +65,9 @@ check (const Case *c)
   field.normalisation.scale_255 = c->bytes;
   field.normalisation.standardise = c->normalise;
   harness_step (h)->n_valid = c->n_valid;
-  DynoTensor *x = dyno_prepare (harness_graph (h), input, words, &field,
-                                &(DynoAugmentation){ .flip = c->flip ? 0.5 : 0 });
+  DynoTensor *x =
+      dyno_prepare (harness_graph (h), input, words, &field,
+                    &(DynoAugmentation){ .flip = c->flip ? 0.5 : 0, .brightness = c->brightness });
   harness_run (h);
   g_autofree double *got = harness_read (h, x), *want = g_new (double, count);
   for (gsize i = 0; i < count; i++)
@@ -93,7 +106,66 @@ test_invalid (void)
     check (&cases[i]);
 }
 
-/* An evaluation graph mirrors nothing, whatever the probability. */
+/* Factors on both sides of 1, cut at the end of the range, with and without flip and
+ * normalisation. */
+static void
+test_brightness (void)
+{
+  const Case cases[] = { { 16, 3, 8, 3, TRUE, TRUE, TRUE, FALSE, 16, 0.4 },
+                         { 7, 5, 3, 4, TRUE, FALSE, FALSE, TRUE, 7, 1.5 },
+                         { 9, 2, 7, 5, FALSE, TRUE, FALSE, FALSE, 9, 0.8 },
+                         { 5, 3, 3, 3, TRUE, TRUE, FALSE, FALSE, 2, 0.5 } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    check (&cases[i]);
+}
+
+/* What the seeds of a batch make of samples of one value: the same each time, uniform in the range
+ * of ColorJitter. */
+static void
+test_brightness_range (void)
+{
+  enum { N = 2000 };
+  g_autofree double *raw = g_new (double, N), *seeds = g_new (double, N), *first = NULL;
+  const DynoBatchField field = field_of (DYNO_ELEMENT_F32, 1, 1, 1);
+  for (guint n = 0; n < N; n++)
+    {
+      raw[n] = 0.25;
+      seeds[n] = n * 2147483.0;
+    }
+  for (guint run = 0; run < 2; run++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = N });
+      harness_step (h)->n_valid = N;
+      harness_step (h)->step = run;
+      DynoTensor *x =
+          dyno_prepare (harness_graph (h), harness_raw (h, "raw", DYNO_DTYPE_F32, N, 1, 1, 1, raw),
+                        harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, N, seeds), &field,
+                        &(DynoAugmentation){ .brightness = 1.6 });
+      harness_run (h);
+      g_autofree double *got = harness_read (h, x);
+      double mean = 0, square = 0, least = 1, most = 0;
+      for (guint n = 0; n < N; n++)
+        {
+          mean += got[n] / N;
+          square += got[n] * got[n] / N;
+          least = MIN (least, got[n]);
+          most = MAX (most, got[n]);
+        }
+      /* 0.25 times a number in [0, 2.6) */
+      g_assert_cmpfloat (least, >=, 0);
+      g_assert_cmpfloat (least, <, 0.01);
+      g_assert_cmpfloat (most, >, 0.64);
+      g_assert_cmpfloat (most, <, 0.65);
+      g_assert_cmpfloat_with_epsilon (mean, 0.325, 0.02);
+      g_assert_cmpfloat_with_epsilon (square - mean * mean, 0.65 * 0.65 / 12, 0.005);
+      if (first)
+        g_assert_cmpmem (first, N * sizeof (double), got, N * sizeof (double));
+      else
+        first = g_steal_pointer (&got);
+    }
+}
+
+/* An evaluation graph changes nothing, whatever is asked. */
 static void
 test_evaluation (void)
 {
@@ -102,8 +174,8 @@ test_evaluation (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .kind = DYNO_COMMAND_FORWARD });
   DynoTensor *input = harness_raw (h, "raw", DYNO_DTYPE_F32, 1, 2, 3, 1, raw);
   DynoTensor *words = harness_raw (h, "seeds", DYNO_DTYPE_I32, 1, 1, 1, 1, seed);
-  DynoTensor *x =
-      dyno_prepare (harness_graph (h), input, words, &field, &(DynoAugmentation){ .flip = 1 });
+  DynoTensor *x = dyno_prepare (harness_graph (h), input, words, &field,
+                                &(DynoAugmentation){ .flip = 1, .brightness = 1 });
   harness_run (h);
   g_autofree double *got = harness_read (h, x);
   harness_assert_close (got, raw, 6, 0, "x");
@@ -150,8 +222,10 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/prepare/matches-reference", test_values);
   g_test_add_func ("/nn/prepare/flips-by-seed", test_flip);
+  g_test_add_func ("/nn/prepare/brightness-matches-reference", test_brightness);
+  g_test_add_func ("/nn/prepare/brightness-is-uniform-by-seed", test_brightness_range);
   g_test_add_func ("/nn/prepare/invalid-samples-are-zero", test_invalid);
-  g_test_add_func ("/nn/prepare/evaluation-does-not-flip", test_evaluation);
+  g_test_add_func ("/nn/prepare/evaluation-does-not-augment", test_evaluation);
   g_test_add_func ("/nn/prepare/noise-is-normal-and-repeatable", test_noise);
   return g_test_run ();
 }

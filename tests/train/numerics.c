@@ -536,9 +536,10 @@ test_augmentation (void)
   test_job_set (job, "augment.flip=false", NULL);
   g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
   g_assert_false (dyno_augmentation_is_on (&params.augmentation));
-  test_job_set (job, "augment.flip=true", NULL);
+  test_job_set (job, "augment.flip=true", "augment.brightness=0.25", NULL);
   g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
   g_assert_cmpfloat (params.augmentation.flip, ==, 0.5);
+  g_assert_cmpfloat (params.augmentation.brightness, ==, 0.25);
 }
 
 /* What the device reads of a step follows from the settings and the step's number. */

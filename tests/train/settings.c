@@ -40,6 +40,7 @@ test_keys (void)
                                       "vram_budget",
                                       "image_size",
                                       "augment.flip",
+                                      "augment.brightness",
                                       "data.shuffle",
                                       "data.val_split",
                                       "data.normalise",

@@ -9,7 +9,8 @@
 
 typedef struct {
   float factor[4], offset[4];
-  float flip; /* probability; 0: none */
+  float flip;       /* probability; 0: none */
+  float brightness; /* largest change of the factor; 0: none */
 } Prepare;
 
 static void
@@ -27,6 +28,8 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
   if (attributes->flip > 0)
     dyno_kernel_spec_macro (&spec, "FLIP=1");
+  if (attributes->brightness > 0)
+    dyno_kernel_spec_macro (&spec, "BRIGHTNESS=1");
   const guint32 constants[] = { count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, x->c };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_constant (&spec, constants[i]);
@@ -35,6 +38,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   for (guint i = 0; i < 4; i++)
     dyno_kernel_spec_constant_float (&spec, attributes->offset[i]);
   dyno_kernel_spec_constant_float (&spec, attributes->flip);
+  dyno_kernel_spec_constant_float (&spec, attributes->brightness);
 
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "apply", &spec,
@@ -55,7 +59,7 @@ static const DynoAttribute prepare_attributes[] = {
   DYNO_ATTRIBUTE (Prepare, factor[2]), DYNO_ATTRIBUTE (Prepare, factor[3]),
   DYNO_ATTRIBUTE (Prepare, offset[0]), DYNO_ATTRIBUTE (Prepare, offset[1]),
   DYNO_ATTRIBUTE (Prepare, offset[2]), DYNO_ATTRIBUTE (Prepare, offset[3]),
-  DYNO_ATTRIBUTE (Prepare, flip),
+  DYNO_ATTRIBUTE (Prepare, flip),      DYNO_ATTRIBUTE (Prepare, brightness),
 };
 
 static const DynoOpClass prepare_class = { .name = "prepare",
@@ -107,7 +111,10 @@ dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds, const DynoBa
                             "%s: the batch has more than 2^32 values; lower the batch", raw->name);
   Prepare attributes = { 0 };
   if (graph_params->training && dyno_augmentation_is_on (augmentation) && seeds)
-    attributes.flip = (float) augmentation->flip;
+    {
+      attributes.flip = (float) augmentation->flip;
+      attributes.brightness = (float) augmentation->brightness;
+    }
   else
     seeds = NULL;
   if (!fill_scale (graph, &field->normalisation, channels, &attributes))
