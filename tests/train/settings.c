@@ -436,17 +436,18 @@ static const DynoDeviceInfo card = { .name = "card",
                                      .timestamp_ns = 1 };
 
 static guint64 counts[10] = { 100, 100, 100, 100, 100, 100, 100, 100, 100, 100 };
-static const DynoDatasetInfo images = { .kind = "image-folder",
-                                        .name = (char *) "images",
-                                        .n_samples = 1000,
-                                        .channels = 3,
-                                        .min_width = 100,
-                                        .max_width = 640,
-                                        .min_height = 80,
-                                        .max_height = 480,
-                                        .resizable = TRUE,
-                                        .n_classes = 10,
-                                        .class_counts = counts };
+/* Its schema comes in main. */
+static DynoDatasetInfo images = { .kind = "image-folder",
+                                  .name = (char *) "images",
+                                  .n_samples = 1000,
+                                  .channels = 3,
+                                  .min_width = 100,
+                                  .max_width = 640,
+                                  .min_height = 80,
+                                  .max_height = 480,
+                                  .resizable = TRUE,
+                                  .n_classes = 10,
+                                  .class_counts = counts };
 
 static DynoJob *
 resnet_job (void)
@@ -695,6 +696,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  images.schema = dyno_schema_image (DYNO_ELEMENT_U8, 480, 640, 3, 0);
   g_test_add_func ("/train/settings/keys", test_keys);
   g_test_add_func ("/train/settings/rows-are-whole", test_rows_are_whole);
   g_test_add_func ("/train/settings/live-ones-follow-by-their-way", test_live_follow);
