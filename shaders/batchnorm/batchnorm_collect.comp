@@ -6,10 +6,10 @@
 #include "types.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint ROWS = 1;
-layout (constant_id = 1) const uint CHANNELS = 8;
-layout (constant_id = 2) const uint ROWS_PER_GROUP = 1;
-layout (constant_id = 3) const uint GROUPS = 1;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_ROWS) const uint ROWS = 1;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_CHANNELS) const uint CHANNELS = 8;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP) const uint ROWS_PER_GROUP = 1;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_GROUPS) const uint GROUPS = 1;
 DYNO_PUSH (DynoBatchNormCollectPush, p);
 DYNO_BUFFER_IN (Partials, float, 4);
 DYNO_BUFFER_OUT (Sums, float, 4);

@@ -13,13 +13,13 @@
 #include "finite.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint ROWS = 1;
-layout (constant_id = 1) const uint CHANNELS = 8;
-layout (constant_id = 2) const uint ROWS_PER_GROUP = 1;
-layout (constant_id = 3) const uint GROUPS = 1;
-layout (constant_id = 4) const float EPSILON = 1e-5;
-layout (constant_id = 5) const float MOMENTUM = 0.1;
-layout (constant_id = 6) const float UNBIASED = 1.0; /* ROWS / (ROWS - 1) */
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_ROWS) const uint ROWS = 1;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_CHANNELS) const uint CHANNELS = 8;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP) const uint ROWS_PER_GROUP = 1;
+layout (constant_id = DYNO_BATCH_NORM_COLLECT_GROUPS) const uint GROUPS = 1;
+layout (constant_id = DYNO_BATCH_NORM_FINISH_EPSILON) const float EPSILON = 1e-5;
+layout (constant_id = DYNO_BATCH_NORM_FINISH_MOMENTUM) const float MOMENTUM = 0.1;
+layout (constant_id = DYNO_BATCH_NORM_FINISH_UNBIASED) const float UNBIASED = 1.0; /* ROWS / (ROWS - 1) */
 #ifndef SUMS
 #define SUMS 0
 #endif

@@ -8,9 +8,9 @@
 #include "lanes.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint COUNT = 1;
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint STRIDE = 1;
+layout (constant_id = DYNO_BATCH_NORM_APPLY_COUNT) const uint COUNT = 1;
+layout (constant_id = DYNO_BATCH_NORM_APPLY_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_BATCH_NORM_APPLY_STRIDE) const uint STRIDE = 1;
 DYNO_PUSH (DynoBatchNormGradientPush, p);
 
 void

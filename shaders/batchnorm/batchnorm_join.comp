@@ -6,9 +6,9 @@
 #include "types.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint GROUPS = 1;
-layout (constant_id = 1) const uint VECTORS = 4;
-layout (constant_id = 2) const uint EACH = 1;
+layout (constant_id = DYNO_BATCH_NORM_JOIN_GROUPS) const uint GROUPS = 1;
+layout (constant_id = DYNO_BATCH_NORM_JOIN_VECTORS) const uint VECTORS = 4;
+layout (constant_id = DYNO_BATCH_NORM_JOIN_EACH) const uint EACH = 1;
 DYNO_PUSH (DynoBatchNormJoinPush, p);
 DYNO_BUFFER_IN (Partials, vec4, 16);
 DYNO_BUFFER_OUT (Joined, vec4, 16);

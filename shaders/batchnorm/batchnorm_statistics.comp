@@ -9,9 +9,9 @@
 #include "lanes.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint ROWS = 1;
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint ROWS_PER_GROUP = 1;
+layout (constant_id = DYNO_BATCH_NORM_REDUCE_ROWS) const uint ROWS = 1;
+layout (constant_id = DYNO_BATCH_NORM_REDUCE_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_BATCH_NORM_REDUCE_ROWS_PER_GROUP) const uint ROWS_PER_GROUP = 1;
 DYNO_PUSH (DynoBatchNormStatisticsPush, p);
 DYNO_BUFFER_OUT (Partials, float, 4);
 

@@ -12,13 +12,13 @@
 #include "lanes.glsl"
 #include "batchnorm-push.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* strips x CVECS */
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint STRIDE = 1;
-layout (constant_id = 3) const uint H = 1;
-layout (constant_id = 4) const uint W = 1;
-layout (constant_id = 5) const uint OH = 1;
-layout (constant_id = 6) const uint OW = 1;
+layout (constant_id = DYNO_BATCH_NORM_APPLY_COUNT) const uint COUNT = 1; /* strips x CVECS */
+layout (constant_id = DYNO_BATCH_NORM_APPLY_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_BATCH_NORM_APPLY_STRIDE) const uint STRIDE = 1;
+layout (constant_id = DYNO_BATCH_NORM_POOL_H) const uint H = 1;
+layout (constant_id = DYNO_BATCH_NORM_POOL_W) const uint W = 1;
+layout (constant_id = DYNO_BATCH_NORM_POOL_OH) const uint OH = 1;
+layout (constant_id = DYNO_BATCH_NORM_POOL_OW) const uint OW = 1;
 DYNO_PUSH (DynoBatchNormUnpoolPush, p);
 DYNO_BUFFER_IN (Bytes, uint, 4);
 

@@ -9,11 +9,11 @@
 #include "random.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint COUNT = 1;
-layout (constant_id = 1) const uint STREAM = 0;
+layout (constant_id = DYNO_ELEMENTWISE_COUNT) const uint COUNT = 1;
+layout (constant_id = DYNO_DROPOUT_STREAM) const uint STREAM = 0;
 /* an element is dropped when its 32 random bits are below */
-layout (constant_id = 2) const uint THRESHOLD = 0;
-layout (constant_id = 3) const float KEEP_SCALE = 1.0;
+layout (constant_id = DYNO_DROPOUT_THRESHOLD) const uint THRESHOLD = 0;
+layout (constant_id = DYNO_DROPOUT_KEEP_SCALE) const float KEEP_SCALE = 1.0;
 DYNO_PUSH (DynoElementwisePush, p);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 

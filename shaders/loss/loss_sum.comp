@@ -8,8 +8,8 @@
 #include "loss-push.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint ROWS = 1;
-layout (constant_id = 1) const uint METRICS = 1;
+layout (constant_id = DYNO_LOSS_SUM_ROWS) const uint ROWS = 1;
+layout (constant_id = DYNO_LOSS_SUM_METRICS) const uint METRICS = 1;
 DYNO_PUSH (DynoLossSumPush, p);
 DYNO_BUFFER_IN (Results, vec4, 16);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);

@@ -12,9 +12,9 @@
 #include "loss-push.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint ROWS = 1;
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint C = 1;
+layout (constant_id = DYNO_LOSS_ROWS) const uint ROWS = 1;
+layout (constant_id = DYNO_LOSS_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_LOSS_C) const uint C = 1;
 DYNO_PUSH (DynoLossRowsPush, p);
 DYNO_BUFFER_IN (Targets, float, 4);
 DYNO_BUFFER_IN (Standard, float, 4);

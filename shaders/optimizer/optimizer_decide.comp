@@ -9,7 +9,7 @@
 #include "optimizer-push.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint GROUPS = 1;
+layout (constant_id = DYNO_OPTIMIZER_DECIDE_GROUPS) const uint GROUPS = 1;
 DYNO_PUSH (DynoOptimizerDecidePush, p);
 DYNO_BUFFER_IN (Partials, vec2, 8);
 DYNO_BUFFER_OUT (Corrections, float, 4);

@@ -7,7 +7,7 @@
 #include "optimizer-push.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* accesses */
+layout (constant_id = DYNO_OPTIMIZER_COUNT) const uint COUNT = 1; /* accesses */
 DYNO_PUSH (DynoOptimizerNormPush, p);
 DYNO_BUFFER_OUT (Partials, vec2, 8);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);

@@ -6,7 +6,7 @@
 #include "optimizer-push.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint COUNT = 1;
+layout (constant_id = DYNO_OPTIMIZER_COUNT) const uint COUNT = 1;
 DYNO_PUSH (DynoOptimizerStatesPush, p);
 DYNO_BUFFER_INOUT (Words, uvec4, 16);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);

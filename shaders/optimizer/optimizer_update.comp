@@ -12,7 +12,7 @@
 #include "optimizer-push.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* elements / 8 */
+layout (constant_id = DYNO_OPTIMIZER_COUNT) const uint COUNT = 1; /* elements / 8 */
 DYNO_PUSH (DynoOptimizerUpdatePush, p);
 DYNO_BUFFER_INOUT (Floats, vec4, 16);
 DYNO_BUFFER_OUT (Halves, uvec4, 16);

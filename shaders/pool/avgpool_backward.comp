@@ -5,9 +5,9 @@
 #include "lanes.glsl"
 #include "pool-push.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* accesses in dx */
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint PIXELS = 1;
+layout (constant_id = DYNO_AVG_POOL_COUNT) const uint COUNT = 1; /* accesses in dx */
+layout (constant_id = DYNO_AVG_POOL_BACKWARD_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_AVG_POOL_BACKWARD_PIXELS) const uint PIXELS = 1;
 DYNO_PUSH (DynoAvgPoolPush, p);
 
 void

@@ -7,9 +7,9 @@
 #include "lanes.glsl"
 #include "pool-push.h"
 
-layout (constant_id = 0) const uint CVECS = 1;
-layout (constant_id = 1) const uint PIXELS = 1;
-layout (constant_id = 2) const uint SAMPLES = 1;
+layout (constant_id = DYNO_AVG_POOL_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_AVG_POOL_PIXELS) const uint PIXELS = 1;
+layout (constant_id = DYNO_AVG_POOL_SAMPLES) const uint SAMPLES = 1;
 DYNO_PUSH (DynoAvgPoolPush, p);
 
 shared vec4 sums[LOCAL_X * LOCAL_Y * QUADS];

@@ -7,15 +7,15 @@
 #include "lanes.glsl"
 #include "pool-push.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* accesses in y */
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint H = 1;
-layout (constant_id = 3) const uint W = 1;
-layout (constant_id = 4) const uint OH = 1;
-layout (constant_id = 5) const uint OW = 1;
-layout (constant_id = 6) const uint KERNEL = 1;
-layout (constant_id = 7) const uint STEP = 1;
-layout (constant_id = 8) const uint PAD = 0;
+layout (constant_id = DYNO_MAX_POOL_COUNT) const uint COUNT = 1; /* accesses in y */
+layout (constant_id = DYNO_MAX_POOL_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_MAX_POOL_H) const uint H = 1;
+layout (constant_id = DYNO_MAX_POOL_W) const uint W = 1;
+layout (constant_id = DYNO_MAX_POOL_OH) const uint OH = 1;
+layout (constant_id = DYNO_MAX_POOL_OW) const uint OW = 1;
+layout (constant_id = DYNO_MAX_POOL_KERNEL) const uint KERNEL = 1;
+layout (constant_id = DYNO_MAX_POOL_STEP) const uint STEP = 1;
+layout (constant_id = DYNO_MAX_POOL_PAD) const uint PAD = 0;
 DYNO_PUSH (DynoMaxPoolPush, p);
 DYNO_BUFFER_OUT (Bytes, uint, 4);
 

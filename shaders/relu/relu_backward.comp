@@ -5,7 +5,7 @@
 #include "lanes.glsl"
 #include "elementwise-push.h"
 
-layout (constant_id = 0) const uint COUNT = 1;
+layout (constant_id = DYNO_ELEMENTWISE_COUNT) const uint COUNT = 1;
 DYNO_PUSH (DynoElementwisePush, p);
 
 void

@@ -6,10 +6,34 @@
 #define DYNO_SHARED_BATCHNORM_PUSH_H
 #include "compat.h"
 
-/* Constants of the two kernels that reduce over rows: 0 ROWS, 1 CVECS, 2 ROWS_PER_GROUP.
- * Of the two that finish them: 0 ROWS, 1 channels in memory, 2 ROWS_PER_GROUP, 3 groups.
- * Of the two that apply: 0 accesses in the tensor, 1 CVECS, 2 invocations at work, a multiple of
- * CVECS. */
+/* constant_id of each: of the two kernels that reduce over rows; */
+#define DYNO_BATCH_NORM_REDUCE_ROWS           0
+#define DYNO_BATCH_NORM_REDUCE_CVECS          1
+#define DYNO_BATCH_NORM_REDUCE_ROWS_PER_GROUP 2
+/* of the two that finish them, the last three of the forward pass alone; */
+#define DYNO_BATCH_NORM_COLLECT_ROWS           0
+#define DYNO_BATCH_NORM_COLLECT_CHANNELS       1 /* in memory */
+#define DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP 2
+#define DYNO_BATCH_NORM_COLLECT_GROUPS         3
+#define DYNO_BATCH_NORM_FINISH_EPSILON         4
+#define DYNO_BATCH_NORM_FINISH_MOMENTUM        5
+#define DYNO_BATCH_NORM_FINISH_UNBIASED        6 /* ROWS / (ROWS - 1) */
+/* of the one that joins groups of sums; */
+#define DYNO_BATCH_NORM_JOIN_GROUPS  0
+#define DYNO_BATCH_NORM_JOIN_VECTORS 1 /* of four floats in a group */
+#define DYNO_BATCH_NORM_JOIN_EACH    2 /* groups to be joined into one */
+/* of those that apply, the last one of the forward pass alone; */
+#define DYNO_BATCH_NORM_APPLY_COUNT   0 /* accesses in the tensor; with max pooling strips x CVECS */
+#define DYNO_BATCH_NORM_APPLY_CVECS   1
+#define DYNO_BATCH_NORM_APPLY_STRIDE  2 /* invocations at work, a multiple of CVECS */
+#define DYNO_BATCH_NORM_APPLY_EPSILON 3
+/* and behind the first three of these, with max pooling, of y and of the pooled y. */
+#define DYNO_BATCH_NORM_POOL_H       3
+#define DYNO_BATCH_NORM_POOL_W       4
+#define DYNO_BATCH_NORM_POOL_OH      5
+#define DYNO_BATCH_NORM_POOL_OW      6
+#define DYNO_BATCH_NORM_POOL_EPSILON 7 /* forward */
+
 DYNO_STRUCT (DynoBatchNormStatisticsPush) {
   uint64_t x;
   uint64_t partials;
@@ -25,7 +49,6 @@ DYNO_STRUCT (DynoBatchNormFinishPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormFinishPush, 40)
 
-/* Constants: 0 groups, 1 vectors of four floats in a group, 2 groups to be joined into one. */
 DYNO_STRUCT (DynoBatchNormJoinPush) {
   uint64_t partials;
   uint64_t joined;
@@ -77,8 +100,7 @@ DYNO_STRUCT (DynoBatchNormGradientPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 80)
 
-/* With max pooling in one pass: constants 0 to 2 as of those that apply, then H, W, OH, OW; macros
- * WINDOW, STEP, PAD.  winners and argmax have y's shape: x at the window's largest value, and its
+/* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: x at the window's largest value, and its
  * place, row * WINDOW + column, a byte each. */
 DYNO_STRUCT (DynoBatchNormPoolPush) {
   uint64_t x;

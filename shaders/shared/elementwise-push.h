@@ -4,7 +4,12 @@
 #define DYNO_SHARED_ELEMENTWISE_PUSH_H
 #include "compat.h"
 
-/* Constant 0 of these kernels is the number of 16-byte accesses in a tensor. */
+/* constant_id of each; dropout alone has those behind the first */
+#define DYNO_ELEMENTWISE_COUNT  0 /* 16-byte accesses in a tensor */
+#define DYNO_DROPOUT_STREAM     1
+#define DYNO_DROPOUT_THRESHOLD  2
+#define DYNO_DROPOUT_KEEP_SCALE 3
+
 DYNO_STRUCT (DynoElementwisePush) {
   uint64_t a;
   uint64_t b;

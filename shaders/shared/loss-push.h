@@ -5,6 +5,14 @@
 #define DYNO_SHARED_LOSS_PUSH_H
 #include "compat.h"
 
+/* constant_id of each: of the kernels over rows, and of the sum */
+#define DYNO_LOSS_ROWS        0
+#define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
+#define DYNO_LOSS_C           2
+#define DYNO_LOSS_SMOOTHING   3 /* cross entropy */
+#define DYNO_LOSS_SUM_ROWS    0
+#define DYNO_LOSS_SUM_METRICS 1
+
 DYNO_STRUCT (DynoLossRowsPush) {
   uint64_t logits;
   uint64_t targets;

@@ -5,6 +5,10 @@
 #define DYNO_SHARED_OPTIMIZER_PUSH_H
 #include "compat.h"
 
+/* constant_id of each */
+#define DYNO_OPTIMIZER_COUNT         0 /* norm and states: 16-byte accesses; update: elements / 8 */
+#define DYNO_OPTIMIZER_DECIDE_GROUPS 0 /* partials */
+
 DYNO_STRUCT (DynoOptimizerNormPush) {
   uint64_t gradient;
   uint64_t partials;

@@ -4,6 +4,23 @@
 #define DYNO_SHARED_POOL_PUSH_H
 #include "compat.h"
 
+/* constant_id of each: of max pooling in both directions, and of average pooling */
+#define DYNO_MAX_POOL_COUNT           0 /* 16-byte accesses in y; backward: in dx */
+#define DYNO_MAX_POOL_CVECS           1 /* of a pixel */
+#define DYNO_MAX_POOL_H               2
+#define DYNO_MAX_POOL_W               3
+#define DYNO_MAX_POOL_OH              4
+#define DYNO_MAX_POOL_OW              5
+#define DYNO_MAX_POOL_KERNEL          6
+#define DYNO_MAX_POOL_STEP            7
+#define DYNO_MAX_POOL_PAD             8
+#define DYNO_AVG_POOL_CVECS           0
+#define DYNO_AVG_POOL_PIXELS          1
+#define DYNO_AVG_POOL_SAMPLES         2
+#define DYNO_AVG_POOL_COUNT           0 /* 16-byte accesses in dx */
+#define DYNO_AVG_POOL_BACKWARD_CVECS  1
+#define DYNO_AVG_POOL_BACKWARD_PIXELS 2
+
 /* argmax: one byte an element of y: the place in the window, row * KERNEL + column. */
 DYNO_STRUCT (DynoMaxPoolPush) {
   uint64_t x;

@@ -323,6 +323,22 @@ dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
     spec->macros_cut = TRUE;
 }
 
+void
+dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value)
+{
+  g_return_if_fail (constant_id < DYNO_KERNEL_MAX_CONSTANTS);
+  spec->constants[constant_id] = value;
+  spec->n_constants = MAX (spec->n_constants, constant_id + 1);
+}
+
+void
+dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value)
+{
+  guint32 bits;
+  memcpy (&bits, &value, sizeof bits);
+  dyno_kernel_spec_set (spec, constant_id, bits);
+}
+
 guint
 dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value)
 {

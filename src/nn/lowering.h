@@ -110,6 +110,10 @@ guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *
 /* Spec building. */
 void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
     G_GNUC_PRINTF (2, 3); /* appends one "NAME=VALUE" */
+/* Specialisation constants by the names that shaders/shared gives their ids. */
+void dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value);
+void dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value);
+/* The next one: the kernel counts them. */
 guint dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value); /* returns its constant_id */
 guint dyno_kernel_spec_constant_float (DynoKernelSpec *spec, float value);
 

@@ -24,9 +24,9 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_words (&spec, info);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  dyno_kernel_spec_constant (&spec, count);
-  dyno_kernel_spec_constant (&spec, dx->cp / dyno_dtype_lanes (dx->dtype));
-  dyno_kernel_spec_constant (&spec, dx->h * dx->w);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_COUNT, count);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_BACKWARD_CVECS, dx->cp / dyno_dtype_lanes (dx->dtype));
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_BACKWARD_PIXELS, dx->h * dx->w);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "backward", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
@@ -74,9 +74,9 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, info);
   dyno_elementwise_count (lowering, x);
-  dyno_kernel_spec_constant (&spec, cvecs);
-  dyno_kernel_spec_constant (&spec, pixels);
-  dyno_kernel_spec_constant (&spec, x->n);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_CVECS, cvecs);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_PIXELS, pixels);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_SAMPLES, x->n);
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, "forward", &spec, (cvecs + width - 1) / width, MIN (x->n, 65535), 1);
   dispatch->flops = dyno_tensor_elements (x);

@@ -40,9 +40,9 @@ dyno_batch_norm_reduction_spec (const DynoBatchNormReduction *r, const char *sha
                           .local_size = { r->width, r->lanes, 1 },
                           .push_bytes = push_bytes };
   dyno_elementwise_type (&spec, dtype);
-  dyno_kernel_spec_constant (&spec, r->rows);
-  dyno_kernel_spec_constant (&spec, r->cvecs);
-  dyno_kernel_spec_constant (&spec, r->rows_per_group);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_REDUCE_ROWS, r->rows);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_REDUCE_CVECS, r->cvecs);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_REDUCE_ROWS_PER_GROUP, r->rows_per_group);
   return spec;
 }
 
@@ -55,10 +55,10 @@ dyno_batch_norm_finish_spec (const DynoBatchNormReduction *r, const DynoDeviceIn
   DynoKernelSpec spec = { .shader = shader,
                           .local_size = { DYNO_BATCH_NORM_FINISH_CHANNELS, lanes, 1 },
                           .push_bytes = push_bytes };
-  dyno_kernel_spec_constant (&spec, r->rows);
-  dyno_kernel_spec_constant (&spec, channels);
-  dyno_kernel_spec_constant (&spec, r->rows_per_group);
-  dyno_kernel_spec_constant (&spec, r->groups);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_COLLECT_ROWS, r->rows);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_COLLECT_CHANNELS, channels);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP, r->rows_per_group);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_COLLECT_GROUPS, r->groups);
   dyno_kernel_spec_macro (&spec, "ROUNDS=%u", (r->groups + lanes - 1) / lanes);
   return spec;
 }
@@ -86,9 +86,9 @@ join_sums (DynoLowering *lowering, DynoNode *node, guint32 channels, DynoColumnS
                           .local_size = { width, MAX (1, MIN (256, info->max_invocations) / width),
                                           1 },
                           .push_bytes = sizeof (DynoBatchNormJoinPush) };
-  dyno_kernel_spec_constant (&spec, sums->groups);
-  dyno_kernel_spec_constant (&spec, vectors);
-  dyno_kernel_spec_constant (&spec, each);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_JOIN_GROUPS, sums->groups);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_JOIN_VECTORS, vectors);
+  dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_JOIN_EACH, each);
   guint32 groups = (sums->groups + each - 1) / each;
   DynoTensor *joined = dyno_lowering_workspace (lowering, "joined",
                                                 (guint64) groups * 2 * channels * sizeof (float));
@@ -146,9 +146,10 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
                                                      x->cp, sizeof (DynoBatchNormFinishPush));
   if (are_sums)
     dyno_kernel_spec_macro (&spec, "SUMS=1");
-  dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
-  dyno_kernel_spec_constant_float (&spec, MOMENTUM);
-  dyno_kernel_spec_constant_float (&spec, (float) ((double) r.rows / (r.rows - 1)));
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_EPSILON, DYNO_BATCH_NORM_EPSILON);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_MOMENTUM, MOMENTUM);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_UNBIASED,
+                              (float) ((double) r.rows / (r.rows - 1)));
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec,
                                                    x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r.groups * 5 * x->c;

@@ -76,9 +76,10 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
   groups = MAX (groups, (cvecs + local - 1) / local);
   groups = MIN (groups, info->max_groups_x);
   spec->local_size[0] = local;
-  dyno_kernel_spec_constant (spec, count);
-  dyno_kernel_spec_constant (spec, cvecs);
-  dyno_kernel_spec_constant (spec, (guint32) (groups * local / cvecs * cvecs));
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_APPLY_COUNT, count);
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_APPLY_CVECS, cvecs);
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_APPLY_STRIDE,
+                        (guint32) (groups * local / cvecs * cvecs));
   return (guint32) groups;
 }
 
@@ -111,9 +112,10 @@ pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoPoolWindo
   dyno_kernel_spec_macro (spec, "WINDOW=%u", pool->kernel);
   dyno_kernel_spec_macro (spec, "STEP=%u", pool->stride);
   dyno_kernel_spec_macro (spec, "PAD=%u", pool->pad);
-  const guint32 constants[] = { x->h, x->w, y->h, y->w };
-  for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
-    dyno_kernel_spec_constant (spec, constants[i]);
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_H, x->h);
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_W, x->w);
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_OH, y->h);
+  dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_OW, y->w);
   return groups;
 }
 
@@ -139,7 +141,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   guint32 groups =
       pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h, y->w,
                      overlap ? POOL_COLUMNS : POOL_COLUMNS_APART, overlap ? POOL_ROWS : 1);
-  dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_POOL_EPSILON, DYNO_BATCH_NORM_EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "pool", &spec, groups, 1, 1);
   dispatch->flops = 3 * dyno_tensor_elements (x);
@@ -186,7 +188,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   guint32 groups =
       apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
-  dyno_kernel_spec_constant_float (&spec, DYNO_BATCH_NORM_EPSILON);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
   dispatch->flops = 2 * dyno_tensor_elements (x);

@@ -338,7 +338,7 @@ add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guin
     [DYNO_CONV2D_TILES_N] = tiles_n,
   };
   for (guint i = 0; i < G_N_ELEMENTS (values); i++)
-    dyno_kernel_spec_constant (spec, values[i]);
+    dyno_kernel_spec_set (spec, i, values[i]);
 }
 
 /* Tiles that a workgroup of FIRST makes one after the other, where there are enough for that: it

@@ -71,7 +71,7 @@ spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, guint
   dyno_elementwise_words (&spec, info);
   dyno_kernel_spec_macro (&spec, "TAPS_H=%u TAPS_W=%u", s->kernel_h, s->kernel_w);
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
-    dyno_kernel_spec_constant (&spec, constants[i]);
+    dyno_kernel_spec_set (&spec, i, constants[i]);
   return spec;
 }
 

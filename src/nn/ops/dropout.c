@@ -4,6 +4,7 @@
  * where nobody else reads that.  The mask is drawn again in the backward pass; its stream is the
  * node's place in the graph at the time of its making, so that equal models draw equal masks. */
 #include "elementwise.h"
+#include "elementwise-push.h"
 #include "ops.h"
 
 typedef struct {
@@ -18,8 +19,11 @@ static void
 dropout_lower (DynoLowering *lowering, DynoNode *node)
 {
   const Dropout *attributes = node->attributes;
-  guint32 constants[3] = { attributes->stream, attributes->threshold, 0 };
-  memcpy (&constants[2], &attributes->keep_scale, sizeof (float));
+  guint32 keep_scale;
+  memcpy (&keep_scale, &attributes->keep_scale, sizeof keep_scale);
+  const guint32 constants[3] = { [DYNO_DROPOUT_STREAM - 1] = attributes->stream,
+                                 [DYNO_DROPOUT_THRESHOLD - 1] = attributes->threshold,
+                                 [DYNO_DROPOUT_KEEP_SCALE - 1] = keep_scale };
   dyno_elementwise_lower (lowering, node, "apply", "dropout/dropout_apply.comp", node->inputs[0],
                           NULL, node->outputs[0], attributes->accumulate, constants, 3, TRUE);
 }

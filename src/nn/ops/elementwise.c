@@ -62,9 +62,9 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
   dyno_elementwise_words (&spec, info);
   if (accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  dyno_kernel_spec_constant (&spec, count);
+  dyno_kernel_spec_set (&spec, DYNO_ELEMENTWISE_COUNT, count);
   for (guint i = 0; i < n_constants; i++)
-    dyno_kernel_spec_constant (&spec, constants[i]);
+    dyno_kernel_spec_set (&spec, DYNO_ELEMENTWISE_COUNT + 1 + i, constants[i]);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);

@@ -45,8 +45,8 @@ loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint3
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoKernelSpec spec = { .shader = "loss/loss_sum.comp", .push_bytes = sizeof (DynoLossSumPush) };
   spec.local_size[0] = dyno_info_is_software (info) ? 8 : 64;
-  dyno_kernel_spec_constant (&spec, n);
-  dyno_kernel_spec_constant (&spec, n_metrics);
+  dyno_kernel_spec_set (&spec, DYNO_LOSS_SUM_ROWS, n);
+  dyno_kernel_spec_set (&spec, DYNO_LOSS_SUM_METRICS, n_metrics);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "sum", &spec, 1, 1, 1);
   dispatch->flops = (1 + n_metrics) * (guint64) n;
   dispatch->bytes = rows->size_bytes;
@@ -78,10 +78,10 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
     dyno_kernel_spec_macro (spec, "GRADIENT=1");
   if (standard)
     dyno_kernel_spec_macro (spec, "STANDARD=1");
-  dyno_kernel_spec_constant (spec, logits->n);
-  dyno_kernel_spec_constant (spec, cvecs);
-  dyno_kernel_spec_constant (spec, logits->c);
-  dyno_kernel_spec_constant_float (spec, smoothing);
+  dyno_kernel_spec_set (spec, DYNO_LOSS_ROWS, logits->n);
+  dyno_kernel_spec_set (spec, DYNO_LOSS_CVECS, cvecs);
+  dyno_kernel_spec_set (spec, DYNO_LOSS_C, logits->c);
+  dyno_kernel_spec_set_float (spec, DYNO_LOSS_SMOOTHING, smoothing);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "rows", spec,
                                                    MIN (logits->n, info->max_groups_x), 1, 1);

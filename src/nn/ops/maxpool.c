@@ -22,17 +22,19 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attr
   spec->local_size[0] = dyno_elementwise_local (dyno_lowering_get_info (lowering));
   dyno_elementwise_type (spec, x->dtype);
   dyno_elementwise_words (spec, dyno_lowering_get_info (lowering));
-  const guint32 constants[] = { (guint32) count,
-                                x->cp / dyno_dtype_lanes (x->dtype),
-                                x->h,
-                                x->w,
-                                y->h,
-                                y->w,
-                                attributes->window.kernel,
-                                attributes->window.stride,
-                                attributes->window.pad };
+  const guint32 constants[] = {
+    [DYNO_MAX_POOL_COUNT] = count,
+    [DYNO_MAX_POOL_CVECS] = x->cp / dyno_dtype_lanes (x->dtype),
+    [DYNO_MAX_POOL_H] = x->h,
+    [DYNO_MAX_POOL_W] = x->w,
+    [DYNO_MAX_POOL_OH] = y->h,
+    [DYNO_MAX_POOL_OW] = y->w,
+    [DYNO_MAX_POOL_KERNEL] = attributes->window.kernel,
+    [DYNO_MAX_POOL_STEP] = attributes->window.stride,
+    [DYNO_MAX_POOL_PAD] = attributes->window.pad,
+  };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
-    dyno_kernel_spec_constant (spec, constants[i]);
+    dyno_kernel_spec_set (spec, i, constants[i]);
 }
 
 static void

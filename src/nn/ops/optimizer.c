@@ -29,7 +29,7 @@ lower_norm (DynoLowering *lowering, DynoNode *node, guint32 *groups)
   spec.local_size[0] = dyno_info_is_software (info) ? 32 : dyno_elementwise_local (info);
   dyno_elementwise_words (&spec, info);
   *groups = MIN (dyno_elementwise_groups (info, count, spec.local_size[0]), 1024);
-  dyno_kernel_spec_constant (&spec, (guint32) count);
+  dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) count);
   DynoTensor *partials =
       dyno_lowering_workspace (lowering, "norms", (guint64) *groups * 2 * sizeof (float));
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "norm", &spec, *groups, 1, 1);
@@ -59,7 +59,7 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
     dyno_kernel_spec_macro (&spec, "DYNAMIC_SCALE=1");
   if (corrections)
     dyno_kernel_spec_macro (&spec, "ADAMW=1");
-  dyno_kernel_spec_constant (&spec, groups);
+  dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_DECIDE_GROUPS, groups);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "decide", &spec, 1, 1, 1);
   dispatch->flops = groups;
   dispatch->bytes = partials->size_bytes;
@@ -91,7 +91,7 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
     dyno_kernel_spec_macro (&spec, "ADAMW=1");
   if (half)
     dyno_kernel_spec_macro (&spec, "HALF_COPY=1");
-  dyno_kernel_spec_constant (&spec, (guint32) (elements / 8));
+  dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) (elements / 8));
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, "update", &spec,
       dyno_elementwise_groups (info, elements / 8, spec.local_size[0]), 1, 1);
@@ -127,7 +127,7 @@ lower_states (DynoLowering *lowering, DynoNode *node)
   DynoKernelSpec spec = { .shader = "optimizer/optimizer_states.comp",
                           .push_bytes = sizeof (DynoOptimizerStatesPush) };
   spec.local_size[0] = dyno_elementwise_local (info);
-  dyno_kernel_spec_constant (&spec, (guint32) count);
+  dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) count);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "states", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
