@@ -297,12 +297,14 @@ tune (Search *search, double minutes)
   return code;
 }
 
-/* Makes the folder when it is missing.  One that holds files of an earlier run is refused (USAGE)
- * but for force: no run is ever written over unasked.  Other people's files in it are left alone.
+/* Makes the folder when it is missing, and tries every file that will be written there.  One that
+ * holds files of an earlier run is refused (USAGE) but for force: no run is ever written over
+ * unasked.  Other people's files in it are left alone.
  * Returns an exit code. */
 static int
 prepare_folder (const char *command, const char *folder, gboolean force)
 {
+  static const char *const files[] = { "settings.ini", "settings.json", "trials.csv" };
   g_autofree char *shown = g_filename_display_name (folder);
   g_autoptr (GError) error = NULL;
   int problem;
@@ -325,6 +327,16 @@ prepare_folder (const char *command, const char *folder, gboolean force)
     {
       dyno_error_line ("%s: %s", command, error->message);
       return DYNO_EXIT_USAGE;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, files[i], NULL);
+
+      if (dyno_file_test_writable (path, &error))
+        continue;
+      dyno_error_line ("%s: %s; make room, or choose another folder with --out", command,
+                       error->message);
+      return dyno_exit_code (error);
     }
   return DYNO_EXIT_OK;
 }

@@ -123,6 +123,19 @@ class Faults(Case):
         with open(self.path(name), 'wb') as file:
             file.write(b'\x93NUMPY\x01\0' + struct.pack('<H', len(head)) + head.encode() + data)
 
+    def test_a_search_tries_its_files_first(self):
+        """A file that cannot be written, or a full disk (no file may grow): not a trial runs."""
+        for name in ('settings.ini', 'settings.json', 'trials.csv'):
+            os.makedirs(self.path(f'{name}.d/{name}'))
+            code, words = self.end(self.start('tune', '--data', TINY, '--model', 'mlp', '--minutes', '9', '--force', '--out', f'{name}.d'))
+            self.assertEqual(code, 7, words)
+            self.assertIn(name, words)
+            self.assertEqual(os.listdir(self.path(f'{name}.d')), [name])
+        code, words = self.end(self.start('tune', '--data', TINY, '--model', 'mlp', '--minutes', '9', '--out', 'full',
+                                          limit=(resource.RLIMIT_FSIZE, 1000)))
+        self.assertEqual(code, 7, words)
+        self.assertEqual(os.listdir(self.path('full')), [])
+
     def test_too_few_descriptors_are_an_error_or_enough(self):
         for most in (3, 9, 15, 24):
             self.end(self.start('train', '--data', TINY, *SMALL, '--steps', '2', '--no-out', limit=(resource.RLIMIT_NOFILE, most)))
