@@ -48,6 +48,56 @@ dyno_checkpoint_find (const char *resume, GError **error)
   return NULL;
 }
 
+/* --- whose weights ---------------------------------------------------------------------------- */
+
+#define RUN_KEY "dyno_run"
+
+guint64
+dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash)
+{
+  guint64 hash = dyno_hash_bytes (DYNO_HASH_START, &content_hash, sizeof content_hash);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  hash = dyno_hash_string (hash, job->model);
+  hash = dyno_hash_string (hash, job->weights_in ? job->weights_in : "");
+  for (guint i = 0; i < n; i++)
+    {
+      DynoSettingGroup group = table[i].group;
+      gboolean tells = group == DYNO_SETTING_GROUP_TRAINING || group == DYNO_SETTING_GROUP_OPTIMIZER
+                       || group == DYNO_SETTING_GROUP_MODEL || group == DYNO_SETTING_GROUP_DATA
+                       || table[i].same_on_resume;
+      g_autofree char *value = tells ? dyno_settings_get (&job->settings, table[i].key) : NULL;
+
+      if (value && strcmp (table[i].key, "epochs") != 0)
+        hash = dyno_hash_string (dyno_hash_string (hash, table[i].key), value);
+    }
+  return MAX (hash, 1);
+}
+
+char **
+dyno_checkpoint_weights_metadata (const DynoJob *job, guint64 run_id)
+{
+  char **metadata = g_new0 (char *, 7);
+
+  metadata[0] = g_strdup ("format");
+  metadata[1] = g_strdup ("pt");
+  metadata[2] = g_strdup ("model");
+  metadata[3] = g_strdup (job->model);
+  metadata[4] = run_id ? g_strdup (RUN_KEY) : NULL;
+  metadata[5] = run_id ? g_strdup_printf ("%" G_GUINT64_FORMAT, run_id) : NULL;
+  return metadata;
+}
+
+gboolean
+dyno_checkpoint_owns_weights (const char *path, guint64 run_id)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+  const char *text = file ? dyno_safetensors_get_metadata (file, RUN_KEY) : NULL;
+
+  return file && (text ? g_ascii_strtoull (text, NULL, 10) : 0) == run_id;
+}
+
 /* --- position in metadata --------------------------------------------------------------------- */
 
 typedef struct {
@@ -73,6 +123,7 @@ static const Member members[] = {
   { "batches_tracked", FALSE, G_STRUCT_OFFSET (DynoPosition, batches_tracked) },
   { "best_epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, best_epoch), TRUE },
   { "best_val_loss", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_loss), TRUE },
+  { "run", FALSE, G_STRUCT_OFFSET (DynoPosition, run_id), TRUE },
   { "epoch_metric_sum_1", TRUE, METRIC_SUM (1), TRUE },
   { "epoch_metric_sum_2", TRUE, METRIC_SUM (2), TRUE },
   { "epoch_metric_sum_3", TRUE, METRIC_SUM (3), TRUE },

@@ -32,7 +32,19 @@ typedef struct {
   guint64 epoch_samples;  /* sums of the epoch so far */
   double epoch_loss_sum, epoch_metric_sums[DYNO_MAX_METRICS];
   guint64 batches_tracked; /* of batch norms */
+  /* of the run that began it all (dyno_checkpoint_identify), however often it was resumed since; 0:
+   * an earlier version's */
+  guint64 run_id;
 } DynoPosition;
+
+/* Names a run by what its weights come from: model, data set, start and the settings that change
+ * what is learned.  Never 0. */
+guint64 dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash);
+
+/* Metadata of a weights file: key, value, ..., NULL.  And whether the weights file at path is one of
+ * that run, by these. */
+char **dyno_checkpoint_weights_metadata (const DynoJob *job, guint64 run_id);
+gboolean dyno_checkpoint_owns_weights (const char *path, guint64 run_id);
 
 /* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT
  * (there is none). */

@@ -14,6 +14,7 @@
 #include "base-error.h"
 #include "file.h"
 #include "saver.h"
+#include <glib/gstdio.h>
 #include <math.h>
 
 /* --- the saver -------------------------------------------------------------------------------- */
@@ -209,10 +210,13 @@ fail_to_save (DynoRun *run, const GError *problem, GError **error)
 static gboolean
 save_to (const DynoWeights *weights, DynoRun *run, const char *path, GError **error)
 {
-  g_autofree const char **metadata = dyno_saver_weights_metadata (run->engine->job);
+  g_auto (GStrv) metadata =
+      dyno_checkpoint_weights_metadata (run->engine->job, run->position.run_id);
   g_autoptr (GError) problem = NULL;
 
-  return !path || dyno_weights_save (weights, run->engine->graph, path, metadata, &problem)
+  return !path
+         || dyno_weights_save (weights, run->engine->graph, path, (const char *const *) metadata,
+                               &problem)
          || fail_to_save (run, problem, error);
 }
 
@@ -231,8 +235,17 @@ copy_file (DynoRun *run, const char *from, const char *to, GError **error)
          || fail_to_save (run, problem, error);
 }
 
+static gboolean
+is_same_file (const char *a, const char *b)
+{
+  GStatBuf one, other;
+
+  return g_stat (a, &one) == 0 && g_stat (b, &other) == 0 && one.st_dev == other.st_dev
+         && one.st_ino == other.st_ino;
+}
+
 /* The best of the parts of a run that were before this one, in a file that a checkpoint has beside
- * it. */
+ * it.  What an other run left there, or in the folder that this one goes on in, is not trusted. */
 gboolean
 dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 {
@@ -241,11 +254,16 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
   g_autofree char *beside = g_build_filename (folder, DYNO_WEIGHTS_NAME, NULL);
 
   g_clear_pointer (&run->best_path, g_free);
-  if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_IS_REGULAR))
+  if (run->position.best_epoch > 0 && dyno_checkpoint_owns_weights (beside, run->position.run_id))
     {
       run->best_path = g_strdup (own ? own : beside);
-      return !own || g_file_test (own, G_FILE_TEST_EXISTS) || copy_file (run, beside, own, error);
+      return !own || is_same_file (beside, own) || copy_file (run, beside, own, error);
     }
+  if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_EXISTS))
+    dyno_run_warn (run,
+                   _ ("“%s” is not of the run that is resumed: which weights are the best is found "
+                      "out anew, from the next validation on"),
+                   beside);
   run->position.best_epoch = 0; /* the next validation decides anew */
   run->position.best_val_loss = (double) NAN;
   return TRUE;

@@ -79,14 +79,6 @@ dyno_saver_free (DynoSaver *saver)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-const char **
-dyno_saver_weights_metadata (const DynoJob *job)
-{
-  const char *metadata[] = { "format", "pt", "model", job->model, NULL };
-
-  return g_memdup2 (metadata, sizeof metadata);
-}
-
 static DynoStateParts
 parts_of (const DynoSaver *saver, const DynoJob *job)
 {
@@ -123,7 +115,7 @@ read_back (DynoSaver *saver, Order *order)
 static void
 write_best (DynoSaver *saver, Order *order)
 {
-  g_autofree const char **metadata = dyno_saver_weights_metadata (order->job);
+  g_auto (GStrv) metadata = dyno_checkpoint_weights_metadata (order->job, order->position.run_id);
   g_autoptr (GError) problem = NULL;
   gboolean written = FALSE;
 
@@ -131,7 +123,7 @@ write_best (DynoSaver *saver, Order *order)
   if (saver->best_path)
     {
       written = dyno_weights_save (order->state->model, order->state->graph, saver->best_path,
-                                   metadata, &problem);
+                                   (const char *const *) metadata, &problem);
       saver->params.told (saver->best_path, TRUE, problem, saver->params.data);
     }
   g_mutex_lock (&saver->lock);

@@ -56,7 +56,4 @@ gboolean dyno_saver_check (DynoSaver *saver, GError **error);
 gboolean dyno_saver_has_saved (DynoSaver *saver);
 const DynoWeights *dyno_saver_get_best (DynoSaver *saver);
 
-/* Metadata of a weights file: key, value, ..., NULL; free the array alone. */
-const char **dyno_saver_weights_metadata (const DynoJob *job);
-
 G_END_DECLS

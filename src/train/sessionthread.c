@@ -77,6 +77,7 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
   run->position.best_val_metric = (double) NAN;
   run->position.best_val_loss = (double) NAN;
   g_clear_pointer (&run->best_path, g_free);
+  run->position.run_id = dyno_checkpoint_identify (run->engine->job, run->content_hash);
   if (!checkpoint)
     return dyno_engine_initialise (run->engine, &run->position.batches_tracked, error);
   if (!dyno_checkpoint_load (checkpoint, run->engine->program, run->engine->job, run->content_hash,

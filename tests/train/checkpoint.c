@@ -318,6 +318,59 @@ test_best_without_folder (void)
 }
 
 static void
+copy_to (const char *from, const char *to)
+{
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (from, &bytes, &size, NULL));
+  g_assert_true (g_file_set_contents (to, bytes, (gssize) size, NULL));
+}
+
+/* Weights that another run left where this one goes on, or beside its checkpoint, are never its
+ * best. */
+static void
+test_best_of_another_run_is_not_adopted (void)
+{
+  g_autofree char *own = test_folder (), *others = test_folder ();
+  g_autofree char *best = in_folder (own, "weights.safetensors"),
+                  *foreign = in_folder (others, "weights.safetensors"),
+                  *last = in_folder (own, "weights-last.safetensors");
+  g_autoptr (DynoJob) job = job_in ("mlp", own), other = job_in ("mlp", others);
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) misled = { 0 };
+  guint64 best_epoch;
+
+  test_job_set (job, "epochs=2", "lr=0.01", "schedule=constant", NULL);
+  test_job_set (other, "epochs=1", "lr=0.02", NULL);
+  test_run_good (&run, job);
+  best_epoch = run.best_epoch;
+  run_once (other);
+  test_run_clear (&run);
+
+  /* Nothing better comes, so the best is that of the first part. */
+  test_job_set (job, "epochs=3", "lr=0", "weight_decay=0", NULL);
+  job->resume = g_strdup (own);
+  g_free (g_steal_pointer (&job->out_dir));
+  job->out_dir = g_strdup (others);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.best_epoch, ==, best_epoch);
+  test_assert_same_file (foreign, best);
+
+  test_job_set (other, "lr=0.03", NULL);
+  run_once (other);
+  copy_to (foreign, best);
+  g_free (g_steal_pointer (&job->out_dir));
+  job->out_dir = g_strdup (own);
+  test_run_good (&misled, job);
+  g_assert_cmpuint (misled.best_epoch, ==, 3);
+  g_assert_true (test_has_warning (&misled, "not of the run"));
+  test_assert_same_file (best, last);
+  test_remove_tree (own);
+  test_remove_tree (others);
+}
+
+static void
 test_other_weights_are_named (void)
 {
   g_autofree char *a = test_folder (), *weights = in_folder (a, "weights.safetensors");
@@ -740,6 +793,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/best-is-kept", test_best_is_kept);
   g_test_add_func ("/train/weights/best-outlives-divergence", test_best_outlives_divergence);
   g_test_add_func ("/train/weights/best-without-a-folder", test_best_without_folder);
+  g_test_add_func ("/train/weights/best-of-another-run-is-not-adopted",
+                   test_best_of_another_run_is_not_adopted);
   g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
   g_test_add_func ("/train/checkpoint/state-that-is-not-finite-is-not-saved",
                    test_state_that_is_not_finite_is_not_saved);
