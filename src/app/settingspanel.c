@@ -3,6 +3,7 @@
  * expander.  How arrays are read is shown with the data set. */
 #include "settingspanel.h"
 #include "format.h"
+#include "obstacles.h"
 #include "row.h"
 #include "settingcontrol.h"
 #include <glib/gi18n.h>
@@ -32,7 +33,7 @@ show_rows (DynoSettingsPanel *self)
     {
       SettingRow *row = &g_array_index (self->rows, SettingRow, i);
       dyno_setting_control_set (row->control, dyno_settings_get_number (settings, row->info->key));
-      g_autofree char *reason = dyno_setup_get_reason (self->setup, row->info);
+      g_autofree char *reason = dyno_obstacle_to_change (self->setup, row->info);
       dyno_row_set_reason (DYNO_ROW (row->row), reason, _ (row->info->help));
       if (g_str_equal (row->info->key, "accumulate"))
         {

@@ -428,39 +428,6 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
   plan_later (self);
 }
 
-static char *
-describe_dependency (const DynoSettingInfo *info)
-{
-  double value = 0;
-  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
-  if (other->type == DYNO_SETTING_BOOL && value == 0)
-    /* Translators: title of a setting that is a switch */
-    return g_strdup_printf (_ ("Has no effect while “%s” is on."), _ (other->title));
-  if (other->type == DYNO_SETTING_BOOL)
-    return g_strdup_printf (_ ("Has no effect while “%s” is off."), _ (other->title));
-  /* Translators: title of a setting, and the value of it that is needed */
-  return g_strdup_printf (_ ("Has an effect only where “%s” is %s."), _ (other->title),
-                          dyno_words_choice (other->values[(guint) value]));
-}
-
-char *
-dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info)
-{
-  const DynoDeviceInfo *device = dyno_setup_get_device (self);
-  const DynoDatasetInfo *data = dyno_setup_get_info (self);
-  if (self->locked && info->live == DYNO_SETTING_LIVE_NO)
-    return g_strdup (_ ("Cannot be changed while a run goes on."));
-  if (g_str_equal (info->key, "amp") && device && !device->fp16)
-    return g_strdup (_ ("This device has no 16-bit floating point arithmetic, which AMP needs."));
-  if (g_str_equal (info->key, "image_size") && data && !data->resizable)
-    return g_strdup (_ ("Samples of this data set have one fixed size."));
-  if (g_str_equal (info->key, "data.val_split") && data && data->has_split)
-    return g_strdup (_ ("This data set brings its own validation part."));
-  if (!dyno_setting_counts (info, &self->job->settings))
-    return describe_dependency (info);
-  return NULL;
-}
-
 const DynoJobPlan *
 dyno_setup_get_plan (DynoSetup *self)
 {
@@ -471,25 +438,6 @@ const char *
 dyno_setup_get_advice (DynoSetup *self)
 {
   return self->advice;
-}
-
-char *
-dyno_setup_get_obstacle (DynoSetup *self)
-{
-  const DynoDatasetInfo *info = dyno_setup_get_info (self);
-  if (self->device_error)
-    return g_strdup (_ ("No device to train on."));
-  if (!self->devices)
-    return g_strdup (_ ("Looking for devices…"));
-  if (dyno_setup_get_opening (self, NULL))
-    return g_strdup (_ ("The data set is being opened."));
-  if (!info)
-    return g_strdup (_ ("Choose a data set first."));
-  if (info->n_samples == 0)
-    return g_strdup (_ ("This data set has no sample that can be read."));
-  if (info->target_kind == DYNO_TARGET_CLASS && info->n_classes < 2)
-    return g_strdup (_ ("This data set has a single class: there is nothing to tell apart."));
-  return g_strdup (self->advice);
 }
 
 void

@@ -64,14 +64,9 @@ gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, 
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 
-/* Why a setting cannot be changed now (translated; g_free), or NULL. */
-char *dyno_setup_get_reason (DynoSetup *self, const DynoSettingInfo *info);
-
 const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
 /* when it does not fit, or the plan's error; else NULL */
 const char *dyno_setup_get_advice (DynoSetup *self);
-/* Why Start must wait, in words; NULL: it may start.  g_free. */
-char *dyno_setup_get_obstacle (DynoSetup *self);
 
 void dyno_setup_set_locked (DynoSetup *self, gboolean locked);
 gboolean dyno_setup_is_locked (DynoSetup *self);

@@ -3,6 +3,7 @@
  * frees it in a thread.  Every trial becomes a line; nothing is taken back. */
 #include "tunepage.h"
 #include "format.h"
+#include "obstacles.h"
 #include "row.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -128,7 +129,7 @@ static void
 show_state (DynoTunePage *self)
 {
   gboolean active = self->tune != NULL;
-  g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
+  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
   gtk_widget_set_visible (self->start, !active);
   gtk_widget_set_visible (self->minutes, !active);
   gtk_widget_set_visible (self->minutes_label, !active);
@@ -220,7 +221,7 @@ drain (gpointer data)
 void
 dyno_tune_page_start (DynoTunePage *self)
 {
-  g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
+  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
   if (self->tune || (obstacle && !dyno_setup_get_plan (self->setup)))
     return;
   gtk_list_store_clear (self->trials);

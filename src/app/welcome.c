@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the right side shows before any run. */
 #include "welcome.h"
+#include "obstacles.h"
 #include "row.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -32,7 +33,7 @@ show_setup (DynoWelcome *self)
              "Dyno again. Without a card, Mesa's software driver (lavapipe) works too, slowly."));
       gtk_label_set_text (GTK_LABEL (self->cause), error->message);
     }
-  g_autofree char *obstacle = error ? NULL : dyno_setup_get_obstacle (self->setup);
+  g_autofree char *obstacle = error ? NULL : dyno_obstacle_to_start (self->setup);
   gtk_label_set_text (GTK_LABEL (self->obstacle), obstacle ? obstacle
                                                   : error
                                                       ? ""

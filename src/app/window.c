@@ -10,6 +10,7 @@
 #include "datapanel.h"
 #include "errorbar.h"
 #include "export-dialog.h"
+#include "obstacles.h"
 #include "presetpanel.h"
 #include "row.h"
 #include "runmonitor.h"
@@ -61,7 +62,7 @@ update_actions (DynoWindow *self)
            tuning = dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
   gboolean paused = status->state == DYNO_SESSION_PAUSED;
   gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
-  g_autofree char *obstacle = dyno_setup_get_obstacle (self->setup);
+  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   gboolean idle = is_idle (self);
   /* The tuner rules out by itself what does not fit, so it may start where a run may not. */

@@ -89,6 +89,8 @@ test_rows_are_whole (void)
                      || info->live == DYNO_SETTING_LIVE_NO);
       /* What a run must keep when it is resumed does not change in its middle. */
       g_assert_true (!info->same_on_resume || info->live == DYNO_SETTING_LIVE_NO);
+      /* A data set is opened before a preset is asked for its advice. */
+      g_assert_false (info->by_preset && info->opens_data);
       if (t->steps != DYNO_TUNABLE_NO)
         {
           g_assert_cmpfloat (t->minimum, >=, info->minimum);

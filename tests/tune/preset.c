@@ -144,6 +144,32 @@ test_apply (void)
   g_assert_cmpint (settings.workers, ==, MIN (8, g_get_num_processors ()));
 }
 
+/* What a preset advises are the settings that the table calls so, and no other. */
+static void
+test_apply_follows_the_table (void)
+{
+  g_autoptr (DynoPreset) preset = find ("rtx3090");
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  preset->amp = preset->pinned = preset->persistent_workers = FALSE;
+  preset->workers_max = 1;
+  for (guint i = 0; i < n; i++)
+    {
+      DynoSettings settings, before;
+
+      /* From a value that differs from the advice. */
+      dyno_settings_init (&before);
+      if (table[i].by_preset)
+        g_assert_true (dyno_settings_set_number (&before, table[i].key, table[i].maximum, NULL));
+      settings = before;
+      dyno_preset_apply (preset, DYNO_LEVEL_MAX, 512, &settings);
+      g_assert_cmpint (dyno_settings_get_number (&settings, table[i].key)
+                           != dyno_settings_get_number (&before, table[i].key),
+                       ==, table[i].by_preset);
+    }
+}
+
 /* No row is near 64x64 or 1024x1024: scaled by area, within limits. */
 static void
 test_apply_scales_by_area (void)
@@ -304,6 +330,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/preset/list-order", test_list_order);
   g_test_add_func ("/tune/preset/matches-the-card", test_match);
   g_test_add_func ("/tune/preset/applies-a-level", test_apply);
+  g_test_add_func ("/tune/preset/applies-what-the-table-says", test_apply_follows_the_table);
   g_test_add_func ("/tune/preset/scales-by-area", test_apply_scales_by_area);
   g_test_add_func ("/tune/preset/this-gpu", test_this_gpu);
   g_test_add_func ("/tune/preset/emulation-note", test_emulation_note);

@@ -452,6 +452,20 @@ def test_opens_a_folder_of_arrays_and_shows_their_axes(window):
     window.ready()
 
 
+def test_one_class_is_taken_on_request(window):
+    folder = os.path.join(HOME, 'one-class')
+    os.makedirs(folder, exist_ok=True)
+    write_npy(os.path.join(folder, 'X.npy'), (40, 16, 20, 3), '|u1', bytes(40 * 16 * 20 * 3))
+    write_npy(os.path.join(folder, 'y.npy'), (40,), '<i8', bytes(40 * 8))
+    window.ready()
+    window.open_settings(data=folder, data__one_class='true')
+    window.text('Taken as N, H, W, C')
+    window.ready()
+    window.open_settings(data__one_class='false')
+    window.text('Built in, drawn shapes')
+    window.ready()
+
+
 def test_settings_without_effect_cannot_be_changed(window):
     def can_be_changed(name, role=Atspi.Role.SPIN_BUTTON):
         return sensitive(window.find(role, name, state=there))
@@ -467,6 +481,8 @@ def test_settings_without_effect_cannot_be_changed(window):
     window.wait_for('no Momentum', lambda: not can_be_changed('Momentum'))
     assert not can_be_changed('Kernel autotuning', Atspi.Role.TOGGLE_BUTTON)
     assert can_be_changed('Learning rate')
+    window.open_settings(optimizer='sgd', deterministic='false')
+    window.wait_for('Momentum', lambda: can_be_changed('Momentum'))
     window.focus(Atspi.Role.TOGGLE_BUTTON, 'More Settings')
     window.press('More Settings', Atspi.Role.TOGGLE_BUTTON)
     window.ready()
@@ -593,7 +609,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
-         test_opens_a_folder_of_arrays_and_shows_their_axes, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
+         test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Why Start must wait, and why a setting cannot be changed now, in words. */
+#pragma once
+#include "setup.h"
+
+G_BEGIN_DECLS
+
+/* Both translated; g_free; NULL: nothing is in the way. */
+char *dyno_obstacle_to_start (DynoSetup *setup);
+char *dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info);
+
+G_END_DECLS
