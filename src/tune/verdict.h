@@ -2,7 +2,7 @@
 /* What the trials say: which settings deserve a proof, and which are the best once proofs ran.  No
  * device and no clock: it looks at trials alone.  Used by the tuner alone. */
 #pragma once
-#include "tune.h"
+#include "trial.h"
 
 G_BEGIN_DECLS
 
