@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of a run: one run at a time, what it leaves, and the log of a run that is resumed. */
+#include "runfolder.h"
+#include "train-test.h"
+#include <string.h>
+
+static DynoRunFolder *
+open_good (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  DynoRunFolder *folder = dyno_run_folder_open (path, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (folder);
+  return folder;
+}
+
+static void
+test_one_run_at_a_time (void)
+{
+  g_autofree char *path = test_folder ();
+  DynoRunFolder *folder = open_good (path);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (dyno_run_folder_open (path, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT);
+  g_assert_nonnull (strstr (error->message, "Another run"));
+  g_assert_nonnull (strstr (error->message, path));
+  dyno_run_folder_free (folder);
+  dyno_run_folder_free (open_good (path));
+  test_remove_tree (path);
+}
+
+/* A folder that was made for a run which then did not begin is removed, with those above it that
+ * were made with it; one that was there stays. */
+static void
+test_not_begun_leaves_nothing (void)
+{
+  g_autofree char *path = test_folder (), *above = g_build_filename (path, "a", NULL),
+                  *deep = g_build_filename (above, "b", "c", NULL);
+
+  dyno_run_folder_free (open_good (deep));
+  g_assert_false (g_file_test (above, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (path, G_FILE_TEST_IS_DIR));
+  dyno_run_folder_free (open_good (path));
+  g_assert_true (g_file_test (path, G_FILE_TEST_IS_DIR));
+  test_remove_tree (path);
+}
+
+/* Rows past the checkpoint are of steps that are done again. */
+static void
+test_recalls_up_to_a_step (void)
+{
+  g_autofree char *path = test_folder ();
+  DynoRunFolder *folder = open_good (path);
+  g_autoptr (DynoMetrics) none = dyno_metrics_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (dyno_run_folder_begin (folder, none, &error));
+  for (guint64 step = 1; step <= 6; step++)
+    {
+      DynoStepMetrics row = { .step = step, .epoch = (step + 2) / 3, .loss = 1.0 / (double) step };
+      DynoEpochMetrics epoch = { .epoch = row.epoch, .step = step, .val_loss = row.loss };
+
+      g_assert_true (dyno_run_folder_add_step (folder, &row, &error));
+      if (step % 3 == 0)
+        g_assert_true (dyno_run_folder_add_epoch (folder, &epoch, &error));
+    }
+  g_assert_no_error (error);
+  dyno_run_folder_free (folder);
+  for (guint64 last = 0; last <= 7; last++)
+    {
+      g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+      DynoStepMetrics row;
+      DynoEpochMetrics epoch;
+
+      dyno_run_folder_recall (path, last, metrics);
+      g_assert_cmpuint (dyno_metrics_get_steps (metrics), ==, MIN (last, 6));
+      g_assert_cmpuint (dyno_metrics_get_epochs (metrics), ==, MIN (last, 6) / 3);
+      if (last == 0)
+        continue;
+      g_assert_cmpuint (dyno_metrics_copy_steps (metrics, MIN (last, 6) - 1, 1, &row), ==, 1);
+      g_assert_cmpuint (row.step, ==, MIN (last, 6));
+      if (last < 3)
+        continue;
+      g_assert_cmpuint (dyno_metrics_copy_epochs (metrics, 0, 1, &epoch), ==, 1);
+      g_assert_cmpuint (epoch.step, ==, 3);
+      g_assert_cmpuint (epoch.epoch, ==, 1);
+      g_assert_cmpfloat_with_epsilon (epoch.val_loss, 1.0 / 3, 1e-8);
+    }
+  test_remove_tree (path);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/runfolder/one-run-at-a-time", test_one_run_at_a_time);
+  g_test_add_func ("/train/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
+  g_test_add_func ("/train/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
+  return g_test_run ();
+}
