@@ -361,7 +361,8 @@ has_note (char **notes, const char *words)
 static void
 test_notes_tell_what_may_be_a_mistake (void)
 {
-  static const guint64 fair[] = { 40, 30, 50 }, holes[] = { 40, 0, 1, 30 }, uneven[] = { 999, 1 };
+  static const guint64 fair[] = { 40, 30, 50 }, holes[] = { 40, 0, 1, 30 }, uneven[] = { 999, 1 },
+                       many[] = { 40, 0, 0, 30, 0, 0, 0, 0, 0 };
   static const struct {
     const guint64 *counts;
     guint32 n_classes;
@@ -371,6 +372,7 @@ test_notes_tell_what_may_be_a_mistake (void)
   } cases[] = {
     { fair, 3, 0, 0, NULL, NULL },
     { holes, 4, 0, 2, "no sample of class “1”", "no validation sample of class “2”" },
+    { many, 9, 0, 1, "of class “1”, “2”, “4”, “5”, “6” and 2 more: it stays", NULL },
     { fair, 3, 60, 2, "no training sample of class “2”", "no validation sample of class “0”" },
     { uneven, 2, 0, 2, "“0” has 999 samples and “1” has 1|99.9 %",
       "no validation sample of class “1”" },

@@ -377,6 +377,31 @@ test_samples_that_are_not_finite (void)
     }
 }
 
+/* IEEE 754 binary16, down to its smallest. */
+static void
+test_half_precision (void)
+{
+  static const struct {
+    guint16 bits;
+    double value;
+  } cases[] = { { 0x0000, 0 },
+                { 0x0001, 5.9604644775390625e-8 },
+                { 0x8001, -5.9604644775390625e-8 },
+                { 0x03ff, 6.097555160522461e-5 },
+                { 0x0400, 6.103515625e-5 },
+                { 0x3555, 0.333251953125 },
+                { 0x3c00, 1 },
+                { 0xc000, -2 },
+                { 0x7bff, 65504 } };
+  const DynoNpyHeader header = { .kind = 'f', .item_bytes = 2 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint16 bits = cases[i].bits;
+      g_assert_cmpfloat (dyno_npy_get_double (&header, (const guint8 *) &bits), ==, cases[i].value);
+    }
+}
+
 static void
 test_lying_headers (void)
 {
@@ -476,6 +501,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npy/content-hash-sees-targets-and-shape",
                    test_content_hash_sees_targets_and_shape);
   g_test_add_func ("/data/npy/samples-that-are-not-finite", test_samples_that_are_not_finite);
+  g_test_add_func ("/data/npy/half-precision", test_half_precision);
   g_test_add_func ("/data/npy/lying-headers", test_lying_headers);
   g_test_add_func ("/data/npy/huge-header-is-refused", test_huge_header_is_refused);
   g_test_add_func ("/data/npy/targets-that-do-not-fit", test_targets_that_do_not_fit);

@@ -62,6 +62,8 @@ test_same_spec (void)
   c.constants[0] = 2;
   g_assert_true (test_kernel (device, &b) == kernel);
   g_assert_true (test_kernel (device, &c) != kernel);
+  g_assert_true (dyno_kernel_spec_equal (&a, &b));
+  g_assert_false (dyno_kernel_spec_equal (&a, &c));
   g_assert_cmpuint (dyno_kernel_spec_hash (&a), ==, dyno_kernel_spec_hash (&b));
   g_assert_cmpuint (dyno_kernel_get_spec (kernel)->constants[0], ==, 1);
   test_device_done (device);
@@ -105,6 +107,12 @@ test_fp16_subgroup (void)
   spec.subgroup_size = 1024 * 1024;
   g_assert_null (dyno_kernel_get (device, &spec, &error));
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER);
+  g_clear_error (&error);
+  spec.subgroup_size = info->subgroup_max;
+  spec.local_size[0] = info->subgroup_max + 1;
+  g_assert_null (dyno_kernel_get (device, &spec, &error));
+  g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER);
+  g_assert_nonnull (strstr (error->message, "no multiple of the subgroup size"));
   test_device_done (device);
 }
 

@@ -54,6 +54,7 @@ test_csv (void)
     dyno_metrics_add_step (metrics, &step);
   dyno_metrics_add_epoch (metrics, &epoch);
   step.loss = (double) INFINITY;
+  step.metrics[0] = (double) -INFINITY;
   dyno_metrics_add_step (metrics, &step);
   text = dyno_metrics_to_csv (metrics);
   lines = g_strsplit (text, "\n", -1);
@@ -66,7 +67,7 @@ test_csv (void)
   g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0.5,0.75,0.05,"));
   g_assert_true (g_str_has_suffix (lines[1], ",0.0000,,,,,,,,"));
   g_assert_nonnull (strstr (lines[2], ",1.5,0.25,1,2.25,nan,0.125,"));
-  g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,"));
+  g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,-inf,0.75,"));
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
   g_assert_cmpuint (rows[0].step, ==, 3);
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 9, 5, rows), ==, 0);
@@ -79,6 +80,8 @@ test_csv (void)
                  && epoch.val_metrics[1] == 0.125 && epoch.step == 2);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
   g_assert_false (has_epoch);
+  g_assert_true (dyno_metrics_csv_parse (csv, lines[4], &step, &epoch, &has_epoch));
+  g_assert_true (isinf (step.loss) > 0 && isinf (step.metrics[0]) < 0);
   lines[1][20] = '\0'; /* a line that was cut */
   g_assert_false (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
   setlocale (LC_ALL, "C");

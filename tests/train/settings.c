@@ -505,6 +505,32 @@ test_plan (void)
   g_assert_cmpint (larger.fitting_batch, ==, plan.fitting_batch);
 }
 
+/* What it offers, in place of batches that are added up already too, is as many samples a step. */
+static void
+check_advised_batch (DynoJob *job, const DynoJobPlan *plan)
+{
+  for (gint64 accumulate = 1; accumulate <= 3; accumulate += 2)
+    {
+      g_autofree char *advice = NULL;
+      const char *at;
+      gint64 batch, parts;
+
+      job->settings.accumulate = accumulate;
+      advice = dyno_job_plan_advice (job, plan);
+      at = strstr (advice, "batch_size ");
+      g_assert_nonnull (at);
+      batch = g_ascii_strtoll (at + strlen ("batch_size "), NULL, 10);
+      at = strstr (at, "accumulate ");
+      g_assert_nonnull (at);
+      parts = g_ascii_strtoll (at + strlen ("accumulate "), NULL, 10);
+      g_assert_cmpint (batch, >, 0);
+      g_assert_cmpint (batch, <=, plan->fitting_batch);
+      g_assert_cmpint (batch * parts, >=, job->settings.batch_size * accumulate);
+      g_assert_cmpint (batch * parts, <, job->settings.batch_size * accumulate + parts);
+    }
+  job->settings.accumulate = 1;
+}
+
 static void
 test_plan_over_budget (void)
 {
@@ -523,6 +549,7 @@ test_plan_over_budget (void)
   advice = dyno_job_plan_advice (job, &plan);
   g_assert_nonnull (strstr (advice, "1.00 GiB"));
   g_assert_nonnull (strstr (advice, "accumulate"));
+  check_advised_batch (job, &plan);
   job->settings.vram_budget = 1 << 20;
   g_assert_true (dyno_job_plan (job, &images, &card, &plan, &error));
   g_assert_cmpint (plan.fitting_batch, ==, 0);
@@ -650,26 +677,32 @@ test_one_class_is_refused (void)
   g_assert_nonnull (strstr (error->message, "resnet18"));
 }
 
-/* The parts that are counted from the facts are those that the data set is divided into. */
+/* The parts that are counted from the facts are those that the data set is divided into, also where
+ * no class can spare a sample. */
 static void
 test_parts (void)
 {
+  static const char *const locations[] = { "builtin:shapes?size=16&samples=211&classes=7",
+                                           "builtin:shapes?size=16&samples=7&classes=7",
+                                           "builtin:shapes?size=16&samples=9&classes=7" };
   static const double fractions[] = { 0, 0.001, 0.01, 0.1, 0.25, 0.9 };
   g_autoptr (DynoJob) job = resnet_job ();
-  g_autoptr (DynoDataset) dataset = dyno_dataset_open (
-      "builtin:shapes?size=16&samples=211&classes=7", NULL, NULL, NULL, NULL, NULL);
 
-  for (guint i = 0; i < G_N_ELEMENTS (fractions); i++)
-    {
-      g_autoptr (GArray) train = NULL, validation = NULL;
-      guint64 n_train, n_validation;
+  for (guint d = 0; d < G_N_ELEMENTS (locations); d++)
+    for (guint i = 0; i < G_N_ELEMENTS (fractions); i++)
+      {
+        g_autoptr (DynoDataset) dataset =
+            dyno_dataset_open (locations[d], NULL, NULL, NULL, NULL, NULL);
+        g_autoptr (GArray) train = NULL, validation = NULL;
+        guint64 n_train, n_validation;
 
-      job->settings.data_val_split = fractions[i];
-      dyno_job_count_parts (job, dyno_dataset_get_info (dataset), &n_train, &n_validation);
-      dyno_dataset_split (dataset, fractions[i], 1, &train, &validation);
-      g_assert_cmpuint (n_train, ==, train->len);
-      g_assert_cmpuint (n_validation, ==, validation->len);
-    }
+        g_assert_nonnull (dataset);
+        job->settings.data_val_split = fractions[i];
+        dyno_job_count_parts (job, dyno_dataset_get_info (dataset), &n_train, &n_validation);
+        dyno_dataset_split (dataset, fractions[i], 1, &train, &validation);
+        g_assert_cmpuint (n_train, ==, train->len);
+        g_assert_cmpuint (n_validation, ==, validation->len);
+      }
 }
 
 /* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked

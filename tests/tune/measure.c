@@ -13,7 +13,7 @@ test_warm_up (void)
   gint64 time_us = 5 * MS;
 
   for (guint i = 0; i < 3; i++)
-    dyno_measure_step (&m, time_us += 20000 * MS, 19000, 1, 7);
+    dyno_measure_step (&m, time_us += 20000 * MS, 19000, 1, i == 1 ? 11 : 7);
   for (guint i = 0; i < 4; i++)
     {
       g_assert_false (dyno_measure_is_enough (&m, 0));
@@ -25,7 +25,7 @@ test_warm_up (void)
   g_assert_cmpfloat (dyno_measure_step_ms (&m), ==, 10);
   g_assert_cmpuint (m.counted, ==, 4);
   g_assert_cmpfloat (m.wait_ms, ==, 8);
-  g_assert_cmpuint (m.vram_bytes, ==, 9);
+  g_assert_cmpuint (m.vram_bytes, ==, 11); /* the most, wherever it was */
   g_assert_false (m.nonfinite);
 }
 

@@ -210,6 +210,33 @@ test_this_gpu (void)
   g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET);
 }
 
+/* A batch of this GPU follows its memory, and is half as large where it computes in fp32. */
+static void
+test_this_gpu_follows_its_memory (void)
+{
+  for (guint fp16 = 0; fp16 < 2; fp16++)
+    for (guint64 gib = 8; gib <= 16; gib *= 2)
+      {
+        DynoDeviceInfo device = { .name = "Some card",
+                                  .type = DYNO_DEVICE_TYPE_DISCRETE,
+                                  .vram_bytes = gib * GIB,
+                                  .fp16 = fp16 };
+        g_autoptr (GError) error = NULL;
+        g_autoptr (DynoPreset) preset = dyno_preset_find ("this-gpu", &device, &error);
+        const DynoPresetRow *row;
+        guint64 unit = fp16 ? gib : gib / 2;
+
+        g_assert_no_error (error);
+        g_assert_cmpint (preset->amp, ==, fp16);
+        g_assert_cmpuint (preset->n_rows, ==, 2);
+        row = &preset->rows[1];
+        g_assert_cmpuint (row->image_size, ==, 224);
+        g_assert_cmpuint (row->batch_safe, ==, 2 * unit);
+        g_assert_cmpuint (row->batch_recommended, ==, 3 * unit / 8 * 8);
+        g_assert_cmpuint (row->batch_max, ==, 4 * unit);
+      }
+}
+
 static void
 test_emulation_note (void)
 {
@@ -333,6 +360,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/preset/applies-what-the-table-says", test_apply_follows_the_table);
   g_test_add_func ("/tune/preset/scales-by-area", test_apply_scales_by_area);
   g_test_add_func ("/tune/preset/this-gpu", test_this_gpu);
+  g_test_add_func ("/tune/preset/this-gpu-follows-its-memory", test_this_gpu_follows_its_memory);
   g_test_add_func ("/tune/preset/emulation-note", test_emulation_note);
   g_test_add_func ("/tune/preset/bad-values-take-defaults", test_bad_values_take_defaults);
   g_test_add_func ("/tune/preset/refuses-without-memory", test_refuses_without_memory);
