@@ -1,9 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), dy behind the relu's mask; (N,
- * H, W, C) all.  MASK_X=1, MASK_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes the masked dy to
- * dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own memory.
- * STRIDE is a multiple of CVECS. */
+/* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
+ * behind the relu's mask; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then mean
+ * (dy * xhat), over n, h, w.  MASK_X=1, MASK_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes the
+ * masked dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own
+ * memory.  STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"

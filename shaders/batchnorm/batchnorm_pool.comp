@@ -4,8 +4,8 @@
  * beta [max (., 0) with RELU=1]; x is (N, H, W, C).  Places outside x never win; of equal values
  * the first in scan order, and NaN wins (whichever).  Values are compared as y holds them, rounded
  * to half with HALF=1.
- * KEEP=1 keeps for the backward pass the place in the window, a byte an element, NOWHERE where the
- * relu stops the gradient; and x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply.
+ * KEEP=1 keeps for the backward pass the place in the window, one byte per element, NOWHERE where
+ * the relu stops the gradient; and x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply.
  *
  * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is
  * loaded and normalised once, and reduced to the largest value of each window's columns; the row

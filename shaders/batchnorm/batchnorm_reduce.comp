@@ -1,10 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Sums of dy and dy * xhat of a channel over a group's rows, xhat = (x - mean) * invstd; (ROWS,
- * CVECS * LANES) all.  dy is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1
- * from y > 0.  MASK_STORE=1 writes the masked dy back into dy, where it is the residual's gradient
- * from then on.  REMATERIALISE=1 writes y, which was dropped, from x again: max (y, 0) where MASK_X
- * says that a relu made it.  UNROLL rows are loaded at once. */
+/* partials[group][0][c] = sum of dy[r][c], partials[group][1][c] = sum of dy[r][c] * xhat[r][c],
+ * over the rows r of a group; xhat = (x - mean[c]) * invstd[c]; x, y, dy (ROWS, CVECS * LANES).  dy
+ * is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1 from y > 0.
+ * MASK_STORE=1 writes the masked dy back into dy, where it is the residual's gradient from then on.
+ * REMATERIALISE=1 writes y, which was dropped, from x again: max (y, 0) where MASK_X says that a
+ * relu made it.  UNROLL rows are loaded at once. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"

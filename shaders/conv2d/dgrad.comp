@@ -1,8 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx[n][y][x][c] (+)= sum over ky, kx, k with y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx =
- * ox * STRIDE_W of
- *                     dy[n][oy][ox][k] * weight[ky][kx][c][k]
+/* dx[n][y][x][c] (+)= sum over ky, kx, k of dy[n][oy][ox][k] * weight[ky][kx][c][k]
+ *     where y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W
  *
  * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the
  * same taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first +

@@ -2,10 +2,10 @@
 /* What first_forward.comp and first_wgrad.comp share: a convolution of at most four channels by
  * matrix units, without gathering.
  *
- * A patch of the image lies in shared memory, CHANNELS = 8 / STRIDE_W channels a pixel, so that the
- * windows of neighbouring outputs begin 16 bytes apart: 16 outputs side by side meet a row of taps
- * as a 16 x 16 fragment whose rows overlap in memory.  What a fragment takes in beyond the row of
- * taps is multiplied by weights that are zero.
+ * A patch of the image lies in shared memory, CHANNELS = 8 / STRIDE_W channels per pixel, so that
+ * the windows of neighbouring outputs begin 16 bytes apart: 16 outputs side by side meet a row of
+ * taps as a 16 x 16 fragment whose rows overlap in memory.  What a fragment takes in beyond the row
+ * of taps is multiplied by weights that are zero.
  *
  * Macros by the kernel's spec:
  *   CHANNELS   kept of a pixel

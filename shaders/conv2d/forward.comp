@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
- *                   x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
+ *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
  *
  * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
  * lies in memory as it is needed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the passes of the convolution share: shapes, the walk over taps and channels, the tile of a
- * workgroup, the store.  Offsets count chunks of 16 bytes, in 32 bits: 64 GiB a tensor. */
+ * workgroup, the store.  Offsets count chunks of 16 bytes, in 32 bits: 64 GiB per tensor. */
 #ifndef DYNO_CONV2D_GEOMETRY_GLSL
 #define DYNO_CONV2D_GEOMETRY_GLSL
 #include "conv2d.h"
@@ -40,7 +40,7 @@ DYNO_PUSH (DynoConv2dPush, p);
 #include "gemm-statistics.glsl"
 
 /* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as
- * ever.  The K axis (for wgrad the M axis) then counts four channels a tap: half of the product
+ * ever.  The K axis (for wgrad the M axis) then counts four channels per tap: half of the product
  * would be multiplication by pad lanes.  In fp16 a chunk is two taps side by side, so a row of taps
  * is as long as an even number of them; the odd one's weight is zero. */
 #if FEW

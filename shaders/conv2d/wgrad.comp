@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
- *                          x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
+ *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
  *
  * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
  * long side is cut into splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums,

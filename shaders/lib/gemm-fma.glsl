@@ -22,34 +22,37 @@ uint stage = 0; /* first K of the tile that is put or multiplied */
 
 /* Puts a chunk that lies along K (TRANSPOSE) or along the row into a tile. */
 #if HALF
-#define PUT_ALONG_K(tile, stride, chunk, k, line)                                                                           \
-  {                                                                                                                         \
-    vec2 h0 = unpackHalf2x16 (chunk.x), h1 = unpackHalf2x16 (chunk.y);                                                      \
-    vec2 h2 = unpackHalf2x16 (chunk.z), h3 = unpackHalf2x16 (chunk.w);                                                      \
-    tile[((k) + 0) * stride + (line) / 4][(line) % 4] = h0.x;                                                               \
-    tile[((k) + 1) * stride + (line) / 4][(line) % 4] = h0.y;                                                               \
-    tile[((k) + 2) * stride + (line) / 4][(line) % 4] = h1.x;                                                               \
-    tile[((k) + 3) * stride + (line) / 4][(line) % 4] = h1.y;                                                               \
-    tile[((k) + 4) * stride + (line) / 4][(line) % 4] = h2.x;                                                               \
-    tile[((k) + 5) * stride + (line) / 4][(line) % 4] = h2.y;                                                               \
-    tile[((k) + 6) * stride + (line) / 4][(line) % 4] = h3.x;                                                               \
-    tile[((k) + 7) * stride + (line) / 4][(line) % 4] = h3.y;                                                               \
+#define PUT_ALONG_K(tile, stride, chunk, k, line)                      \
+  {                                                                    \
+    vec2 h0 = unpackHalf2x16 (chunk.x), h1 = unpackHalf2x16 (chunk.y); \
+    vec2 h2 = unpackHalf2x16 (chunk.z), h3 = unpackHalf2x16 (chunk.w); \
+    tile[((k) + 0) * stride + (line) / 4][(line) % 4] = h0.x;          \
+    tile[((k) + 1) * stride + (line) / 4][(line) % 4] = h0.y;          \
+    tile[((k) + 2) * stride + (line) / 4][(line) % 4] = h1.x;          \
+    tile[((k) + 3) * stride + (line) / 4][(line) % 4] = h1.y;          \
+    tile[((k) + 4) * stride + (line) / 4][(line) % 4] = h2.x;          \
+    tile[((k) + 5) * stride + (line) / 4][(line) % 4] = h2.y;          \
+    tile[((k) + 6) * stride + (line) / 4][(line) % 4] = h3.x;          \
+    tile[((k) + 7) * stride + (line) / 4][(line) % 4] = h3.y;          \
   }
-#define PUT_ALONG_LINE(tile, stride, chunk, k, line)                                                                        \
-  {                                                                                                                         \
-    tile[(k) * stride + (line) / 4] = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y));                            \
-    tile[(k) * stride + (line) / 4 + 1] = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w));                        \
+#define PUT_ALONG_LINE(tile, stride, chunk, k, line)                                             \
+  {                                                                                              \
+    tile[(k) * stride + (line) / 4] =                                                            \
+        vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y));                               \
+    tile[(k) * stride + (line) / 4 + 1] =                                                        \
+        vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w));                               \
   }
 #else
-#define PUT_ALONG_K(tile, stride, chunk, k, line)                                                                           \
-  {                                                                                                                         \
-    vec4 f = uintBitsToFloat (chunk);                                                                                       \
-    tile[((k) + 0) * stride + (line) / 4][(line) % 4] = f.x;                                                                \
-    tile[((k) + 1) * stride + (line) / 4][(line) % 4] = f.y;                                                                \
-    tile[((k) + 2) * stride + (line) / 4][(line) % 4] = f.z;                                                                \
-    tile[((k) + 3) * stride + (line) / 4][(line) % 4] = f.w;                                                                \
+#define PUT_ALONG_K(tile, stride, chunk, k, line)            \
+  {                                                          \
+    vec4 f = uintBitsToFloat (chunk);                        \
+    tile[((k) + 0) * stride + (line) / 4][(line) % 4] = f.x; \
+    tile[((k) + 1) * stride + (line) / 4][(line) % 4] = f.y; \
+    tile[((k) + 2) * stride + (line) / 4][(line) % 4] = f.z; \
+    tile[((k) + 3) * stride + (line) / 4][(line) % 4] = f.w; \
   }
-#define PUT_ALONG_LINE(tile, stride, chunk, k, line) tile[(k) * stride + (line) / 4] = uintBitsToFloat (chunk);
+#define PUT_ALONG_LINE(tile, stride, chunk, k, line) \
+  tile[(k) * stride + (line) / 4] = uintBitsToFloat (chunk);
 #endif
 
 void
@@ -161,7 +164,8 @@ gemm_run (uint trips)
 #if STATISTICS
           vec4 stored = sum[i][j];
 #if HALF
-          stored = vec4 (unpackHalf2x16 (packHalf2x16 (stored.xy)), unpackHalf2x16 (packHalf2x16 (stored.zw)));
+          stored = vec4 (unpackHalf2x16 (packHalf2x16 (stored.xy)),
+                         unpackHalf2x16 (packHalf2x16 (stored.zw)));
 #endif
           vec4 d = stored - pivot[j];
           column_sum[j] += d;

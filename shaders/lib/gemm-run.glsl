@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop over the tile of gemm.glsl.  The file that includes this has defined before
- *   GemmChunk gemm_a (uint i), gemm_b (uint i)   the chunks of the current K tile, zero outside of the matrices
- *   void gemm_next ()                          on to the next K tile (and with LANES gemm_next_group)
- *   bool gemm_row (uint row)                   row of the tile: TRUE when it is to be stored; remembers where
- *   void gemm_store (uint column, vec4 v)      four columns of the remembered row, column of the tile a multiple of 4
- *   void gemm_store2 (uint column, vec4 v, vec4 w)   eight columns
- *   u32vec4 gemm_old (uint column)             with matrix units, without SUMS_OUT: eight columns that are in memory, to be added to
- *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)   likewise: eight columns, rounded to fp16
+ *   GemmChunk gemm_a (uint i), gemm_b (uint i)
+ *       the chunks of the current K tile, zero outside of the matrices
+ *   void gemm_next ()
+ *       on to the next K tile (and with LANES gemm_next_group)
+ *   bool gemm_row (uint row)
+ *       row of the tile: TRUE when it is to be stored; remembers where
+ *   void gemm_store (uint column, vec4 v)
+ *       four columns of the remembered row, column of the tile a multiple of 4
+ *   void gemm_store2 (uint column, vec4 v, vec4 w)
+ *       eight columns
+ *   u32vec4 gemm_old (uint column)
+ *       with matrix units, without SUMS_OUT: eight columns that are in memory, to be added to
+ *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
+ *       likewise: eight columns, rounded to fp16
  * and calls gemm_run (number of K tiles).
  *
  * Invariant of the loop: while one K tile is multiplied out of shared memory the next one is on its

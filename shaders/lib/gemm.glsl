@@ -4,11 +4,16 @@
  * A workgroup makes one BM x BN tile of C = A B in K tiles of BK.  Macros by the kernel's spec:
  *   HALF           1: A and B are fp16 in memory, 0: fp32; sums are fp32 always
  *   BM, BN, BK     the tile
- *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN / TN)
- *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 * (BM / SM) * (BN / SN)
- *   STAGES         without matrix units: K tiles in shared memory at a time, 1 or 2; with two there is one barrier a tile
- *   STRAIGHT       1: loads are issued after the last K tile too, from the start of memory and for nothing; so there is no branch
- *                  between loads and multiplications, and the compiler mixes them.  Not for wgrad, which has registers to lose
+ *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN /
+ *                  TN)
+ *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 *
+ *                  (BM / SM) * (BN / SN)
+ *   STAGES         without matrix units: K tiles in shared memory at a time, 1 or 2; with two there
+ *                  is one barrier per tile
+ *   STRAIGHT       1: loads are issued after the last K tile too, from the start of memory, and
+ *                  their values are not used; so there is no branch between loads and
+ *                  multiplications, and the compiler mixes them.  Not for wgrad, which has
+ *                  registers to lose
  *   PATCH, TAPS    with matrix units: gemm-patch.glsl, see there
  *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; loads are those of four K
  *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix units, one source for both extensions: 16x16x16, fp16 x fp16 + fp32, one tile a subgroup.
+/* Matrix units, one source for both extensions: 16x16x16, fp16 x fp16 + fp32, one tile per
+ * subgroup.
  * A kernel that includes this (after types.glsl) is compiled with MATRIX_KHR=1 or MATRIX_NV=1.
  *
  *   MATRIX_A a; MATRIX_B b; MATRIX_C c = MATRIX_C (0.0);
@@ -32,7 +33,8 @@
 #define MATRIX_B                                     fcoopmatNV<16, gl_ScopeSubgroup, 16, 16>
 #define MATRIX_C                                     fcoopmatNV<32, gl_ScopeSubgroup, 16, 16>
 #define MATRIX_C16                                   fcoopmatNV<16, gl_ScopeSubgroup, 16, 16>
-#define MATRIX_LOAD_ROWS(m, array, first, stride)    coopMatLoadNV (m, array, (first), (stride), false)
+#define MATRIX_LOAD_ROWS(m, array, first, stride) \
+  coopMatLoadNV (m, array, (first), (stride), false)
 #define MATRIX_LOAD_COLUMNS(m, array, first, stride) \
   coopMatLoadNV (m, array, (first), (stride), true)
 #define MATRIX_STORE_ROWS(m, array, first, stride) \

@@ -51,13 +51,17 @@
 
 layout (local_size_x = LOCAL_X, local_size_y = LOCAL_Y, local_size_z = LOCAL_Z) in;
 
-#define DYNO_BUFFER_IN(Name, type, alignment)                                                                            \
-  layout (buffer_reference, scalar, buffer_reference_align = alignment) readonly buffer Name { type v[]; }
-#define DYNO_BUFFER_OUT(Name, type, alignment)                                                                           \
-  layout (buffer_reference, scalar, buffer_reference_align = alignment) writeonly buffer Name { type v[]; }
-#define DYNO_BUFFER_INOUT(Name, type, alignment)                                                                         \
-  layout (buffer_reference, scalar, buffer_reference_align = alignment) buffer Name { type v[]; }
+#define DYNO_BUFFER_IN(Name, type, alignment) \
+  layout (buffer_reference, scalar, buffer_reference_align = alignment) \
+  readonly buffer Name { type v[]; }
+#define DYNO_BUFFER_OUT(Name, type, alignment) \
+  layout (buffer_reference, scalar, buffer_reference_align = alignment) \
+  writeonly buffer Name { type v[]; }
+#define DYNO_BUFFER_INOUT(Name, type, alignment) \
+  layout (buffer_reference, scalar, buffer_reference_align = alignment) \
+  buffer Name { type v[]; }
 
-#define DYNO_PUSH(Struct, name) layout (push_constant, std430) uniform Struct##Block { Struct name; }
+#define DYNO_PUSH(Struct, name) \
+  layout (push_constant, std430) uniform Struct##Block { Struct name; }
 
 #endif

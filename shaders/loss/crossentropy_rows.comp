@@ -1,10 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* A workgroup a row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING) one-hot
- * + SMOOTHING / C; accuracy = 1 when the first of the largest logits is the target's; with TOP5=1,
- * top5 = 1 when less than five classes are before the target: those with a larger logit, or an equal
- * one and a smaller number.  GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.  Rows from
- * n_valid on, and rows whose target is no class, count nothing and get a zero gradient.
+/* One workgroup per row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING)
+ * one-hot + SMOOTHING / C; accuracy = 1 when the first of the largest logits is the target's; with
+ * TOP5=1, top5 = 1 when less than five classes are before the target: those with a larger logit, or
+ * an equal one and a smaller number.  GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.
+ * Rows from n_valid on, and rows whose target is no class, count nothing and get a zero gradient.
  * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
  * LOCAL_X-th access; the parts are joined in one order by all of them. */
 #include "types.glsl"

@@ -1,12 +1,12 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* A workgroup a row of the prediction (N, C): loss = mean over C of (x - t)^2, first metric = mean
- * of |x - t|; with PER_OUTPUT=1 the C others are |x - t| of each output; t (N, C) floats, dense.
- * STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and metrics are
- * of that, in the targets' unit, the gradient of (x - (t - mean) / deviation)^2 / 8, whose curvature
- * is the most that cross entropy has: one learning rate then suits both.  GRADIENT=1 writes
- * 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and get a zero
- * gradient. */
+/* One workgroup per row of the prediction (N, C): loss = mean over C of (x - t)^2, first metric =
+ * mean of |x - t|; with PER_OUTPUT=1 the C others are |x - t| of each output; t (N, C) floats,
+ * dense.  STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and
+ * metrics are of that, in the targets' unit, the gradient of (x - (t - mean) / deviation)^2 / 8,
+ * whose curvature is the most that cross entropy has: one learning rate then suits both.
+ * GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and
+ * get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL; places outside x
  * count as -inf; of equal ones the first in scan order, and NaN wins, as in PyTorch.  ARGMAX=1
- * keeps the place in the window, a byte an element. */
+ * keeps the place in the window, one byte per element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET a channel; samples from n_valid
- * on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
+/* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET per channel; samples from
+ * n_valid on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
  * element).
  * FLIP=1: a sample is mirrored left to right when its seed, as a number in [0, 1), is below
  * FLIP_PROBABILITY.

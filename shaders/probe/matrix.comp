@@ -1,6 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c = a b + c, one tile of 16 x 16 a workgroup of one subgroup: compiled to learn what the shader
+/* c = a b + c, one tile of 16 x 16 per workgroup of one subgroup: compiled to learn what the shader
  * compiler knows.  Without a matrix macro it is an empty kernel. */
 #include "types.glsl"
 #include "matrix.glsl"

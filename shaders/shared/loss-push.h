@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the losses.  A row's results are floats: its loss, then its metrics in the order
- * that the op declares them, then zeros up to a multiple of four. */
+/* Push constants of the losses.  A row's results are floats: its loss, then its metrics in the
+ * order that the op declares them, then zeros up to a multiple of four. */
 #ifndef DYNO_SHARED_LOSS_PUSH_H
 #define DYNO_SHARED_LOSS_PUSH_H
 #include "compat.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Push constants of the optimizer.  Partials are (sum of squares of unscaled gradients, count of
- * Inf and NaN) a workgroup. */
+ * Inf and NaN) per workgroup. */
 #ifndef DYNO_SHARED_OPTIMIZER_PUSH_H
 #define DYNO_SHARED_OPTIMIZER_PUSH_H
 #include "compat.h"

@@ -30,7 +30,8 @@ dyno_random_mix (uint32_t x)
 }
 
 DYNO_RANDOM_FUNCTION uint32_t
-dyno_random_key (uint32_t seed_low, uint32_t seed_high, uint32_t step, uint32_t micro_step, uint32_t stream)
+dyno_random_key (uint32_t seed_low, uint32_t seed_high, uint32_t step, uint32_t micro_step,
+                 uint32_t stream)
 {
   uint32_t key = dyno_random_mix (seed_low + 0x9e3779b9u);
   key = dyno_random_mix (key ^ (seed_high + 0x7f4a7c15u));

@@ -37,7 +37,8 @@ struct DynoStepInput {
 struct DynoStepOutput {
   float loss_sum;       /* over the valid samples, unscaled */
   uint32_t n_valid;
-  float grad_norm;      /* global, unscaled, before clipping; 0 when the step had no optimizer stage */
+  /* global, unscaled, before clipping; 0 when the step had no optimizer stage */
+  float grad_norm;
   uint32_t overflow;    /* 1: a gradient was Inf or NaN, the update was skipped */
   float loss_scale;     /* after this step */
   uint32_t skipped;     /* updates skipped since the start */

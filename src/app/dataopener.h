@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct _DynoDataOpener DynoDataOpener;
 
 typedef struct {
-  /* Some more of a large data set was found, a few times a second. */
+  /* Some more of a large data set was found, a few times per second. */
   void (*scanned) (gpointer data);
   /* dataset is borrowed; NULL: error says why. */
   void (*opened) (const char *location, DynoDataset *dataset, const GError *error, gpointer data);

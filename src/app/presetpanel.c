@@ -33,10 +33,10 @@ show_model (DynoPresetPanel *self)
     {
       g_autofree char *parameters = dyno_format_large ((double) plan->n_parameters);
       g_autofree char *flops = dyno_format_large (plan->flops_per_sample);
-      /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP a sample"; the second number
+      /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP per sample"; the second number
        * has its prefix already */
       g_autofree char *text =
-          g_strdup_printf (_ ("%s parameters, %sFLOP a sample"), parameters, flops);
+          g_strdup_printf (_ ("%s parameters, %sFLOP per sample"), parameters, flops);
       dyno_row_set_subtitle (DYNO_ROW (self->model_row), text);
     }
   gtk_widget_set_tooltip_text (self->model_row, model ? model->summary : NULL);

@@ -2,9 +2,9 @@
 /* A run as the window sees it: one session at a time, its state and its last numbers, and the
  * series that the plots draw.
  *
- * dyno_run_monitor_drain takes what the session has to say; the window calls it once a frame while it is
- * seen, and slowly otherwise.  The series are filled from the session's log of metrics, which is
- * whole, not from events, which may thin out.  A session that is over is freed in a thread.
+ * dyno_run_monitor_drain takes what the session has to say; the window calls it once a frame while
+ * it is seen, and slowly otherwise.  The series are filled from the session's log of metrics, which
+ * is whole, not from events, which may thin out.  A session that is over is freed in a thread.
  * Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread
  * only. */
 #pragma once
@@ -37,7 +37,7 @@ typedef struct {
   double eta_s;                  /* negative: not known */
   double seconds;                /* of the whole, once done */
   char *out_dir;                 /* where the run is kept */
-  double memory_unit;            /* bytes a unit of the memory series: GiB, or MiB for small runs */
+  double memory_unit;            /* bytes in one of the memory series: GiB, or MiB for small runs */
 } DynoRunStatus;
 
 /* The memory series are made anew when a run's memory unit is known: take them again when it

@@ -209,7 +209,7 @@ dyno_stats_bar_init (DynoStatsBar *self)
                                         _ ("Epoch"),      _ ("Time left"), _ ("Accuracy"),
                                         _ ("Loss"),       _ ("Memory") };
   const char *const helps[N_TILES] = {
-    _ ("Samples trained a second, over the last second or so"),
+    _ ("Samples trained per second, over the last second or so"),
     _ ("From the end of one step to the end of the next"),
     _ ("Part of a step spent waiting for the data pipeline; more workers or the cache lower it"),
     _ ("Passes over the training data"),

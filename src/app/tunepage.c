@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the tuner.  It owns the tuner of the moment, takes its events ten times a second, and
- * frees it in a thread.  Every trial becomes a line; nothing is taken back. */
+/* The page of the tuner.  It owns the tuner of the moment, takes its events ten times per second,
+ * and frees it in a thread.  Every trial becomes a line; nothing is taken back. */
 #include "tunepage.h"
 #include "format.h"
 #include "obstacles.h"

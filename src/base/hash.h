@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fast 64-bit hash for cache keys and integrity checks (not for security): FNV-1a over 8-byte words
- * with
- * a final avalanche.  The same bytes give the same value on every machine of one byte order. */
+ * with a final avalanche.  The same bytes give the same value on every machine of one byte
+ * order. */
 #pragma once
 #include <glib.h>
 

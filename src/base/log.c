@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GLib log writer: one line a message, level first; a file beside standard error when asked. */
+/* GLib log writer: one line per message, level first; a file beside standard error when asked. */
 #include "log.h"
 #include "text.h"
 #include <stdio.h>

@@ -2,9 +2,8 @@
 /* What the verbs of dynoctl share: their table, options, exit codes, and ways out.
  *
  * Invariants: results go to standard output, everything else to standard error; --json gives one
- * object a line; the process never sets a locale, so every number has a '.'; only main leaves the
- * process, a
- * verb returns its exit code. */
+ * object per line; the process never sets a locale, so every number has a '.'; only main leaves the
+ * process, a verb returns its exit code. */
 #pragma once
 #include "jsontext.h"
 #include <gio/gio.h>

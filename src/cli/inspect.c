@@ -163,7 +163,7 @@ print_text (const Facts *facts)
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
   if (info->target_kind == DYNO_TARGET_VALUES)
-    dyno_out_line ("targets     %u values a sample", info->n_targets);
+    dyno_out_line ("targets     %u values per sample", info->n_targets);
   else
     dyno_out_line ("classes     %u", info->n_classes);
   if (info->target_kind == DYNO_TARGET_CLASS && info->class_names && info->class_counts)

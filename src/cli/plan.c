@@ -68,8 +68,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
                  job->settings.amp ? "AMP" : "fp32");
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
-  dyno_out_line ("weights %s parameters, %.2f GFLOP a sample and step, %" G_GUINT64_FORMAT
-                 " steps an epoch",
+  dyno_out_line ("weights %s parameters, %.2f GFLOP per sample and step, %" G_GUINT64_FORMAT
+                 " steps per epoch",
                  parameters, plan->flops_per_sample / 1e9, plan->steps_per_epoch);
   if (cli_job->preset_note)
     dyno_out_line ("preset  %s", cli_job->preset_note);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bar is renewed at most ten times a second, and never wider than the terminal.  Without a
+/* The bar is renewed at most ten times per second, and never wider than the terminal.  Without a
  * terminal there is a line in the first second, and then one at least every few seconds, also while
  * a step or a kernel takes longer than that. */
 #include "progress.h"

@@ -34,7 +34,7 @@ void dyno_progress_show (DynoProgress *progress, const char *head, double fracti
 /* A line for people in between; the bar makes room for it. */
 void dyno_progress_say (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_progress_clear (DynoProgress *progress); /* removes the bar */
-/* To be called a few times a second: where there is no terminal, a line after seconds in which
+/* To be called a few times per second: where there is no terminal, a line after seconds in which
  * nothing was written. */
 void dyno_progress_tick (DynoProgress *progress);
 

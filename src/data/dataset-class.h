@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format implements: one DynoDatasetClass a file in formats/, named in formats/formats.c.
+/* What a format implements: one DynoDatasetClass per file in formats/, named in formats/formats.c.
  *
  * Invariants of a class:
  * - matches is cheap: it looks at the location's name and first bytes, and at names in a folder.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.
+/* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.  The consumer
+ * decodes where no worker is left, and the last of both frees the loader: so each calls the other.
  *
  * Invariants:
  * - One mutex guards all of the loader but the memory of the slots.  Rows of a slot are written
@@ -84,7 +85,7 @@ struct _DynoLoader {
   DynoBatchLayout chunk_layout; /* of a worker's block */
   guint32 chunk;                /* most rows of a task */
   guint64 n_batches;
-  guint64 bad_limit; /* bad samples an epoch may have */
+  guint64 bad_limit; /* bad samples that an epoch may have */
   gint64 stuck_us;   /* a task waited for longer is given to another worker */
   gint64 give_up_us; /* and past this without a row written the consumer gets an error */
   gint64 (*clock) (void);

@@ -25,7 +25,7 @@ G_BEGIN_DECLS
 typedef struct _DynoLoader DynoLoader;
 
 typedef struct {
-  guint32 batch;         /* samples a batch, > 0 */
+  guint32 batch;         /* samples per batch, > 0 */
   guint32 width, height; /* of the decoded samples */
   guint64 seed;
   gboolean shuffle;

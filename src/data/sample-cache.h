@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSampleCache DynoSampleCache;
 
-/* schema, layout: of the samples; seeds are not kept.  limit_bytes: 0 for half of the memory that is free now.  NULL when there is no memory for the
- * table. */
+/* schema, layout: of the samples; seeds are not kept.  limit_bytes: 0 for half of the memory that
+ * is free now.  NULL when there is no memory for the table. */
 DynoSampleCache *dyno_sample_cache_new (guint64 n_places, const DynoBatchSchema *schema,
                                         const DynoBatchLayout *layout, guint64 limit_bytes);
 void dyno_sample_cache_free (DynoSampleCache *cache);

@@ -4,9 +4,8 @@
  * Invariants: the same (data set, fraction, seed) gives the same division on every machine; each
  * class gives the same share, with the rounding carried from class to class; a class never loses
  * its last training sample, and one with two samples has one to validate, so that very many very
- * small
- * classes make up more than the fraction.  Both parts come in an order by seed: a beginning of the
- * validation part is a fair sample of it. */
+ * small classes make up more than the fraction.  Both parts come in an order by seed: a beginning
+ * of the validation part is a fair sample of it. */
 #include "dataset-class.h"
 #include "rng.h"
 

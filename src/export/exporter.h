@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exporters: settings out, one format a file.  To add one: a file with a DynoExporter, named in
+/* Exporters: settings out, one format per file.  To add one: a file with a DynoExporter, named in
  * exporter.c's table. */
 #pragma once
 #include "preset.h"

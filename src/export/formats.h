@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The exporters there are, one a file, and what they share. */
+/* The exporters there are, one per file, and what they share. */
 #pragma once
 #include "exporter.h"
 #include "jsontext.h"

@@ -61,9 +61,8 @@ gboolean dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint
 
 /* The last completed timeline_value; and waiting for one.  timeout_ms: how long the queue may
  * finish nothing, time without this process left out; 0: a watchdog's default (60 s on hardware, an
- * hour
- * on software devices), after which the device counts as hanging: all that would touch it fails
- * with TIMEOUT from then on, and what it may still use is never freed.
+ * hour on software devices), after which the device counts as hanging: all that would touch it
+ * fails with TIMEOUT from then on, and what it may still use is never freed.
  * Errors: DEVICE_LOST, TIMEOUT. */
 guint64 dyno_queue_get_completed (DynoDevice *device, DynoQueue queue);
 gboolean dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value,

@@ -2,6 +2,11 @@
 /* What the files of the gpu layer share: the instance, the device's inside, and the list of things
  * to free later.  Private to the layer.
  *
+ * Buffers, commands, timers and kernels hold a reference to the device and use its queues and its
+ * account; the device in turn, when it is idle or freed, waits for the queues (command.c), frees
+ * what was deferred (account.c) and the kernels (kernel.c).  So these files call each other in
+ * circles; each calls only what the others declare here or in their headers.
+ *
  * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock
  * (memory account), .deferred_lock (deferred frees), and those of the kernel table. */
 #pragma once

@@ -45,8 +45,8 @@ typedef struct {
       [96]; /* of fp16 x fp16 + fp32 by the KHR extension: "16x16x16, 16x8x16"; empty: none */
   guint32 subgroup_size, subgroup_min, subgroup_max; /* min = max where the size cannot be chosen */
   guint32 shared_bytes;                              /* workgroup memory, 16 KiB at least */
-  guint32 max_invocations;                           /* a workgroup, 128 at least */
-  guint32 max_groups_x;     /* workgroups a dispatch in x (y and z: 65535) */
+  guint32 max_invocations;                           /* of a workgroup, 128 at least */
+  guint32 max_groups_x;     /* workgroups of a dispatch in x (y and z: 65535) */
   guint32 processors;       /* SMs, compute units or shader cores; 0: the driver does not say */
   guint64 max_buffer_bytes; /* of one buffer: maxBufferSize, maxMemoryAllocationSize; 0: no limit */
   gboolean memory_budget;   /* VK_EXT_memory_budget */

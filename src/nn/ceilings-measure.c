@@ -30,12 +30,12 @@
 #define PRODUCTS_US          2000000 /* no further kernel of a precision is begun after this */
 #define GROW_MOST            16.0    /* a try's size to the next one's */
 #define NOISE_BYTES          (1u << 20)
-#define INVOCATIONS          128u /* a workgroup; every device has as many */
+#define INVOCATIONS          128u /* of a workgroup; every device has as many */
 
 #define COPY_BYTES (G_GUINT64_CONSTANT (1) << 30) /* far past any cache */
 /* a CPU's caches are the larger ones, but its time counts */
 #define COPY_BYTES_SOFTWARE (G_GUINT64_CONSTANT (1) << 27)
-#define COPY_EACH           8u  /* chunks of 16 bytes an invocation */
+#define COPY_EACH           8u  /* chunks of 16 bytes per invocation */
 #define COPY_FIRST          16u /* part of the buffer that is tried first */
 
 #define FMA_CHAINS       8u /* latency times width, of today's GPUs and CPUs */
@@ -426,8 +426,8 @@ try_side (Meter *m, gboolean half, guint32 side, double *time_us, GError **error
   return TRUE;
 }
 
-/* The largest side whose run is not too long: by the last try's time, and anew,
- * since small ones are mostly launch. */
+/* The largest side whose run is not too long: by the last try's time, and anew, since small ones
+ * are mostly launch. */
 static gboolean
 find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 {

@@ -25,8 +25,7 @@ double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *inf
 
 /* The items (DynoCommandListItem) for the dispatches of the stages in the mask (1 << DynoStage).
  * Submit splits are made where the estimated time of a submit passes a tenth of a second on a
- * device that is not
- * a CPU. */
+ * device that is not a CPU. */
 GArray *dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info);
 
 /* The hazard check: walks the list with no regard to how it was made, pair by pair.  FALSE with a

@@ -45,8 +45,8 @@ dyno_dtype_size (DynoDtype dtype)
   return dtype == DYNO_DTYPE_U8 ? 1 : dtype == DYNO_DTYPE_F16 ? 2 : 4;
 }
 
-/* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once a slot (a
- * step in flight). */
+/* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once per slot
+ * (a step in flight). */
 typedef enum {
   /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1,
    * MOMENT2 */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a lowering, for the files that make, rewrite and plan it. */
+/* The inside of a lowering, for the files that make, rewrite and plan it.
+ *
+ * lowering.c calls rematerialise.c and reorder.c, which call it: both change the list of dispatches
+ * by lowering single nodes a second time. */
 #pragma once
 #include "lowering.h"
 
@@ -33,9 +36,8 @@ DynoTensor *dyno_lowering_tensor_like (DynoLowering *lowering, const DynoTensor 
 void dyno_lowering_rematerialise (DynoLowering *lowering);
 
 /* reorder.c: lets weight gradients wait and backward nodes rematerialise activations; keeps the
- * list as
- * it is when that saves little.  all: all that can be rematerialised is, whatever that costs and
- * saves (tests). */
+ * list as it is when that saves little.  all: all that can be rematerialised is, whatever that
+ * costs and saves (tests). */
 void dyno_lowering_reorder (DynoLowering *lowering, gboolean all);
 
 /* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of

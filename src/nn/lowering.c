@@ -3,9 +3,8 @@
  *
  * Invariants: dispatches are in node order, but for what rematerialise.c and reorder.c move in the
  * backward pass; what an op appends for one node is one stretch of the list.  A mistake of an op
- * (groups
- * past the limits, too many bindings) fails the graph, so that it is an error of a build and not of
- * a run. */
+ * (groups past the limits, too many bindings) fails the graph, so that it is an error of a build
+ * and not of a run. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include <stdio.h>

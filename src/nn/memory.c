@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a plan: one a space, or one a slot where steps in flight must not share; of the
- * arena as many as it takes.
+/* The buffers of a plan: one per space, or one per slot where steps in flight must not share; of
+ * the arena as many as it takes.
  *
  * Invariant: what is allocated is what the plan says, byte for byte. */
 #include "memory-private.h"

@@ -3,8 +3,7 @@
  *
  * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Invariant: the
  * parameters are made by the model alone, so that a training and an evaluation graph of the same
- * model have them
- * at the same places. */
+ * model have them at the same places. */
 #include "network.h"
 #include "graph-private.h"
 #include "intl.h"

@@ -34,7 +34,7 @@ DynoTensor *dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guin
 DynoTensor *dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
                                    DynoInit init);
 
-/* Normalises over N, H, W a channel; eps 1e-5; running mean and (unbiased) variance with momentum
+/* Normalises over N, H, W per channel; eps 1e-5; running mean and (unbiased) variance with momentum
  * 0.1; parameters name.weight, name.bias, states name.running_mean, name.running_var (and
  * name.num_batches_tracked on disk).
  * Evaluation graphs use the running statistics.  Can take on ReLU and a residual by fusion. */

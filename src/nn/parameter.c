@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Where element (o, i, y, x) of torchvision's array, seen with the layout's axes, lies in memory. */
+/* Where element (o, i, y, x) of torchvision's array, seen with the layout's axes, lies in
+ * memory. */
 typedef struct {
   guint64 extent[DYNO_LAYOUT_N_AXES];
   guint64 stride[DYNO_LAYOUT_N_AXES]; /* in memory */

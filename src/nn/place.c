@@ -4,9 +4,8 @@
  *
  * Ranges that are a tiny share of the whole are put into what the large ones leave, so that orders
  * are tried of the large ones alone.  Where no order comes near the bound the best place for a
- * range
- * is not found by its size or length: the orders are then changed by what came to lie too high, a
- * few times each.
+ * range is not found by its size or length: the orders are then changed by what came to lie too
+ * high, a few times each.
  * Where the result is larger than one buffer may be, all is placed once more with the addresses cut
  * into buffers of that size, none of which a range straddles; what lies unused at the end of a
  * buffer is not counted.

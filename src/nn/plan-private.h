@@ -23,10 +23,9 @@ typedef struct {
 
 /* Offsets such that live ranges that meet do not overlap, multiples of DYNO_TENSOR_ALIGNMENT; the
  * bytes needed are returned.  buffer_bytes: where more is needed than that, the offset o lies in
- * buffer o
- * / buffer_bytes, each range (if it is no larger) wholly in one; the bytes are the sum of what each
- * buffer must have.  A multiple of DYNO_TENSOR_ALIGNMENT, or G_MAXUINT64: no limit.  Deterministic;
- * some tens of milliseconds for thousands of ranges. */
+ * buffer o / buffer_bytes, each range (if it is no larger) wholly in one; the bytes are the sum of
+ * what each buffer must have.  A multiple of DYNO_TENSOR_ALIGNMENT, or G_MAXUINT64: no limit.
+ * Deterministic; some tens of milliseconds for thousands of ranges. */
 guint64 dyno_live_ranges_place (DynoLiveRange *ranges, guint n_ranges, guint64 buffer_bytes);
 
 /* The most bytes that live at one level: no placement is smaller.  Sizes are taken as they are. */

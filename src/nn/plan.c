@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory plan: levels from the declared accesses, live ranges in levels, offsets from these,
- * bytes
- * from offsets.
+ * bytes from offsets.
  *
  * Invariants:
  * - A tensor that is read before it is written lives from the start (the host fills it); one marked

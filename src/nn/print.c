@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph as text: one node a line with its stage, op, attributes and the shapes of what it reads
+/* A graph as text: one node per line with its stage, op, attributes and the shapes of what it reads
  * and writes. */
 #include "graph-private.h"
 #include "op.h"

@@ -7,8 +7,7 @@
  * values die early.
  * Where the inputs of a rematerialised node were dropped themselves they are rematerialised first;
  * how long such a chain may get is tried out: of the lists with chains of at most 0, 1, 2 ... nodes
- * the one
- * with the lowest peak is taken, so that this never costs memory.
+ * the one with the lowest peak is taken, so that this never costs memory.
  * Without the checkpointing setting the same is done for what costs next to nothing: values made
  * from the step's inputs alone (the prepared input), and only where that is worth it.
  * Invariant: a rematerialised value equals the dropped one to the bit: same kernel, same inputs. */

@@ -8,14 +8,13 @@
  *   where it would pass the peak, so most stay where they are.
  * - An activation that a node of the backward pass `rematerialises` on its way, if only such as may
  *   wait read it: it is dropped after the forward pass, and these wait for the node.  That costs
- *   one
- *   more write of the tensor; all that is spent so is at most a 192nd of the step's estimated time.
+ *   one more write of the tensor; all that is spent so is at most a 192nd of the step's estimated
+ *   time.
  *
  * Invariants: units, what a node appended and what is computed again right before that, stay whole.
  * Only those that wait move: to a later place in the backward pass, behind what rematerialises
- * their values
- * and before what overwrites them.  A gradient that several units add to does not wait, so sums
- * keep their order.  The list is left as it is when the peak gets little lower. */
+ * their values and before what overwrites them.  A gradient that several units add to does not
+ * wait, so sums keep their order.  The list is left as it is when the peak gets little lower. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include "command-list.h"

@@ -15,8 +15,8 @@ typedef struct {
   gpointer data;
 } DynoVetWatch;
 
-/* Compiles every kernel of a lowering.  *again: a variant of it was refused, and the nodes have to be
- * lowered anew.  Errors: those of dyno_kernel_get_many, SHADER for a kernel without variants. */
+/* Compiles every kernel of a lowering.  *again: a variant of it was refused, and the nodes have to
+ * be lowered anew.  Errors: those of dyno_kernel_get_many, SHADER for a kernel without variants. */
 gboolean dyno_vet_compile (DynoDevice *device, DynoLowering *lowering, DynoChoices *choices,
                            const DynoVetWatch *watch, GCancellable *cancellable, gboolean *again,
                            GError **error);

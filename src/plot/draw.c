@@ -48,7 +48,7 @@ typedef struct {
   const DynoPlot *plot;
   const DynoPlotTheme *theme;
   cairo_t *cr;
-  double scale;      /* device pixels a unit */
+  double scale;      /* device pixels per unit */
   double x, y, w, h; /* of the axes */
   double labels;     /* width that this plot's own need beside them */
   DynoAxis xa, ya;

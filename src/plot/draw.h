@@ -60,7 +60,7 @@ double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double 
                        double height, double pixel_x);
 
 /* Files: several plots below each other in line, each width x height; format by the name's ending:
- * .png, .svg, .pdf.  scale: pixels a unit for PNG.  Errors: G_FILE_ERROR; the message names the
+ * .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR; the message names the
  * path. */
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
                           double width, double height, double scale, const char *path,

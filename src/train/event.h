@@ -4,12 +4,13 @@
  * Events are immutable once they are emitted, and reference counted: whoever wants one for longer
  * than a call takes a reference.
  *
- * Observers of one session see the same events in one order, each event by all of them, in the order
- * in which they were added, before the next one begins.  They are called on the thread that emits
- * (the session's own, or the one that writes its checkpoints), one call at a time; no lock is held,
- * so an observer may command the session (but not wait for it), add and remove observers, and emit:
- * what it emits follows the event that it was called for.  A call holds training up: one that needs long, or another
- * thread, belongs behind a queue (eventqueue.h), which is an observer as well. */
+ * Observers of one session see the same events in one order, each event by all of them, in the
+ * order in which they were added, before the next one begins.  They are called on the thread that
+ * emits (the session's own, or the one that writes its checkpoints), one call at a time; no lock is
+ * held, so an observer may command the session (but not wait for it), add and remove observers, and
+ * emit: what it emits follows the event that it was called for.  A call holds training up: one that
+ * needs long, or another thread, belongs behind a queue (eventqueue.h), which is an observer as
+ * well. */
 #pragma once
 #include "job.h"
 #include "metrics.h"

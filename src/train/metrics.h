@@ -52,7 +52,7 @@ guint64 dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 co
                                  DynoStepMetrics *rows);
 guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
                                   DynoEpochMetrics *rows);
-/* One line a step, header first; the epoch's values in the row of its last step.  '.' decimals in
+/* One line per step, header first; the epoch's values in the row of its last step.  '.' decimals in
  * any locale.  g_free. */
 char *dyno_metrics_to_csv (DynoMetrics *metrics);
 

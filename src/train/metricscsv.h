@@ -3,7 +3,8 @@
  *
  * A line per step; the columns of an epoch are empty but in the row of its last step.  For each
  * metric of the table there are three columns: its name (of the step's batch), train_<name> and
- * val_<name> (of the epoch).  What there is no number for (NaN, Inf) is written as nan, inf or -inf.
+ * val_<name> (of the epoch).  What there is no number for (NaN, Inf) is written as nan, inf or
+ * -inf.
  * The same bytes in any locale. */
 #pragma once
 #include "metrics.h"

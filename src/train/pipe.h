@@ -23,8 +23,7 @@ typedef struct {
 
 /* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS timeline values, 0 at
  * first, of the last computing in each slot; pipes over the same memory share them, so that what
- * one has
- * in flight is not overwritten by another.  All outlive the pipe. */
+ * one has in flight is not overwritten by another.  All outlive the pipe. */
 DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader *uploader,
                          guint32 batch, guint64 *last_use);
 /* Waits for what is in flight. */

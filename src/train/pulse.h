@@ -2,7 +2,7 @@
 /* A clock that stands still while the whole process does: a stop by a signal (Ctrl-Z), a virtual
  * machine that is halted.  Private to the train layer.
  *
- * A thread notes the time some times a second (a heartbeat); a long time without one is time that
+ * A thread notes the time some times per second (a heartbeat); a long time without one is time that
  * the process did not have.  Any thread. */
 #pragma once
 #include <glib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run, for the files of the session's thread: sessionthread.c (its life), trainloop.c
- * (epochs and steps), report.c (what it tells), savepolicy.c (what it saves).  Private to the train
- * layer. */
+/* The state of a run, for the files of the session's thread: sessionthread.c (its life),
+ * trainloop.c (epochs and steps), report.c (what it tells), savepolicy.c (what it saves).  They
+ * call each other through this header alone: any of them may warn, and the loop saves and reports.
+ * Private to the train layer. */
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"

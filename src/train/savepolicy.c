@@ -7,8 +7,8 @@
  * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is
  *   never saved and never the best.
  * - weights.safetensors are the best by validation (the metric that selects, then the loss; the
- *   loss alone where none does) from the first validation on; the last ones are beside them.  Without
- *   validation the last are the only ones. */
+ *   loss alone where none does) from the first validation on; the last ones are beside them.
+ *   Without validation the last are the only ones. */
 #include "run.h"
 #include "intl.h"
 #include "base-error.h"

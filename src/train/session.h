@@ -4,8 +4,8 @@
  *
  * Commands go in (pause, resume, stop, a live setting), events come out to observers (event.h): the
  * window, dynoctl and the search for settings each have a queue (eventqueue.h), what writes
- * metrics.csv observes without one.  The metrics log is whole whatever a queue drops.  The same seed
- * gives the same losses whatever the workers, prefetch or timing.
+ * metrics.csv observes without one.  The metrics log is whole whatever a queue drops.  The same
+ * seed gives the same losses whatever the workers, prefetch or timing.
  * Threads: all functions from any thread, _free not from the session's own. */
 #pragma once
 #include "eventqueue.h"

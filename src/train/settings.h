@@ -22,7 +22,7 @@ typedef struct {
   gboolean pinned;
   gboolean persistent_workers;
   gboolean cache;
-  gint64 accumulate;      /* micro-batches a step; batch_size is the micro-batch, as in PyTorch */
+  gint64 accumulate;      /* micro-batches per step; batch_size is the micro-batch, as in PyTorch */
   double clip_norm;       /* 0: off */
   gboolean checkpointing; /* activation checkpointing */
   gboolean autotune;
@@ -76,9 +76,10 @@ typedef enum {
 
 /* How a change in the middle of a run is applied. */
 typedef enum {
-  DYNO_SETTING_LIVE_NO,     /* not at all: it counts from the next run on */
-  DYNO_SETTING_LIVE_STEP,   /* from the next step on: who needs it reads it anew each time */
-  DYNO_SETTING_LIVE_LOADER, /* from the next batch on: dyno_engine_renew_loaders tells the loaders */
+  DYNO_SETTING_LIVE_NO,   /* not at all: it counts from the next run on */
+  DYNO_SETTING_LIVE_STEP, /* from the next step on: who needs it reads it anew each time */
+  /* from the next batch on: dyno_engine_renew_loaders tells the loaders */
+  DYNO_SETTING_LIVE_LOADER,
 } DynoSettingLive;
 
 /* What the tuner may try, least first. */

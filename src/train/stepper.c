@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps.  Invariants: a submission is followed by the retirement of the one before, so that the
  * device always has the next one queued while the host waits; batches of a step give one result,
- * with its
- * last batch. */
+ * with its last batch. */
 #include "stepper.h"
 #include "data-error.h"
 

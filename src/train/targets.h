@@ -4,10 +4,9 @@
  *
  * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the
  * training part; descended is an eighth of the squared error of z (mse_rows.comp says why).  Losses
- * and errors
- * are told in the data's unit.  A weights file predicts in the data's unit: the map is folded into
- * the last linear layer when it is written, and taken out when it is read.  A checkpoint holds the
- * weights as they are, and the map. */
+ * and errors are told in the data's unit.  A weights file predicts in the data's unit: the map is
+ * folded into the last linear layer when it is written, and taken out when it is read.  A
+ * checkpoint holds the weights as they are, and the map. */
 #pragma once
 #include "dataset.h"
 #include "weightsfile.h"

@@ -83,8 +83,9 @@ drain (Loop *loop, GError **error)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-/* Takes over a job of the session, and its reference.  The engine's settings follow what differs from the job that was
- * obeyed so far, each in the way that the table says; what the engine adapted stays. */
+/* Takes over a job of the session, and its reference.  The engine's settings follow what differs
+ * from the job that was obeyed so far, each in the way that the table says; what the engine adapted
+ * stays. */
 static void
 follow_job (DynoRun *run, const DynoJob *job)
 {

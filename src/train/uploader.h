@@ -15,13 +15,13 @@ G_BEGIN_DECLS
 
 typedef struct _DynoUploader DynoUploader;
 
-/* The host memory of an uploader and its loader: what is planned, and what is allocated.  Batches and
- * staging hold the fields of a batch where its layout places them. */
+/* The host memory of an uploader and its loader: what is planned, and what is allocated.  Batches
+ * and staging hold the fields of a batch where its layout places them. */
 typedef struct {
   DynoBatchLayout layout;
   guint n_batches;     /* that the loader decodes into: page-locked when pinned, else of its own */
   guint64 batch_bytes; /* of each */
-  guint n_staging;     /* page-locked; one a slot of the program, none when pinned */
+  guint n_staging;     /* page-locked; one per slot of the program, none when pinned */
   guint64 staging_bytes;
   guint64 total_bytes;
 } DynoHostBuffers;
@@ -46,8 +46,7 @@ DynoLoader *dyno_uploader_get_loader (DynoUploader *uploader);
 /* Takes the next batch and submits its copy into a slot.  after: timeline_value of the last
  * computing that read the slot (0: none).  *n_valid 0: the epoch is over.  *timeline_value is what
  * the computing waits for, on the transfer queue.  wait_us is added to.  Errors: those of
- * dyno_loader_next and of
- * submitting. */
+ * dyno_loader_next and of submitting. */
 gboolean dyno_uploader_next (DynoUploader *uploader, guint slot, guint64 after,
                              GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
                              guint64 *timeline_value, GError **error);

@@ -5,10 +5,11 @@
  *   base line   batch 16 where it fits, 0 workers, fp32: what a first script does
  *   today       the job's own settings
  *   amp         fp32 and AMP at a middle batch, where the device has fp16
- *   batch       powers of two from 8, or the largest below that fits, up to what the planner lets through
+ *   batch       powers of two from 8, or the largest below that fits, up to what the planner lets
+ *               through
  *   workers     0, 1, 2, 4 ... up to the cores (and the preset's range), while it pays
- *   proof       the choice among all trials (verdict.c) once more, longer; when it fails, the next best; then what it is
- *               compared with
+ *   proof       the choice among all trials (verdict.c) once more, longer; when it fails, the next
+ *               best; then what it is compared with
  *
  * Every trial is kept and told.  Stopping ends the search; the best of what was measured is still
  * told.  The time is kept by leaving out trials that would not end in it, by a share of it that

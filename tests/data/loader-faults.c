@@ -42,8 +42,7 @@ test_replaces_bad_samples (void)
 }
 
 /* The next sample in the order that decodes today takes the place of a bad one: not one further,
- * past
- * the end from the start, and not one that failed in an earlier epoch only. */
+ * past the end from the start, and not one that failed in an earlier epoch only. */
 static void
 test_replacement_is_the_next_that_decodes (void)
 {
@@ -336,8 +335,7 @@ wait_for_rows (DynoLoader *loader, guint64 count)
 }
 
 /* One worker is in a decode of the first rows when a new epoch begins; it ends while another is in
- * a
- * decode of the same rows of the new one, which the first must not fill with the old samples. */
+ * a decode of the same rows of the new one, which the first must not fill with the old samples. */
 static void
 test_worker_of_an_old_epoch_touches_nothing (void)
 {

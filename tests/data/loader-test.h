@@ -31,8 +31,8 @@ typedef struct {
   void (*on_decode) (guint64 index); /* called by whoever decodes; may be NULL */
 } Odd;
 
-/* One at a time; reset first.  Samples are 64 x odd_height bytes; sample i says that its class is i, and
- * its pixels say i elsewhere than in their first bytes. */
+/* One at a time; reset first.  Samples are 64 x odd_height bytes; sample i says that its class is
+ * i, and its pixels say i elsewhere than in their first bytes. */
 extern Odd odd;
 
 /* 200: two samples make a task, and are decoded apart.  600: one does, in its slot. */

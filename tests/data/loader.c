@@ -351,7 +351,8 @@ test_large_samples_in_their_slot (void)
   odd_height = 200;
 }
 
-/* Read at once into the slot, by a worker or the consumer, or apart, as the cache does: the same. */
+/* Read at once into the slot, by a worker or the consumer, or apart, as the cache does: the
+ * same. */
 static void
 test_same_in_the_slot_and_apart (void)
 {

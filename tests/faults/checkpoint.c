@@ -248,8 +248,8 @@ test_killed (gconstpointer data)
   case_clear (&c);
 }
 
-/* Whether without the at-th of the listed calls the bytes are not on the disk when the file takes its
- * name. */
+/* Whether without the at-th of the listed calls the bytes are not on the disk when the file takes
+ * its name. */
 static gboolean
 is_needed (const char *list, guint at, const char *path)
 {

@@ -270,7 +270,8 @@ submit_late_copy (DynoDevice *device, DynoBuffer *work, DynoBuffer *from, DynoBu
   test_submit (command, NULL, 0);
 }
 
-/* A write into memory that the host sees waits for those who read it, a read for those who write. */
+/* A write into memory that the host sees waits for those who read it, a read for those who
+ * write. */
 static void
 test_host_copies_wait_for_the_device (void)
 {

@@ -350,8 +350,8 @@ remove_tree (const char *path)
   g_remove (path);
 }
 
-/* A file that lies under another's path, or is of another kind, is dropped; that of the asked key is
- * read. */
+/* A file that lies under another's path, or is of another kind, is dropped; that of the asked key
+ * is read. */
 static void
 test_cache_of_another_key (void)
 {

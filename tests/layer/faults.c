@@ -6,22 +6,26 @@
  * dyno_faults_set of a test that opens it as a module: words with commas between.  Calls are
  * counted from 1, by device; without a word it changes nothing.
  *
- *   lost=N          the N-th vkQueueSubmit and all that follows on that device: VK_ERROR_DEVICE_LOST
- *   hang=N          the N-th vkQueueSubmit and those behind it never finish; waits end with VK_TIMEOUT, at once and not after the
- *                   time they ask for.  What frees memory that a hanging device may use, or waits for it without a limit, aborts.
+ *   lost=N          the N-th vkQueueSubmit and all that follows on that device:
+ *                   VK_ERROR_DEVICE_LOST
+ *   hang=N          the N-th vkQueueSubmit and those behind it never finish; waits end with
+ *                   VK_TIMEOUT, at once and not after the time they ask for.  What frees memory
+ *                   that a hanging device may use, or waits for it without a limit, aborts.
  *   memory=N        the N-th vkAllocateMemory: VK_ERROR_OUT_OF_DEVICE_MEMORY
  *   memory-limit=B  each vkAllocateMemory that would take the sum past B bytes: the same
  *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
  *   pipelines=N     the N-th and all that follow
  *   devices=K       the above on the first K devices only (default 1)
- *   fail=CALL       VK_ERROR_OUT_OF_HOST_MEMORY from each vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer,
- *                   vkBindBufferMemory, vkMapMemory, vkCreateShaderModule or vkEnumerateDeviceExtensionProperties
+ *   fail=CALL       VK_ERROR_OUT_OF_HOST_MEMORY from each vkCreateCommandPool,
+ *                   vkAllocateCommandBuffers, vkBeginCommandBuffer, vkBindBufferMemory,
+ *                   vkMapMemory, vkCreateShaderModule or vkEnumerateDeviceExtensionProperties
  *   buffer=B        no buffer and no allocation larger than B bytes
  *   shared=B        workgroup memory
  *   invocations=N   of a workgroup
  *   no-fp16, no-16bit, no-matrix, no-address   masked features
- *   late-upload     a second queue family, for transfers alone, whose work is done as late as the waits allow;
+ *   late-upload     a second queue family, for transfers alone, whose work is done as late as the
+ *                   waits allow;
  *   late-compute    the same family, while compute is done as late as the waits allow
  *
  * The second family is the first one's queue: what is late is held back here until something waits

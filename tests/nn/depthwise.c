@@ -8,9 +8,9 @@ typedef struct {
   guint32 n, h, w, c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
 } Case;
 
-/* Odd sides, batch 1, channels off the multiple of 8, strides that leave rows out, strips of columns
- * that are whole and not, a kernel as large as the image, one dimension, and more rows than a
- * workgroup adds up. */
+/* Odd sides, batch 1, channels off the multiple of 8, strides that leave rows out, strips of
+ * columns that are whole and not, a kernel as large as the image, one dimension, and more rows than
+ * a workgroup adds up. */
 static const Case cases[] = {
   { 2, 7, 7, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 3, 3, 2, 2, 1, 1 },
   { 2, 12, 11, 33, 3, 3, 1, 1, 1, 1 },  { 1, 5, 6, 40, 3, 3, 2, 2, 0, 0 },

@@ -3,19 +3,18 @@
  * comparison with the reference.
  *
  *   Harness *h = harness_new (&(HarnessParams){ .amp = TRUE, .training = TRUE });
- *   DynoTensor *x = harness_input (h, "x", 2, 7, 7, 5, x_values);            dense NHWC, TRUE: wants a gradient
+ *   DynoTensor *x = harness_input (h, "x", 2, 7, 7, 5, x_values);   dense NHWC
  *   DynoTensor *y = dyno_relu (harness_graph (h), x, "relu");
- *   harness_set_gradient (h, y, dy_values);                                  the seed of the backward pass
+ *   harness_set_gradient (h, y, dy_values);                         the start of the backward pass
  *   harness_run (h);
  *   g_autofree double *got = harness_read (h, y);
  *   g_autofree double *dx = harness_read_gradient (h, x);
  *   harness_assert_close (got, expected, n, harness_tolerance (h), "y");
  *
  * Invariants: every tensor has memory of its own between guard bytes.  After a run the harness
- * checks
- * that no guard was touched, that no activation or gradient has a pad lane that is not zero, that
- * the hazard check passes and that the validation layer is silent; a failure ends the test.  Values
- * are dense and double on this side; those given for a tensor of F16 should be exact in F16
+ * checks that no guard was touched, that no activation or gradient has a pad lane that is not zero,
+ * that the hazard check passes and that the validation layer is silent; a failure ends the test.
+ * Values are dense and double on this side; those given for a tensor of F16 should be exact in F16
  * (harness_random gives such). */
 #pragma once
 #include "ops.h"

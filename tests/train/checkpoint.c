@@ -285,8 +285,8 @@ test_best_outlives_divergence (void)
   check_best (TRUE);
 }
 
-/* Without a folder the best weights wait in memory for the end: here those of the first epoch, since
- * after it they fade away. */
+/* Without a folder the best weights wait in memory for the end: here those of the first epoch,
+ * since after it they fade away. */
 static void
 test_best_without_folder (void)
 {

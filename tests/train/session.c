@@ -405,7 +405,8 @@ change_prefetch_once (DynoSession *session, const DynoStepMetrics *step, gpointe
     g_assert_true (dyno_session_set (session, "lr", step->step % 2 ? "0.01" : "0.02", NULL));
 }
 
-/* Where page-locked memory has no room for a prefetch, that is said once, whatever changes later. */
+/* Where page-locked memory has no room for a prefetch, that is said once, whatever changes
+ * later. */
 static void
 test_adapted_prefetch_is_told_once (void)
 {

@@ -28,7 +28,7 @@ static guint signals[N_SIGNALS];
 G_DEFINE_FINAL_TYPE (DynoPlotView, dyno_plot_view, GTK_TYPE_DRAWING_AREA)
 
 /* What a screen reader hears as the plot's description: the values at the read-out, else the
- * latest.  Made when asked for, since they change many times a second. */
+ * latest.  Made when asked for, since they change many times per second. */
 typedef struct {
   GtkWidgetAccessible parent_instance;
   char *text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the image files of an image folder, and reading their headers. */
+/* Finding the image files of an image folder (folderscan.c), and reading their headers
+ * (folderprobe.c), which folderscan.c calls on its own list. */
 #pragma once
 #include "dataset-class.h"
 

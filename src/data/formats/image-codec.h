@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoders behind image.c, one a file type.  Each is given a file whose facts were checked
+/* The decoders behind image.c, one per file type.  Each is given a file whose facts were checked
  * against the limits. */
 #pragma once
 #include "image.h"
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 void dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height,
                             guint32 *out_width, guint32 *out_height);
 
-/* Each writes RGB rows of out_width x out_height, packed; out has room for 4 bytes a pixel. */
+/* Each writes RGB rows of out_width x out_height, packed; out has room for 4 bytes per pixel. */
 gboolean dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts,
                            guint32 out_width, guint32 out_height, guint8 *out, GError **error);
 gboolean dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out,

@@ -2,8 +2,7 @@
 /* Image folders: one sub-folder a class, or train/ and val/ with one sub-folder a class each.
  * Invariants: a file's type is what its content says; samples are (H, W, 3) bytes of any wanted
  * size; a file that cannot be decoded when its turn comes is an error of that sample, never of the
- * data
- * set. */
+ * data set. */
 #include "dataset-class.h"
 #include "datafile.h"
 #include "folderscan.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Separable resampling in 16-bit fixed point, rows first: the vertical pass runs over whole source
  * rows, which the compiler turns into vector code, and only over the columns that the crop keeps;
- * the horizontal pass then has width outputs a row.  Weights of a tap sum to exactly 2^14, so a
+ * the horizontal pass then has width outputs per row.  Weights of a tap sum to exactly 2^14, so a
  * flat image stays flat. */
 #include "resize.h"
 #include <math.h>

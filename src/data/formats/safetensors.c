@@ -3,9 +3,8 @@
  *
  * Invariants: nothing is believed before it is checked: the length against file and limit, the
  * JSON's nesting before it is parsed (its parser is recursive), keys for repetition, each shape's
- * product
- * against its span, and the spans together: sorted by place they must fill the data without hole or
- * overlap.
+ * product against its span, and the spans together: sorted by place they must fill the data without
+ * hole or overlap.
  * The file is read, not mapped: a file that is cut in mid-run is then not a signal. */
 #include "safetensors.h"
 #include "checked.h"

@@ -3,9 +3,8 @@
  *
  * Invariants: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so
  * every machine draws the same; position, size and turn of a shape follow from (seed, index), so
- * another
- * image size shows the same picture.  Nothing is stored: a sample is drawn when it is decoded, in
- * the worker, as a file would be.
+ * another image size shows the same picture.  Nothing is stored: a sample is drawn when it is
+ * decoded, in the worker, as a file would be.
  *
  * Coordinates: lengths in quarter pixels with 8 more bits (Q8); the unit square of a shape has its
  * circumradius at 4096 (Q12); a full turn is TURN units, a number that 3, 4, 5 and 6 divide. */

@@ -58,7 +58,7 @@ parse_shape (const DynoLocation *location, guint64 *shape, GError **error)
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_OPTION,
                _ ("“%s”: the shape must be HEIGHTxWIDTHxCHANNELS, as in synthetic:224x224x3 (each "
-                  "side up to 16384, 1 GB a sample)"),
+                  "side up to 16384, 1 GB per sample)"),
                location->text);
   return FALSE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* add: y = a + b.  Inputs a, b; output y.  The gradient of both is y's own, so there is no backward
- * kernel. */
+/* add: y = a + b, (N, H, W, C) all.  Inputs a, b; output y.
+ * Backward: da = dy, db = dy: the gradient of both is y's own, so there is no backward kernel. */
 #include "ops.h"
 #include "sum.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* global_avg_pool: x (N, H, W, C) -> y (N, 1, 1, C), the mean over H and W.  Input x, output y.
- * global_avg_pool_backward: dx = dy / (H * W).  Input dy, output dx. */
+/* global_avg_pool: y[n][c] = sum over h, w of x[n][h][w][c] / (H * W).  Input x (N, H, W, C);
+ * output y (N, 1, 1, C).
+ * global_avg_pool_backward: dx[n][h][w][c] = dy[n][c] / (H * W).  Input dy (N, 1, 1, C); output dx
+ * (N, H, W, C). */
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of batch norm: its nodes, their attributes and the roles of their tensors, and how sums
- * over rows are cut.
+/* The inside of batch norm: its nodes, their attributes and the roles of their tensors, and how
+ * sums over rows are split.
  *
  * dyno_batch_norm appends, in a training graph,
  *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the
@@ -50,7 +50,7 @@ typedef struct {
 #define DYNO_BATCH_NORM_ROWS            4
 #define DYNO_BATCH_NORM_FINISH_CHANNELS 8 /* of a workgroup that finishes a reduction */
 
-/* How a reduction over rows is cut: workgroups of width x lanes invocations, groups x blocks of
+/* How a reduction over rows is split: workgroups of width x lanes invocations, groups x blocks of
  * them. */
 typedef struct {
   guint32 rows, cvecs;
@@ -58,7 +58,7 @@ typedef struct {
   guint32 groups, blocks, rows_per_group;
 } DynoBatchNormReduction;
 
-/* The cut for x, and the kernels of both halves: over a group's rows, and over the groups. */
+/* The split for x, and the kernels of both halves: over a group's rows, and over the groups. */
 DynoBatchNormReduction dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x);
 DynoKernelSpec dyno_batch_norm_reduction_spec (const DynoBatchNormReduction *r, const char *shader,
                                                DynoDtype dtype, guint32 push_bytes);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of batch norm in training: batch_norm_stats, and how sums over rows are cut, for
+/* The statistics of batch norm in training: batch_norm_stats, and how sums over rows are split, for
  * it and for the backward pass.
  *
- * batch_norm_stats: input x, running mean, running variance (STATE, moved); outputs mean, invstd.
+ * batch_norm_stats, for each channel c, with M = N * H * W:
+ *     mean[c] = sum over n, h, w of x / M
+ *     variance[c] = sum over n, h, w of (x - mean[c])^2 / M
+ *     invstd[c] = 1 / sqrt (variance[c] + 1e-5)
+ *     running_mean[c] = 0.9 * running_mean[c] + 0.1 * mean[c]
+ *     running_variance[c] = 0.9 * running_variance[c] + 0.1 * variance[c] * M / (M - 1)
+ * Inputs x (N, H, W, C) and the running statistics (C) each (STATE, moved); outputs mean and
+ * invstd, (C) each.
  * Where the convolution that wrote x has summed up its columns (dyno_fuse_statistics) x is not
  * read. */
 #include "batchnorm-private.h"

@@ -2,10 +2,24 @@
 /* batch_norm and its backward pass; roles of the tensors and fusion: batchnorm-private.h;
  * statistics: batchnorm-stats.c.
  *
- * batch_norm_backward: inputs below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where
- * not wanted.  With max pooling batch_norm writes the pooled y, the places of the largest values
- * and x there (winners); dy is then zero but at the winners, so the backward pass reduces over
- * those alone, and gathers dy for dx.
+ * batch_norm, with xhat = (x - mean[c]) * invstd[c]:
+ *     y = [max (0, .) with relu] (gamma[c] * xhat + beta[c] [+ residual])
+ * Inputs x and residual (N, H, W, C), gamma, beta, mean, invstd (C); output y (N, H, W, C).  In
+ * evaluation mean and invstd come of the running statistics.
+ *
+ * batch_norm_backward, with M = N * H * W and sums over n, h, w:
+ *     g = y > 0 ? dy : 0 with relu, else dy          (N, H, W, C)
+ *     dbeta[c] += sum g                              (C)
+ *     dgamma[c] += sum g * xhat                      (C)
+ *     dx = gamma[c] * invstd[c] * (g - sum g / M - xhat * sum (g * xhat) / M)
+ *     dresidual = g                                  (N, H, W, C), like dx
+ * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where not
+ * wanted.
+ *
+ * With max pooling batch_norm writes the pooled y (N, OH, OW, C), the places of the largest values
+ * and x there (winners), of the same shape; g is then zero but at the winners, so the backward pass
+ * reduces over those alone, and gathers dy (N, OH, OW, C) for dx.
+ *
  * Invariants:
  * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the
  *   groups; equal inputs give equal bits.
@@ -501,7 +515,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                    &attributes, sizeof attributes);
 }
 
-/* Fusion ---------------------------------------------------------------------------------------- */
+/* Fusion --------------------------------------------------------------------------------------- */
 
 /* Windows whose kernels there are: their loops are unrolled, and below a stride of 2 there is less
  * to gain than to keep. */

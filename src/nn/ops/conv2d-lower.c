@@ -4,8 +4,7 @@
  *
  * Invariants: work and bytes are counted for the channels that exist, not for the padded ones.
  * Partial sums lie in a workspace of the node; they are added up in a fixed order, so that a step
- * gives the
- * same bits every time. */
+ * gives the same bits every time. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include <stddef.h>

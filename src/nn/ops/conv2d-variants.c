@@ -4,8 +4,8 @@
  *
  * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is
  * useful) * (share of the last round of workgroups that is busy).  What was measured stands in the
- * rates: 64 x 64 sums a subgroup are best with fp32 accumulation, more spill, fewer wait on shared
- * memory. */
+ * rates: 64 x 64 sums per subgroup are best with fp32 accumulation, more spill, fewer wait on
+ * shared memory. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include <string.h>
@@ -218,7 +218,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   variants[n].score = score_of (info, tile, shape, &product, pass, unit, 1);
   g_strlcpy (variants[n++].label, name, sizeof variants->label);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
-   * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms a step without, 0.40 with). */
+   * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->statistics && shape->half)
     return n;
   /* On a CPU the smallest tile alone, for the tests. */

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* 2-D convolution: builder, shape rule and backward nodes.
  *
- *   y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of x[n][oy s + ky - p][ox s + kx - p][c]
- *   weight[ky][kx][c][k]
+ * x (N, H, W, C), weight (KH, KW, C, K), bias (K), y (N, OH, OW, K), OH = (H + 2 p - KH) / s + 1;
+ * with groups C is the channels of one of them.  Gradients have the shape of what they are of.
+ *     y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
+ *                       x[n][oy s + ky - p][ox s + kx - p][c] * weight[ky][kx][c][k]
+ *     dweight[ky][kx][c][k] += sum over n, oy, ox of
+ *                       x[n][oy s + ky - p][ox s + kx - p][c] * dy[n][oy][ox][k]
+ *     dbias[k] += sum over n, oy, ox of dy[n][oy][ox][k]
+ *     dx[n][iy][ix][c] (+)= sum over ky, kx, k with iy = oy s + ky - p and ix = ox s + kx - p of
+ *                       dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
  * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), and with statistics the
  * pivot (see fuse.c); output y.

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Depthwise convolution: the form of conv2d with a group for each channel.
  *
- *   y[n][oy][ox][c]   = bias[c] + sum over ky, kx of x[n][oy s + ky - p][ox s + kx - p][c] w[ky][kx][c]
- *   dx[n][iy][ix][c]  = sum over ky, kx of dy[n][oy][ox][c] w[ky][kx][c], oy s + ky - p = iy, likewise x
- *   dw[ky][kx][c]    += sum over n, oy, ox of dy[n][oy][ox][c] x[n][oy s + ky - p][ox s + kx - p][c]
+ * x (N, H, W, C), w (KH, KW, C), bias (C), y (N, OH, OW, C); gradients likewise.
+ *     y[n][oy][ox][c] = bias[c] + sum over ky, kx of
+ *                       x[n][oy s + ky - p][ox s + kx - p][c] * w[ky][kx][c]
+ *     dx[n][iy][ix][c] (+)= sum over ky, kx with iy = oy s + ky - p and ix = ox s + kx - p of
+ *                       dy[n][oy][ox][c] * w[ky][kx][c]
+ *     dw[ky][kx][c] += sum over n, oy, ox of
+ *                       dy[n][oy][ox][c] * x[n][oy s + ky - p][ox s + kx - p][c]
  *
  * Roles and attributes as in conv2d.c; the gradient of the bias is its node.  The weight lies as
  * [kh][kw][c_p].  wgrad cuts the rows of dy into groups, whose sums are added up in a fixed order:

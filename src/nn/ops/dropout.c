@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dropout: y = x / (1 - p) with probability 1 - p, else 0; x itself in evaluation.  Input 0 is x,
- * output 0 is y.  dropout_backward: the same mask on dy.  Input dy; output dx, which is dy's memory
- * where nobody else reads that.  The mask is drawn again in the backward pass; its stream is the
- * node's place in the graph at the time of its making, so that equal models draw equal masks. */
+/* dropout: y = x / (1 - p) with probability 1 - p, else 0; x itself in evaluation.  Input x; output
+ * y; (N, H, W, C) both.
+ * dropout_backward: dx = dy / (1 - p) where x was kept, else 0.  Input dy; output dx, which is dy's
+ * memory where nobody else reads that; (N, H, W, C) both.
+ * The mask is drawn once more in the backward pass; its stream is the node's place in the graph
+ * when it is made, so that equal models draw equal masks. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include "ops.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear layer: y = x weight + bias over rows, a 1x1 convolution on images of one pixel.
+/* Linear layer, a 1x1 convolution: for each row r of x (R, I) and of y (R, O)
+ *     y[r][o] = bias[o] + sum over i of x[r][i] * weight[i][o]
+ *     dweight[i][o] += sum over r of x[r][i] * dy[r][o]
+ *     dbias[o] += sum over r of dy[r][o]
+ *     dx[r][i] (+)= sum over o of dy[r][o] * weight[i][o]
  *
  * Rows are the pixels of x, or, flattened, its samples: a row is then H*W*C_p long, the pads of its
  * channels included, and the weight lies as [H*W*C_p][out_p] with zero pad rows, so that flattening

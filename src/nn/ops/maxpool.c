@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* max_pool: x (N, H, W, C) -> y (N, OH, OW, C), OH = (H + 2 pad - kernel) / stride + 1.  Input x;
- * outputs y and, in training, argmax: a byte an element, the place of the largest value in its
- * window.
- * max_pool_backward: inputs dy, argmax; output dx.  It gathers, so it needs no atomics and its sums
- * have one order. */
+/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c].
+ * Input x (N, H, W, C); outputs y (N, OH, OW, C), OH = (H + 2 p - kernel) / s + 1, and, in
+ * training, argmax (N, OH, OW, C): one byte per element, ky * kernel + kx of the largest value.
+ * max_pool_backward: dx[n][y][x][c] = sum of dy[n][oy][ox][c] over the windows whose argmax is this
+ * place.  Inputs dy and argmax (N, OH, OW, C); output dx (N, H, W, C).  It gathers, so it needs no
+ * atomics and its sums have one order. */
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"

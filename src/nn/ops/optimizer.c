@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* optimizer: norm and Inf check of all gradients, the decision what to do with them, and the
- * update, over the flat parameter memory.  Inputs none; outputs master, gradient, moment1, moment2
- * (AdamW), half (AMP), states and kept states (batch norm); the last four may be NULL.
- * Nothing is read back to decide: the scaler's state lies on the device.  A step whose gradients
- * hold Inf or NaN changes nothing but the scaler, with AMP or without: weights, moments and the
- * count behind the bias corrections stay, and the running statistics, which the forward passes of
- * the step have moved already, go back to what they were before it. */
+ * update, over the flat parameter memory of P elements.
+ *     g = gradient / loss scale * min (1, clip / (norm + 1e-6)); norm is that of all gradients /
+ *         loss scale
+ *     SGD:   g += decay * w; m = momentum * m + g (g alone at first); w -= lr * m
+ *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
+ *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)
+ * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32, AdamW), half
+ * (P F16, AMP), states and kept states (batch norm's running statistics); the last four may be
+ * NULL.  Nothing is read back to decide: the scaler's state lies on the device.  A step whose
+ * gradients hold Inf or NaN changes nothing but the scaler, with AMP or without: weights, moments
+ * and the count behind the bias corrections stay, and the running statistics, which the forward
+ * passes of the step have moved already, go back to what they were before it. */
 #include "elementwise.h"
 #include "ops.h"
 #include "optimizer-push.h"

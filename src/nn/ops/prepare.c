@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* prepare: a field of the batch (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type,
- * scaled, normalised, augmented.  Inputs raw and seeds (N), both may be NULL; output x.  Without raw
- * it makes normal noise.  Samples from n_valid on are zero. */
+ * scaled, normalised, augmented.  Inputs raw and seeds (N), both may be NULL; output x.  Without
+ * raw it makes normal noise.  Samples from n_valid on are zero. */
 #include "elementwise.h"
 #include "ops.h"
 #include "prepare-push.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* relu: y = max (x, 0).  Input 0 is x, output 0 is y.
+/* relu: y = max (x, 0).  Input x; output y; (N, H, W, C) both.
  * relu_backward: dx = y > 0 ? dy : 0.  Inputs y, dy; output dx, which is dy's memory where nobody
- * else reads that. */
+ * else reads that; (N, H, W, C) all. */
 #include "elementwise.h"
 #include "ops.h"
 
