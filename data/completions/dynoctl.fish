@@ -2,7 +2,7 @@
 # fish completion for dynoctl
 
 function __dynoctl_settings
-    for flag in amp pinned persistent_workers cache checkpointing autotune deterministic augment.flip data.shuffle \
+    for flag in amp pinned persistent_workers cache checkpointing memory.shrink autotune deterministic augment.flip data.shuffle \
             data.normalise data.links data.one_class
         printf '%s\n' $flag=true $flag=false
     end

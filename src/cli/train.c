@@ -167,6 +167,7 @@ print_done (const DynoMetricTable *table, const DynoEvent *event)
   dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
   dyno_json_string (&json, "out", event->done.out_dir);
   dyno_json_string (&json, "state", state_name (event->done.state));
+  dyno_json_uint (&json, "micro_batches", event->done.parts);
   dyno_json_uint (&json, "unreadable", event->done.n_unreadable);
   dyno_json_begin_array (&json, "unreadable_samples");
   for (guint i = 0; event->done.unreadable[i]; i++)
@@ -232,6 +233,17 @@ list_unreadable (Run *run, const DynoEvent *event)
                      event->done.n_unreadable - shown);
 }
 
+/* What the run was warned of when it happened, once more at the end. */
+static void
+say_parts (Run *run, const DynoEvent *event)
+{
+  if (event->done.parts > 1)
+    dyno_progress_say (&run->progress,
+                       "for want of device memory each batch of %" G_GUINT64_FORMAT
+                       " went through in %u micro-batches",
+                       event->done.batch_size, event->done.parts);
+}
+
 static void
 on_done (Run *run, const DynoEvent *event)
 {
@@ -257,6 +269,7 @@ on_done (Run *run, const DynoEvent *event)
                              " steps in %s, best validation %s (epoch %" G_GUINT64_FORMAT ")",
                              event->done.steps, seconds, best, event->done.best_epoch);
         }
+      say_parts (run, event);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "targets.h"
 #include "vet.h"
 #include "weightsfile.h"
+#include <inttypes.h>
 #include <string.h>
 
 /* The first loss scale with AMP: lower than PyTorch's 65536, which costs the first steps of most
@@ -80,12 +81,28 @@ warn_of_data (const DynoEngine *engine, const DynoEngineWatch *watch)
     warn (watch, "%s", notes[i]);
 }
 
+/* What goes through the device at once; the effective batch is the same. */
+static DynoJob *
+micro_job (const DynoEngine *engine)
+{
+  DynoJob *job = dyno_job_copy (engine->job);
+
+  job->settings.batch_size /= engine->parts;
+  job->settings.accumulate *= engine->parts;
+  return job;
+}
+
 static gboolean
 plan (DynoEngine *engine, GError **error)
 {
-  return dyno_job_plan_parts (engine->job, dyno_dataset_get_info (engine->dataset),
-                              dyno_device_get_info (engine->device), engine->choices,
-                              engine->n_train, engine->n_validation, &engine->plan, error);
+  g_autoptr (DynoJob) micro = micro_job (engine);
+
+  if (!dyno_job_plan_parts (micro, dyno_dataset_get_info (engine->dataset),
+                            dyno_device_get_info (engine->device), engine->choices, engine->n_train,
+                            engine->n_validation, &engine->plan, error))
+    return FALSE;
+  engine->plan.steps_per_epoch = dyno_job_count_steps (&engine->job->settings, engine->n_train);
+  return TRUE;
 }
 
 DynoEngine *
@@ -94,6 +111,7 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
 {
   g_autoptr (DynoEngine) engine = g_new0 (DynoEngine, 1);
 
+  engine->parts = 1;
   engine->dataset = dyno_dataset_ref (dataset);
   engine->device = open_device (job, error);
   if (!engine->device)
@@ -151,10 +169,11 @@ tune_network (DynoEngine *engine, gboolean training, gint64 deadline_us, Progres
 {
   DynoNetworkParams params;
   g_autoptr (DynoGraph) graph = NULL;
+  g_autoptr (DynoJob) micro = micro_job (engine);
   double seconds = (double) (deadline_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
 
-  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training,
-                             &params, error))
+  if (!dyno_job_get_network (micro, dyno_dataset_get_info (engine->dataset), training, &params,
+                             error))
     return FALSE;
   graph = dyno_network_build (&params, error);
   if (!graph)
@@ -208,9 +227,10 @@ static gboolean
 build_graph (DynoEngine *engine, gboolean training, DynoGraph **graph, GError **error)
 {
   DynoNetworkParams params;
+  g_autoptr (DynoJob) micro = micro_job (engine);
 
-  if (!dyno_job_get_network (engine->job, dyno_dataset_get_info (engine->dataset), training,
-                             &params, error))
+  if (!dyno_job_get_network (micro, dyno_dataset_get_info (engine->dataset), training, &params,
+                             error))
     return FALSE;
   *graph = dyno_network_build (&params, error);
   return *graph != NULL;
@@ -285,7 +305,7 @@ make_uploader (DynoEngine *engine, gboolean training, GError **error)
 {
   const DynoSettings *s = &engine->job->settings;
   DynoLoaderParams params = {
-    .batch = (guint32) s->batch_size,
+    .batch = (guint32) (s->batch_size / engine->parts),
     .seed = (guint64) s->seed,
     .shuffle = training && s->data_shuffle,
     .drop_last = training,
@@ -331,7 +351,7 @@ build_snapshot (DynoEngine *engine, GError **error)
 static gboolean
 build_pipes (DynoEngine *engine, GError **error)
 {
-  guint32 batch = (guint32) engine->job->settings.batch_size;
+  guint32 batch = (guint32) (engine->job->settings.batch_size / engine->parts);
 
   if (!dyno_dataset_get_info (engine->dataset)->schema.generated)
     {
@@ -350,45 +370,142 @@ build_pipes (DynoEngine *engine, GError **error)
   return TRUE;
 }
 
-/* What would have fitted, when the device refused memory that the plan counted on. */
-static void
-explain_memory (DynoEngine *engine, GError **error)
+/* --- memory that is refused ------------------------------------------------------------------- */
+
+static gboolean
+is_memory (const GError *problem)
+{
+  return g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+         || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
+}
+
+/* The largest batch that fits into what the device has left now; 0: none, or that is not known. */
+static gint64
+guess_fitting (DynoEngine *engine)
 {
   guint64 used, available;
-  g_autoptr (DynoJob) smaller = NULL;
+  g_autoptr (DynoJob) smaller = micro_job (engine);
   DynoJobPlan fitting;
 
-  if (!error
-      || !(g_error_matches (*error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
-           || g_error_matches (*error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)))
-    return;
-  smaller = dyno_job_copy (engine->job);
   if (!dyno_device_query_memory (engine->device, &used, &available) || available == 0)
     available = engine->plan.plan.total_bytes / 2;
   smaller->settings.vram_budget =
       (gint64) (available + dyno_device_get_allocated_total (engine->device));
-  if (!dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset),
-                            dyno_device_get_info (engine->device), engine->choices, engine->n_train,
-                            engine->n_validation, &fitting, NULL)
-      || fitting.fitting_batch < 1 || fitting.fitting_batch >= engine->job->settings.batch_size)
+  return dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset),
+                              dyno_device_get_info (engine->device), engine->choices,
+                              engine->n_train, engine->n_validation, &fitting, NULL)
+             ? fitting.fitting_batch
+             : 0;
+}
+
+/* What would have fitted, when the device refused memory that the plan counted on. */
+static void
+explain_memory (DynoEngine *engine, GError **error)
+{
+  gint64 batch = engine->job->settings.batch_size / engine->parts, fitting, parts;
+
+  if (!error || !is_memory (*error))
     return;
-  gint64 parts =
-      (engine->job->settings.batch_size + fitting.fitting_batch - 1) / fitting.fitting_batch;
+  fitting = guess_fitting (engine);
+  if (fitting < 1 || fitting >= batch)
+    return;
+  parts = engine->parts * ((batch + fitting - 1) / fitting);
   g_autofree char *advice = g_strdup_printf (
       " (other programs may hold device memory; batch_size %" G_GINT64_FORMAT
       " with accumulate %" G_GINT64_FORMAT " should fit and keeps the effective batch)",
-      fitting.fitting_batch, parts * engine->job->settings.accumulate);
+      fitting, parts * engine->job->settings.accumulate);
   g_autofree char *whole = g_strconcat ((*error)->message, advice, NULL);
   g_free ((*error)->message);
   (*error)->message = g_steal_pointer (&whole);
+}
+
+/* Batch norm: its statistics change with the micro-batch, and of one sample are none. */
+static gboolean
+has_running_statistics (DynoEngine *engine)
+{
+  GPtrArray *parameters = engine->graph ? dyno_graph_get_parameters (engine->graph) : NULL;
+
+  for (guint i = 0; parameters && i < parameters->len; i++)
+    if (((const DynoParameter *) g_ptr_array_index (parameters, i))->is_state)
+      return TRUE;
+  return FALSE;
+}
+
+guint
+dyno_engine_next_parts (DynoEngine *engine, const GError *problem)
+{
+  gint64 batch = engine->job->settings.batch_size, least, most, fitting;
+
+  if (!is_memory (problem) || !engine->job->settings.memory_shrink)
+    return 0;
+  least = has_running_statistics (engine) ? 2 : 1;
+  most = batch / engine->parts / 2;
+  fitting = guess_fitting (engine);
+  if (fitting > 0)
+    most = MIN (most, MAX (fitting, least));
+  for (gint64 parts = engine->parts + 1; batch / parts >= least; parts++)
+    if (batch % parts == 0 && batch / parts <= most)
+      return (guint) parts;
+  return 0;
+}
+
+guint64
+dyno_engine_count_micro (const DynoEngine *engine)
+{
+  return (guint64) engine->job->settings.accumulate * engine->parts;
+}
+
+gboolean
+dyno_engine_set_parts (DynoEngine *engine, guint parts, const GError *problem, GError **error)
+{
+  engine->parts = parts;
+  if (problem && !engine->shrunk_for)
+    engine->shrunk_for = g_strdup (problem->message);
+  return plan (engine, error);
+}
+
+static void
+tell_parts (DynoEngine *engine, const DynoEngineWatch *watch)
+{
+  gint64 batch = engine->job->settings.batch_size;
+
+  if (!engine->shrunk_for)
+    return;
+  warn (watch,
+        _ ("%s; each batch of %" PRId64 " goes through the device in %u micro-batches of %" PRId64
+           " from now on, whose gradients are added up: the effective batch stays%s"),
+        engine->shrunk_for, batch, engine->parts, batch / engine->parts,
+        has_running_statistics (engine)
+            ? _ (", but batch norm takes its statistics over a micro-batch")
+            : "");
+  g_clear_pointer (&engine->shrunk_for, g_free);
+}
+
+/* What dyno_engine_build made, or a part of it. */
+static void
+clear_build (DynoEngine *engine)
+{
+  g_clear_pointer (&engine->stepper, dyno_stepper_free);
+  g_clear_pointer (&engine->pipe, dyno_pipe_free);
+  g_clear_pointer (&engine->eval_pipe, dyno_pipe_free);
+  g_clear_pointer (&engine->uploader, dyno_uploader_free);
+  g_clear_pointer (&engine->eval_uploader, dyno_uploader_free);
+  g_clear_pointer (&engine->snapshot, dyno_snapshot_free);
+  g_clear_pointer (&engine->program, dyno_program_free);
+  g_clear_pointer (&engine->eval_program, dyno_program_free);
+  g_clear_pointer (&engine->memory, dyno_memory_free);
+  g_clear_pointer (&engine->lowering, dyno_lowering_free);
+  g_clear_pointer (&engine->eval_lowering, dyno_lowering_free);
+  g_clear_pointer (&engine->start, dyno_start_values_free);
+  g_clear_pointer (&engine->graph, dyno_graph_free);
+  g_clear_pointer (&engine->eval_graph, dyno_graph_free);
+  memset (engine->slot_use, 0, sizeof engine->slot_use);
 }
 
 gboolean
 dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable,
                    GError **error)
 {
-  g_autoptr (GError) problem = NULL;
-
   if (!engine->choices)
     engine->choices = dyno_choices_new ();
   if (!engine->plan.fits)
@@ -397,12 +514,27 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
       g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, advice);
       return FALSE;
     }
-  if (build_programs (engine, watch, cancellable, &problem) && build_pipes (engine, &problem)
-      && build_snapshot (engine, &problem))
-    return TRUE;
-  explain_memory (engine, &problem);
-  g_propagate_error (error, g_steal_pointer (&problem));
-  return FALSE;
+  for (;;)
+    {
+      g_autoptr (GError) problem = NULL;
+      guint parts;
+
+      if (build_programs (engine, watch, cancellable, &problem) && build_pipes (engine, &problem)
+          && build_snapshot (engine, &problem))
+        break;
+      parts = dyno_engine_next_parts (engine, problem);
+      if (parts == 0)
+        {
+          explain_memory (engine, &problem);
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return FALSE;
+        }
+      clear_build (engine);
+      if (!dyno_engine_set_parts (engine, parts, problem, error))
+        return FALSE;
+    }
+  tell_parts (engine, watch);
+  return TRUE;
 }
 
 /* --- start values ----------------------------------------------------------------------------- */
@@ -480,21 +612,9 @@ dyno_engine_free (DynoEngine *engine)
 {
   if (!engine)
     return;
-  dyno_stepper_free (engine->stepper);
-  dyno_pipe_free (engine->pipe);
-  dyno_pipe_free (engine->eval_pipe);
-  dyno_uploader_free (engine->uploader);
-  dyno_uploader_free (engine->eval_uploader);
-  dyno_snapshot_free (engine->snapshot);
-  dyno_program_free (engine->program);
-  dyno_program_free (engine->eval_program);
-  dyno_memory_free (engine->memory);
-  dyno_lowering_free (engine->lowering);
-  dyno_lowering_free (engine->eval_lowering);
-  dyno_start_values_free (engine->start);
-  dyno_graph_free (engine->graph);
-  dyno_graph_free (engine->eval_graph);
+  clear_build (engine);
   dyno_choices_free (engine->choices);
+  g_free (engine->shrunk_for);
   if (engine->train)
     g_array_unref (engine->train);
   if (engine->validation)

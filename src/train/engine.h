@@ -15,6 +15,10 @@ struct _DynoEngine {
   DynoDataset *dataset;
   DynoDevice *device;
   DynoJob *job; /* as it can run here: AMP and batch may differ from what was asked */
+  /* A batch goes through the device in so many equal micro-batches; 1: as a whole.  Plan, graphs
+   * and loaders are those of a micro-batch. */
+  guint parts;
+  char *shrunk_for; /* the problem that parts answer, until they are told; or NULL */
   GArray *train, *validation;
   guint64 n_train, n_validation;
   DynoChoices *choices; /* NULL: not loaded yet, kernels by rule */
@@ -43,6 +47,18 @@ typedef struct {
 DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset,
                               const DynoEngineWatch *watch, GError **error);
 
+/* More and smaller micro-batches, from the building on; plans again.  problem: why, which is told
+ * when they have been built; NULL: it was told before.  Errors: those of dyno_job_plan. */
+gboolean dyno_engine_set_parts (DynoEngine *engine, guint parts, const GError *problem,
+                                GError **error);
+
+/* The parts that the engine should have to need less device memory, after this problem; 0: it is
+ * none of device memory, the settings do not want it, or a batch has no smaller equal parts. */
+guint dyno_engine_next_parts (DynoEngine *engine, const GError *problem);
+
+/* Micro-batches that an update adds up, the last of an epoch aside. */
+guint64 dyno_engine_count_micro (const DynoEngine *engine);
+
 /* Whether a run with these settings measures kernels on this device: never on one that is a CPU,
  * where that takes longer than it brings. */
 gboolean dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info);
@@ -53,7 +69,8 @@ gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch,
                                GCancellable *cancellable, GError **error);
 
 /* Memory, programs and loaders; parameters are undefined still.  A kernel variant that the device
- * cannot run is refused with a warning, and another taken.
+ * cannot run is refused with a warning, and another taken; where memory is refused, there are more
+ * parts, with a warning.
  * Errors: DOES_NOT_FIT, those of dyno_memory_new, dyno_program_new, dyno_uploader_new. */
 gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
                             GCancellable *cancellable, GError **error);

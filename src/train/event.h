@@ -74,6 +74,10 @@ typedef struct {
       double best_val_metric;
       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */
       guint64 best_epoch;
+      /* Each batch went through the device in so many micro-batches at the end, for want of memory;
+       * 1: as a whole. */
+      guint parts;
+      guint64 batch_size;
       char *out_dir;        /* or NULL */
       guint64 n_unreadable; /* samples that others took the place of, in this part of the run */
       char **unreadable;    /* "sample: reason" of at most 100 */

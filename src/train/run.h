@@ -46,6 +46,8 @@ typedef struct {
   guint tries;        /* to reach the data set again, since the last step */
   guint64 tried_step; /* updates when that was */
   gboolean recovered; /* from a lost device, which is done once */
+  guint parts;        /* of a batch that an engine needed before; see DynoEngine */
+  guint64 batch_size; /* the engine's, when it has ended */
   gboolean plan_told;
   guint64 told_plan_bytes;
   /* the log holds these already: a run that was set back is not told twice */

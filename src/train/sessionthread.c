@@ -99,9 +99,10 @@ take_job (DynoRun *run)
   run->job = dyno_session_get_job (run->session);
 }
 
-/* Everything on the device, up to the state that checkpoint (may be NULL) holds. */
+/* Everything on the device, up to the state that checkpoint (may be NULL) holds.  refused: the
+ * device had no memory for the engine before; or NULL. */
 static gboolean
-build (DynoRun *run, const char *checkpoint, GError **error)
+build (DynoRun *run, const char *checkpoint, const GError *refused, GError **error)
 {
   DynoSession *session = run->session;
   DynoEngineWatch watch = { tell_progress, tell_warning, run };
@@ -109,6 +110,8 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   take_job (run);
   run->engine = dyno_engine_open (run->job, run->dataset, &watch, error);
   if (!run->engine)
+    return FALSE;
+  if (run->parts > 1 && !dyno_engine_set_parts (run->engine, run->parts, refused, error))
     return FALSE;
   dyno_run_tell_plan (run);
   if (run->engine->plan.fits && !dyno_engine_autotune (run->engine, &watch, session->soft, error))
@@ -121,7 +124,7 @@ build (DynoRun *run, const char *checkpoint, GError **error)
   return load_state (run, checkpoint, error);
 }
 
-/* --- a lost device ---------------------------------------------------------------------------- */
+/* --- a lost device, or one without memory ----------------------------------------------------- */
 
 static gboolean
 is_loss (const GError *error)
@@ -130,30 +133,50 @@ is_loss (const GError *error)
          || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
 }
 
-/* All is made anew, once in a run, in the state of the last checkpoint that it saved or began with,
- * else of its start.  FALSE: the problem, or another, is there. */
+/* TRUE: the run can go on with another engine.  A lost device is left once in a run; one that
+ * refuses memory as often as a batch can be cut into smaller parts. */
+static gboolean
+can_recover (DynoRun *run, const GError *problem)
+{
+  guint parts = run->engine ? dyno_engine_next_parts (run->engine, problem) : 0;
+
+  if (parts > 0)
+    run->parts = parts;
+  else if (is_loss (problem) && !run->recovered)
+    {
+      run->recovered = TRUE;
+      run->parts = run->engine ? run->engine->parts : run->parts;
+      dyno_run_warn (
+          run, _ ("%s; everything is made anew, and the run goes on from its last checkpoint"),
+          problem->message);
+    }
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* All is made anew, in the state of the last checkpoint that the run saved or began with, else of
+ * its start.  FALSE: the problem, or another, is there. */
 static gboolean
 recover (DynoRun *run, GError **problem)
 {
-  g_autofree char *checkpoint = NULL;
+  while (can_recover (run, *problem))
+    {
+      g_autoptr (GError) reason = g_steal_pointer (problem);
+      g_autofree char *checkpoint = NULL;
 
-  if (!is_loss (*problem) || run->recovered)
-    return FALSE;
-  run->recovered = TRUE;
-  dyno_run_warn (run,
-                 _ ("%s; everything is made anew, and the run goes on from its last checkpoint"),
-                 (*problem)->message);
-  g_clear_error (problem);
-  dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
-  dyno_run_end_saving (run);
-  checkpoint = g_strdup (run->checkpoint);
-  dyno_run_collect_unreadable (run);
-  g_clear_pointer (&run->engine, dyno_engine_free);
-  run->health = (DynoHealth){ .idle_told = run->health.idle_told };
-  if (!build (run, checkpoint, problem))
-    return FALSE;
-  dyno_run_write_settings (run); /* with what was changed since the device was lost */
-  return TRUE;
+      dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
+      dyno_run_end_saving (run);
+      checkpoint = g_strdup (run->checkpoint);
+      dyno_run_collect_unreadable (run);
+      g_clear_pointer (&run->engine, dyno_engine_free);
+      run->health = (DynoHealth){ .idle_told = run->health.idle_told };
+      if (!build (run, checkpoint, is_loss (reason) ? NULL : reason, problem))
+        continue;
+      dyno_run_write_settings (run); /* with what was changed since */
+      return TRUE;
+    }
+  return FALSE;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -174,7 +197,7 @@ prepare (DynoRun *run, GError **error)
   run->checkpoint = g_strdup (checkpoint);
   if (!open_dataset (run, error))
     return FALSE;
-  if (build (run, checkpoint, &problem) || recover (run, &problem))
+  if (build (run, checkpoint, NULL, &problem) || recover (run, &problem))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
@@ -287,6 +310,8 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.best_val_metric = run->position.best_val_metric;
   event->done.best_epoch = run->position.best_epoch;
   event->done.out_dir = g_strdup (run->job->out_dir);
+  event->done.parts = MAX (run->parts, 1);
+  event->done.batch_size = run->batch_size;
   event->done.n_unreadable = run->n_unreadable;
   event->done.unreadable = g_new0 (char *, run->unreadable->len + 1);
   for (guint i = 0; i < run->unreadable->len; i++)
@@ -326,6 +351,11 @@ dyno_session_run (gpointer data)
   if (problem)
     g_info ("Failed: %s", problem->message);
   dyno_session_remove_observer (run.session, &dyno_run_row_writer, &run);
+  if (run.engine)
+    {
+      run.parts = run.engine->parts;
+      run.batch_size = (guint64) run.engine->job->settings.batch_size;
+    }
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_folder_free (run.dir);

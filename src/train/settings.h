@@ -25,6 +25,7 @@ typedef struct {
   gint64 accumulate;      /* micro-batches per step; batch_size is the micro-batch, as in PyTorch */
   double clip_norm;       /* 0: off */
   gboolean checkpointing; /* activation checkpointing */
+  gboolean memory_shrink; /* micro-batches where the device refuses memory */
   gboolean autotune;
   gboolean deterministic;
   gint optimizer; /* DynoOptimizerName */

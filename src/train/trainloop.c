@@ -190,12 +190,12 @@ next_order (const Loop *loop)
   const DynoSettings *s = &engine->job->settings;
   guint64 total =
       MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->job->max_steps);
-  guint64 batches = engine->n_train / (guint64) s->batch_size;
-  guint64 done = loop->epoch_step * (guint64) s->accumulate;
+  guint64 batches = engine->n_train / (guint64) s->batch_size * engine->parts,
+          each = dyno_engine_count_micro (engine);
 
   return (DynoStepOrder){ .step = loop->step,
                           .epoch = loop->run->position.epoch,
-                          .batches = (guint) MIN ((guint64) s->accumulate, batches - done),
+                          .batches = (guint) MIN (each, batches - loop->epoch_step * each),
                           .lr = dyno_schedule_lr (s, loop->step, loop->steps_per_epoch, total) };
 }
 
@@ -228,7 +228,7 @@ begin_validation (Loop *loop)
   const DynoSettings *s = &engine->job->settings;
 
   if (loop->validation_begun || !engine->eval_uploader
-      || left * (guint64) s->accumulate > (guint64) s->prefetch + DYNO_PIPE_SLOTS)
+      || left * dyno_engine_count_micro (engine) > (guint64) s->prefetch + DYNO_PIPE_SLOTS)
     return;
   dyno_loader_start_epoch (dyno_uploader_get_loader (engine->eval_uploader), 0, 0);
   loop->validation_begun = TRUE;
@@ -241,7 +241,7 @@ start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
 
   if (engine->uploader)
     dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), epoch,
-                             epoch_step * (guint64) engine->job->settings.accumulate);
+                             epoch_step * dyno_engine_count_micro (engine));
 }
 
 static DynoLoader *

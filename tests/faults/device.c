@@ -32,7 +32,8 @@ tiny_job (const char *folder, guint epochs)
 {
   DynoJob *job = test_job ("mlp", SHAPES);
 
-  test_job_set (job, "model.width=0.0625", "lr=0.01", "deterministic=true", NULL);
+  test_job_set (job, "model.width=0.0625", "lr=0.01", "deterministic=true", "memory.shrink=false",
+                NULL);
   job->settings.epochs = epochs;
   job->out_dir = g_strdup (folder);
   return job;
@@ -189,12 +190,130 @@ test_memory_taken (void)
   g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:shapes?size=32&samples=200&classes=3");
   g_auto (TestRun) run = { 0 };
 
-  test_job_set (job, "batch_size=128", NULL);
+  test_job_set (job, "batch_size=128", "memory.shrink=false", NULL);
   fault ("memory-limit=%u", 12u << 20);
   test_run (&run, job, NULL, NULL);
   g_assert_error (run.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);
   g_assert_nonnull (strstr (run.error->message, "batch_size"));
   g_assert_nonnull (strstr (run.error->message, "accumulate"));
+  set_faults ("");
+}
+
+/* --- micro-batches ---------------------------------------------------------------------------- */
+
+/* Two epochs of 2 updates with 36 samples each, of 80 and a few: the rest of an epoch is dropped,
+ * whatever a micro-batch is. */
+static void
+train_whole_batches (Trial *trial, const char *shrink)
+{
+  g_autoptr (DynoJob) job = tiny_job (NULL, 2);
+
+  trial->folder = test_folder ();
+  job->out_dir = g_strdup (trial->folder);
+  test_job_set (job, "batch_size=36", "augment.flip=true", shrink, NULL);
+  test_run (&trial->run, job, NULL, NULL);
+}
+
+static guint
+count_told (const TestRun *run)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < run->warnings->len; i++)
+    n += strstr (g_ptr_array_index (run->warnings, i), "micro-batches") != NULL;
+  return n;
+}
+
+/* The losses of a run with the same effective batch: the same samples in the same order, sums apart
+ * by rounding. */
+static void
+assert_same_losses (const TestRun *run, const TestRun *whole)
+{
+  g_assert_no_error (run->error);
+  g_assert_cmpint (run->state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (run->done_steps, ==, whole->done_steps);
+  g_assert_cmpuint (run->losses->len, ==, whole->losses->len);
+  for (guint i = 0; i < whole->losses->len; i++)
+    g_assert_cmpfloat_with_epsilon (g_array_index (run->losses, double, i),
+                                    g_array_index (whole->losses, double, i), 1e-5);
+  g_assert_cmpfloat_with_epsilon (run->epoch.val_loss, whole->epoch.val_loss, 1e-5);
+}
+
+/* Memory is refused at the start, after a loss in mid-run, and in mid-run itself: smaller
+ * micro-batches, the same losses, said once; the settings and the checkpoint keep the batch. */
+static void
+test_shrinks (void)
+{
+  g_auto (Trial) whole = { 0 };
+
+  set_faults ("");
+  train_whole_batches (&whole, "memory.shrink=true");
+  assert_same_losses (&whole.run, &whole.run);
+  g_assert_cmpuint (whole.run.losses->len, ==, 4);
+  g_assert_cmpuint (whole.run.parts, ==, 1);
+  g_assert_cmpuint (count_told (&whole.run), ==, 0);
+  guint64 all = count_calls ("submits"), need = count_calls ("allocated");
+  g_autofree char *limit = g_strdup_printf ("memory-limit=%" G_GUINT64_FORMAT, need - 1),
+                  *later = g_strdup_printf ("lost=%" G_GUINT64_FORMAT
+                                            ",limit-from=2,memory-limit=%" G_GUINT64_FORMAT,
+                                            all / 2, need - 1),
+                  *submit = g_strdup_printf ("submit-memory=%" G_GUINT64_FORMAT, all / 2);
+  const char *const faults[] = { "memory=3", limit, later, submit };
+  for (guint i = 0; i < G_N_ELEMENTS (faults); i++)
+    {
+      g_auto (Trial) trial = { 0 };
+
+      g_test_message ("%s", faults[i]);
+      fault ("%s", faults[i]);
+      train_whole_batches (&trial, "memory.shrink=true");
+      assert_same_losses (&trial.run, &whole.run);
+      g_assert_cmpuint (trial.run.parts, ==, 2);
+      g_assert_cmpuint (count_told (&trial.run), ==, 1);
+      g_assert_true (test_has_warning (&trial.run, "each batch of 36"));
+      g_assert_false (test_has_warning (&trial.run, "batch norm"));
+      g_assert_false (test_has_warning (&trial.run, "not as it would have"));
+    }
+  set_faults ("");
+}
+
+/* Without the setting, and where not even one sample fits, it is an error that leaves nothing
+ * behind. */
+static void
+test_nothing_fits (void)
+{
+  static const char *const words[] = { "memory.shrink=false", "memory.shrink=true" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    {
+      g_auto (Trial) trial = { 0 };
+
+      fault ("%s", i == 0 ? "memory=3" : "memory-limit=65536");
+      train_whole_batches (&trial, words[i]);
+      g_assert_error (trial.run.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);
+      g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
+      g_assert_cmpuint (count_told (&trial.run), ==, 0);
+      g_assert_cmpuint (trial.run.losses->len, ==, 0);
+    }
+  set_faults ("");
+}
+
+/* Batch norm's statistics change, which is said; its micro-batches are not of one sample. */
+static void
+test_shrinks_batch_norm (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) least = { 0 };
+
+  test_job_set (job, "model.width=0.0625", "batch_size=4", NULL);
+  job->max_steps = 1;
+  fault ("memory=3");
+  test_run_good (&run, job);
+  g_assert_true (test_has_warning (&run, "but batch norm"));
+  test_job_set (job, "batch_size=2", NULL);
+  fault ("memory=3");
+  test_run (&least, job, NULL, NULL);
+  g_assert_error (least.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY);
   set_faults ("");
 }
 
@@ -338,6 +457,9 @@ main (int argc, char **argv)
   g_test_add_data_func ("/faults/device/memory/no-host-memory-at-each-allocation", "host",
                         test_no_memory);
   g_test_add_func ("/faults/device/memory/taken-by-others-offers-a-batch", test_memory_taken);
+  g_test_add_func ("/faults/device/shrinks/to-micro-batches-with-the-same-losses", test_shrinks);
+  g_test_add_func ("/faults/device/shrinks/until-nothing-fits", test_nothing_fits);
+  g_test_add_func ("/faults/device/shrinks/says-what-batch-norm-changes", test_shrinks_batch_norm);
   g_test_add_func ("/faults/device/less/still-trains", test_small_device);
   g_test_add_func ("/faults/device/queues/in-any-order", test_two_queues);
   g_test_add_func ("/faults/device/queues/upload-waits-for-computing", test_upload_waits);

@@ -12,7 +12,9 @@
  *                   VK_TIMEOUT, at once and not after the time they ask for.  What frees memory
  *                   that a hanging device may use, or waits for it without a limit, aborts.
  *   memory=N        the N-th vkAllocateMemory: VK_ERROR_OUT_OF_DEVICE_MEMORY
- *   memory-limit=B  each vkAllocateMemory that would take the sum past B bytes: the same
+ *   memory-limit=B  each vkAllocateMemory that would take what is allocated past B bytes: the same
+ *   limit-from=K    that limit on the K-th device and those after it only (default 1)
+ *   submit-memory=N the N-th vkQueueSubmit: VK_ERROR_OUT_OF_DEVICE_MEMORY
  *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
  *   pipelines=N     the N-th and all that follow
@@ -38,6 +40,7 @@
 #define MOST_DEVICES 64
 #define MOST_LATE    256
 #define MOST_WAITS   8
+#define MOST_MEMORY  1024 /* allocations that are held at once */
 #define GIVEN_UP     1000 /* timeouts after which nobody waits any more */
 
 /* A submission that is held back. */
@@ -76,7 +79,8 @@ typedef struct {
 #define MEMBER(name) PFN_vk##name name;
   NEXT (MEMBER)
 #undef MEMBER
-  bool faulty; /* one of the first */
+  bool faulty;  /* one of the first */
+  bool limited; /* memory-limit holds */
   bool lost, hung;
   uint64_t submits, allocations, pipelines, allocated, timeouts;
   uint32_t second_family; /* UINT32_MAX: none */
@@ -84,6 +88,10 @@ typedef struct {
   VkQueue queue;
   Late late[MOST_LATE];
   unsigned n_late;
+  struct {
+    VkDeviceMemory memory; /* null: free */
+    uint64_t size;
+  } held[MOST_MEMORY];
 } Device;
 
 static Device *devices[MOST_DEVICES];
@@ -149,6 +157,7 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
   device->handle = *handle;
   pthread_mutex_lock (&layer_lock);
   device->faulty = layer_counts.devices++ < layer_faults.devices;
+  device->limited = layer_counts.devices >= layer_faults.limit_from;
   layer_counts = (LayerCounts){ .devices = layer_counts.devices };
   for (unsigned i = 0; i < MOST_DEVICES; i++)
     if (!devices[i])
@@ -311,7 +320,7 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
 {
   Device *device = find_device (queue);
   bool second = (void *) queue == (void *) &device->second_queue;
-  bool late = device->second_family != UINT32_MAX && second == layer_faults.late_upload;
+  bool late = device->second_family != UINT32_MAX && second == layer_faults.late_upload, refused;
   VkResult result;
 
   if (count != 1 || fence)
@@ -329,7 +338,10 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
         }
       device->hung |= layer_faults.hang && device->submits >= layer_faults.hang;
     }
+  refused =
+      device->faulty && layer_faults.submit_memory && device->submits == layer_faults.submit_memory;
   result = device->lost   ? VK_ERROR_DEVICE_LOST
+           : refused      ? VK_ERROR_OUT_OF_DEVICE_MEMORY
            : device->hung ? VK_SUCCESS
            : late         ? hold_back (device, info)
                           : submit_now (device, info);
@@ -363,6 +375,23 @@ wait_semaphores (VkDevice handle, const VkSemaphoreWaitInfo *info, uint64_t time
 
 /* Memory and pipelines ------------------------------------------------------------------------- */
 
+/* Under the lock. */
+static void
+hold_memory (Device *device, VkDeviceMemory memory, uint64_t size)
+{
+  unsigned i = 0;
+
+  while (i < MOST_MEMORY && device->held[i].memory)
+    i++;
+  if (i == MOST_MEMORY)
+    layer_give_up ("too many allocations");
+  device->held[i].memory = memory;
+  device->held[i].size = size;
+  device->allocated += size;
+  if (device->allocated > layer_counts.allocated)
+    layer_counts.allocated = device->allocated;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info,
                  const VkAllocationCallbacks *allocator, VkDeviceMemory *memory)
@@ -375,14 +404,16 @@ allocate_memory (VkDevice handle, const VkMemoryAllocateInfo *info,
   if (device->faulty && layer_faults.host && device->allocations == layer_faults.host)
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
   if ((device->faulty && layer_faults.memory && device->allocations == layer_faults.memory)
-      || (layer_faults.memory_limit
+      || (layer_faults.memory_limit && device->limited
           && device->allocated + info->allocationSize > layer_faults.memory_limit)
       || (layer_faults.buffer && info->allocationSize > layer_faults.buffer))
     result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   if (result == VK_SUCCESS)
-    device->allocated += info->allocationSize; /* what is freed stays counted: Dyno frees little */
+    result = device->AllocateMemory (handle, info, allocator, memory);
+  if (result == VK_SUCCESS)
+    hold_memory (device, *memory, info->allocationSize);
   pthread_mutex_unlock (&layer_lock);
-  return result == VK_SUCCESS ? device->AllocateMemory (handle, info, allocator, memory) : result;
+  return result;
 }
 
 static VKAPI_ATTR void VKAPI_CALL
@@ -392,6 +423,14 @@ free_memory (VkDevice handle, VkDeviceMemory memory, const VkAllocationCallbacks
 
   if (memory)
     check_hang (device, "vkFreeMemory");
+  pthread_mutex_lock (&layer_lock);
+  for (unsigned i = 0; memory && i < MOST_MEMORY; i++)
+    if (device->held[i].memory == memory)
+      {
+        device->held[i].memory = VK_NULL_HANDLE;
+        device->allocated -= device->held[i].size;
+      }
+  pthread_mutex_unlock (&layer_lock);
   device->FreeMemory (handle, memory, allocator);
 }
 

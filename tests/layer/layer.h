@@ -11,8 +11,8 @@
 #define EXPORT __attribute__ ((visibility ("default")))
 
 typedef struct {
-  uint64_t lost, hang, memory, memory_limit, host, pipeline, pipelines, devices, buffer, shared,
-      invocations;
+  uint64_t lost, hang, memory, memory_limit, limit_from, submit_memory, host, pipeline, pipelines,
+      devices, buffer, shared, invocations;
   bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
   char fail[64]; /* a call; empty: none */
 } LayerFaults;
@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
   uint64_t submits, allocations, pipelines; /* of the device that was made last */
+  uint64_t allocated;                       /* its most at once */
   uint64_t devices;                         /* since faults were set */
 } LayerCounts;
 

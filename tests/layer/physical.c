@@ -42,6 +42,8 @@ take_word (LayerFaults *f, const char *word)
     { "hang", &f->hang, NULL },
     { "memory", &f->memory, NULL },
     { "memory-limit", &f->memory_limit, NULL },
+    { "limit-from", &f->limit_from, NULL },
+    { "submit-memory", &f->submit_memory, NULL },
     { "host", &f->host, NULL },
     { "pipeline", &f->pipeline, NULL },
     { "pipelines", &f->pipelines, NULL },
@@ -100,7 +102,8 @@ dyno_faults_set (const char *words)
   pthread_mutex_unlock (&layer_lock);
 }
 
-/* "submits", "allocations" or "pipelines" of the last device so far, "devices" since faults were
+/* "submits", "allocations", "pipelines" or "allocated" (most bytes at once) of the last device so
+ * far, "devices" since faults were
  * set. */
 EXPORT uint64_t
 dyno_faults_count (const char *what)
@@ -111,6 +114,7 @@ dyno_faults_count (const char *what)
   count = !strcmp (what, "submits")       ? layer_counts.submits
           : !strcmp (what, "allocations") ? layer_counts.allocations
           : !strcmp (what, "pipelines")   ? layer_counts.pipelines
+          : !strcmp (what, "allocated")   ? layer_counts.allocated
                                           : layer_counts.devices;
   pthread_mutex_unlock (&layer_lock);
   return count;

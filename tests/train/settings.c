@@ -25,6 +25,7 @@ test_keys (void)
                                       "accumulate",
                                       "clip_norm",
                                       "checkpointing",
+                                      "memory.shrink",
                                       "autotune",
                                       "deterministic",
                                       "optimizer",

@@ -27,7 +27,7 @@ typedef struct {
   double preparation_seconds, train_seconds;
   DynoMetricTable metrics;
   DynoEpochMetrics epoch; /* the last */
-  guint epochs, skipped;
+  guint epochs, skipped, parts;
   double last_rate;
   guint64 n_unreadable;
 } TestRun;
