@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 LIMIT_S = 240  # for one step that waits; never reached when things work
 
@@ -452,14 +453,24 @@ def test_opens_a_folder_of_arrays_and_shows_their_axes(window):
     window.ready()
 
 
+def write_png(path, side):
+    """Black."""
+    def chunk(kind, data):
+        return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
+    head = side.to_bytes(4, 'big') * 2 + bytes([8, 2, 0, 0, 0])
+    rows = zlib.compress(bytes(side * (1 + 3 * side)))
+    with open(path, 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
+
+
 def test_one_class_is_taken_on_request(window):
     folder = os.path.join(HOME, 'one-class')
-    os.makedirs(folder, exist_ok=True)
-    write_npy(os.path.join(folder, 'X.npy'), (40, 16, 20, 3), '|u1', bytes(40 * 16 * 20 * 3))
-    write_npy(os.path.join(folder, 'y.npy'), (40,), '<i8', bytes(40 * 8))
+    os.makedirs(os.path.join(folder, 'only'), exist_ok=True)
+    for i in range(40):
+        write_png(os.path.join(folder, 'only', f'{i}.png'), 16)
     window.ready()
     window.open_settings(data=folder, data__one_class='true')
-    window.text('Taken as N, H, W, C')
+    window.text('Image folder')
     window.ready()
     window.open_settings(data__one_class='false')
     window.text('Built in, drawn shapes')
