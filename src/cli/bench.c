@@ -222,7 +222,7 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
     .batch = batch,
     .n_outputs = workload->classes,
     .schema = dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0),
-    .amp = amp,
+    .precision = dyno_precision_of_amp (amp),
     .training = TRUE,
     .optimizer = DYNO_OPTIMIZER_SGD,
   };

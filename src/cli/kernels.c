@@ -137,7 +137,7 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
     .batch = batch,
     .n_outputs = 1000,
     .schema = dyno_schema_image (DYNO_ELEMENT_U8, side, side, 3, 0),
-    .amp = amp,
+    .precision = dyno_precision_of_amp (amp),
     .training = TRUE,
   };
   g_autoptr (DynoGraph) graph = dyno_network_build (&params, error);

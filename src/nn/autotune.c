@@ -579,7 +579,8 @@ agrees (Tuner *t, const Point *point, const char *label, const Trial *trial, con
 {
   if (!isfinite (trial->time_us))
     return FALSE;
-  double limit = t->graph->params.amp ? TOLERANCE_F16 : TOLERANCE_F32;
+  double limit =
+      t->graph->params.precision.storage == DYNO_DTYPE_F16 ? TOLERANCE_F16 : TOLERANCE_F32;
   double found = difference (trial, reference);
   if (found <= limit)
     return TRUE;

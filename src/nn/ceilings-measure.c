@@ -295,7 +295,8 @@ static gboolean
 product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 side, GError **error)
 {
   DynoConv2dParams params = { .out_channels = side, .kernel_h = 1, .kernel_w = 1 };
-  *p = (Product){ .graph = dyno_graph_new (&(DynoGraphParams){ .batch = side, .amp = half }),
+  *p = (Product){ .graph = dyno_graph_new (&(DynoGraphParams){
+                      .batch = side, .precision = dyno_precision_of_amp (half) }),
                   .labels = g_ptr_array_new_with_free_func (g_free),
                   .lowerings =
                       g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_lowering_free) };

@@ -94,9 +94,9 @@ dyno_graph_get_params (DynoGraph *graph)
 }
 
 DynoDtype
-dyno_graph_get_compute (DynoGraph *graph)
+dyno_graph_get_storage (DynoGraph *graph)
 {
-  return graph->params.amp ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32;
+  return graph->params.precision.storage;
 }
 
 GPtrArray *
@@ -197,7 +197,7 @@ dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
 {
   if (c > G_MAXUINT32 - 8)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u channels are too many", name, c);
-  return dyno_graph_tensor (graph, name, dyno_graph_get_compute (graph), DYNO_SPACE_ARENA, n, h, w,
+  return dyno_graph_tensor (graph, name, dyno_graph_get_storage (graph), DYNO_SPACE_ARENA, n, h, w,
                             c, (guint32) dyno_align_up (c, 8));
 }
 
@@ -296,9 +296,9 @@ parameter_add (DynoGraph *graph, DynoParameter *parameter)
     }
   parameter->master = parameter_tensor (graph, parameter, "", DYNO_DTYPE_F32, DYNO_SPACE_MASTER);
   parameter->compute = parameter->master;
-  if (graph->params.amp)
-    parameter->compute =
-        parameter_tensor (graph, parameter, ".half", DYNO_DTYPE_F16, DYNO_SPACE_HALF);
+  DynoDtype storage = dyno_graph_get_storage (graph);
+  if (storage != DYNO_DTYPE_F32)
+    parameter->compute = parameter_tensor (graph, parameter, ".half", storage, DYNO_SPACE_HALF);
   if (!parameter->master || !parameter->compute)
     return NULL;
   if (graph->params.training)
@@ -435,7 +435,7 @@ dyno_graph_flat (DynoGraph *graph, DynoSpace space)
   if (graph->error)
     return NULL;
   guint32 count = (guint32) graph->parameter_elements;
-  DynoDtype dtype = space == DYNO_SPACE_HALF ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32;
+  DynoDtype dtype = space == DYNO_SPACE_HALF ? dyno_graph_get_storage (graph) : DYNO_DTYPE_F32;
   graph->flat[space] = dyno_graph_tensor (graph, names[space], dtype, space, 1, 1, 1, count, count);
   return graph->flat[space];
 }

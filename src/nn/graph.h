@@ -15,9 +15,8 @@
  * - Parameter gradients accumulate (+=) and are cleared by the optimizer; activations overwrite;
  *   the gradient of an activation is overwritten by its first contributor and accumulated by the
  *   later ones (dyno_graph_gradient_target).
- * - Precision: `compute` is F16 with AMP, else F32, and is the type of activations, their gradients
- *   and the weights of matrix ops; batch norm's parameters, statistics, losses, parameter gradients
- *   and master weights are F32.
+ * - Precision is the graph's DynoPrecision: no op knows how it is called, each asks for the member
+ *   that concerns it.
  * - The first error sticks to the graph (dyno_graph_fail); builders given NULL return NULL, so that
  *   a model is written without checks and asked once at the end.
  * A graph belongs to one thread while it is built and is immutable afterwards. */
@@ -154,9 +153,23 @@ typedef enum {
   DYNO_OPTIMIZER_ADAMW, /* PyTorch's AdamW, eps 1e-8, betas 0.9 and 0.999 */
 } DynoOptimizer;
 
+/* How numbers are held, a row of a table (precision.c); all zero is fp32. */
+typedef struct {
+  const char *name;  /* "fp32", "amp" */
+  DynoDtype storage; /* of activations, their gradients and the weights of matrix ops */
+  DynoDtype compute; /* what products multiply */
+  /* what they are summed up in; batch norm's parameters, statistics, losses, gradients of
+   * parameters and master weights too */
+  DynoDtype accumulate;
+  gboolean loss_scaling; /* the loss scale follows the gradients' overflows */
+} DynoPrecision;
+
+/* The row for the setting `amp`. */
+DynoPrecision dyno_precision_of_amp (gboolean amp);
+
 typedef struct {
   guint32 batch;
-  gboolean amp;      /* compute = F16 */
+  DynoPrecision precision;
   gboolean training; /* FALSE: evaluation: running statistics, no gradients, no dropout */
   gboolean
       checkpointing; /* rematerialise all that is cheap to rematerialise instead of keeping it */
@@ -168,7 +181,7 @@ void dyno_graph_free (DynoGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoGraph, dyno_graph_free)
 
 const DynoGraphParams *dyno_graph_get_params (DynoGraph *graph);
-DynoDtype dyno_graph_get_compute (DynoGraph *graph);
+DynoDtype dyno_graph_get_storage (DynoGraph *graph); /* of activations */
 
 /* The lists, in order; elements DynoNode*, DynoTensor*, DynoParameter* owned by the graph. */
 GPtrArray *dyno_graph_get_nodes (DynoGraph *graph);
@@ -188,7 +201,7 @@ gboolean dyno_graph_check (DynoGraph *graph, GError **error);
  * (graph failed). */
 DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space,
                                guint32 n, guint32 h, guint32 w, guint32 c, guint32 cp);
-/* The usual one: compute type, ARENA, cp = c rounded up to 8. */
+/* The usual one: storage type, ARENA, cp = c rounded up to 8. */
 DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
                                    guint32 w, guint32 c);
 

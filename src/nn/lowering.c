@@ -41,10 +41,10 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
   lowering->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tensor_free);
   lowering->choice_points = g_ptr_array_new_with_free_func (choice_point_free);
   lowering->column_sums = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  if (graph->params.amp && !info->fp16)
+  const char *why = dyno_precision_unusable (&graph->params.precision, info);
+  if (why)
     {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_UNSUPPORTED, "%s has no fp16; train without AMP",
-                       info->name);
+      dyno_graph_fail (graph, DYNO_NN_ERROR_UNSUPPORTED, "%s has %s", info->name, why);
       dyno_graph_check (graph, error);
       return NULL;
     }

@@ -63,6 +63,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLowering, dyno_lowering_free)
 DynoGraph *dyno_lowering_get_graph (DynoLowering *lowering);
 GPtrArray *dyno_lowering_get_dispatches (DynoLowering *lowering); /* DynoDispatch*, in order */
 
+/* What a device lacks for a precision ("no fp16; train without AMP"); NULL: nothing. */
+const char *dyno_precision_unusable (const DynoPrecision *precision, const DynoDeviceInfo *info);
+
 /* For ops. ------------------------------------------------------------------------------------- */
 
 const DynoDeviceInfo *dyno_lowering_get_info (DynoLowering *lowering);

@@ -154,7 +154,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
   if (!model || !check_params (params, model, error))
     return NULL;
   DynoGraphParams graph_params = { .batch = params->batch,
-                                   .amp = params->amp,
+                                   .precision = params->precision,
                                    .training = params->training,
                                    .checkpointing = params->checkpointing,
                                    .optimizer = params->optimizer };

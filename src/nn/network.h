@@ -26,7 +26,8 @@ typedef struct {
   /* MSE: targets by their mean and deviation, see dyno_program_write_target_scale */
   gboolean standard_targets;
   double label_smoothing;
-  gboolean amp, training, checkpointing;
+  DynoPrecision precision;
+  gboolean training, checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
   DynoOptimizer optimizer;
 } DynoNetworkParams;

@@ -237,7 +237,9 @@ count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
 {
   guint64 elements = graph->parameter_elements;
   bytes[DYNO_SPACE_MASTER] = elements * 4;
-  bytes[DYNO_SPACE_HALF] = graph->params.amp ? elements * 2 : 0;
+  bytes[DYNO_SPACE_HALF] = graph->params.precision.storage == DYNO_DTYPE_F32
+                               ? 0
+                               : elements * dyno_dtype_size (graph->params.precision.storage);
   bytes[DYNO_SPACE_GRADIENT] = graph->params.training ? elements * 4 : 0;
   bytes[DYNO_SPACE_MOMENT1] = p->bound[DYNO_SPACE_MOMENT1] ? elements * 4 : 0;
   bytes[DYNO_SPACE_MOMENT2] = p->bound[DYNO_SPACE_MOMENT2] ? elements * 4 : 0;

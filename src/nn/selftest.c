@@ -117,7 +117,8 @@ trial_init (Trial *t, const Case *s, gboolean half, GError **error)
 {
   gboolean accumulate;
   *t = (Trial){ .s = *s, .half = half };
-  t->graph = dyno_graph_new (&(DynoGraphParams){ .batch = s->n, .amp = half, .training = TRUE });
+  t->graph = dyno_graph_new (&(DynoGraphParams){
+      .batch = s->n, .precision = dyno_precision_of_amp (half), .training = TRUE });
   t->input = dyno_graph_activation (t->graph, "x", s->n, s->h, s->w, s->c);
   if (t->input)
     t->input->needs_gradient = TRUE;

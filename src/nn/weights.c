@@ -86,7 +86,7 @@ static gboolean
 round_half (const DynoGraph *graph, Flat *flat, GError **error)
 {
   guint64 n_elements = graph->parameter_elements;
-  if (!graph->params.amp || n_elements == 0)
+  if (graph->params.precision.storage == DYNO_DTYPE_F32 || n_elements == 0)
     return TRUE;
   flat->half = g_try_new (guint16, n_elements);
   if (!flat->half)

@@ -147,7 +147,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     .standard_targets = !classes && info->knows_values && s->data_normalise,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
     .label_smoothing = classes && training ? s->label_smoothing : 0,
-    .amp = s->amp,
+    .precision = dyno_precision_of_amp (s->amp),
     .training = training,
     .checkpointing = training && s->checkpointing,
     .optimizer =

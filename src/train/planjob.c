@@ -36,12 +36,13 @@ describe (const DynoNetworkParams *p, const DynoDeviceInfo *d)
 
   return g_strdup_printf (
       "%s %a %u %u %016" G_GINT64_MODIFIER "x %016" G_GINT64_MODIFIER
-      "x loss%d%d %a %d%d%d %d %016" G_GINT64_MODIFIER "x",
+      "x loss%d%d %a precision%d%d%d%d %d%d %d %016" G_GINT64_MODIFIER "x",
       p->model, p->model_width, p->batch, p->n_outputs,
       dyno_schema_hash (DYNO_HASH_START, &p->schema),
       dyno_hash_bytes (DYNO_HASH_START, &p->augmentation, sizeof p->augmentation), p->loss,
-      p->standard_targets, p->label_smoothing, p->amp, p->training, p->checkpointing, p->optimizer,
-      device);
+      p->standard_targets, p->label_smoothing, p->precision.storage, p->precision.compute,
+      p->precision.accumulate, p->precision.loss_scaling, p->training, p->checkpointing,
+      p->optimizer, device);
 }
 
 static gboolean

@@ -56,7 +56,7 @@ small_net (gboolean amp)
                                .batch = 8,
                                .schema = dyno_schema_image (DYNO_ELEMENT_U8, 4, 4, 3, 0),
                                .n_outputs = 10,
-                               .amp = amp,
+                               .precision = dyno_precision_of_amp (amp),
                                .training = TRUE };
   return dyno_network_build (&params, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs: errors stick, shapes are checked, gradients reach every contributor in order. */
 #include "harness.h"
+#include "infos.h"
 #include "network.h"
 #include <string.h>
 
@@ -63,8 +64,8 @@ static void
 test_parameters_are_aligned (void)
 {
   const DynoParameterLayout c = dyno_layout_vector (5), conv = dyno_layout_conv (10, 3, 3, 3);
-  g_autoptr (DynoGraph) graph =
-      dyno_graph_new (&(DynoGraphParams){ .batch = 1, .amp = TRUE, .training = TRUE });
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){
+      .batch = 1, .precision = dyno_precision_of_amp (TRUE), .training = TRUE });
   dyno_graph_parameter (graph, "a", &c, DYNO_INIT_ONE, FALSE);
   DynoParameter *b = dyno_graph_parameter (graph, "b", &conv, DYNO_INIT_ONE, FALSE);
   DynoParameter *state = dyno_graph_parameter (graph, "s", &c, DYNO_INIT_ONE, TRUE);
@@ -143,6 +144,61 @@ test_attributes_have_a_schema (void)
   g_assert_nonnull (strstr (text, "kernel_h=3 kernel_w=5 stride_h=1 stride_w=2 pad_w=2 has_bias"));
   g_assert_nonnull (strstr (text, "window.kernel=3 window.stride=2 window.pad=1"));
   g_assert_nonnull (strstr (text, "probability=0.25"));
+}
+
+/* The optimizer's node of a graph with one parameter. */
+static const DynoNode *
+optimizer_of (DynoGraph *graph)
+{
+  const DynoParameterLayout layout = dyno_layout_vector (8);
+  g_assert_nonnull (dyno_graph_parameter (graph, "w", &layout, DYNO_INIT_ONE, FALSE));
+  dyno_optimizer_update (graph);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  return nodes->pdata[nodes->len - 1];
+}
+
+/* Each member of a precision decides by itself: nothing asks for its name, or for AMP. */
+static void
+test_precision_members (void)
+{
+  static const DynoPrecision fp32 = { .name = "fp32" };
+  const DynoPrecision amp = dyno_precision_of_amp (TRUE), none = dyno_precision_of_amp (FALSE);
+  g_assert_cmpmem (&none.storage, sizeof none - G_STRUCT_OFFSET (DynoPrecision, storage),
+                   &fp32.storage, sizeof fp32 - G_STRUCT_OFFSET (DynoPrecision, storage));
+  g_assert_true (amp.storage == DYNO_DTYPE_F16 && amp.compute == DYNO_DTYPE_F16);
+  g_assert_true (amp.accumulate == DYNO_DTYPE_F32 && amp.loss_scaling);
+  for (guint i = 0; i < 4; i++)
+    {
+      DynoPrecision precision = { .storage = i & 1 ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32,
+                                  .compute = i & 1 ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32,
+                                  .loss_scaling = (i & 2) != 0 };
+      g_autoptr (DynoGraph) graph = dyno_graph_new (
+          &(DynoGraphParams){ .batch = 1, .training = TRUE, .precision = precision });
+      const DynoTensor *x = dyno_graph_activation (graph, "x", 1, 1, 1, 8);
+      const DynoNode *optimizer = optimizer_of (graph);
+      const DynoParameter *w = dyno_graph_get_parameters (graph)->pdata[0];
+      g_assert_cmpint (x->dtype, ==, precision.storage);
+      g_assert_cmpint (w->master->dtype, ==, DYNO_DTYPE_F32);
+      g_assert_cmpint (w->compute->dtype, ==, precision.storage);
+      g_assert_cmpint (w->compute != w->master, ==, i & 1);
+      DynoDeviceInfo info = info_cpu;
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info, NULL, &error);
+      g_assert_no_error (error);
+      GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
+      for (guint k = 0; k < dispatches->len; k++)
+        {
+          const DynoDispatch *dispatch = dispatches->pdata[k];
+          if (g_str_equal (dispatch->pass, "decide"))
+            g_assert_cmpint (strstr (dispatch->spec.macros, "DYNAMIC_SCALE=1") != NULL, ==,
+                             precision.loss_scaling);
+          if (g_str_equal (dispatch->pass, "update"))
+            g_assert_cmpint (strstr (dispatch->spec.macros, "HALF_COPY=1") != NULL, ==, i & 1);
+        }
+      g_assert_cmpfloat (attribute_of (optimizer, "loss_scaling"), ==, precision.loss_scaling);
+      info.fp16 = FALSE;
+      g_assert_cmpint (dyno_precision_unusable (&precision, &info) != NULL, ==, i & 1);
+    }
 }
 
 static void
@@ -296,6 +352,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/precision/each-member-decides-by-itself", test_precision_members);
   g_test_add_func ("/nn/graph/operands-grow", test_operands_grow);
   g_test_add_func ("/nn/graph/attributes-have-a-schema", test_attributes_have_a_schema);
   g_test_add_func ("/nn/graph/first-error-sticks", test_first_error_sticks);

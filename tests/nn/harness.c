@@ -89,7 +89,7 @@ harness_new (const HarnessParams *params)
   h->params = *params;
   h->device = open_device (params->device);
   DynoGraphParams graph = { .batch = MAX (params->batch, 1),
-                            .amp = params->amp,
+                            .precision = dyno_precision_of_amp (params->amp),
                             .training = params->training,
                             .checkpointing = params->checkpointing,
                             .optimizer = params->optimizer };

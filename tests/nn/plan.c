@@ -24,7 +24,7 @@ params_of (const char *model, gboolean training)
                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, 0),
                               .augmentation = { .flip = 0.5 },
                               .n_outputs = 10,
-                              .amp = TRUE,
+                              .precision = dyno_precision_of_amp (TRUE),
                               .training = training };
 }
 
@@ -560,7 +560,7 @@ test_small_workgroups (void)
             .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, m % 2 ? 10 : 0),
             .n_outputs = 10,
             .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
-            .amp = amp,
+            .precision = dyno_precision_of_amp (amp),
             .training = i % 2 == 0,
             .optimizer = amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD
           };

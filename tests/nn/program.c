@@ -29,7 +29,7 @@ params_of (const char *model, gboolean amp)
                                .batch = BATCH,
                                .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0),
                                .n_outputs = 10,
-                               .amp = amp,
+                               .precision = dyno_precision_of_amp (amp),
                                .training = TRUE };
   params.schema.generated = TRUE;
   return params;
@@ -386,7 +386,7 @@ test_skipped_step (void)
   params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 16, 16, 3, 0);
   params.schema.generated = TRUE;
   check_skipped (&params);
-  params.amp = TRUE;
+  params.precision = dyno_precision_of_amp (TRUE);
   params.optimizer = DYNO_OPTIMIZER_ADAMW;
   check_skipped (&params);
 }

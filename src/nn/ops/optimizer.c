@@ -21,7 +21,7 @@ enum { MASTER, GRADIENT, MOMENT1, MOMENT2, HALF, STATES, KEPT_STATES, N_OUTPUTS 
 
 typedef struct {
   DynoOptimizer optimizer;
-  gboolean amp;
+  gboolean loss_scaling;
 } Optimizer;
 
 static DynoTensor *
@@ -61,7 +61,7 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
   DynoKernelSpec spec = { .shader = "optimizer/optimizer_decide.comp",
                           .push_bytes = sizeof (DynoOptimizerDecidePush) };
   spec.local_size[0] = software ? 8 : dyno_elementwise_local (info);
-  if (attributes->amp)
+  if (attributes->loss_scaling)
     dyno_kernel_spec_macro (&spec, "DYNAMIC_SCALE=1");
   if (corrections)
     dyno_kernel_spec_macro (&spec, "ADAMW=1");
@@ -163,7 +163,7 @@ optimizer_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static const DynoAttribute optimizer_attributes[] = { DYNO_ATTRIBUTE (Optimizer, optimizer),
-                                                      DYNO_ATTRIBUTE (Optimizer, amp) };
+                                                      DYNO_ATTRIBUTE (Optimizer, loss_scaling) };
 
 static const DynoOpClass optimizer_class = { .name = "optimizer",
                                              DYNO_OP_ATTRIBUTES (optimizer_attributes),
@@ -173,13 +173,13 @@ void
 dyno_optimizer_update (DynoGraph *graph)
 {
   const DynoGraphParams *params = dyno_graph_get_params (graph);
-  Optimizer attributes = { params->optimizer, params->amp };
+  Optimizer attributes = { params->optimizer, params->precision.loss_scaling };
   DynoTensor *outputs[N_OUTPUTS] = { [MASTER] = dyno_graph_flat (graph, DYNO_SPACE_MASTER),
                                      [GRADIENT] = dyno_graph_flat (graph, DYNO_SPACE_GRADIENT),
                                      [MOMENT1] = dyno_graph_flat (graph, DYNO_SPACE_MOMENT1) };
   if (params->optimizer == DYNO_OPTIMIZER_ADAMW)
     outputs[MOMENT2] = dyno_graph_flat (graph, DYNO_SPACE_MOMENT2);
-  if (params->amp)
+  if (params->precision.storage != DYNO_DTYPE_F32)
     outputs[HALF] = dyno_graph_flat (graph, DYNO_SPACE_HALF);
   dyno_graph_flat_states (graph, &outputs[STATES], &outputs[KEPT_STATES]);
   if (!dyno_graph_check (graph, NULL))

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The precisions that there are kernels for.  One more is a row here, its dtype, and what the
+ * kernels' macros make of that; a device has it where dyno_precision_unusable finds nothing. */
+#include "lowering.h"
+
+static const DynoPrecision precisions[] = {
+  { .name = "fp32" }, /* all members zero: F32, no loss scaling */
+  { .name = "amp",
+    .storage = DYNO_DTYPE_F16,
+    .compute = DYNO_DTYPE_F16,
+    .accumulate = DYNO_DTYPE_F32,
+    .loss_scaling = TRUE },
+};
+
+DynoPrecision
+dyno_precision_of_amp (gboolean amp)
+{
+  return precisions[amp ? 1 : 0];
+}
+
+const char *
+dyno_precision_unusable (const DynoPrecision *precision, const DynoDeviceInfo *info)
+{
+  gboolean half = precision->storage == DYNO_DTYPE_F16 || precision->compute == DYNO_DTYPE_F16;
+  return half && !info->fp16 ? "no fp16; train without AMP" : NULL;
+}
