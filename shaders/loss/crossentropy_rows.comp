@@ -11,6 +11,7 @@
 #include "lanes.glsl"
 #include "loss-push.h"
 #include "random.h"
+#include "samples.glsl"
 #include "step.h"
 
 layout (constant_id = DYNO_LOSS_ROWS) const uint ROWS = 1;
@@ -48,7 +49,7 @@ row_target (uint row)
 #else
   const uint target = Targets (p.targets).v[row];
 #endif
-  return row < n_valid && target < C ? target : NO_CLASS;
+  return SAMPLE_OF (row) < n_valid && target < C ? target : NO_CLASS;
 }
 
 /* Joins two parts; of equal largest values the one with the lower place stays. */
@@ -111,7 +112,8 @@ main ()
       /* What has to be waited for is asked for before the sums. */
       const uint target = row_target (row);
 #ifdef GRADIENT
-      const float factor = Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor;
+      const float factor =
+          SHARE_OF (Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor);
 #endif
       float at_target = 0.0;
       if (target != NO_CLASS)
@@ -153,7 +155,7 @@ main ()
               result.z = n_before < 5 ? 1.0 : 0.0;
 #endif
             }
-          Results (p.rows).v[row] = result;
+          Results (p.rows).v[row] = SHARE_OF (result);
         }
 #ifdef GRADIENT
       for (uint i = lane; i < CVECS; i += LOCAL_X)

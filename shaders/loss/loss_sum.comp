@@ -6,6 +6,7 @@
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
+#include "samples.glsl"
 #include "step.h"
 
 layout (constant_id = DYNO_LOSS_SUM_ROWS) const uint ROWS = 1;
@@ -49,7 +50,7 @@ main ()
     }
   if (lane != 0)
     return;
-  step_output.v[0].n_valid = min (n_valid, ROWS);
+  step_output.v[0].n_valid = min (n_valid, SAMPLE_OF (ROWS));
   step_output.v[0].grad_norm = 0.0;
   step_output.v[0].overflow = 0;
   step_output.v[0].loss_scale = scaler.scale;

@@ -10,6 +10,7 @@
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
+#include "samples.glsl"
 #include "step.h"
 
 layout (constant_id = DYNO_LOSS_ROWS) const uint ROWS = 1;
@@ -44,10 +45,10 @@ main ()
   const uint n_valid = StepIn (p.step_input).v[0].n_valid;
   for (uint row = gl_WorkGroupID.x; row < ROWS; row += gl_NumWorkGroups.x)
     {
-      const bool valid = row < n_valid;
+      const bool valid = SAMPLE_OF (row) < n_valid;
 #ifdef GRADIENT
-      const float factor = SLOPE / float (C) * Scaler (p.scaler).v[0].scale
-                           / StepIn (p.step_input).v[0].loss_divisor;
+      const float factor = SHARE_OF (SLOPE / float (C) * Scaler (p.scaler).v[0].scale
+                                     / StepIn (p.step_input).v[0].loss_divisor);
 #endif
       vec2 own = vec2 (0.0);
       for (uint i = lane; i < CVECS; i += LOCAL_X)
@@ -72,7 +73,7 @@ main ()
                 own += vec2 (d * d, absolute);
 #endif
 #ifdef PER_OUTPUT
-                Results (p.rows).v[row * STRIDE + 2 + c] = absolute;
+                Results (p.rows).v[row * STRIDE + 2 + c] = SHARE_OF (absolute);
 #endif
 #ifdef GRADIENT
                 g.q[j / 4][j % 4] = d * factor;
@@ -89,8 +90,8 @@ main ()
           for (uint i = 1; i < LOCAL_X; i++)
             own += parts[i];
           own /= float (C);
-          Results (p.rows).v[row * STRIDE] = own.x;
-          Results (p.rows).v[row * STRIDE + 1] = own.y;
+          Results (p.rows).v[row * STRIDE] = SHARE_OF (own.x);
+          Results (p.rows).v[row * STRIDE + 1] = SHARE_OF (own.y);
           for (uint i = valid ? 1 + METRICS : 2; i < STRIDE; i++)
             Results (p.rows).v[row * STRIDE + i] = 0.0;
         }

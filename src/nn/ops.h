@@ -56,8 +56,9 @@ DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
                           const DynoBatchField *field, const DynoAugmentation *augmentation);
 
 /* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training,
- * the scaled gradient of the logits.  targets: N int32 (cross entropy) or (N, C) floats (MSE),
- * space INPUT; NULL: class ids from the step's seed. */
+ * the scaled gradient of the logits.  targets: (N, H, W) int32 (cross entropy) or (N, H, W, C)
+ * floats (MSE) for logits (N, H, W, C), space INPUT; NULL: class ids from the step's seed.  The
+ * loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C). */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                  double label_smoothing);
 /* standard: 2 C floats, mean and deviation of the targets: the prediction stands for prediction *

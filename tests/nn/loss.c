@@ -155,6 +155,48 @@ test_declared (void)
   assert_metrics (8, TRUE, "mean_abs_error ");
 }
 
+/* Over sequences (N, 1, T, C): the loss of a sample is the mean over its steps, and those of a
+ * sample that is not valid count nothing. */
+static void
+check_sequences (gboolean amp, gboolean mse)
+{
+  const guint32 n = 4, t = 3, c = 7, n_valid = 3;
+  gsize count = (gsize) n * t * c;
+  g_autofree double *x = harness_random (1, count, 2), *want = g_new (double, count),
+                    *targets = harness_random (2, count, 1);
+  for (guint32 i = 0; i < n * t && !mse; i++)
+    targets[i] = floor ((targets[i] + 1) / 2.01 * c);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+  harness_step (h)->n_valid = n_valid;
+  harness_step (h)->loss_divisor = (float) n_valid;
+  DynoTensor *logits = harness_input (h, "logits", n, 1, t, c, x);
+  if (mse)
+    dyno_mse_loss (harness_graph (h), logits,
+                   harness_raw (h, "targets", DYNO_DTYPE_F32, n, 1, t, c, targets), NULL);
+  else
+    dyno_softmax_cross_entropy (harness_graph (h), logits,
+                                harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, t, 1, targets),
+                                0.1);
+  harness_run (h);
+  ReferenceLoss s = { n * t, c, n_valid * t, mse ? 0 : 0.1 };
+  double metric, loss = mse ? reference_mse (&s, x, targets, &metric, want)
+                            : reference_cross_entropy (&s, x, targets, &metric, want);
+  scale_gradient (want, count, 1.0 / (n_valid * t));
+  g_autofree double *got = harness_read_gradient (h, logits);
+  harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
+  assert_near (harness_output (h)->loss_sum, loss / t, 2e-6);
+  assert_near (harness_output (h)->metric_sums[0], metric / t, 2e-6);
+  g_assert_cmpuint (harness_output (h)->n_valid, ==, n_valid);
+}
+
+static void
+test_sequences (void)
+{
+  for (guint i = 0; i < 4; i++)
+    check_sequences (i & 1, i & 2);
+}
+
 /* Targets that are no class must not be read with. */
 static void
 test_cross_entropy_ids (void)
@@ -295,7 +337,8 @@ test_shapes (void)
         dyno_softmax_cross_entropy (graph, x,
                                     harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0);
       else if (i == 0)
-        dyno_softmax_cross_entropy (graph, x, NULL, 0);
+        dyno_softmax_cross_entropy (graph, x,
+                                    harness_raw (h, "t", DYNO_DTYPE_I32, 2, 1, 1, 1, values), 0);
       else
         dyno_mse_loss (graph, x, harness_raw (h, "t", DYNO_DTYPE_F32, 2, 1, 1, 2, values), NULL);
       g_autoptr (GError) error = NULL;
@@ -308,6 +351,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/loss/sequences-are-a-mean-over-their-steps", test_sequences);
   g_test_add_func ("/nn/crossentropy/matches-reference", test_cross_entropy);
   g_test_add_func ("/nn/crossentropy/large-logits", test_cross_entropy_large);
   g_test_add_func ("/nn/crossentropy/first-of-equal-logits-counts", test_cross_entropy_ties);

@@ -3,8 +3,9 @@
  *     q[n][c] = (1 - s) * (c = targets[n]) + s / C
  *     loss[n] = log (sum over c of exp (x[n][c])) - sum over c of q[n][c] * x[n][c]
  *     dx[n][c] = (softmax (x[n])[c] - q[n][c]) * loss scale / loss divisor
- * Inputs x, the logits (N, 1, 1, C), and targets (N int32; NULL: random classes); output in
- * training dx (N, 1, 1, C).  Sums over n go to the step's output.
+ * Inputs x, the logits (N, H, W, C), and targets ((N, H, W) int32; NULL: random classes); output in
+ * training dx (N, H, W, C).  n counts the rows (N, H, W); those of a sample count as their mean.
+ * Sums over n go to the step's output.
  * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and
  * no gradient. */
 #include "loss.h"

@@ -21,17 +21,19 @@ gboolean
 dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
                  const DynoTensor *targets, DynoDtype dtype, guint32 c)
 {
-  if (logits->h != 1 || logits->w != 1)
-    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s takes (N, 1, 1, C), not (%u, %u, %u, %u)",
-                     name, logits->n, logits->h, logits->w, logits->c);
+  guint64 rows = (guint64) logits->n * logits->h * logits->w;
+  if (rows > G_MAXINT32)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "%s: (%u, %u, %u, %u) are too many; lower the batch", name, logits->n,
+                     logits->h, logits->w, logits->c);
   else if (logits->c >= 1 << 24)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u outputs are too many", name, logits->c);
   else if (targets
            && (targets->n != logits->n || targets->dtype != dtype
-               || targets->size_bytes != (guint64) logits->n * c * 4))
+               || targets->size_bytes != rows * c * 4))
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                     "%s: targets of %u rows of %u do not fit %u rows of %u", name, targets->n,
-                     targets->c, logits->n, c);
+                     "%s: targets (%u, %u, %u, %u) do not fit (%u, %u, %u, %u)", name, targets->n,
+                     targets->h, targets->w, targets->c, logits->n, logits->h, logits->w, c);
   else
     return TRUE;
   return FALSE;
@@ -39,12 +41,14 @@ dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
 
 static void
 loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n,
-                guint n_metrics)
+                guint32 per_sample, guint n_metrics)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoKernelSpec spec = { .shader = "loss/loss_sum.comp", .push_bytes = sizeof (DynoLossSumPush) };
   spec.local_size[0] = dyno_info_is_software (info) ? 8 : 64;
+  if (per_sample > 1)
+    dyno_kernel_spec_macro (&spec, "PER_SAMPLE=%u", per_sample);
   dyno_kernel_spec_set (&spec, DYNO_LOSS_SUM_ROWS, n);
   dyno_kernel_spec_set (&spec, DYNO_LOSS_SUM_METRICS, n_metrics);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "sum", &spec, 1, 1, 1);
@@ -67,10 +71,11 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   DynoTensor *logits = node->inputs[0], *targets = node->inputs[1], *gradient = node->outputs[0];
   DynoTensor *standard = node->n_inputs > 2 ? node->inputs[2] : NULL;
   guint32 cvecs = logits->cp / dyno_dtype_lanes (logits->dtype);
+  guint32 per_sample = logits->h * logits->w, n = logits->n * per_sample;
   const DynoMetricInfo *metrics;
   guint n_metrics = dyno_network_get_metrics (graph, &metrics);
   guint64 row_bytes = (1 + n_metrics + 3) / 4 * 4 * sizeof (float);
-  DynoTensor *rows = dyno_lowering_workspace (lowering, "rows", logits->n * row_bytes);
+  DynoTensor *rows = dyno_lowering_workspace (lowering, "rows", n * row_bytes);
   spec->push_bytes = sizeof (DynoLossRowsPush);
   spec->local_size[0] = dyno_info_is_software (info) ? 8 : cvecs <= 32 ? 32 : 64;
   dyno_elementwise_type (spec, logits->dtype);
@@ -78,13 +83,15 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
     dyno_kernel_spec_macro (spec, "GRADIENT=1");
   if (standard)
     dyno_kernel_spec_macro (spec, "STANDARD=1");
-  dyno_kernel_spec_set (spec, DYNO_LOSS_ROWS, logits->n);
+  if (per_sample > 1)
+    dyno_kernel_spec_macro (spec, "PER_SAMPLE=%u", per_sample);
+  dyno_kernel_spec_set (spec, DYNO_LOSS_ROWS, n);
   dyno_kernel_spec_set (spec, DYNO_LOSS_CVECS, cvecs);
   dyno_kernel_spec_set (spec, DYNO_LOSS_C, logits->c);
   dyno_kernel_spec_set_float (spec, DYNO_LOSS_SMOOTHING, smoothing);
 
-  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "rows", spec,
-                                                   MIN (logits->n, info->max_groups_x), 1, 1);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "rows", spec, MIN (n, info->max_groups_x), 1, 1);
   dispatch->flops = 6 * dyno_tensor_elements (logits);
   dispatch->bytes = logits->size_bytes * (gradient ? 2 : 1) + (targets ? targets->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, logits), logits, DYNO_ACCESS_READ);
@@ -101,5 +108,5 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   if (standard)
     dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, standard), standard,
                         DYNO_ACCESS_READ);
-  loss_lower_sum (lowering, node, rows, logits->n, n_metrics);
+  loss_lower_sum (lowering, node, rows, n, per_sample, n_metrics);
 }

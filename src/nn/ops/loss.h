@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 /* Inputs logits and targets (may be NULL); output, in training, the gradient of the logits. */
 DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
 
-/* FALSE, and the graph failed, when logits are not (N, 1, 1, C) or targets have not N rows of c
- * values of dtype. */
+/* FALSE, and the graph failed, when targets have not c values of dtype for each row of the logits:
+ * for each (n, h, w). */
 gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
                           const DynoTensor *targets, DynoDtype dtype, guint32 c);
 

@@ -2,9 +2,10 @@
 /* mse_loss: PyTorch's MSELoss.
  *     loss[n] = sum over c of (x[n][c] - t[n][c])^2 / C
  *     dx[n][c] = 2 / C * (x[n][c] - t[n][c]) * loss scale / loss divisor
- * Inputs x, the prediction (N, 1, 1, C), t, the targets (N, C) F32, and mean and deviation of the
- * targets (2 C F32), or none: with them x stands for x * deviation + mean (mse_rows.comp); output
- * in training dx (N, 1, 1, C).  Sums over n go to the step's output. */
+ * Inputs x, the prediction (N, H, W, C), t, the targets (N, H, W, C) F32, and mean and deviation of
+ * the targets (2 C F32), or none: with them x stands for x * deviation + mean (mse_rows.comp);
+ * output in training dx (N, H, W, C).  n counts the rows (N, H, W); those of a sample count as
+ * their mean.  Sums over n go to the step's output. */
 #include "loss.h"
 #include "intl.h"
 #include "metric.h"
