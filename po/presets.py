@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes po/presets.h: what the presets that come with Dyno say to people, for xgettext, which cannot read preset files.
+"""Writes po/presets.h: what the presets that come with Dyno say to people, for xgettext, which
+cannot read preset files.
 
 Usage: presets.py SOURCE_ROOT >po/presets.h; the test `potfiles` compares."""
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The table of ./dev bench from fixture lines: which rows are set beside which, and what the ratios are."""
+"""The table of ./dev bench from fixture lines: which rows are set beside which, and what the ratios
+are."""
 import json, os, shutil, subprocess, sys, tempfile, unittest
 
 BENCH = os.path.abspath(sys.argv[1])

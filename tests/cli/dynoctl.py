@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of dynoctl share: running it in a folder of its own, and reading its JSON lines."""
+"""What the tests of dynoctl share: running it in a folder of its own, and reading its JSON lines.
+"""
 import json, os, shutil, subprocess, sys, tempfile, unittest
 
 PROGRAM = os.path.abspath(sys.argv[1])
@@ -22,7 +23,8 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def without_ceilings(self):
-        """An environment with a cache of its own that holds no measured ceilings, but the kernels that are compiled already."""
+        """An environment with a cache of its own that holds no measured ceilings, but the kernels
+        that are compiled already."""
         shared = self.environment.get('XDG_CACHE_HOME', os.path.expanduser('~/.cache'))
         own = self.path('cache')
         os.makedirs(os.path.join(own, 'dyno'))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""dynoctl train and what it leaves: its folder, its lock, what a refused start must not touch, and signals."""
+"""dynoctl train and what it leaves: its folder, its lock, what a refused start must not touch, and
+signals."""
 import json, os, resource, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a user may get wrong: each is a usage error that names the option, exit 2, and nothing is written.  And names of any bytes."""
+"""What a user may get wrong: each is a usage error that names the option, exit 2, and nothing is
+written.  And names of any bytes."""
 import os, struct, subprocess, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -142,7 +143,8 @@ class Failures(Case):
 
 
 class Names(Case):
-    """A name may hold anything but a NUL and a slash: on the terminal it stays on its line and colours nothing."""
+    """A name may hold anything but a NUL and a slash: on the terminal it stays on its line and
+    colours nothing."""
     NAME = 'a\x1b[31mred\nsecond\r\x07\u202etxt\u0085'
 
     def assert_clean(self, done, name):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every file with strings for people is in po/POTFILES.in, every file there exists, po/presets.h holds what the presets say, and no
-translation is missing or broken.
+"""Every file with strings for people is in po/POTFILES.in, every file there exists, po/presets.h
+holds what the presets say, and no translation is missing or broken.
 
 Usage: potfiles.py SOURCE_ROOT"""
 import re

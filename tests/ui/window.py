@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Drives the real window through AT-SPI, as a screen reader would: choose the built-in Shapes, train, pause, stop, export the
-settings and read them back, see errors, close in mid-run.
+"""Drives the real window through AT-SPI, as a screen reader would: choose the built-in Shapes,
+train, pause, stop, export the settings and read them back, see errors, close in mid-run.
 
 Usage: window.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
-Starts its own X server (Xvfb), session bus and accessibility bus; nothing of the user's session is touched.  Exit status 77: a tool that
-it needs is not installed."""
+Starts its own X server (Xvfb), session bus and accessibility bus; nothing of the user's session is
+touched.  Exit status 77: a tool that it needs is not installed."""
 import json
 import os
 import re
@@ -41,7 +41,8 @@ def start_inside():
                            GSETTINGS_BACKEND='keyfile', GTK_MODULES='', NO_AT_BRIDGE='0', G_DEBUG='fatal-criticals', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
         environment.pop('WAYLAND_DISPLAY', None)
         environment.setdefault('XDG_CACHE_HOME', home + '/cache')
-        # What the buses and their services print on standard output (the accessibility registry does) is no TAP.
+        # What the buses and their services print on standard output (the accessibility registry
+        # does) is no TAP.
         tap = os.dup(sys.stdout.fileno())
         environment['DYNO_UI_TAP'] = str(tap)
         return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment, stdout=sys.stderr,
@@ -273,7 +274,8 @@ def test_first_start_on_a_software_device_is_small(window):
 
 
 def test_preparation_is_one_progress(window):
-    """Up to the first step the bar only rises, whatever is prepared, and the time left is told when it can be."""
+    """Up to the first step the bar only rises, whatever is prepared, and the time left is told when
+    it can be."""
     window.open_settings(data='builtin:shapes?size=40&samples=100', model='mlp', batch_size=20, epochs=1)
     window.wait_for('its settings', lambda: window.get_number('Batch size') == 20 and window.get_number('Size') == 40)
     window.ready()
@@ -295,7 +297,8 @@ def test_preparation_is_one_progress(window):
 
 
 def test_every_control_has_a_name(window):
-    """What the focus can reach is named for screen readers, on each page, the error bar included."""
+    """What the focus can reach is named for screen readers, on each page, the error bar included.
+    """
     window.ready()
     subprocess.run([window.program, '/nowhere'], check=True)
     window.text_with('/nowhere')
@@ -412,7 +415,8 @@ def test_says_what_is_wrong(window):
 
 
 def test_limit_is_the_smaller_of_budget_and_device(window):
-    """A budget above the device's memory, as a larger card's preset has: the bar and the advice speak of what there is."""
+    """A budget above the device's memory, as a larger card's preset has: the bar and the advice
+    speak of what there is."""
     window.open_settings(data='builtin:shapes?size=64&samples=20000', batch_size=64, vram_budget=1 << 40)
     window.text('1.00\u00a0TiB allowed, but this device has')
     own = window.text('1.00\u00a0TiB allowed').split('has ')[1]
@@ -572,7 +576,8 @@ def test_quits_in_mid_run(window):
 
 
 def test_a_narrow_window_clips_nothing(window):
-    """What stands at the right of a run's page stays inside, the tiles included, after each change of the width."""
+    """What stands at the right of a run's page stays inside, the tiles included, after each change
+    of the width."""
     start_long_run(window)
     frame = window.find(Atspi.Role.FRAME, 'Dyno')
     shown = subprocess.run(['xdotool', 'search', '--onlyvisible', '--pid', str(window.process.pid)], capture_output=True, text=True)

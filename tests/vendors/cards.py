@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One card that is not here, on its own driver: cards.py CARD-SCRIPT CARD DYNOCTL.
 
-Every variant of the kernels compiles, what a step takes spills nothing, every workload runs through, and plan says what then happens.
-Nothing is computed, so that no value is looked at."""
+Every variant of the kernels compiles, what a step takes spills nothing, every workload runs
+through, and plan says what then happens.  Nothing is computed, so that no value is looked at."""
 import json
 import os
 import shutil
@@ -14,7 +14,8 @@ import unittest
 SCRIPT, CARD, DYNOCTL = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
 SHAPES = ['--data', 'builtin:shapes?size=32&samples=64', '--model', 'simplecnn', '--set', 'model.width=0.25',
           '--set', 'batch_size=8']
-# A batch of 4 goes into the smallest card here, one of 512 into none.  Nothing between: the shim has 4 GiB in all, whatever the card.
+# A batch of 4 goes into the smallest card here, one of 512 into none.  Nothing between: the shim
+# has 4 GiB in all, whatever the card.
 BIG = ['--data', 'synthetic:224x224x3?samples=4096', '--model', 'resnet50', '--set', 'autotune=false']
 # Submissions are never marked done, so what waits for them is left at the end: the shim's doing.
 SHIM_SAYS = ('has not been destroyed',)
