@@ -330,9 +330,7 @@ dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows_shown, gboolean 
       rows[i].dispatch = dispatches->pdata[i];
       rows[i].floor_us = dyno_ceilings_floor_us (&bench->ceilings, rows[i].dispatch);
     }
-  /* Steps before, so that the step input is in place, pages are touched and the clock is up. */
-  if (!dyno_bench_warm_up (bench, error)
-      || !collect (bench, CLAMP (repeats, 1, 101), rows, n, error))
+  if (!collect (bench, CLAMP (repeats, 1, 101), rows, n, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
     sum_add (&total, &rows[i]);

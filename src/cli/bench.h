@@ -57,15 +57,12 @@ void dyno_bench_clear (DynoBench *bench);
 /* Submits n steps back to back and waits for the last. */
 gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
 
-/* As many steps as an idle card needs to reach its clock. */
-gboolean dyno_bench_warm_up (DynoBench *bench, GError **error);
-
 /* Fills ceilings with what is kept for the device, or measures and keeps it; before a network takes
  * the memory. */
 gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
 
 /* The time of every dispatch of a step, medians of `repeats` profiles, slowest first, against what
- * the device could do at best; then their sums by kind.  rows 0: all. */
+ * the device could do at best; then their sums by kind.  rows 0: all.  Steps were done before. */
 gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json,
                              GError **error);
 
