@@ -8,43 +8,14 @@
  * Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread
  * only. */
 #pragma once
+#include "runview.h"
 #include "session.h"
-#include "series.h"
 #include <glib-object.h>
 
 G_BEGIN_DECLS
 
 #define DYNO_TYPE_RUN_MONITOR (dyno_run_monitor_get_type ())
 G_DECLARE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, DYNO, RUN_MONITOR, GObject)
-
-typedef struct {
-  DynoSessionState state; /* NEW: no run yet */
-  const DynoJob *job;     /* the session's newest; NULL before the first run */
-  gboolean has_plan;
-  DynoJobPlan plan;
-  char *device;
-  guint64 n_train, n_validation;
-  guint64 total_steps;      /* 0: not known */
-  const char *progress;     /* what is being prepared, or NULL */
-  double progress_fraction; /* of the whole preparation, first step included; it never falls */
-  double progress_left_s;   /* negative: not known yet */
-  guint64 n_steps;
-  DynoStepMetrics step; /* the last, once n_steps > 0 */
-  guint64 n_epochs;
-  DynoEpochMetrics epoch;        /* the last, once n_epochs > 0 */
-  DynoMetricTable metrics;       /* n 0: not known yet */
-  double best[DYNO_MAX_METRICS]; /* of the validation; NaN: none */
-  double eta_s;                  /* negative: not known */
-  double seconds;                /* of the whole, once done */
-  char *out_dir;                 /* where the run is kept */
-  double memory_unit;            /* bytes in one of the memory series: GiB, or MiB for small runs */
-} DynoRunStatus;
-
-/* The memory series are made anew when a run's memory unit is known: take them again when it
- * changed. */
-typedef struct {
-  DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
-} DynoRunSeries;
 
 DynoRunMonitor *dyno_run_monitor_new (void);
 /* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is

@@ -66,33 +66,29 @@ describe_state (const DynoRunStatus *s)
   return g_strdup_printf (_ ("%s, step %s"), state, step);
 }
 
+/* The line of all programs comes with its first value, unit and limit with the plan. */
 static void
 show_memory_axis (DynoRunPage *self, const DynoRunStatus *s)
 {
-  double limit = NAN;
-  gboolean gib = s->memory_unit > 1024 * 1024;
-  /* A budget far above the need would press the line onto the axis; it is said in the numbers
-   * above. */
-  if (s->has_plan && s->plan.limit_bytes > 0 && s->plan.plan.total_bytes * 6 > s->plan.limit_bytes)
-    limit = (double) s->plan.limit_bytes / s->memory_unit;
   const DynoRunSeries *series = dyno_run_monitor_get_series (self->monitor);
-  const DynoPlot *plot = dyno_plot_view_get_plot (self->plots[MEMORY]);
+  DynoPlotView *view = self->plots[MEMORY];
+  gboolean same_limit =
+      self->limit == s->memory_limit || (isnan (self->limit) && isnan (s->memory_limit));
   guint n_lines = dyno_series_get_length (series->vram_all) > 0 ? 2 : 1;
-  if (plot->n_lines != n_lines || plot->lines[0].series != series->vram)
+  if (dyno_plot_view_get_plot (view)->n_lines != n_lines)
     {
-      dyno_plot_view_clear_lines (self->plots[MEMORY]);
-      dyno_plot_view_add_line (self->plots[MEMORY], series->vram, 3, FALSE);
+      dyno_plot_view_clear_lines (view);
+      dyno_plot_view_add_line (view, series->vram, 3, FALSE);
       if (n_lines > 1)
-        dyno_plot_view_add_line (self->plots[MEMORY], series->vram_all, 5, FALSE);
+        dyno_plot_view_add_line (view, series->vram_all, 5, FALSE);
     }
-  if (self->unit == s->memory_unit
-      && (self->limit == limit || (isnan (self->limit) && isnan (limit))))
+  if (self->unit == s->memory_unit && same_limit)
     return;
   self->unit = s->memory_unit;
-  self->limit = limit;
-  dyno_plot_view_set_labels (self->plots[MEMORY], _ ("GPU memory"), _ ("Step"), gib ? "GiB" : "MiB",
+  self->limit = s->memory_limit;
+  dyno_plot_view_set_labels (view, _ ("GPU memory"), _ ("Step"), s->memory_unit_name,
                              _ ("Memory appears with the first step"));
-  dyno_plot_view_set_limit (self->plots[MEMORY], limit, _ ("Budget"));
+  dyno_plot_view_set_limit (view, s->memory_limit, _ ("Budget"));
 }
 
 static void
@@ -105,9 +101,7 @@ show_run (DynoRunPage *self)
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->state), state);
   dyno_widget_add_class (self->state, "bad-text", s->state == DYNO_SESSION_FAILED);
-  double fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
-  if (s->progress)
-    fraction = s->progress_fraction;
+  double fraction = s->progress ? s->progress_fraction : s->fraction;
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
   gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
                                             && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
@@ -196,6 +190,7 @@ dyno_run_page_set_monitor (DynoRunPage *self, DynoRunMonitor *monitor)
   dyno_plot_view_set_robust (self->plots[LOSS], TRUE);
   dyno_plot_view_set_from_zero (self->plots[MEMORY], TRUE);
   g_signal_connect_object (monitor, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
+  gtk_range_set_value (GTK_RANGE (self->smoothing), DYNO_RUN_VIEW_SMOOTHING);
   smoothing_changed (GTK_RANGE (self->smoothing), self);
 }
 

@@ -12,6 +12,8 @@ enum { RATE, STEP, WAIT, EPOCH, LEFT, METRIC, LOSS, MEMORY, N_TILES };
 
 #define ROOM_FOR_ALL 104 /* characters */
 
+static const char metric_help[] = N_ ("On the validation part after the last epoch");
+
 struct _DynoStatsBar {
   GtkBox parent_instance;
   GtkWidget *rows[2];
@@ -51,6 +53,21 @@ show_memory (DynoStatsBar *self, const DynoRunStatus *s)
   set_tile (self, MEMORY, g_steal_pointer (&bytes), below ? below : "");
 }
 
+/* Where there are others than the first one: all of them, a line each. */
+static void
+show_metric_help (DynoStatsBar *self, const DynoRunStatus *s, gboolean validated)
+{
+  g_autoptr (GString) help = g_string_new (_ (metric_help));
+  for (guint i = 0; s->n_epochs > 0 && s->metrics.n > 1 && i < s->metrics.n; i++)
+    {
+      const double *values = validated ? s->epoch.val_metrics : s->epoch.train_metrics;
+      g_autofree char *label = dyno_metric_get_label (&s->metrics.infos[i]);
+      g_autofree char *value = dyno_format_metric (&s->metrics.infos[i], values[i]);
+      g_string_append_printf (help, "\n%s: %s", label, value);
+    }
+  gtk_widget_set_tooltip_text (self->tiles[METRIC], help->str);
+}
+
 /* The first of the metrics: of the validation where there is one, with the best so far below. */
 static void
 show_metric (DynoStatsBar *self, const DynoRunStatus *s)
@@ -61,6 +78,7 @@ show_metric (DynoStatsBar *self, const DynoRunStatus *s)
   g_autofree char *title =
       s->metrics.n > 0 ? dyno_metric_get_label (metric) : g_strdup (_ ("Accuracy"));
   gtk_label_set_text (GTK_LABEL (self->titles[METRIC]), title);
+  show_metric_help (self, s, validated);
   if (!known)
     {
       set_tile (self, METRIC, g_strdup ("\342\200\223"), "");
@@ -214,7 +232,7 @@ dyno_stats_bar_init (DynoStatsBar *self)
     _ ("Part of a step spent waiting for the data pipeline; more workers or the cache lower it"),
     _ ("Passes over the training data"),
     _ ("Estimated from the steps so far"),
-    _ ("On the validation part after the last epoch"),
+    _ (metric_help),
     _ ("Of the last step"),
     _ ("GPU memory that Dyno holds"),
   };

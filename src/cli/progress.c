@@ -15,11 +15,12 @@
 #define FIRST_LINE_US    1000000
 
 void
-dyno_progress_init (DynoProgress *progress, gboolean quiet)
+dyno_progress_init (DynoProgress *progress, DynoRunView *view, gboolean quiet)
 {
   const char *term = g_getenv ("TERM");
 
   memset (progress, 0, sizeof *progress);
+  progress->view = view;
   progress->quiet = quiet;
   progress->terminal = dyno_out_is_terminal () && g_strcmp0 (term, "dumb") != 0;
   progress->colour = dyno_out_has_colour ();
@@ -167,11 +168,6 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent 
                   *budget = dyno_amount_bytes (plan->budget_bytes, " ");
   g_autofree char *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
 
-  progress->epochs = job->settings.epochs;
-  progress->total_steps = job->max_steps > 0
-                              ? (guint64) job->max_steps
-                              : plan->steps_per_epoch * (guint64) job->settings.epochs;
-  progress->budget_bytes = plan->budget_bytes;
   dyno_progress_say (progress, "%s (%s parameters) on %s%s", job->model, parameters,
                      event->plan.device, event->plan.software_device ? " (software, slow)" : "");
   dyno_progress_say (
@@ -207,43 +203,35 @@ dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
 }
 
 void
-dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step)
+dyno_progress_step (DynoProgress *progress)
 {
+  const DynoRunStatus *s = dyno_run_view_get_status (progress->view);
+  const DynoStepMetrics *step = &s->step;
   g_autofree char *vram = NULL, *budget = NULL, *eta = NULL, *head = NULL, *tail = NULL;
-  double left = (double) NAN, fraction;
 
-  if (progress->first_step == 0)
-    {
-      if (!progress->terminal) /* the first step is told at once */
-        progress->last_us = 0;
-      progress->first_step = step->step;
-      progress->first_seconds = step->seconds;
-    }
+  if (s->n_steps == 1 && !progress->terminal) /* the first step is told at once */
+    progress->last_us = 0;
   if (progress->terminal && !is_due (progress))
     return;
-  if (step->step > progress->first_step && progress->total_steps >= step->step)
-    left = (step->seconds - progress->first_seconds) / (double) (step->step - progress->first_step)
-           * (double) (progress->total_steps - step->step);
-  fraction = progress->total_steps ? (double) step->step / (double) progress->total_steps : 0;
   vram = dyno_amount_bytes (step->vram_bytes, " ");
-  budget = dyno_amount_bytes (progress->budget_bytes, " ");
-  eta = dyno_text_duration (left);
+  budget = dyno_amount_bytes (s->plan.budget_bytes, " ");
+  eta = dyno_text_duration (s->eta_s);
   if (progress->terminal)
     {
       head = g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT, step->epoch,
-                              progress->epochs);
+                              s->job->settings.epochs);
       tail = g_strdup_printf (
-          "%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s%s%s  ETA %s", fraction * 100,
+          "%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s%s%s  ETA %s", s->fraction * 100,
           step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram,
           terminal_width () < 110 ? "" : " of ", terminal_width () < 110 ? "" : budget, eta);
-      show_bar (progress, head, fraction, tail);
+      show_bar (progress, head, s->fraction, tail);
     }
   else
     {
       head = g_strdup_printf ("step %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
                               "  epoch %" G_GUINT64_FORMAT
                               "  loss %.4f  %.*f samples/s  VRAM %s  ETA %s",
-                              step->step, progress->total_steps, step->epoch, step->loss,
+                              step->step, s->total_steps, step->epoch, step->loss,
                               step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, vram, eta);
       set_latest (progress, head);
       dyno_progress_tick (progress);
@@ -291,19 +279,20 @@ append_metrics (GString *line, const DynoMetricTable *table, const double *value
 }
 
 void
-dyno_progress_epoch (DynoProgress *progress, const DynoMetricTable *table,
-                     const DynoEpochMetrics *epoch)
+dyno_progress_epoch (DynoProgress *progress)
 {
+  const DynoRunStatus *s = dyno_run_view_get_status (progress->view);
+  const DynoEpochMetrics *epoch = &s->epoch;
   g_autoptr (GString) line = g_string_new (NULL);
   g_autofree char *seconds = dyno_text_duration (epoch->seconds);
 
   g_string_append_printf (line, "epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f",
-                          epoch->epoch, progress->epochs, epoch->train_loss);
-  append_metrics (line, table, epoch->train_metrics);
+                          epoch->epoch, s->job->settings.epochs, epoch->train_loss);
+  append_metrics (line, &s->metrics, epoch->train_metrics);
   if (!isnan (epoch->val_loss))
     {
       g_string_append_printf (line, "  validation loss %.4f", epoch->val_loss);
-      append_metrics (line, table, epoch->val_metrics);
+      append_metrics (line, &s->metrics, epoch->val_metrics);
     }
   g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0,
                           epoch->samples_per_s, seconds);

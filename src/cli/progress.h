@@ -2,30 +2,28 @@
 /* How a run looks to people: one line that renews itself on a terminal, plain lines elsewhere. */
 #pragma once
 #include "cli.h"
-#include "session.h"
+#include "runview.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
   gboolean terminal, colour, quiet;
-  gboolean shown;       /* a bar stands on the last line */
-  gint64 last_us;       /* when the bar or a plain line was last written */
-  gint64 news_us;       /* since when "latest" holds */
-  gboolean told;        /* "latest" was written */
-  char latest[256];     /* what a plain line would say now */
-  guint64 total_steps;  /* of the run; 0: not known */
-  guint64 first_step;   /* of a resumed run; 0: not known yet */
-  double first_seconds; /* on the run's clock */
-  gint64 epochs;
-  guint64 budget_bytes;
+  gboolean shown;    /* a bar stands on the last line */
+  gint64 last_us;    /* when the bar or a plain line was last written */
+  gint64 news_us;    /* since when "latest" holds */
+  gboolean told;     /* "latest" was written */
+  char latest[256];  /* what a plain line would say now */
+  DynoRunView *view; /* of the run; the caller's */
 } DynoProgress;
 
-void dyno_progress_init (DynoProgress *progress, gboolean quiet);
+/* view: of the run that is followed; NULL: none is.  What happens is given to it by the caller
+ * first. */
+void dyno_progress_init (DynoProgress *progress, DynoRunView *view, gboolean quiet);
 void dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event);
 void dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event);
-void dyno_progress_step (DynoProgress *progress, const DynoStepMetrics *step);
-void dyno_progress_epoch (DynoProgress *progress, const DynoMetricTable *table,
-                          const DynoEpochMetrics *epoch);
+/* The last ones. */
+void dyno_progress_step (DynoProgress *progress);
+void dyno_progress_epoch (DynoProgress *progress);
 /* "accuracy 98.50 %", "mean error 2.3100 degrees".  g_free. */
 char *dyno_text_metric (const DynoMetricInfo *metric, double value);
 /* Any head, fraction and tail as a bar. */

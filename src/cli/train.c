@@ -39,7 +39,7 @@ typedef struct {
   DynoSession *session;
   DynoEventQueue *events;
   DynoProgress progress;
-  DynoMetricTable metrics;
+  DynoRunView *view;
   GError *error;     /* the first that the session told */
   char *checkpoint;  /* the last that was saved */
   int signal_number; /* that stopped the run */
@@ -247,14 +247,16 @@ say_parts (Run *run, const DynoEvent *event)
 static void
 on_done (Run *run, const DynoEvent *event)
 {
+  const DynoMetricTable *table = &dyno_run_view_get_status (run->view)->metrics;
+
   list_unreadable (run, event);
   run->end = event->done.state;
   if (run->options->options.json)
-    print_done (&run->metrics, event);
+    print_done (table, event);
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *seconds = dyno_text_duration (event->done.seconds);
-      int selecting = dyno_metric_table_find_selecting (&run->metrics);
+      int selecting = dyno_metric_table_find_selecting (table);
 
       if (selecting < 0 || isnan (event->done.best_val_metric))
         dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s",
@@ -262,7 +264,7 @@ on_done (Run *run, const DynoEvent *event)
       else
         {
           g_autofree char *best =
-              dyno_text_metric (&run->metrics.infos[selecting], event->done.best_val_metric);
+              dyno_text_metric (&table->infos[selecting], event->done.best_val_metric);
 
           dyno_progress_say (&run->progress,
                              "done: %" G_GUINT64_FORMAT
@@ -277,7 +279,9 @@ static void
 on_event (Run *run, DynoEvent *event)
 {
   gboolean as_json = run->options->options.json;
+  const DynoRunStatus *status = dyno_run_view_get_status (run->view);
 
+  dyno_run_view_take_event (run->view, event);
   switch (event->type)
     {
     case DYNO_EVENT_PLAN:
@@ -289,20 +293,19 @@ on_event (Run *run, DynoEvent *event)
       else
         dyno_progress_preparing (&run->progress, event);
       break;
-    case DYNO_EVENT_METRICS:
-      run->metrics = event->metrics;
-      break;
     case DYNO_EVENT_STEP:
+      dyno_run_view_take_step (run->view, &event->step);
       if (as_json)
-        print_step (&run->metrics, &event->step);
+        print_step (&status->metrics, &event->step);
       else
-        dyno_progress_step (&run->progress, &event->step);
+        dyno_progress_step (&run->progress);
       break;
     case DYNO_EVENT_EPOCH:
+      dyno_run_view_take_epoch (run->view, &event->epoch);
       if (as_json)
-        print_epoch (&run->metrics, &event->epoch);
+        print_epoch (&status->metrics, &event->epoch);
       else
-        dyno_progress_epoch (&run->progress, &run->metrics, &event->epoch);
+        dyno_progress_epoch (&run->progress);
       break;
     case DYNO_EVENT_CHECKPOINT:
       on_checkpoint (run, event->text);
@@ -319,7 +322,7 @@ on_event (Run *run, DynoEvent *event)
       break;
     case DYNO_EVENT_STATE:
       /* a driver compiles in it */
-      if (event->state == DYNO_SESSION_RUNNING && run->progress.first_step == 0)
+      if (event->state == DYNO_SESSION_RUNNING && status->n_steps == 0)
         dyno_progress_show (&run->progress, "first step", 0, "");
       break;
     default:
@@ -405,7 +408,9 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
 
   if (cli_job->preset_note && !options->quiet)
     dyno_error_line ("%s: %s", command, cli_job->preset_note);
-  dyno_progress_init (&run.progress, options->quiet || options->options.json);
+  run.view = dyno_run_view_new (FALSE);
+  dyno_run_view_begin (run.view, job);
+  dyno_progress_init (&run.progress, run.view, options->quiet || options->options.json);
   run.session = session = dyno_session_new (job);
   run.events = dyno_session_add_queue (session, 0, options->options.json);
   dyno_session_set_dataset (session, cli_job->dataset);
@@ -414,6 +419,7 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   follow (&run);
   dyno_session_join (session);
   code = finish (&run);
+  dyno_run_view_free (run.view);
   g_clear_error (&run.error);
   g_free (run.checkpoint);
   dyno_out_flush ();

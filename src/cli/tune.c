@@ -268,7 +268,7 @@ tune (Search *search, double minutes)
 
   search->tune = one;
   search->csv = begin_csv ();
-  dyno_progress_init (&search->progress, search->quiet || search->options->json);
+  dyno_progress_init (&search->progress, NULL, search->quiet || search->options->json);
   dyno_tune_set_dataset (one, search->cli_job->dataset);
   dyno_tune_start (one);
   follow (search);

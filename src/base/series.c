@@ -62,6 +62,15 @@ dyno_series_get_unit (const DynoSeries *series)
   return series->unit;
 }
 
+void
+dyno_series_set_unit (DynoSeries *series, const char *unit)
+{
+  g_free (series->unit);
+  series->unit = g_strdup (unit);
+  if (series->smoothed)
+    dyno_series_set_unit (series->smoothed, unit);
+}
+
 static void
 bucket_add (Bucket *bucket, double low, double high, guint32 count)
 {
@@ -159,6 +168,13 @@ dyno_series_get (const DynoSeries *series, guint64 index, double *x, double *y)
   g_return_if_fail (index < series->y->len);
   *x = g_array_index (series->x, double, index);
   *y = g_array_index (series->y, double, index);
+}
+
+void
+dyno_series_peek (const DynoSeries *series, const double **x, const double **y)
+{
+  *x = (const double *) (const void *) series->x->data;
+  *y = (const double *) (const void *) series->y->data;
 }
 
 /* First index whose x is >= value (or > value with after). */

@@ -119,11 +119,11 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/plot/series/range-matches-scan", test_range_matches_scan);
-  g_test_add_func ("/plot/series/columns-cover-every-point", test_columns_cover_every_point);
-  g_test_add_func ("/plot/series/few-points-are-kept-as-they-are",
+  g_test_add_func ("/base/series/range-matches-scan", test_range_matches_scan);
+  g_test_add_func ("/base/series/columns-cover-every-point", test_columns_cover_every_point);
+  g_test_add_func ("/base/series/few-points-are-kept-as-they-are",
                    test_few_points_are_kept_as_they_are);
-  g_test_add_func ("/plot/series/smoothing-has-no-bias-and-follows-appends",
+  g_test_add_func ("/base/series/smoothing-has-no-bias-and-follows-appends",
                    test_smoothing_has_no_bias_and_follows_appends);
   return g_test_run ();
 }

@@ -13,6 +13,7 @@ void dyno_series_free (DynoSeries *series);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSeries, dyno_series_free)
 const char *dyno_series_get_name (const DynoSeries *series);
 const char *dyno_series_get_unit (const DynoSeries *series);
+void dyno_series_set_unit (DynoSeries *series, const char *unit); /* as text alone */
 /* x not below the last; NaN y makes a gap */
 void dyno_series_append (DynoSeries *series, double x, double y);
 void dyno_series_clear (DynoSeries *series);
@@ -23,6 +24,8 @@ gboolean dyno_series_get_range (const DynoSeries *series, double x0, double x1, 
 /* Index of the point nearest to x. */
 guint64 dyno_series_nearest (const DynoSeries *series, double x);
 void dyno_series_get (const DynoSeries *series, guint64 index, double *x, double *y);
+/* All points; valid until the next one is appended. */
+void dyno_series_peek (const DynoSeries *series, const double **x, const double **y);
 
 /* For drawing: at most n columns over [x0, x1]; each min, max, first, last of its points. */
 typedef struct {

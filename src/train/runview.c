@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* A run as people see it. */
+#include "runview.h"
+#include "intl.h"
+#include <math.h>
+#include <string.h>
+
+#define CHUNK     256
+#define MIB       (1024.0 * 1024)
+#define GIB       (1024.0 * MIB)
+#define SMALL_RUN (0.5 * GIB) /* below it memory is told in MiB */
+/* A limit so many times above the need would press the line of what is used onto the axis. */
+#define FAR_ABOVE 6
+
+struct _DynoRunView {
+  gboolean with_series;
+  DynoRunStatus status;
+  DynoRunSeries series;
+  guint64 first_step; /* of the rows, and when it ended */
+  double first_seconds;
+  /* the latter is estimated; 0: not preparing; not known yet */
+  gint64 preparing_since_us, preparing_until_us;
+  guint64 limit_bytes, need_bytes; /* 0: none; not known */
+};
+
+static void
+reset_status (DynoRunView *view)
+{
+  DynoRunStatus *s = &view->status;
+
+  dyno_job_unref (s->job);
+  g_free (s->device);
+  g_free (s->out_dir);
+  memset (s, 0, sizeof *s);
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    s->best[i] = (double) NAN;
+  s->eta_s = s->progress_left_s = -1;
+  s->memory_unit = GIB;
+  s->memory_unit_name = "GiB";
+  s->memory_limit = (double) NAN;
+  view->preparing_since_us = view->preparing_until_us = 0;
+  view->limit_bytes = view->need_bytes = 0;
+}
+
+DynoRunView *
+dyno_run_view_new (gboolean with_series)
+{
+  DynoRunView *view = g_new0 (DynoRunView, 1);
+  DynoRunSeries *series = &view->series;
+
+  view->with_series = with_series;
+  reset_status (view);
+  if (!with_series)
+    return view;
+  series->throughput = dyno_series_new (_ ("Training"), _ ("samples/s"));
+  series->loss = dyno_series_new (_ ("Training"), "");
+  series->val_loss = dyno_series_new (_ ("Validation"), "");
+  series->vram = dyno_series_new (_ ("Dyno"), "GiB");
+  series->vram_all = dyno_series_new (_ ("All programs"), "GiB");
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    {
+      series->train[i] = dyno_series_new (_ ("Training"), "");
+      series->val[i] = dyno_series_new (_ ("Validation"), "");
+    }
+  return view;
+}
+
+/* Calls f for every series. */
+static void
+for_each (DynoRunView *view, void (*f) (DynoSeries *series))
+{
+  DynoRunSeries *s = &view->series;
+  DynoSeries *const single[] = { s->throughput, s->loss, s->val_loss, s->vram, s->vram_all };
+
+  for (guint i = 0; i < G_N_ELEMENTS (single); i++)
+    f (single[i]);
+  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+    {
+      f (s->train[i]);
+      f (s->val[i]);
+    }
+}
+
+void
+dyno_run_view_free (DynoRunView *view)
+{
+  if (!view)
+    return;
+  for_each (view, dyno_series_free);
+  reset_status (view);
+  g_free (view);
+}
+
+/* --- from outside ----------------------------------------------------------------------------- */
+
+static void
+count_steps (DynoRunView *view)
+{
+  DynoRunStatus *s = &view->status;
+
+  if (s->job && s->job->max_steps > 0)
+    s->total_steps = (guint64) s->job->max_steps;
+  else if (s->job && s->has_plan)
+    s->total_steps = s->plan.steps_per_epoch * (guint64) s->job->settings.epochs;
+}
+
+/* The unit is chosen once, before the first row. */
+static void
+set_memory (DynoRunView *view, guint64 need_bytes)
+{
+  DynoRunStatus *s = &view->status;
+
+  view->need_bytes = need_bytes;
+  if (s->n_steps == 0)
+    {
+      gboolean small = (double) need_bytes < SMALL_RUN;
+
+      s->memory_unit = small ? MIB : GIB;
+      s->memory_unit_name = small ? "MiB" : "GiB";
+      if (view->with_series)
+        {
+          dyno_series_set_unit (view->series.vram, s->memory_unit_name);
+          dyno_series_set_unit (view->series.vram_all, s->memory_unit_name);
+        }
+    }
+  s->memory_limit = view->limit_bytes > 0 && need_bytes > view->limit_bytes / FAR_ABOVE
+                        ? (double) view->limit_bytes / s->memory_unit
+                        : (double) NAN;
+}
+
+void
+dyno_run_view_begin (DynoRunView *view, const DynoJob *job)
+{
+  const DynoJob *kept = dyno_job_ref (job);
+
+  reset_status (view);
+  if (view->with_series)
+    for_each (view, dyno_series_clear);
+  view->status.job = kept;
+  view->status.state = DYNO_SESSION_PREPARING;
+  view->status.out_dir = g_strdup (kept->out_dir);
+  count_steps (view);
+}
+
+void
+dyno_run_view_set_job (DynoRunView *view, const DynoJob *job)
+{
+  const DynoJob *kept = dyno_job_ref (job);
+
+  dyno_job_unref (view->status.job);
+  view->status.job = kept;
+  count_steps (view);
+}
+
+void
+dyno_run_view_set_stopping (DynoRunView *view)
+{
+  view->status.state = DYNO_SESSION_STOPPING;
+}
+
+void
+dyno_run_view_set_memory_limit (DynoRunView *view, guint64 bytes)
+{
+  view->limit_bytes = bytes;
+}
+
+const DynoRunStatus *
+dyno_run_view_get_status (DynoRunView *view)
+{
+  return &view->status;
+}
+
+const DynoRunSeries *
+dyno_run_view_get_series (DynoRunView *view)
+{
+  return &view->series;
+}
+
+/* --- preparation ------------------------------------------------------------------------------ */
+
+/* What is prepared, in its order and with its usual share of the time: one progress for all of it,
+ * up to the end of the first step, in which drivers compile once more. */
+static const struct {
+  const char *what;
+  double begin, end;
+} phases[] = { { "scan", 0, 0.05 },
+               { "autotune", 0.05, 0.45 },
+               { "compile", 0.45, 0.85 },
+               { "weights", 0.85, 0.88 },
+               { "first-step", 0.88, 1 } };
+
+static void
+prepare (DynoRunView *view, const char *what, double fraction)
+{
+  DynoRunStatus *s = &view->status;
+  gint64 now = g_get_monotonic_time (), spent;
+
+  if (view->preparing_since_us == 0)
+    view->preparing_since_us = now;
+  s->progress = g_intern_string (what);
+  for (guint i = 0; i < G_N_ELEMENTS (phases); i++)
+    if (g_str_equal (phases[i].what, what))
+      s->progress_fraction =
+          MAX (s->progress_fraction,
+               phases[i].begin + (phases[i].end - phases[i].begin) * CLAMP (fraction, 0, 1));
+  spent = now - view->preparing_since_us;
+  if (s->progress_fraction >= 0.1 && spent > G_USEC_PER_SEC / 2)
+    view->preparing_until_us =
+        now + (gint64) ((double) spent * (1 - s->progress_fraction) / s->progress_fraction);
+}
+
+static void
+end_preparation (DynoRunView *view)
+{
+  view->status.progress = NULL;
+  view->status.progress_fraction = 0;
+  view->status.progress_left_s = -1;
+  view->preparing_since_us = view->preparing_until_us = 0;
+}
+
+gboolean
+dyno_run_view_tick (DynoRunView *view)
+{
+  DynoRunStatus *s = &view->status;
+  double before = s->progress_left_s, left;
+
+  if (!s->progress || view->preparing_until_us == 0)
+    return FALSE;
+  left = (double) (view->preparing_until_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
+  s->progress_left_s = left > 0 ? ceil (left) : -1;
+  return s->progress_left_s != before;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void
+take_state (DynoRunView *view, DynoSessionState state)
+{
+  DynoRunStatus *s = &view->status;
+
+  /* A stop that was asked for stays visible although older states are still on their way. */
+  if (s->state != DYNO_SESSION_STOPPING || state > DYNO_SESSION_STOPPING)
+    s->state = state;
+  if (s->state == DYNO_SESSION_RUNNING && s->n_steps == 0)
+    prepare (view, "first-step", 0);
+  else if (s->state != DYNO_SESSION_PREPARING)
+    end_preparation (view);
+}
+
+static void
+take_plan (DynoRunView *view, const DynoEvent *event)
+{
+  DynoRunStatus *s = &view->status;
+
+  s->has_plan = TRUE;
+  s->plan = event->plan.plan;
+  g_free (s->device);
+  s->device = g_strdup (event->plan.device);
+  s->n_train = event->plan.n_train;
+  s->n_validation = event->plan.n_validation;
+  view->limit_bytes = s->plan.limit_bytes;
+  set_memory (view, s->plan.plan.total_bytes);
+  count_steps (view);
+}
+
+static void
+take_table (DynoRunView *view, const DynoMetricTable *table)
+{
+  view->status.metrics = *table;
+  for (guint i = 0; view->with_series && i < table->n; i++)
+    {
+      const DynoMetricInfo *metric = &table->infos[i];
+      const char *unit = metric->format == DYNO_METRIC_FRACTION ? "%" : metric->unit;
+
+      dyno_series_set_unit (view->series.train[i], unit);
+      dyno_series_set_unit (view->series.val[i], unit);
+    }
+}
+
+void
+dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
+{
+  DynoRunStatus *s = &view->status;
+
+  switch (event->type)
+    {
+    case DYNO_EVENT_STATE:
+      take_state (view, event->state);
+      break;
+    case DYNO_EVENT_PLAN:
+      take_plan (view, event);
+      break;
+    case DYNO_EVENT_METRICS:
+      take_table (view, &event->metrics);
+      break;
+    case DYNO_EVENT_PROGRESS:
+      prepare (view, event->progress.what,
+               event->progress.total > 0 ? (double) event->progress.done / event->progress.total
+                                         : 0);
+      break;
+    case DYNO_EVENT_DONE:
+      s->state = event->done.state;
+      s->seconds = event->done.seconds;
+      s->progress = NULL;
+      if (event->done.out_dir)
+        {
+          g_free (s->out_dir);
+          s->out_dir = g_strdup (event->done.out_dir);
+        }
+      break;
+    case DYNO_EVENT_STEP:
+    case DYNO_EVENT_EPOCH:
+    case DYNO_EVENT_CHECKPOINT:
+    case DYNO_EVENT_WARNING:
+    case DYNO_EVENT_ERROR:
+    default:
+      break;
+    }
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* From the first step on: what is done once before its end will not come again. */
+static void
+estimate (DynoRunView *view)
+{
+  DynoRunStatus *s = &view->status;
+
+  s->eta_s = -1;
+  if (s->step.step > view->first_step && s->total_steps >= s->step.step)
+    s->eta_s = (double) (s->total_steps - s->step.step) * (s->step.seconds - view->first_seconds)
+               / (double) (s->step.step - view->first_step);
+  s->fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
+}
+
+void
+dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
+{
+  DynoRunStatus *s = &view->status;
+  DynoRunSeries *series = &view->series;
+  double x = (double) step->step;
+
+  if (s->n_steps == 0)
+    {
+      view->first_step = step->step;
+      view->first_seconds = step->seconds;
+      if (!s->has_plan)
+        set_memory (view, step->vram_bytes);
+    }
+  s->step = *step;
+  s->n_steps++;
+  if (s->state == DYNO_SESSION_RUNNING && s->progress)
+    end_preparation (view);
+  estimate (view);
+  if (!view->with_series)
+    return;
+  dyno_series_append (series->throughput, x,
+                      step->samples_per_s > 0 ? step->samples_per_s : (double) NAN);
+  dyno_series_append (series->loss, x, step->skipped ? (double) NAN : step->loss);
+  dyno_series_append (series->vram, x, (double) step->vram_bytes / s->memory_unit);
+  if (step->vram_all_bytes > 0)
+    dyno_series_append (series->vram_all, x, (double) step->vram_all_bytes / s->memory_unit);
+}
+
+void
+dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch)
+{
+  DynoRunStatus *s = &view->status;
+  double x = (double) epoch->step;
+
+  s->epoch = *epoch;
+  s->n_epochs++;
+  if (view->with_series && isfinite (epoch->val_loss))
+    dyno_series_append (view->series.val_loss, x, epoch->val_loss);
+  for (guint i = 0; i < s->metrics.n; i++)
+    {
+      const DynoMetricInfo *metric = &s->metrics.infos[i];
+      double unit = metric->format == DYNO_METRIC_FRACTION ? 100 : 1;
+
+      if (dyno_metric_is_better (metric, epoch->val_metrics[i], s->best[i]))
+        s->best[i] = epoch->val_metrics[i];
+      if (!view->with_series)
+        continue;
+      dyno_series_append (view->series.train[i], x, epoch->train_metrics[i] * unit);
+      if (isfinite (epoch->val_metrics[i]))
+        dyno_series_append (view->series.val[i], x, epoch->val_metrics[i] * unit);
+    }
+}
+
+gboolean
+dyno_run_view_take_log (DynoRunView *view, DynoMetrics *log, guint64 limit)
+{
+  DynoRunStatus *s = &view->status;
+  DynoStepMetrics rows[CHUNK];
+  DynoEpochMetrics epoch;
+  guint64 taken = 0, n = CHUNK, epochs = s->n_epochs;
+
+  if (s->metrics.n == 0)
+    {
+      DynoMetricTable table;
+
+      dyno_metrics_get_table (log, &table);
+      take_table (view, &table);
+    }
+  while (taken < limit && n == CHUNK)
+    {
+      n = dyno_metrics_copy_steps (log, s->n_steps, CHUNK, rows);
+      for (guint64 i = 0; i < n; i++)
+        dyno_run_view_take_step (view, &rows[i]);
+      taken += n;
+    }
+  while (dyno_metrics_copy_epochs (log, s->n_epochs, 1, &epoch) == 1)
+    dyno_run_view_take_epoch (view, &epoch);
+  return taken > 0 || s->n_epochs > epochs;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The view of a run: what the window, dynoctl and the curves show of it, without any of them. */
+#include "runview.h"
+#include <math.h>
+#include <string.h>
+
+static const DynoMetricTable table = { .n = 2,
+                                       .infos = { { .name = "accuracy",
+                                                    .title = "Accuracy",
+                                                    .unit = "",
+                                                    .higher_is_better = TRUE,
+                                                    .format = DYNO_METRIC_FRACTION },
+                                                  { .name = "error",
+                                                    .title = "Error",
+                                                    .unit = "degrees",
+                                                    .format = DYNO_METRIC_NUMBER } } };
+
+static DynoRunView *
+new_view (gint64 epochs)
+{
+  DynoRunView *view = dyno_run_view_new (TRUE);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  job->settings.epochs = epochs;
+  dyno_run_view_begin (view, job);
+  return view;
+}
+
+static void
+take (DynoRunView *view, DynoEventType type, const DynoEvent *content)
+{
+  DynoEvent event = *content;
+
+  event.type = type;
+  dyno_run_view_take_event (view, &event);
+}
+
+static void
+take_plan (DynoRunView *view, guint64 total_bytes, guint64 limit_bytes, guint64 steps_per_epoch)
+{
+  DynoEvent event = { .plan = { .device = (char *) "card", .n_train = 10 } };
+
+  event.plan.plan.plan.total_bytes = total_bytes;
+  event.plan.plan.limit_bytes = limit_bytes;
+  event.plan.plan.steps_per_epoch = steps_per_epoch;
+  take (view, DYNO_EVENT_PLAN, &event);
+}
+
+static void
+take_state (DynoRunView *view, DynoSessionState state)
+{
+  take (view, DYNO_EVENT_STATE, &(DynoEvent){ .state = state });
+}
+
+static void
+take_step (DynoRunView *view, guint64 step, double seconds)
+{
+  DynoStepMetrics row = { .step = step, .loss = 1, .seconds = seconds, .vram_bytes = 3 << 20 };
+
+  dyno_run_view_take_step (view, &row);
+}
+
+static double
+last_of (const DynoSeries *series)
+{
+  guint64 n = dyno_series_get_length (series);
+  double x, y;
+
+  g_assert_cmpuint (n, >, 0);
+  dyno_series_get (series, n - 1, &x, &y);
+  return y;
+}
+
+/* --- time left -------------------------------------------------------------------------------- */
+
+/* The first step, which holds what is done once, does not count; nor do the steps of earlier
+ * parts. */
+static void
+test_eta (void)
+{
+  g_autoptr (DynoRunView) view = new_view (3);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+
+  g_assert_cmpuint (s->total_steps, ==, 0);
+  take_plan (view, 1 << 20, 0, 100);
+  g_assert_cmpuint (s->total_steps, ==, 300);
+  g_assert_cmpfloat (s->eta_s, <, 0);
+  take_step (view, 101, 1000);
+  g_assert_cmpfloat (s->eta_s, <, 0);
+  take_step (view, 102, 1000.5);
+  take_step (view, 103, 1001);
+  g_assert_cmpfloat_with_epsilon (s->eta_s, 197 * 0.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (s->fraction, 103 / 300.0, 1e-9);
+}
+
+static void
+test_live_epochs (void)
+{
+  g_autoptr (DynoRunView) view = new_view (3);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+
+  take_plan (view, 1 << 20, 0, 100);
+  job->settings.epochs = 5;
+  dyno_run_view_set_job (view, job);
+  g_assert_cmpuint (s->total_steps, ==, 500);
+  job->max_steps = 7;
+  dyno_run_view_begin (view, job);
+  g_assert_cmpuint (s->total_steps, ==, 7);
+}
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+static void
+test_best (void)
+{
+  const double none = (double) NAN;
+  const double accuracy[] = { 0.5, none, 0.75, 0.25 }, error[] = { 4, none, 6, 2 };
+  g_autoptr (DynoRunView) view = new_view (4);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+
+  g_assert_true (isnan (s->best[0]) && isnan (s->best[1]));
+  take (view, DYNO_EVENT_METRICS, &(DynoEvent){ .metrics = table });
+  for (guint i = 0; i < 4; i++)
+    {
+      DynoEpochMetrics epoch = { .epoch = i + 1,
+                                 .step = 10 * (i + 1),
+                                 .train_metrics = { 0.125, 8 },
+                                 .val_loss = i == 1 ? none : 1,
+                                 .val_metrics = { accuracy[i], error[i] } };
+      dyno_run_view_take_epoch (view, &epoch);
+    }
+  g_assert_cmpfloat (s->best[0], ==, 0.75);
+  g_assert_cmpfloat (s->best[1], ==, 2);
+  g_assert_cmpuint (s->n_epochs, ==, 4);
+  /* Fractions in percent, numbers as they are; no point where nothing was validated. */
+  g_assert_cmpuint (dyno_series_get_length (series->val_loss), ==, 3);
+  g_assert_cmpuint (dyno_series_get_length (series->val[0]), ==, 3);
+  g_assert_cmpuint (dyno_series_get_length (series->train[0]), ==, 4);
+  g_assert_cmpfloat (last_of (series->train[0]), ==, 12.5);
+  g_assert_cmpfloat (last_of (series->val[0]), ==, 25);
+  g_assert_cmpfloat (last_of (series->val[1]), ==, 2);
+  g_assert_cmpstr (dyno_series_get_unit (series->val[0]), ==, "%");
+  g_assert_cmpstr (dyno_series_get_unit (series->val[1]), ==, "degrees");
+}
+
+static void
+test_skipped (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+  DynoStepMetrics row = { .step = 1, .loss = 5, .skipped = TRUE };
+
+  dyno_run_view_take_step (view, &row);
+  g_assert_true (isnan (last_of (series->loss)));
+  g_assert_true (isnan (last_of (series->throughput))); /* not known yet */
+  g_assert_cmpuint (dyno_series_get_length (series->vram_all), ==, 0);
+}
+
+/* --- units and limits ------------------------------------------------------------------------- */
+
+static void
+test_memory (void)
+{
+  const guint64 mib = 1 << 20, gib = 1 << 30;
+  const struct {
+    guint64 need, limit;
+    const char *unit;
+    double shown;
+  } cases[] = { { 100 * mib, 200 * mib, "MiB", 200 },
+                { 100 * mib, 2 * gib, "MiB", (double) NAN }, /* far above */
+                { 3 * gib, 12 * gib, "GiB", 12 },
+                { 3 * gib, 0, "GiB", (double) NAN } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoRunView) view = new_view (1);
+      const DynoRunStatus *s = dyno_run_view_get_status (view);
+
+      take_plan (view, cases[i].need, cases[i].limit, 10);
+      g_assert_cmpstr (s->memory_unit_name, ==, cases[i].unit);
+      g_assert_cmpstr (dyno_series_get_unit (dyno_run_view_get_series (view)->vram), ==,
+                       cases[i].unit);
+      g_assert_true (s->memory_limit == cases[i].shown
+                     || (isnan (s->memory_limit) && isnan (cases[i].shown)));
+    }
+}
+
+/* The curves of a run's folder have rows alone. */
+static void
+test_memory_without_plan (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+
+  dyno_run_view_set_memory_limit (view, 12 << 20);
+  take_step (view, 1, 1);
+  g_assert_cmpstr (s->memory_unit_name, ==, "MiB");
+  g_assert_cmpfloat (s->memory_limit, ==, 12);
+  g_assert_cmpfloat (last_of (dyno_run_view_get_series (view)->vram), ==, 3);
+}
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+static void
+test_preparation (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+  const char *const order[] = { "scan", "compile", "autotune", "weights" };
+  double before = 0;
+
+  take_state (view, DYNO_SESSION_PREPARING);
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++)
+    {
+      DynoEvent event = { .progress = { .what = (char *) order[i], .done = 1, .total = 2 } };
+
+      take (view, DYNO_EVENT_PROGRESS, &event);
+      g_assert_cmpstr (s->progress, ==, order[i]);
+      g_assert_cmpfloat (s->progress_fraction, >=, before);
+      before = s->progress_fraction;
+    }
+  take_state (view, DYNO_SESSION_RUNNING);
+  g_assert_cmpstr (s->progress, ==, "first-step");
+  take_step (view, 1, 1);
+  g_assert_null (s->progress);
+  g_assert_false (dyno_run_view_tick (view));
+}
+
+static void
+test_stopping (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+  DynoEvent done = { .done = { .state = DYNO_SESSION_STOPPED, .seconds = 4.5 } };
+
+  take_state (view, DYNO_SESSION_RUNNING);
+  dyno_run_view_set_stopping (view);
+  take_state (view, DYNO_SESSION_PAUSED); /* was on its way */
+  g_assert_cmpint (s->state, ==, DYNO_SESSION_STOPPING);
+  take (view, DYNO_EVENT_DONE, &done);
+  g_assert_cmpint (s->state, ==, DYNO_SESSION_STOPPED);
+  g_assert_cmpfloat (s->seconds, ==, 4.5);
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+/* In parts, as the window takes it: the same as row by row. */
+static void
+test_log (void)
+{
+  g_autoptr (DynoRunView) whole = new_view (1), parts = new_view (1);
+  g_autoptr (DynoMetrics) log = dyno_metrics_new ();
+  const DynoRunSeries *a = dyno_run_view_get_series (whole), *b = dyno_run_view_get_series (parts);
+  DynoEpochMetrics epoch = { .epoch = 1, .step = 1000, .val_loss = 2, .val_metrics = { 0.5, 3 } };
+  guint calls = 0;
+
+  dyno_metrics_set_table (log, &table);
+  take (whole, DYNO_EVENT_METRICS, &(DynoEvent){ .metrics = table });
+  for (guint64 i = 1; i <= 1000; i++)
+    {
+      DynoStepMetrics row = { .step = i, .loss = 1.0 / (double) i, .seconds = (double) i };
+
+      dyno_metrics_add_step (log, &row);
+      dyno_run_view_take_step (whole, &row);
+    }
+  dyno_metrics_add_epoch (log, &epoch);
+  dyno_run_view_take_epoch (whole, &epoch);
+  while (dyno_run_view_take_log (parts, log, 300))
+    calls++;
+  g_assert_cmpuint (calls, ==, 2);
+  g_assert_cmpuint (dyno_series_get_length (b->loss), ==, 1000);
+  g_assert_cmpfloat (last_of (a->loss), ==, last_of (b->loss));
+  g_assert_cmpfloat (last_of (a->val[1]), ==, last_of (b->val[1]));
+  g_assert_cmpuint (dyno_run_view_get_status (parts)->n_epochs, ==, 1);
+}
+
+/* Plots hold on to the series. */
+static void
+test_next_run (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+  const DynoSeries *loss = series->loss;
+
+  take_step (view, 1, 1);
+  dyno_run_view_begin (view, job);
+  g_assert_true (series->loss == loss);
+  g_assert_cmpuint (dyno_series_get_length (loss), ==, 0);
+  g_assert_cmpuint (dyno_run_view_get_status (view)->n_steps, ==, 0);
+  g_assert_cmpint (dyno_run_view_get_status (view)->state, ==, DYNO_SESSION_PREPARING);
+}
+
+static void
+test_no_series (void)
+{
+  g_autoptr (DynoRunView) view = dyno_run_view_new (FALSE);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  dyno_run_view_begin (view, job);
+  take (view, DYNO_EVENT_METRICS, &(DynoEvent){ .metrics = table });
+  take_plan (view, 1 << 20, 0, 10);
+  take_step (view, 1, 1);
+  g_assert_null (dyno_run_view_get_series (view)->loss);
+  g_assert_cmpuint (dyno_run_view_get_status (view)->step.step, ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
+  g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
+  g_test_add_func ("/train/runview/best-follows-the-table", test_best);
+  g_test_add_func ("/train/runview/skipped-step-is-a-gap", test_skipped);
+  g_test_add_func ("/train/runview/memory-unit-and-limit", test_memory);
+  g_test_add_func ("/train/runview/memory-without-a-plan", test_memory_without_plan);
+  g_test_add_func ("/train/runview/preparation-never-falls-back", test_preparation);
+  g_test_add_func ("/train/runview/stop-stays-visible", test_stopping);
+  g_test_add_func ("/train/runview/log-in-parts-is-the-whole", test_log);
+  g_test_add_func ("/train/runview/next-run-keeps-the-series", test_next_run);
+  g_test_add_func ("/train/runview/only-numbers", test_no_series);
+  return g_test_run ();
+}
