@@ -1,10 +1,11 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* One workgroup per row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING)
- * one-hot + SMOOTHING / C; accuracy = 1 when the first of the largest logits is the target's; with
- * TOP5=1, top5 = 1 when less than five classes are before the target: those with a larger logit, or
- * an equal one and a smaller number.  GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.
- * Rows from n_valid on, and rows whose target is no class, count nothing and get a zero gradient.
+ * one-hot + SMOOTHING / C; accuracy = 1 when the first of the largest logits is the target's;
+ * log_loss = -log2 softmax (x) of the target; with TOP5=1, top5 = 1 when less than five classes are
+ * before the target: those with a larger logit, or an equal one and a smaller number.  GRADIENT=1
+ * writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose target is
+ * no class, count nothing and get a zero gradient.
  * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
  * LOCAL_X-th access; the parts are joined in one order by all of them. */
 #include "types.glsl"
@@ -149,10 +150,11 @@ main ()
             {
               result.x = log_sum - (1.0 - SMOOTHING) * at_target - SMOOTHING / float (C) * all.w;
               result.y = uint (all.y) == target ? 1.0 : 0.0;
+              result.z = (log_sum - at_target) * 1.4426950408889634;
 #ifdef TOP5
               for (uint i = 1; i < min (LOCAL_X, CVECS); i++)
                 n_before += before[i];
-              result.z = n_before < 5 ? 1.0 : 0.0;
+              result.w = n_before < 5 ? 1.0 : 0.0;
 #endif
             }
           Results (p.rows).v[row] = SHARE_OF (result);

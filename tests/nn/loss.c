@@ -57,7 +57,8 @@ check_cross_entropy (const Case *c, gboolean amp, double spread)
   const struct DynoStepOutput *output = harness_output (h);
   assert_near (output->loss_sum, loss, 2e-6);
   g_assert_cmpfloat (output->metric_sums[0], ==, correct);
-  g_assert_cmpfloat (output->metric_sums[1], ==, c->c > 5 ? reference_top5 (&s, x, targets) : 0);
+  assert_near (output->metric_sums[1], reference_log_loss (&s, x, targets), 2e-6);
+  g_assert_cmpfloat (output->metric_sums[2], ==, c->c > 5 ? reference_top5 (&s, x, targets) : 0);
   g_assert_cmpuint (output->n_valid, ==, c->n_valid);
   g_assert_cmpuint (output->nonfinite_loss, ==, 0);
   g_assert_cmpfloat (output->loss_scale, ==, 1024);
@@ -119,7 +120,7 @@ test_top5_ties (void)
                               harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 0);
-  g_assert_cmpfloat (harness_output (h)->metric_sums[1], ==, 1);
+  g_assert_cmpfloat (harness_output (h)->metric_sums[2], ==, 1);
 }
 
 static void
@@ -148,8 +149,8 @@ assert_metrics (guint32 n_outputs, gboolean mse, const char *names)
 static void
 test_declared (void)
 {
-  assert_metrics (5, FALSE, "accuracy ");
-  assert_metrics (6, FALSE, "accuracy top5 ");
+  assert_metrics (5, FALSE, "accuracy log_loss ");
+  assert_metrics (6, FALSE, "accuracy log_loss top5 ");
   assert_metrics (1, TRUE, "mean_abs_error ");
   assert_metrics (3, TRUE, "mean_abs_error mean_abs_error_0 mean_abs_error_1 mean_abs_error_2 ");
   assert_metrics (8, TRUE, "mean_abs_error ");

@@ -42,6 +42,14 @@ reference_cross_entropy (const ReferenceLoss *s, const double *logits, const dou
   return loss;
 }
 
+double
+reference_log_loss (const ReferenceLoss *s, const double *logits, const double *targets)
+{
+  const ReferenceLoss plain = { s->n, s->c, s->n_valid, 0 };
+  double correct;
+  return reference_cross_entropy (&plain, logits, targets, &correct, NULL) / log (2);
+}
+
 /* Takes the largest away five times. */
 double
 reference_top5 (const ReferenceLoss *s, const double *logits, const double *targets)

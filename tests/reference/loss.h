@@ -15,6 +15,9 @@ typedef struct {
 double reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets,
                                 double *correct, double *gradient);
 
+/* The sum over rows of -log2 of the target's probability. */
+double reference_log_loss (const ReferenceLoss *s, const double *logits, const double *targets);
+
 /* Rows whose target's class is among the five of the largest logits; of equal ones those of lower
  * number come first. */
 double reference_top5 (const ReferenceLoss *s, const double *logits, const double *targets);

@@ -47,6 +47,11 @@ static const DynoMetricInfo cross_entropy_metrics[] = {
     .higher_is_better = TRUE,
     .selects_best = TRUE,
     .format = DYNO_METRIC_FRACTION },
+  { .name = "log_loss", /* of the class alone, whatever the smoothing */
+    .title = N_ ("Log loss"),
+    .unit = "bits",
+    .output = -1,
+    .format = DYNO_METRIC_NUMBER },
   { .name = "top5", /* where there are more classes */
     .title = N_ ("Top-5 accuracy"),
     .unit = "",
@@ -69,7 +74,7 @@ dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *ta
     }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);
   CrossEntropy attributes = { (float) label_smoothing };
-  dyno_graph_declare_metrics (graph, cross_entropy_metrics, logits->c > TOP ? 2 : 1);
+  dyno_graph_declare_metrics (graph, cross_entropy_metrics, logits->c > TOP ? 3 : 2);
   dyno_graph_node (graph, &cross_entropy_class, "loss", (DynoTensor *[]){ logits, targets }, 2,
                    &gradient, 1, &attributes, sizeof attributes);
 }
