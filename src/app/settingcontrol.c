@@ -116,11 +116,13 @@ static GtkWidget *
 new_spin (const DynoSettingInfo *info, Control *c)
 {
   double unit = get_unit (info);
+  const char *words = zero_words (info);
   GtkWidget *spin = gtk_spin_button_new_with_range (info->minimum / unit, info->maximum / unit, 1);
   gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), FALSE); /* words and units may stand in it */
   gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), info->type == DYNO_SETTING_INT ? 0 : 12);
-  gtk_entry_set_width_chars (GTK_ENTRY (spin), zero_words (info) ? 10 : 6);
-  gtk_entry_set_max_width_chars (GTK_ENTRY (spin), 10);
+  int width = words ? MAX (10, (int) g_utf8_strlen (words, -1) + 1) : 6;
+  gtk_entry_set_width_chars (GTK_ENTRY (spin), width);
+  gtk_entry_set_max_width_chars (GTK_ENTRY (spin), MAX (10, width));
   gtk_entry_set_alignment (GTK_ENTRY (spin), 1);
   gtk_widget_set_valign (spin, GTK_ALIGN_CENTER);
   g_signal_connect (spin, "output", G_CALLBACK (show_text), c);
