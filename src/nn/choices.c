@@ -9,6 +9,7 @@
 #include "lowering.h"
 #include "file.h"
 #include "hash.h"
+#include "variant.h"
 
 #define HEAD    "dyno-choices 2 "
 #define REFUSED "!refused"
@@ -105,8 +106,13 @@ dyno_choice_family_length (const char *key)
 gsize
 dyno_choice_tile_length (const char *label)
 {
-  const char *split = g_strrstr (label, " k");
-  return split && g_ascii_isdigit (split[2]) ? (gsize) (split - label) : strlen (label);
+  char tile[DYNO_VARIANT_LABEL];
+  DynoVariant variant;
+  if (!dyno_variant_parse (label, &variant))
+    return strlen (label);
+  variant.splits = 0;
+  dyno_variant_print (&variant, tile);
+  return strlen (tile);
 }
 
 static char *

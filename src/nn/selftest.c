@@ -165,10 +165,11 @@ force_tile (Trial *t, const DynoDeviceInfo *info, const char *label, guint turn,
     {
       const DynoChoicePoint *point = g_ptr_array_index (points, i);
       g_autoptr (GPtrArray) fitting = g_ptr_array_new ();
-      gsize length = strlen (label);
+      DynoVariant wanted, other;
+      gboolean is_tile = dyno_variant_parse (label, &wanted);
       for (guint l = 0; point->labels[l]; l++)
-        if (g_str_has_prefix (point->labels[l], label)
-            && (point->labels[l][length] == '\0' || point->labels[l][length] == ' '))
+        if (is_tile && dyno_variant_parse (point->labels[l], &other)
+            && dyno_variant_same_tile (&wanted, &other))
           g_ptr_array_add (fitting, point->labels[l]);
       if (fitting->len > 0)
         dyno_choices_set (choices, point->key, g_ptr_array_index (fitting, turn % fitting->len), 0);

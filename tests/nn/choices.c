@@ -4,6 +4,7 @@
 #include "infos.h"
 #include "lowering.h"
 #include "file.h"
+#include "variant.h"
 #include <string.h>
 
 static void
@@ -30,8 +31,9 @@ test_refusals_round_trip (void)
 {
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
   g_assert_false (dyno_choices_decide (choices));
-  g_assert_true (dyno_choices_refuse (choices, "conv f16 n1 h2", "khr 8x8", "the\tcompiler\ndied"));
-  g_assert_false (dyno_choices_refuse (choices, "conv f16 n9", "khr 8x8", "again"));
+  g_assert_true (
+      dyno_choices_refuse (choices, "conv f16 n1 h2", "khr 8x8x16/8x8", "the\tcompiler\ndied"));
+  g_assert_false (dyno_choices_refuse (choices, "conv f16 n9", "khr 8x8x16/8x8", "again"));
   g_assert_true (dyno_choices_refuse (choices, "conv f32 n1", "fma 4x4 k2", "sums"));
   dyno_choices_set (choices, "conv f16 n1 h2", "fma", 2);
   g_assert_true (dyno_choices_save (choices, "device one", NULL));
@@ -40,11 +42,11 @@ test_refusals_round_trip (void)
   static const struct {
     const char *key, *label, *why;
   } cases[] = {
-    { "conv f16 n7 h7", "khr 8x8", "again" },
-    { "conv f16 n7 h7", "khr 8x8 k4", "again" }, /* a tile with all its splits */
-    { "conv f16", "khr 8x8", "again" },
-    { "conv f16 n7 h7", "khr 8x8/4x4", NULL },
-    { "conv f32 n7 h7", "khr 8x8", NULL },
+    { "conv f16 n7 h7", "khr 8x8x16/8x8", "again" },
+    { "conv f16 n7 h7", "khr 8x8x16/8x8 k4", "again" }, /* a tile with all its splits */
+    { "conv f16", "khr 8x8x16/8x8", "again" },
+    { "conv f16 n7 h7", "khr 8x8x16/8x8/4x4", NULL },
+    { "conv f32 n7 h7", "khr 8x8x16/8x8", NULL },
     { "conv f32 n7 h7", "fma 4x4 k2", "sums" },
     { "conv f32 n7 h7", "fma 4x4", NULL },
     { "conv f32 n7 h7", "fma 4x4 k4", NULL },
@@ -164,12 +166,58 @@ test_lowering_chooses (void)
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
 }
 
+/* A label is the print of a struct, and only what is such a print reads as one. */
+static void
+test_variants_print_and_parse (void)
+{
+  static const struct {
+    const char *label;
+    DynoVariant variant;
+  } good[] = {
+    { "khr 128x128x32/64x64", { DYNO_PATH_KHR, DYNO_SCHEME_PLAIN, 128, 128, 32, 64, 64, 0 } },
+    { "khr 128x128x32/64x64 k8", { DYNO_PATH_KHR, DYNO_SCHEME_PLAIN, 128, 128, 32, 64, 64, 8 } },
+    { "nv-patch2 256x64x32/64x64 k2",
+      { DYNO_PATH_NV, DYNO_SCHEME_PATCH_AHEAD, 256, 64, 32, 64, 64, 2 } },
+    { "f16-first 128x32x16/32x32 k1",
+      { DYNO_PATH_F16, DYNO_SCHEME_FIRST, 128, 32, 16, 32, 32, 1 } },
+    { "lanes 32x64x32", { DYNO_PATH_LANES, DYNO_SCHEME_PLAIN, 32, 64, 32, 0, 0, 0 } },
+  };
+  static const char *const bad[] = { "",
+                                     "khr",
+                                     "khr 128x128",
+                                     "khr 128x128x32/64",
+                                     "khr 128x128x32/64x64 k",
+                                     "khr 128x128x32/64x64 k08",
+                                     "khr 128x128x32/64x64 k8 ",
+                                     "khr 128x128x32/64x64x2",
+                                     "khr-patches 128x128x32/64x64",
+                                     "amd 128x128x32/64x64",
+                                     " khr 128x128x32/64x64",
+                                     "khr -1x128x32/64x64" };
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++)
+    {
+      char label[DYNO_VARIANT_LABEL];
+      DynoVariant got;
+      dyno_variant_print (&good[i].variant, label);
+      g_assert_cmpstr (label, ==, good[i].label);
+      g_assert_true (dyno_variant_parse (label, &got));
+      g_assert_cmpmem (&got, sizeof got, &good[i].variant, sizeof got);
+      g_assert_cmpint (dyno_variant_same_tile (&got, &good[0].variant), ==, i < 2);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      DynoVariant got;
+      g_assert_false (dyno_variant_parse (bad[i], &got));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_autofree char *folder = g_dir_make_tmp ("dyno-choices-XXXXXX", NULL);
   g_setenv ("XDG_CACHE_HOME", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/choices/labels-are-prints-of-variants", test_variants_print_and_parse);
   g_test_add_func ("/nn/choices/round-trip-by-device", test_round_trip);
   g_test_add_func ("/nn/choices/refused-variants-are-kept-by-family", test_refusals_round_trip);
   g_test_add_func ("/nn/choices/lowering-takes-known-label-else-first", test_lowering_chooses);

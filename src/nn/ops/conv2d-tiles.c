@@ -246,22 +246,31 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
   return NULL;
 }
 
+DynoVariant
+dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half)
+{
+  /* Tiles of one size differ in their parts. */
+  gboolean lanes = tile->kind == DYNO_TILE_LANES;
+  DynoVariant variant = { .path = half ? DYNO_PATH_F16 : DYNO_PATH_F32,
+                          .m = tile->m,
+                          .n = tile->n,
+                          .k = tile_depth (tile, half),
+                          .part_m = lanes ? 0 : tile->part_m,
+                          .part_n = lanes ? 0 : tile->part_n };
+  if (dyno_tile_uses_matrix (tile))
+    variant.path = info->matrix == DYNO_MATRIX_NV ? DYNO_PATH_NV : DYNO_PATH_KHR;
+  else if (lanes)
+    variant.path = DYNO_PATH_LANES;
+  if (tile->kind == DYNO_TILE_PATCH)
+    variant.scheme = tile->stages == 2 ? DYNO_SCHEME_PATCH_AHEAD : DYNO_SCHEME_PATCH;
+  else if (tile->kind == DYNO_TILE_FIRST)
+    variant.scheme = DYNO_SCHEME_FIRST;
+  return variant;
+}
+
 void
 dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label)
 {
-  const char *path = half ? "f16" : "f32";
-  if (dyno_tile_uses_matrix (tile))
-    path = info->matrix == DYNO_MATRIX_NV ? "nv" : "khr";
-  else if (tile->kind == DYNO_TILE_LANES)
-    path = "lanes";
-  const char *kind = tile->kind == DYNO_TILE_PATCH   ? (tile->stages == 2 ? "-patch2" : "-patch")
-                     : tile->kind == DYNO_TILE_FIRST ? "-first"
-                                                     : "";
-  /* Tiles of one size differ in their parts. */
-  if (tile->kind == DYNO_TILE_LANES)
-    g_snprintf (label, DYNO_TILE_LABEL, "%s %ux%ux%u", path, tile->m, tile->n,
-                tile_depth (tile, half));
-  else
-    g_snprintf (label, DYNO_TILE_LABEL, "%s%s %ux%ux%u/%ux%u", path, kind, tile->m, tile->n,
-                tile_depth (tile, half), tile->part_m, tile->part_n);
+  DynoVariant variant = dyno_tile_variant (tile, info, half);
+  dyno_variant_print (&variant, label);
 }

@@ -193,12 +193,21 @@ split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass 
   return product->depth;
 }
 
+/* splits 0: a pass that is not split */
+static void
+name_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+              guint32 splits)
+{
+  variant->variant = dyno_tile_variant (variant->tile, info, shape->half);
+  variant->variant.splits = splits;
+  dyno_variant_print (&variant->variant, variant->label);
+}
+
 /* The variants of a tile in forward or dgrad: whole, and where that leaves most of a card idle,
  * with the K axis split. */
 static guint
 activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
-                     const DynoTile *tile, const char *name, DynoConv2dVariant *variants,
-                     guint room)
+                     const DynoTile *tile, DynoConv2dVariant *variants, guint room)
 {
   gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   guint32 processors = dyno_device_info_processors (info);
@@ -216,7 +225,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
     return 0;
   variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
   variants[n].score = score_of (info, tile, shape, &product, pass, unit, 1);
-  g_strlcpy (variants[n++].label, name, sizeof variants->label);
+  name_variant (&variants[n++], info, shape, 0);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
    * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->statistics && shape->half)
@@ -233,7 +242,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
         break;
       variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = splits, .split_len = each * unit };
       variants[n].score = SPLIT_SHARE * score_of (info, tile, shape, &product, pass, unit, splits);
-      g_snprintf (variants[n].label, sizeof variants->label, "%s k%u", name, splits);
+      name_variant (&variants[n], info, shape, splits);
       n++;
     }
   return n;
@@ -251,16 +260,14 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
     {
       const DynoTile *tile = &dyno_tiles[i];
       guint32 depth = split_unit (tile, shape->half, pass), last = 0;
-      char name[DYNO_TILE_LABEL];
 
       if (dyno_tile_unusable (tile, info, shape->half)
           || !dyno_tile_serves (tile, info, shape, pass))
         continue;
       Product product = product_of (shape, pass, tile);
-      dyno_tile_label (tile, info, shape->half, name);
       if (pass != DYNO_CONV2D_WGRAD)
         {
-          n += activation_variants (info, shape, pass, tile, name, variants + n,
+          n += activation_variants (info, shape, pass, tile, variants + n,
                                     DYNO_CONV2D_MAX_VARIANTS - n);
           continue;
         }
@@ -284,7 +291,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
             last = variant->splits;
           variant->score = score_of (info, tile, shape, &product, pass, depth, variant->splits)
                            * (f == 0 ? 1.0 : 0.8);
-          g_snprintf (variant->label, sizeof variant->label, "%s k%u", name, variant->splits);
+          name_variant (variant, info, shape, variant->splits);
           n++;
         }
     }
