@@ -12,7 +12,7 @@ function __dynoctl_settings
 end
 
 function __dynoctl_data
-    printf '%s\t%s\n' builtin:shapes 'drawn shapes' synthetic: 'noise made on the device: HxWxC'
+    printf '%s\t%s\n' builtin:shapes 'drawn shapes' builtin:waves 'sequences of differing length' synthetic: 'noise made on the device: HxWxC'
     __fish_complete_path (commandline -ct)
 end
 

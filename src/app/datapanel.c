@@ -77,6 +77,10 @@ show_label (GtkWidget *row, GtkWidget *label, char *text)
 static char *
 describe_sizes (const DynoDatasetInfo *info)
 {
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+
+  if (input && input->variable)
+    return g_strdup_printf (_ ("up to %u steps of %u values"), input->shape[0], info->channels);
   if (info->min_width == info->max_width && info->min_height == info->max_height)
     return dyno_format_size (info->max_width, info->max_height, info->channels);
   return g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",

@@ -51,6 +51,31 @@ print_list (DynoJson *json, const char *key, const char *const *list)
 }
 
 static void
+print_schema (DynoJson *json, const DynoBatchSchema *schema)
+{
+  static const char *const roles[] = { "input", "target", "mask", "length", "seed" };
+
+  dyno_json_begin_array (json, "fields");
+  for (guint i = 0; i < schema->n_fields; i++)
+    {
+      const DynoBatchField *field = &schema->fields[i];
+
+      dyno_json_begin_object (json, NULL);
+      dyno_json_string (json, "name", field->name);
+      dyno_json_string (json, "role", roles[field->role]);
+      dyno_json_string (json, "element", dyno_element_name (field->element));
+      dyno_json_string (json, "axes", field->axes);
+      dyno_json_begin_array (json, "shape");
+      for (guint k = 0; k < field->n_axes; k++)
+        dyno_json_uint (json, NULL, field->shape[k]);
+      dyno_json_end_array (json);
+      dyno_json_bool (json, "variable", field->variable);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
 print_json (const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
@@ -93,6 +118,7 @@ print_json (const Facts *facts)
     }
   else
     dyno_json_uint (&json, "targets", info->n_targets);
+  print_schema (&json, &info->schema);
   dyno_json_bool (&json, "has_split", info->has_split);
   dyno_json_bool (&json, "generated", info->generated);
   print_list (&json, "unreadable_files", facts->unreadable);
@@ -149,7 +175,10 @@ print_text (const Facts *facts)
                  info->has_split ? ", split into train and val" : "");
   if (info->n_unreadable)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
-  if (info->min_width == info->max_width && info->min_height == info->max_height)
+  if (input->variable)
+    dyno_out_line ("sequences   up to %u steps of %u values, %s, padded with %g", input->shape[0],
+                   info->channels, dyno_element_name (input->element), input->pad);
+  else if (info->min_width == info->max_width && info->min_height == info->max_height)
     dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width,
                    info->max_height, info->channels, dyno_element_name (input->element));
   else

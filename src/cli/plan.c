@@ -60,12 +60,16 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   g_autofree char *host = dyno_amount_bytes (plan->host_bytes, " "),
                   *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
   g_autofree char *limit = dyno_amount_bytes (plan->limit_bytes, " ");
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  g_autofree char *size = NULL;
   guint32 width = 0, height = 0;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
-  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %ux%u (width x height), %s", job->model,
-                 info->name, job->settings.batch_size, width, height,
-                 job->settings.amp ? "AMP" : "fp32");
+  size = input->variable
+             ? g_strdup_printf ("up to %u steps of %u values", input->shape[0], info->channels)
+             : g_strdup_printf ("%ux%u (width x height)", width, height);
+  dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %s, %s", job->model, info->name,
+                 job->settings.batch_size, size, job->settings.amp ? "AMP" : "fp32");
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
   dyno_out_line ("weights %s parameters, %.2f GFLOP per sample and step, %" G_GUINT64_FORMAT

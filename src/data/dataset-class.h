@@ -62,6 +62,7 @@ struct _DynoDataset {
 extern const DynoDatasetClass *const dyno_dataset_classes[];
 
 extern const DynoDatasetClass dyno_dataset_class_shapes;
+extern const DynoDatasetClass dyno_dataset_class_waves;
 extern const DynoDatasetClass dyno_dataset_class_synthetic;
 extern const DynoDatasetClass dyno_dataset_class_npy;
 extern const DynoDatasetClass dyno_dataset_class_idx;

@@ -150,7 +150,8 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   shown = g_filename_display_name (location);
   if (parsed->scheme)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-                 _ ("There is no built-in data set “%s”; known: builtin:shapes, synthetic:HxWxC"),
+                 _ ("There is no built-in data set “%s”; known: builtin:shapes, builtin:waves, "
+                    "synthetic:HxWxC"),
                  shown);
   else
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,

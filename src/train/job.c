@@ -154,6 +154,10 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
         s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
+  if (s->augment_flip && dyno_schema_find_role (&params->schema, DYNO_FIELD_LENGTH))
+    return set_data_error (
+        error, "augment.flip mirrors images, those of “%s” are sequences; set it to false",
+        info->name);
   if (s->augment_brightness > 0
       && dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT)->element != DYNO_ELEMENT_U8)
     return set_data_error (error,

@@ -149,6 +149,14 @@ class Data(Case):
         with open(self.path(name), 'wb') as file:
             file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + data)
 
+    def test_sequences_are_told_as_such(self):
+        data = 'builtin:waves?length=40&channels=5&samples=20'
+        facts, = self.lines('inspect', data, '--json')
+        self.assertEqual([field['role'] for field in facts['fields']], ['input', 'target', 'length', 'seed'])
+        self.assertEqual((facts['fields'][0]['axes'], facts['fields'][0]['shape']), ('TF', [40, 5]))
+        for arguments in (['inspect', data], ['plan', '--data', data, '--model', 'mlp']):
+            self.assertIn('up to 40 steps of 5 values', self.run_it(*arguments).stdout.decode())
+
     def test_inspect_says_what_is_fed(self):
         self.write_array('X.npy', '|u1', (6, 3, 8, 9), bytes(range(216)) * 6)
         self.write_array('y.npy', '|u1', (6,), bytes([0, 1, 2, 0, 1, 2]))

@@ -229,6 +229,39 @@ test_network_rejects (void)
     }
 }
 
+/* A sequence (T, F) is an image of one row; the length is no input of the MLP. */
+static void
+test_network_reads_sequences (void)
+{
+  const DynoBatchField fields[] = {
+    { .name = "sequence",
+      .role = DYNO_FIELD_INPUT,
+      .element = DYNO_ELEMENT_F32,
+      .n_axes = 2,
+      .shape = { 20, 3 },
+      .axes = "TF",
+      .variable = TRUE },
+    { .name = "length", .role = DYNO_FIELD_LENGTH, .element = DYNO_ELEMENT_I32 }
+  };
+  DynoNetworkParams params = { .model = "mlp", .batch = 4, .n_outputs = 5, .training = TRUE };
+  g_autoptr (GError) error = NULL;
+
+  dyno_schema_add (&params.schema, &fields[0]);
+  dyno_schema_add (&params.schema, &fields[1]);
+  dyno_schema_add_target (&params.schema, 0);
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  const DynoTensor *input = dyno_network_get_input (graph, 0);
+  g_assert_cmpuint (input->n, ==, 4);
+  g_assert_cmpuint (input->h, ==, 1);
+  g_assert_cmpuint (input->w, ==, 20);
+  g_assert_cmpuint (input->c, ==, 3);
+  g_assert_cmpuint (input->size_bytes, ==, 4 * 20 * 3 * sizeof (float));
+  g_assert_null (dyno_network_get_input (graph, 1));
+  g_assert_true (dyno_network_get_input (graph, 2)
+                 == dyno_network_find_input (graph, DYNO_FIELD_TARGET));
+}
+
 /* Names and counts of torchvision's resnet18 and of SimpleCNN's nn.Sequential. */
 static void
 test_names_are_torchvisions (void)
@@ -365,5 +398,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/autograd/shared-gradient-is-copied-before-a-late-sum",
                    test_shared_gradient_is_copied);
   g_test_add_func ("/nn/autograd/tensor-added-to-itself", test_add_to_itself);
+  g_test_add_func ("/nn/network/reads-sequences-as-rows", test_network_reads_sequences);
   return g_test_run ();
 }

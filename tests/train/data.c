@@ -196,6 +196,31 @@ test_array_that_shrinks_in_mid_run (void)
     }
 }
 
+/* Padded and flattened, an MLP learns them; the pad and the length are no input of their own. */
+static void
+test_sequences_are_learned (void)
+{
+  g_auto (TestRun) run = { 0 };
+  g_autoptr (DynoJob) job =
+      test_job ("mlp", "builtin:waves?length=24&channels=2&samples=400&classes=4");
+
+  test_job_set (job, "epochs=6", "optimizer=adamw", "lr=0.003", "data.val_split=0.2", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpfloat (run.best_val_accuracy, >, 0.8);
+}
+
+static void
+test_flip_of_sequences_is_refused (void)
+{
+  g_auto (TestRun) run = { 0 };
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:waves?samples=40");
+
+  test_job_set (job, "augment.flip=true", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_assert_nonnull (strstr (run.error->message, "augment.flip"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -206,5 +231,7 @@ main (int argc, char **argv)
                    test_dataset_is_opened_as_the_job_says);
   g_test_add_func ("/train/data/one-class-on-request", test_one_class_on_request);
   g_test_add_func ("/train/data/array-that-shrinks-in-mid-run", test_array_that_shrinks_in_mid_run);
+  g_test_add_func ("/train/data/sequences-are-learned", test_sequences_are_learned);
+  g_test_add_func ("/train/data/flip-of-sequences-is-refused", test_flip_of_sequences_is_refused);
   return g_test_run ();
 }

@@ -5,6 +5,7 @@
 
 const DynoDatasetClass *const dyno_dataset_classes[] = {
   &dyno_dataset_class_shapes,
+  &dyno_dataset_class_waves,
   &dyno_dataset_class_synthetic,
   &dyno_dataset_class_npy,
   &dyno_dataset_class_idx,
