@@ -37,6 +37,8 @@ complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the versio
 complete -c dynoctl -s h -l help -d 'Show help'
 
 __dynoctl_option 'devices presets inspect plan train tune bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices presets inspect plan train tune bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+    -d 'Keep caches and own presets here'
 __dynoctl_option 'devices plan train tune bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect plan train tune' -l targets -r -F -d 'Targets of an X.npy'
 

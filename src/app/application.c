@@ -3,10 +3,16 @@
  * and without installed schemas. */
 #include "application.h"
 #include "config.h"
+#include "file.h"
 #include "state.h"
 #include "window.h"
 #include <glib-unix.h>
 #include <glib/gi18n.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef GDK_WINDOWING_X11
+#include <gdk/gdkx.h>
+#endif
 
 struct _DynoApplication {
   GtkApplication parent_instance;
@@ -143,6 +149,44 @@ dyno_application_open (GApplication *application, GFile **files, int n_files, co
   show_window (DYNO_APPLICATION (application), path);
 }
 
+#ifdef GDK_WINDOWING_X11
+/* Nothing can be asked of GTK any more, which would itself leave here without a word. */
+static int
+leave_without_server (Display *display)
+{
+  g_printerr ("%s\n",
+              _ ("dyno: the X server is gone, and so is the window; a run that was going on is "
+                 "kept up to its last checkpoint: dynoctl train --resume FOLDER"));
+  _exit (EXIT_FAILURE);
+}
+#endif
+
+/* -1: goes on. */
+static int
+dyno_application_handle_local_options (GApplication *application, GVariantDict *options)
+{
+  g_autoptr (GError) error = NULL;
+  const char *folder;
+
+  if (g_variant_dict_lookup (options, "state-dir", "^&ay", &folder)
+      && !dyno_state_dir_set (folder, &error))
+    {
+      g_printerr ("dyno: --state-dir: %s\n", error->message);
+      return EXIT_FAILURE;
+    }
+  if (gtk_init_check (NULL, NULL))
+    {
+#ifdef GDK_WINDOWING_X11
+      if (GDK_IS_X11_DISPLAY (gdk_display_get_default ()))
+        XSetIOErrorHandler (leave_without_server);
+#endif
+      return -1;
+    }
+  g_printerr ("%s\n", _ ("dyno: there is no display to open a window on (DISPLAY, "
+                         "WAYLAND_DISPLAY); dynoctl does the same without one"));
+  return EXIT_FAILURE;
+}
+
 static void
 dyno_application_dispose (GObject *object)
 {
@@ -164,10 +208,14 @@ dyno_application_class_init (DynoApplicationClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_application_dispose;
   G_APPLICATION_CLASS (class)->startup = dyno_application_startup;
   G_APPLICATION_CLASS (class)->activate = dyno_application_activate;
+  G_APPLICATION_CLASS (class)->handle_local_options = dyno_application_handle_local_options;
   G_APPLICATION_CLASS (class)->open = dyno_application_open;
 }
 
 static void
 dyno_application_init (DynoApplication *self)
 {
+  g_application_add_main_option (G_APPLICATION (self), "state-dir", 0, 0, G_OPTION_ARG_FILENAME,
+                                 _ ("Keep settings, runs, presets and caches in this folder"),
+                                 _ ("DIR"));
 }

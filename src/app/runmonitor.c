@@ -2,8 +2,10 @@
 /* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call
  * stays well under a frame; what remains comes with the next. */
 #include "runmonitor.h"
+#include "file.h"
 #include "format.h"
 #include "runwriter.h"
+#include <errno.h>
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <math.h>
@@ -26,18 +28,21 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, G_TYPE_OBJECT)
 
-/* $XDG_DATA_HOME/dyno/runs/<date-time>, a number behind it when two start within a second. */
+/* <date-time> among the window's runs, a number behind it when two start within a second.  NULL,
+ * with errno: nothing can be written there. */
 static char *
-choose_folder (void)
+choose_folder (const char *runs)
 {
+  if (!dyno_dir_test_writable (runs))
+    return NULL;
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
   g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%d_%H-%M-%S");
-  char *path = g_build_filename (g_get_user_data_dir (), "dyno", "runs", stamp, NULL);
+  char *path = g_build_filename (runs, stamp, NULL);
   for (guint i = 2; g_file_test (path, G_FILE_TEST_EXISTS); i++)
     {
       g_autofree char *name = g_strdup_printf ("%s_%u", stamp, i);
       g_free (path);
-      path = g_build_filename (g_get_user_data_dir (), "dyno", "runs", name, NULL);
+      path = g_build_filename (runs, name, NULL);
     }
   return path;
 }
@@ -54,13 +59,26 @@ follow_job (DynoRunMonitor *self, gboolean begin)
   dyno_job_unref (job);
 }
 
+static void
+tell_not_kept (DynoRunMonitor *self, const char *runs, int problem)
+{
+  g_autofree char *shown = g_filename_display_name (runs);
+  g_autofree char *text =
+      g_strdup_printf (_ ("This run is not kept: cannot write into “%s”: %s.  Dyno keeps its runs "
+                          "elsewhere when it is started with --state-dir"),
+                       shown, g_strerror (problem));
+  g_signal_emit (self, signals[WARNING], 0, text);
+}
+
 void
 dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset)
 {
   g_return_if_fail (DYNO_IS_RUN_MONITOR (self) && !dyno_run_monitor_is_active (self));
   g_autoptr (DynoJob) kept = dyno_job_copy (job);
-  if (!kept->out_dir)
-    kept->out_dir = choose_folder ();
+  g_autofree char *runs = dyno_data_dir ("runs");
+  int problem = 0;
+  if (!kept->out_dir && !(kept->out_dir = choose_folder (runs)))
+    problem = errno;
   g_clear_pointer (&self->csv, g_free);
   self->over = FALSE;
   self->session = dyno_session_new (kept);
@@ -71,6 +89,8 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   dyno_session_set_writer (self->session, &dyno_run_writer);
   dyno_session_start (self->session);
   g_signal_emit (self, signals[CHANGED], 0);
+  if (problem)
+    tell_not_kept (self, runs, problem);
 }
 
 void

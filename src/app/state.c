@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* What the window keeps between sittings. */
+#define G_SETTINGS_ENABLE_BACKEND /* those that are no part of the system's choice */
 #include "state.h"
 #include "config.h"
+#include "file.h"
+#include <errno.h>
+#include <gio/gsettingsbackend.h>
+
+/* The file of the state folder; memory, where nothing can be saved, which is said here once and not
+ * by the system's backend at every change; NULL: the system's backend. */
+static GSettingsBackend *
+make_backend (void)
+{
+  const char *folder = dyno_state_dir_get ();
+  g_autofree char *own = folder ? g_build_filename (folder, "window.ini", NULL) : NULL;
+  g_autofree char *system = g_build_filename (g_get_user_config_dir (), "dconf", NULL);
+  g_autofree char *shown = g_filename_display_name (system);
+
+  if (own)
+    return g_keyfile_settings_backend_new (own, "/", NULL);
+  if (g_getenv ("GSETTINGS_BACKEND")
+      || (g_mkdir_with_parents (system, 0700) == 0 && dyno_dir_test_writable (system)))
+    return NULL;
+  g_message ("Settings are not saved: cannot write into “%s”: %s; --state-dir names another folder",
+             shown, g_strerror (errno));
+  return g_memory_settings_backend_new ();
+}
 
 DynoState *
 dyno_state_new (void)
@@ -9,13 +33,16 @@ dyno_state_new (void)
   GSettingsSchemaSource *source = g_settings_schema_source_get_default ();
   g_autoptr (GSettingsSchema) schema =
       source ? g_settings_schema_source_lookup (source, DYNO_APP_ID, TRUE) : NULL;
+  g_autoptr (GSettingsBackend) backend = NULL;
   if (!schema)
     {
       g_warning ("The schema %s is not installed: window size and settings are not saved",
                  DYNO_APP_ID);
       return NULL;
     }
-  return g_settings_new (DYNO_APP_ID);
+  backend = make_backend ();
+  return backend ? g_settings_new_with_backend (DYNO_APP_ID, backend)
+                 : g_settings_new (DYNO_APP_ID);
 }
 
 void

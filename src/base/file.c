@@ -130,9 +130,58 @@ dyno_file_test_writable (const char *path, GError **error)
   return written ? TRUE : dyno_file_set_error (error, code, path);
 }
 
+static char *state_dir; /* written once, before there are threads */
+
+gboolean
+dyno_dir_test_writable (const char *folder)
+{
+  return g_mkdir_with_parents (folder, 0755) == 0 && g_access (folder, W_OK | X_OK) == 0;
+}
+
+gboolean
+dyno_state_dir_set (const char *folder, GError **error)
+{
+  if (!dyno_dir_test_writable (folder))
+    return dyno_file_set_error (error, errno, folder);
+  g_free (state_dir);
+  state_dir = g_canonicalize_filename (folder, NULL);
+  return TRUE;
+}
+
+const char *
+dyno_state_dir_get (void)
+{
+  return state_dir;
+}
+
+static void
+tell_no_cache (const char *path, int code)
+{
+  static gint told;
+  g_autofree char *shown = g_filename_display_name (path);
+
+  if (g_atomic_int_compare_and_exchange (&told, FALSE, TRUE))
+    g_message ("Caches are not kept, so kernels are compiled at every start: cannot write into "
+               "“%s”: %s; --state-dir names another folder",
+               shown, g_strerror (code));
+}
+
 char *
 dyno_cache_dir (const char *child)
 {
-  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "dyno", child, NULL);
-  return g_mkdir_with_parents (path, 0755) == 0 ? g_steal_pointer (&path) : NULL;
+  g_autofree char *path = state_dir
+                              ? g_build_filename (state_dir, "cache", child, NULL)
+                              : g_build_filename (g_get_user_cache_dir (), "dyno", child, NULL);
+
+  if (dyno_dir_test_writable (path))
+    return g_steal_pointer (&path);
+  tell_no_cache (path, errno);
+  return g_file_test (path, G_FILE_TEST_IS_DIR) ? g_steal_pointer (&path) : NULL;
+}
+
+char *
+dyno_data_dir (const char *child)
+{
+  return state_dir ? g_build_filename (state_dir, child, NULL)
+                   : g_build_filename (g_get_user_data_dir (), "dyno", child, NULL);
 }

@@ -38,8 +38,21 @@ gboolean dyno_file_set_error (GError **error, int code, const char *path);
  * signal that ends the process; call once from main. */
 void dyno_file_ignore_size_signal (void);
 
-/* The folder for caches of compiled shaders and tuning results, $XDG_CACHE_HOME/dyno; made when
- * missing.  NULL when it cannot be made: callers then work without a cache.  Free with g_free. */
+/* From now on all that is kept between sittings lies in this folder (--state-dir): caches, presets,
+ * runs of the window, its settings.  The folder is made, and tried.  Once, from main, before
+ * anything else uses files.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
+gboolean dyno_state_dir_set (const char *folder, GError **error);
+const char *dyno_state_dir_get (void); /* absolute; NULL: none was set */
+
+/* The folder for caches of compiled shaders and tuning results, $XDG_CACHE_HOME/dyno or that of the
+ * state folder; made when missing.  NULL when it cannot be made: callers then work without a cache.
+ * The first time that it cannot be written to a message says so.  Free with g_free. */
 char *dyno_cache_dir (const char *child);
+
+/* $XDG_DATA_HOME/dyno/CHILD, or that of the state folder; not made. */
+char *dyno_data_dir (const char *child);
+
+/* Makes a folder where it is missing; FALSE, with errno, when nothing can be written into it. */
+gboolean dyno_dir_test_writable (const char *folder);
 
 G_END_DECLS

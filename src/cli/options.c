@@ -2,6 +2,7 @@
 /* Options of a verb: GOption with words of our own for what goes wrong, and never an exit from
  * within. */
 #include "cli.h"
+#include "file.h"
 #include "output.h"
 #include "text.h"
 #include <stdio.h>
@@ -103,10 +104,13 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
   g_autoptr (GOptionContext) context = g_option_context_new (arguments);
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) left = NULL;
+  g_autofree char *state = NULL;
   gboolean help = FALSE;
   int *device = find_device (entries), default_device = device ? *device : 0;
   const char *empty;
   const GOptionEntry own[] = {
+    { "state-dir", 0, 0, G_OPTION_ARG_FILENAME, &state,
+      "Keep caches and own presets here instead of in the home folder", "DIR" },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &left, NULL, NULL },
     { NULL },
@@ -144,7 +148,7 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
     }
   if (device && *device == NO_DEVICE)
     *device = default_device;
-  empty = find_empty (entries);
+  empty = state && *state == '\0' ? "state-dir" : find_empty (entries);
   if (empty || (left && **left == '\0'))
     {
       *code = empty ? dyno_cli_usage (argv[0], "--%s: its value is empty", empty)
@@ -155,6 +159,13 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
     {
       g_autofree char *shown = g_filename_display_name (left[max_rest]);
       *code = dyno_cli_usage (argv[0], "unexpected argument “%s”", shown);
+      return FALSE;
+    }
+  if (state && !dyno_state_dir_set (state, &error))
+    {
+      dyno_error_line ("%s: --state-dir: %s; name a folder that can be written to", argv[0],
+                       error->message);
+      *code = dyno_exit_code (error);
       return FALSE;
     }
   if (rest)

@@ -6,6 +6,7 @@
  * of what trains well: a batch that only fills memory is no advice. */
 #include "preset-file.h"
 #include "dyno-presets.h"
+#include "file.h"
 #include "intl.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -101,9 +102,8 @@ add_preset (GPtrArray *presets, DynoPreset *preset)
 }
 
 static void
-add_folder (GPtrArray *presets, const char *data_folder)
+add_folder (GPtrArray *presets, const char *folder)
 {
-  g_autofree char *folder = g_build_filename (data_folder, "dyno", "presets", NULL);
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   const char *name;
@@ -188,6 +188,7 @@ dyno_preset_list (const DynoDeviceInfo *device)
   GPtrArray *presets = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_preset_free);
   const char *const *folders = g_get_system_data_dirs ();
   guint n_folders = g_strv_length ((char **) folders);
+  g_autofree char *own = dyno_data_dir ("presets");
 
   if (device)
     g_ptr_array_add (presets, make_this_gpu (device));
@@ -199,8 +200,11 @@ dyno_preset_list (const DynoDeviceInfo *device)
     }
   /* The first system folder has the most say, so it comes last; the user's own after it. */
   for (guint i = n_folders; i > 0; i--)
-    add_folder (presets, folders[i - 1]);
-  add_folder (presets, g_get_user_data_dir ());
+    {
+      g_autofree char *folder = g_build_filename (folders[i - 1], "dyno", "presets", NULL);
+      add_folder (presets, folder);
+    }
+  add_folder (presets, own);
   return presets;
 }
 

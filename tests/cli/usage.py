@@ -34,6 +34,29 @@ class Usage(Case):
         self.assertEqual(os.listdir(self.folder), [], arguments)
         return words
 
+    def homeless(self):
+        """No folder of the home can be made, and no XDG folder is named."""
+        environment = {key: value for key, value in self.environment.items() if not key.startswith('XDG_')}
+        return dict(environment, HOME='/proc/nowhere')
+
+    def test_a_home_that_cannot_be_written_is_said_once(self):
+        words = self.run_it('devices', environment=self.homeless()).stderr.decode()
+        self.assertEqual(words.count('Caches are not kept'), 1, words)
+        self.assertIn('/proc/nowhere', words)
+        words = self.run_it('devices', '--state-dir', 'state', environment=self.homeless()).stderr.decode()
+        self.assertNotIn('not kept', words)
+        self.assertTrue(os.listdir(self.path('state/cache')))
+
+    def test_a_state_folder_holds_presets_and_must_be_writable(self):
+        os.makedirs(self.path('state/presets'))
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../data/presets/t4.preset')) as source, \
+                open(self.path('state/presets/mine.preset'), 'w') as mine:
+            mine.write(source.read())
+        self.run_it('presets', 'mine', expect=2, environment=self.homeless())
+        self.run_it('presets', 'mine', '--state-dir', 'state', environment=self.homeless())
+        words = self.run_it('presets', '--state-dir', '/proc/nowhere', expect=7).stderr.decode()
+        self.assertIn('/proc/nowhere', words)
+
     def test_numbers_of_options(self):
         for verb, options in {'devices': ['device'], 'plan': ['device', 'epochs', 'seed'], 'train': ['device', 'epochs', 'steps'],
                               'tune': ['device', 'minutes'], 'bench': ['device', 'batch', 'steps', 'rows'],
