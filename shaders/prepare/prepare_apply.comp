@@ -15,21 +15,21 @@
 #include "random.h"
 #include "step.h"
 
-layout (constant_id = 0) const uint COUNT = 1; /* accesses in x */
-layout (constant_id = 1) const uint CVECS = 1;
-layout (constant_id = 2) const uint H = 1;
-layout (constant_id = 3) const uint W = 1;
-layout (constant_id = 4) const uint C = 1;
-layout (constant_id = 5) const float FACTOR0 = 1.0;
-layout (constant_id = 6) const float FACTOR1 = 1.0;
-layout (constant_id = 7) const float FACTOR2 = 1.0;
-layout (constant_id = 8) const float FACTOR3 = 1.0;
-layout (constant_id = 9) const float OFFSET0 = 0.0;
-layout (constant_id = 10) const float OFFSET1 = 0.0;
-layout (constant_id = 11) const float OFFSET2 = 0.0;
-layout (constant_id = 12) const float OFFSET3 = 0.0;
-layout (constant_id = 13) const float FLIP_PROBABILITY = 0.0;
-layout (constant_id = 14) const float MOST_BRIGHTNESS = 0.0;
+layout (constant_id = DYNO_PREPARE_COUNT) const uint COUNT = 1; /* accesses in x */
+layout (constant_id = DYNO_PREPARE_CVECS) const uint CVECS = 1;
+layout (constant_id = DYNO_PREPARE_H) const uint H = 1;
+layout (constant_id = DYNO_PREPARE_W) const uint W = 1;
+layout (constant_id = DYNO_PREPARE_C) const uint C = 1;
+layout (constant_id = DYNO_PREPARE_FACTOR0) const float FACTOR0 = 1.0;
+layout (constant_id = DYNO_PREPARE_FACTOR1) const float FACTOR1 = 1.0;
+layout (constant_id = DYNO_PREPARE_FACTOR2) const float FACTOR2 = 1.0;
+layout (constant_id = DYNO_PREPARE_FACTOR3) const float FACTOR3 = 1.0;
+layout (constant_id = DYNO_PREPARE_OFFSET0) const float OFFSET0 = 0.0;
+layout (constant_id = DYNO_PREPARE_OFFSET1) const float OFFSET1 = 0.0;
+layout (constant_id = DYNO_PREPARE_OFFSET2) const float OFFSET2 = 0.0;
+layout (constant_id = DYNO_PREPARE_OFFSET3) const float OFFSET3 = 0.0;
+layout (constant_id = DYNO_PREPARE_FLIP_PROBABILITY) const float FLIP_PROBABILITY = 0.0;
+layout (constant_id = DYNO_PREPARE_MOST_BRIGHTNESS) const float MOST_BRIGHTNESS = 0.0;
 DYNO_PUSH (DynoPreparePush, p);
 DYNO_BUFFER_IN (Words, uint, 4);
 DYNO_BUFFER_IN (Floats, float, 4);

@@ -337,19 +337,3 @@ dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value
   memcpy (&bits, &value, sizeof bits);
   dyno_kernel_spec_set (spec, constant_id, bits);
 }
-
-guint
-dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value)
-{
-  g_return_val_if_fail (spec->n_constants < DYNO_KERNEL_MAX_CONSTANTS, 0);
-  spec->constants[spec->n_constants] = value;
-  return spec->n_constants++;
-}
-
-guint
-dyno_kernel_spec_constant_float (DynoKernelSpec *spec, float value)
-{
-  guint32 bits;
-  memcpy (&bits, &value, sizeof bits);
-  return dyno_kernel_spec_constant (spec, bits);
-}

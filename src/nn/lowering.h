@@ -116,9 +116,6 @@ void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
 /* Specialisation constants by the names that shaders/shared gives their ids. */
 void dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value);
 void dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value);
-/* The next one: the kernel counts them. */
-guint dyno_kernel_spec_constant (DynoKernelSpec *spec, guint32 value); /* returns its constant_id */
-guint dyno_kernel_spec_constant_float (DynoKernelSpec *spec, float value);
 
 /* Choices: key -> label.  Thread-safe. */
 DynoChoices *dyno_choices_new (void);

@@ -30,15 +30,18 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "FLIP=1");
   if (attributes->brightness > 0)
     dyno_kernel_spec_macro (&spec, "BRIGHTNESS=1");
-  const guint32 constants[] = { count, x->cp / dyno_dtype_lanes (x->dtype), x->h, x->w, x->c };
-  for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
-    dyno_kernel_spec_constant (&spec, constants[i]);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_COUNT, count);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_H, x->h);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_W, x->w);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_C, x->c);
   for (guint i = 0; i < 4; i++)
-    dyno_kernel_spec_constant_float (&spec, attributes->factor[i]);
-  for (guint i = 0; i < 4; i++)
-    dyno_kernel_spec_constant_float (&spec, attributes->offset[i]);
-  dyno_kernel_spec_constant_float (&spec, attributes->flip);
-  dyno_kernel_spec_constant_float (&spec, attributes->brightness);
+    {
+      dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_FACTOR0 + i, attributes->factor[i]);
+      dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_OFFSET0 + i, attributes->offset[i]);
+    }
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_FLIP_PROBABILITY, attributes->flip);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_MOST_BRIGHTNESS, attributes->brightness);
 
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "apply", &spec,
