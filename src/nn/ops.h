@@ -61,8 +61,11 @@ DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
  * loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C). */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                  double label_smoothing);
-/* standard: 2 C floats, mean and deviation of the targets: the prediction stands for prediction *
- * deviation + mean; or NULL. */
+/* PyTorch's MSELoss: the mean over samples and outputs of the squared error, gradient 2 (x - t) / C
+ * a sample.  standard: 2 C floats, mean and deviation of the targets: the prediction x stands for
+ * x * deviation + mean, loss and metrics are of that, and descended is an eighth of the squared
+ * error of x itself, gradient (x - z) / (4 C) with z = (t - mean) / deviation: the learning rates
+ * that suit cross entropy suit it, where the whole one overshoots.  NULL: the plain loss. */
 void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
                     DynoTensor *standard);
 
