@@ -117,7 +117,11 @@ print_json (const Facts *facts)
       dyno_json_end_array (&json);
     }
   else
-    dyno_json_uint (&json, "targets", info->n_targets);
+    {
+      dyno_json_uint (&json, "targets", info->n_targets);
+      print_list (&json, "target_names", (const char *const *) info->target_names);
+      print_list (&json, "target_units", (const char *const *) info->target_units);
+    }
   print_schema (&json, &info->schema);
   dyno_json_bool (&json, "has_split", info->has_split);
   dyno_json_bool (&json, "generated", info->generated);

@@ -14,6 +14,8 @@ info_clear (DynoDatasetInfo *info)
   g_free (info->name);
   g_free (info->location);
   g_strfreev (info->class_names);
+  g_strfreev (info->target_names);
+  g_strfreev (info->target_units);
   g_free (info->class_counts);
 }
 

@@ -49,6 +49,8 @@ typedef struct {
   char **class_names;    /* n_classes + NULL */
   guint64 *class_counts; /* n_classes */
   guint32 n_targets;     /* VALUES only */
+  char **target_names;   /* n_targets + NULL, as y.names gives them; NULL: they have none */
+  char **target_units;   /* of each, "": none; NULL as target_names */
   gboolean knows_values; /* VALUES only: dyno_dataset_get_values gives them */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   gboolean generated;    /* built in */

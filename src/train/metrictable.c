@@ -4,6 +4,72 @@
 #include "intl.h"
 #include <string.h>
 
+/* For columns and keys: "mean_abs_error" and "yaw" make "mean_abs_error_yaw".  NULL: the output's
+ * name has other characters than there are in one. */
+static const char *
+join_name (const char *name, const char *part)
+{
+  g_autofree char *lower = g_ascii_strdown (part, -1);
+  g_autofree char *joined = NULL;
+
+  g_strdelimit (lower, " -", '_');
+  if (strspn (lower, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen (lower))
+    return NULL;
+  joined = g_strconcat (name, "_", lower, NULL);
+  return g_intern_string (joined);
+}
+
+/* Columns and keys are called by the outputs' names where all of these can be told apart there, else
+ * by their numbers, as the loss has it. */
+static void
+name_columns (DynoMetricTable *table, const DynoDatasetInfo *info)
+{
+  const char *names[DYNO_MAX_METRICS] = { NULL };
+
+  for (guint i = 0; i < table->n; i++)
+    {
+      const DynoMetricInfo *metric = &table->infos[i];
+
+      names[i] = metric->name;
+      if (metric->output >= 0)
+        names[i] = join_name (table->infos[0].name, info->target_names[metric->output]);
+      for (guint j = 0; j < i; j++)
+        if (names[j] == names[i])
+          return;
+      if (!names[i])
+        return;
+    }
+  for (guint i = 0; i < table->n; i++)
+    table->infos[i].name = names[i];
+}
+
+/* The unit that all values have, or "". */
+static const char *
+common_unit (const DynoDatasetInfo *info)
+{
+  for (guint32 i = 1; i < info->n_targets; i++)
+    if (!g_str_equal (info->target_units[i], info->target_units[0]))
+      return "";
+  return g_intern_string (info->target_units[0]);
+}
+
+/* As the data set calls its values. */
+static void
+name_targets (DynoMetricTable *table, const DynoDatasetInfo *info)
+{
+  name_columns (table, info);
+  for (guint i = 0; i < table->n; i++)
+    {
+      DynoMetricInfo *metric = &table->infos[i];
+
+      if (metric->of_targets)
+        metric->unit = metric->output < 0 ? common_unit (info)
+                                          : g_intern_string (info->target_units[metric->output]);
+      if (metric->output >= 0)
+        metric->part = g_intern_string (info->target_names[metric->output]);
+    }
+}
+
 void
 dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info)
 {
@@ -13,6 +79,8 @@ dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoData
   table->n = dyno_network_get_metrics (graph, &metrics);
   if (table->n > 0)
     memcpy (table->infos, metrics, table->n * sizeof *metrics);
+  if (info->target_names)
+    name_targets (table, info);
 }
 
 int

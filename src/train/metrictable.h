@@ -13,7 +13,7 @@ typedef struct {
   DynoMetricInfo infos[DYNO_MAX_METRICS];
 } DynoMetricTable;
 
-/* Of a graph that trains on a data set. */
+/* Of a graph that trains on a data set, which may name its values and their unit. */
 void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info);
 
 /* The metric whose best value makes the best epoch; -1: the loss does. */

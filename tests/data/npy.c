@@ -167,6 +167,54 @@ test_values_and_bytes (void)
   test_folder_remove (folder);
 }
 
+static void
+put_names (const char *folder, const char *text)
+{
+  g_free (test_write (folder, "y.names", text, strlen (text)));
+}
+
+static void
+test_names (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  float data[12] = { 0 }, targets[12] = { 0 };
+  const char *const broken[] = { "yaw\npitch\n",
+                                 "yaw\npitch\nroll\nlength\n",
+                                 "yaw\npitch\nyaw (degrees)\n",
+                                 "yaw\n(degrees)\nroll\n",
+                                 "yaw\npit\x01"
+                                 "ch\nroll\n",
+                                 "yaw\npit\xff"
+                                 "ch\nroll\n",
+                                 "" };
+  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 3 }, data);
+  const DynoDatasetInfo *info;
+
+  g_free (put_array (folder, "y.npy", "f4", 2, (guint64[]){ 4, 3 }, targets));
+  {
+    g_autoptr (DynoDataset) dataset = test_open (x);
+    g_assert_null (dyno_dataset_get_info (dataset)->target_names);
+  }
+  put_names (folder, "# of a head\n\n yaw (degrees) \npitch(degrees)\nsize of it\n");
+  {
+    g_autoptr (DynoDataset) dataset = test_open (x);
+    info = dyno_dataset_get_info (dataset);
+    g_assert_cmpuint (g_strv_length (info->target_names), ==, 3);
+    g_assert_cmpstr (info->target_names[0], ==, "yaw");
+    g_assert_cmpstr (info->target_names[1], ==, "pitch");
+    g_assert_cmpstr (info->target_names[2], ==, "size of it");
+    g_assert_cmpstr (info->target_units[0], ==, "degrees");
+    g_assert_cmpstr (info->target_units[1], ==, "degrees");
+    g_assert_cmpstr (info->target_units[2], ==, "");
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (broken); i++)
+    {
+      put_names (folder, broken[i]);
+      test_open_fails (x, DYNO_DATA_ERROR_CORRUPT, "y.names|line|3 values");
+    }
+  test_folder_remove (folder);
+}
+
 /* Bytes stay bytes however many a sample has: they are scaled where they are fed. */
 static void
 test_rows_of_bytes (void)
@@ -505,5 +553,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npy/lying-headers", test_lying_headers);
   g_test_add_func ("/data/npy/huge-header-is-refused", test_huge_header_is_refused);
   g_test_add_func ("/data/npy/targets-that-do-not-fit", test_targets_that_do_not_fit);
+  g_test_add_func ("/data/npy/names-and-units-of-values", test_names);
   return g_test_run ();
 }

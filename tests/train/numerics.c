@@ -384,6 +384,50 @@ test_values_are_learned (void)
     }
 }
 
+/* Three angles that the data set names are metrics of their own, in its unit: in the table, the log
+ * and metrics.csv. */
+static void
+test_outputs_are_metrics (void)
+{
+  Arrays a;
+  g_autoptr (DynoJob) job = values_job (&a);
+  g_autofree char *y = g_build_filename (a.folder, "y.npy", NULL),
+                  *names = g_build_filename (a.folder, "y.names", NULL),
+                  *csv = g_build_filename (job->out_dir, "metrics.csv", NULL), *text = NULL;
+  g_autoptr (GError) error = NULL;
+  g_auto (TestRun) run = { 0 };
+  float values[N][3];
+  const double *m = run.epoch.val_metrics;
+
+  for (guint i = 0; i < N; i++)
+    {
+      float level = (float) ((i * 29) % N) / N - 0.5f;
+      values[i][0] = 1000 * level;
+      values[i][1] = 100 * level;
+      values[i][2] = 10 * level;
+    }
+  dyno_npy_write (y, "f4", 2, (guint64[]){ N, 3 }, values, &error);
+  g_assert_no_error (error);
+  g_file_set_contents (names, "Yaw (degrees)\nPitch (degrees)\nRoll (degrees)\n", -1, &error);
+  g_assert_no_error (error);
+  test_job_set (job, "epochs=1", "lr=0.0001", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.metrics.n, ==, 4);
+  g_assert_cmpstr (run.metrics.infos[2].name, ==, "mean_abs_error_pitch");
+  g_assert_cmpstr (run.metrics.infos[2].part, ==, "Pitch");
+  for (guint i = 0; i < run.metrics.n; i++)
+    g_assert_cmpstr (run.metrics.infos[i].unit, ==, "degrees");
+  g_assert_cmpfloat_with_epsilon (m[0], (m[1] + m[2] + m[3]) / 3, 1e-3);
+  /* Hardly anything is learned: the errors are as the ranges are. */
+  g_assert_cmpfloat (m[1], >, 100);
+  g_assert_cmpfloat_with_epsilon (m[1] / m[2], 10, 4);
+  g_assert_cmpfloat_with_epsilon (m[2] / m[3], 10, 4);
+  g_assert_true (g_file_get_contents (csv, &text, NULL, NULL));
+  g_assert_nonnull (strstr (text, ",val_mean_abs_error,val_mean_abs_error_yaw,"
+                                  "val_mean_abs_error_pitch,val_mean_abs_error_roll,"));
+  arrays_clear (&a);
+}
+
 /* The learning rate that is usual for classes does for values too. */
 static void
 test_values_at_the_default_rate (void)
@@ -637,5 +681,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/augmentation-follows-the-settings", test_augmentation);
   g_test_add_func ("/train/numerics/step-input-follows-the-settings", test_step_input);
   g_test_add_func ("/train/numerics/waits-are-of-their-step", test_waits_are_of_their_step);
+  g_test_add_func ("/train/values/named-outputs-are-metrics", test_outputs_are_metrics);
   return g_test_run ();
 }

@@ -3,7 +3,8 @@
  *
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
- *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values.
+ *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which
+ *   y.names may name.
  * - X stays in the file and is read sample by sample with pread: a file that shrinks under a run is
  *   an error of the sample, where a mapping would be a signal.  y is read at once and checked.
  * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is
@@ -14,6 +15,7 @@
 #include "hash.h"
 #include "intl.h"
 #include "npyfile.h"
+#include "targetnames.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -333,7 +335,8 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       return FALSE;
     }
   targets = find_targets (npy->path, context->params->targets, error);
-  if (!targets || !load_targets (npy, info, targets, error))
+  if (!targets || !load_targets (npy, info, targets, error)
+      || (npy->values && !dyno_target_names_load (info, targets, error)))
     return FALSE;
   set_schema (npy, info);
   npy->reads_at_once = dyno_datafile_can_read_at_once (npy->fd);

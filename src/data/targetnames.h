@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Names and units of the values to predict, from a text file beside them: y.names beside y.npy.
+ *
+ * A line per value, in their order: its name, and its unit in parentheses where it has one:
+ * "yaw (degrees)".  Empty lines, and those that begin with #, are left out. */
+#pragma once
+#include "dataset.h"
+
+G_BEGIN_DECLS
+
+/* Fills in target_names and target_units of an info whose n_targets is known, where there is such a
+ * file beside `targets`; none is no error.  Errors: CORRUPT (not as many lines as values, a name
+ * that is empty, twice there or no text), TOO_LARGE, READ. */
+gboolean dyno_target_names_load (DynoDatasetInfo *info, const char *targets, GError **error);
+
+G_END_DECLS
