@@ -135,7 +135,7 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Activation checkpointing"),
     .help = N_ ("Computes cheap activations a second time instead of keeping them: less memory, a "
                 "little slower.") },
-  { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (DEVICE), .title = N_ ("Shrink to Memory"),
+  { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (DEVICE), .title = N_ ("Shrink to memory"),
     .help = N_ ("Where the device refuses memory that the plan counted on, goes on with smaller "
                 "micro-batches and more accumulation at the same effective batch.") },
   { FLAG (autotune, "autotune", "true"), GROUP (DEVICE), .depends_on = "deterministic=false",
