@@ -54,7 +54,7 @@ collect (DynoBench *bench, guint repeats, Row *rows, guint n, GError **error)
   for (guint r = 0; r < repeats; r++)
     {
       g_array_set_size (times, 0);
-      if (!dyno_program_profile (bench->program, 0, times, error))
+      if (!dyno_program_profile (dyno_build_get_program (bench->build), 0, times, error))
         return FALSE;
       for (guint i = 0; i < MIN (n, times->len); i++)
         all[(gsize) i * repeats + r] = g_array_index (times, double, i);
@@ -278,11 +278,12 @@ print_text (const DynoBench *bench, const Row *rows, guint shown, const GPtrArra
                   *fma = dyno_text_rate (c->fma_flops_per_s / 1e12),
                   *matrix = dyno_text_rate (c->matrix_flops_per_s / 1e12);
 
-  dyno_out_line ("%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f "
-                 "GFLOP, %.1f MB",
-                 bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", total->count,
-                 dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL), total->time_us,
-                 total->flops / 1e9, total->bytes / 1e6);
+  dyno_out_line (
+      "%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f "
+      "GFLOP, %.1f MB",
+      bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", total->count,
+      dyno_program_get_barriers (dyno_build_get_program (bench->build), DYNO_COMMAND_FULL),
+      total->time_us, total->flops / 1e9, total->bytes / 1e6);
   dyno_out_line ("at most: %s GB/s, %s TFLOP/s in fp32%s%s%s", copy, fma,
                  c->matrix_flops_per_s > 0 ? ", " : "", c->matrix_flops_per_s > 0 ? matrix : "",
                  c->matrix_flops_per_s > 0 ? " on matrix units" : "");
@@ -304,7 +305,9 @@ print_total_json (const DynoBench *bench, const Sum *total)
   dyno_json_uint (&json, "batch", bench->batch);
   dyno_json_string (&json, "mode", bench->amp ? "amp" : "fp32");
   dyno_json_uint (&json, "dispatches", total->count);
-  dyno_json_uint (&json, "barriers", dyno_program_get_barriers (bench->program, DYNO_COMMAND_FULL));
+  dyno_json_uint (
+      &json, "barriers",
+      dyno_program_get_barriers (dyno_build_get_program (bench->build), DYNO_COMMAND_FULL));
   dyno_json_double (&json, "us", total->time_us);
   dyno_json_double (&json, "gflop", total->flops / 1e9);
   dyno_json_double (&json, "mb", total->bytes / 1e6);
@@ -319,7 +322,7 @@ gboolean
 dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows_shown, gboolean as_json,
                     GError **error)
 {
-  GPtrArray *dispatches = dyno_lowering_get_dispatches (bench->lowering);
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (dyno_build_get_lowering (bench->build));
   guint n = dispatches->len, shown = rows_shown ? MIN (rows_shown, n) : n;
   g_autofree Row *rows = g_new0 (Row, n + 1);
   g_autoptr (GPtrArray) sums = NULL;

@@ -11,7 +11,6 @@
 #include "parallel.h"
 #include "rng.h"
 #include "train-error.h"
-#include "vet.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,9 +80,10 @@ dyno_bench_steps (DynoBench *bench, guint n, GError **error)
           && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->timeline_values[slot], 0,
                                error))
         return FALSE;
-      fill_step_input (bench, dyno_program_step_input (bench->program, slot));
-      if (!dyno_program_submit (bench->program, DYNO_COMMAND_FULL, slot, NULL, 0,
-                                &bench->timeline_values[slot], error))
+      fill_step_input (bench,
+                       dyno_program_step_input (dyno_build_get_program (bench->build), slot));
+      if (!dyno_program_submit (dyno_build_get_program (bench->build), DYNO_COMMAND_FULL, slot,
+                                NULL, 0, &bench->timeline_values[slot], error))
         return FALSE;
     }
   for (guint slot = 0; slot < DYNO_BENCH_SLOTS; slot++)
@@ -120,7 +120,8 @@ static void
 start_noise (DynoBench *bench)
 {
   bench->noise.n =
-      dyno_network_find_input (bench->graph, DYNO_FIELD_INPUT)->size_bytes / sizeof (float);
+      dyno_network_find_input (dyno_build_get_graph (bench->build), DYNO_FIELD_INPUT)->size_bytes
+      / sizeof (float);
   bench->noise.values = g_try_new (float, bench->noise.n);
   if (bench->noise.values)
     bench->noise_thread = g_thread_try_new ("dyno-noise", make_noise, &bench->noise, NULL);
@@ -139,8 +140,10 @@ finish_noise (DynoBench *bench)
 static gboolean
 upload_data (DynoBench *bench, GError **error)
 {
-  DynoTensor *pixels = dyno_network_find_input (bench->graph, DYNO_FIELD_INPUT),
-             *targets = dyno_network_find_input (bench->graph, DYNO_FIELD_TARGET);
+  DynoProgram *program = dyno_build_get_program (bench->build);
+  DynoGraph *graph = dyno_build_get_graph (bench->build);
+  DynoTensor *pixels = dyno_network_find_input (graph, DYNO_FIELD_INPUT),
+             *targets = dyno_network_find_input (graph, DYNO_FIELD_TARGET);
   DynoRng rng = dyno_rng_init (1, 0);
   g_autofree gint32 *classes = g_new (gint32, bench->batch);
 
@@ -154,10 +157,10 @@ upload_data (DynoBench *bench, GError **error)
     }
   for (guint32 i = 0; i < bench->batch; i++)
     classes[i] = (gint32) dyno_rng_below (&rng, bench->workload->classes);
-  for (guint slot = 0; slot < bench->plan.n_input_slots; slot++)
-    if (!dyno_program_write_tensor (bench->program, pixels, slot, bench->noise.values,
-                                    pixels->size_bytes, error)
-        || !dyno_program_write_tensor (bench->program, targets, slot, classes,
+  for (guint slot = 0; slot < dyno_build_get_plan (bench->build)->n_input_slots; slot++)
+    if (!dyno_program_write_tensor (program, pixels, slot, bench->noise.values, pixels->size_bytes,
+                                    error)
+        || !dyno_program_write_tensor (program, targets, slot, classes,
                                        bench->batch * sizeof (gint32), error))
       return FALSE;
   g_clear_pointer (&bench->noise.values, g_free);
@@ -181,10 +184,8 @@ tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
 {
   gint64 last_us = g_get_monotonic_time ();
 
-  if (dyno_autotune_count (bench->device, bench->graph, choices) == 0)
-    return TRUE;
-  return dyno_autotune_within (bench->device, bench->graph, choices, bench->tune_seconds, on_tuning,
-                               &last_us, NULL, error);
+  return dyno_build_tune (bench->build, bench->device, choices, bench->tune_seconds, on_tuning,
+                          &last_us, NULL, error);
 }
 
 static void
@@ -196,13 +197,10 @@ on_refused (const char *variant, const char *why, gpointer data)
 void
 dyno_bench_clear (DynoBench *bench)
 {
-  g_clear_pointer (&bench->program, dyno_program_free);
-  g_clear_pointer (&bench->memory, dyno_memory_free);
-  g_clear_pointer (&bench->lowering, dyno_lowering_free);
   g_clear_pointer (&bench->start, dyno_start_values_free);
   finish_noise (bench);
   g_clear_pointer (&bench->noise.values, g_free);
-  g_clear_pointer (&bench->graph, dyno_graph_free);
+  g_clear_pointer (&bench->build, dyno_build_free);
 }
 
 /* What a start takes, by part, in the debug log. */
@@ -223,17 +221,17 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
     .n_outputs = workload->classes,
     .schema = dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0),
     .precision = dyno_precision_of_amp (amp),
-    .training = TRUE,
+    .mode = DYNO_MODE_TRAIN,
     .optimizer = DYNO_OPTIMIZER_SGD,
   };
 
   bench->workload = workload;
   bench->batch = batch;
   bench->amp = amp;
-  bench->graph = dyno_network_build (&params, error);
-  if (!bench->graph)
+  bench->build = dyno_build_new (&params, error);
+  if (!bench->build)
     return FALSE;
-  bench->start = dyno_start_values_new (bench->graph, 1);
+  bench->start = dyno_start_values_new (dyno_build_get_graph (bench->build), 1);
   start_noise (bench);
   return TRUE;
 }
@@ -245,6 +243,12 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
   const DynoDeviceInfo *info = dyno_device_get_info (bench->device);
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (bench->device));
   const DynoVetWatch watch = { .refused = on_refused };
+  DynoBuildParams build_params = { .info = info,
+                                   .choices = choices,
+                                   .n_slots = DYNO_BENCH_SLOTS,
+                                   .flags = DYNO_PLAN_ONE_INPUT,
+                                   .device = bench->device,
+                                   .watch = &watch };
 
   bench->steps = 0;
   memset (bench->timeline_values, 0, sizeof bench->timeline_values);
@@ -255,25 +259,17 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
       return FALSE;
     }
   reached ("device and choices");
-  if (!bench->graph && !dyno_bench_start (bench, workload, batch, amp, error))
+  if (!bench->build && !dyno_bench_start (bench, workload, batch, amp, error))
     return FALSE;
   if (autotune && !tune_kernels (bench, choices, error))
     return FALSE;
-  bench->lowering = dyno_vet_lower (bench->device, bench->graph, choices, &watch, NULL, error);
-  if (!bench->lowering
-      || !dyno_plan_compute (bench->lowering, DYNO_BENCH_SLOTS, DYNO_PLAN_ONE_INPUT, &bench->plan,
-                             error))
+  if (!dyno_build_plan (bench->build, &build_params, error) || !reached ("kernels and plan")
+      || !dyno_build_allocate (bench->device, &bench->build, 1, error) || !reached ("memory")
+      || !dyno_build_record (bench->build, bench->device, 0, NULL, error))
     return FALSE;
-  reached ("kernels and plan");
-  bench->memory = dyno_memory_new (bench->device, &bench->plan, error);
-  if (!bench->memory)
-    return FALSE;
-  reached ("memory");
-  bench->program =
-      dyno_program_new (bench->device, bench->lowering, bench->memory, NULL, NULL, NULL, error);
-  return bench->program && reached ("program")
-         && dyno_program_write_start (bench->program, bench->start, error) && reached ("weights")
-         && upload_data (bench, error) && reached ("data");
+  return reached ("program")
+         && dyno_program_write_start (dyno_build_get_program (bench->build), bench->start, error)
+         && reached ("weights") && upload_data (bench, error) && reached ("data");
 }
 
 static double
@@ -310,8 +306,8 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
       times[run] = (double) (g_get_monotonic_time () - start) / 1e3 / steps;
     }
   *step_ms = dyno_median (times, RUNS);
-  output =
-      dyno_program_step_output (bench->program, (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
+  output = dyno_program_step_output (dyno_build_get_program (bench->build),
+                                     (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
   if (!isfinite (output->loss_sum))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,

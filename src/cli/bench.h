@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A network ready to be stepped on resident data, for bench and its table of kernels. */
 #pragma once
+#include "build.h"
 #include "ceilings.h"
 #include "cli.h"
-#include "network.h"
-#include "program.h"
 
 G_BEGIN_DECLS
 
@@ -31,14 +30,10 @@ typedef struct {
   gboolean amp;
   double tune_seconds;   /* for timing kernel variants; 0: no limit */
   DynoCeilings ceilings; /* for dyno_bench_kernels */
-  DynoGraph *graph;
+  DynoBuild *build;
   DynoStartValues *start; /* weights and pixels are being made */
   DynoBenchNoise noise;
   GThread *noise_thread;
-  DynoLowering *lowering;
-  DynoPlan plan;
-  DynoMemory *memory;
-  DynoProgram *program;
   guint64 steps; /* submitted */
   guint64 timeline_values[DYNO_BENCH_SLOTS];
 } DynoBench;

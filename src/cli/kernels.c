@@ -138,15 +138,16 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
     .n_outputs = 1000,
     .schema = dyno_schema_image (DYNO_ELEMENT_U8, side, side, 3, 0),
     .precision = dyno_precision_of_amp (amp),
-    .training = TRUE,
+    .mode = DYNO_MODE_TRAIN,
   };
-  g_autoptr (DynoGraph) graph = dyno_network_build (&params, error);
-  g_autoptr (DynoLowering) lowering =
-      graph ? dyno_lowering_new (graph, dyno_device_get_info (device), choices, error) : NULL;
+  DynoBuildParams build_params = { .info = dyno_device_get_info (device), .choices = choices };
+  g_autoptr (DynoBuild) build = dyno_build_new (&params, error);
+  DynoLowering *lowering;
   GPtrArray *points;
 
-  if (!lowering)
+  if (!build || !dyno_build_plan (build, &build_params, error))
     return FALSE;
+  lowering = dyno_build_get_lowering (build);
   points = dyno_lowering_get_choice_points (lowering);
   for (guint i = 0; i < points->len; i++)
     {

@@ -15,6 +15,7 @@
  * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the
  * timing; on a device that is the CPU itself the timing waits for them. */
 #include "autotune.h"
+#include "build.h"
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
@@ -39,10 +40,9 @@
 #define TOLERANCE_F16 1e-5
 #define TOLERANCE_F32 1e-8
 
-/* The lowering of one label, and what it gave. */
+/* The build of one label, and what it gave. */
 typedef struct {
-  DynoLowering *lowering;
-  DynoProgram *program;
+  DynoBuild *build;
   double time_us;
   float *sample; /* of the outputs, one after the other */
   gsize n_samples;
@@ -83,8 +83,7 @@ typedef struct {
 static void
 trial_clear (Trial *trial)
 {
-  dyno_program_free (trial->program);
-  dyno_lowering_free (trial->lowering);
+  dyno_build_free (trial->build);
   g_free (trial->sample);
 }
 
@@ -149,11 +148,16 @@ find_points (Tuner *t, GError **error)
   return TRUE;
 }
 
-/* The node lowered with one label at one key, its other keys as they are known. */
-static DynoLowering *
-lower_label (Tuner *t, const Point *point, const char *label, DynoPlan *plan, GError **error)
+/* The node planned with one label at one key, its other keys as they are known. */
+static DynoBuild *
+plan_label (Tuner *t, const Point *point, const char *label, GError **error)
 {
   g_autoptr (DynoChoices) forced = dyno_choices_new ();
+  g_autoptr (DynoBuild) build = dyno_build_new_graph (t->graph);
+  DynoBuildParams params = { .info = dyno_device_get_info (t->device),
+                             .choices = forced,
+                             .node = point->node,
+                             .flags = DYNO_PLAN_NO_ALIAS };
   GPtrArray *points = dyno_lowering_get_choice_points (t->base);
   for (guint i = 0; i < points->len; i++)
     {
@@ -164,12 +168,7 @@ lower_label (Tuner *t, const Point *point, const char *label, DynoPlan *plan, GE
         dyno_choices_set (forced, other->key, known, 0);
     }
   dyno_choices_set (forced, point->key, label, 0);
-  g_autoptr (DynoLowering) lowering = dyno_lowering_new_node (
-      t->graph, point->node, dyno_device_get_info (t->device), forced, error);
-  if (!lowering || !dyno_plan_compute (lowering, 1, DYNO_PLAN_NO_ALIAS, plan, error))
-    return NULL;
-  lowering->choices = NULL;
-  return g_steal_pointer (&lowering);
+  return dyno_build_plan (build, &params, error) ? g_steal_pointer (&build) : NULL;
 }
 
 /* Which labels --------------------------------------------------------------------------------- */
@@ -269,12 +268,11 @@ advance (Tuner *t, Point *point, GError **error)
   choose_next (point);
   for (guint i = point->n_timed; i < point->tried->len; i++)
     {
-      DynoPlan plan;
-      g_autoptr (DynoLowering) lowering = lower_label (
-          t, point, point->labels[g_array_index (point->tried, guint, i)], &plan, error);
-      if (!lowering)
+      g_autoptr (DynoBuild) build =
+          plan_label (t, point, point->labels[g_array_index (point->tried, guint, i)], error);
+      if (!build)
         return FALSE;
-      compile_lowering (t, lowering);
+      compile_lowering (t, dyno_build_get_lowering (build));
     }
   return point->tried->len > point->n_timed;
 }
@@ -298,12 +296,10 @@ allocate (Tuner *t, GError **error)
       const Point *point = g_ptr_array_index (t->points, i);
       for (guint k = 0; point->labels[k]; k++)
         {
-          DynoPlan plan;
-          g_autoptr (DynoLowering) lowering =
-              lower_label (t, point, point->labels[k], &plan, error);
-          if (!lowering)
+          g_autoptr (DynoBuild) build = plan_label (t, point, point->labels[k], error);
+          if (!build)
             return FALSE;
-          dyno_plan_merge (&all, &plan);
+          dyno_plan_merge (&all, dyno_build_get_plan (build));
         }
     }
   t->memory = dyno_memory_new (t->device, &all, error);
@@ -400,8 +396,9 @@ fill_tensor (Tuner *t, const Trial *trial, const DynoTensor *tensor, GError **er
 {
   DynoBuffer *buffer = dyno_memory_get_buffer (t->memory, tensor->space, 0);
   if (tensor->space == DYNO_SPACE_ARENA)
-    return fill_activation (t, tensor, g_ptr_array_find (trial->lowering->tensors, tensor, NULL),
-                            error);
+    return fill_activation (
+        t, tensor, g_ptr_array_find (dyno_build_get_lowering (trial->build)->tensors, tensor, NULL),
+        error);
   if (tensor->space == DYNO_SPACE_GRADIENT)
     return dyno_buffer_fill (buffer, tensor->offset, tensor->size_bytes, 0, error);
   if (!tensor->parameter)
@@ -416,7 +413,7 @@ static gboolean
 fill_inputs (Tuner *t, const Trial *trial, GError **error)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  GPtrArray *dispatches = trial->lowering->dispatches;
+  GPtrArray *dispatches = dyno_build_get_lowering (trial->build)->dispatches;
   for (guint i = 0; i < dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
@@ -497,7 +494,7 @@ run_once (Tuner *t, Trial *trial, double *time_us, GError **error)
 {
   g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (double));
   gint64 start = g_get_monotonic_time ();
-  if (!dyno_program_profile (trial->program, 0, times, error))
+  if (!dyno_program_profile (dyno_build_get_program (trial->build), 0, times, error))
     return FALSE;
   *time_us = 0;
   for (guint i = 0; i < times->len; i++)
@@ -537,7 +534,8 @@ compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
 {
   static const DynoVetWatch watch = { .refused = warn_refused };
 
-  return dyno_vet_compile (t->device, trial->lowering, t->choices, &watch, NULL, again, error);
+  return dyno_vet_compile (t->device, dyno_build_get_lowering (trial->build), t->choices, &watch,
+                           NULL, again, error);
 }
 
 /* FALSE with an error when the device is in trouble; a label that does not work has an infinite
@@ -547,28 +545,27 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
            GError **error)
 {
   g_autofree char *refused = dyno_choices_get_refusal (t->choices, point->key, label);
-  DynoPlan plan;
   guint64 timeline_value;
+  DynoProgram *program;
   struct DynoStepInput *input;
   gboolean again;
   trial->time_us = INFINITY;
   if (refused)
     return TRUE;
-  trial->lowering = lower_label (t, point, label, &plan, error);
-  if (!trial->lowering || !compile_trial (t, trial, &again, error))
+  trial->build = plan_label (t, point, label, error);
+  if (!trial->build || !compile_trial (t, trial, &again, error))
     return FALSE;
   if (again)
     return TRUE;
-  trial->program =
-      dyno_program_new (t->device, trial->lowering, t->memory, NULL, NULL, NULL, error);
-  if (!trial->program)
+  dyno_build_set_memory (trial->build, t->memory);
+  if (!dyno_build_record (trial->build, t->device, 1u << DYNO_COMMAND_FULL, NULL, error))
     return FALSE;
-  input = dyno_program_step_input (trial->program, 0);
+  program = dyno_build_get_program (trial->build);
+  input = dyno_program_step_input (program, 0);
   input->n_valid = t->graph->params.batch;
   input->loss_divisor = (float) t->graph->params.batch;
   return fill_inputs (t, trial, error)
-         && dyno_program_submit (trial->program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value,
-                                 error)
+         && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value, error)
          && dyno_queue_wait (t->device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
          && sample_outputs (t, point, trial, error) && time_trial (t, trial, best_us, error);
 }
@@ -684,7 +681,7 @@ tuner_clear (Tuner *t)
   if (t->compilers)
     g_thread_pool_free (t->compilers, TRUE, TRUE);
   dyno_buffer_free (t->pattern);
-  dyno_memory_free (t->memory);
+  dyno_memory_unref (t->memory);
   g_ptr_array_unref (t->points);
   g_hash_table_unref (t->contents);
   g_hash_table_unref (t->known);

@@ -136,6 +136,7 @@ typedef enum {
   DYNO_STAGE_FORWARD,
   DYNO_STAGE_BACKWARD,
   DYNO_STAGE_OPTIMIZER,
+  DYNO_N_STAGES
 } DynoStage;
 
 struct _DynoNode {

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 #define DYNO_MEMORY_MAX_SLOTS 8
 
 struct _DynoMemory {
+  guint references;
   guint n_slots;
   guint n_buffers[DYNO_SPACE_N]; /* 1: all slots share it; else n_slots */
   /* NULL where the plan has no bytes, and of ARENA */

@@ -42,6 +42,7 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
   if (!check_plan (plan, error))
     return NULL;
   g_autoptr (DynoMemory) memory = g_new0 (DynoMemory, 1);
+  memory->references = 1;
   memory->n_slots = plan->n_slots;
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     {
@@ -69,10 +70,17 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
   return g_steal_pointer (&memory);
 }
 
-void
-dyno_memory_free (DynoMemory *memory)
+DynoMemory *
+dyno_memory_ref (DynoMemory *memory)
 {
-  if (!memory)
+  memory->references++;
+  return memory;
+}
+
+void
+dyno_memory_unref (DynoMemory *memory)
+{
+  if (!memory || --memory->references > 0)
     return;
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)

@@ -120,7 +120,7 @@ build_input (DynoGraph *graph, const DynoNetworkParams *params)
   else
     {
       raw = add_input (graph, DYNO_FIELD_INPUT);
-      if (params->training && dyno_augmentation_is_on (&params->augmentation))
+      if (params->mode == DYNO_MODE_TRAIN && dyno_augmentation_is_on (&params->augmentation))
         seeds = add_input (graph, DYNO_FIELD_SEED);
     }
   return dyno_prepare (graph, raw, seeds, &field, &params->augmentation);
@@ -155,7 +155,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
     return NULL;
   DynoGraphParams graph_params = { .batch = params->batch,
                                    .precision = params->precision,
-                                   .training = params->training,
+                                   .training = params->mode == DYNO_MODE_TRAIN,
                                    .checkpointing = params->checkpointing,
                                    .optimizer = params->optimizer };
   g_autoptr (DynoGraph) graph = dyno_graph_new (&graph_params);
@@ -165,12 +165,13 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                 params->model_width > 0.0 ? params->model_width : 1.0);
   if (graph->logits)
     {
-      graph->logits->keep = !params->training;
-      build_loss (graph, params);
+      graph->logits->keep = params->mode != DYNO_MODE_TRAIN;
+      if (params->mode != DYNO_MODE_PREDICT)
+        build_loss (graph, params);
     }
   if (!params->no_fusion)
     dyno_fuse_all (graph);
-  if (params->training)
+  if (params->mode == DYNO_MODE_TRAIN)
     {
       dyno_graph_backward (graph);
       dyno_optimizer_update (graph);

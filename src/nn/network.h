@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* A whole network as a graph: input preparation, model, loss, backward pass, optimizer; from plain
- * parameters. */
+ * parameters.  What follows from the graph is build.h's. */
 #pragma once
 #include "graph.h"
 #include "schema.h"
 
 G_BEGIN_DECLS
+
+/* What a network is built for. */
+typedef enum {
+  DYNO_MODE_EVALUATE, /* model and loss, with running statistics: labels are wanted */
+  DYNO_MODE_TRAIN,    /* with backward pass and optimizer */
+  DYNO_MODE_PREDICT,  /* the model alone: no loss, no labels; the logits are the result */
+} DynoMode;
 
 typedef enum {
   DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32; metric: correct samples */
@@ -27,7 +34,8 @@ typedef struct {
   gboolean standard_targets;
   double label_smoothing;
   DynoPrecision precision;
-  gboolean training, checkpointing;
+  DynoMode mode;
+  gboolean checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
   DynoOptimizer optimizer;
 } DynoNetworkParams;
@@ -40,7 +48,7 @@ DynoGraph *dyno_network_build (const DynoNetworkParams *params, GError **error);
 DynoTensor *dyno_network_get_input (DynoGraph *graph, guint field);
 DynoTensor *dyno_network_find_input (DynoGraph *graph,
                                      DynoFieldRole role); /* the first of a role */
-/* (N, 1, 1, n_outputs), compute type or F32 */
+/* (N, 1, 1, n_outputs), compute type or F32; kept for the host but in training */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);
 
 /* The linear layer that makes the logits.  FALSE: the model ends in none. */

@@ -34,8 +34,8 @@ struct _DynoProgram {
   DynoBuffer *step_in, *step_out;
   Recording recordings[DYNO_COMMAND_N]; /* a shared one lies at its first kind */
   int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph has not its stages */
-  /* index in recordings of the slot's last submit; -1: none */
-  int last_kind[DYNO_MEMORY_MAX_SLOTS];
+  /* index in recordings that holds a stage of the slot's last step; -1: it was not submitted */
+  int last_kinds[DYNO_MEMORY_MAX_SLOTS][DYNO_N_STAGES];
   DynoCommand *profile[DYNO_MEMORY_MAX_SLOTS];
   DynoTimer *profile_timer;
 };
@@ -45,6 +45,8 @@ static const guint stage_masks[DYNO_COMMAND_N] = {
       1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD | 1u << DYNO_STAGE_OPTIMIZER,
   [DYNO_COMMAND_ACCUMULATE] = 1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD,
   [DYNO_COMMAND_FORWARD] = 1u << DYNO_STAGE_FORWARD,
+  [DYNO_COMMAND_BACKWARD] = 1u << DYNO_STAGE_BACKWARD,
+  [DYNO_COMMAND_OPTIMIZER] = 1u << DYNO_STAGE_OPTIMIZER,
 };
 
 static GPtrArray *
@@ -105,15 +107,24 @@ record_dispatch (DynoProgram *program, DynoCommand *command, guint index, guint 
                          dispatch->groups[1], dispatch->groups[2]);
 }
 
+/* begins: the first command of a step. */
 static void
-record_head (DynoProgram *program, DynoCommand *command, guint slot)
+record_head (DynoProgram *program, DynoCommand *command, guint slot, gboolean begins)
 {
   DynoBuffer *input = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_IN, slot);
   DynoBuffer *output = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_OUT, slot);
-  dyno_command_copy (command, program->step_in, slot * HOST_STRIDE, input, 0,
-                     sizeof (struct DynoStepInput));
-  dyno_command_fill (command, output, 0, sizeof (struct DynoStepOutput), 0);
+  if (input)
+    dyno_command_copy (command, program->step_in, slot * HOST_STRIDE, input, 0,
+                       sizeof (struct DynoStepInput));
+  if (output && begins)
+    dyno_command_fill (command, output, 0, sizeof (struct DynoStepOutput), 0);
   dyno_command_barrier (command);
+}
+
+static gboolean
+begins_step (int kind)
+{
+  return (stage_masks[kind] & (1u << DYNO_STAGE_FORWARD)) != 0;
 }
 
 static void
@@ -121,12 +132,14 @@ record_tail (DynoProgram *program, DynoCommand *command, guint slot)
 {
   DynoBuffer *output = dyno_memory_get_buffer (program->memory, DYNO_SPACE_STEP_OUT, slot);
   dyno_command_barrier (command);
-  dyno_command_copy (command, output, 0, program->step_out, slot * HOST_STRIDE,
-                     sizeof (struct DynoStepOutput));
+  if (output)
+    dyno_command_copy (command, output, 0, program->step_out, slot * HOST_STRIDE,
+                       sizeof (struct DynoStepOutput));
 }
 
 static gboolean
-record_list (DynoProgram *program, Recording *recording, guint slot, GError **error)
+record_list (DynoProgram *program, Recording *recording, gboolean begins, guint slot,
+             GError **error)
 {
   GPtrArray *commands = recording->commands[slot] =
       g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
@@ -138,7 +151,7 @@ record_list (DynoProgram *program, Recording *recording, guint slot, GError **er
       return FALSE;
     }
   g_ptr_array_add (commands, command);
-  record_head (program, command, slot);
+  record_head (program, command, slot, begins);
   for (guint i = 0; i < recording->list->len; i++)
     {
       DynoCommandListItem item = g_array_index (recording->list, DynoCommandListItem, i);
@@ -187,17 +200,19 @@ present_stages (GPtrArray *dispatches)
 }
 
 static gboolean
-record_kinds (DynoProgram *program, GError **error)
+record_kinds (DynoProgram *program, guint kinds, GError **error)
 {
   GPtrArray *dispatches = get_dispatches (program);
   guint present = present_stages (dispatches);
   for (int kind = 0; kind < DYNO_COMMAND_N; kind++)
     {
       program->kinds[kind] = -1;
+      if (!(kinds & (1u << kind)) || !(stage_masks[kind] & present))
+        continue;
       for (int other = 0; other < kind; other++)
         if ((stage_masks[other] & present) == (stage_masks[kind] & present))
           program->kinds[kind] = program->kinds[other];
-      if (program->kinds[kind] >= 0 || !(stage_masks[kind] & present))
+      if (program->kinds[kind] >= 0)
         continue;
       program->kinds[kind] = kind;
       Recording *recording = &program->recordings[kind];
@@ -211,7 +226,7 @@ record_kinds (DynoProgram *program, GError **error)
           return FALSE;
         }
       for (guint slot = 0; slot < program->memory->n_slots; slot++)
-        if (!record_list (program, recording, slot, error))
+        if (!record_list (program, recording, begins_step (kind), slot, error))
           return FALSE;
     }
   return TRUE;
@@ -249,7 +264,7 @@ dyno_program_host_bytes (guint n_slots)
 }
 
 DynoProgram *
-dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory,
+dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory, guint kinds,
                   DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
                   GError **error)
 {
@@ -258,7 +273,8 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   program->lowering = lowering;
   program->memory = memory;
   for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
-    program->last_kind[slot] = -1;
+    for (guint stage = 0; stage < DYNO_N_STAGES; stage++)
+      program->last_kinds[slot][stage] = -1;
   guint64 host_bytes = dyno_program_host_bytes (memory->n_slots) / 2;
   program->step_in =
       dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
@@ -271,7 +287,7 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   memset (dyno_buffer_get_mapped (program->step_in), 0, host_bytes);
   memset (dyno_buffer_get_mapped (program->step_out), 0, host_bytes);
   if (!check_memory (program, error) || !fetch_kernels (program, progress, data, cancellable, error)
-      || !record_kinds (program, error))
+      || !record_kinds (program, kinds ? kinds : DYNO_COMMANDS_STEP, error))
     return NULL;
   return g_steal_pointer (&program);
 }
@@ -353,7 +369,11 @@ dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, con
     if (!dyno_command_submit (g_ptr_array_index (commands, i), i == 0 ? waits : NULL,
                               i == 0 ? n_waits : 0, timeline_value, error))
       return FALSE;
-  program->last_kind[slot] = program->kinds[kind];
+  for (int stage = 0; stage < DYNO_N_STAGES; stage++)
+    if (stage_masks[kind] & (1u << stage))
+      program->last_kinds[slot][stage] = program->kinds[kind];
+    else if (begins_step ((int) kind))
+      program->last_kinds[slot][stage] = -1;
   return TRUE;
 }
 
@@ -361,14 +381,19 @@ void
 dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3])
 {
   double timestamps[DYNO_COMMAND_LIST_TIMESTAMPS];
-  memset (stage_us, 0, 3 * sizeof (double));
+  int known = -1; /* whose timestamps these are */
+  memset (stage_us, 0, DYNO_N_STAGES * sizeof (double));
   g_return_if_fail (slot < program->memory->n_slots);
-  if (program->last_kind[slot] < 0
-      || !dyno_timer_read (program->recordings[program->last_kind[slot]].timers[slot], timestamps,
-                           DYNO_COMMAND_LIST_TIMESTAMPS, NULL))
-    return;
-  for (guint i = 0; i < 3; i++)
-    stage_us[i] = timestamps[i + 1] - timestamps[i];
+  for (guint i = 0; i < DYNO_N_STAGES; i++)
+    {
+      int kind = program->last_kinds[slot][i];
+      if (kind >= 0 && kind != known
+          && dyno_timer_read (program->recordings[kind].timers[slot], timestamps,
+                              DYNO_COMMAND_LIST_TIMESTAMPS, NULL))
+        known = kind;
+      if (kind >= 0 && kind == known)
+        stage_us[i] = timestamps[i + 1] - timestamps[i];
+    }
 }
 
 static guint
@@ -417,7 +442,7 @@ record_profile (DynoProgram *program, guint slot, GError **error)
   g_autoptr (DynoCommand) command = dyno_command_new (program->device, DYNO_QUEUE_COMPUTE, error);
   if (!command)
     return FALSE;
-  record_head (program, command, slot);
+  record_head (program, command, slot, TRUE);
   dyno_command_timestamp (command, program->profile_timer, 0);
   for (guint i = 0; i < n; i++)
     {

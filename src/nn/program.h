@@ -8,7 +8,8 @@
  * dependency level.  With G_ENABLE_DEBUG-like checks (DYNO_HAZARDS=1 or debug builds) a second,
  * independent pass walks the recorded list and aborts on a pair without a barrier between.
  * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying
- * DynoStepOutput back. */
+ * DynoStepOutput back, where the graph has them; the command that begins a step clears the
+ * output. */
 #pragma once
 #include "command.h"
 #include "plan.h"
@@ -23,8 +24,9 @@ typedef struct _DynoProgram DynoProgram;
  * there are.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss
  * scale. */
 DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
-void dyno_memory_free (DynoMemory *memory);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_free)
+DynoMemory *dyno_memory_ref (DynoMemory *memory); /* counted in one thread */
+void dyno_memory_unref (DynoMemory *memory);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_unref)
 /* NULL where the plan has no bytes; of ARENA the first. */
 DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot);
 /* The buffer that holds a planned tensor, and where in it; NULL: there is none, or the tensor does
@@ -38,17 +40,29 @@ typedef enum {
   DYNO_COMMAND_FULL,       /* forward, backward, optimizer */
   DYNO_COMMAND_ACCUMULATE, /* forward and backward: gradients are added up */
   DYNO_COMMAND_FORWARD,    /* forward alone */
+  /* The rest of a step that began with FORWARD, on the same slot, with nothing else submitted
+   * between: gradients may be read and changed before OPTIMIZER. */
+  DYNO_COMMAND_BACKWARD,
+  DYNO_COMMAND_OPTIMIZER,
   DYNO_COMMAND_N
 } DynoCommandKind;
+
+/* Those of a step that is submitted as a whole. */
+#define DYNO_COMMANDS_STEP \
+  (1u << DYNO_COMMAND_FULL | 1u << DYNO_COMMAND_ACCUMULATE | 1u << DYNO_COMMAND_FORWARD)
+/* Its stages apart. */
+#define DYNO_COMMANDS_STAGES \
+  (1u << DYNO_COMMAND_FORWARD | 1u << DYNO_COMMAND_BACKWARD | 1u << DYNO_COMMAND_OPTIMIZER)
 
 /* Page-locked memory that a program takes. */
 guint64 dyno_program_host_bytes (guint n_slots);
 
 /* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
- * records every kind that the graph has stages for, once a slot.  Lowering and memory outlive the
- * program.  Errors: SHADER, those of recording, G_IO_ERROR_CANCELLED. */
+ * records the kinds of `kinds` (1 << DynoCommandKind; 0: DYNO_COMMANDS_STEP) that the graph has
+ * stages for, once per slot.  Lowering and memory outlive the program.  Errors: SHADER, those of
+ * recording, G_IO_ERROR_CANCELLED. */
 DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory,
-                               DynoKernelProgress progress, gpointer data,
+                               guint kinds, DynoKernelProgress progress, gpointer data,
                                GCancellable *cancellable, GError **error);
 void dyno_program_free (DynoProgram *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoProgram, dyno_program_free)
@@ -63,8 +77,8 @@ gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint 
                               const DynoWait *waits, guint n_waits, guint64 *timeline_value,
                               GError **error);
 
-/* Device time of forward, backward and optimizer of a slot's last completed submit, in
- * microseconds; zeros without timestamps. */
+/* Device time of forward, backward and optimizer of a slot's last completed step, in microseconds;
+ * zeros without timestamps and for stages that were not submitted. */
 void dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3]);
 
 /* Runs the full command once with a timestamp after every dispatch, serialised, and gives each

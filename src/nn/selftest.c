@@ -11,7 +11,7 @@
 #include "half.h"
 #include "network.h"
 #include "ops.h"
-#include "program.h"
+#include "build.h"
 #include <math.h>
 #include <string.h>
 
@@ -239,20 +239,22 @@ weight_error (DynoProgram *program, const Trial *t, double *nmse, GError **error
 
 /* Runs a trial and gives the errors of the three passes. */
 static gboolean
-run (DynoDevice *device, Trial *t, DynoLowering *lowering, double errors[DYNO_CONV2D_N_PASSES],
+run (DynoDevice *device, Trial *t, DynoChoices *choices, double errors[DYNO_CONV2D_N_PASSES],
      GError **error)
 {
-  DynoPlan plan;
+  DynoBuildParams params = { .info = dyno_device_get_info (device),
+                             .choices = choices,
+                             .flags = DYNO_PLAN_NO_ALIAS };
   guint64 timeline_value;
   const float *weight = t->weight;
-  g_autoptr (DynoMemory) memory = NULL;
-  g_autoptr (DynoProgram) program = NULL;
+  g_autoptr (DynoBuild) build = dyno_build_new_graph (t->graph);
+  DynoProgram *program;
 
-  if (!dyno_plan_compute (lowering, 1, DYNO_PLAN_NO_ALIAS, &plan, error)
-      || !(memory = dyno_memory_new (device, &plan, error))
-      || !(program = dyno_program_new (device, lowering, memory, NULL, NULL, NULL, error)))
+  if (!dyno_build_plan (build, &params, error) || !dyno_build_allocate (device, &build, 1, error)
+      || !dyno_build_record (build, device, 1u << DYNO_COMMAND_FULL, NULL, error))
     return FALSE;
-  g_autoptr (GPtrArray) arena = dyno_memory_list_arena (memory);
+  program = dyno_build_get_program (build);
+  g_autoptr (GPtrArray) arena = dyno_memory_list_arena (dyno_build_get_memory (build));
   for (guint i = 0; i < arena->len; i++)
     if (!dyno_buffer_fill (arena->pdata[i], 0, dyno_buffer_get_size (arena->pdata[i]), 0xffffffffu,
                            error))
@@ -310,11 +312,9 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
         continue;
       g_autoptr (GError) local = NULL;
       g_autoptr (DynoChoices) choices = force_tile (&trials[i], info, label, i, error);
-      g_autoptr (DynoLowering) lowering =
-          choices ? dyno_lowering_new (trials[i].graph, info, choices, error) : NULL;
-      if (!lowering)
+      if (!choices)
         return FALSE;
-      if (!run (device, &trials[i], lowering, these, &local))
+      if (!run (device, &trials[i], choices, these, &local))
         {
           if (!g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
             {

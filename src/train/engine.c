@@ -45,13 +45,13 @@ split (DynoEngine *engine, const DynoJob *job)
 
   if (info->schema.generated)
     {
-      engine->n_train = info->n_samples;
+      engine->training.n_samples = info->n_samples;
       return;
     }
   dyno_dataset_split (engine->dataset, job->settings.data_val_split, (guint64) job->settings.seed,
-                      &engine->train, &engine->validation);
-  engine->n_train = engine->train->len;
-  engine->n_validation = engine->validation->len;
+                      &engine->training.indices, &engine->validation.indices);
+  engine->training.n_samples = engine->training.indices->len;
+  engine->validation.n_samples = engine->validation.indices->len;
 }
 
 static void
@@ -66,7 +66,7 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
     warn (watch,
           "The training part has only %" G_GUINT64_FORMAT
           " samples: batch_size is %" G_GINT64_FORMAT,
-          engine->n_train, now->batch_size);
+          engine->training.n_samples, now->batch_size);
   if (now->optimizer == DYNO_OPTIMIZER_NAME_ADAMW && now->lr > 0.01)
     warn (watch, "A learning rate of %g is high for AdamW; 0.001 is usual", now->lr);
 }
@@ -74,8 +74,8 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
 static void
 warn_of_data (const DynoEngine *engine, const DynoEngineWatch *watch)
 {
-  g_auto (GStrv) notes =
-      dyno_dataset_list_notes (engine->dataset, engine->train, engine->validation);
+  g_auto (GStrv) notes = dyno_dataset_list_notes (engine->dataset, engine->training.indices,
+                                                  engine->validation.indices);
 
   for (guint i = 0; notes[i]; i++)
     warn (watch, "%s", notes[i]);
@@ -98,10 +98,12 @@ plan (DynoEngine *engine, GError **error)
   g_autoptr (DynoJob) micro = micro_job (engine);
 
   if (!dyno_job_plan_parts (micro, dyno_dataset_get_info (engine->dataset),
-                            dyno_device_get_info (engine->device), engine->choices, engine->n_train,
-                            engine->n_validation, &engine->plan, error))
+                            dyno_device_get_info (engine->device), engine->choices,
+                            engine->training.n_samples, engine->validation.n_samples, &engine->plan,
+                            error))
     return FALSE;
-  engine->plan.steps_per_epoch = dyno_job_count_steps (&engine->job->settings, engine->n_train);
+  engine->plan.steps_per_epoch =
+      dyno_job_count_steps (&engine->job->settings, engine->training.n_samples);
   return TRUE;
 }
 
@@ -117,13 +119,14 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
   if (!engine->device)
     return NULL;
   split (engine, job);
-  if (engine->n_train < 1)
+  if (engine->training.n_samples < 1)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
                    _ ("“%s” has no samples to train on"), dyno_dataset_get_info (dataset)->name);
       return NULL;
     }
-  engine->job = dyno_job_adapt (job, dyno_device_get_info (engine->device), engine->n_train);
+  engine->job =
+      dyno_job_adapt (job, dyno_device_get_info (engine->device), engine->training.n_samples);
   warn_of_changes (engine, job, watch);
   warn_of_data (engine, watch);
   if (!plan (engine, error))
@@ -161,28 +164,31 @@ dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info)
   return settings->autotune && !settings->deterministic && info->type != DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
+static DynoBuild *
+new_build (DynoEngine *engine, DynoMode mode, GError **error)
+{
+  g_autoptr (DynoJob) micro = micro_job (engine);
+  DynoNetworkParams params;
+
+  return dyno_job_get_network (micro, dyno_dataset_get_info (engine->dataset), mode, &params, error)
+             ? dyno_build_new (&params, error)
+             : NULL;
+}
+
 /* Measures what one network still needs, until the deadline; what that leaves keeps its likely
  * kernels, now and at the next start. */
 static gboolean
-tune_network (DynoEngine *engine, gboolean training, gint64 deadline_us, Progress *progress,
+tune_network (DynoEngine *engine, DynoMode mode, gint64 deadline_us, Progress *progress,
               GCancellable *cancellable, GError **error)
 {
-  DynoNetworkParams params;
-  g_autoptr (DynoGraph) graph = NULL;
-  g_autoptr (DynoJob) micro = micro_job (engine);
   double seconds = (double) (deadline_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
+  g_autoptr (DynoBuild) build = new_build (engine, mode, error);
 
-  if (!dyno_job_get_network (micro, dyno_dataset_get_info (engine->dataset), training, &params,
-                             error))
-    return FALSE;
-  graph = dyno_network_build (&params, error);
-  if (!graph)
-    return FALSE;
-  if (dyno_autotune_count (engine->device, graph, engine->choices) == 0)
-    return TRUE;
-  return dyno_autotune_within (engine->device, graph, engine->choices, MAX (seconds, 1e-3),
-                               on_progress, progress, cancellable, error)
-         && dyno_autotune_settle (engine->device, graph, engine->choices, error);
+  return build
+         && dyno_build_tune (build, engine->device, engine->choices, MAX (seconds, 1e-3),
+                             on_progress, progress, cancellable, error)
+         && dyno_autotune_settle (engine->device, dyno_build_get_graph (build), engine->choices,
+                                  error);
 }
 
 gboolean
@@ -201,9 +207,10 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
       dyno_choices_go_by_rule (engine->choices);
       return !dyno_choices_decide (engine->choices) || plan (engine, error);
     }
-  if (!tune_network (engine, TRUE, deadline_us, &progress, cancellable, &problem)
-      || (engine->n_validation > 0
-          && !tune_network (engine, FALSE, deadline_us, &progress, cancellable, &problem)))
+  if (!tune_network (engine, DYNO_MODE_TRAIN, deadline_us, &progress, cancellable, &problem)
+      || (engine->validation.n_samples > 0
+          && !tune_network (engine, DYNO_MODE_EVALUATE, deadline_us, &progress, cancellable,
+                            &problem)))
     {
       dyno_choices_save (engine->choices, key, NULL);
       if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)
@@ -223,29 +230,20 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
 
 /* --- building --------------------------------------------------------------------------------- */
 
-static gboolean
-build_graph (DynoEngine *engine, gboolean training, DynoGraph **graph, GError **error)
-{
-  DynoNetworkParams params;
-  g_autoptr (DynoJob) micro = micro_job (engine);
-
-  if (!dyno_job_get_network (micro, dyno_dataset_get_info (engine->dataset), training, &params,
-                             error))
-    return FALSE;
-  *graph = dyno_network_build (&params, error);
-  return *graph != NULL;
-}
-
 /* Kernels are compiled here, since the memory depends on which ones the device can run. */
 static gboolean
-lower (DynoEngine *engine, DynoGraph *graph, DynoLowering **lowering, Progress *progress,
-       DynoPlan *memory_plan, GCancellable *cancellable, GError **error)
+plan_part (DynoEngine *engine, DynoEnginePart *part, Progress *progress, GCancellable *cancellable,
+           GError **error)
 {
   DynoVetWatch watch = { on_refused, on_progress, progress };
+  DynoBuildParams params = { .info = dyno_device_get_info (engine->device),
+                             .choices = engine->choices,
+                             .n_slots = DYNO_PIPE_SLOTS,
+                             .device = engine->device,
+                             .watch = &watch,
+                             .cancellable = cancellable };
 
-  *lowering = dyno_vet_lower (engine->device, graph, engine->choices, &watch, cancellable, error);
-  return *lowering
-         && dyno_plan_compute (*lowering, DYNO_PIPE_SLOTS, DYNO_PLAN_DEFAULT, memory_plan, error);
+  return dyno_build_plan (part->build, &params, error);
 }
 
 /* Plans anew where variants were refused, of which there were n_before. */
@@ -269,41 +267,39 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
                 GError **error)
 {
   Progress progress = { watch, "compile" };
-  DynoPlan memory_plan, other;
-  guint n_refused = dyno_choices_count_refusals (engine->choices);
+  DynoBuild *builds[2];
+  guint n_refused = dyno_choices_count_refusals (engine->choices), n = 1;
 
-  if (!build_graph (engine, TRUE, &engine->graph, error))
+  engine->training.build = new_build (engine, DYNO_MODE_TRAIN, error);
+  if (!engine->training.build)
     return FALSE;
   if (!engine->job->weights_in && !engine->job->resume)
-    engine->start = dyno_start_values_new (engine->graph, (guint64) engine->job->settings.seed);
-  if (!lower (engine, engine->graph, &engine->lowering, &progress, &memory_plan, cancellable,
-              error))
+    engine->start = dyno_start_values_new (dyno_engine_get_graph (engine),
+                                           (guint64) engine->job->settings.seed);
+  if (!plan_part (engine, &engine->training, &progress, cancellable, error))
     return FALSE;
-  if (engine->n_validation > 0)
+  builds[0] = engine->training.build;
+  if (engine->validation.n_samples > 0)
     {
-      if (!build_graph (engine, FALSE, &engine->eval_graph, error)
-          || !lower (engine, engine->eval_graph, &engine->eval_lowering, &progress, &other,
-                     cancellable, error))
+      builds[n++] = engine->validation.build = new_build (engine, DYNO_MODE_EVALUATE, error);
+      if (!engine->validation.build
+          || !plan_part (engine, &engine->validation, &progress, cancellable, error))
         return FALSE;
-      dyno_plan_merge (&memory_plan, &other);
     }
-  if (!check_plan (engine, n_refused, error))
+  if (!check_plan (engine, n_refused, error)
+      || !dyno_build_allocate (engine->device, builds, n, error))
     return FALSE;
-  engine->memory = dyno_memory_new (engine->device, &memory_plan, error);
-  if (!engine->memory)
-    return FALSE;
-  engine->program = dyno_program_new (engine->device, engine->lowering, engine->memory, NULL, NULL,
-                                      cancellable, error);
-  if (engine->program && engine->eval_lowering)
-    engine->eval_program = dyno_program_new (engine->device, engine->eval_lowering, engine->memory,
-                                             NULL, NULL, cancellable, error);
-  return engine->program && (engine->eval_program || !engine->eval_lowering);
+  for (guint i = 0; i < n; i++)
+    if (!dyno_build_record (builds[i], engine->device, 0, cancellable, error))
+      return FALSE;
+  return TRUE;
 }
 
 static DynoUploader *
-make_uploader (DynoEngine *engine, gboolean training, GError **error)
+make_uploader (DynoEngine *engine, DynoEnginePart *part, GError **error)
 {
   const DynoSettings *s = &engine->job->settings;
+  gboolean training = part == &engine->training;
   DynoLoaderParams params = {
     .batch = (guint32) (s->batch_size / engine->parts),
     .seed = (guint64) s->seed,
@@ -319,10 +315,9 @@ make_uploader (DynoEngine *engine, gboolean training, GError **error)
   if (!dyno_job_get_size (engine->job, dyno_dataset_get_info (engine->dataset), &params.width,
                           &params.height, error))
     return NULL;
-  return dyno_uploader_new (engine->device, engine->memory,
-                            training ? engine->graph : engine->eval_graph, engine->dataset,
-                            training ? engine->train : engine->validation, &params, DYNO_PIPE_SLOTS,
-                            s->pinned, error);
+  return dyno_uploader_new (engine->device, dyno_build_get_memory (part->build),
+                            dyno_build_get_graph (part->build), engine->dataset, part->indices,
+                            &params, DYNO_PIPE_SLOTS, s->pinned, error);
 }
 
 /* What the plan counted on may be taken by another program: saving then waits, as it does where the
@@ -334,7 +329,7 @@ build_snapshot (DynoEngine *engine, GError **error)
 
   if (!engine->plan.plan.snapshot)
     return TRUE;
-  engine->snapshot = dyno_snapshot_new (engine->program, &problem);
+  engine->snapshot = dyno_snapshot_new (dyno_engine_get_program (engine), &problem);
   if (engine->snapshot)
     return TRUE;
   if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
@@ -349,24 +344,26 @@ build_snapshot (DynoEngine *engine, GError **error)
 }
 
 static gboolean
+build_pipe (DynoEngine *engine, DynoEnginePart *part, GError **error)
+{
+  if (!part->build)
+    return TRUE;
+  if (!dyno_dataset_get_info (engine->dataset)->schema.generated
+      && !(part->uploader = make_uploader (engine, part, error)))
+    return FALSE;
+  part->pipe = dyno_pipe_new (engine->device, dyno_build_get_program (part->build), part->uploader,
+                              (guint32) (engine->job->settings.batch_size / engine->parts),
+                              engine->slot_use);
+  return TRUE;
+}
+
+static gboolean
 build_pipes (DynoEngine *engine, GError **error)
 {
-  guint32 batch = (guint32) (engine->job->settings.batch_size / engine->parts);
-
-  if (!dyno_dataset_get_info (engine->dataset)->schema.generated)
-    {
-      engine->uploader = make_uploader (engine, TRUE, error);
-      if (!engine->uploader)
-        return FALSE;
-      if (engine->eval_program && !(engine->eval_uploader = make_uploader (engine, FALSE, error)))
-        return FALSE;
-    }
-  engine->pipe =
-      dyno_pipe_new (engine->device, engine->program, engine->uploader, batch, engine->slot_use);
-  if (engine->eval_program)
-    engine->eval_pipe = dyno_pipe_new (engine->device, engine->eval_program, engine->eval_uploader,
-                                       batch, engine->slot_use);
-  engine->stepper = dyno_stepper_new (engine->pipe);
+  if (!build_pipe (engine, &engine->training, error)
+      || !build_pipe (engine, &engine->validation, error))
+    return FALSE;
+  engine->stepper = dyno_stepper_new (engine->training.pipe);
   return TRUE;
 }
 
@@ -393,7 +390,8 @@ guess_fitting (DynoEngine *engine)
       (gint64) (available + dyno_device_get_allocated_total (engine->device));
   return dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset),
                               dyno_device_get_info (engine->device), engine->choices,
-                              engine->n_train, engine->n_validation, &fitting, NULL)
+                              engine->training.n_samples, engine->validation.n_samples, &fitting,
+                              NULL)
              ? fitting.fitting_batch
              : 0;
 }
@@ -423,7 +421,8 @@ explain_memory (DynoEngine *engine, GError **error)
 static gboolean
 has_running_statistics (DynoEngine *engine)
 {
-  GPtrArray *parameters = engine->graph ? dyno_graph_get_parameters (engine->graph) : NULL;
+  DynoBuild *build = engine->training.build;
+  GPtrArray *parameters = build ? dyno_graph_get_parameters (dyno_build_get_graph (build)) : NULL;
 
   for (guint i = 0; parameters && i < parameters->len; i++)
     if (((const DynoParameter *) g_ptr_array_index (parameters, i))->is_state)
@@ -481,24 +480,21 @@ tell_parts (DynoEngine *engine, const DynoEngineWatch *watch)
   g_clear_pointer (&engine->shrunk_for, g_free);
 }
 
-/* What dyno_engine_build made, or a part of it. */
+/* What dyno_engine_build made, of both parts at each step: their programs share memory. */
 static void
 clear_build (DynoEngine *engine)
 {
+  DynoEnginePart *parts[] = { &engine->training, &engine->validation };
+
   g_clear_pointer (&engine->stepper, dyno_stepper_free);
-  g_clear_pointer (&engine->pipe, dyno_pipe_free);
-  g_clear_pointer (&engine->eval_pipe, dyno_pipe_free);
-  g_clear_pointer (&engine->uploader, dyno_uploader_free);
-  g_clear_pointer (&engine->eval_uploader, dyno_uploader_free);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    g_clear_pointer (&parts[i]->pipe, dyno_pipe_free);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    g_clear_pointer (&parts[i]->uploader, dyno_uploader_free);
   g_clear_pointer (&engine->snapshot, dyno_snapshot_free);
-  g_clear_pointer (&engine->program, dyno_program_free);
-  g_clear_pointer (&engine->eval_program, dyno_program_free);
-  g_clear_pointer (&engine->memory, dyno_memory_free);
-  g_clear_pointer (&engine->lowering, dyno_lowering_free);
-  g_clear_pointer (&engine->eval_lowering, dyno_lowering_free);
   g_clear_pointer (&engine->start, dyno_start_values_free);
-  g_clear_pointer (&engine->graph, dyno_graph_free);
-  g_clear_pointer (&engine->eval_graph, dyno_graph_free);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    g_clear_pointer (&parts[i]->build, dyno_build_free);
   memset (engine->slot_use, 0, sizeof engine->slot_use);
 }
 
@@ -546,13 +542,15 @@ load_weights (DynoEngine *engine, guint64 *batches_tracked, GError **error)
   g_autofree char *shown = g_filename_display_name (path);
   DynoWeightsSource source = { shown, "", TRUE, FALSE };
   g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, error);
-  g_autoptr (DynoWeights) weights = file ? dyno_weights_new (engine->graph, error) : NULL;
+  g_autoptr (DynoWeights) weights =
+      file ? dyno_weights_new (dyno_engine_get_graph (engine), error) : NULL;
 
-  if (!weights || !dyno_weights_read (weights, engine->graph, file, &source, error))
+  if (!weights
+      || !dyno_weights_read (weights, dyno_engine_get_graph (engine), file, &source, error))
     return FALSE;
-  dyno_targets_unfold (weights, engine->graph);
+  dyno_targets_unfold (weights, dyno_engine_get_graph (engine));
   *batches_tracked = weights->batches_tracked;
-  return dyno_program_write_parameters (engine->program, DYNO_SPACE_MASTER,
+  return dyno_program_write_parameters (dyno_engine_get_program (engine), DYNO_SPACE_MASTER,
                                         (const float *const *) weights->values, error);
 }
 
@@ -561,11 +559,11 @@ write_target_scale (DynoEngine *engine, GError **error)
 {
   g_autofree float *scale = NULL;
 
-  if (dyno_network_get_n_scaled (engine->graph) == 0)
+  if (dyno_network_get_n_scaled (dyno_engine_get_graph (engine)) == 0)
     return TRUE;
-  scale = dyno_targets_measure (engine->dataset, engine->train);
+  scale = dyno_targets_measure (engine->dataset, engine->training.indices);
   g_return_val_if_fail (scale, FALSE);
-  return dyno_program_write_target_scale (engine->program, scale, error);
+  return dyno_program_write_target_scale (dyno_engine_get_program (engine), scale, error);
 }
 
 gboolean
@@ -575,15 +573,17 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
   struct DynoScalerState scaler = { .scale = amp ? FIRST_LOSS_SCALE : 1.0f };
 
   *batches_tracked = 0;
-  if (!dyno_program_write_tensor (engine->program, dyno_graph_scaler (engine->graph), 0, &scaler,
+  if (!dyno_program_write_tensor (dyno_engine_get_program (engine),
+                                  dyno_graph_scaler (dyno_engine_get_graph (engine)), 0, &scaler,
                                   sizeof scaler, error)
       || !write_target_scale (engine, error))
     return FALSE;
   if (engine->job->weights_in)
     return load_weights (engine, batches_tracked, error);
   if (!engine->start)
-    return dyno_program_initialise (engine->program, (guint64) engine->job->settings.seed, error);
-  if (!dyno_program_write_start (engine->program, engine->start, error))
+    return dyno_program_initialise (dyno_engine_get_program (engine),
+                                    (guint64) engine->job->settings.seed, error);
+  if (!dyno_program_write_start (dyno_engine_get_program (engine), engine->start, error))
     return FALSE;
   g_clear_pointer (&engine->start, dyno_start_values_free);
   return TRUE;
@@ -595,16 +595,29 @@ void
 dyno_engine_renew_loaders (DynoEngine *engine)
 {
   DynoSettings *s = &engine->job->settings;
-  DynoUploader *uploaders[] = { engine->uploader, engine->eval_uploader };
+  DynoUploader *uploaders[] = { engine->training.uploader, engine->validation.uploader };
 
-  if (!engine->uploader)
+  if (!engine->training.uploader)
     return;
-  s->prefetch = MIN (s->prefetch, (gint64) dyno_uploader_get_max_prefetch (engine->uploader));
+  s->prefetch =
+      MIN (s->prefetch, (gint64) dyno_uploader_get_max_prefetch (engine->training.uploader));
   for (guint i = 0; i < G_N_ELEMENTS (uploaders) && uploaders[i]; i++)
     {
       dyno_loader_set_workers (dyno_uploader_get_loader (uploaders[i]), (guint) s->workers);
       dyno_loader_set_prefetch (dyno_uploader_get_loader (uploaders[i]), (guint) s->prefetch);
     }
+}
+
+DynoGraph *
+dyno_engine_get_graph (DynoEngine *engine)
+{
+  return dyno_build_get_graph (engine->training.build);
+}
+
+DynoProgram *
+dyno_engine_get_program (DynoEngine *engine)
+{
+  return dyno_build_get_program (engine->training.build);
 }
 
 void
@@ -615,10 +628,8 @@ dyno_engine_free (DynoEngine *engine)
   clear_build (engine);
   dyno_choices_free (engine->choices);
   g_free (engine->shrunk_for);
-  if (engine->train)
-    g_array_unref (engine->train);
-  if (engine->validation)
-    g_array_unref (engine->validation);
+  g_clear_pointer (&engine->training.indices, g_array_unref);
+  g_clear_pointer (&engine->validation.indices, g_array_unref);
   dyno_job_unref (engine->job);
   dyno_device_unref (engine->device);
   dyno_dataset_unref (engine->dataset);

@@ -2,6 +2,7 @@
 /* Everything that a session holds on a device for a job: programs, memory, loaders; made in three
  * acts and freed in one.  One thread, the session's.  Private to the train layer. */
 #pragma once
+#include "build.h"
 #include "evaluate.h"
 #include "planjob.h"
 #include "snapshot.h"
@@ -11,6 +12,15 @@ G_BEGIN_DECLS
 
 typedef struct _DynoEngine DynoEngine;
 
+/* What one part of the data set goes through. */
+typedef struct {
+  GArray *indices; /* of its samples; NULL where the device makes them */
+  guint64 n_samples;
+  DynoBuild *build;       /* NULL: the part has no samples, or is not built */
+  DynoUploader *uploader; /* NULL where the device makes its own input */
+  DynoPipe *pipe;
+} DynoEnginePart;
+
 struct _DynoEngine {
   DynoDataset *dataset;
   DynoDevice *device;
@@ -18,19 +28,12 @@ struct _DynoEngine {
   /* A batch goes through the device in so many equal micro-batches; 1: as a whole.  Plan, graphs
    * and loaders are those of a micro-batch. */
   guint parts;
-  char *shrunk_for; /* the problem that parts answer, until they are told; or NULL */
-  GArray *train, *validation;
-  guint64 n_train, n_validation;
+  char *shrunk_for;     /* the problem that parts answer, until they are told; or NULL */
   DynoChoices *choices; /* NULL: not loaded yet, kernels by rule */
   DynoJobPlan plan;
-  DynoGraph *graph, *eval_graph; /* eval_*: NULL without validation */
+  DynoEnginePart training, validation; /* their builds share memory */
   DynoStartValues *start; /* being made while kernels compile, until dyno_engine_initialise */
-  DynoLowering *lowering, *eval_lowering;
-  DynoMemory *memory;
-  DynoProgram *program, *eval_program;
-  DynoSnapshot *snapshot;                 /* NULL: the plan has no room for one */
-  DynoUploader *uploader, *eval_uploader; /* NULL where the device makes its own input */
-  DynoPipe *pipe, *eval_pipe;
+  DynoSnapshot *snapshot; /* NULL: the plan has no room for one */
   guint64 slot_use[DYNO_PIPE_SLOTS]; /* shared by the pipes */
   DynoStepper *stepper;
 };
@@ -77,6 +80,10 @@ gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
 
 /* Start values by the job's seed, or from a weights file.  *batches_tracked as the file says. */
 gboolean dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error);
+
+/* Of the training part, once it is built. */
+DynoGraph *dyno_engine_get_graph (DynoEngine *engine);
+DynoProgram *dyno_engine_get_program (DynoEngine *engine);
 
 /* Waits for what is in flight. */
 void dyno_engine_free (DynoEngine *engine);

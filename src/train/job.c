@@ -123,11 +123,11 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
 }
 
 gboolean
-dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
+dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                       DynoNetworkParams *params, GError **error)
 {
   const DynoSettings *s = &job->settings;
-  gboolean classes = info->target_kind == DYNO_TARGET_CLASS;
+  gboolean classes = info->target_kind == DYNO_TARGET_CLASS, training = mode == DYNO_MODE_TRAIN;
   guint32 width, height;
 
   if (!dyno_job_get_size (job, info, &width, &height, error))
@@ -148,7 +148,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean 
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
     .label_smoothing = classes && training ? s->label_smoothing : 0,
     .precision = dyno_precision_of_amp (s->amp),
-    .training = training,
+    .mode = mode,
     .checkpointing = training && s->checkpointing,
     .optimizer =
         s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,

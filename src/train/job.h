@@ -41,8 +41,8 @@ void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
 gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width,
                             guint32 *height, GError **error);
 
-/* The network of a job on a data set; training or evaluation. */
-gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
+/* The network of a job on a data set. */
+gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                                DynoNetworkParams *params, GError **error);
 
 /* What a job needs, exactly, without running it: no device is touched.  Takes some milliseconds. */

@@ -6,6 +6,7 @@
  * network. */
 #include "planjob.h"
 #include "amount.h"
+#include "build.h"
 #include "hash.h"
 #include "intl.h"
 #include "snapshot.h"
@@ -26,27 +27,30 @@ typedef struct {
 
 /* --- one network ------------------------------------------------------------------------------ */
 
+/* Two networks are one where all bytes of their parameters are equal: what is not listed anywhere
+ * cannot be forgotten.  Padding that differs makes a miss, never a wrong hit. */
+typedef struct {
+  DynoNetworkParams params; /* model interned, as the names in the schema are */
+  DynoDeviceInfo device;
+} NeedKey;
+
 static GMutex lock;
-static GHashTable *remembered; /* char* -> Need */
+static GHashTable *remembered; /* NeedKey -> Need */
 
-static char *
-describe (const DynoNetworkParams *p, const DynoDeviceInfo *d)
+static guint
+key_hash (gconstpointer key)
 {
-  guint64 device = dyno_hash_bytes (DYNO_HASH_START, d, sizeof *d);
-
-  return g_strdup_printf (
-      "%s %a %u %u %016" G_GINT64_MODIFIER "x %016" G_GINT64_MODIFIER
-      "x loss%d%d %a precision%d%d%d%d %d%d %d %016" G_GINT64_MODIFIER "x",
-      p->model, p->model_width, p->batch, p->n_outputs,
-      dyno_schema_hash (DYNO_HASH_START, &p->schema),
-      dyno_hash_bytes (DYNO_HASH_START, &p->augmentation, sizeof p->augmentation), p->loss,
-      p->standard_targets, p->label_smoothing, p->precision.storage, p->precision.compute,
-      p->precision.accumulate, p->precision.loss_scaling, p->training, p->checkpointing,
-      p->optimizer, device);
+  return (guint) dyno_hash_bytes (DYNO_HASH_START, key, sizeof (NeedKey));
 }
 
 static gboolean
-recall (const char *key, Need *need)
+key_equal (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, sizeof (NeedKey)) == 0;
+}
+
+static gboolean
+recall (const NeedKey *key, Need *need)
 {
   const Need *known;
 
@@ -59,14 +63,14 @@ recall (const char *key, Need *need)
 }
 
 static void
-remember (const char *key, const Need *need)
+remember (const NeedKey *key, const Need *need)
 {
   g_mutex_lock (&lock);
   if (!remembered)
-    remembered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+    remembered = g_hash_table_new_full (key_hash, key_equal, g_free, g_free);
   if (g_hash_table_size (remembered) >= MOST_REMEMBERED)
     g_hash_table_remove_all (remembered);
-  g_hash_table_replace (remembered, g_strdup (key), g_memdup2 (need, sizeof *need));
+  g_hash_table_replace (remembered, g_memdup2 (key, sizeof *key), g_memdup2 (need, sizeof *need));
   g_mutex_unlock (&lock);
 }
 
@@ -74,29 +78,15 @@ static gboolean
 compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices,
               Need *need, GError **error)
 {
-  g_autoptr (DynoGraph) graph = dyno_network_build (params, error);
-  g_autoptr (DynoLowering) lowering =
-      graph ? dyno_lowering_new (graph, device, choices, error) : NULL;
-  GPtrArray *dispatches, *parameters;
+  DynoBuildParams build_params = { .info = device, .choices = choices, .n_slots = DYNO_JOB_SLOTS };
+  g_autoptr (DynoBuild) build = dyno_build_new (params, error);
 
   memset (need, 0, sizeof *need);
-  if (!lowering
-      || !dyno_plan_compute (lowering, DYNO_JOB_SLOTS, DYNO_PLAN_DEFAULT, &need->plan, error))
+  if (!build || !dyno_build_plan (build, &build_params, error))
     return FALSE;
-  dispatches = dyno_lowering_get_dispatches (lowering);
-  for (guint i = 0; i < dispatches->len; i++)
-    {
-      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
-      if (dispatch->stage == dispatch->node->stage && dispatch->stage != DYNO_STAGE_OPTIMIZER)
-        need->flops += (double) dispatch->flops / params->batch;
-    }
-  parameters = dyno_graph_get_parameters (graph);
-  for (guint i = 0; i < parameters->len; i++)
-    {
-      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
-      if (!parameter->is_state)
-        need->n_parameters += dyno_parameter_count (parameter);
-    }
+  need->plan = *dyno_build_get_plan (build);
+  need->flops = dyno_build_count_flops (build);
+  need->n_parameters = dyno_build_count_parameters (build);
   return TRUE;
 }
 
@@ -104,16 +94,19 @@ static gboolean
 get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices,
           Need *need, GError **error)
 {
-  g_autofree char *key = NULL;
+  NeedKey key;
 
   if (choices && dyno_choices_decide (choices))
     return compute_need (params, device, choices, need, error);
-  key = describe (params, device);
-  if (recall (key, need))
+  memset (&key, 0, sizeof key);
+  memcpy (&key.params, params, sizeof key.params);
+  key.params.model = g_intern_string (params->model);
+  memcpy (&key.device, device, sizeof key.device);
+  if (recall (&key, need))
     return TRUE;
   if (!compute_need (params, device, NULL, need, error))
     return FALSE;
-  remember (key, need);
+  remember (&key, need);
   return TRUE;
 }
 
@@ -178,7 +171,7 @@ need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceIn
   DynoNetworkParams params;
   Need other;
 
-  if (!dyno_job_get_network (job, info, TRUE, &params, error))
+  if (!dyno_job_get_network (job, info, DYNO_MODE_TRAIN, &params, error))
     return FALSE;
   params.batch = batch;
   params.checkpointing = checkpointing;
@@ -186,7 +179,7 @@ need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceIn
     return FALSE;
   if (!evaluation)
     return TRUE;
-  if (!dyno_job_get_network (job, info, FALSE, &params, error))
+  if (!dyno_job_get_network (job, info, DYNO_MODE_EVALUATE, &params, error))
     return FALSE;
   params.batch = batch;
   if (!get_need (&params, device, choices, &other, error))
@@ -296,7 +289,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   Need need, other;
 
   memset (plan, 0, sizeof *plan);
-  if (!dyno_job_get_network (adapted, info, TRUE, &params, error)
+  if (!dyno_job_get_network (adapted, info, DYNO_MODE_TRAIN, &params, error)
       || !need_of_job (adapted, info, device, choices, n_validation > 0, params.batch,
                        s->checkpointing, &need, error))
     return FALSE;

@@ -47,8 +47,8 @@ dyno_run_tell_plan (DynoRun *run)
   event->plan.plan = engine->plan;
   event->plan.device = g_strdup (info->name);
   event->plan.software_device = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
-  event->plan.n_train = engine->n_train;
-  event->plan.n_validation = engine->n_validation;
+  event->plan.n_train = engine->training.n_samples;
+  event->plan.n_validation = engine->validation.n_samples;
   dyno_session_emit (run->session, event);
 }
 
@@ -57,7 +57,7 @@ dyno_run_tell_metrics (DynoRun *run)
 {
   DynoEvent *event = dyno_event_new (DYNO_EVENT_METRICS);
 
-  dyno_metric_table_init (&event->metrics, run->engine->graph,
+  dyno_metric_table_init (&event->metrics, dyno_engine_get_graph (run->engine),
                           dyno_dataset_get_info (run->dataset));
   dyno_metrics_set_table (run->session->metrics, &event->metrics);
   dyno_session_emit (run->session, event);

@@ -51,7 +51,7 @@ on_told (const char *path, gboolean best, const GError *problem, gpointer data)
 void
 dyno_run_begin_saving (DynoRun *run)
 {
-  DynoSaverParams params = { .program = run->engine->program,
+  DynoSaverParams params = { .program = dyno_engine_get_program (run->engine),
                              .snapshot = run->engine->snapshot,
                              .checkpoint =
                                  run->dir ? dyno_run_folder_get_checkpoint (run->dir) : NULL,
@@ -215,8 +215,8 @@ save_to (const DynoWeights *weights, DynoRun *run, const char *path, GError **er
   g_autoptr (GError) problem = NULL;
 
   return !path
-         || dyno_weights_save (weights, run->engine->graph, path, (const char *const *) metadata,
-                               &problem)
+         || dyno_weights_save (weights, dyno_engine_get_graph (run->engine), path,
+                               (const char *const *) metadata, &problem)
          || fail_to_save (run, problem, error);
 }
 
@@ -293,10 +293,10 @@ save_last (DynoRun *run, GError **error)
 
   if (!path && !other)
     return TRUE;
-  weights = dyno_weights_new (run->engine->graph, error);
+  weights = dyno_weights_new (dyno_engine_get_graph (run->engine), error);
   if (!weights
-      || !dyno_program_read_parameters (run->engine->program, DYNO_SPACE_MASTER, weights->values,
-                                        error))
+      || !dyno_program_read_parameters (dyno_engine_get_program (run->engine), DYNO_SPACE_MASTER,
+                                        weights->values, error))
     return FALSE;
   weights->batches_tracked = run->position.batches_tracked;
   return save_to (weights, run, other, error) && save_to (weights, run, path, error);

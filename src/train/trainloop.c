@@ -77,7 +77,7 @@ drain (Loop *loop, GError **error)
   gboolean has_result, unfinished;
 
   return dyno_stepper_drain (engine->stepper, &result, &has_result, &unfinished, error)
-         && (!unfinished || dyno_program_abandon_step (engine->program, error))
+         && (!unfinished || dyno_program_abandon_step (dyno_engine_get_program (engine), error))
          && (!has_result || take_result (loop, &result, error));
 }
 
@@ -190,7 +190,7 @@ next_order (const Loop *loop)
   const DynoSettings *s = &engine->job->settings;
   guint64 total =
       MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->job->max_steps);
-  guint64 batches = engine->n_train / (guint64) s->batch_size * engine->parts,
+  guint64 batches = engine->training.n_samples / (guint64) s->batch_size * engine->parts,
           each = dyno_engine_count_micro (engine);
 
   return (DynoStepOrder){ .step = loop->step,
@@ -227,10 +227,10 @@ begin_validation (Loop *loop)
   guint64 left = loop->steps_per_epoch - loop->epoch_step;
   const DynoSettings *s = &engine->job->settings;
 
-  if (loop->validation_begun || !engine->eval_uploader
+  if (loop->validation_begun || !engine->validation.uploader
       || left * dyno_engine_count_micro (engine) > (guint64) s->prefetch + DYNO_PIPE_SLOTS)
     return;
-  dyno_loader_start_epoch (dyno_uploader_get_loader (engine->eval_uploader), 0, 0);
+  dyno_loader_start_epoch (dyno_uploader_get_loader (engine->validation.uploader), 0, 0);
   loop->validation_begun = TRUE;
 }
 
@@ -239,8 +239,8 @@ start_loader (Loop *loop, guint64 epoch, guint64 epoch_step)
 {
   DynoEngine *engine = loop->run->engine;
 
-  if (engine->uploader)
-    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), epoch,
+  if (engine->training.uploader)
+    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->training.uploader), epoch,
                              epoch_step * dyno_engine_count_micro (engine));
 }
 
@@ -252,8 +252,8 @@ restart_training (gpointer data)
 
   start_loader (loop, loop->run->position.epoch, loop->epoch_step);
   if (loop->validation_begun)
-    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->eval_uploader), 0, 0);
-  return dyno_uploader_get_loader (engine->uploader);
+    dyno_loader_start_epoch (dyno_uploader_get_loader (engine->validation.uploader), 0, 0);
+  return dyno_uploader_get_loader (engine->training.uploader);
 }
 
 /* Pauses for a disk or server that does not answer; any other problem fails the run. */
@@ -324,18 +324,18 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   DynoEngine *engine = run->engine;
   DynoEvaluation evaluation;
   DynoLoader *loader =
-      engine->eval_uploader ? dyno_uploader_get_loader (engine->eval_uploader) : NULL;
+      engine->validation.uploader ? dyno_uploader_get_loader (engine->validation.uploader) : NULL;
 
   metrics->val_loss = (double) NAN;
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     metrics->val_metrics[i] = (double) NAN;
-  if (!engine->eval_pipe || !loader)
+  if (!engine->validation.pipe || !loader)
     return drain (loop, error);
   if (!loop->validation_begun)
     dyno_loader_start_epoch (loader, 0, 0);
   loop->validation_begun = FALSE;
-  if (!dyno_evaluate (engine->eval_pipe, loader, (guint64) engine->job->settings.seed, drain_steps,
-                      loop, run->session->soft, &evaluation, error))
+  if (!dyno_evaluate (engine->validation.pipe, loader, (guint64) engine->job->settings.seed,
+                      drain_steps, loop, run->session->soft, &evaluation, error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
   memcpy (metrics->val_metrics, evaluation.metrics, sizeof evaluation.metrics);
@@ -347,7 +347,7 @@ static DynoLoader *
 restart_validation (gpointer data)
 {
   Loop *loop = data;
-  DynoLoader *loader = dyno_uploader_get_loader (loop->run->engine->eval_uploader);
+  DynoLoader *loader = dyno_uploader_get_loader (loop->run->engine->validation.uploader);
 
   start_loader (loop, loop->run->position.epoch + 1, 0);
   dyno_loader_start_epoch (loader, 0, 0);
@@ -387,7 +387,7 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
 static void
 check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
-  gboolean validated = run->engine->n_validation > 0,
+  gboolean validated = run->engine->validation.n_samples > 0,
            finite = isfinite (metrics->val_loss) || run->health.bad_row > 0;
 
   if (validated && !finite && !run->validation_warned)
@@ -520,11 +520,13 @@ dyno_run_loop (DynoRun *run, GError **error)
   DynoRunOutcome outcome;
   gboolean saved = TRUE;
 
-  loop.steps_per_epoch = dyno_job_count_steps (&run->engine->job->settings, run->engine->n_train);
+  loop.steps_per_epoch =
+      dyno_job_count_steps (&run->engine->job->settings, run->engine->training.n_samples);
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_reset (&run->rate);
-  run->health.guess = dyno_health_guess (run->dataset, run->engine->train,
-                                         dyno_network_get_n_scaled (run->engine->graph) > 0);
+  run->health.guess =
+      dyno_health_guess (run->dataset, run->engine->training.indices,
+                         dyno_network_get_n_scaled (dyno_engine_get_graph (run->engine)) > 0);
   run->first_seconds = 0;
   run->first_samples = 0;
   outcome = run_epochs (&loop, &problem);

@@ -11,7 +11,8 @@ static DynoLoader *
 get_loader (DynoRun *run, guint part)
 {
   DynoUploader *uploader =
-      run->engine ? (part == 0 ? run->engine->uploader : run->engine->eval_uploader) : NULL;
+      run->engine ? (part == 0 ? run->engine->training.uploader : run->engine->validation.uploader)
+                  : NULL;
 
   return uploader ? dyno_uploader_get_loader (uploader) : NULL;
 }

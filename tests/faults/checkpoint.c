@@ -327,7 +327,7 @@ main (int argc, char **argv)
                                .batch = 1,
                                .schema = dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, 0),
                                .n_outputs = 2,
-                               .training = TRUE,
+                               .mode = DYNO_MODE_TRAIN,
                                .loss = DYNO_LOSS_CROSS_ENTROPY };
   int status;
 

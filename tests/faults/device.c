@@ -401,27 +401,27 @@ first_loss (gboolean wait_between)
   g_assert_no_error (error);
   g_assert_true (dyno_engine_build (engine, &watch, NULL, &error)
                  && dyno_engine_initialise (engine, &tracked, &error));
-  dyno_loader_start_epoch (dyno_uploader_get_loader (engine->uploader), 0, 0);
-  g_assert_true (dyno_uploader_next (engine->uploader, 0, 0, NULL, &n_valid, &wait_us,
+  dyno_loader_start_epoch (dyno_uploader_get_loader (engine->training.uploader), 0, 0);
+  g_assert_true (dyno_uploader_next (engine->training.uploader, 0, 0, NULL, &n_valid, &wait_us,
                                      &upload.timeline_value, &error));
   dyno_step_fill_input (&input, &order, &job->settings);
   input.n_valid = n_valid;
   input.loss_divisor = (float) n_valid;
-  *dyno_program_step_input (engine->program, 0) = input;
-  g_assert_true (
-      dyno_program_submit (engine->program, DYNO_COMMAND_FULL, 0, &upload, 1, &computing, &error));
+  *dyno_program_step_input (dyno_engine_get_program (engine), 0) = input;
+  g_assert_true (dyno_program_submit (dyno_engine_get_program (engine), DYNO_COMMAND_FULL, 0,
+                                      &upload, 1, &computing, &error));
   if (wait_between)
     g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
   g_assert_true (
       dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.timeline_value, 0, &error));
-  dyno_uploader_reclaim (engine->uploader, 0);
-  g_assert_true (dyno_uploader_next (engine->uploader, 0, computing, NULL, &n_valid, &wait_us,
-                                     &upload.timeline_value, &error));
+  dyno_uploader_reclaim (engine->training.uploader, 0);
+  g_assert_true (dyno_uploader_next (engine->training.uploader, 0, computing, NULL, &n_valid,
+                                     &wait_us, &upload.timeline_value, &error));
   g_assert_true (
       dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.timeline_value, 0, &error));
   g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
   g_assert_no_error (error);
-  return dyno_program_step_output (engine->program, 0)->loss_sum;
+  return dyno_program_step_output (dyno_engine_get_program (engine), 0)->loss_sum;
 }
 
 /* A slot is not overwritten before the computing that reads it. */

@@ -57,7 +57,7 @@ small_net (gboolean amp)
                                .schema = dyno_schema_image (DYNO_ELEMENT_U8, 4, 4, 3, 0),
                                .n_outputs = 10,
                                .precision = dyno_precision_of_amp (amp),
-                               .training = TRUE };
+                               .mode = DYNO_MODE_TRAIN };
   return dyno_network_build (&params, NULL);
 }
 

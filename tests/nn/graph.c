@@ -243,7 +243,9 @@ test_network_reads_sequences (void)
       .variable = TRUE },
     { .name = "length", .role = DYNO_FIELD_LENGTH, .element = DYNO_ELEMENT_I32 }
   };
-  DynoNetworkParams params = { .model = "mlp", .batch = 4, .n_outputs = 5, .training = TRUE };
+  DynoNetworkParams params = {
+    .model = "mlp", .batch = 4, .n_outputs = 5, .mode = DYNO_MODE_TRAIN
+  };
   g_autoptr (GError) error = NULL;
 
   dyno_schema_add (&params.schema, &fields[0]);

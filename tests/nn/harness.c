@@ -114,7 +114,7 @@ harness_free (Harness *h)
   if (!h)
     return;
   dyno_program_free (h->program);
-  dyno_memory_free (h->memory);
+  dyno_memory_unref (h->memory);
   dyno_lowering_free (h->lowering);
   dyno_graph_free (h->graph);
   dyno_choices_free (h->choices);
@@ -375,7 +375,7 @@ build (Harness *h)
   g_assert_no_error (error);
   h->memory = dyno_memory_new (h->device, &plan, &error);
   g_assert_no_error (error);
-  h->program = dyno_program_new (h->device, h->lowering, h->memory, NULL, NULL, NULL, &error);
+  h->program = dyno_program_new (h->device, h->lowering, h->memory, 0, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
 }
 

@@ -25,7 +25,7 @@ params_of (const char *model, gboolean training)
                               .augmentation = { .flip = 0.5 },
                               .n_outputs = 10,
                               .precision = dyno_precision_of_amp (TRUE),
-                              .training = training };
+                              .mode = training ? DYNO_MODE_TRAIN : DYNO_MODE_EVALUATE };
 }
 
 static Planned
@@ -249,7 +249,7 @@ test_aliasing_saves (void)
   g_assert_cmpuint (shared.plan.space_bytes[DYNO_SPACE_ARENA], <,
                     shared.plan.naive_arena_bytes * 7 / 10);
   planned_clear (&shared);
-  params.training = FALSE;
+  params.mode = DYNO_MODE_EVALUATE;
   Planned evaluation = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   g_assert_cmpuint (evaluation.plan.space_bytes[DYNO_SPACE_ARENA], <,
                     evaluation.plan.naive_arena_bytes / 3);
@@ -396,7 +396,7 @@ test_evaluation_shares_parameters (void)
 {
   DynoNetworkParams params = params_of ("resnet18", TRUE);
   Planned training = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-  params.training = FALSE;
+  params.mode = DYNO_MODE_EVALUATE;
   params.batch = 100;
   Planned evaluation = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *a = dyno_graph_get_parameters (training.graph),
@@ -561,7 +561,7 @@ test_small_workgroups (void)
             .n_outputs = 10,
             .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
             .precision = dyno_precision_of_amp (amp),
-            .training = i % 2 == 0,
+            .mode = i % 2 == 0 ? DYNO_MODE_TRAIN : DYNO_MODE_EVALUATE,
             .optimizer = amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD
           };
           info.max_invocations = 128;

@@ -30,7 +30,7 @@ params_of (const char *model, gboolean amp)
                                .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0),
                                .n_outputs = 10,
                                .precision = dyno_precision_of_amp (amp),
-                               .training = TRUE };
+                               .mode = DYNO_MODE_TRAIN };
   params.schema.generated = TRUE;
   return params;
 }
@@ -53,7 +53,7 @@ net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder
   g_assert_no_error (error);
   net.memory = dyno_memory_new (device, &net.plan, &error);
   g_assert_no_error (error);
-  net.program = dyno_program_new (device, net.lowering, net.memory, NULL, NULL, NULL, &error);
+  net.program = dyno_program_new (device, net.lowering, net.memory, 0, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
   dyno_program_initialise (net.program, 1, &error);
   g_assert_no_error (error);
@@ -70,7 +70,7 @@ static void
 net_clear (Net *net)
 {
   dyno_program_free (net->program);
-  dyno_memory_free (net->memory);
+  dyno_memory_unref (net->memory);
   dyno_lowering_free (net->lowering);
   dyno_graph_free (net->graph);
 }
@@ -416,7 +416,7 @@ test_evaluation_shares_memory (void)
   g_autoptr (GError) error = NULL;
   DynoNetworkParams params = params_of ("simplecnn", FALSE);
   Net training = { .graph = dyno_network_build (&params, &error) }, evaluation = { 0 };
-  params.training = FALSE;
+  params.mode = DYNO_MODE_EVALUATE;
   params.batch = 2 * BATCH;
   evaluation.graph = dyno_network_build (&params, &error);
   training.lowering =
@@ -430,9 +430,9 @@ test_evaluation_shares_memory (void)
   training.memory = evaluation.memory = dyno_memory_new (device, &training.plan, &error);
   g_assert_no_error (error);
   training.program =
-      dyno_program_new (device, training.lowering, training.memory, NULL, NULL, NULL, &error);
+      dyno_program_new (device, training.lowering, training.memory, 0, NULL, NULL, NULL, &error);
   evaluation.program =
-      dyno_program_new (device, evaluation.lowering, training.memory, NULL, NULL, NULL, &error);
+      dyno_program_new (device, evaluation.lowering, training.memory, 0, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
   dyno_program_initialise (training.program, 1, &error);
   struct DynoStepInput input = step_input (0, 0, 1);
@@ -602,7 +602,7 @@ test_over_budget (void)
       dyno_device_open (&(DynoDeviceParams){ .index = -1, .budget_bytes = plan.total_bytes }, NULL);
   g_autoptr (DynoMemory) fits = dyno_memory_new (small, &plan, &error);
   g_assert_no_error (error);
-  g_clear_pointer (&fits, dyno_memory_free);
+  g_clear_pointer (&fits, dyno_memory_unref);
   g_assert_true (dyno_device_set_budget (small, plan.total_bytes - 1, &error));
   g_assert_null (dyno_memory_new (small, &plan, &error));
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);

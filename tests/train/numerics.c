@@ -578,10 +578,12 @@ test_augmentation (void)
 
   g_assert_no_error (error);
   test_job_set (job, "augment.flip=false", NULL);
-  g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
+  g_assert_true (
+      dyno_job_get_network (job, dyno_dataset_get_info (dataset), DYNO_MODE_TRAIN, &params, NULL));
   g_assert_false (dyno_augmentation_is_on (&params.augmentation));
   test_job_set (job, "augment.flip=true", "augment.brightness=0.25", NULL);
-  g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
+  g_assert_true (
+      dyno_job_get_network (job, dyno_dataset_get_info (dataset), DYNO_MODE_TRAIN, &params, NULL));
   g_assert_cmpfloat (params.augmentation.flip, ==, 0.5);
   g_assert_cmpfloat (params.augmentation.brightness, ==, 0.25);
 }

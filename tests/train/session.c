@@ -97,9 +97,9 @@ test_host_memory_is_planned (void)
         g_assert_no_error (error);
         g_assert_true (dyno_device_wait_idle (engine->device, &error));
         const DynoBatchLayout *layout =
-            dyno_loader_get_layout (dyno_uploader_get_loader (engine->uploader));
+            dyno_loader_get_layout (dyno_uploader_get_loader (engine->training.uploader));
         guint64 own = job->settings.pinned ? 0 : (job->settings.prefetch + 2) * layout->total_bytes;
-        own *= engine->eval_uploader ? 2 : 1;
+        own *= engine->validation.uploader ? 2 : 1;
         g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==,
                           engine->plan.host_bytes);
       }
@@ -363,8 +363,8 @@ test_live_reaches_the_engine (void)
       g_assert_true (dyno_settings_equal (&engine->job->settings, &now));
       for (guint k = 0; k < 2; k++)
         {
-          DynoLoader *loader =
-              dyno_uploader_get_loader (k ? engine->eval_uploader : engine->uploader);
+          DynoLoader *loader = dyno_uploader_get_loader (k ? engine->validation.uploader
+                                                           : engine->training.uploader);
           g_assert_cmpuint (loader->target_workers, ==, now.workers);
           g_assert_cmpuint (loader->prefetch, ==, now.prefetch);
         }
