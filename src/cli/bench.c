@@ -178,20 +178,21 @@ on_tuning (guint done, guint count, gpointer data)
   dyno_error_line ("dynoctl bench: timing kernel variants, %u of %u", done, count);
 }
 
+static void
+on_refused (const char *variant, const char *why, gpointer data)
+{
+  dyno_error_line ("dynoctl bench: kernel %s is not used here: %s", variant, why);
+}
+
 /* Times what the table of choices does not know yet, and keeps it for the next time. */
 static gboolean
 tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
 {
   gint64 last_us = g_get_monotonic_time ();
+  const DynoVetWatch watch = { .refused = on_refused };
 
-  return dyno_build_tune (bench->build, bench->device, choices, bench->tune_seconds, on_tuning,
-                          &last_us, NULL, error);
-}
-
-static void
-on_refused (const char *variant, const char *why, gpointer data)
-{
-  dyno_error_line ("dynoctl bench: kernel %s is not used here: %s", variant, why);
+  return dyno_build_tune (bench->build, bench->device, choices, &watch, bench->tune_seconds,
+                          on_tuning, &last_us, NULL, error);
 }
 
 void

@@ -178,18 +178,19 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
 
 typedef struct {
   DynoTable *table;
+  DynoChoices *choices; /* what is known of this device's variants */
   gboolean tested, json, stats;
   guint usable, passed;
 } Variants;
 
 /* What a test says, for people. */
 static char *
-verdict (const DynoVariantReport *report, gboolean tested)
+verdict (const DynoVariantReport *report, const char *refused, gboolean tested)
 {
   if (!report->usable)
     return g_strdup_printf ("not usable: %s", report->why);
   if (!tested)
-    return g_strdup ("usable");
+    return refused ? g_strdup_printf ("refused: %s", refused) : g_strdup ("usable");
   if (report->fault)
     return g_strdup_printf ("FAILED: %s", report->fault);
   return g_strdup (report->passed ? "passed" : "FAILED");
@@ -199,6 +200,9 @@ static void
 on_variant (const DynoVariantReport *report, gpointer data)
 {
   Variants *variants = data;
+  g_autofree char *key =
+      g_strdup_printf ("conv2d.%s %s", report->pass, report->half ? "f16" : "f32");
+  g_autofree char *refused = dyno_choices_get_refusal (variants->choices, key, report->name);
   DynoJson json;
 
   variants->usable += report->usable != FALSE;
@@ -220,7 +224,7 @@ on_variant (const DynoVariantReport *report, gpointer data)
                       g_strdup (report->half ? "amp" : "fp32"), g_strdup (report->name),
                       variants->tested && report->usable ? g_strdup_printf ("%.2g", report->error)
                                                          : g_strdup ("-"),
-                      verdict (report, variants->tested), NULL);
+                      verdict (report, refused, variants->tested), NULL);
       return;
     }
   dyno_json_init (&json, 0);
@@ -231,6 +235,7 @@ on_variant (const DynoVariantReport *report, gpointer data)
   dyno_json_string (&json, "mode", report->half ? "amp" : "fp32");
   dyno_json_bool (&json, "usable", report->usable);
   dyno_json_string (&json, "text", report->why);
+  dyno_json_string (&json, "refused", refused);
   if (variants->stats)
     {
       dyno_json_bool (&json, "compiles", report->passed);
@@ -256,7 +261,8 @@ list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GE
 {
   g_autoptr (DynoTable) table =
       dyno_table_new ("pass", "mode", "variant", STATISTICS_COLUMNS, "state", NULL);
-  Variants variants = { .table = table, .stats = TRUE, .json = o->json };
+  g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (device));
+  Variants variants = { .table = table, .choices = choices, .stats = TRUE, .json = o->json };
 
   if (!dyno_selftest_compile (device, on_variant, &variants, n_failed, error))
     return FALSE;
@@ -274,7 +280,10 @@ list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GErr
 {
   g_autoptr (DynoTable) table = dyno_table_new ("pass", "mode", "variant", "error",
                                                 o->self_test ? "self-test" : "state", NULL);
-  Variants variants = { .table = table, .tested = o->self_test, .json = o->json };
+  g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (device));
+  Variants variants = {
+    .table = table, .choices = choices, .tested = o->self_test, .json = o->json
+  };
 
   if (!o->self_test)
     dyno_selftest_list (dyno_device_get_info (device), on_variant, &variants);

@@ -52,12 +52,13 @@ typedef struct {
   DynoNode *node;
   const char *key;
   char **labels;
-  guint64 work;     /* of the node, to know what matters most */
-  GArray *tried;    /* guint: indices of labels, in the order of trying */
-  guint n_timed;    /* of those; the rest is being compiled */
-  Trial reference;  /* the first that gave something */
-  int best;         /* index of a label; -1: none */
-  guint best_place; /* in tried */
+  guint64 work;          /* of the node, to know what matters most */
+  GArray *tried;         /* guint: indices of labels, in the order of trying */
+  guint n_timed;         /* of those; the rest is being compiled */
+  Trial reference;       /* the first that gave something */
+  guint reference_place; /* in tried */
+  int best;              /* index of a label; -1: none */
+  guint best_place;      /* in tried */
   double best_us;
 } Point;
 
@@ -603,6 +604,12 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
       if (agrees (t, point, point->labels[label], &trial, is_first ? &trial : &point->reference))
         {
           g_debug ("%s: %s %.1f us", point->key, point->labels[label], trial.time_us);
+          /* What agrees with a variant that passed its test has passed a larger one. */
+          if (!is_first
+              && dyno_choices_has_passed (
+                  t->choices, point->key,
+                  point->labels[g_array_index (point->tried, guint, point->reference_place)]))
+            dyno_choices_pass (t->choices, point->key, point->labels[label]);
           if (trial.time_us < point->best_us)
             {
               point->best_us = trial.time_us;
@@ -611,6 +618,7 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
             }
           if (is_first)
             {
+              point->reference_place = point->n_timed;
               point->reference.n_samples = trial.n_samples;
               point->reference.sample = g_steal_pointer (&trial.sample);
             }

@@ -50,16 +50,19 @@ dyno_build_free (DynoBuild *build)
 }
 
 gboolean
-dyno_build_tune (DynoBuild *build, DynoDevice *device, DynoChoices *choices, double seconds,
-                 DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
-                 GError **error)
+dyno_build_tune (DynoBuild *build, DynoDevice *device, DynoChoices *choices,
+                 const DynoVetWatch *watch, double seconds, DynoKernelProgress progress,
+                 gpointer data, GCancellable *cancellable, GError **error)
 {
   g_return_val_if_fail (!build->memory, FALSE);
   g_clear_pointer (&build->lowering, dyno_lowering_free);
   if (dyno_autotune_count (device, build->graph, choices) == 0)
     return TRUE;
-  return dyno_autotune_within (device, build->graph, choices, seconds, progress, data, cancellable,
-                               error);
+  g_autoptr (DynoLowering) likely =
+      dyno_vet_lower (device, build->graph, choices, watch, cancellable, error);
+  return likely
+         && dyno_autotune_within (device, build->graph, choices, seconds, progress, data,
+                                  cancellable, error);
 }
 
 static DynoLowering *

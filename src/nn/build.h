@@ -31,11 +31,12 @@ void dyno_build_free (DynoBuild *build);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoBuild, dyno_build_free)
 
 /* Measures the kernels that choices does not know yet, within `seconds` (0: no limit; see
- * autotune.h), into choices; wants no memory of the build's own to be there yet.  The build is to be
- * planned afterwards, again if it was. */
+ * autotune.h), into choices; what others are compared with is vetted first (vet.h), which watch is
+ * told.  Wants no memory of the build's own to be there yet.  The build is to be planned afterwards,
+ * again if it was. */
 gboolean dyno_build_tune (DynoBuild *build, DynoDevice *device, DynoChoices *choices,
-                          double seconds, DynoKernelProgress progress, gpointer data,
-                          GCancellable *cancellable, GError **error);
+                          const DynoVetWatch *watch, double seconds, DynoKernelProgress progress,
+                          gpointer data, GCancellable *cancellable, GError **error);
 
 typedef struct {
   const DynoDeviceInfo *info; /* copied */

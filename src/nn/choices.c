@@ -3,8 +3,9 @@
  * variants this device may not run; kept on disk.
  *
  * File: a head line "dyno-choices 2 <hash of the rest, hex>", a line with the device key and the
- * kernels' hash, then a line per choice (key, label and microseconds) and per refused variant
- * ("!refused", family, variant and reason), tab-separated.  A file that is not whole, or of another
+ * kernels' hash, then a line per choice (key, label and microseconds), per refused variant
+ * ("!refused", family, variant and reason) and per variant that passed its test ("!passed", family
+ * and tile), tab-separated.  A file that is not whole, or of another
  * device or version, reads as empty: the choices are only a cache. */
 #include "lowering.h"
 #include "file.h"
@@ -13,6 +14,7 @@
 
 #define HEAD    "dyno-choices 2 "
 #define REFUSED "!refused"
+#define PASSED  "!passed"
 
 typedef struct {
   char *label;
@@ -23,6 +25,8 @@ struct _DynoChoices {
   GMutex lock;
   GHashTable *table;   /* key -> Choice */
   GHashTable *refused; /* "family\tvariant" -> why */
+  GHashTable *passed;  /* set of "family\ttile" */
+  gboolean forgot;     /* refusals of the file count no more */
   char *device_key;    /* NULL: not from the disk */
   gboolean by_rule;    /* choices are kept, and not told */
 };
@@ -42,6 +46,7 @@ dyno_choices_new (void)
   g_mutex_init (&choices->lock);
   choices->table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, choice_free);
   choices->refused = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  choices->passed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return choices;
 }
 
@@ -52,6 +57,7 @@ dyno_choices_free (DynoChoices *choices)
     return;
   g_hash_table_unref (choices->table);
   g_hash_table_unref (choices->refused);
+  g_hash_table_unref (choices->passed);
   g_mutex_clear (&choices->lock);
   g_free (choices->device_key);
   g_free (choices);
@@ -159,7 +165,26 @@ dyno_choices_forget_refusals (DynoChoices *choices)
 {
   g_mutex_lock (&choices->lock);
   g_hash_table_remove_all (choices->refused);
+  choices->forgot = TRUE;
   g_mutex_unlock (&choices->lock);
+}
+
+void
+dyno_choices_pass (DynoChoices *choices, const char *key, const char *label)
+{
+  g_mutex_lock (&choices->lock);
+  g_hash_table_add (choices->passed, refusal_key (key, label, dyno_choice_tile_length (label)));
+  g_mutex_unlock (&choices->lock);
+}
+
+gboolean
+dyno_choices_has_passed (DynoChoices *choices, const char *key, const char *label)
+{
+  g_autofree char *tile = refusal_key (key, label, dyno_choice_tile_length (label));
+  g_mutex_lock (&choices->lock);
+  gboolean passed = g_hash_table_contains (choices->passed, tile);
+  g_mutex_unlock (&choices->lock);
+  return passed;
 }
 
 /* Files ---------------------------------------------------------------------------------------- */
@@ -176,11 +201,16 @@ choices_path (const char *device_key)
   return g_build_filename (folder, name, NULL);
 }
 
-/* One line; FALSE when it is neither key, label and time nor a refused variant. */
+/* One line; FALSE when it is neither key, label and time nor what is known of a variant. */
 static gboolean
 parse_line (DynoChoices *choices, const char *line)
 {
   g_auto (GStrv) fields = g_strsplit (line, "\t", -1);
+  if (g_strv_length (fields) == 3 && g_str_equal (fields[0], PASSED))
+    {
+      dyno_choices_pass (choices, fields[1], fields[2]);
+      return TRUE;
+    }
   if (g_strv_length (fields) == 4 && g_str_equal (fields[0], REFUSED))
     {
       dyno_choices_refuse (choices, fields[1], fields[2], fields[3]);
@@ -239,6 +269,7 @@ dyno_choices_load (const char *device_key)
       g_info ("%s is not a file of choices of this device; measuring anew", path);
       g_hash_table_remove_all (choices->table);
       g_hash_table_remove_all (choices->refused);
+      g_hash_table_remove_all (choices->passed);
     }
   return choices;
 }
@@ -250,6 +281,23 @@ sorted_keys (GHashTable *table)
   return g_list_sort (g_hash_table_get_keys (table), (GCompareFunc) strcmp);
 }
 
+/* What another program has written meanwhile about variants.  Under the lock of the first. */
+static void
+take_verdicts (DynoChoices *choices, const DynoChoices *others)
+{
+  GHashTableIter iter;
+  gpointer key, why;
+
+  g_hash_table_iter_init (&iter, others->passed);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    g_hash_table_add (choices->passed, g_strdup (key));
+  if (choices->forgot)
+    return;
+  g_hash_table_iter_init (&iter, others->refused);
+  while (g_hash_table_iter_next (&iter, &key, &why))
+    g_hash_table_replace (choices->refused, g_strdup (key), g_strdup (why));
+}
+
 gboolean
 dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
 {
@@ -259,8 +307,11 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   g_autofree char *line = key_line (device_key);
   g_autoptr (GString) body = g_string_new (line);
   g_string_append_c (body, '\n');
+  g_autoptr (DynoChoices) others = dyno_choices_load (device_key);
   g_mutex_lock (&choices->lock);
-  g_autoptr (GList) keys = sorted_keys (choices->table), refused = sorted_keys (choices->refused);
+  take_verdicts (choices, others);
+  g_autoptr (GList) keys = sorted_keys (choices->table), refused = sorted_keys (choices->refused),
+                    passed = sorted_keys (choices->passed);
   for (GList *l = keys; l; l = l->next)
     {
       const Choice *choice = g_hash_table_lookup (choices->table, l->data);
@@ -271,6 +322,8 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   for (GList *l = refused; l; l = l->next)
     g_string_append_printf (body, REFUSED "\t%s\t%s\n", (const char *) l->data,
                             (const char *) g_hash_table_lookup (choices->refused, l->data));
+  for (GList *l = passed; l; l = l->next)
+    g_string_append_printf (body, PASSED "\t%s\n", (const char *) l->data);
   g_mutex_unlock (&choices->lock);
   g_autofree char *text =
       g_strdup_printf (HEAD "%016" G_GINT64_MODIFIER "x\n%s",

@@ -147,6 +147,9 @@ gboolean dyno_choices_refuse (DynoChoices *choices, const char *key, const char 
 char *dyno_choices_get_refusal (DynoChoices *choices, const char *key, const char *label);
 guint dyno_choices_count_refusals (DynoChoices *choices);
 void dyno_choices_forget_refusals (DynoChoices *choices);
+/* Tiles that computed rightly on this device, as its self-test saw; kept as refusals are. */
+void dyno_choices_pass (DynoChoices *choices, const char *key, const char *label);
+gboolean dyno_choices_has_passed (DynoChoices *choices, const char *key, const char *label);
 
 /* Every (node, key, labels) that a lowering came across, for the autotuner. */
 typedef struct {

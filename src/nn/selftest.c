@@ -15,6 +15,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Normalised mean squared error: rounding at the end, and the order of sums. */
+#define TOLERANCE_HALF   5e-6
+#define TOLERANCE_SINGLE 1e-7
+
 typedef struct {
   guint32 n, h, w, c, k, kernel, stride, pad;
   guint32 groups; /* 1, or as many as channels */
@@ -237,6 +241,19 @@ weight_error (DynoProgram *program, const Trial *t, double *nmse, GError **error
   return TRUE;
 }
 
+/* NaN in every activation: what is never written shows. */
+static gboolean
+poison (DynoMemory *memory, GError **error)
+{
+  g_autoptr (GPtrArray) arena = dyno_memory_list_arena (memory);
+
+  for (guint i = 0; i < arena->len; i++)
+    if (!dyno_buffer_fill (arena->pdata[i], 0, dyno_buffer_get_size (arena->pdata[i]), 0xffffffffu,
+                           error))
+      return FALSE;
+  return TRUE;
+}
+
 /* Runs a trial and gives the errors of the three passes. */
 static gboolean
 run (DynoDevice *device, Trial *t, DynoChoices *choices, double errors[DYNO_CONV2D_N_PASSES],
@@ -254,12 +271,8 @@ run (DynoDevice *device, Trial *t, DynoChoices *choices, double errors[DYNO_CONV
       || !dyno_build_record (build, device, 1u << DYNO_COMMAND_FULL, NULL, error))
     return FALSE;
   program = dyno_build_get_program (build);
-  g_autoptr (GPtrArray) arena = dyno_memory_list_arena (dyno_build_get_memory (build));
-  for (guint i = 0; i < arena->len; i++)
-    if (!dyno_buffer_fill (arena->pdata[i], 0, dyno_buffer_get_size (arena->pdata[i]), 0xffffffffu,
-                           error))
-      return FALSE;
-  return dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
+  return poison (dyno_build_get_memory (build), error)
+         && dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
          && write_activation (program, t->input, t->x, error)
          && write_activation (program, t->seed, t->dy, error)
          && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value, error)
@@ -330,7 +343,7 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
   report_passes ((DynoVariantReport){ .name = label,
                                       .half = half,
                                       .usable = TRUE,
-                                      .tolerance = half ? 5e-6 : 1e-7,
+                                      .tolerance = half ? TOLERANCE_HALF : TOLERANCE_SINGLE,
                                       .fault = fault },
                  errors, func, data, n_failed);
   return TRUE;
@@ -365,6 +378,166 @@ test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointe
     if (!test_kind (device, &kinds[i], half, func, data, n_failed, error))
       return FALSE;
   return TRUE;
+}
+
+/* One variant in one pass ---------------------------------------------------------------------- */
+
+struct _DynoVariantTest {
+  Trial trial;
+  DynoConv2dPass pass;
+  DynoBuild *build; /* of the pass alone */
+  char *key, *variant;
+};
+
+/* The pass that a choice's key names; FALSE: it is none of a convolution. */
+static gboolean
+read_key (const char *key, DynoConv2dPass *pass, gboolean *half)
+{
+  for (guint p = 0; p < DYNO_CONV2D_N_PASSES; p++)
+    {
+      g_autofree char *begin = g_strdup_printf ("conv2d.%s ", dyno_conv2d_pass_name (p));
+      *pass = p;
+      if (g_str_has_prefix (key, begin))
+        {
+          *half = g_str_has_prefix (key + strlen (begin), "f16");
+          return TRUE;
+        }
+    }
+  return FALSE;
+}
+
+/* The node of the pass planned with this tile; NULL without an error: the tile cannot make this
+ * shape. */
+static DynoBuild *
+plan_pass (Trial *t, const DynoDeviceInfo *info, const char *key, const char *tile, GError **error)
+{
+  g_autoptr (DynoLowering) whole = dyno_lowering_new (t->graph, info, NULL, error);
+  gsize family = dyno_choice_family_length (key), length = strlen (tile);
+
+  if (!whole)
+    return NULL;
+  GPtrArray *points = dyno_lowering_get_choice_points (whole);
+  for (guint i = 0; i < points->len; i++)
+    {
+      const DynoChoicePoint *point = g_ptr_array_index (points, i);
+      if (dyno_choice_family_length (point->key) != family
+          || strncmp (point->key, key, family) != 0)
+        continue;
+      for (guint l = 0; point->labels[l]; l++)
+        if (dyno_choice_tile_length (point->labels[l]) == length
+            && strncmp (point->labels[l], tile, length) == 0)
+          {
+            g_autoptr (DynoChoices) choices = dyno_choices_new ();
+            g_autoptr (DynoBuild) build = dyno_build_new_graph (t->graph);
+            DynoBuildParams params = {
+              .info = info, .choices = choices, .node = point->node, .flags = DYNO_PLAN_NO_ALIAS
+            };
+            dyno_choices_set (choices, point->key, point->labels[l], 0);
+            return dyno_build_plan (build, &params, error) ? g_steal_pointer (&build) : NULL;
+          }
+    }
+  return NULL;
+}
+
+DynoVariantTest *
+dyno_variant_test_new (const DynoDeviceInfo *info, const char *key, const char *label,
+                       GError **error)
+{
+  /* Borders and channels that fill no tile first; then what serves tiles for few channels. */
+  static const guint order[] = { 1, 3, 4, 0, 2 };
+  g_autoptr (DynoVariantTest) test = g_new0 (DynoVariantTest, 1);
+  g_autoptr (GError) problem = NULL;
+  gboolean half;
+
+  if (!read_key (key, &test->pass, &half))
+    return NULL;
+  test->key = g_strdup (key);
+  test->variant = g_strndup (label, dyno_choice_tile_length (label));
+  for (guint i = 0; i < G_N_ELEMENTS (order) && !test->build && !problem; i++)
+    {
+      trial_clear (&test->trial);
+      if (trial_init (&test->trial, &TILED->cases[order[i]], half, &problem))
+        test->build = plan_pass (&test->trial, info, key, test->variant, &problem);
+    }
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  if (!test->build)
+    return NULL;
+  return g_steal_pointer (&test);
+}
+
+void
+dyno_variant_test_free (DynoVariantTest *test)
+{
+  if (!test)
+    return;
+  dyno_build_free (test->build);
+  trial_clear (&test->trial);
+  g_free (test->key);
+  g_free (test->variant);
+  g_free (test);
+}
+
+DynoLowering *
+dyno_variant_test_get_lowering (DynoVariantTest *test)
+{
+  return dyno_build_get_lowering (test->build);
+}
+
+const char *
+dyno_variant_test_get_key (DynoVariantTest *test)
+{
+  return test->key;
+}
+
+const char *
+dyno_variant_test_get_variant (DynoVariantTest *test)
+{
+  return test->variant;
+}
+
+static gboolean
+write_operands (DynoVariantTest *test, DynoProgram *program, GError **error)
+{
+  Trial *t = &test->trial;
+  const float *weight = t->weight;
+
+  return (test->pass == DYNO_CONV2D_WGRAD
+          || dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error))
+         && (test->pass == DYNO_CONV2D_DGRAD || write_activation (program, t->input, t->x, error))
+         && (test->pass == DYNO_CONV2D_FORWARD
+             || write_activation (program, t->seed, t->dy, error));
+}
+
+static gboolean
+read_error (DynoVariantTest *test, DynoProgram *program, double *nmse, GError **error)
+{
+  Trial *t = &test->trial;
+
+  if (test->pass == DYNO_CONV2D_WGRAD)
+    return weight_error (program, t, nmse, error);
+  if (test->pass == DYNO_CONV2D_DGRAD)
+    return activation_error (program, t->input->gradient, t->dx_want, nmse, error);
+  return activation_error (program, t->output, t->y_want, nmse, error);
+}
+
+gboolean
+dyno_variant_test_run (DynoVariantTest *test, DynoDevice *device, double *nmse, double *tolerance,
+                       GError **error)
+{
+  guint64 timeline_value;
+  DynoProgram *program;
+
+  *tolerance = test->trial.half ? TOLERANCE_HALF : TOLERANCE_SINGLE;
+  if (!dyno_build_allocate (device, &test->build, 1, error)
+      || !dyno_build_record (test->build, device, 1u << DYNO_COMMAND_FULL, NULL, error))
+    return FALSE;
+  program = dyno_build_get_program (test->build);
+  return poison (dyno_build_get_memory (test->build), error)
+         && write_operands (test, program, error)
+         && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value, error)
+         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
+         && read_error (test, program, nmse, error);
 }
 
 /* Compiling ------------------------------------------------------------------------------------ */

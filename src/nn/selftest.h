@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel variants of the matrix ops, as a list and as a test of each on the device at hand. */
 #pragma once
-#include "kernel.h"
+#include "lowering.h"
 
 G_BEGIN_DECLS
 
@@ -38,5 +38,25 @@ gboolean dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpoint
  * those of dyno_memory_new and dyno_program_new but SHADER, which is a failed variant. */
 gboolean dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data,
                                  guint *n_failed, GError **error);
+
+/* The test of one variant in one pass, at one small shape: what a start has time for. */
+typedef struct _DynoVariantTest DynoVariantTest;
+
+/* Of a label that dyno_lowering_choose gave for a key; needs no device.  NULL without an error:
+ * there is no test for it.  Errors: those of dyno_lowering_new. */
+DynoVariantTest *dyno_variant_test_new (const DynoDeviceInfo *info, const char *key,
+                                        const char *label, GError **error);
+void dyno_variant_test_free (DynoVariantTest *test);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoVariantTest, dyno_variant_test_free)
+
+/* Whose kernels it takes, to compile them with others; the test's. */
+DynoLowering *dyno_variant_test_get_lowering (DynoVariantTest *test);
+const char *dyno_variant_test_get_key (DynoVariantTest *test);
+const char *dyno_variant_test_get_variant (DynoVariantTest *test); /* the label's tile */
+
+/* *nmse against a double convolution on the host (NaN: an element was never written); it passed
+ * where that is at most *tolerance.  Errors: those of dyno_memory_new and dyno_program_new. */
+gboolean dyno_variant_test_run (DynoVariantTest *test, DynoDevice *device, double *nmse,
+                                double *tolerance, GError **error);
 
 G_END_DECLS

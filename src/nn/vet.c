@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Vetting: kernels are compiled before memory is planned, since another variant needs other
- * workspaces.
+ * workspaces; and a variant that this device was never seen to compute rightly with is tested.
  *
+ * Tests are of a tile in one pass and precision, at one small shape, and compiled beside the
+ * network's kernels; what passed is kept, so that the next start compiles no more than its own.
+ * One that finds no memory is made at a later start.
  * A kernel that fails refuses the tile it was made for, in all shapes of its family; one that only
  * comes with a label (the sums of a split product's parts) refuses that label.  A kernel without
  * variants is the graph's end. */
 #include "vet.h"
 #include "nn-error.h"
+#include "selftest.h"
+#include <string.h>
 
 /* The different kernels of a lowering, and what became of them. */
 typedef struct {
@@ -16,12 +21,10 @@ typedef struct {
 } Kernels;
 
 static void
-kernels_init (Kernels *kernels, DynoLowering *lowering)
+kernels_add (Kernels *kernels, DynoLowering *lowering)
 {
   GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
 
-  kernels->specs = g_ptr_array_new ();
-  kernels->places = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
   for (guint i = 0; i < dispatches->len; i++)
     {
       DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
@@ -32,7 +35,27 @@ kernels_init (Kernels *kernels, DynoLowering *lowering)
       g_hash_table_insert (kernels->places, &dispatch->spec,
                            GUINT_TO_POINTER (kernels->specs->len));
     }
+}
+
+/* Of the lowering, and of the tests (DynoVariantTest; may be NULL). */
+static void
+kernels_init (Kernels *kernels, DynoLowering *lowering, GPtrArray *tests)
+{
+  kernels->specs = g_ptr_array_new ();
+  kernels->places = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
+  kernels_add (kernels, lowering);
+  for (guint i = 0; tests && i < tests->len; i++)
+    kernels_add (kernels, dyno_variant_test_get_lowering (g_ptr_array_index (tests, i)));
   kernels->problems = g_new0 (GError *, kernels->specs->len + 1);
+}
+
+/* Why a dispatch's kernel was not made; NULL: it was. */
+static const GError *
+kernels_get_problem (const Kernels *kernels, const DynoDispatch *dispatch)
+{
+  guint place = GPOINTER_TO_UINT (g_hash_table_lookup (kernels->places, &dispatch->spec));
+
+  return kernels->problems[place - 1];
 }
 
 static void
@@ -47,30 +70,159 @@ kernels_clear (Kernels *kernels)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Kernels, kernels_clear)
 
 static void
-refuse (DynoChoices *choices, const DynoChoicePoint *point, gboolean is_variant, const char *why,
+refuse (DynoChoices *choices, const char *key, const char *variant, const char *why,
         const DynoVetWatch *watch)
 {
-  const char *label = point->labels[point->chosen];
-  g_autofree char *variant =
-      g_strndup (label, is_variant ? dyno_choice_tile_length (label) : strlen (label));
-  g_autofree char *name = g_strdup_printf ("%.*s %s", (int) dyno_choice_family_length (point->key),
-                                           point->key, variant);
+  g_autofree char *name =
+      g_strdup_printf ("%.*s %s", (int) dyno_choice_family_length (key), key, variant);
 
-  if (dyno_choices_refuse (choices, point->key, variant, why) && watch->refused)
+  if (dyno_choices_refuse (choices, key, variant, why) && watch->refused)
     watch->refused (name, why, watch->data);
 }
 
-gboolean
-dyno_vet_compile (DynoDevice *device, DynoLowering *lowering, DynoChoices *choices,
-                  const DynoVetWatch *watch, GCancellable *cancellable, gboolean *again,
-                  GError **error)
+static void
+refuse_dispatch (DynoChoices *choices, const DynoChoicePoint *point, const DynoDispatch *dispatch,
+                 const char *why, const DynoVetWatch *watch)
+{
+  const char *label = point->labels[point->chosen];
+  g_autofree char *variant =
+      g_strndup (label, dispatch->is_variant ? dyno_choice_tile_length (label) : strlen (label));
+
+  refuse (choices, point->key, variant, why, watch);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+/* A CPU's compiler takes longer for the tests' kernels than for a small network's, and is no
+ * graphics driver: its variants are tested only where DYNO_SELF_TEST is 1; 0: none are. */
+static gboolean
+wants_tests (const DynoDeviceInfo *info)
+{
+  const char *wish = g_getenv ("DYNO_SELF_TEST");
+
+  return wish ? g_str_equal (wish, "1") : info->type != DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
+/* Of the chosen variants that no test is known of, each once. */
+static GPtrArray *
+make_tests (DynoLowering *lowering, DynoChoices *choices, GError **error)
+{
+  GPtrArray *points = dyno_lowering_get_choice_points (lowering);
+  g_autoptr (GPtrArray) tests =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_variant_test_free);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < points->len && wants_tests (dyno_lowering_get_info (lowering)); i++)
+    {
+      const DynoChoicePoint *point = g_ptr_array_index (points, i);
+      const char *label = point->labels[point->chosen];
+      g_autoptr (GError) problem = NULL;
+      DynoVariantTest *test;
+
+      if (dyno_choices_has_passed (choices, point->key, label)
+          || !g_hash_table_add (
+              seen, g_strdup_printf ("%.*s\t%.*s", (int) dyno_choice_family_length (point->key),
+                                     point->key, (int) dyno_choice_tile_length (label), label)))
+        continue;
+      test = dyno_variant_test_new (dyno_lowering_get_info (lowering), point->key, label, &problem);
+      if (problem)
+        {
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return NULL;
+        }
+      if (test)
+        g_ptr_array_add (tests, test);
+    }
+  return g_steal_pointer (&tests);
+}
+
+/* Why the test's own kernels were not made; NULL: they were. */
+static const GError *
+find_problem (const Kernels *kernels, DynoVariantTest *test)
+{
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (dyno_variant_test_get_lowering (test));
+  const GError *problem = NULL;
+
+  for (guint i = 0; i < dispatches->len && !problem; i++)
+    problem = kernels_get_problem (kernels, g_ptr_array_index (dispatches, i));
+  return problem;
+}
+
+static gboolean
+is_memory (const GError *problem)
+{
+  return g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+         || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
+}
+
+/* FALSE: the device is in trouble. */
+static gboolean
+run_test (DynoDevice *device, DynoVariantTest *test, DynoChoices *choices,
+          const DynoVetWatch *watch, gboolean *again, GError **error)
+{
+  const char *key = dyno_variant_test_get_key (test),
+             *variant = dyno_variant_test_get_variant (test);
+  g_autoptr (GError) problem = NULL;
+  double nmse, tolerance;
+
+  if (!dyno_variant_test_run (test, device, &nmse, &tolerance, &problem))
+    {
+      if (is_memory (problem))
+        {
+          g_info ("%s is not tested: %s", variant, problem->message);
+          return TRUE;
+        }
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  if (nmse <= tolerance) /* NaN is wrong */
+    {
+      g_debug ("%s of %s computes rightly (NMSE %.2g)", variant, key, nmse);
+      dyno_choices_pass (choices, key, variant);
+      return TRUE;
+    }
+  g_autofree char *why = g_strdup_printf ("its self-test on %s gave wrong numbers (NMSE %.2g, at "
+                                          "most %.2g is right); update the driver",
+                                          dyno_device_get_info (device)->name, nmse, tolerance);
+  refuse (choices, key, variant, why, watch);
+  *again = TRUE;
+  return TRUE;
+}
+
+static gboolean
+run_tests (DynoDevice *device, const Kernels *kernels, GPtrArray *tests, DynoChoices *choices,
+           const DynoVetWatch *watch, gboolean *again, GError **error)
+{
+  for (guint i = 0; i < tests->len; i++)
+    {
+      DynoVariantTest *test = g_ptr_array_index (tests, i);
+      const GError *problem = find_problem (kernels, test);
+
+      if (problem)
+        {
+          refuse (choices, dyno_variant_test_get_key (test), dyno_variant_test_get_variant (test),
+                  problem->message, watch);
+          *again = TRUE;
+        }
+      else if (!run_test (device, test, choices, watch, again, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* --- compiling -------------------------------------------------------------------------------- */
+
+/* tests may be NULL: none are made.  *again: something was refused. */
+static gboolean
+vet (DynoDevice *device, DynoLowering *lowering, GPtrArray *tests, DynoChoices *choices,
+     const DynoVetWatch *watch, GCancellable *cancellable, gboolean *again, GError **error)
 {
   GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering),
             *points = dyno_lowering_get_choice_points (lowering);
   g_auto (Kernels) kernels = { 0 };
 
   *again = FALSE;
-  kernels_init (&kernels, lowering);
+  kernels_init (&kernels, lowering, tests);
   if (!dyno_kernel_try_many (device, (const DynoKernelSpec *const *) kernels.specs->pdata,
                              kernels.specs->len, kernels.problems, watch->progress, watch->data,
                              cancellable, error))
@@ -78,8 +230,7 @@ dyno_vet_compile (DynoDevice *device, DynoLowering *lowering, DynoChoices *choic
   for (guint i = 0; i < dispatches->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
-      guint place = GPOINTER_TO_UINT (g_hash_table_lookup (kernels.places, &dispatch->spec));
-      const GError *problem = kernels.problems[place - 1];
+      const GError *problem = kernels_get_problem (&kernels, dispatch);
 
       if (!problem)
         continue;
@@ -88,11 +239,19 @@ dyno_vet_compile (DynoDevice *device, DynoLowering *lowering, DynoChoices *choic
           g_propagate_error (error, g_error_copy (problem));
           return FALSE;
         }
-      refuse (choices, g_ptr_array_index (points, dispatch->choice - 1), dispatch->is_variant,
-              problem->message, watch);
+      refuse_dispatch (choices, g_ptr_array_index (points, dispatch->choice - 1), dispatch,
+                       problem->message, watch);
       *again = TRUE;
     }
-  return TRUE;
+  return !tests || run_tests (device, &kernels, tests, choices, watch, again, error);
+}
+
+gboolean
+dyno_vet_compile (DynoDevice *device, DynoLowering *lowering, DynoChoices *choices,
+                  const DynoVetWatch *watch, GCancellable *cancellable, gboolean *again,
+                  GError **error)
+{
+  return vet (device, lowering, NULL, choices, watch, cancellable, again, error);
 }
 
 DynoLowering *
@@ -104,12 +263,16 @@ dyno_vet_lower (DynoDevice *device, DynoGraph *graph, DynoChoices *choices,
       g_autoptr (GError) problem = NULL;
       g_autoptr (DynoLowering) lowering =
           dyno_lowering_new (graph, dyno_device_get_info (device), choices, &problem);
+      g_autoptr (GPtrArray) tests = lowering ? make_tests (lowering, choices, &problem) : NULL;
       gboolean again = FALSE;
 
-      if (lowering
-          && dyno_vet_compile (device, lowering, choices, watch, cancellable, &again, &problem)
+      if (tests && vet (device, lowering, tests, choices, watch, cancellable, &again, &problem)
           && !again)
-        return g_steal_pointer (&lowering);
+        {
+          if (tests->len > 0)
+            dyno_choices_keep (choices);
+          return g_steal_pointer (&lowering);
+        }
       if (!problem)
         {
           dyno_choices_keep (choices);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering with kernels that the device can make: a variant that fails is refused, and the next one
- * taken. */
+/* Lowering with kernels that the device can make and computes rightly with: a variant that fails is
+ * refused, and the next one taken. */
 #pragma once
 #include "lowering.h"
 
@@ -21,10 +21,12 @@ gboolean dyno_vet_compile (DynoDevice *device, DynoLowering *lowering, DynoChoic
                            const DynoVetWatch *watch, GCancellable *cancellable, gboolean *again,
                            GError **error);
 
-/* As dyno_lowering_new with every kernel compiled.  What is refused goes into choices and from
- * there to the disk where they were loaded from it.  Where no variant of a choice is left, all that
- * was refused is forgotten, so that a later start tries again.
- * Errors: those of dyno_lowering_new and dyno_kernel_get_many; KERNEL: no variant is left. */
+/* As dyno_lowering_new with every kernel compiled, and each variant tested that is chosen for the
+ * first time on this device (on a CPU only with DYNO_SELF_TEST=1).  What is refused goes into
+ * choices and from there to the disk where they were loaded from it.  Where no variant of a choice
+ * is left, all that was refused is forgotten, so that a later start tries again.
+ * Errors: those of dyno_lowering_new, dyno_kernel_get_many and of submitting; KERNEL: no variant is
+ * left. */
 DynoLowering *dyno_vet_lower (DynoDevice *device, DynoGraph *graph, DynoChoices *choices,
                               const DynoVetWatch *watch, GCancellable *cancellable, GError **error);
 

@@ -181,11 +181,12 @@ static gboolean
 tune_network (DynoEngine *engine, DynoMode mode, gint64 deadline_us, Progress *progress,
               GCancellable *cancellable, GError **error)
 {
+  DynoVetWatch watch = { on_refused, NULL, progress };
   double seconds = (double) (deadline_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
   g_autoptr (DynoBuild) build = new_build (engine, mode, error);
 
   return build
-         && dyno_build_tune (build, engine->device, engine->choices, MAX (seconds, 1e-3),
+         && dyno_build_tune (build, engine->device, engine->choices, &watch, MAX (seconds, 1e-3),
                              on_progress, progress, cancellable, error)
          && dyno_autotune_settle (engine->device, dyno_build_get_graph (build), engine->choices,
                                   error);

@@ -142,6 +142,46 @@ test_each_pipeline (void)
   forget_choices ();
 }
 
+/* Kernels of a CPU's tiles, which have workgroups of 8 (and many constants), that compute nothing:
+ * the self-test finds them before they are used, others take their place, and that is remembered.
+ * Without the fault a start tests once. */
+static void
+test_wrong_results (void)
+{
+  g_auto (TestRun) whole = { 0 };
+  g_auto (TestRun) warm = { 0 };
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) again = { 0 };
+  guint64 cold_submits, n_kernels;
+
+  g_setenv ("DYNO_SELF_TEST", "1", TRUE);
+  set_faults ("");
+  forget_choices ();
+  train (&whole);
+  cold_submits = count_calls ("submits");
+  n_kernels = count_calls ("pipelines");
+  train (&warm);
+  assert_near (&warm, &whole);
+  g_assert_cmpuint (count_calls ("submits"), <, cold_submits);
+  g_assert_cmpuint (count_calls ("pipelines"), <, n_kernels);
+
+  forget_choices ();
+  fault ("%s", "idle-size=8,idle-constant=8");
+  train (&run);
+  assert_near (&run, &whole);
+  g_assert_cmpuint (count_warnings (&run, "is not used here"), >=, 3);
+  g_assert_cmpuint (count_warnings (&run, "self-test"), ==,
+                    count_warnings (&run, "is not used here"));
+  g_assert_true (test_has_warning (&run, "conv2d.wgrad f32 lanes"));
+  fault ("%s", "idle-size=8,idle-constant=8");
+  train (&again);
+  assert_near (&again, &whole);
+  g_assert_cmpuint (count_warnings (&again, "is not used here"), ==, 0);
+  g_unsetenv ("DYNO_SELF_TEST");
+  set_faults ("");
+  forget_choices ();
+}
+
 static void
 count_refused (const char *variant, const char *why, gpointer data)
 {
@@ -225,6 +265,7 @@ main (int argc, char **argv)
   g_assert_true (g_module_symbol (module, "dyno_faults_set", (gpointer *) &set_faults));
   g_assert_true (g_module_symbol (module, "dyno_faults_count", (gpointer *) &count_calls));
   g_test_add_func ("/faults/kernels/one-that-fails-is-replaced", test_each_pipeline);
+  g_test_add_func ("/faults/kernels/one-that-computes-wrongly-is-replaced", test_wrong_results);
   g_test_add_func ("/faults/kernels/none-left-is-an-error", test_none_left);
   code = g_test_run ();
   test_remove_tree (g_getenv ("XDG_CACHE_HOME"));

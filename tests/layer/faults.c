@@ -18,6 +18,8 @@
  *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
  *   pipelines=N     the N-th and all that follow
+ *   idle-size=X     shaders with a workgroup of X x 1 x 1 do nothing: what they should compute is wrong
+ *   idle-constant=N those of them only that have a specialisation constant N
  *   devices=K       the above on the first K devices only (default 1)
  *   fail=CALL       VK_ERROR_OUT_OF_HOST_MEMORY from each vkCreateCommandPool,
  *                   vkAllocateCommandBuffers, vkBeginCommandBuffer, vkBindBufferMemory,
@@ -483,6 +485,80 @@ destroy_command_pool (VkDevice handle, VkCommandPool pool, const VkAllocationCal
   device->DestroyCommandPool (handle, pool, allocator);
 }
 
+/* The workgroup in x of a module's first entry point that is one-dimensional; 0: it has none. */
+static uint32_t
+find_size (const uint32_t *words, size_t n)
+{
+  for (size_t at = 5; at < n && words[at] >> 16; at += words[at] >> 16)
+    if ((words[at] & 0xffff) == 16 /* OpExecutionMode */ && at + 5 < n
+        && words[at + 2] == 17 /* LocalSize */ && words[at + 4] == 1 && words[at + 5] == 1)
+      return words[at + 3];
+  return 0;
+}
+
+static bool
+has_constant (const uint32_t *words, size_t n, uint64_t id)
+{
+  for (size_t at = 5; at < n && words[at] >> 16; at += words[at] >> 16)
+    if ((words[at] & 0xffff) == 71 /* OpDecorate */ && at + 3 < n
+        && words[at + 2] == 1 /* SpecId */ && words[at + 3] == id)
+      return true;
+  return false;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+create_shader_module (VkDevice handle, const VkShaderModuleCreateInfo *info,
+                      const VkAllocationCallbacks *allocator, VkShaderModule *module)
+{
+  Device *device = find_device (handle);
+  uint32_t size = find_size (info->pCode, info->codeSize / 4);
+  /* void main () {} */
+  const uint32_t idle[] = { 0x07230203,
+                            0x00010300,
+                            0,
+                            5,
+                            0, /* version, bound */
+                            2 << 16 | 17,
+                            1, /* OpCapability Shader */
+                            3 << 16 | 14,
+                            0,
+                            1, /* OpMemoryModel */
+                            5 << 16 | 15,
+                            5,
+                            1,
+                            0x6e69616d,
+                            0, /* OpEntryPoint */
+                            6 << 16 | 16,
+                            1,
+                            17,
+                            size,
+                            1,
+                            1,
+                            2 << 16 | 19,
+                            2, /* OpTypeVoid */
+                            3 << 16 | 33,
+                            3,
+                            2, /* OpTypeFunction */
+                            5 << 16 | 54,
+                            2,
+                            1,
+                            0,
+                            3, /* OpFunction */
+                            2 << 16 | 248,
+                            4,
+                            1 << 16 | 253,
+                            1 << 16 | 56 };
+  VkShaderModuleCreateInfo other = *info;
+  bool is_idle;
+
+  other.pCode = idle;
+  other.codeSize = sizeof idle;
+  is_idle = device->faulty && layer_faults.idle_size && layer_faults.idle_size == size
+            && (!layer_faults.idle_constant
+                || has_constant (info->pCode, info->codeSize / 4, layer_faults.idle_constant));
+  return device->CreateShaderModule (handle, is_idle ? &other : info, allocator, module);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count,
                           const VkComputePipelineCreateInfo *infos,
@@ -503,7 +579,7 @@ create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count
   return VK_ERROR_UNKNOWN;
 }
 
-/* Calls that only fail --------------------------------------------------------------------------*/
+/* Calls that only fail ------------------------------------------------------------------------- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL
 allocate_commands (VkDevice handle, const VkCommandBufferAllocateInfo *info,
@@ -573,6 +649,7 @@ static const struct {
   OURS ("vkDestroyBuffer", destroy_buffer),
   OURS ("vkCreateCommandPool", create_command_pool),
   OURS ("vkDestroyCommandPool", destroy_command_pool),
+  OURS ("vkCreateShaderModule", create_shader_module),
   OURS ("vkCreateComputePipelines", create_compute_pipelines),
   OURS ("vkAllocateCommandBuffers", allocate_commands),
   OURS ("vkBeginCommandBuffer", begin_command),

@@ -12,7 +12,7 @@
 
 typedef struct {
   uint64_t lost, hang, memory, memory_limit, limit_from, submit_memory, host, pipeline, pipelines,
-      devices, buffer, shared, invocations;
+      idle_size, idle_constant, devices, buffer, shared, invocations;
   bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
   char fail[64]; /* a call; empty: none */
 } LayerFaults;

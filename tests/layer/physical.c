@@ -47,6 +47,8 @@ take_word (LayerFaults *f, const char *word)
     { "host", &f->host, NULL },
     { "pipeline", &f->pipeline, NULL },
     { "pipelines", &f->pipelines, NULL },
+    { "idle-size", &f->idle_size, NULL },
+    { "idle-constant", &f->idle_constant, NULL },
     { "devices", &f->devices, NULL },
     { "buffer", &f->buffer, NULL },
     { "shared", &f->shared, NULL },
