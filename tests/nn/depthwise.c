@@ -129,7 +129,8 @@ test_matches (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
       {
-        g_auto (Results) got = run (&cases[i], amp, TRUE);
+        Results got = run (&cases[i], amp, TRUE);
+        results_clear (&got);
       }
 }
 
