@@ -230,7 +230,7 @@ test_dead_descriptor_is_opened_again (void)
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDataset) dataset = NULL;
-  float data[4 * 6], out[6];
+  float data[5 * 6], out[6];
   gint64 labels[4] = { 0, 1, 0, 1 };
   gint32 label;
   gpointer fields[] = { out, &label };
