@@ -512,42 +512,21 @@ create_shader_module (VkDevice handle, const VkShaderModuleCreateInfo *info,
 {
   Device *device = find_device (handle);
   uint32_t size = find_size (info->pCode, info->codeSize / 4);
-  /* void main () {} */
-  const uint32_t idle[] = { 0x07230203,
-                            0x00010300,
-                            0,
-                            5,
-                            0, /* version, bound */
-                            2 << 16 | 17,
-                            1, /* OpCapability Shader */
-                            3 << 16 | 14,
-                            0,
-                            1, /* OpMemoryModel */
-                            5 << 16 | 15,
-                            5,
-                            1,
-                            0x6e69616d,
-                            0, /* OpEntryPoint */
-                            6 << 16 | 16,
-                            1,
-                            17,
-                            size,
-                            1,
-                            1,
-                            2 << 16 | 19,
-                            2, /* OpTypeVoid */
-                            3 << 16 | 33,
-                            3,
-                            2, /* OpTypeFunction */
-                            5 << 16 | 54,
-                            2,
-                            1,
-                            0,
-                            3, /* OpFunction */
-                            2 << 16 | 248,
-                            4,
+  /* void main () {}: header, OpCapability Shader, OpMemoryModel, OpEntryPoint, OpExecutionMode,
+   * OpTypeVoid, OpTypeFunction, OpFunction, OpLabel, OpReturn, OpFunctionEnd */
+  /* clang-format off */
+  const uint32_t idle[] = { 0x07230203, 0x00010300, 0, 5, 0,
+                            2 << 16 | 17, 1,
+                            3 << 16 | 14, 0, 1,
+                            5 << 16 | 15, 5, 1, 0x6e69616d, 0,
+                            6 << 16 | 16, 1, 17, size, 1, 1,
+                            2 << 16 | 19, 2,
+                            3 << 16 | 33, 3, 2,
+                            5 << 16 | 54, 2, 1, 0, 3,
+                            2 << 16 | 248, 4,
                             1 << 16 | 253,
                             1 << 16 | 56 };
+  /* clang-format on */
   VkShaderModuleCreateInfo other = *info;
   bool is_idle;
 
@@ -556,7 +535,9 @@ create_shader_module (VkDevice handle, const VkShaderModuleCreateInfo *info,
   is_idle = device->faulty && layer_faults.idle_size && layer_faults.idle_size == size
             && (!layer_faults.idle_constant
                 || has_constant (info->pCode, info->codeSize / 4, layer_faults.idle_constant));
-  return device->CreateShaderModule (handle, is_idle ? &other : info, allocator, module);
+  return layer_fails ("vkCreateShaderModule")
+             ? VK_ERROR_OUT_OF_HOST_MEMORY
+             : device->CreateShaderModule (handle, is_idle ? &other : info, allocator, module);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -615,15 +596,6 @@ map_memory (VkDevice handle, VkDeviceMemory memory, VkDeviceSize offset, VkDevic
              : find_device (handle)->MapMemory (handle, memory, offset, size, flags, data);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL
-create_shader (VkDevice handle, const VkShaderModuleCreateInfo *info,
-               const VkAllocationCallbacks *allocator, VkShaderModule *module)
-{
-  return layer_fails ("vkCreateShaderModule")
-             ? VK_ERROR_OUT_OF_HOST_MEMORY
-             : find_device (handle)->CreateShaderModule (handle, info, allocator, module);
-}
-
 /* The loader's way in -------------------------------------------------------------------------- */
 
 static PFN_vkVoidFunction get_instance_proc (VkInstance instance, const char *name);
@@ -655,7 +627,6 @@ static const struct {
   OURS ("vkBeginCommandBuffer", begin_command),
   OURS ("vkBindBufferMemory", bind_memory),
   OURS ("vkMapMemory", map_memory),
-  OURS ("vkCreateShaderModule", create_shader),
 };
 
 static PFN_vkVoidFunction

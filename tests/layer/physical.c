@@ -315,7 +315,10 @@ get_extensions (VkPhysicalDevice handle, const char *layer, uint32_t *count,
                 VkExtensionProperties *extensions)
 {
   if (layer_fails ("vkEnumerateDeviceExtensionProperties"))
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
+    {
+      *count = 0; /* Mesa's own layer uses it whatever the result */
+      return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
   return layer_instance (handle).EnumerateDeviceExtensionProperties (handle, layer, count,
                                                                      extensions);
 }
