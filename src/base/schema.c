@@ -3,7 +3,6 @@
 #include "schema.h"
 #include "base-error.h"
 #include "checked.h"
-#include "hash.h"
 #include <string.h>
 
 #define MAX_BATCH_BYTES (G_GUINT64_CONSTANT (1) << 40)
@@ -174,32 +173,4 @@ dyno_field_pad (const DynoBatchField *field, gpointer sample, guint32 length)
       ((gint32 *) sample)[i] = (gint32) field->pad;
     else
       ((float *) sample)[i] = (float) field->pad;
-}
-
-static guint64
-hash_field (guint64 hash, const DynoBatchField *field)
-{
-  const DynoNormalisation *n = &field->normalisation;
-  const guint32 facts[] = { field->role,           field->element,
-                            field->n_axes,         field->variable != FALSE,
-                            n->scale_255 != FALSE, n->standardise != FALSE };
-
-  hash = dyno_hash_string (hash, field->name);
-  hash = dyno_hash_string (hash, field->axes);
-  hash = dyno_hash_bytes (hash, facts, sizeof facts);
-  hash = dyno_hash_bytes (hash, field->shape, field->n_axes * sizeof *field->shape);
-  hash = dyno_hash_bytes (hash, &field->pad, sizeof field->pad);
-  hash = dyno_hash_bytes (hash, n->mean, sizeof n->mean);
-  return dyno_hash_bytes (hash, n->deviation, sizeof n->deviation);
-}
-
-guint64
-dyno_schema_hash (guint64 start, const DynoBatchSchema *schema)
-{
-  const guint32 facts[] = { schema->n_fields, schema->generated != FALSE };
-  guint64 hash = dyno_hash_bytes (start, facts, sizeof facts);
-
-  for (guint i = 0; i < schema->n_fields; i++)
-    hash = hash_field (hash, &schema->fields[i]);
-  return hash;
 }

@@ -117,7 +117,4 @@ void dyno_field_pad (const DynoBatchField *field, gpointer sample, guint32 lengt
 
 gboolean dyno_augmentation_is_on (const DynoAugmentation *augmentation);
 
-/* Folds all that distinguishes two schemas into a hash. */
-guint64 dyno_schema_hash (guint64 start, const DynoBatchSchema *schema);
-
 G_END_DECLS

@@ -2,7 +2,6 @@
 /* Batch schemas: sizes, places, pads. */
 #include "schema.h"
 #include "base-error.h"
-#include "hash.h"
 #include <string.h>
 
 static const DynoBatchField sequence = { .name = "sequence",
@@ -94,30 +93,6 @@ test_pad (void)
     g_assert_cmpfloat (values[i], ==, i >= 7 && i < 16 ? -2 : (float) i + 1);
 }
 
-static void
-test_hash (void)
-{
-  const DynoBatchSchema first = dyno_schema_image (DYNO_ELEMENT_U8, 8, 9, 3, 2);
-  guint64 hash = dyno_schema_hash (DYNO_HASH_START, &first);
-
-  for (guint change = 0; change < 10; change++)
-    {
-      DynoBatchSchema other = first;
-      DynoBatchField *field = &other.fields[change == 7];
-
-      field->element += change == 1;
-      field->shape[1] += change == 2;
-      field->n_axes -= change == 3;
-      field->variable = change == 4;
-      field->pad = change == 5;
-      field->normalisation.standardise = change == 6;
-      field->shape[0] += change == 7;
-      field->normalisation.deviation[3] = change == 8;
-      other.generated = change == 9;
-      g_assert_true ((dyno_schema_hash (DYNO_HASH_START, &other) == hash) == (change == 0));
-    }
-}
-
 int
 main (int argc, char **argv)
 {
@@ -126,6 +101,5 @@ main (int argc, char **argv)
   g_test_add_func ("/base/schema/refuses-overflow", test_overflow);
   g_test_add_func ("/base/schema/finds-fields-by-role", test_roles);
   g_test_add_func ("/base/schema/pads-past-the-length", test_pad);
-  g_test_add_func ("/base/schema/hash-sees-every-member", test_hash);
   return g_test_run ();
 }

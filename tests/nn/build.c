@@ -148,6 +148,7 @@ read_logits (DynoBuild *build, gsize *size_bytes)
   DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (build));
   guint8 *bytes = g_malloc (logits->size_bytes);
 
+  g_assert_true (logits->keep); /* nothing that runs later lies over them */
   *size_bytes = logits->size_bytes;
   dyno_program_read_tensor (dyno_build_get_program (build), logits, 0, bytes, *size_bytes, &error);
   g_assert_no_error (error);
@@ -181,6 +182,21 @@ test_predicts (void)
   submit (evaluation, DYNO_COMMAND_FORWARD, 1);
   evaluated = read_logits (evaluation, &size_bytes);
   g_assert_cmpmem (evaluated, size_bytes, after, size_bytes);
+}
+
+/* The memory has what any of the builds wants: here an input, which the first makes itself. */
+static void
+test_memory_serves_all (void)
+{
+  g_autoptr (DynoBuild) training = plan_build (DYNO_MODE_TRAIN, TRUE);
+  g_autoptr (DynoBuild) prediction = plan_build (DYNO_MODE_PREDICT, FALSE);
+  DynoBuild *builds[] = { training, prediction };
+
+  g_assert_cmpuint (dyno_build_get_plan (training)->space_bytes[DYNO_SPACE_INPUT], ==, 0);
+  allocate (builds, G_N_ELEMENTS (builds), 0);
+  write_pixels (prediction);
+  submit (training, DYNO_COMMAND_FULL, 0);
+  submit (prediction, DYNO_COMMAND_FORWARD, 1);
 }
 
 /* Alone, without the spaces that a loss or an optimizer would bring. */
@@ -265,6 +281,7 @@ main (int argc, char **argv)
   g_assert_no_error (error);
   g_test_add_func ("/nn/build/stages-apart-change-no-bit", test_stages_apart);
   g_test_add_func ("/nn/build/prediction-shares-what-was-trained", test_predicts);
+  g_test_add_func ("/nn/build/memory-serves-all-that-share-it", test_memory_serves_all);
   g_test_add_func ("/nn/build/predicts-without-loss-and-labels", test_predicts_alone);
   g_test_add_func ("/nn/build/allocates-what-was-planned-without-a-device",
                    test_plans_without_a_device);
