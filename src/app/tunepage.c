@@ -205,6 +205,7 @@ drain (gpointer data)
         case DYNO_TUNE_EVENT_DONE:
           self->over = TRUE;
           break;
+        case DYNO_TUNE_EVENT_CEILING:
         default:
           break;
         }

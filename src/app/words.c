@@ -113,6 +113,8 @@ dyno_words_outcome (DynoTrialOutcome outcome)
       return _ ("Out of memory");
     case DYNO_TRIAL_DIVERGED:
       return _ ("Diverged");
+    case DYNO_TRIAL_DROPPED:
+      return _ ("Dropped");
     case DYNO_TRIAL_FAILED:
     default:
       return _ ("Failed");

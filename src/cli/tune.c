@@ -83,6 +83,7 @@ print_json (const DynoTuneEvent *event)
       dyno_json_string (&json, "text", event->text);
       dyno_json_double (&json, "fraction", event->fraction);
       break;
+    case DYNO_TUNE_EVENT_CEILING:
     case DYNO_TUNE_EVENT_ERROR:
     case DYNO_TUNE_EVENT_DONE:
     default:
@@ -227,6 +228,7 @@ on_event (Search *search, const DynoTuneEvent *event)
       if (!search->options->json && event->text)
         dyno_progress_show (&search->progress, event->text, event->fraction, "");
       break;
+    case DYNO_TUNE_EVENT_CEILING:
     case DYNO_TUNE_EVENT_DONE:
     default:
       break;

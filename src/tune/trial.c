@@ -5,42 +5,6 @@
 #include "intl.h"
 #include "session.h"
 
-const char *
-dyno_trial_outcome_name (DynoTrialOutcome outcome)
-{
-  static const char *const names[] = { "ok", "does-not-fit", "out-of-memory", "failed",
-                                       "diverged" };
-
-  g_return_val_if_fail ((guint) outcome < G_N_ELEMENTS (names), "failed");
-  return names[outcome];
-}
-
-char *
-dyno_trial_describe (const DynoSettings *s)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  g_string_printf (
-      text, ngettext ("batch %d, %s, %d worker", "batch %d, %s, %d workers", (gulong) s->workers),
-      (int) s->batch_size, s->amp ? "AMP" : "fp32", (int) s->workers);
-  if (s->accumulate != 1)
-    g_string_append_printf (text, _ (", accumulate %d"), (int) s->accumulate);
-  return g_string_free (g_steal_pointer (&text), FALSE);
-}
-
-void
-dyno_trial_clear (DynoTrial *trial)
-{
-  g_clear_pointer (&trial->text, g_free);
-}
-
-void
-dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy)
-{
-  *copy = *trial;
-  copy->text = g_strdup (trial->text);
-}
-
 static DynoJob *
 trial_job (const DynoJob *job, const DynoSettings *settings)
 {

@@ -35,6 +35,8 @@ struct _DynoTune {
   GCancellable *cancellable;
   DynoRing *events;
   GPtrArray *trials; /* DynoTrial*, in order */
+  GMutex mutex;
+  DynoTuneResult *result; /* of the end; under the mutex */
   DynoDeviceInfo device;
   gint64 begin_us;
   guint planned;    /* trials expected, for the progress */
@@ -56,6 +58,8 @@ dyno_tune_event_free (DynoTuneEvent *event)
     return;
   dyno_trial_clear (&event->trial);
   dyno_trial_clear (&event->baseline);
+  dyno_ceiling_clear (&event->ceiling);
+  dyno_tune_result_unref (event->result);
   g_clear_error (&event->error);
   g_free (event->text);
   g_free (event);
@@ -68,6 +72,7 @@ dyno_tune_new (const DynoJob *job, double minutes)
 
   tune->job = dyno_job_copy (job);
   tune->minutes = minutes > 0.0 ? minutes : 3.0;
+  g_mutex_init (&tune->mutex);
   tune->cancellable = g_cancellable_new ();
   tune->events = dyno_ring_new (4096, (GDestroyNotify) dyno_tune_event_free);
   tune->trials = g_ptr_array_new_with_free_func (trial_free);
@@ -316,6 +321,34 @@ prove (DynoTune *tune, const DynoTrial *baseline, const DynoTrial *today)
     }
 }
 
+static DynoTuneResult *
+make_result (DynoTune *tune, const DynoVerdict *v, const char *reason)
+{
+  DynoTuneResult *result = dyno_tune_result_new (tune->job);
+  g_autofree const char **reasons = g_new0 (const char *, 2);
+
+  reasons[0] = reason;
+  for (guint i = 0; i < tune->trials->len; i++)
+    {
+      DynoTrial *copy = g_new0 (DynoTrial, 1);
+
+      dyno_trial_copy (tune->trials->pdata[i], copy);
+      g_ptr_array_add (result->trials, copy);
+    }
+  result->device = g_strdup (tune->device.name);
+  result->n_cores = g_get_num_processors ();
+  result->minutes = tune->minutes;
+  dyno_trial_copy (v->best, &result->best);
+  result->best.settings.epochs = tune->job->settings.epochs;
+  dyno_trial_copy (v->baseline, &result->baseline);
+  if (v->today)
+    dyno_trial_copy (v->today, &result->today);
+  result->proven = v->proven;
+  result->keep_today = v->keep_today;
+  result->reasons = g_strdupv ((char **) reasons);
+  return result;
+}
+
 static void
 tell_best (DynoTune *tune, const DynoVerdict *v)
 {
@@ -333,6 +366,12 @@ tell_best (DynoTune *tune, const DynoVerdict *v)
   event->text = dyno_verdict_explain (v, tune->trials);
   /* What is exported trains for as long as the user wanted. */
   event->trial.settings.epochs = tune->job->settings.epochs;
+  event->result = make_result (tune, v, event->text);
+  event->result->speedup = event->speedup;
+  event->result->gain = event->gain;
+  g_mutex_lock (&tune->mutex);
+  tune->result = dyno_tune_result_ref (event->result);
+  g_mutex_unlock (&tune->mutex);
   tell (tune, event);
 }
 
@@ -505,6 +544,8 @@ dyno_tune_free (DynoTune *tune)
     g_thread_join (tune->thread);
   dyno_ring_free (tune->events);
   g_ptr_array_unref (tune->trials);
+  dyno_tune_result_unref (tune->result);
+  g_mutex_clear (&tune->mutex);
   g_clear_pointer (&tune->dataset, dyno_dataset_unref);
   dyno_job_unref (tune->job);
   g_object_unref (tune->cancellable);
@@ -521,4 +562,15 @@ DynoTuneEvent *
 dyno_tune_pop (DynoTune *tune, gint64 timeout_us)
 {
   return dyno_ring_pop (tune->events, timeout_us);
+}
+
+DynoTuneResult *
+dyno_tune_get_result (DynoTune *tune)
+{
+  DynoTuneResult *result;
+
+  g_mutex_lock (&tune->mutex);
+  result = tune->result ? dyno_tune_result_ref (tune->result) : NULL;
+  g_mutex_unlock (&tune->mutex);
+  return result;
 }

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_TUNE_EVENT_PROGRESS,
+  DYNO_TUNE_EVENT_CEILING,
   DYNO_TUNE_EVENT_TRIAL,
   DYNO_TUNE_EVENT_BEST,
   DYNO_TUNE_EVENT_ERROR,
@@ -21,11 +22,13 @@ typedef enum {
 
 typedef struct {
   DynoTuneEventType type;
+  DynoCeiling ceiling; /* CEILING */
   /* TRIAL; PROGRESS: stage and settings; BEST: the choice, its proof where proven */
   DynoTrial trial;
-  DynoTrial baseline; /* BEST: its proof where there is one; settings as it ran */
-  double speedup;     /* BEST: rate over the base line's; NaN: that one did not work */
-  double gain;        /* BEST: rate over that of today's settings (the job's); NaN: not known */
+  DynoTuneResult *result; /* BEST: all that is known */
+  DynoTrial baseline;     /* BEST: its proof where there is one; settings as it ran */
+  double speedup;         /* BEST: rate over the base line's; NaN: that one did not work */
+  double gain;            /* BEST: rate over that of today's settings (the job's); NaN: not known */
   /* BEST: the choice passed its proof; else the search was stopped, or out of time, before */
   gboolean proven;
   /* BEST: nothing is 3 % faster than today's settings, and the choice is they */
@@ -50,5 +53,8 @@ void dyno_tune_free (DynoTune *tune);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTune, dyno_tune_free)
 DynoTuneEvent *dyno_tune_try_pop (DynoTune *tune);
 DynoTuneEvent *dyno_tune_pop (DynoTune *tune, gint64 timeout_us);
+
+/* What is known by now: a snapshot, the caller's reference.  NULL before the start. */
+DynoTuneResult *dyno_tune_get_result (DynoTune *tune);
 
 G_END_DECLS

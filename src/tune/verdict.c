@@ -134,8 +134,8 @@ dyno_verdict_judge (const GPtrArray *trials, const DynoTrial *baseline, const Dy
 static const char *
 outcome_in_words (DynoTrialOutcome outcome)
 {
-  static const char *const words[] = { N_ ("ok"), N_ ("does not fit"), N_ ("out of memory"),
-                                       N_ ("failed"), N_ ("diverged") };
+  static const char *const words[] = { N_ ("ok"),     N_ ("does not fit"), N_ ("out of memory"),
+                                       N_ ("failed"), N_ ("diverged"),     N_ ("dropped") };
 
   return (guint) outcome < G_N_ELEMENTS (words) ? _ (words[outcome]) : "";
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What a search leaves: ceilings, trials, the curve over the batch size, the best settings and why.
+ * Immutable once it is shared, by reference from any thread; nothing of it needs a device.
+ *
+ * Rates.  samples_per_s of a trial, of the best and of the base line is that of a whole run:
+ * training samples by wall time with validation and ends of epochs in it, which is what a run gets.
+ * train_samples_per_s leaves those out.  A ceiling's rate is that of the loader or of the device
+ * alone.  low and high bound the rate at 95 %. */
+#pragma once
+#include "job.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_TRIAL_OK,
+  DYNO_TRIAL_DOES_NOT_FIT,  /* the planner ruled it out; nothing ran */
+  DYNO_TRIAL_OUT_OF_MEMORY, /* the driver refused */
+  DYNO_TRIAL_FAILED,        /* another error: text says */
+  DYNO_TRIAL_DIVERGED,      /* Inf or NaN loss */
+  DYNO_TRIAL_DROPPED,       /* hopeless after a first look: not measured to the end */
+} DynoTrialOutcome;
+
+/* "ok", "does-not-fit", ...: exact, for files. */
+const char *dyno_trial_outcome_name (DynoTrialOutcome outcome);
+/* "ok", "oom", "failed", "dropped": what --json tells. */
+const char *dyno_trial_outcome_class (DynoTrialOutcome outcome);
+gboolean dyno_trial_outcome_find (const char *name, DynoTrialOutcome *outcome);
+
+typedef struct {
+  guint number;      /* from 1 */
+  const char *stage; /* static: "baseline", "today", "preset", "search", "proof" */
+  DynoSettings settings;
+  DynoTrialOutcome outcome;
+  double samples_per_s; /* of a whole run; 0 unless OK or DROPPED */
+  double low, high;
+  double predicted;                 /* what the model expected; 0: it did not say */
+  double train_samples_per_s;       /* without validation and ends of epochs */
+  double validation_s, epoch_end_s; /* of each epoch, in samples_per_s */
+  double step_ms, wait_data_ms;
+  double outside_cpu;    /* share of all cores that others took meanwhile; NaN: not known */
+  guint64 vram_bytes;    /* allocated */
+  guint64 planned_bytes; /* 0: not planned */
+  guint64 steps;         /* measured */
+  double accuracy_s;     /* to the goal's value; 0: no goal, or not reached */
+  char *text;            /* why not, or NULL */
+} DynoTrial;
+
+/* "batch 16, fp32, 0 workers": for text.  g_free. */
+char *dyno_trial_describe (const DynoSettings *settings);
+void dyno_trial_clear (DynoTrial *trial);
+void dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy);
+
+typedef enum { DYNO_CEILING_LOADER, DYNO_CEILING_GPU } DynoCeilingOf;
+const char *dyno_ceiling_name (DynoCeilingOf of); /* "loader", "gpu" */
+
+/* The loader's: workers, prefetch, cache and image_size of the settings count.  The device's:
+ * batch_size, amp, checkpointing and accumulate. */
+typedef struct {
+  DynoCeilingOf of;
+  DynoSettings settings;
+  DynoTrialOutcome outcome;
+  double samples_per_s, low, high; /* 0 unless OK */
+  double outside_cpu;
+  guint64 vram_bytes, planned_bytes; /* GPU */
+  char *text;                        /* why not, or NULL */
+} DynoCeiling;
+
+void dyno_ceiling_clear (DynoCeiling *ceiling);
+void dyno_ceiling_copy (const DynoCeiling *ceiling, DynoCeiling *copy);
+
+/* Throughput and memory over the batch size, all else as in the best settings. */
+typedef struct {
+  gint64 batch_size;
+  double samples_per_s, low, high; /* 0: it does not fit, or failed */
+  gboolean measured;               /* end to end; else from the model */
+  guint64 vram_bytes;              /* planned, or measured where it was */
+} DynoCurvePoint;
+
+typedef struct {
+  DynoCurvePoint *points; /* by rising batch */
+  guint n;
+  gint64 knee;     /* from here on doubling the batch brings less than 10 %; 0: none */
+  gint64 smallest; /* within 3 % of the fastest: advised */
+  gint64 fastest;
+  gint64 largest; /* that fits; 0: not known */
+  char *text;     /* "128 to 256: +2 % for +71 % memory", or NULL */
+} DynoTuneCurve;
+
+/* What a setting brought on the way from the base line to the best. */
+typedef struct {
+  const char *key; /* static: of the table */
+  char *from, *to;
+  double factor;
+} DynoTuneGain;
+
+typedef enum {
+  DYNO_PRESET_VERDICT_UNKNOWN, /* no preset, or not tried */
+  DYNO_PRESET_VERDICT_HOLDS,
+  DYNO_PRESET_VERDICT_TOO_BIG,
+  DYNO_PRESET_VERDICT_LEAVES_UNUSED, /* the best is faster by PAYS */
+  DYNO_PRESET_VERDICT_FAILED,
+} DynoPresetVerdict;
+
+typedef struct {
+  gatomicrefcount references;
+  const DynoJob *job; /* as it was asked for: its settings are the present ones */
+  char *device;
+  guint n_cores;
+  double minutes, seconds; /* asked for; taken */
+  gboolean stopped;        /* before the search was over */
+
+  GPtrArray *ceilings; /* DynoCeiling */
+  GPtrArray *trials;   /* DynoTrial, in order */
+  DynoTuneCurve curve;
+
+  /* Each with the rate that all its trials give together; stage "" where it is none: */
+  DynoTrial best;
+  DynoTrial baseline;   /* as it ran: a batch of 16 may have been too many */
+  DynoTrial today;      /* the present settings */
+  DynoTrial fastest;    /* the best may be 3 % below it, at a smaller batch */
+  gboolean proven;      /* the best passed its proof */
+  gboolean keep_today;  /* nothing is 3 % faster than the present settings: best is they */
+  double speedup;       /* best over base line; NaN: that one did not work */
+  double gain;          /* best over the present settings; NaN: not known */
+  guint64 margin_bytes; /* of memory that the best leaves of the limit */
+  DynoTuneGain *gains;  /* what each setting brought */
+  guint n_gains;
+  double lr;       /* for the best's batch */
+  char *lr_advice; /* NULL: the batch is the same */
+  DynoPresetVerdict preset_verdict;
+  char *preset_text;  /* NULL: unknown */
+  char *amp_text;     /* NULL: not compared */
+  double outside_cpu; /* the most of any measurement; NaN: not known */
+  char **reasons;     /* sentences, the most important first */
+} DynoTuneResult;
+
+DynoTuneResult *dyno_tune_result_new (const DynoJob *job); /* empty; for the search */
+DynoTuneResult *dyno_tune_result_ref (DynoTuneResult *result);
+void dyno_tune_result_unref (DynoTuneResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneResult, dyno_tune_result_unref)
+gboolean dyno_tune_result_has_best (const DynoTuneResult *result);
+
+G_END_DECLS
