@@ -101,7 +101,7 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
   gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
   DynoRunOutcome outcome;
 
-  if (run->position.step > 0 && !dyno_run_save_last (run, error))
+  if (run->folder_begun && !dyno_run_save_last (run, error))
     return DYNO_RUN_FAILED;
   if (run->position.step != run->tried_step)
     run->tries = 0;

@@ -94,6 +94,7 @@ void
 dyno_run_begin_folder (DynoRun *run)
 {
   g_autoptr (GError) problem = NULL;
+  g_autoptr (GError) unplaced = NULL;
 
   if (!run->dir || run->folder_begun)
     return;
@@ -101,6 +102,9 @@ dyno_run_begin_folder (DynoRun *run)
   dyno_run_folder_begin (run->dir, run->session->metrics, &problem);
   dyno_run_check_log (run, problem);
   dyno_run_write_settings (run);
+  if (!dyno_run_place_best (run, &unplaced))
+    dyno_run_warn (run, _ ("%s; training goes on, and they are tried again at the end"),
+                   unplaced->message);
 }
 
 /* Rows of metrics.csv. */

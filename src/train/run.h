@@ -37,7 +37,8 @@ typedef struct {
   guint64 first_samples;
   /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
   char *checkpoint;
-  char *best_path;  /* the best weights of earlier parts; NULL: none */
+  /* the best weights of earlier parts, where no file of the run's folder has them; NULL: none */
+  char *best_path;
   DynoSaver *saver; /* NULL: nothing is to be saved */
   gboolean save_due;
   gboolean armed;     /* a state was taken whose position is not known yet */
@@ -126,9 +127,11 @@ gboolean dyno_run_save_last (DynoRun *run, GError **error);
 
 /* TRUE: the epoch is the best so far, and the position says so. */
 gboolean dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics);
-/* After a checkpoint was loaded: the best weights beside it go on being the best.  Errors:
- * OUTPUT. */
+/* After a checkpoint was loaded: the best weights beside it go on being the best.  They are placed
+ * in the run's folder when that is begun.  Errors: OUTPUT. */
 gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error);
+/* What was adopted and is not in the run's folder goes there.  Errors: OUTPUT. */
+gboolean dyno_run_place_best (DynoRun *run, GError **error);
 
 /* Weights in the run's folder, and where else they were asked for; last: with those that are on the
  * device.  Errors: OUTPUT, DIVERGED, the device's. */

@@ -184,6 +184,8 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
     }
   if (!better)
     return FALSE;
+  if (run->dir)
+    g_clear_pointer (&run->best_path, g_free); /* the folder's file will be the better one */
   p->best_epoch = metrics->epoch;
   p->best_val_loss = metrics->val_loss;
   g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept",
@@ -256,8 +258,9 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
   g_clear_pointer (&run->best_path, g_free);
   if (run->position.best_epoch > 0 && dyno_checkpoint_owns_weights (beside, run->position.run_id))
     {
-      run->best_path = g_strdup (own ? own : beside);
-      return !own || is_same_file (beside, own) || copy_file (run, beside, own, error);
+      if (!own || !is_same_file (beside, own))
+        run->best_path = g_steal_pointer (&beside);
+      return !run->folder_begun || dyno_run_place_best (run, error);
     }
   if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_EXISTS))
     dyno_run_warn (run,
@@ -266,6 +269,17 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
                    beside);
   run->position.best_epoch = 0; /* the next validation decides anew */
   run->position.best_val_loss = (double) NAN;
+  return TRUE;
+}
+
+gboolean
+dyno_run_place_best (DynoRun *run, GError **error)
+{
+  if (!run->dir || !run->best_path)
+    return TRUE;
+  if (!copy_file (run, run->best_path, dyno_run_folder_get_weights (run->dir), error))
+    return FALSE;
+  g_clear_pointer (&run->best_path, g_free);
   return TRUE;
 }
 
@@ -278,7 +292,9 @@ save_best (DynoRun *run, GError **error)
 
   if (kept)
     return save_to (kept, run, other, error) && save_to (kept, run, own, error);
-  return copy_file (run, own ? own : run->best_path, other, error);
+  /* Before the folder is begun the best weights stay where they are. */
+  return copy_file (run, run->best_path ? run->best_path : own, other, error)
+         && (!run->folder_begun || dyno_run_place_best (run, error));
 }
 
 static gboolean

@@ -498,7 +498,7 @@ run_epochs (Loop *loop, GError **error)
 }
 
 /* A run that fails for want of data, say, keeps what it has learned; the error that ended it stays
- * the one that is told. */
+ * the one that is told.  One that has made no step has learned nothing. */
 static void
 rescue (Loop *loop, const GError *reason)
 {
@@ -508,7 +508,8 @@ rescue (Loop *loop, const GError *reason)
       || g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT)
       || g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
     return;
-  if (!drain (loop, &problem) || !dyno_run_save_last (loop->run, &problem))
+  if (!drain (loop, &problem)
+      || (loop->run->folder_begun && !dyno_run_save_last (loop->run, &problem)))
     g_info ("No checkpoint at the end: %s", problem->message);
 }
 

@@ -721,6 +721,126 @@ test_error_saves (void)
   test_remove_tree (folder);
 }
 
+/* --- before the first step -------------------------------------------------------------------- */
+
+typedef struct {
+  const char *folder, *data; /* data: to be cut off once it is open; NULL: it stays */
+  char *before;
+} Watch;
+
+/* A line per file of a folder: its name and a hash of its bytes. */
+static char *
+contents_of (const char *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  GList *lines = NULL;
+  GString *all = g_string_new (NULL);
+  const char *name;
+
+  while ((name = g_dir_read_name (dir)))
+    {
+      g_autofree char *path = in_folder (folder, name), *bytes = NULL, *sum = NULL;
+      gsize size;
+
+      g_assert_true (g_file_get_contents (path, &bytes, &size, NULL));
+      sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) bytes, size);
+      lines = g_list_insert_sorted (lines, g_strdup_printf ("%s %s\n", name, sum),
+                                    (GCompareFunc) strcmp);
+    }
+  for (GList *l = lines; l; l = l->next)
+    g_string_append (all, l->data);
+  g_list_free_full (lines, g_free);
+  return g_string_free (all, FALSE);
+}
+
+static void
+assert_unchanged (const Watch *watch)
+{
+  g_autofree char *now = contents_of (watch->folder);
+
+  g_assert_cmpstr (now, ==, watch->before);
+}
+
+/* On the session's thread. */
+static void
+watch_folder (DynoEvent *event, gpointer data)
+{
+  const Watch *watch = data;
+
+  if (event->type == DYNO_EVENT_PLAN && watch->data)
+    g_assert_cmpint (truncate (watch->data, 1000), ==, 0);
+  if (event->type == DYNO_EVENT_STATE)
+    assert_unchanged (watch);
+}
+static const DynoObserver folder_watcher = { .event = watch_folder };
+
+/* Resumes and ends before the first step: stopped where it has paused for that, or without data. */
+static void
+check_no_step (const DynoJob *job, Watch *watch)
+{
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
+  gboolean done = FALSE;
+
+  watch->before = contents_of (watch->folder);
+  dyno_session_add_observer (session, &folder_watcher, watch);
+  if (!watch->data)
+    dyno_session_pause (session);
+  dyno_session_start (session);
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 300 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event);
+      g_assert_cmpint (event->type, !=, DYNO_EVENT_STEP);
+      if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED)
+        dyno_session_stop (session, TRUE);
+      if ((done = event->type == DYNO_EVENT_DONE))
+        g_assert_cmpint (event->done.state, ==,
+                         watch->data ? DYNO_SESSION_FAILED : DYNO_SESSION_STOPPED);
+    }
+  assert_unchanged (watch);
+  g_clear_pointer (&watch->before, g_free);
+}
+
+/* A run that goes on from another folder, and does not come to a step, leaves the files in its own
+ * folder as another run left them; one that makes a step has the best weights in its folder. */
+static void
+test_resumed_without_a_step_changes_nothing (void)
+{
+  g_autofree char *folder = test_folder (), *x = in_folder (folder, "X.npy"),
+                  *y = in_folder (folder, "y.npy"), *own = in_folder (folder, "own"),
+                  *others = in_folder (folder, "others"),
+                  *best = in_folder (own, "weights.safetensors"),
+                  *placed = in_folder (others, "weights.safetensors");
+  g_autoptr (DynoJob) job = test_job ("mlp", x), other = NULL;
+  g_auto (TestRun) run = { 0 };
+
+  write_npy (x, "|u1", "128, 8, 8, 3", 128 * 192);
+  write_npy (y, "<i8", "128,", 128 * 8);
+  job->targets = g_strdup (y);
+  test_job_set (job, "epochs=1", "workers=0", NULL);
+  other = dyno_job_copy (job);
+  job->out_dir = g_strdup (own);
+  other->out_dir = g_strdup (others);
+  test_job_set (other, "lr=0.03", NULL);
+  run_once (job);
+  run_once (other);
+
+  test_job_set (job, "epochs=2", "lr=0", "weight_decay=0", NULL);
+  job->resume = g_strdup (own);
+  g_free (g_steal_pointer (&job->out_dir));
+  job->out_dir = g_strdup (others);
+  check_no_step (job, &(Watch){ .folder = others });
+  check_no_step (job, &(Watch){ .folder = others, .data = x });
+
+  write_npy (x, "|u1", "128, 8, 8, 3", 128 * 192);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.best_epoch, ==, 1); /* lr is 0: the second is no better */
+  test_assert_same_file (placed, best);
+  test_remove_tree (folder);
+}
+
 static void
 test_mid_epoch (void)
 {
@@ -793,6 +913,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/best-is-kept", test_best_is_kept);
   g_test_add_func ("/train/weights/best-outlives-divergence", test_best_outlives_divergence);
   g_test_add_func ("/train/weights/best-without-a-folder", test_best_without_folder);
+  g_test_add_func ("/train/checkpoint/resumed-without-a-step-changes-nothing",
+                   test_resumed_without_a_step_changes_nothing);
   g_test_add_func ("/train/weights/best-of-another-run-is-not-adopted",
                    test_best_of_another_run_is_not_adopted);
   g_test_add_func ("/train/weights/mismatch-is-named", test_other_weights_are_named);
