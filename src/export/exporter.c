@@ -83,30 +83,34 @@ dyno_export_head (const DynoExportContext *context)
 }
 
 gboolean
+dyno_export_check_path (const char *path, gboolean force, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  GStatBuf status;
+
+  if (g_lstat (path, &status) != 0)
+    return TRUE;
+  if (S_ISDIR (status.st_mode))
+    {
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+                   "“%s” is a folder; give the name of a file", shown);
+      return FALSE;
+    }
+  if (!force)
+    g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+                 S_ISLNK (status.st_mode)
+                     ? "“%s” is a symbolic link; choose another name, or replace the link by force"
+                     : "“%s” exists; choose another name, or replace it by force",
+                 shown);
+  return force;
+}
+
+gboolean
 dyno_export_file (const DynoExporter *exporter, const DynoExportContext *context, const char *path,
                   gboolean force, GError **error)
 {
-  g_autofree char *text = exporter->write (context), *shown = g_filename_display_name (path);
-  GStatBuf status;
+  g_autofree char *text = exporter->write (context);
 
-  if (g_lstat (path, &status) == 0)
-    {
-      if (S_ISDIR (status.st_mode))
-        {
-          g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
-                       "“%s” is a folder; give the name of a file", shown);
-          return FALSE;
-        }
-      if (!force)
-        {
-          g_set_error (
-              error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
-              S_ISLNK (status.st_mode)
-                  ? "“%s” is a symbolic link; choose another name, or replace the link by force"
-                  : "“%s” exists; choose another name, or replace it by force",
-              shown);
-          return FALSE;
-        }
-    }
-  return dyno_file_write_atomic (path, text, strlen (text), error);
+  return dyno_export_check_path (path, force, error)
+         && dyno_file_write_atomic (path, text, strlen (text), error);
 }

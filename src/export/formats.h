@@ -13,6 +13,10 @@ extern const DynoExporter dyno_exporter_json;
  * SOURCE_DATE_EPOCH. g_strfreev. */
 char **dyno_export_head (const DynoExportContext *context);
 
+/* TRUE: a file may be written at path, where nothing is, or force is asked for and no folder is
+ * there.  Errors: EXISTS. */
+gboolean dyno_export_check_path (const char *path, gboolean force, GError **error);
+
 /* A setting as a member, in its own type. */
 void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,
                                const DynoSettingInfo *info);

@@ -164,9 +164,9 @@ load (GError **error)
   return (DynoCurvesWrite) symbol;
 }
 
-gboolean
-dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
-                              GError **error)
+/* To all of the paths; NULL ends them. */
+static gboolean
+draw (const char *const *paths, DynoMetrics *metrics, guint64 budget_bytes, GError **error)
 {
   DynoCurvesWrite write_curves = load (error);
   g_autoptr (DynoRunView) view = NULL;
@@ -180,5 +180,28 @@ dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics, guint64 
   f.status = dyno_run_view_get_status (view);
   f.series = dyno_run_view_get_series (view);
   add_plots (&f);
-  return write_curves (DYNO_CURVES_VERSION, f.plots, f.n_plots, folder, error);
+  for (guint i = 0; paths[i]; i++)
+    if (!write_curves (DYNO_CURVES_VERSION, f.plots, f.n_plots, paths[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
+                              GError **error)
+{
+  g_autofree char *svg = g_build_filename (folder, "curves.svg", NULL),
+                  *png = g_build_filename (folder, "curves.png", NULL);
+  const char *const paths[] = { svg, png, NULL };
+
+  return draw (paths, metrics, budget_bytes, error);
+}
+
+gboolean
+dyno_run_writer_draw_curves (const char *path, DynoMetrics *metrics, guint64 budget_bytes,
+                             GError **error)
+{
+  const char *const paths[] = { path, NULL };
+
+  return draw (paths, metrics, budget_bytes, error);
 }

@@ -20,6 +20,10 @@ gboolean dyno_run_writer_write_settings (const char *folder, const DynoJob *job,
 gboolean dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics,
                                        guint64 budget_bytes, GError **error);
 
+/* The same plots as one file: .svg, .png or .pdf, by the ending of path. */
+gboolean dyno_run_writer_draw_curves (const char *path, DynoMetrics *metrics, guint64 budget_bytes,
+                                      GError **error);
+
 /* A folder of the run's own below parent, <model>-<data>-<n> with the first n that is free: it is
  * made, which no other process can do at the same time.  parent is made where it is missing.
  * Errors: base's IO and DISK.  g_free. */

@@ -20,6 +20,38 @@ dyno_graph_declare_metrics (DynoGraph *graph, const DynoMetricInfo *metrics, gui
   graph->n_metrics = n;
 }
 
+/* Of one output: the name of the metric, '_', the output's name or number. */
+static gboolean
+find_part (const char *name, DynoMetricInfo *metric)
+{
+  *metric = dyno_mse_metric;
+  if (!g_str_has_prefix (name, metric->name) || name[strlen (metric->name)] != '_')
+    return FALSE;
+  metric->part = g_intern_string (name + strlen (metric->name) + 1);
+  metric->name = g_intern_string (name);
+  return TRUE;
+}
+
+gboolean
+dyno_metric_find (const char *name, DynoMetricInfo *metric)
+{
+  for (guint i = 0; i < DYNO_N_CROSS_ENTROPY_METRICS; i++)
+    if (g_str_equal (dyno_cross_entropy_metrics[i].name, name))
+      {
+        *metric = dyno_cross_entropy_metrics[i];
+        return TRUE;
+      }
+  *metric = dyno_mse_metric;
+  if (g_str_equal (metric->name, name) || find_part (name, metric))
+    return TRUE;
+  *metric = (DynoMetricInfo){ .name = g_intern_string (name),
+                              .title = g_intern_string (name),
+                              .unit = "",
+                              .output = -1,
+                              .format = DYNO_METRIC_NUMBER };
+  return FALSE;
+}
+
 gboolean
 dyno_metric_is_better (const DynoMetricInfo *metric, double value, double best)
 {

@@ -30,9 +30,19 @@ typedef struct {
   DynoMetricFormat format;
 } DynoMetricInfo;
 
+/* What the losses may declare, in their order. */
+#define DYNO_N_CROSS_ENTROPY_METRICS 3
+extern const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS];
+extern const DynoMetricInfo dyno_mse_metric; /* and one of each output, <name>_<output> */
+
 /* What the graph's loss measures, in the order of metric_sums; at most DYNO_MAX_METRICS, and 0
  * without a loss.  *metrics is the graph's. */
 guint dyno_network_get_metrics (DynoGraph *graph, const DynoMetricInfo **metrics);
+
+/* Of a name as a loss declares it, or of one output of it ("mean_abs_error_yaw"): for files that know
+ * names alone.  The units of a data set are not in it.  FALSE: no loss measures that, and metric is a
+ * plain number of that name. */
+gboolean dyno_metric_find (const char *name, DynoMetricInfo *metric);
 
 /* For losses: copies the table; once a graph. */
 void dyno_graph_declare_metrics (DynoGraph *graph, const DynoMetricInfo *metrics, guint n);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The module dyno-curves: plain arrays in, curves.svg and curves.png out. */
+/* The module dyno-curves: plain arrays in, a picture out. */
 #include "curves-module.h"
 #include "draw.h"
 #include <gmodule.h>
 #include <math.h>
 
+#define WIDTH  900 /* of each plot */
+#define HEIGHT 260
+#define PIXELS 2 /* per unit, of a PNG */
+
 G_MODULE_EXPORT gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots,
-                                            guint n_plots, const char *folder, GError **error);
+                                            guint n_plots, const char *path, GError **error);
 
 static DynoSeries *
 make_series (const DynoCurve *curve)
@@ -18,19 +22,8 @@ make_series (const DynoCurve *curve)
   return series;
 }
 
-static gboolean
-write_files (const DynoPlot *plots, guint n_plots, const char *folder, GError **error)
-{
-  g_autofree char *svg = g_build_filename (folder, "curves.svg", NULL),
-                  *png = g_build_filename (folder, "curves.png", NULL);
-  double height = 260; /* of each plot */
-
-  return dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 1, svg, error)
-         && dyno_plot_write (plots, n_plots, &dyno_plot_theme_light, 900, height, 2, png, error);
-}
-
 gboolean
-dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *folder,
+dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, const char *path,
                    GError **error)
 {
   g_autoptr (GPtrArray) series = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_series_free);
@@ -77,5 +70,6 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
         .empty = "no points",
       };
     }
-  return write_files (drawn, n_plots, folder, error);
+  return dyno_plot_write (drawn, n_plots, &dyno_plot_theme_light, WIDTH, HEIGHT, PIXELS, path,
+                          error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of a run as files, behind one plain C call.
+/* The curves of a run as a file, behind one plain C call.
  *
  * Cairo links X, which dynoctl must not; so the plot layer is also built as a module (dyno-curves)
  * that dynoctl opens at run time, and does without where it is missing.  This header needs GLib
@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_CURVES_SYMBOL  "dyno_curves_write"
-#define DYNO_CURVES_VERSION 1
+#define DYNO_CURVES_VERSION 2
 
 typedef struct {
   const char *name, *unit;
@@ -31,9 +31,9 @@ typedef struct {
   const char *y_limit_label; /* or NULL */
 } DynoCurvePlot;
 
-/* Writes curves.svg and curves.png into folder.  version: DYNO_CURVES_VERSION of the caller;
- * another one is refused.  Errors: G_FILE_ERROR. */
+/* Writes the plots, below each other, to path; its ending says how: .svg, .png or .pdf.  version:
+ * DYNO_CURVES_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR. */
 typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots,
-                                     const char *folder, GError **error);
+                                     const char *path, GError **error);
 
 G_END_DECLS

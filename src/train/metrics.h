@@ -56,4 +56,9 @@ guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 c
  * any locale.  g_free. */
 char *dyno_metrics_to_csv (DynoMetrics *metrics);
 
+/* The log that a run keeps as metrics.csv, also one that goes on or was killed: a last line that is
+ * not whole is left out.  The table is told by the names of the columns; what a data set calls its
+ * units is not in it.  Errors: DYNO_BASE_ERROR_IO, _CORRUPT (names file and line). */
+DynoMetrics *dyno_metrics_read (const char *path, GError **error);
+
 G_END_DECLS

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The log of a run and metrics.csv, which follow the table of metrics. */
+#include "base-error.h"
 #include "metrics.h"
 #include "metricscsv.h"
+#include <glib/gstdio.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -119,6 +121,103 @@ test_csv_earlier (void)
 }
 
 static void
+write_log (const char *path, const DynoMetricTable *table, guint64 n)
+{
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+  g_autofree char *text = NULL;
+
+  dyno_metrics_set_table (metrics, table);
+  for (guint64 i = 1; i <= n; i++)
+    {
+      DynoStepMetrics step = { .step = i, .epoch = 1 + i / 4, .loss = 1 / (double) i, .lr = 0.1 };
+      DynoEpochMetrics epoch = { .step = i, .epoch = step.epoch, .val_metrics = { 0.5, 0.25 } };
+
+      dyno_metrics_add_step (metrics, &step);
+      if (i % 4 == 3)
+        dyno_metrics_add_epoch (metrics, &epoch);
+    }
+  text = dyno_metrics_to_csv (metrics);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+static void
+assert_same (const char *path, DynoMetrics *metrics)
+{
+  g_autofree char *text = NULL, *again = dyno_metrics_to_csv (metrics);
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_cmpstr (again, ==, text);
+}
+
+/* Without the model: the table comes of the columns, and says what a metric is. */
+static void
+test_read (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-metrics-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "metrics.csv", NULL);
+  const DynoMetricTable *const tables[] = { &classes, &values };
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    {
+      g_autoptr (DynoMetrics) metrics = NULL;
+      g_autoptr (GError) error = NULL;
+      DynoMetricTable table;
+
+      write_log (path, tables[i], 9);
+      metrics = dyno_metrics_read (path, &error);
+      g_assert_no_error (error);
+      assert_same (path, metrics);
+      dyno_metrics_get_table (metrics, &table);
+      g_assert_cmpuint (table.n, ==, 2);
+      g_assert_cmpint (table.infos[0].format, ==,
+                       i == 0 ? DYNO_METRIC_FRACTION : DYNO_METRIC_NUMBER);
+      g_assert_cmpstr (table.infos[1].title, ==, tables[i]->infos[1].title);
+      g_assert_cmpstr (table.infos[1].part, ==, tables[i]->infos[1].part);
+    }
+  g_remove (path);
+  g_remove (folder);
+}
+
+static void
+assert_read_fails (const char *path, const char *text, int code, const char *what)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_null (dyno_metrics_read (path, &error));
+  g_assert_error (error, DYNO_BASE_ERROR, code);
+  g_assert_nonnull (strstr (error->message, what));
+}
+
+/* The last line of a run that goes on may be half there; one before it may not. */
+static void
+test_read_broken (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-metrics-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL, *cut = NULL,
+                  *middle = NULL;
+  g_autoptr (DynoMetrics) metrics = NULL;
+  g_autoptr (GError) error = NULL;
+
+  write_log (path, &classes, 5);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  cut = g_strndup (text, strlen (text) - 1);
+  g_assert_true (g_file_set_contents (path, cut, -1, NULL));
+  metrics = dyno_metrics_read (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_metrics_get_steps (metrics), ==, 4);
+
+  middle = g_strconcat (text, "6,2,0.1\n", strchr (text, '\n') + 1, NULL);
+  assert_read_fails (path, middle, DYNO_BASE_ERROR_CORRUPT, "line 7");
+  assert_read_fails (path, "a,b\n1,2\n", DYNO_BASE_ERROR_CORRUPT, "no metrics.csv");
+  assert_read_fails (path, "", DYNO_BASE_ERROR_CORRUPT, "no metrics.csv");
+  g_remove (path);
+  g_assert_null (dyno_metrics_read (path, &error));
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO);
+  g_remove (folder);
+}
+
+static void
 test_better (void)
 {
   const DynoMetricInfo *accuracy = &classes.infos[0], *error = &values.infos[0];
@@ -157,6 +256,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/metrics/csv", test_csv);
   g_test_add_func ("/train/metrics/csv-of-an-earlier-version", test_csv_earlier);
+  g_test_add_func ("/train/metrics/read-without-the-model", test_read);
+  g_test_add_func ("/train/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);
   g_test_add_func ("/train/metrics/better-follows-the-table", test_better);
   g_test_add_func ("/train/metrics/label-names-the-output", test_label);
   return g_test_run ();

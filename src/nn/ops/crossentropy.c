@@ -39,7 +39,7 @@ static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy"
                                                  .lower = cross_entropy_lower };
 
 /* In the order in which the kernel writes them. */
-static const DynoMetricInfo cross_entropy_metrics[] = {
+const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS] = {
   { .name = "accuracy",
     .title = N_ ("Accuracy"),
     .unit = "",
@@ -74,7 +74,7 @@ dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *ta
     }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);
   CrossEntropy attributes = { (float) label_smoothing };
-  dyno_graph_declare_metrics (graph, cross_entropy_metrics, logits->c > TOP ? 3 : 2);
+  dyno_graph_declare_metrics (graph, dyno_cross_entropy_metrics, logits->c > TOP ? 3 : 2);
   dyno_graph_node (graph, &cross_entropy_class, "loss", (DynoTensor *[]){ logits, targets }, 2,
                    &gradient, 1, &attributes, sizeof attributes);
 }

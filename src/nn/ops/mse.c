@@ -32,22 +32,23 @@ mse_lower (DynoLowering *lowering, DynoNode *node)
 
 static const DynoOpClass mse_class = { .name = "mse_loss", .lower = mse_lower };
 
+const DynoMetricInfo dyno_mse_metric = { .name = "mean_abs_error",
+                                         .title = N_ ("Mean error"),
+                                         .unit = "",
+                                         .output = -1,
+                                         .of_targets = TRUE,
+                                         .format = DYNO_METRIC_NUMBER };
+
 static void
 declare_metrics (DynoGraph *graph, const DynoTensor *prediction)
 {
-  const DynoMetricInfo all = { .name = "mean_abs_error",
-                               .title = N_ ("Mean error"),
-                               .unit = "",
-                               .output = -1,
-                               .of_targets = TRUE,
-                               .format = DYNO_METRIC_NUMBER };
-  DynoMetricInfo metrics[DYNO_MAX_METRICS] = { all };
+  DynoMetricInfo metrics[DYNO_MAX_METRICS] = { dyno_mse_metric };
   guint n = is_per_output (prediction) ? 1 + prediction->c : 1;
   for (guint i = 1; i < n; i++)
     {
       g_autofree char *part = g_strdup_printf ("output %u", i - 1);
-      g_autofree char *name = g_strdup_printf ("%s_%u", all.name, i - 1);
-      metrics[i] = all;
+      g_autofree char *name = g_strdup_printf ("%s_%u", dyno_mse_metric.name, i - 1);
+      metrics[i] = dyno_mse_metric;
       metrics[i].name = g_intern_string (name);
       metrics[i].part = g_intern_string (part);
       metrics[i].output = (int) i - 1;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of a run's exporters, and those that are a file of the folder or a drawing of it. */
+#include "runexporter.h"
+#include "file.h"
+#include "formats.h"
+#include "intl.h"
+#include "runwriter.h"
+#include <string.h>
+
+/* Read and written anew, so that a line that is being appended is not half there. */
+static gboolean
+write_csv (const char *folder, const char *path, GError **error)
+{
+  g_autofree char *metrics_path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_read (metrics_path, error);
+
+  if (!metrics)
+    return FALSE;
+  text = dyno_metrics_to_csv (metrics);
+  return dyno_file_write_atomic (path, text, strlen (text), error);
+}
+
+/* The run's own budget, or 0. */
+static guint64
+read_budget (const char *folder)
+{
+  g_autofree char *path = g_build_filename (folder, "settings.ini", NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  if (!dyno_settings_file_read (path, job, NULL, NULL))
+    return 0;
+  return (guint64) MAX (job->settings.vram_budget, 0);
+}
+
+static gboolean
+draw (const char *folder, const char *path, const char *extension, GError **error)
+{
+  g_autofree char *metrics_path = g_build_filename (folder, "metrics.csv", NULL),
+                  *ending = g_strconcat (".", extension, NULL), *lower = NULL;
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_read (metrics_path, error);
+
+  if (!metrics)
+    return FALSE;
+  lower = g_ascii_strdown (path, -1);
+  if (!g_str_has_suffix (lower, ending))
+    {
+      g_autofree char *shown = g_filename_display_name (path);
+      g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_FORMAT,
+                   "“%s” would hold a picture of another kind than its name says; give a name "
+                   "that ends in %s",
+                   shown, ending);
+      return FALSE;
+    }
+  return dyno_run_writer_draw_curves (path, metrics, read_budget (folder), error);
+}
+
+static gboolean
+write_png (const char *folder, const char *path, GError **error)
+{
+  return draw (folder, path, "png", error);
+}
+
+static gboolean
+write_svg (const char *folder, const char *path, GError **error)
+{
+  return draw (folder, path, "svg", error);
+}
+
+static gboolean
+write_pdf (const char *folder, const char *path, GError **error)
+{
+  return draw (folder, path, "pdf", error);
+}
+
+static const DynoRunExporter csv = { "csv", N_ ("Metrics as CSV"), "csv", write_csv },
+                             png = { "png", N_ ("Curves as PNG"), "png", write_png },
+                             svg = { "svg", N_ ("Curves as SVG"), "svg", write_svg },
+                             pdf = { "pdf", N_ ("Curves as PDF"), "pdf", write_pdf };
+
+static const DynoRunExporter *const exporters[] = { &csv, &png, &svg, &pdf, NULL };
+
+const DynoRunExporter *const *
+dyno_run_exporter_list (void)
+{
+  return exporters;
+}
+
+const DynoRunExporter *
+dyno_run_exporter_find (const char *id)
+{
+  for (guint i = 0; exporters[i]; i++)
+    if (g_strcmp0 (exporters[i]->id, id) == 0)
+      return exporters[i];
+  return NULL;
+}
+
+char *
+dyno_run_exporter_name_file (const DynoRunExporter *exporter, const char *folder)
+{
+  g_autofree char *whole = g_canonicalize_filename (folder, NULL),
+                  *name = g_path_get_basename (whole);
+
+  return g_strdup_printf ("%s.%s", strcmp (name, "/") == 0 ? "run" : name, exporter->extension);
+}
+
+gboolean
+dyno_run_export (const DynoRunExporter *exporter, const char *folder, const char *path,
+                 gboolean force, char **written, GError **error)
+{
+  g_autofree char *file = NULL;
+
+  if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    {
+      g_autofree char *name = dyno_run_exporter_name_file (exporter, folder);
+      file = g_build_filename (path, name, NULL);
+    }
+  else
+    file = g_strdup (path);
+  if (!dyno_export_check_path (file, force, error) || !exporter->write (folder, file, error))
+    return FALSE;
+  if (written)
+    *written = g_steal_pointer (&file);
+  return TRUE;
+}
