@@ -35,6 +35,8 @@ typedef struct {
   char driver[256]; /* driver name and version as the driver words them */
   guint32 vendor_id, device_id, api_version, driver_version;
   guint8 uuid[16];
+  /* "0000:01:00.0", as /sys names it; empty: no PCI device, or the driver does not say */
+  char pci[24];
   DynoDeviceType type;
   guint64 vram_bytes; /* device-local memory */
   gboolean fp16;      /* 16-bit storage and float16 arithmetic: AMP possible */

@@ -248,6 +248,9 @@ dyno_device_info_scale (const DynoDeviceInfo *info, guint32 count)
 static void
 find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
 {
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT
+  };
   VkPhysicalDeviceMaintenance4Properties maintenance4 = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES
   };
@@ -277,6 +280,11 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
       maintenance4.pNext = properties.pNext;
       properties.pNext = &maintenance4;
     }
+  if (g_hash_table_contains (extensions, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME))
+    {
+      pci.pNext = properties.pNext;
+      properties.pNext = &pci;
+    }
   if (v13 || g_hash_table_contains (extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
     {
       control.pNext = properties.pNext;
@@ -288,6 +296,9 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
   g_snprintf (info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName,
               driver.driverInfo);
   memcpy (info->uuid, id.deviceUUID, sizeof info->uuid);
+  if (g_hash_table_contains (extensions, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME))
+    g_snprintf (info->pci, sizeof info->pci, "%04x:%02x:%02x.%x", pci.pciDomain, pci.pciBus,
+                pci.pciDevice, pci.pciFunction);
   memcpy (probe->cache_uuid, properties.properties.pipelineCacheUUID, sizeof probe->cache_uuid);
   info->shared_bytes = limits->maxComputeSharedMemorySize;
   info->max_invocations = limits->maxComputeWorkGroupInvocations;

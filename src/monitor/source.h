@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* A source of sensor values.  Private to the monitor layer.
+ *
+ * A source is opened, read and closed by one thread, which may hang in any of the three; it shares
+ * nothing with other threads but the setup, which does not change. */
+#pragma once
+#include "sensors.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *proc_root, *sys_root, *nvml;
+  DynoDeviceInfo device;
+  gboolean has_device;
+} DynoSourceSetup;
+
+typedef struct {
+  const char *name; /* for the log */
+  /* NULL: there is nothing to read here. */
+  gpointer (*open) (const DynoSourceSetup *setup);
+  /* Fills in what it knows, values and their sources; the rest is not available already. */
+  void (*read) (gpointer source, gint64 now_us, DynoSensorReading *reading);
+  void (*close) (gpointer source);
+} DynoSourceClass;
+
+extern const DynoSourceClass dyno_source_host;
+
+/* Sets a value that is a number. */
+void dyno_sensor_set (DynoSensorReading *reading, DynoSensor sensor, double value,
+                      DynoSensorSource source);
+
+/* A counter that grows, as a rate per second. */
+typedef struct {
+  double value; /* at the time */
+  gint64 time_us;
+  gboolean known;
+} DynoSensorCounter;
+
+/* NaN: the first value, none, or one that is below the last. */
+double dyno_sensor_counter_rate (DynoSensorCounter *counter, double value, gint64 now_us);
+
+/* sensorfile.c.  Reads at most size - 1 bytes of a file and ends them with 0; waits for no FIFO.
+ * -1: it cannot be read. */
+gssize dyno_sensor_file_read (const char *path, char *buffer, gsize size);
+/* The number that the file FOLDER/NAME begins with; NaN: there is none. */
+double dyno_sensor_file_number (const char *folder, const char *name);
+/* The number behind the first line that begins with key; NaN: there is none. */
+double dyno_sensor_text_number (const char *text, const char *key);
+
+G_END_DECLS

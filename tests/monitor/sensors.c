@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The sensors as a whole: threads, the reading of all sources, the end. */
+#include "monitor-test.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  GMutex lock;
+  GCond changed;
+  guint n;
+  DynoSensorReading last;
+} Seen;
+
+static void
+on_reading (const DynoSensorReading *reading, gpointer data)
+{
+  Seen *seen = data;
+
+  g_mutex_lock (&seen->lock);
+  seen->n++;
+  seen->last = *reading;
+  g_cond_broadcast (&seen->changed);
+  g_mutex_unlock (&seen->lock);
+}
+
+/* Waits until `until` holds of the last reading, and gives it. */
+static void
+wait_for (Seen *seen, gboolean (*until) (const DynoSensorReading *), DynoSensorReading *reading)
+{
+  g_mutex_lock (&seen->lock);
+  while (seen->n == 0 || !until (&seen->last))
+    g_cond_wait (&seen->changed, &seen->lock);
+  *reading = seen->last;
+  g_mutex_unlock (&seen->lock);
+}
+
+static gboolean
+is_complete (const DynoSensorReading *reading)
+{
+  return reading->complete;
+}
+
+static void
+test_names (void)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < DYNO_N_SENSORS; i++)
+    {
+      const DynoSensorInfo *info = dyno_sensor_get_info ((DynoSensor) i);
+
+      g_assert_true (info->name && info->title && info->unit);
+      g_assert_true (g_hash_table_add (names, (gpointer) info->name));
+      g_assert_cmpuint (dyno_sensor_find (info->name), ==, i);
+      for (const char *c = info->name; *c; c++)
+        g_assert_true (g_ascii_islower (*c) || *c == '_');
+    }
+  g_assert_cmpuint (dyno_sensor_find ("gpu"), ==, DYNO_N_SENSORS);
+}
+
+static void
+test_throttle_words (void)
+{
+  static const struct {
+    guint reasons;
+    const char *words;
+  } rows[] = { { 0, "none" },
+               { DYNO_THROTTLE_POWER, "power" },
+               { DYNO_THROTTLE_TEMPERATURE | DYNO_THROTTLE_HARDWARE, "temperature, hardware" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *words = dyno_throttle_words (rows[i].reasons);
+      g_assert_cmpstr (words, ==, rows[i].words);
+    }
+}
+
+/* Readings come by themselves, and by asking; the host's values are in both. */
+static void
+test_readings (void)
+{
+  char *root = test_tree_new ();
+  Seen seen = { 0 };
+  DynoSensorsParams params = {
+    .proc_root = root, .interval_ms = 5, .reading = on_reading, .data = &seen
+  };
+  DynoSensors *sensors;
+  DynoSensorReading r, asked;
+
+  test_tree_write_machine (root, 0);
+  sensors = dyno_sensors_new (&params);
+  wait_for (&seen, is_complete, &r);
+  test_assert_near (r.values[DYNO_SENSOR_RAM_TOTAL], 16000000.0 * 1024);
+  test_assert_missing (r.values[DYNO_SENSOR_GPU_BUSY]);
+  test_assert_missing (r.values[DYNO_SENSOR_VRAM_OWN]);
+  test_assert_missing (r.values[DYNO_SENSOR_VRAM_TOTAL]);
+  g_assert_true (dyno_sensors_get (sensors, &asked));
+  g_assert_cmpint (asked.time_us, >=, r.time_us);
+  test_assert_near (asked.values[DYNO_SENSOR_RAM_USED], 4000000.0 * 1024);
+  dyno_sensors_free (sensors);
+  g_mutex_clear (&seen.lock);
+  g_cond_clear (&seen.changed);
+  test_tree_free (root);
+}
+
+/* What the device's owner says is labelled as what it is. */
+static void
+test_vram (void)
+{
+  char *root = test_tree_new ();
+  DynoDeviceInfo device = { .vram_bytes = 8000 };
+  DynoSensorsParams params = { .device = &device, .proc_root = root, .sys_root = root };
+  g_autoptr (DynoSensors) sensors = dyno_sensors_new (&params);
+  DynoSensorReading r;
+
+  dyno_sensors_get (sensors, &r);
+  test_assert_missing (r.values[DYNO_SENSOR_VRAM_OWN]);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 8000);
+  dyno_sensors_set_vram (sensors, 1000, DYNO_SENSOR_SOURCE_ACCOUNT, 0);
+  dyno_sensors_get (sensors, &r);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 1000);
+  test_assert_missing (r.values[DYNO_SENSOR_VRAM_ALL]);
+  g_assert_cmpuint (r.sources[DYNO_SENSOR_VRAM_OWN], ==, DYNO_SENSOR_SOURCE_ACCOUNT);
+  dyno_sensors_set_vram (sensors, 1500, DYNO_SENSOR_SOURCE_DRIVER, 3000);
+  dyno_sensors_get (sensors, &r);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 1500);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_ALL], 3000);
+  g_assert_cmpuint (r.sources[DYNO_SENSOR_VRAM_OWN], ==, DYNO_SENSOR_SOURCE_DRIVER);
+  g_assert_cmpuint (r.sources[DYNO_SENSOR_VRAM_ALL], ==, DYNO_SENSOR_SOURCE_DRIVER);
+  test_tree_free (root);
+}
+
+/* Also before the first reading, and many at a time. */
+static void
+test_end_at_once (void)
+{
+  Seen seen = { 0 };
+  DynoSensorsParams params = { .interval_ms = 1, .reading = on_reading, .data = &seen };
+
+  for (guint i = 0; i < 20; i++)
+    {
+      DynoSensors *sensors[4];
+
+      for (guint k = 0; k < G_N_ELEMENTS (sensors); k++)
+        sensors[k] = dyno_sensors_new (&params);
+      for (guint k = 0; k < G_N_ELEMENTS (sensors); k++)
+        dyno_sensors_free (sensors[k]);
+    }
+  dyno_sensors_free (NULL);
+  g_mutex_clear (&seen.lock);
+  g_cond_clear (&seen.changed);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/monitor/sensors/names-are-unique-and-found", test_names);
+  g_test_add_func ("/monitor/sensors/reasons-of-throttling-in-words", test_throttle_words);
+  g_test_add_func ("/monitor/sensors/readings-come-and-can-be-asked-for", test_readings);
+  g_test_add_func ("/monitor/sensors/vram-of-the-owner-is-labelled", test_vram);
+  g_test_add_func ("/monitor/sensors/end-at-any-time", test_end_at_once);
+  return g_test_run ();
+}
