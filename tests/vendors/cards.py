@@ -2,7 +2,8 @@
 """One card that is not here, on its own driver: cards.py CARD-SCRIPT CARD DYNOCTL.
 
 Every variant of the kernels compiles, what a step takes spills nothing, every workload runs
-through, and plan says what then happens.  Nothing is computed, so that no value is looked at."""
+through, and plan says what then happens.  Nothing is computed, so that no value is looked at, and
+Dyno's test of each variant before its first use, which all would fail, is off."""
 import json
 import os
 import shutil
@@ -27,7 +28,7 @@ class Card(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def run_it(self, *arguments, expect=0):
-        environment = dict(os.environ, DYNO_VALIDATION='1')
+        environment = dict(os.environ, DYNO_VALIDATION='1', DYNO_SELF_TEST='0')
         environment['XDG_CACHE_HOME'] = os.path.join(os.environ.get('XDG_CACHE_HOME', self.folder), 'vendors', CARD)
         done = subprocess.run([SCRIPT, CARD, DYNOCTL, *arguments], capture_output=True, text=True, cwd=self.folder,
                               env=environment, check=False)
