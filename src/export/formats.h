@@ -3,11 +3,14 @@
 #pragma once
 #include "exporter.h"
 #include "jsontext.h"
+#include "runexporter.h"
 
 G_BEGIN_DECLS
 
 extern const DynoExporter dyno_exporter_keyfile;
 extern const DynoExporter dyno_exporter_json;
+
+extern const DynoRunExporter dyno_run_exporter_tensorboard;
 
 /* The words at the head of a file, a line each, without comment signs; the day follows
  * SOURCE_DATE_EPOCH. g_strfreev. */

@@ -72,12 +72,14 @@ write_pdf (const char *folder, const char *path, GError **error)
   return draw (folder, path, "pdf", error);
 }
 
-static const DynoRunExporter csv = { "csv", N_ ("Metrics as CSV"), "csv", write_csv },
-                             png = { "png", N_ ("Curves as PNG"), "png", write_png },
-                             svg = { "svg", N_ ("Curves as SVG"), "svg", write_svg },
-                             pdf = { "pdf", N_ ("Curves as PDF"), "pdf", write_pdf };
+static const DynoRunExporter csv = { "csv", N_ ("Metrics as CSV"), "csv", NULL, write_csv },
+                             png = { "png", N_ ("Curves as PNG"), "png", NULL, write_png },
+                             svg = { "svg", N_ ("Curves as SVG"), "svg", NULL, write_svg },
+                             pdf = { "pdf", N_ ("Curves as PDF"), "pdf", NULL, write_pdf };
 
-static const DynoRunExporter *const exporters[] = { &csv, &png, &svg, &pdf, NULL };
+static const DynoRunExporter *const exporters[] = {
+  &csv, &png, &svg, &pdf, &dyno_run_exporter_tensorboard, NULL
+};
 
 const DynoRunExporter *const *
 dyno_run_exporter_list (void)
@@ -97,6 +99,8 @@ dyno_run_exporter_find (const char *id)
 char *
 dyno_run_exporter_name_file (const DynoRunExporter *exporter, const char *folder)
 {
+  if (exporter->name_file)
+    return exporter->name_file ();
   g_autofree char *whole = g_canonicalize_filename (folder, NULL),
                   *name = g_path_get_basename (whole);
 

@@ -11,6 +11,8 @@ typedef struct {
   const char *id;        /* "csv" */
   const char *title;     /* N_() "Metrics as CSV" */
   const char *extension; /* "csv" */
+  /* the file's name where the rule of dyno_run_exporter_name_file does not suit, or NULL; g_free */
+  char *(*name_file) (void);
   /* Writes path atomically.  Errors: base's IO, DISK and CORRUPT (a file of the folder), those of
    * the plot layer. */
   gboolean (*write) (const char *folder, const char *path, GError **error);

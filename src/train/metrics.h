@@ -56,6 +56,18 @@ guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 c
  * any locale.  g_free. */
 char *dyno_metrics_to_csv (DynoMetrics *metrics);
 
+/* The numbers of the rows as metrics.csv has them, for other formats. */
+typedef struct {
+  char *name;          /* "val_accuracy" */
+  gboolean of_epoch;   /* else of each step */
+  guint index, metric; /* private */
+} DynoMetricColumn;
+
+/* Elements DynoMetricColumn, freed with the array; all but step and epoch themselves. */
+GPtrArray *dyno_metrics_list_columns (const DynoMetricTable *table);
+/* row: a DynoStepMetrics or, for a column of an epoch, a DynoEpochMetrics. */
+double dyno_metric_column_get (const DynoMetricColumn *column, gconstpointer row);
+
 /* The log that a run keeps as metrics.csv, also one that goes on or was killed: a last line that is
  * not whole is left out.  The table is told by the names of the columns; what a data set calls its
  * units is not in it.  Errors: DYNO_BASE_ERROR_IO, _CORRUPT (names file and line). */

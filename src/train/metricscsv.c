@@ -55,6 +55,7 @@ static const Column columns[] = {
   { "epoch_seconds", REAL, EPOCH (seconds), "%.4f" },
 };
 
+#define N_PLACE    2 /* the first ones say where a row is */
 #define N_REQUIRED 3 /* the first ones: without them it is no such file */
 
 static void
@@ -118,6 +119,55 @@ dyno_metrics_csv_append (GString *text, const DynoMetricTable *table, const Dyno
           append_cell (text, &columns[i], &row, m);
       }
   g_string_append_c (text, '\n');
+}
+
+/* --- columns for other formats ---------------------------------------------------------------- */
+
+static void
+free_column (gpointer data)
+{
+  DynoMetricColumn *column = data;
+
+  g_free (column->name);
+  g_free (column);
+}
+
+GPtrArray *
+dyno_metrics_list_columns (const DynoMetricTable *table)
+{
+  GPtrArray *list = g_ptr_array_new_with_free_func (free_column);
+
+  for (guint i = N_PLACE; i < G_N_ELEMENTS (columns); i++)
+    for (guint m = 0; m < (columns[i].kind == METRICS ? table->n : 1); m++)
+      {
+        DynoMetricColumn *column = g_new (DynoMetricColumn, 1);
+
+        *column = (DynoMetricColumn){ .of_epoch = columns[i].of_epoch, .index = i, .metric = m };
+        column->name = g_strconcat (columns[i].name,
+                                    columns[i].kind == METRICS ? table->infos[m].name : "", NULL);
+        g_ptr_array_add (list, column);
+      }
+  return list;
+}
+
+double
+dyno_metric_column_get (const DynoMetricColumn *column, gconstpointer row)
+{
+  const Column *c = &columns[column->index];
+  const guint8 *value =
+      (const guint8 *) row + c->offset - (c->of_epoch ? G_STRUCT_OFFSET (Row, epoch) : 0);
+
+  switch (c->kind)
+    {
+    case COUNT:
+      return (double) *(const guint64 *) (gconstpointer) value;
+    case FLAG:
+      return *(const gboolean *) (gconstpointer) value != 0;
+    case REAL:
+    case METRICS:
+    default:
+      return ((const double *) (gconstpointer) value)[column->metric];
+    }
 }
 
 /* --- and back --------------------------------------------------------------------------------- */
