@@ -53,6 +53,7 @@ static void
 print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboolean as_json)
 {
   DynoJson json;
+  char label[DYNO_VARIANT_LABEL];
 
   if (!as_json)
     return;
@@ -62,11 +63,15 @@ print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboole
   dyno_json_string (&json, "mode", amp ? "amp" : "fp32");
   dyno_json_string (&json, "node", point->node->name);
   dyno_json_string (&json, "key", point->key);
-  dyno_json_string (&json, "chosen", point->labels[point->chosen]);
+  dyno_variant_print (&point->variants[point->chosen], label);
+  dyno_json_string (&json, "chosen", label);
   dyno_json_bool (&json, "timed", known);
   dyno_json_begin_array (&json, "variants");
-  for (guint i = 0; point->labels[i]; i++)
-    dyno_json_string (&json, NULL, point->labels[i]);
+  for (guint i = 0; i < point->n_variants; i++)
+    {
+      dyno_variant_print (&point->variants[i], label);
+      dyno_json_string (&json, NULL, label);
+    }
   dyno_json_end_array (&json);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
@@ -152,14 +157,17 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
   for (guint i = 0; i < points->len; i++)
     {
       const DynoChoicePoint *point = points->pdata[i];
-      g_autofree char *known = dyno_choices_get (choices, point->key);
+      char label[DYNO_VARIANT_LABEL];
+      DynoVariant timed;
+      gboolean known = dyno_choices_get (choices, point->key, &timed);
 
       if (!g_hash_table_add (seen, point->key))
         continue;
-      print_choice (point, amp, known != NULL, o->json);
-      dyno_table_add (table, g_strdup (point->key), g_strdup (point->labels[point->chosen]),
-                      g_strdup (known ? "yes" : "no"),
-                      g_strdup_printf ("%u", g_strv_length (point->labels)), NULL);
+      print_choice (point, amp, known, o->json);
+      dyno_variant_print (&point->variants[point->chosen], label);
+      dyno_table_add (table, g_strdup (point->key), g_strdup (label),
+                      g_strdup (known ? "yes" : "no"), g_strdup_printf ("%u", point->n_variants),
+                      NULL);
     }
   if (!o->json)
     {
@@ -202,7 +210,8 @@ on_variant (const DynoVariantReport *report, gpointer data)
   Variants *variants = data;
   g_autofree char *key =
       g_strdup_printf ("conv2d.%s %s", report->pass, report->half ? "f16" : "f32");
-  g_autofree char *refused = dyno_choices_get_refusal (variants->choices, key, report->name);
+  g_autofree char *refused =
+      report->variant ? dyno_choices_get_refusal (variants->choices, key, report->variant) : NULL;
   DynoJson json;
 
   variants->usable += report->usable != FALSE;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Autotuning: a mini program of one node for each label, timed by timestamps after its dispatches,
+/* Autotuning: a mini program of one node for each variant, timed by timestamps after its dispatches,
  * checked against the first.
  *
  * Invariants:
- * - Inputs are small random values with zero pads, the same for every label; gradients of
+ * - Inputs are small random values with zero pads, the same for every variant; gradients of
  *   parameters start from zero.
- * - A label wins only if its outputs agree with those of the first label that gave finite ones.
+ * - A variant wins only if its outputs agree with those of the first that gave finite ones.
  * - A variant that fails to compile or to agree costs a warning, never the run.
  *
- * Not every label is tried: compiling them all takes longer than a short training.  Labels come
- * best guess first, and a label is a tile and maybe a split ("khr 128x64x32 k8").  The first few
+ * Not every variant is tried: compiling them all takes longer than a short training.  They come
+ * best guess first, and one is a tile and maybe a split ("khr 128x64x32 k8").  The first few
  * tiles are timed, further ones as long as the best is among the last tried, and then the other
  * splits of the winner.  The nodes with most work come first, and what the time allowed does not
  * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the
@@ -29,7 +29,7 @@
 #define PATTERN_BYTES (1u << 20)
 #define SAMPLE        16384 /* elements at each of three places of an output */
 #define MAX_RUNS      5
-#define TUNE_US       20000.0 /* a label's runs together, about */
+#define TUNE_US       20000.0 /* a variant's runs together, about */
 #define HOPELESS      1.5     /* times the best: one run is enough to know */
 #define FIRST_TILES   4
 #define MORE_TILES    2
@@ -40,7 +40,7 @@
 #define TOLERANCE_F16 1e-5
 #define TOLERANCE_F32 1e-8
 
-/* The build of one label, and what it gave. */
+/* The build of one variant, and what it gave. */
 typedef struct {
   DynoBuild *build;
   double time_us;
@@ -51,13 +51,14 @@ typedef struct {
 typedef struct {
   DynoNode *node;
   const char *key;
-  char **labels;
+  const DynoVariant *variants;
+  guint n_variants;
   guint64 work;          /* of the node, to know what matters most */
-  GArray *tried;         /* guint: indices of labels, in the order of trying */
+  GArray *tried;         /* guint: indices of variants, in the order of trying */
   guint n_timed;         /* of those; the rest is being compiled */
   Trial reference;       /* the first that gave something */
   guint reference_place; /* in tried */
-  int best;              /* index of a label; -1: none */
+  int best;              /* index of a variant; -1: none */
   guint best_place;      /* in tried */
   double best_us;
 } Point;
@@ -66,9 +67,9 @@ typedef struct {
   DynoDevice *device;
   DynoGraph *graph;
   DynoChoices *choices;
-  DynoLowering *base; /* owns the points' texts */
+  DynoLowering *base; /* owns the points' keys and variants */
   GPtrArray *points;  /* Point, keys unique and unknown */
-  guint n_labels, n_done;
+  guint n_variants, n_done;
   gint64 deadline_us;
   DynoMemory *memory;
   DynoBuffer *pattern;
@@ -119,6 +120,15 @@ more_work_first (gconstpointer a, gconstpointer b)
 }
 
 static gboolean
+has_variant (const DynoChoicePoint *point, const DynoVariant *variant)
+{
+  for (guint i = 0; i < point->n_variants; i++)
+    if (dyno_variant_equal (&point->variants[i], variant))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
 find_points (Tuner *t, GError **error)
 {
   t->base = dyno_lowering_new (t->graph, dyno_device_get_info (t->device), t->choices, error);
@@ -129,29 +139,30 @@ find_points (Tuner *t, GError **error)
   for (guint i = 0; i < points->len; i++)
     {
       const DynoChoicePoint *found = g_ptr_array_index (points, i);
-      g_autofree char *known = dyno_choices_get (t->choices, found->key);
-      /* A known label that is not among the variants (of another version) is measured anew. */
-      if ((known && g_strv_contains ((const char *const *) found->labels, known))
+      DynoVariant known;
+      /* A known one that is not among the variants (of another version) is measured anew. */
+      if ((dyno_choices_get (t->choices, found->key, &known) && has_variant (found, &known))
           || !g_hash_table_add (seen, found->key))
         continue;
       Point *point = g_new0 (Point, 1);
       point->node = found->node;
       point->key = found->key;
-      point->labels = found->labels;
+      point->variants = found->variants;
+      point->n_variants = found->n_variants;
       point->work = node_work (t->base, found->node);
       point->tried = g_array_new (FALSE, FALSE, sizeof (guint));
       point->best = -1;
       point->best_us = INFINITY;
       g_ptr_array_add (t->points, point);
-      t->n_labels += g_strv_length (point->labels);
+      t->n_variants += point->n_variants;
     }
   g_ptr_array_sort (t->points, more_work_first);
   return TRUE;
 }
 
-/* The node planned with one label at one key, its other keys as they are known. */
+/* The node planned with one variant at one key, its other keys as they are known. */
 static DynoBuild *
-plan_label (Tuner *t, const Point *point, const char *label, GError **error)
+plan_variant (Tuner *t, const Point *point, const DynoVariant *variant, GError **error)
 {
   g_autoptr (DynoChoices) forced = dyno_choices_new ();
   g_autoptr (DynoBuild) build = dyno_build_new_graph (t->graph);
@@ -163,41 +174,35 @@ plan_label (Tuner *t, const Point *point, const char *label, GError **error)
   for (guint i = 0; i < points->len; i++)
     {
       const DynoChoicePoint *other = g_ptr_array_index (points, i);
-      g_autofree char *known =
-          other->node == point->node ? dyno_choices_get (t->choices, other->key) : NULL;
-      if (known)
-        dyno_choices_set (forced, other->key, known, 0);
+      DynoVariant known;
+      if (other->node == point->node && dyno_choices_get (t->choices, other->key, &known))
+        dyno_choices_set (forced, other->key, &known, 0);
     }
-  dyno_choices_set (forced, point->key, label, 0);
+  dyno_choices_set (forced, point->key, variant, 0);
   return dyno_build_plan (build, &params, error) ? g_steal_pointer (&build) : NULL;
 }
 
-/* Which labels --------------------------------------------------------------------------------- */
+/* Which variants ------------------------------------------------------------------------------- */
 
 static gboolean
-same_tile (const char *a, const char *b)
-{
-  gsize length = dyno_choice_tile_length (a);
-  return length == dyno_choice_tile_length (b) && strncmp (a, b, length) == 0;
-}
-
-static gboolean
-is_tried (const Point *point, guint label, gboolean any_split)
+is_tried (const Point *point, guint variant, gboolean any_split)
 {
   for (guint i = 0; i < point->tried->len; i++)
     {
       guint other = g_array_index (point->tried, guint, i);
-      if (other == label || (any_split && same_tile (point->labels[other], point->labels[label])))
+      if (other == variant
+          || (any_split
+              && dyno_variant_same_tile (&point->variants[other], &point->variants[variant])))
         return TRUE;
     }
   return FALSE;
 }
 
-/* Appends the first label of each of the next n tiles. */
+/* Appends the first variant of each of the next n tiles. */
 static void
 add_tiles (Point *point, guint n)
 {
-  for (guint i = 0; point->labels[i] && n > 0; i++)
+  for (guint i = 0; i < point->n_variants && n > 0; i++)
     if (!is_tried (point, i, TRUE))
       {
         g_array_append_val (point->tried, i);
@@ -219,14 +224,15 @@ choose_next (Point *point)
     add_tiles (point, MORE_TILES);
   if (point->tried->len > before)
     return;
-  for (guint i = 0; point->labels[i]; i++)
-    if (!is_tried (point, i, FALSE) && same_tile (point->labels[i], point->labels[point->best]))
+  for (guint i = 0; i < point->n_variants; i++)
+    if (!is_tried (point, i, FALSE)
+        && dyno_variant_same_tile (&point->variants[i], &point->variants[point->best]))
       g_array_append_val (point->tried, i);
 }
 
 /* Compiling ------------------------------------------------------------------------------------ */
 
-/* One that does not compile shows itself again when its label's turn comes. */
+/* One that does not compile shows itself again when its variant's turn comes. */
 static void
 compile (gpointer data, gpointer user_data)
 {
@@ -261,7 +267,7 @@ compile_lowering (Tuner *t, const DynoLowering *lowering)
     }
 }
 
-/* Chooses labels and hands their kernels to the compilers.  FALSE with no error: the point is
+/* Chooses variants and hands their kernels to the compilers.  FALSE with no error: the point is
  * settled. */
 static gboolean
 advance (Tuner *t, Point *point, GError **error)
@@ -270,7 +276,7 @@ advance (Tuner *t, Point *point, GError **error)
   for (guint i = point->n_timed; i < point->tried->len; i++)
     {
       g_autoptr (DynoBuild) build =
-          plan_label (t, point, point->labels[g_array_index (point->tried, guint, i)], error);
+          plan_variant (t, point, &point->variants[g_array_index (point->tried, guint, i)], error);
       if (!build)
         return FALSE;
       compile_lowering (t, dyno_build_get_lowering (build));
@@ -287,7 +293,7 @@ wait_for_compilers (Tuner *t)
   g_mutex_unlock (&t->lock);
 }
 
-/* Memory that holds every label of every point, one at a time. */
+/* Memory that holds every variant of every point, one at a time. */
 static gboolean
 allocate (Tuner *t, GError **error)
 {
@@ -295,9 +301,9 @@ allocate (Tuner *t, GError **error)
   for (guint i = 0; i < t->points->len; i++)
     {
       const Point *point = g_ptr_array_index (t->points, i);
-      for (guint k = 0; point->labels[k]; k++)
+      for (guint k = 0; k < point->n_variants; k++)
         {
-          g_autoptr (DynoBuild) build = plan_label (t, point, point->labels[k], error);
+          g_autoptr (DynoBuild) build = plan_variant (t, point, &point->variants[k], error);
           if (!build)
             return FALSE;
           dyno_plan_merge (&all, dyno_build_get_plan (build));
@@ -354,7 +360,7 @@ parameter_bytes (const DynoTensor *tensor)
   return g_bytes_new_take (bytes, tensor->size_bytes);
 }
 
-/* Made once: a tensor is filled for each label of its nodes. */
+/* Made once: a tensor is filled for each variant of its nodes. */
 static GBytes *
 tensor_bytes (Tuner *t, const DynoTensor *tensor)
 {
@@ -529,7 +535,7 @@ warn_refused (const char *variant, const char *why, gpointer data)
   g_warning ("Kernel %s is not used on this device: %s", variant, why);
 }
 
-/* The label's kernels, compiled; *again: they cannot be, and are refused from now on. */
+/* The variant's kernels, compiled; *again: they cannot be, and are refused from now on. */
 static gboolean
 compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
 {
@@ -539,13 +545,13 @@ compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
                            NULL, again, error);
 }
 
-/* FALSE with an error when the device is in trouble; a label that does not work has an infinite
+/* FALSE with an error when the device is in trouble; a variant that does not work has an infinite
  * time. */
 static gboolean
-try_label (Tuner *t, const Point *point, const char *label, double best_us, Trial *trial,
-           GError **error)
+try_variant (Tuner *t, const Point *point, const DynoVariant *variant, double best_us, Trial *trial,
+             GError **error)
 {
-  g_autofree char *refused = dyno_choices_get_refusal (t->choices, point->key, label);
+  g_autofree char *refused = dyno_choices_get_refusal (t->choices, point->key, variant);
   guint64 timeline_value;
   DynoProgram *program;
   struct DynoStepInput *input;
@@ -553,7 +559,7 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
   trial->time_us = INFINITY;
   if (refused)
     return TRUE;
-  trial->build = plan_label (t, point, label, error);
+  trial->build = plan_variant (t, point, variant, error);
   if (!trial->build || !compile_trial (t, trial, &again, error))
     return FALSE;
   if (again)
@@ -571,10 +577,12 @@ try_label (Tuner *t, const Point *point, const char *label, double best_us, Tria
          && sample_outputs (t, point, trial, error) && time_trial (t, trial, best_us, error);
 }
 
-/* TRUE when the label may win. */
+/* TRUE when the variant may win. */
 static gboolean
-agrees (Tuner *t, const Point *point, const char *label, const Trial *trial, const Trial *reference)
+agrees (Tuner *t, const Point *point, const DynoVariant *variant, const Trial *trial,
+        const Trial *reference)
 {
+  char label[DYNO_VARIANT_LABEL];
   if (!isfinite (trial->time_us))
     return FALSE;
   double limit =
@@ -582,12 +590,13 @@ agrees (Tuner *t, const Point *point, const char *label, const Trial *trial, con
   double found = difference (trial, reference);
   if (found <= limit)
     return TRUE;
+  dyno_variant_print (variant, label);
   g_warning ("%s with %s is wrong on %s (NMSE %g); it is not used", point->key, label,
              dyno_device_get_info (t->device)->name, found);
   return FALSE;
 }
 
-/* Times the labels that were chosen.  FALSE with an error when the device is in trouble or the user
+/* Times the variants that were chosen.  FALSE with an error when the device is in trouble or the user
  * wants no more. */
 static gboolean
 time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
@@ -595,25 +604,28 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
 {
   for (; point->n_timed < point->tried->len; point->n_timed++)
     {
-      guint label = g_array_index (point->tried, guint, point->n_timed);
+      guint place = g_array_index (point->tried, guint, point->n_timed);
+      const DynoVariant *variant = &point->variants[place];
+      char label[DYNO_VARIANT_LABEL];
       g_auto (Trial) trial = { 0 };
       if (g_cancellable_set_error_if_cancelled (cancellable, error)
-          || !try_label (t, point, point->labels[label], point->best_us, &trial, error))
+          || !try_variant (t, point, variant, point->best_us, &trial, error))
         return FALSE;
       gboolean is_first = !point->reference.sample;
-      if (agrees (t, point, point->labels[label], &trial, is_first ? &trial : &point->reference))
+      if (agrees (t, point, variant, &trial, is_first ? &trial : &point->reference))
         {
-          g_debug ("%s: %s %.1f us", point->key, point->labels[label], trial.time_us);
+          dyno_variant_print (variant, label);
+          g_debug ("%s: %s %.1f us", point->key, label, trial.time_us);
           /* What agrees with a variant that passed its test has passed a larger one. */
           if (!is_first
               && dyno_choices_has_passed (
                   t->choices, point->key,
-                  point->labels[g_array_index (point->tried, guint, point->reference_place)]))
-            dyno_choices_pass (t->choices, point->key, point->labels[label]);
+                  &point->variants[g_array_index (point->tried, guint, point->reference_place)]))
+            dyno_choices_pass (t->choices, point->key, variant);
           if (trial.time_us < point->best_us)
             {
               point->best_us = trial.time_us;
-              point->best = (int) label;
+              point->best = (int) place;
               point->best_place = point->n_timed;
             }
           if (is_first)
@@ -624,12 +636,12 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
             }
         }
       if (progress)
-        progress (++t->n_done, t->n_labels, data);
+        progress (++t->n_done, t->n_variants, data);
     }
   return TRUE;
 }
 
-/* Points take turns: while some are timed, the next labels of others are compiled. */
+/* Points take turns: while some are timed, the next variants of others are compiled. */
 static gboolean
 tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable *cancellable,
              GError **error)
@@ -656,7 +668,7 @@ tune_points (Tuner *t, DynoKernelProgress progress, gpointer data, GCancellable 
       if (!time_point (t, point, progress, data, cancellable, &local))
         break;
       if (point->best >= 0)
-        dyno_choices_set (t->choices, point->key, point->labels[point->best], point->best_us);
+        dyno_choices_set (t->choices, point->key, &point->variants[point->best], point->best_us);
       if (point->best >= 0 && advance (t, point, &local))
         g_ptr_array_add (queue, point);
       if (now - saved_us > SAVE_US)
@@ -738,7 +750,7 @@ dyno_autotune_settle (DynoDevice *device, DynoGraph *graph, DynoChoices *choices
   for (guint i = 0; ok && i < t.points->len; i++)
     {
       const Point *point = g_ptr_array_index (t.points, i);
-      dyno_choices_set (choices, point->key, point->labels[0], 0);
+      dyno_choices_set (choices, point->key, &point->variants[0], 0);
     }
   tuner_clear (&t);
   return ok;
@@ -749,7 +761,7 @@ dyno_autotune_count (DynoDevice *device, DynoGraph *graph, DynoChoices *choices)
 {
   Tuner t;
   tuner_init (&t, device, graph, choices);
-  guint count = find_points (&t, NULL) ? t.n_labels : 0;
+  guint count = find_points (&t, NULL) ? t.n_variants : 0;
   tuner_clear (&t);
   return count;
 }

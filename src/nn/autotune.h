@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* Likely labels of every unknown key are run alone, in scratch memory, and timed; one whose result
- * differs from the first label's may not win.  Keys that occur several times are measured once,
+/* Likely variants of every unknown key are run alone, in scratch memory, and timed; one whose result
+ * differs from the first one's may not win.  Keys that occur several times are measured once,
  * those of the nodes with most work first.  Winners go into choices and from there to the disk
  * where choices were loaded from it.  After `seconds` (0: no limit) no more is begun: the rest
  * keeps its best guess and is measured by a later call.

@@ -265,15 +265,15 @@ measure_fma (Meter *m, DynoCeilings *ceilings, GError **error)
 /* A product of one size, lowered once for each kernel that could do it. */
 typedef struct {
   DynoGraph *graph;
-  GPtrArray *labels;    /* char * */
-  GPtrArray *lowerings; /* DynoLowering *, one a label */
+  GArray *variants;     /* DynoVariant */
+  GPtrArray *lowerings; /* DynoLowering *, one a variant */
 } Product;
 
 static void
 product_clear (Product *p)
 {
   g_clear_pointer (&p->lowerings, g_ptr_array_unref);
-  g_clear_pointer (&p->labels, g_ptr_array_unref);
+  g_clear_pointer (&p->variants, g_array_unref);
   g_clear_pointer (&p->graph, dyno_graph_free);
 }
 
@@ -297,7 +297,7 @@ product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 sid
   DynoConv2dParams params = { .out_channels = side, .kernel_h = 1, .kernel_w = 1 };
   *p = (Product){ .graph = dyno_graph_new (&(DynoGraphParams){
                       .batch = side, .precision = dyno_precision_of_amp (half) }),
-                  .labels = g_ptr_array_new_with_free_func (g_free),
+                  .variants = g_array_new (FALSE, FALSE, sizeof (DynoVariant)),
                   .lowerings =
                       g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_lowering_free) };
   dyno_conv2d (p->graph, dyno_graph_activation (p->graph, "x", side, 1, 1, side / 2), "product",
@@ -308,16 +308,16 @@ product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 sid
     return FALSE;
   GPtrArray *points = dyno_lowering_get_choice_points (guess);
   const DynoChoicePoint *point = points->len > 0 ? g_ptr_array_index (points, 0) : NULL;
-  for (guint i = 0; point && point->labels[i]; i++)
+  for (guint i = 0; point && i < point->n_variants; i++)
     {
       g_autoptr (DynoChoices) choices = dyno_choices_new ();
-      dyno_choices_set (choices, point->key, point->labels[i], 0);
+      dyno_choices_set (choices, point->key, &point->variants[i], 0);
       g_autoptr (DynoLowering) lowering = dyno_lowering_new (p->graph, info, choices, error);
       if (!lowering)
         return FALSE;
       if (on_matrix (lowering) != half)
         continue;
-      g_ptr_array_add (p->labels, g_strdup (point->labels[i]));
+      g_array_append_val (p->variants, point->variants[i]);
       g_ptr_array_add (p->lowerings, g_steal_pointer (&lowering));
     }
   return TRUE;
@@ -458,6 +458,7 @@ measure_product (Meter *m, gboolean half, double *flops_per_s, char label[DYNO_C
   g_auto (Product) p = { 0 };
   guint32 side;
   double best_us = INFINITY, time_us;
+  char name[DYNO_VARIANT_LABEL];
   *flops_per_s = 0;
   *label = '\0';
   if ((half && !fill_source (m, half, error)) || !find_side (m, half, &side, error)
@@ -471,11 +472,12 @@ measure_product (Meter *m, gboolean half, double *flops_per_s, char label[DYNO_C
     {
       if (!time_product (m, p.lowerings->pdata[i], MAX_RUNS, best_us, &time_us, error))
         return FALSE;
-      g_debug ("product of %u, %s: %.1f us", side, (const char *) p.labels->pdata[i], time_us);
+      dyno_variant_print (&g_array_index (p.variants, DynoVariant, i), name);
+      g_debug ("product of %u, %s: %.1f us", side, name, time_us);
       if (time_us >= best_us)
         continue;
       best_us = time_us;
-      g_strlcpy (label, p.labels->pdata[i], DYNO_CEILINGS_LABEL);
+      g_strlcpy (label, name, DYNO_CEILINGS_LABEL);
     }
   *flops_per_s = isinf (best_us) ? 0 : (double) side * side * side / (best_us * 1e-6);
   return TRUE;

@@ -10,14 +10,13 @@
 #include "lowering.h"
 #include "file.h"
 #include "hash.h"
-#include "variant.h"
 
 #define HEAD    "dyno-choices 2 "
 #define REFUSED "!refused"
 #define PASSED  "!passed"
 
 typedef struct {
-  char *label;
+  DynoVariant variant;
   double time_us;
 } Choice;
 
@@ -31,20 +30,12 @@ struct _DynoChoices {
   gboolean by_rule;    /* choices are kept, and not told */
 };
 
-static void
-choice_free (gpointer data)
-{
-  Choice *choice = data;
-  g_free (choice->label);
-  g_free (choice);
-}
-
 DynoChoices *
 dyno_choices_new (void)
 {
   DynoChoices *choices = g_new0 (DynoChoices, 1);
   g_mutex_init (&choices->lock);
-  choices->table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, choice_free);
+  choices->table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   choices->refused = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   choices->passed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return choices;
@@ -64,24 +55,25 @@ dyno_choices_free (DynoChoices *choices)
 }
 
 void
-dyno_choices_set (DynoChoices *choices, const char *key, const char *label, double time_us)
+dyno_choices_set (DynoChoices *choices, const char *key, const DynoVariant *variant, double time_us)
 {
   Choice *choice = g_new0 (Choice, 1);
-  choice->label = g_strdup (label);
+  choice->variant = *variant;
   choice->time_us = time_us;
   g_mutex_lock (&choices->lock);
   g_hash_table_replace (choices->table, g_strdup (key), choice);
   g_mutex_unlock (&choices->lock);
 }
 
-char *
-dyno_choices_get (DynoChoices *choices, const char *key)
+gboolean
+dyno_choices_get (DynoChoices *choices, const char *key, DynoVariant *variant)
 {
   g_mutex_lock (&choices->lock);
   const Choice *choice = choices->by_rule ? NULL : g_hash_table_lookup (choices->table, key);
-  char *label = choice ? g_strdup (choice->label) : NULL;
+  if (choice)
+    *variant = choice->variant;
   g_mutex_unlock (&choices->lock);
-  return label;
+  return choice != NULL;
 }
 
 void
@@ -109,41 +101,37 @@ dyno_choice_family_length (const char *key)
   return second ? (gsize) (second - key) : strlen (key);
 }
 
-gsize
-dyno_choice_tile_length (const char *label)
+/* As the files have it. */
+static char *
+refusal_key (const char *key, const DynoVariant *variant)
 {
-  char tile[DYNO_VARIANT_LABEL];
-  DynoVariant variant;
-  if (!dyno_variant_parse (label, &variant))
-    return strlen (label);
-  variant.splits = 0;
-  dyno_variant_print (&variant, tile);
-  return strlen (tile);
+  char label[DYNO_VARIANT_LABEL];
+  dyno_variant_print (variant, label);
+  return g_strdup_printf ("%.*s\t%s", (int) dyno_choice_family_length (key), key, label);
 }
 
 static char *
-refusal_key (const char *key, const char *variant, gsize variant_length)
+tile_key (const char *key, const DynoVariant *variant)
 {
-  return g_strdup_printf ("%.*s\t%.*s", (int) dyno_choice_family_length (key), key,
-                          (int) variant_length, variant);
+  DynoVariant tile = dyno_variant_tile (variant);
+  return refusal_key (key, &tile);
 }
 
 gboolean
-dyno_choices_refuse (DynoChoices *choices, const char *key, const char *variant, const char *why)
+dyno_choices_refuse (DynoChoices *choices, const char *key, const DynoVariant *variant,
+                     const char *why)
 {
   char *reason = g_strdelimit (g_strdup (why), "\t\r\n", ' ');
   g_mutex_lock (&choices->lock);
-  gboolean is_new =
-      g_hash_table_replace (choices->refused, refusal_key (key, variant, strlen (variant)), reason);
+  gboolean is_new = g_hash_table_replace (choices->refused, refusal_key (key, variant), reason);
   g_mutex_unlock (&choices->lock);
   return is_new;
 }
 
 char *
-dyno_choices_get_refusal (DynoChoices *choices, const char *key, const char *label)
+dyno_choices_get_refusal (DynoChoices *choices, const char *key, const DynoVariant *variant)
 {
-  g_autofree char *tile = refusal_key (key, label, dyno_choice_tile_length (label)),
-                  *whole = refusal_key (key, label, strlen (label));
+  g_autofree char *tile = tile_key (key, variant), *whole = refusal_key (key, variant);
   g_mutex_lock (&choices->lock);
   const char *why = g_hash_table_lookup (choices->refused, tile);
   char *copy = g_strdup (why ? why : g_hash_table_lookup (choices->refused, whole));
@@ -170,17 +158,17 @@ dyno_choices_forget_refusals (DynoChoices *choices)
 }
 
 void
-dyno_choices_pass (DynoChoices *choices, const char *key, const char *label)
+dyno_choices_pass (DynoChoices *choices, const char *key, const DynoVariant *variant)
 {
   g_mutex_lock (&choices->lock);
-  g_hash_table_add (choices->passed, refusal_key (key, label, dyno_choice_tile_length (label)));
+  g_hash_table_add (choices->passed, tile_key (key, variant));
   g_mutex_unlock (&choices->lock);
 }
 
 gboolean
-dyno_choices_has_passed (DynoChoices *choices, const char *key, const char *label)
+dyno_choices_has_passed (DynoChoices *choices, const char *key, const DynoVariant *variant)
 {
-  g_autofree char *tile = refusal_key (key, label, dyno_choice_tile_length (label));
+  g_autofree char *tile = tile_key (key, variant);
   g_mutex_lock (&choices->lock);
   gboolean passed = g_hash_table_contains (choices->passed, tile);
   g_mutex_unlock (&choices->lock);
@@ -206,23 +194,24 @@ static gboolean
 parse_line (DynoChoices *choices, const char *line)
 {
   g_auto (GStrv) fields = g_strsplit (line, "\t", -1);
-  if (g_strv_length (fields) == 3 && g_str_equal (fields[0], PASSED))
-    {
-      dyno_choices_pass (choices, fields[1], fields[2]);
-      return TRUE;
-    }
-  if (g_strv_length (fields) == 4 && g_str_equal (fields[0], REFUSED))
-    {
-      dyno_choices_refuse (choices, fields[1], fields[2], fields[3]);
-      return TRUE;
-    }
-  if (g_strv_length (fields) != 3 || !*fields[0] || !*fields[1])
-    return FALSE;
+  guint n = g_strv_length (fields);
+  gboolean passed = n == 3 && g_str_equal (fields[0], PASSED),
+           refused = n == 4 && g_str_equal (fields[0], REFUSED);
+  DynoVariant variant;
   char *end;
+  if ((n != 3 && !refused) || !*fields[0]
+      || !dyno_variant_parse (fields[passed || refused ? 2 : 1], &variant))
+    return FALSE;
+  if (passed)
+    dyno_choices_pass (choices, fields[1], &variant);
+  if (refused)
+    dyno_choices_refuse (choices, fields[1], &variant, fields[3]);
+  if (passed || refused)
+    return TRUE;
   double time_us = g_ascii_strtod (fields[2], &end);
   if (end == fields[2] || *end)
     return FALSE;
-  dyno_choices_set (choices, fields[0], fields[1], time_us);
+  dyno_choices_set (choices, fields[0], &variant, time_us);
   return TRUE;
 }
 
@@ -315,8 +304,9 @@ dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error)
   for (GList *l = keys; l; l = l->next)
     {
       const Choice *choice = g_hash_table_lookup (choices->table, l->data);
-      char number[G_ASCII_DTOSTR_BUF_SIZE];
-      g_string_append_printf (body, "%s\t%s\t%s\n", (const char *) l->data, choice->label,
+      char number[G_ASCII_DTOSTR_BUF_SIZE], label[DYNO_VARIANT_LABEL];
+      dyno_variant_print (&choice->variant, label);
+      g_string_append_printf (body, "%s\t%s\t%s\n", (const char *) l->data, label,
                               g_ascii_formatd (number, sizeof number, "%.3f", choice->time_us));
     }
   for (GList *l = refused; l; l = l->next)

@@ -14,7 +14,7 @@ choice_point_free (gpointer data)
 {
   DynoChoicePoint *point = data;
   g_free (point->key);
-  g_strfreev (point->labels);
+  g_free (point->variants);
   g_free (point);
 }
 
@@ -247,7 +247,7 @@ static void
 fail_choice (DynoLowering *lowering, const DynoNode *node, const char *key, const char *refused,
              const char *why)
 {
-  if (!refused)
+  if (!why)
     dyno_graph_fail (lowering->graph, DYNO_NN_ERROR_UNSUPPORTED, "%s: no kernel for %s runs on %s",
                      node->name, key, lowering->info.name);
   else
@@ -258,49 +258,47 @@ fail_choice (DynoLowering *lowering, const DynoNode *node, const char *key, cons
 
 guint
 dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
-                      const char *const *labels, guint n_variants)
+                      const DynoVariant *variants, guint n_variants)
 {
-  g_autofree char *wanted = lowering->choices ? dyno_choices_get (lowering->choices, key) : NULL;
+  DynoChoicePoint *point = g_new0 (DynoChoicePoint, 1);
+  DynoVariant wanted;
+  gboolean known = lowering->choices && dyno_choices_get (lowering->choices, key, &wanted);
   g_autofree char *first_why = NULL;
-  const char *first_refused = NULL;
-  guint first = n_variants, chosen = n_variants, usable = 0, chosen_usable = 0, n_usable = 0;
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  char refused[DYNO_VARIANT_LABEL] = "";
+  guint first = 0, chosen = n_variants;
+
+  point->node = node;
+  point->key = g_strdup (key);
+  point->variants = g_new (DynoVariant, n_variants);
   for (guint i = 0; i < n_variants; i++)
     {
-      g_autofree char *why = labels[i] && lowering->choices
-                                 ? dyno_choices_get_refusal (lowering->choices, key, labels[i])
+      g_autofree char *why = lowering->choices
+                                 ? dyno_choices_get_refusal (lowering->choices, key, &variants[i])
                                  : NULL;
-      if (!labels[i] || why)
+      if (why)
         {
-          if (why && !first_refused)
+          if (!first_why)
             {
-              first_refused = labels[i];
+              dyno_variant_print (&variants[i], refused);
               first_why = g_steal_pointer (&why);
             }
           continue;
         }
-      usable = n_usable++;
-      g_ptr_array_add (names, g_strdup (labels[i]));
-      if (first == n_variants)
+      if (point->n_variants == 0)
         first = i;
-      if (wanted && chosen == n_variants && g_str_equal (labels[i], wanted))
+      if (known && chosen == n_variants && dyno_variant_equal (&variants[i], &wanted))
         {
           chosen = i;
-          chosen_usable = usable;
+          point->chosen = point->n_variants;
         }
+      point->variants[point->n_variants++] = variants[i];
     }
-  g_ptr_array_add (names, NULL);
-  DynoChoicePoint *point = g_new0 (DynoChoicePoint, 1);
-  point->node = node;
-  point->key = g_strdup (key);
-  point->labels = (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
-  point->chosen = chosen_usable;
   g_ptr_array_add (lowering->choice_points, point);
   lowering->choice = lowering->choice_points->len;
   lowering->chosen = FALSE;
-  if (n_usable == 0)
+  if (point->n_variants == 0)
     {
-      fail_choice (lowering, node, key, first_refused, first_why);
+      fail_choice (lowering, node, key, refused, first_why);
       return 0;
     }
   return chosen < n_variants ? chosen : first;

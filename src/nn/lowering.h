@@ -13,6 +13,7 @@
 #pragma once
 #include "kernel.h"
 #include "op.h"
+#include "variant.h"
 
 G_BEGIN_DECLS
 
@@ -104,11 +105,10 @@ void dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y,
 gboolean dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y,
                                         DynoColumnSums *sums);
 
-/* Which of n_variants to use: labels[i] names variant i ("khr 128x128x32 k4"); a NULL label is one
- * the device cannot run.  Returns an index of a non-NULL label; fails the graph and returns 0 when
- * there is none. */
+/* Which of the variants, all of which the device can run, to use.  Fails the graph and returns 0
+ * when none is left. */
 guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
-                            const char *const *labels, guint n_variants);
+                            const DynoVariant *variants, guint n_variants);
 
 /* Spec building. */
 void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
@@ -117,7 +117,7 @@ void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
 void dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value);
 void dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value);
 
-/* Choices: key -> label.  Thread-safe. */
+/* Choices: key -> variant.  Thread-safe. */
 DynoChoices *dyno_choices_new (void);
 DynoChoices *dyno_choices_load (
     const char *device_key); /* from the cache folder; empty when there is none or it is corrupt */
@@ -127,8 +127,10 @@ gboolean dyno_choices_save (DynoChoices *choices, const char *device_key, GError
 void dyno_choices_keep (DynoChoices *choices);
 void dyno_choices_free (DynoChoices *choices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoChoices, dyno_choices_free)
-void dyno_choices_set (DynoChoices *choices, const char *key, const char *label, double time_us);
-char *dyno_choices_get (DynoChoices *choices, const char *key); /* g_free; NULL: not known */
+void dyno_choices_set (DynoChoices *choices, const char *key, const DynoVariant *variant,
+                       double time_us);
+gboolean dyno_choices_get (DynoChoices *choices, const char *key,
+                           DynoVariant *variant); /* FALSE: not known */
 /* From now on no choice is known; what is known is kept, refused variants are still refused. */
 void dyno_choices_go_by_rule (DynoChoices *choices);
 /* FALSE: a lowering with these choices is as one without. */
@@ -136,27 +138,27 @@ gboolean dyno_choices_decide (DynoChoices *choices);
 
 /* Variants that this device may not run, whatever the shape: of a family, which is the first two
  * words of a key ("conv2d.forward f16"), a tile ("khr 128x128x32/64x64") with all its splits, or
- * one whole label.  Lowerings do not see them.  They are kept on disk as choices are, until the
- * driver or the kernels change. */
+ * one of them.  Lowerings do not see them.  They are kept on disk as choices are, until the driver
+ * or the kernels change. */
 gsize dyno_choice_family_length (const char *key);
-gsize dyno_choice_tile_length (const char *label); /* how much of it is before " k8" */
-/* variant: a tile or a label; TRUE: it was not refused before. */
-gboolean dyno_choices_refuse (DynoChoices *choices, const char *key, const char *variant,
+/* A variant without splits is a tile, with all of them; TRUE: it was not refused before. */
+gboolean dyno_choices_refuse (DynoChoices *choices, const char *key, const DynoVariant *variant,
                               const char *why);
-/* Why a label is refused, its tile's reason included; g_free.  NULL: it is not. */
-char *dyno_choices_get_refusal (DynoChoices *choices, const char *key, const char *label);
+/* Why a variant is refused, its tile's reason included; g_free.  NULL: it is not. */
+char *dyno_choices_get_refusal (DynoChoices *choices, const char *key, const DynoVariant *variant);
 guint dyno_choices_count_refusals (DynoChoices *choices);
 void dyno_choices_forget_refusals (DynoChoices *choices);
 /* Tiles that computed rightly on this device, as its self-test saw; kept as refusals are. */
-void dyno_choices_pass (DynoChoices *choices, const char *key, const char *label);
-gboolean dyno_choices_has_passed (DynoChoices *choices, const char *key, const char *label);
+void dyno_choices_pass (DynoChoices *choices, const char *key, const DynoVariant *variant);
+gboolean dyno_choices_has_passed (DynoChoices *choices, const char *key,
+                                  const DynoVariant *variant);
 
-/* Every (node, key, labels) that a lowering came across, for the autotuner. */
+/* Every (node, key, variants) that a lowering came across, for the autotuner. */
 typedef struct {
   DynoNode *node;
   char *key;
-  char **labels; /* NULL-terminated; unusable ones left out */
-  guint chosen;
+  DynoVariant *variants; /* best guess first; refused ones left out */
+  guint n_variants, chosen;
 } DynoChoicePoint;
 GPtrArray *dyno_lowering_get_choice_points (DynoLowering *lowering);
 

@@ -156,9 +156,11 @@ trial_init (Trial *t, const Case *s, gboolean half, GError **error)
   return TRUE;
 }
 
-/* The tile at every choice point; of several splits the one that `turn` points at. */
+/* The tile (NULL: the kind has none) at every choice point; of several splits the one that `turn`
+ * points at. */
 static DynoChoices *
-force_tile (Trial *t, const DynoDeviceInfo *info, const char *label, guint turn, GError **error)
+force_tile (Trial *t, const DynoDeviceInfo *info, const DynoVariant *tile, guint turn,
+            GError **error)
 {
   g_autoptr (DynoLowering) lowering = dyno_lowering_new (t->graph, info, NULL, error);
   if (!lowering)
@@ -169,12 +171,9 @@ force_tile (Trial *t, const DynoDeviceInfo *info, const char *label, guint turn,
     {
       const DynoChoicePoint *point = g_ptr_array_index (points, i);
       g_autoptr (GPtrArray) fitting = g_ptr_array_new ();
-      DynoVariant wanted, other;
-      gboolean is_tile = dyno_variant_parse (label, &wanted);
-      for (guint l = 0; point->labels[l]; l++)
-        if (is_tile && dyno_variant_parse (point->labels[l], &other)
-            && dyno_variant_same_tile (&wanted, &other))
-          g_ptr_array_add (fitting, point->labels[l]);
+      for (guint v = 0; tile && v < point->n_variants; v++)
+        if (dyno_variant_same_tile (tile, &point->variants[v]))
+          g_ptr_array_add (fitting, &point->variants[v]);
       if (fitting->len > 0)
         dyno_choices_set (choices, point->key, g_ptr_array_index (fitting, turn % fitting->len), 0);
     }
@@ -310,10 +309,14 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
   const Case *cases = kind->cases;
   double errors[DYNO_CONV2D_N_PASSES] = { 0 };
   g_autofree char *fault = NULL;
-  char label[DYNO_TILE_LABEL];
+  char label[DYNO_VARIANT_LABEL];
+  DynoVariant variant;
 
   if (tile)
-    dyno_tile_label (tile, info, half, label);
+    {
+      variant = dyno_tile_variant (tile, info, half);
+      dyno_variant_print (&variant, label);
+    }
   else
     g_strlcpy (label, kind->label, sizeof label);
   for (guint i = 0; i < kind->n_cases && !fault; i++)
@@ -324,7 +327,8 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
       if (tile && cases[i].c <= 4 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
         continue;
       g_autoptr (GError) local = NULL;
-      g_autoptr (DynoChoices) choices = force_tile (&trials[i], info, label, i, error);
+      g_autoptr (DynoChoices) choices =
+          force_tile (&trials[i], info, tile ? &variant : NULL, i, error);
       if (!choices)
         return FALSE;
       if (!run (device, &trials[i], choices, these, &local))
@@ -341,6 +345,7 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
           errors[pass] = these[pass];
     }
   report_passes ((DynoVariantReport){ .name = label,
+                                      .variant = tile ? &variant : NULL,
                                       .half = half,
                                       .usable = TRUE,
                                       .tolerance = half ? TOLERANCE_HALF : TOLERANCE_SINGLE,
@@ -386,7 +391,8 @@ struct _DynoVariantTest {
   Trial trial;
   DynoConv2dPass pass;
   DynoBuild *build; /* of the pass alone */
-  char *key, *variant;
+  char *key;
+  DynoVariant variant;
 };
 
 /* The pass that a choice's key names; FALSE: it is none of a convolution. */
@@ -409,10 +415,11 @@ read_key (const char *key, DynoConv2dPass *pass, gboolean *half)
 /* The node of the pass planned with this tile; NULL without an error: the tile cannot make this
  * shape. */
 static DynoBuild *
-plan_pass (Trial *t, const DynoDeviceInfo *info, const char *key, const char *tile, GError **error)
+plan_pass (Trial *t, const DynoDeviceInfo *info, const char *key, const DynoVariant *tile,
+           GError **error)
 {
   g_autoptr (DynoLowering) whole = dyno_lowering_new (t->graph, info, NULL, error);
-  gsize family = dyno_choice_family_length (key), length = strlen (tile);
+  gsize family = dyno_choice_family_length (key);
 
   if (!whole)
     return NULL;
@@ -423,16 +430,15 @@ plan_pass (Trial *t, const DynoDeviceInfo *info, const char *key, const char *ti
       if (dyno_choice_family_length (point->key) != family
           || strncmp (point->key, key, family) != 0)
         continue;
-      for (guint l = 0; point->labels[l]; l++)
-        if (dyno_choice_tile_length (point->labels[l]) == length
-            && strncmp (point->labels[l], tile, length) == 0)
+      for (guint v = 0; v < point->n_variants; v++)
+        if (dyno_variant_same_tile (tile, &point->variants[v]))
           {
             g_autoptr (DynoChoices) choices = dyno_choices_new ();
             g_autoptr (DynoBuild) build = dyno_build_new_graph (t->graph);
             DynoBuildParams params = {
               .info = info, .choices = choices, .node = point->node, .flags = DYNO_PLAN_NO_ALIAS
             };
-            dyno_choices_set (choices, point->key, point->labels[l], 0);
+            dyno_choices_set (choices, point->key, &point->variants[v], 0);
             return dyno_build_plan (build, &params, error) ? g_steal_pointer (&build) : NULL;
           }
     }
@@ -440,7 +446,7 @@ plan_pass (Trial *t, const DynoDeviceInfo *info, const char *key, const char *ti
 }
 
 DynoVariantTest *
-dyno_variant_test_new (const DynoDeviceInfo *info, const char *key, const char *label,
+dyno_variant_test_new (const DynoDeviceInfo *info, const char *key, const DynoVariant *variant,
                        GError **error)
 {
   /* Borders and channels that fill no tile first; then what serves tiles for few channels. */
@@ -452,12 +458,12 @@ dyno_variant_test_new (const DynoDeviceInfo *info, const char *key, const char *
   if (!read_key (key, &test->pass, &half))
     return NULL;
   test->key = g_strdup (key);
-  test->variant = g_strndup (label, dyno_choice_tile_length (label));
+  test->variant = dyno_variant_tile (variant);
   for (guint i = 0; i < G_N_ELEMENTS (order) && !test->build && !problem; i++)
     {
       trial_clear (&test->trial);
       if (trial_init (&test->trial, &TILED->cases[order[i]], half, &problem))
-        test->build = plan_pass (&test->trial, info, key, test->variant, &problem);
+        test->build = plan_pass (&test->trial, info, key, &test->variant, &problem);
     }
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
@@ -474,7 +480,6 @@ dyno_variant_test_free (DynoVariantTest *test)
   dyno_build_free (test->build);
   trial_clear (&test->trial);
   g_free (test->key);
-  g_free (test->variant);
   g_free (test);
 }
 
@@ -490,10 +495,10 @@ dyno_variant_test_get_key (DynoVariantTest *test)
   return test->key;
 }
 
-const char *
+const DynoVariant *
 dyno_variant_test_get_variant (DynoVariantTest *test)
 {
-  return test->variant;
+  return &test->variant;
 }
 
 static gboolean
@@ -642,14 +647,17 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
       const DynoTile *tile = &dyno_tiles[i / 2 / DYNO_CONV2D_N_PASSES];
       gboolean half = i / DYNO_CONV2D_N_PASSES % 2;
       DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
-      char label[DYNO_TILE_LABEL];
-      DynoVariantReport report = {
-        .name = label, .pass = dyno_conv2d_pass_name (pass), .half = half, .usable = TRUE
-      };
+      DynoVariant variant = dyno_tile_variant (tile, info, half);
+      char label[DYNO_VARIANT_LABEL];
+      DynoVariantReport report = { .name = label,
+                                   .variant = &variant,
+                                   .pass = dyno_conv2d_pass_name (pass),
+                                   .half = half,
+                                   .usable = TRUE };
 
       if (dyno_tile_unusable (tile, info, half))
         continue;
-      dyno_tile_label (tile, info, half, label);
+      dyno_variant_print (&variant, label);
       if (!compile_tile (device, tile, half, pass, &report, error))
         return FALSE;
       report.passed = !report.fault;
@@ -672,15 +680,17 @@ dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer d
     {
       const DynoTile *tile = &dyno_tiles[i / 2];
       gboolean half = i % 2;
-      char label[DYNO_TILE_LABEL];
+      DynoVariant variant = dyno_tile_variant (tile, info, half);
+      char label[DYNO_VARIANT_LABEL];
       DynoVariantReport report = { .name = label,
+                                   .variant = &variant,
                                    .half = half,
                                    .why = dyno_tile_unusable (tile, info, half) };
 
       /* A tile that is made for the other precision alone is no variant of this one. */
       if ((tile->kind == DYNO_TILE_MATRIX && !half) || (half ? tile->k : tile->k_single) == 0)
         continue;
-      dyno_tile_label (tile, info, half, label);
+      dyno_variant_print (&variant, label);
       report.usable = !report.why;
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         {

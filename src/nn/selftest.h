@@ -6,11 +6,12 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  const char *name; /* "khr 128x128x32": path, tile */
-  const char *pass; /* "forward", "dgrad", "wgrad" */
-  gboolean half;    /* of AMP; FALSE: fp32 */
-  gboolean usable;  /* on this device */
-  const char *why;  /* not usable: why not; else NULL */
+  const char *name;           /* "khr 128x128x32": path, tile */
+  const DynoVariant *variant; /* whose print that is; NULL: of a kind that has no variants */
+  const char *pass;           /* "forward", "dgrad", "wgrad" */
+  gboolean half;              /* of AMP; FALSE: fp32 */
+  gboolean usable;            /* on this device */
+  const char *why;            /* not usable: why not; else NULL */
   /* Of a self-test only. */
   gboolean passed;
   double error;      /* the largest normalised mean squared error of its shapes */
@@ -42,17 +43,17 @@ gboolean dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpoin
 /* The test of one variant in one pass, at one small shape: what a start has time for. */
 typedef struct _DynoVariantTest DynoVariantTest;
 
-/* Of a label that dyno_lowering_choose gave for a key; needs no device.  NULL without an error:
+/* Of a variant that dyno_lowering_choose gave for a key; needs no device.  NULL without an error:
  * there is no test for it.  Errors: those of dyno_lowering_new. */
 DynoVariantTest *dyno_variant_test_new (const DynoDeviceInfo *info, const char *key,
-                                        const char *label, GError **error);
+                                        const DynoVariant *variant, GError **error);
 void dyno_variant_test_free (DynoVariantTest *test);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoVariantTest, dyno_variant_test_free)
 
 /* Whose kernels it takes, to compile them with others; the test's. */
 DynoLowering *dyno_variant_test_get_lowering (DynoVariantTest *test);
 const char *dyno_variant_test_get_key (DynoVariantTest *test);
-const char *dyno_variant_test_get_variant (DynoVariantTest *test); /* the label's tile */
+const DynoVariant *dyno_variant_test_get_variant (DynoVariantTest *test); /* without splits */
 
 /* *nmse against a double convolution on the host (NaN: an element was never written); it passed
  * where that is at most *tolerance.  Errors: those of dyno_memory_new and dyno_program_new. */

@@ -53,8 +53,24 @@ dyno_variant_parse (const char *label, DynoVariant *variant)
 }
 
 gboolean
-dyno_variant_same_tile (const DynoVariant *a, const DynoVariant *b)
+dyno_variant_equal (const DynoVariant *a, const DynoVariant *b)
 {
   return a->path == b->path && a->scheme == b->scheme && a->m == b->m && a->n == b->n
-         && a->k == b->k && a->part_m == b->part_m && a->part_n == b->part_n;
+         && a->k == b->k && a->part_m == b->part_m && a->part_n == b->part_n
+         && a->splits == b->splits;
+}
+
+DynoVariant
+dyno_variant_tile (const DynoVariant *variant)
+{
+  DynoVariant tile = *variant;
+  tile.splits = 0;
+  return tile;
+}
+
+gboolean
+dyno_variant_same_tile (const DynoVariant *a, const DynoVariant *b)
+{
+  DynoVariant x = dyno_variant_tile (a), y = dyno_variant_tile (b);
+  return dyno_variant_equal (&x, &y);
 }

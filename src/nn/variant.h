@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A way to run a matrix op's kernel: its tile, its split of the K axis and its path.  A label
  * ("khr-patch2 256x64x32/64x64 k4"), as it stands in reports and in the choices on disk, is its
- * print alone; who wants to know what a label says parses it. */
+ * print, and nothing else goes by it. */
 #pragma once
 #include <glib.h>
 
@@ -36,7 +36,9 @@ typedef struct {
 void dyno_variant_print (const DynoVariant *variant, char *label);
 /* FALSE: that is no print of a variant. */
 gboolean dyno_variant_parse (const char *label, DynoVariant *variant);
-/* Do they differ in their splits at most? */
+gboolean dyno_variant_equal (const DynoVariant *a, const DynoVariant *b);
+/* Without its splits, and whether two differ in them at most. */
+DynoVariant dyno_variant_tile (const DynoVariant *variant);
 gboolean dyno_variant_same_tile (const DynoVariant *a, const DynoVariant *b);
 
 G_END_DECLS

@@ -6,7 +6,7 @@
  * network's kernels; what passed is kept, so that the next start compiles no more than its own.
  * One that finds no memory is made at a later start.
  * A kernel that fails refuses the tile it was made for, in all shapes of its family; one that only
- * comes with a label (the sums of a split product's parts) refuses that label.  A kernel without
+ * comes with a split (the sums of a split product's parts) refuses that split.  A kernel without
  * variants is the graph's end. */
 #include "vet.h"
 #include "nn-error.h"
@@ -70,12 +70,14 @@ kernels_clear (Kernels *kernels)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Kernels, kernels_clear)
 
 static void
-refuse (DynoChoices *choices, const char *key, const char *variant, const char *why,
+refuse (DynoChoices *choices, const char *key, const DynoVariant *variant, const char *why,
         const DynoVetWatch *watch)
 {
-  g_autofree char *name =
-      g_strdup_printf ("%.*s %s", (int) dyno_choice_family_length (key), key, variant);
+  char label[DYNO_VARIANT_LABEL];
+  g_autofree char *name = NULL;
 
+  dyno_variant_print (variant, label);
+  name = g_strdup_printf ("%.*s %s", (int) dyno_choice_family_length (key), key, label);
   if (dyno_choices_refuse (choices, key, variant, why) && watch->refused)
     watch->refused (name, why, watch->data);
 }
@@ -84,11 +86,10 @@ static void
 refuse_dispatch (DynoChoices *choices, const DynoChoicePoint *point, const DynoDispatch *dispatch,
                  const char *why, const DynoVetWatch *watch)
 {
-  const char *label = point->labels[point->chosen];
-  g_autofree char *variant =
-      g_strndup (label, dispatch->is_variant ? dyno_choice_tile_length (label) : strlen (label));
+  const DynoVariant *chosen = &point->variants[point->chosen];
+  DynoVariant refused = dispatch->is_variant ? dyno_variant_tile (chosen) : *chosen;
 
-  refuse (choices, point->key, variant, why, watch);
+  refuse (choices, point->key, &refused, why, watch);
 }
 
 /* --- tests ------------------------------------------------------------------------------------ */
@@ -115,16 +116,18 @@ make_tests (DynoLowering *lowering, DynoChoices *choices, GError **error)
   for (guint i = 0; i < points->len && wants_tests (dyno_lowering_get_info (lowering)); i++)
     {
       const DynoChoicePoint *point = g_ptr_array_index (points, i);
-      const char *label = point->labels[point->chosen];
+      DynoVariant tile = dyno_variant_tile (&point->variants[point->chosen]);
+      char label[DYNO_VARIANT_LABEL];
       g_autoptr (GError) problem = NULL;
       DynoVariantTest *test;
 
-      if (dyno_choices_has_passed (choices, point->key, label)
-          || !g_hash_table_add (
-              seen, g_strdup_printf ("%.*s\t%.*s", (int) dyno_choice_family_length (point->key),
-                                     point->key, (int) dyno_choice_tile_length (label), label)))
+      dyno_variant_print (&tile, label);
+      if (dyno_choices_has_passed (choices, point->key, &tile)
+          || !g_hash_table_add (seen, g_strdup_printf ("%.*s\t%s",
+                                                       (int) dyno_choice_family_length (point->key),
+                                                       point->key, label)))
         continue;
-      test = dyno_variant_test_new (dyno_lowering_get_info (lowering), point->key, label, &problem);
+      test = dyno_variant_test_new (dyno_lowering_get_info (lowering), point->key, &tile, &problem);
       if (problem)
         {
           g_propagate_error (error, g_steal_pointer (&problem));
@@ -160,16 +163,18 @@ static gboolean
 run_test (DynoDevice *device, DynoVariantTest *test, DynoChoices *choices,
           const DynoVetWatch *watch, gboolean *again, GError **error)
 {
-  const char *key = dyno_variant_test_get_key (test),
-             *variant = dyno_variant_test_get_variant (test);
+  const char *key = dyno_variant_test_get_key (test);
+  const DynoVariant *variant = dyno_variant_test_get_variant (test);
   g_autoptr (GError) problem = NULL;
   double nmse, tolerance;
+  char label[DYNO_VARIANT_LABEL];
 
+  dyno_variant_print (variant, label);
   if (!dyno_variant_test_run (test, device, &nmse, &tolerance, &problem))
     {
       if (is_memory (problem))
         {
-          g_info ("%s is not tested: %s", variant, problem->message);
+          g_info ("%s is not tested: %s", label, problem->message);
           return TRUE;
         }
       g_propagate_error (error, g_steal_pointer (&problem));
@@ -177,7 +182,7 @@ run_test (DynoDevice *device, DynoVariantTest *test, DynoChoices *choices,
     }
   if (nmse <= tolerance) /* NaN is wrong */
     {
-      g_debug ("%s of %s computes rightly (NMSE %.2g)", variant, key, nmse);
+      g_debug ("%s of %s computes rightly (NMSE %.2g)", label, key, nmse);
       dyno_choices_pass (choices, key, variant);
       return TRUE;
     }

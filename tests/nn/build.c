@@ -241,20 +241,21 @@ test_plans_again (void)
   g_autoptr (DynoBuild) build = plan_build (DYNO_MODE_TRAIN, FALSE);
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
   DynoBuildParams params = { .info = dyno_device_get_info (device), .choices = choices };
-  g_autofree char *key = NULL, *label = NULL;
+  g_autofree char *key = NULL;
+  DynoVariant other;
   gboolean found = FALSE;
 
   GPtrArray *points = dyno_lowering_get_choice_points (dyno_build_get_lowering (build));
-  for (guint i = 0; i < points->len && !label; i++)
+  for (guint i = 0; i < points->len && !key; i++)
     {
       const DynoChoicePoint *point = g_ptr_array_index (points, i);
-      if (g_strv_length (point->labels) < 2)
+      if (point->n_variants < 2)
         continue;
       key = g_strdup (point->key);
-      label = g_strdup (point->labels[point->chosen == 0 ? 1 : 0]);
+      other = point->variants[point->chosen == 0 ? 1 : 0];
     }
-  g_assert_nonnull (label);
-  dyno_choices_set (choices, key, label, 1);
+  g_assert_nonnull (key);
+  dyno_choices_set (choices, key, &other, 1);
   dyno_build_plan (build, &params, &error);
   g_assert_no_error (error);
   points = dyno_lowering_get_choice_points (dyno_build_get_lowering (build));
@@ -264,7 +265,7 @@ test_plans_again (void)
       if (g_str_equal (point->key, key))
         {
           found = TRUE;
-          g_assert_cmpstr (point->labels[point->chosen], ==, label);
+          g_assert_true (dyno_variant_equal (&point->variants[point->chosen], &other));
         }
     }
   g_assert_true (found);

@@ -4,26 +4,59 @@
 #include "infos.h"
 #include "lowering.h"
 #include "file.h"
-#include "variant.h"
+#include <glib/gstdio.h>
 #include <string.h>
+
+static DynoVariant
+variant_of (const char *label)
+{
+  DynoVariant variant;
+  g_assert_true (dyno_variant_parse (label, &variant));
+  return variant;
+}
+
+static void
+set (DynoChoices *choices, const char *key, const char *label, double time_us)
+{
+  DynoVariant variant = variant_of (label);
+  dyno_choices_set (choices, key, &variant, time_us);
+}
+
+/* label NULL: the key is not known. */
+static void
+assert_choice (DynoChoices *choices, const char *key, const char *label)
+{
+  DynoVariant variant;
+  char got[DYNO_VARIANT_LABEL];
+  gboolean known = dyno_choices_get (choices, key, &variant);
+  if (known)
+    dyno_variant_print (&variant, got);
+  g_assert_cmpstr (known ? got : NULL, ==, label);
+}
 
 static void
 test_round_trip (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
-  dyno_choices_set (choices, "conv a b", "tile 8x8", 12.5);
-  dyno_choices_set (choices, "conv a b", "tile 16x8", 11.5);
-  dyno_choices_set (choices, "wgrad", "fma", 1e6);
+  set (choices, "conv a b", "f32 8x8x8", 12.5);
+  set (choices, "conv a b", "khr-patch 16x8x8/8x8 k2", 11.5);
+  set (choices, "wgrad", "lanes 4x4x4", 1e6);
   g_assert_true (dyno_choices_save (choices, "device one", &error));
   g_assert_no_error (error);
   g_autoptr (DynoChoices) again = dyno_choices_load ("device one");
-  g_autofree char *a = dyno_choices_get (again, "conv a b"), *b = dyno_choices_get (again, "wgrad");
-  g_assert_cmpstr (a, ==, "tile 16x8");
-  g_assert_cmpstr (b, ==, "fma");
-  g_assert_null (dyno_choices_get (again, "conv"));
+  assert_choice (again, "conv a b", "khr-patch 16x8x8/8x8 k2");
+  assert_choice (again, "wgrad", "lanes 4x4x4");
+  assert_choice (again, "conv", NULL);
   g_autoptr (DynoChoices) other = dyno_choices_load ("device two");
-  g_assert_null (dyno_choices_get (other, "wgrad"));
+  assert_choice (other, "wgrad", NULL);
+}
+
+static gboolean
+refuse (DynoChoices *choices, const char *key, const char *label, const char *why)
+{
+  DynoVariant variant = variant_of (label);
+  return dyno_choices_refuse (choices, key, &variant, why);
 }
 
 static void
@@ -31,11 +64,10 @@ test_refusals_round_trip (void)
 {
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
   g_assert_false (dyno_choices_decide (choices));
-  g_assert_true (
-      dyno_choices_refuse (choices, "conv f16 n1 h2", "khr 8x8x16/8x8", "the\tcompiler\ndied"));
-  g_assert_false (dyno_choices_refuse (choices, "conv f16 n9", "khr 8x8x16/8x8", "again"));
-  g_assert_true (dyno_choices_refuse (choices, "conv f32 n1", "fma 4x4 k2", "sums"));
-  dyno_choices_set (choices, "conv f16 n1 h2", "fma", 2);
+  g_assert_true (refuse (choices, "conv f16 n1 h2", "khr 8x8x16/8x8", "the\tcompiler\ndied"));
+  g_assert_false (refuse (choices, "conv f16 n9", "khr 8x8x16/8x8", "again"));
+  g_assert_true (refuse (choices, "conv f32 n1", "f32 4x4x4 k2", "sums"));
+  set (choices, "conv f16 n1 h2", "f16 4x4x4", 2);
   g_assert_true (dyno_choices_save (choices, "device one", NULL));
   g_autoptr (DynoChoices) again = dyno_choices_load ("device one");
   g_assert_cmpuint (dyno_choices_count_refusals (again), ==, 2);
@@ -45,28 +77,73 @@ test_refusals_round_trip (void)
     { "conv f16 n7 h7", "khr 8x8x16/8x8", "again" },
     { "conv f16 n7 h7", "khr 8x8x16/8x8 k4", "again" }, /* a tile with all its splits */
     { "conv f16", "khr 8x8x16/8x8", "again" },
-    { "conv f16 n7 h7", "khr 8x8x16/8x8/4x4", NULL },
+    { "conv f16 n7 h7", "khr 8x8x16/8x4", NULL },
+    { "conv f16 n7 h7", "khr-patch 8x8x16/8x8", NULL },
     { "conv f32 n7 h7", "khr 8x8x16/8x8", NULL },
-    { "conv f32 n7 h7", "fma 4x4 k2", "sums" },
-    { "conv f32 n7 h7", "fma 4x4", NULL },
-    { "conv f32 n7 h7", "fma 4x4 k4", NULL },
+    { "conv f32 n7 h7", "f32 4x4x4 k2", "sums" },
+    { "conv f32 n7 h7", "f32 4x4x4", NULL },
+    { "conv f32 n7 h7", "f32 4x4x4 k4", NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *why = dyno_choices_get_refusal (again, cases[i].key, cases[i].label);
+      DynoVariant variant = variant_of (cases[i].label);
+      g_autofree char *why = dyno_choices_get_refusal (again, cases[i].key, &variant);
       g_assert_cmpstr (why, ==, cases[i].why);
     }
   /* By rule choices are not told, but kept; refusals hold. */
   dyno_choices_go_by_rule (again);
-  g_assert_null (dyno_choices_get (again, "conv f16 n1 h2"));
+  assert_choice (again, "conv f16 n1 h2", NULL);
   g_assert_true (dyno_choices_decide (again));
   dyno_choices_forget_refusals (again);
   g_assert_false (dyno_choices_decide (again));
   dyno_choices_keep (again);
   g_autoptr (DynoChoices) third = dyno_choices_load ("device one");
-  g_autofree char *kept = dyno_choices_get (third, "conv f16 n1 h2");
-  g_assert_cmpstr (kept, ==, "fma");
+  assert_choice (third, "conv f16 n1 h2", "f16 4x4x4");
   g_assert_cmpuint (dyno_choices_count_refusals (third), ==, 0);
+}
+
+/* A tile that passed its test has passed with all its splits, in its family. */
+static void
+test_passed_round_trip (void)
+{
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  DynoVariant split = variant_of ("khr 8x8x16/8x8 k4"), whole = variant_of ("khr 8x8x16/8x8"),
+              other = variant_of ("khr 8x8x16/8x4");
+  dyno_choices_pass (choices, "conv f16 n1 h2", &split);
+  g_assert_true (dyno_choices_save (choices, "device one", NULL));
+  g_autoptr (DynoChoices) again = dyno_choices_load ("device one");
+  g_assert_true (dyno_choices_has_passed (again, "conv f16 n9", &whole));
+  g_assert_true (dyno_choices_has_passed (again, "conv f16 n9", &split));
+  g_assert_false (dyno_choices_has_passed (again, "conv f16 n9", &other));
+  g_assert_false (dyno_choices_has_passed (again, "conv f32 n9", &whole));
+}
+
+/* A whole file in which a word is no variant's print, of a version to come perhaps. */
+static void
+test_no_variant_reads_as_empty (void)
+{
+  static const char *const lines[] = { "key\tkhr 8x8x16/8x8\t3\n", "key\tamd 8x8x16/8x8\t3\n",
+                                       "!passed\tfamily\tamd 8x8x16/8x8\n",
+                                       "!refused\tfamily\tamd 8x8x16/8x8\twhy\n" };
+  g_autoptr (DynoChoices) choices = dyno_choices_new ();
+  set (choices, "other", "f32 8x8x8", 3);
+  g_assert_true (dyno_choices_save (choices, "device four", NULL));
+  g_autofree char *folder = dyno_cache_dir ("choices"), *text = NULL;
+  g_autofree char *name = g_strdup_printf ("%016" G_GINT64_MODIFIER "x.choices",
+                                           dyno_hash_string (DYNO_HASH_START, "device four"));
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      g_autofree char *body = g_strconcat (strchr (text, '\n') + 1, lines[i], NULL);
+      g_autofree char *whole =
+          g_strdup_printf ("dyno-choices 2 %016" G_GINT64_MODIFIER "x\n%s",
+                           dyno_hash_bytes (DYNO_HASH_START, body, strlen (body)), body);
+      g_assert_true (g_file_set_contents (path, whole, -1, NULL));
+      g_autoptr (DynoChoices) loaded = dyno_choices_load ("device four");
+      assert_choice (loaded, "other", i == 0 ? "f32 8x8x8" : NULL);
+    }
+  g_assert_cmpint (g_unlink (path), ==, 0);
 }
 
 /* The one file of the folder. */
@@ -86,7 +163,7 @@ test_corrupt_reads_as_empty (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
-  dyno_choices_set (choices, "key", "label", 3);
+  set (choices, "key", "f32 8x8x8", 3);
   g_assert_true (dyno_choices_save (choices, "device one", &error));
   g_autofree char *path = only_file (), *text = NULL;
   gsize length;
@@ -97,13 +174,12 @@ test_corrupt_reads_as_empty (void)
       broken[at] ^= 1;
       g_assert_true (g_file_set_contents (path, broken, (gssize) length, NULL));
       g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
-      g_autofree char *label = dyno_choices_get (loaded, "key");
       /* The hash's hex digits have two cases: flipping one bit of a letter never gives the
        * other. */
-      g_assert_null (label);
+      assert_choice (loaded, "key", NULL);
       g_assert_true (g_file_set_contents (path, text, (gssize) at, NULL)); /* cut off */
       g_autoptr (DynoChoices) cut = dyno_choices_load ("device one");
-      g_assert_null (dyno_choices_get (cut, "key"));
+      assert_choice (cut, "key", NULL);
     }
 }
 
@@ -112,7 +188,7 @@ static void
 test_other_kernels_read_as_empty (void)
 {
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
-  dyno_choices_set (choices, "key", "label", 3);
+  set (choices, "key", "f32 8x8x8", 3);
   g_assert_true (dyno_choices_save (choices, "device one", NULL));
   g_autofree char *path = only_file (), *text = NULL;
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
@@ -132,8 +208,7 @@ test_other_kernels_read_as_empty (void)
                            dyno_hash_bytes (DYNO_HASH_START, body, strlen (body)), body);
       g_assert_true (g_file_set_contents (path, whole, -1, NULL));
       g_autoptr (DynoChoices) loaded = dyno_choices_load ("device one");
-      g_autofree char *label = dyno_choices_get (loaded, "key");
-      g_assert_cmpstr (label, ==, same ? "label" : NULL);
+      assert_choice (loaded, "key", same ? "f32 8x8x8" : NULL);
     }
 }
 
@@ -146,21 +221,30 @@ static void
 test_lowering_chooses (void)
 {
   static const DynoOpClass op = { .name = "test", .lower = nothing };
-  const char *const labels[] = { NULL, "b", "c" }, *const none[] = { NULL, NULL };
+  const DynoVariant variants[] = { variant_of ("f32 8x8x8"), variant_of ("f32 8x8x8 k2"),
+                                   variant_of ("khr 8x8x8/8x8") };
   g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
   g_autoptr (DynoChoices) choices = dyno_choices_new ();
   DynoNode *node = dyno_graph_node (graph, &op, "node", NULL, 0, NULL, 0, NULL, 0);
   g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info_cpu, choices, NULL);
-  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", labels, 3), ==, 1);
-  dyno_choices_set (choices, "key", "c", 1);
-  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", labels, 3), ==, 2);
-  dyno_choices_set (choices, "key", "not a label", 1);
-  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", labels, 3), ==, 1);
-  const DynoChoicePoint *point = g_ptr_array_index (dyno_lowering_get_choice_points (lowering), 1);
-  g_assert_cmpuint (g_strv_length (point->labels), ==, 2);
+  GPtrArray *points = dyno_lowering_get_choice_points (lowering);
+  const DynoChoicePoint *point;
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 0);
+  set (choices, "key", "khr 8x8x8/8x8", 1);
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 2);
+  set (choices, "key", "khr 16x16x16/8x8", 1); /* none of them */
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 0);
+  set (choices, "key", "khr 8x8x8/8x8", 1);
+  dyno_choices_refuse (choices, "key", &variants[1], "why"); /* the split alone */
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 2);
+  point = g_ptr_array_index (points, 3);
+  g_assert_cmpuint (point->n_variants, ==, 2);
   g_assert_cmpuint (point->chosen, ==, 1);
+  g_assert_true (dyno_variant_equal (&point->variants[1], &variants[2]));
+  dyno_choices_refuse (choices, "key", &variants[2], "why"); /* what is chosen */
+  g_assert_cmpuint (dyno_lowering_choose (lowering, node, "key", variants, 3), ==, 0);
   g_assert_true (dyno_graph_check (graph, NULL));
-  dyno_lowering_choose (lowering, node, "key", none, 2);
+  dyno_lowering_choose (lowering, node, "key", variants, 0);
   g_autoptr (GError) error = NULL;
   g_assert_false (dyno_graph_check (graph, &error));
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
@@ -220,7 +304,9 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/choices/labels-are-prints-of-variants", test_variants_print_and_parse);
   g_test_add_func ("/nn/choices/round-trip-by-device", test_round_trip);
   g_test_add_func ("/nn/choices/refused-variants-are-kept-by-family", test_refusals_round_trip);
-  g_test_add_func ("/nn/choices/lowering-takes-known-label-else-first", test_lowering_chooses);
+  g_test_add_func ("/nn/choices/passed-tiles-are-kept-by-family", test_passed_round_trip);
+  g_test_add_func ("/nn/choices/no-variant-reads-as-empty", test_no_variant_reads_as_empty);
+  g_test_add_func ("/nn/choices/lowering-takes-known-variant-else-first", test_lowering_chooses);
   g_test_add_func ("/nn/choices/other-kernels-read-as-empty", test_other_kernels_read_as_empty);
   g_test_add_func ("/nn/choices/corrupt-file-reads-as-empty", test_corrupt_reads_as_empty);
   return g_test_run ();

@@ -32,7 +32,7 @@ static const ReferenceConv2d variant_cases[] = {
 
 typedef struct {
   gboolean amp, bias, accumulate;
-  const char *labels[DYNO_CONV2D_N_PASSES]; /* NULL: the first choice */
+  const DynoVariant *variants[DYNO_CONV2D_N_PASSES]; /* NULL: the first choice */
 } Options;
 
 static void
@@ -79,10 +79,10 @@ check (const ReferenceConv2d *s, const Options *o)
   if (o->accumulate)
     harness_set_gradient (h, input, dx_start);
   for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
-    if (o->labels[pass])
+    if (o->variants[pass])
       {
         g_autofree char *prefix = g_strconcat ("conv2d.", dyno_conv2d_pass_name (pass), NULL);
-        harness_force (h, prefix, o->labels[pass]);
+        harness_force (h, prefix, o->variants[pass]);
       }
   harness_run (h);
 
@@ -162,9 +162,15 @@ check_variants (gboolean amp, const ReferenceConv2d *s)
       Options o = { .amp = amp, .accumulate = i % 2 };
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         for (guint v = 0; v < counts[pass]; v++)
-          if (variants[pass][v].tile == variants[0][i].tile && (!o.labels[pass] || i % 2))
-            o.labels[pass] = variants[pass][v].label;
-      g_test_message ("%s, %s, %s", o.labels[0], o.labels[1], o.labels[2]);
+          if (variants[pass][v].tile == variants[0][i].tile && (!o.variants[pass] || i % 2))
+            o.variants[pass] = &variants[pass][v].variant;
+      for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+        {
+          char label[DYNO_VARIANT_LABEL] = "the first choice";
+          if (o.variants[pass])
+            dyno_variant_print (o.variants[pass], label);
+          g_test_message ("%s: %s", dyno_conv2d_pass_name (pass), label);
+        }
       check (s, &o);
     }
 }
@@ -379,8 +385,11 @@ test_guesses_for_a_card (void)
       guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
       g_assert_cmpuint (n, >, 4);
       /* 3 x 3 taps out of a patch, where they can be. */
-      g_assert_true (
-          g_str_has_prefix (variants[0].label, pass == DYNO_CONV2D_WGRAD ? "khr " : "khr-patch"));
+      g_assert_cmpint (variants[0].variant.path, ==, DYNO_PATH_KHR);
+      g_assert_true (pass == DYNO_CONV2D_WGRAD
+                         ? variants[0].variant.scheme == DYNO_SCHEME_PLAIN
+                         : variants[0].variant.scheme == DYNO_SCHEME_PATCH
+                               || variants[0].variant.scheme == DYNO_SCHEME_PATCH_AHEAD);
       for (guint i = 0; i < n; i++)
         {
           guint64 pixels = (guint64) s.n * s.h * s.w, each = variants[i].split_len;
@@ -419,8 +428,8 @@ test_splits_follow_the_processors (void)
       info.processors = processors[i];
       g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, DYNO_CONV2D_WGRAD, variants), >, 4);
       dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_WGRAD, &variants[0], &spec, groups);
-      g_test_message ("%u processors: %s, %u x %u x %u", processors[i], variants[0].label,
-                      groups[0], groups[1], groups[2]);
+      g_test_message ("%u processors: %u x %u x %u", processors[i], groups[0], groups[1],
+                      groups[2]);
       g_assert_cmpuint (groups[0] * groups[1] * groups[2], <, 4 * processors[i]);
       g_assert_cmpuint (groups[0] * groups[1] * groups[2], >=, processors[i]);
       g_assert_cmpuint (variants[0].splits, <, last);

@@ -282,16 +282,18 @@ sums_graph (const SumsCase *s, gboolean amp, DynoTensor **z)
 /* The running statistics, which hold those of the batch, against those of the convolution's output
  * as it was written. */
 static void
-check_sums (const SumsCase *s, gboolean amp, const char *label)
+check_sums (const SumsCase *s, gboolean amp, const DynoVariant *variant)
 {
+  char label[DYNO_VARIANT_LABEL];
   DynoTensor *z;
   g_autoptr (Harness) h = sums_graph (s, amp, &z);
-  harness_force (h, "conv2d.forward", label);
+  harness_force (h, "conv2d.forward", variant);
   harness_run (h);
   g_autofree double *values = harness_read (h, z), *old = harness_random (3, s->out, 1);
   g_autofree double *mean = harness_read_parameter (h, "bn.running_mean");
   g_autofree double *variance = harness_read_parameter (h, "bn.running_var");
   gsize rows = (gsize) z->n * z->h * z->w;
+  dyno_variant_print (variant, label);
   g_test_message ("%s %s", amp ? "amp" : "fp32", label);
   for (guint c = 0; c < s->out; c++)
     {
@@ -315,11 +317,12 @@ test_statistics (void)
       {
         DynoTensor *z;
         g_autoptr (Harness) first = sums_graph (&sums_cases[i], amp, &z);
-        g_auto (GStrv) labels = harness_labels (first, "conv2d.forward");
+        g_autoptr (GArray) variants = harness_variants (first, "conv2d.forward");
         /* A CPU compiles for long: all of its kernels with two of the cases. */
         guint step = i >= 2 && harness_info (first)->type == DYNO_DEVICE_TYPE_SOFTWARE ? 4 : 1;
-        for (guint l = 0; l < g_strv_length (labels); l += step)
-          check_sums (&sums_cases[i], amp, labels[l]);
+        g_assert_cmpuint (variants->len, >, 0);
+        for (guint v = 0; v < variants->len; v += step)
+          check_sums (&sums_cases[i], amp, &g_array_index (variants, DynoVariant, v));
       }
 }
 
@@ -362,7 +365,7 @@ test_statistics_pivot (void)
  * their running statistics stay, the others' move.  One has such values; of the other only the
  * square of the sum of its distances to the running mean is too large, where a kernel takes it. */
 static void
-check_too_large (const SumsCase *s, const char *label)
+check_too_large (const SumsCase *s, const DynoVariant *variant)
 {
   const guint large = 3, far = 10;
   gsize per_channel = (gsize) s->c * s->kernel * s->kernel;
@@ -375,7 +378,7 @@ check_too_large (const SumsCase *s, const char *label)
   old[far] = 1e18;
   harness_set_parameter (h, "conv.weight", weight);
   harness_set_parameter (h, "bn.running_mean", old);
-  harness_force (h, "conv2d.forward", label);
+  harness_force (h, "conv2d.forward", variant);
   harness_run (h);
   g_autofree double *mean = harness_read_parameter (h, "bn.running_mean");
   g_autofree double *variance = harness_read_parameter (h, "bn.running_var");
@@ -392,13 +395,17 @@ test_statistics_too_large (void)
 {
   DynoTensor *z;
   g_autoptr (Harness) first = sums_graph (&sums_cases[2], FALSE, &z);
-  g_auto (GStrv) labels = harness_labels (first, "conv2d.forward");
-  guint n = g_strv_length (labels);
+  g_autoptr (GArray) variants = harness_variants (first, "conv2d.forward");
 
-  for (guint l = 0; l < n; l++)
+  g_assert_cmpuint (variants->len, >, 0);
+  for (guint v = 0; v < variants->len; v++)
     {
-      g_test_message ("%s", labels[l]);
-      check_too_large (&sums_cases[2], labels[l]);
+      const DynoVariant *variant = &g_array_index (variants, DynoVariant, v);
+      char label[DYNO_VARIANT_LABEL];
+
+      dyno_variant_print (variant, label);
+      g_test_message ("%s", label);
+      check_too_large (&sums_cases[2], variant);
     }
 }
 

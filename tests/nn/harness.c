@@ -22,7 +22,8 @@ typedef struct {
 } Upload;
 
 typedef struct {
-  char *prefix, *label;
+  char *prefix;
+  DynoVariant variant;
 } Force;
 
 struct _Harness {
@@ -79,7 +80,6 @@ static void
 force_clear (gpointer data)
 {
   g_free (((Force *) data)->prefix);
-  g_free (((Force *) data)->label);
 }
 
 Harness *
@@ -313,25 +313,26 @@ lower (Harness *h)
   return lowering;
 }
 
-char **
-harness_labels (Harness *h, const char *key_prefix)
+GArray *
+harness_variants (Harness *h, const char *key_prefix)
 {
   prepare (h);
   g_autoptr (DynoLowering) lowering = lower (h);
   GPtrArray *points = dyno_lowering_get_choice_points (lowering);
-  for (guint i = 0; i < points->len; i++)
+  GArray *variants = g_array_new (FALSE, FALSE, sizeof (DynoVariant));
+  for (guint i = 0; i < points->len && variants->len == 0; i++)
     {
       const DynoChoicePoint *point = g_ptr_array_index (points, i);
       if (g_str_has_prefix (point->key, key_prefix))
-        return g_strdupv (point->labels);
+        g_array_append_vals (variants, point->variants, point->n_variants);
     }
-  return NULL;
+  return variants;
 }
 
 void
-harness_force (Harness *h, const char *key_prefix, const char *label)
+harness_force (Harness *h, const char *key_prefix, const DynoVariant *variant)
 {
-  Force force = { g_strdup (key_prefix), g_strdup (label) };
+  Force force = { g_strdup (key_prefix), *variant };
   g_array_append_val (h->forces, force);
 }
 
@@ -349,15 +350,20 @@ apply_forces (Harness *h)
       for (guint i = 0; i < points->len; i++)
         {
           const DynoChoicePoint *point = g_ptr_array_index (points, i);
-          if (g_str_has_prefix (point->key, force->prefix)
-              && g_strv_contains ((const char *const *) point->labels, force->label))
-            {
-              dyno_choices_set (h->choices, point->key, force->label, 0);
-              found++;
-            }
+          for (guint v = 0; g_str_has_prefix (point->key, force->prefix) && v < point->n_variants;
+               v++)
+            if (dyno_variant_equal (&point->variants[v], &force->variant))
+              {
+                dyno_choices_set (h->choices, point->key, &force->variant, 0);
+                found++;
+              }
         }
       if (found == 0)
-        g_error ("no choice point %s has %s", force->prefix, force->label);
+        {
+          char label[DYNO_VARIANT_LABEL];
+          dyno_variant_print (&force->variant, label);
+          g_error ("no choice point %s has %s", force->prefix, label);
+        }
     }
 }
 

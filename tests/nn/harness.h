@@ -64,11 +64,11 @@ void harness_set_parameter_gradient (Harness *h, const char *name, const double 
 struct DynoStepInput *harness_step (Harness *h);
 struct DynoScalerState *harness_scaler (Harness *h); /* before the run; scale is 1 by default */
 
-/* The labels of the first choice point whose key starts with prefix, backward nodes included; NULL:
- * none.  Closes the graph: call it when all ops are in and gradients are set.  g_strfreev. */
-char **harness_labels (Harness *h, const char *key_prefix);
-/* Forces this label at every choice point whose key starts with prefix. */
-void harness_force (Harness *h, const char *key_prefix, const char *label);
+/* The variants (DynoVariant) of the first choice point whose key starts with prefix, backward nodes
+ * included.  Closes the graph: call it when all ops are in and gradients are set. */
+GArray *harness_variants (Harness *h, const char *key_prefix);
+/* Forces this variant at every choice point whose key starts with prefix. */
+void harness_force (Harness *h, const char *key_prefix, const DynoVariant *variant);
 
 /* Backward (when training and there is a gradient), lowering, plan, upload, one submit, checks. */
 void harness_run (Harness *h);

@@ -63,13 +63,13 @@ choose (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass)
 {
   const DynoConv2dShape *shape = node->attributes;
   DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
-  const char *labels[DYNO_CONV2D_MAX_VARIANTS];
+  DynoVariant ways[DYNO_CONV2D_MAX_VARIANTS];
   g_autofree char *key = choice_key (shape, pass);
   guint n = dyno_conv2d_variants (dyno_lowering_get_info (lowering), shape, pass, variants);
 
   for (guint i = 0; i < n; i++)
-    labels[i] = variants[i].label;
-  guint index = dyno_lowering_choose (lowering, node, key, labels, n);
+    ways[i] = variants[i].variant;
+  guint index = dyno_lowering_choose (lowering, node, key, ways, n);
   return n > 0 ? variants[index] : (DynoConv2dVariant){ .tile = NULL };
 }
 

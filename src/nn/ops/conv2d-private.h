@@ -57,8 +57,6 @@ typedef struct {
   double rate; /* how fast it runs where it fits, against the best */
 } DynoTile;
 
-#define DYNO_TILE_LABEL DYNO_VARIANT_LABEL
-
 extern const DynoTile dyno_tiles[];
 extern const guint dyno_n_tiles;
 
@@ -68,8 +66,7 @@ typedef struct {
   guint32 splits;    /* parts of the K axis */
   guint32 split_len; /* what each has of it; wgrad: pixels */
   double score;
-  DynoVariant variant;
-  char label[DYNO_VARIANT_LABEL]; /* its print: "khr 128x128x32/64x64 k4" */
+  DynoVariant variant; /* prints "khr 128x128x32/64x64 k4" */
 } DynoConv2dVariant;
 
 #define DYNO_CONV2D_MAX_VARIANTS 128
@@ -79,10 +76,8 @@ const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info
 /* Whether a pass of this shape can be made by a tile at all. */
 gboolean dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info,
                            const DynoConv2dShape *shape, DynoConv2dPass pass);
-/* The variant without splits; and its print, "khr 128x128x32/64x64", a buffer of
- * DYNO_TILE_LABEL. */
+/* The variant without splits; prints "khr 128x128x32/64x64". */
 DynoVariant dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);
-void dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label);
 
 /* What a tile is in a pass: BK, BM and BN of its kernel (FIRST in wgrad: all taps are one BM). */
 gboolean dyno_tile_uses_matrix (const DynoTile *tile);

@@ -267,10 +267,3 @@ dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, gboolean ha
     variant.scheme = DYNO_SCHEME_FIRST;
   return variant;
 }
-
-void
-dyno_tile_label (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half, char *label)
-{
-  DynoVariant variant = dyno_tile_variant (tile, info, half);
-  dyno_variant_print (&variant, label);
-}

@@ -179,7 +179,12 @@ static int
 compare_scores (gconstpointer a, gconstpointer b)
 {
   const DynoConv2dVariant *va = a, *vb = b;
-  return va->score < vb->score ? 1 : va->score > vb->score ? -1 : strcmp (va->label, vb->label);
+  char name_a[DYNO_VARIANT_LABEL], name_b[DYNO_VARIANT_LABEL];
+  if (va->score != vb->score)
+    return va->score < vb->score ? 1 : -1;
+  dyno_variant_print (&va->variant, name_a);
+  dyno_variant_print (&vb->variant, name_b);
+  return strcmp (name_a, name_b);
 }
 
 /* What the K axis of forward and dgrad counts: of PATCH the channels, since all taps of one lie
@@ -195,12 +200,11 @@ split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass 
 
 /* splits 0: a pass that is not split */
 static void
-name_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
-              guint32 splits)
+set_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+             guint32 splits)
 {
   variant->variant = dyno_tile_variant (variant->tile, info, shape->half);
   variant->variant.splits = splits;
-  dyno_variant_print (&variant->variant, variant->label);
 }
 
 /* The variants of a tile in forward or dgrad: whole, and where that leaves most of a card idle,
@@ -225,7 +229,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
     return 0;
   variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
   variants[n].score = score_of (info, tile, shape, &product, pass, unit, 1);
-  name_variant (&variants[n++], info, shape, 0);
+  set_variant (&variants[n++], info, shape, 0);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
    * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->statistics && shape->half)
@@ -242,7 +246,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
         break;
       variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = splits, .split_len = each * unit };
       variants[n].score = SPLIT_SHARE * score_of (info, tile, shape, &product, pass, unit, splits);
-      name_variant (&variants[n], info, shape, splits);
+      set_variant (&variants[n], info, shape, splits);
       n++;
     }
   return n;
@@ -291,7 +295,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
             last = variant->splits;
           variant->score = score_of (info, tile, shape, &product, pass, depth, variant->splits)
                            * (f == 0 ? 1.0 : 0.8);
-          name_variant (variant, info, shape, variant->splits);
+          set_variant (variant, info, shape, variant->splits);
           n++;
         }
     }
