@@ -119,7 +119,7 @@ struct _DynoLoader {
   GPtrArray *ended;   /* GThread *, to be joined */
 
   DynoWorkerScratch *consumer_scratch;
-  guint64 samples_done, bad_samples, decode_us;
+  guint64 samples_done, bad_samples, decode_us, fetch_us;
   guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
   guint64 distinct_bad;
   GPtrArray *bad_list;

@@ -172,6 +172,7 @@ typedef struct {
   DynoWorkerScratch *scratch;
   guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples in indices */
   guint32 n_bad;
+  gint64 fetch_us; /* spent reading files */
 } Work;
 
 static gboolean
@@ -235,6 +236,22 @@ end_writing (Work *work, GError *failure)
 
 typedef enum { DECODED, FAILED, STALE } Outcome;
 
+/* Reads what a sample needs to be decoded, where its format reads anything. */
+static gboolean
+fetch (Work *work, guint64 index, gsize *size, GError **error)
+{
+  DynoDataset *dataset = work->loader->dataset;
+  gint64 start = g_get_monotonic_time ();
+  gboolean ok;
+
+  *size = 0;
+  if (!dataset->klass->fetch)
+    return TRUE;
+  ok = dataset->klass->fetch (dataset, index, work->scratch->bytes, size, error);
+  work->fetch_us += g_get_monotonic_time () - start;
+  return ok;
+}
+
 /* The sample at a place, in the slot; what it needs is read before.  DECODED leaves the writing to
  * be ended. */
 static Outcome
@@ -244,9 +261,9 @@ decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **erro
   DynoDataset *dataset = loader->dataset;
   const DynoDatasetClass *klass = dataset->klass;
   guint64 index = loader->indices[place];
-  gsize fetched = 0;
+  gsize fetched;
 
-  if (klass->fetch && !klass->fetch (dataset, index, work->scratch->bytes, &fetched, error))
+  if (!fetch (work, index, &fetched, error))
     return FAILED;
   if (!begin_writing (work))
     return STALE;
@@ -262,11 +279,15 @@ static Outcome
 decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
   DynoLoader *loader = work->loader;
+  DynoDataset *dataset = loader->dataset;
+  guint64 index = loader->indices[place];
+  gsize fetched;
 
   if (loader->cache && dyno_sample_cache_get (loader->cache, place, fields))
     return DECODED;
-  if (!dyno_dataset_decode (loader->dataset, loader->indices[place], loader->params.width,
-                            loader->params.height, fields, work->scratch->bytes, error))
+  if (!fetch (work, index, &fetched, error)
+      || !dataset->klass->decode (dataset, index, loader->params.width, loader->params.height,
+                                  fields, work->scratch->bytes, fetched, error))
     return FAILED;
   if (loader->cache)
     dyno_sample_cache_put (loader->cache, place, fields);
@@ -462,6 +483,7 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
     }
   g_mutex_lock (&loader->mutex);
   loader->decode_us += (guint64) (g_get_monotonic_time () - start);
+  loader->fetch_us += (guint64) work.fetch_us;
   g_mutex_unlock (&loader->mutex);
 }
 

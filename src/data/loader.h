@@ -88,7 +88,8 @@ typedef struct {
   guint64 samples;     /* decoded since the start */
   guint64 bad_samples; /* replaced, in each epoch anew */
   guint64 cached_bytes;
-  guint64 decode_us; /* summed over workers */
+  guint64 decode_us; /* summed over workers, reading files included */
+  guint64 fetch_us;  /* of it, reading files */
   guint ready;       /* batches waiting for the consumer */
   guint workers;     /* alive */
 } DynoLoaderStats;

@@ -14,9 +14,9 @@ struct _DynoSampleCache {
   gsize used_bytes; /* atomic */
 };
 
-/* Memory that can be had without swapping; a guess of 1 GB where the system does not say. */
-static guint64
-free_memory (void)
+/* A guess of 1 GB where the system does not say. */
+guint64
+dyno_sample_cache_get_free_memory (void)
 {
   guint64 kilobytes = 0;
   char line[256];
@@ -45,7 +45,7 @@ dyno_sample_cache_new (guint64 n_places, const DynoBatchSchema *schema,
       cache->field_bytes[i] = layout->sample_bytes[i];
       cache->entry_bytes += layout->sample_bytes[i];
     }
-  cache->limit_bytes = limit_bytes > 0 ? limit_bytes : free_memory () / 2;
+  cache->limit_bytes = limit_bytes > 0 ? limit_bytes : dyno_sample_cache_get_free_memory () / 2;
   cache->entries = g_try_new0 (gpointer, n_places);
   if (!cache->entries)
     g_clear_pointer (&cache, g_free);

@@ -22,4 +22,7 @@ void dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gpointer cons
 
 guint64 dyno_sample_cache_get_bytes (DynoSampleCache *cache);
 
+/* Bytes of main memory that can be had without swapping, now. */
+guint64 dyno_sample_cache_get_free_memory (void);
+
 G_END_DECLS

@@ -46,6 +46,7 @@ dyno_event_unref (DynoEvent *event)
       break;
     case DYNO_EVENT_STATE:
     case DYNO_EVENT_METRICS:
+    case DYNO_EVENT_FACTS:
     case DYNO_EVENT_STEP:
     case DYNO_EVENT_EPOCH:
     default:

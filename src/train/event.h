@@ -33,6 +33,7 @@ typedef enum {
   DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
   DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
   DYNO_EVENT_METRICS,  /* what is measured: before the first step */
+  DYNO_EVENT_FACTS,    /* what the run is made of: before the first step */
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
   DYNO_EVENT_CHECKPOINT, /* saved */
@@ -40,6 +41,36 @@ typedef enum {
   DYNO_EVENT_ERROR, /* the session failed; DONE follows */
   DYNO_EVENT_DONE,  /* the last event of a session */
 } DynoEventType;
+
+/* What a run is made of and runs on; 0 and empty: not known.  Members of 64 bits, gboolean, double
+ * and text alone (runfacts.c). */
+typedef struct {
+  char device[256];
+  guint64 vendor_id;
+  gboolean software, fp16, matrix; /* the device; matrix units that are used */
+  gboolean timestamps;             /* the device tells the time of its stages */
+  guint64 device_bytes, limit_bytes, planned_bytes;
+  guint64 fitting_batch;         /* largest that fits with these settings; 0: not known */
+  guint64 cores, ram_free_bytes; /* of the host, at the start */
+  char governor[32];             /* that sets the CPU's clocks; empty: not known */
+  gboolean no_persistence;       /* an NVIDIA card whose driver is known not to be kept loaded */
+  guint64 n_train, n_validation, steps_per_epoch;
+  guint64 batch_size, accumulate, parts; /* as they run here */
+  gboolean amp;
+  gboolean generated;       /* the device makes its own samples: no loader */
+  guint64 sample_bytes;     /* decoded */
+  double flops_per_sample;  /* forward and backward */
+  guint64 batch_dispatches; /* kernels of a step of one batch, or of one of its parts */
+  double batch_bytes;       /* fewest that they read and write */
+  /* what was measured of the device before (ceilings.h) */
+  double copy_bytes_per_s, single_flops_per_s, matrix_flops_per_s;
+  double guess_loss; /* of always the same answer */
+  /* at the end */
+  guint64 state; /* DynoSessionState; RUNNING: it goes on, or was killed */
+  gboolean diverged;
+  char problem[512];   /* the error that ended it */
+  char bad_layer[128]; /* the first whose output was not finite */
+} DynoRunFacts;
 
 typedef struct {
   gatomicrefcount references;
@@ -58,6 +89,7 @@ typedef struct {
       guint done, total; /* total 0: unknown */
     } progress;
     DynoMetricTable metrics;
+    DynoRunFacts facts;
     DynoStepMetrics step;
     DynoEpochMetrics epoch;
     char *text; /* CHECKPOINT: path; WARNING: sentence */

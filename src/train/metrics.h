@@ -22,6 +22,11 @@ typedef struct {
   guint64 vram_bytes;     /* device memory that Dyno holds */
   guint64 vram_all_bytes; /* held by all programs; 0: not known */
   double seconds; /* since the run began, pauses left out, earlier parts of a resumed run counted */
+  guint64 samples; /* of the step; 0: not known */
+  /* What the loader did since the step before: samples that it decoded, and the time that its
+   * workers, now so many, spent on them, and of it on reading files. */
+  guint64 decoded, workers;
+  double decode_ms, fetch_ms;
 } DynoStepMetrics;
 
 typedef struct {
@@ -33,6 +38,9 @@ typedef struct {
   double val_metrics[DYNO_MAX_METRICS]; /* NaN without validation */
   double samples_per_s;                 /* training, over the epoch */
   double seconds;                       /* of the epoch, validation included */
+  /* For which training stood still since the epoch before was told: validating, and saving (in
+   * this epoch, and at the end of that one).  NaN: not known. */
+  double validation_seconds, saving_seconds;
 } DynoEpochMetrics;
 
 typedef struct _DynoMetrics DynoMetrics;

@@ -53,6 +53,13 @@ static const Column columns[] = {
   { "val_", METRICS, EPOCH (val_metrics), "%.6g" },
   { "epoch_samples_per_s", REAL, EPOCH (samples_per_s), "%.6g" },
   { "epoch_seconds", REAL, EPOCH (seconds), "%.4f" },
+  { "validation_seconds", REAL, EPOCH (validation_seconds), "%.4f" },
+  { "saving_seconds", REAL, EPOCH (saving_seconds), "%.4f" },
+  { "samples", COUNT, STEP (samples), NULL },
+  { "decoded", COUNT, STEP (decoded), NULL },
+  { "workers", COUNT, STEP (workers), NULL },
+  { "decode_ms", REAL, STEP (decode_ms), "%.4f" },
+  { "fetch_ms", REAL, STEP (fetch_ms), "%.4f" },
 };
 
 #define N_PLACE    2 /* the first ones say where a row is */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run tells: events and the log. */
+#include "ceilings.h"
 #include "intl.h"
 #include "run.h"
+#include "sample-cache.h"
 #include <math.h>
+#include <string.h>
 
 /* the driver is asked for all programs' memory this seldom */
-#define VRAM_ASK_US (G_USEC_PER_SEC / 4)
+#define VRAM_ASK_US   (G_USEC_PER_SEC / 4)
+#define VENDOR_NVIDIA 0x10de
 
 gint64
 dyno_run_clock (const DynoRun *run, gint64 monotonic_us)
@@ -105,6 +109,7 @@ dyno_run_begin_folder (DynoRun *run)
   if (!dyno_run_place_best (run, &unplaced))
     dyno_run_warn (run, _ ("%s; training goes on, and they are tried again at the end"),
                    unplaced->message);
+  dyno_run_write_facts (run);
 }
 
 /* Rows of metrics.csv. */
@@ -123,6 +128,100 @@ write_row (DynoEvent *event, gpointer data)
   dyno_run_check_log (run, problem);
 }
 
+/* --- facts ------------------------------------------------------------------------------------ */
+
+static void
+take_device (DynoRunFacts *facts, const DynoDeviceInfo *info)
+{
+  DynoCeilings ceilings;
+
+  g_strlcpy (facts->device, info->name, sizeof facts->device);
+  facts->vendor_id = info->vendor_id;
+  facts->software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  facts->fp16 = info->fp16;
+  facts->matrix = info->matrix != DYNO_MATRIX_NONE;
+  facts->timestamps = info->timestamp_ns > 0;
+  if (!dyno_ceilings_load (info, &ceilings))
+    return;
+  facts->copy_bytes_per_s = ceilings.copy_bytes_per_s;
+  facts->single_flops_per_s = ceilings.single_flops_per_s;
+  facts->matrix_flops_per_s = ceilings.matrix_flops_per_s;
+}
+
+/* What the host does with clocks and drivers; advice comes of it, nothing is changed. */
+static void
+take_host (DynoRunFacts *facts)
+{
+  g_autofree char *governor = NULL;
+
+  facts->cores = g_get_num_processors ();
+  facts->ram_free_bytes = dyno_sample_cache_get_free_memory ();
+  if (g_file_get_contents ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", &governor, NULL,
+                           NULL))
+    g_strlcpy (facts->governor, g_strstrip (governor), sizeof facts->governor);
+  facts->no_persistence = facts->vendor_id == VENDOR_NVIDIA
+                          && g_file_test ("/proc/driver/nvidia/version", G_FILE_TEST_EXISTS)
+                          && !g_file_test ("/run/nvidia-persistenced", G_FILE_TEST_IS_DIR);
+}
+
+static void
+take_work (DynoRunFacts *facts, const DynoEngine *engine)
+{
+  DynoLowering *lowering = dyno_build_get_lowering (engine->training.build);
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
+
+  facts->batch_dispatches = dispatches->len;
+  for (guint i = 0; i < dispatches->len; i++)
+    facts->batch_bytes += (double) ((const DynoDispatch *) dispatches->pdata[i])->bytes;
+  if (!engine->training.uploader)
+    return;
+  const DynoBatchLayout *layout =
+      dyno_loader_get_layout (dyno_uploader_get_loader (engine->training.uploader));
+  for (guint i = 0; i < layout->n_fields; i++)
+    facts->sample_bytes += layout->sample_bytes[i];
+}
+
+void
+dyno_run_tell_facts (DynoRun *run)
+{
+  const DynoEngine *engine = run->engine;
+  const DynoSettings *s = &engine->job->settings;
+  DynoRunFacts facts = {
+    .device_bytes = engine->plan.device_bytes,
+    .limit_bytes = engine->plan.limit_bytes,
+    .planned_bytes = engine->plan.plan.total_bytes,
+    .fitting_batch = (guint64) MAX (engine->plan.fitting_batch, 0),
+    .n_train = engine->training.n_samples,
+    .n_validation = engine->validation.n_samples,
+    .steps_per_epoch = engine->plan.steps_per_epoch,
+    .batch_size = (guint64) s->batch_size,
+    .accumulate = (guint64) s->accumulate,
+    .parts = engine->parts,
+    .amp = s->amp,
+    .generated = !engine->training.uploader,
+    .flops_per_sample = engine->plan.flops_per_sample,
+    .guess_loss = run->health.guess,
+    .state = DYNO_SESSION_RUNNING,
+  };
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_FACTS);
+
+  take_device (&facts, dyno_device_get_info (engine->device));
+  take_host (&facts);
+  take_work (&facts, engine);
+  run->facts = event->facts = facts;
+  dyno_run_write_facts (run);
+  dyno_session_emit (run->session, event);
+}
+
+void
+dyno_run_write_facts (DynoRun *run)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (run->folder_begun && !dyno_run_facts_write (run->job->out_dir, &run->facts, &problem))
+    g_info ("%s", problem->message);
+}
+
 const DynoObserver dyno_run_row_writer = { .event = write_row };
 
 static guint64
@@ -138,6 +237,25 @@ all_programs_bytes (DynoRun *run)
           dyno_device_query_memory (run->engine->device, &used, &available) ? used : 0;
     }
   return run->vram_all_bytes;
+}
+
+/* What the loader did since the step that was told before. */
+static void
+take_loader (DynoRun *run, DynoStepMetrics *metrics)
+{
+  DynoUploader *uploader = run->engine->training.uploader;
+  DynoLoaderStats now, before = run->loaded;
+
+  if (!uploader)
+    return;
+  dyno_loader_get_stats (dyno_uploader_get_loader (uploader), &now);
+  if (now.samples < before.samples) /* another loader, made anew */
+    memset (&before, 0, sizeof before);
+  metrics->workers = now.workers;
+  metrics->decoded = now.samples - before.samples;
+  metrics->decode_ms = (double) (now.decode_us - MIN (before.decode_us, now.decode_us)) / 1e3;
+  metrics->fetch_ms = (double) (now.fetch_us - MIN (before.fetch_us, now.fetch_us)) / 1e3;
+  run->loaded = now;
 }
 
 void
@@ -163,11 +281,13 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
     .vram_bytes = dyno_device_get_allocated_total (run->engine->device),
     .vram_all_bytes = all_programs_bytes (run),
     .seconds = dyno_run_seconds (run, clock),
+    .samples = r->n_samples,
   };
   DynoEvent *event;
 
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     metrics.metrics[i] = r->metric_sums[i] / n;
+  take_loader (run, &metrics);
   run->last_end_us = clock;
   dyno_run_tell_unreadable (run);
   if (metrics.step <= run->logged_step)

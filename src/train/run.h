@@ -9,6 +9,7 @@
 #include "health.h"
 #include "pulse.h"
 #include "rate.h"
+#include "runfacts.h"
 #include "runfolder.h"
 #include "saver.h"
 #include "session-private.h"
@@ -61,6 +62,9 @@ typedef struct {
   DynoPulse *pulse;           /* tells the time that the process had */
   gint64 paused_us, base_us;  /* the clock: that time less pauses, from base */
   double base_seconds;        /* of earlier parts */
+  gint64 saving_us;           /* training stood still for it since the last epoch was told */
+  DynoLoaderStats loaded;     /* by the training's loader, up to the last step that was told */
+  DynoRunFacts facts;         /* once the first step is near */
   double preparation_seconds; /* of this part */
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
@@ -88,6 +92,11 @@ void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
 /* What the graph measures: event and log. */
 void dyno_run_tell_metrics (DynoRun *run);
+/* What the run is made of, once its engine is there: event, and facts.ini where the folder has
+ * begun. */
+void dyno_run_tell_facts (DynoRun *run);
+/* facts.ini; a failure is logged, no more. */
+void dyno_run_write_facts (DynoRun *run);
 /* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
  * that it works again. */
 void dyno_run_check_log (DynoRun *run, const GError *problem);

@@ -16,6 +16,8 @@ struct _DynoRunView {
   gboolean with_series;
   DynoRunStatus status;
   DynoRunSeries series;
+  DynoStretches stretches;
+  DynoRunFacts facts;
   guint64 first_step; /* of the rows, and when it ended */
   double first_seconds;
   /* the latter is estimated; 0: not preparing; not known yet */
@@ -32,6 +34,8 @@ reset_status (DynoRunView *view)
   g_free (s->device);
   g_free (s->out_dir);
   memset (s, 0, sizeof *s);
+  memset (&view->facts, 0, sizeof view->facts);
+  dyno_stretches_init (&view->stretches);
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     s->best[i] = (double) NAN;
   s->eta_s = s->progress_left_s = -1;
@@ -170,6 +174,18 @@ dyno_run_view_get_status (DynoRunView *view)
   return &view->status;
 }
 
+const DynoStretches *
+dyno_run_view_get_stretches (DynoRunView *view)
+{
+  return &view->stretches;
+}
+
+const DynoRunFacts *
+dyno_run_view_get_facts (DynoRunView *view)
+{
+  return &view->facts;
+}
+
 const DynoRunSeries *
 dyno_run_view_get_series (DynoRunView *view)
 {
@@ -293,6 +309,9 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
     case DYNO_EVENT_METRICS:
       take_table (view, &event->metrics);
       break;
+    case DYNO_EVENT_FACTS:
+      view->facts = event->facts;
+      break;
     case DYNO_EVENT_PROGRESS:
       prepare (view, event->progress.what,
                event->progress.total > 0 ? (double) event->progress.done / event->progress.total
@@ -349,6 +368,7 @@ dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
     }
   s->step = *step;
   s->n_steps++;
+  dyno_stretches_add_step (&view->stretches, step);
   if (s->state == DYNO_SESSION_RUNNING && s->progress)
     end_preparation (view);
   estimate (view);
@@ -370,6 +390,7 @@ dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch)
 
   s->epoch = *epoch;
   s->n_epochs++;
+  dyno_stretches_add_epoch (&view->stretches, epoch);
   if (view->with_series && isfinite (epoch->val_loss))
     dyno_series_append (view->series.val_loss, x, epoch->val_loss);
   for (guint i = 0; i < s->metrics.n; i++)

@@ -8,6 +8,7 @@
 #pragma once
 #include "event.h"
 #include "series.h"
+#include "stretch.h"
 
 G_BEGIN_DECLS
 
@@ -75,6 +76,9 @@ gboolean dyno_run_view_take_log (DynoRunView *view, DynoMetrics *log, guint64 li
 gboolean dyno_run_view_tick (DynoRunView *view);
 
 const DynoRunStatus *dyno_run_view_get_status (DynoRunView *view);
+/* The rows so far in few numbers; and what the run is made of, all 0 before it was told. */
+const DynoStretches *dyno_run_view_get_stretches (DynoRunView *view);
+const DynoRunFacts *dyno_run_view_get_facts (DynoRunView *view);
 const DynoRunSeries *dyno_run_view_get_series (DynoRunView *view);
 
 G_END_DECLS

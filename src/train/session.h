@@ -23,6 +23,8 @@ typedef struct {
   /* At the end, of a run that has done a step; budget_bytes 0: none was set. */
   gboolean (*write_curves) (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
                             GError **error);
+  /* Last of all, of such a run: what limited it, from what the folder holds.  Or NULL. */
+  gboolean (*write_diagnosis) (const char *folder, GError **error);
 } DynoRunWriter;
 
 /* The job is copied: from here on the session owns it, and its settings.  Nothing happens before

@@ -273,8 +273,19 @@ write_curves (DynoRun *run)
                    problem->message);
 }
 
+/* Nothing depends on it: a failure is a note in the log. */
 static void
-finish_folder (DynoRun *run)
+write_diagnosis (DynoRun *run)
+{
+  const DynoRunWriter *writer = run->session->writer;
+  g_autoptr (GError) problem = NULL;
+
+  if (writer && writer->write_diagnosis && !writer->write_diagnosis (run->job->out_dir, &problem))
+    g_info ("No diagnosis of the run: %s", problem->message);
+}
+
+static void
+finish_folder (DynoRun *run, DynoSessionState state, const GError *reason)
 {
   g_autoptr (GError) problem = NULL;
 
@@ -282,11 +293,16 @@ finish_folder (DynoRun *run)
     return;
   if (run->settings_due)
     dyno_run_write_settings (run);
+  run->facts.state = state;
+  run->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_strlcpy (run->facts.problem, reason ? reason->message : "", sizeof run->facts.problem);
+  dyno_run_write_facts (run);
   if (dyno_metrics_get_steps (run->session->metrics) == 0)
     return;
   if (!dyno_run_folder_finish (run->dir, run->session->metrics, &problem))
     dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
   write_curves (run);
+  write_diagnosis (run);
 }
 
 static void
@@ -345,7 +361,7 @@ dyno_session_run (gpointer data)
       outcome = DYNO_RUN_ENDED;
     }
   state = end_state (&run, outcome);
-  finish_folder (&run);
+  finish_folder (&run, state, problem);
   g_clear_pointer (&run.saver, dyno_saver_free); /* one that ends at once writes nothing more */
   dyno_run_collect_unreadable (&run);
   if (problem)

@@ -216,6 +216,7 @@ save_if_due (Loop *loop, GError **error)
   gap = dyno_run_clock (run, g_get_monotonic_time ()) - run->last_end_us;
   dyno_rate_skip (&run->rate, gap);
   run->last_end_us += gap;
+  run->saving_us += gap;
   return TRUE;
 }
 
@@ -446,6 +447,8 @@ end_epoch (Loop *loop, GError **error)
   describe_epoch (run, &metrics);
   clock = dyno_run_clock (run, g_get_monotonic_time ());
   metrics.seconds = p->epoch_seconds + (double) (clock - last_step_us) / 1e6;
+  metrics.validation_seconds = (double) (clock - last_step_us) / 1e6;
+  metrics.saving_seconds = (double) run->saving_us / 1e6;
   run->last_end_us = clock;
   p->seconds = dyno_run_seconds (run, clock);
   best = dyno_run_take_validation (run, &metrics);
@@ -461,6 +464,7 @@ end_epoch (Loop *loop, GError **error)
     return DYNO_RUN_FAILED;
   clock = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_skip (&run->rate, clock - last_step_us);
+  run->saving_us = clock - run->last_end_us;
   run->last_end_us = clock;
   return DYNO_RUN_GOES_ON;
 }
@@ -530,6 +534,7 @@ dyno_run_loop (DynoRun *run, GError **error)
                          dyno_network_get_n_scaled (dyno_engine_get_graph (run->engine)) > 0);
   run->first_seconds = 0;
   run->first_samples = 0;
+  dyno_run_tell_facts (run);
   outcome = run_epochs (&loop, &problem);
   if (outcome == DYNO_RUN_FAILED)
     rescue (&loop, problem);

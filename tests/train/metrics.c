@@ -37,13 +37,19 @@ test_csv (void)
                            .metrics = { 0.5, 0.75 },
                            .lr = 0.05,
                            .vram_bytes = 123456789012,
-                           .loss_scale = 4096 };
+                           .loss_scale = 4096,
+                           .samples = 32,
+                           .decoded = 40,
+                           .workers = 3,
+                           .decode_ms = 12.5 };
   DynoEpochMetrics epoch = { .epoch = 1,
                              .step = 2,
                              .train_loss = 1.5,
                              .train_metrics = { 0.25, 1 },
                              .val_loss = 2.25,
-                             .val_metrics = { (double) NAN, 0.125 } };
+                             .val_metrics = { (double) NAN, 0.125 },
+                             .validation_seconds = 0.5,
+                             .saving_seconds = 0.25 };
   DynoStepMetrics rows[5];
   g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
@@ -65,9 +71,10 @@ test_csv (void)
                    "step,epoch,loss,accuracy,top5,lr,samples_per_s,step_ms,wait_data_ms,upload_ms,"
                    "forward_ms,backward_ms,optimizer_ms,grad_norm,loss_scale,skipped,vram_bytes,"
                    "vram_all_bytes,seconds,train_loss,train_accuracy,train_top5,val_loss,"
-                   "val_accuracy,val_top5,epoch_samples_per_s,epoch_seconds");
+                   "val_accuracy,val_top5,epoch_samples_per_s,epoch_seconds,validation_seconds,"
+                   "saving_seconds,samples,decoded,workers,decode_ms,fetch_ms");
   g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0.5,0.75,0.05,"));
-  g_assert_true (g_str_has_suffix (lines[1], ",0.0000,,,,,,,,"));
+  g_assert_true (g_str_has_suffix (lines[1], ",0.0000,,,,,,,,,,,32,40,3,12.5000,0.0000"));
   g_assert_nonnull (strstr (lines[2], ",1.5,0.25,1,2.25,nan,0.125,"));
   g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,-inf,0.75,"));
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
@@ -79,7 +86,10 @@ test_csv (void)
   g_assert_true (dyno_metrics_csv_parse (csv, lines[2], &step, &epoch, &has_epoch));
   g_assert_true (has_epoch && epoch.val_loss == 2.25 && step.vram_bytes == 123456789012
                  && step.metrics[1] == 0.75 && isnan (epoch.val_metrics[0])
-                 && epoch.val_metrics[1] == 0.125 && epoch.step == 2);
+                 && epoch.val_metrics[1] == 0.125 && epoch.step == 2
+                 && epoch.validation_seconds == 0.5 && epoch.saving_seconds == 0.25
+                 && step.samples == 32 && step.decoded == 40 && step.workers == 3
+                 && step.decode_ms == 12.5 && step.fetch_ms == 0);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
   g_assert_false (has_epoch);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[4], &step, &epoch, &has_epoch));
@@ -115,6 +125,9 @@ test_csv_earlier (void)
       g_assert_true (step.metrics[0] == 1.25 && isnan (step.metrics[1]));
       g_assert_true (epoch.train_metrics[0] == 2.5 && epoch.val_metrics[0] == 3.5
                      && isnan (epoch.val_metrics[1]) && epoch.seconds == 2);
+      /* what that version did not measure */
+      g_assert_true (isnan (epoch.validation_seconds) && isnan (step.decode_ms)
+                     && step.samples == 0);
     }
   g_assert_null (dyno_metrics_csv_new ("a,b,c", &classes));
   g_assert_null (dyno_metrics_csv_new ("", &classes));

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* facts.ini: one table names the keys. */
+#include "runfacts.h"
+#include "file.h"
+#include <math.h>
+#include <string.h>
+
+#define GROUP     "run"
+#define MAX_BYTES (64 * 1024)
+#define ROW(kind, member)                                                                         \
+  {                                                                                               \
+#member, kind, G_STRUCT_OFFSET(DynoRunFacts, member), sizeof(((DynoRunFacts *) NULL)->member) \
+  }
+
+static const struct {
+  const char *key;
+  enum { TEXT, COUNT, FLAG, REAL } kind;
+  gsize offset, size;
+} table[] = {
+  ROW (TEXT, device),
+  ROW (COUNT, vendor_id),
+  ROW (FLAG, software),
+  ROW (FLAG, fp16),
+  ROW (FLAG, matrix),
+  ROW (FLAG, timestamps),
+  ROW (COUNT, device_bytes),
+  ROW (COUNT, limit_bytes),
+  ROW (COUNT, planned_bytes),
+  ROW (COUNT, fitting_batch),
+  ROW (COUNT, cores),
+  ROW (COUNT, ram_free_bytes),
+  ROW (TEXT, governor),
+  ROW (FLAG, no_persistence),
+  ROW (COUNT, n_train),
+  ROW (COUNT, n_validation),
+  ROW (COUNT, steps_per_epoch),
+  ROW (COUNT, batch_size),
+  ROW (COUNT, accumulate),
+  ROW (COUNT, parts),
+  ROW (FLAG, amp),
+  ROW (FLAG, generated),
+  ROW (COUNT, sample_bytes),
+  ROW (REAL, flops_per_sample),
+  ROW (COUNT, batch_dispatches),
+  ROW (REAL, batch_bytes),
+  ROW (REAL, copy_bytes_per_s),
+  ROW (REAL, single_flops_per_s),
+  ROW (REAL, matrix_flops_per_s),
+  ROW (REAL, guess_loss),
+  ROW (COUNT, state),
+  ROW (FLAG, diverged),
+  ROW (TEXT, problem),
+  ROW (TEXT, bad_layer),
+};
+
+gboolean
+dyno_run_facts_write (const char *folder, const DynoRunFacts *facts, GError **error)
+{
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autofree char *path = g_build_filename (folder, DYNO_RUN_FACTS_NAME, NULL), *text = NULL;
+  gsize size;
+
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    {
+      gconstpointer member = (const guint8 *) facts + table[i].offset;
+
+      if (table[i].kind == TEXT)
+        g_key_file_set_string (file, GROUP, table[i].key, member);
+      else if (table[i].kind == COUNT)
+        g_key_file_set_uint64 (file, GROUP, table[i].key, *(const guint64 *) member);
+      else if (table[i].kind == FLAG)
+        g_key_file_set_boolean (file, GROUP, table[i].key, *(const gboolean *) member);
+      else
+        g_key_file_set_double (file, GROUP, table[i].key, *(const double *) member);
+    }
+  text = g_key_file_to_data (file, &size, NULL);
+  return dyno_file_write_atomic (path, text, size, error);
+}
+
+gboolean
+dyno_run_facts_read (const char *folder, DynoRunFacts *facts)
+{
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autofree char *path = g_build_filename (folder, DYNO_RUN_FACTS_NAME, NULL), *text = NULL;
+  gsize size;
+
+  memset (facts, 0, sizeof *facts);
+  if (!g_file_get_contents (path, &text, &size, NULL) || size > MAX_BYTES
+      || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, NULL)
+      || !g_key_file_has_group (file, GROUP))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    {
+      gpointer member = (guint8 *) facts + table[i].offset;
+
+      if (table[i].kind == TEXT)
+        {
+          g_autofree char *value = g_key_file_get_string (file, GROUP, table[i].key, NULL);
+
+          g_strlcpy (member, value ? value : "", table[i].size);
+        }
+      else if (table[i].kind == COUNT)
+        *(guint64 *) member = g_key_file_get_uint64 (file, GROUP, table[i].key, NULL);
+      else if (table[i].kind == FLAG)
+        *(gboolean *) member = g_key_file_get_boolean (file, GROUP, table[i].key, NULL);
+      else
+        {
+          double value = g_key_file_get_double (file, GROUP, table[i].key, NULL);
+
+          *(double *) member = isfinite (value) ? value : 0;
+        }
+    }
+  return TRUE;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The facts of a run that its settings and its log do not hold: what it ran on, what it was made
+ * of, how it ended.  Told once by the session before the first step (DYNO_EVENT_FACTS), and kept in
+ * the run's folder as facts.ini, so that a run is judged long after it. */
+#pragma once
+#include "event.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_RUN_FACTS_NAME "facts.ini"
+
+/* Into the folder, whole or not at all.  Errors: base's DISK and IO. */
+gboolean dyno_run_facts_write (const char *folder, const DynoRunFacts *facts, GError **error);
+
+/* What is missing is 0; a file of another version gives what it has.  FALSE: there is none that
+ * can be read. */
+gboolean dyno_run_facts_read (const char *folder, DynoRunFacts *facts);
+
+G_END_DECLS

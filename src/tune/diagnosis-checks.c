@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions of the check lists: before a run, while it goes on, after it. */
+#include "diagnosis-private.h"
+#include "intl.h"
+#include <math.h>
+#include <string.h>
+
+#define MIB          (1024.0 * 1024)
+#define LEAST_EPOCHS 3
+#define LEAST_COURSE 40 /* steps over which a course shows */
+
+/* --- before ----------------------------------------------------------------------------------- */
+
+gboolean
+dyno_check_has_more_workers_than_cores (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double cores = (double) m->input->facts.cores;
+
+  if (!m->settings || cores == 0 || m->input->facts.generated
+      || !((double) m->settings->workers > threshold * cores))
+    return FALSE;
+  w->a = g_strdup_printf ("%" G_GINT64_FORMAT, m->settings->workers);
+  w->b = dyno_word_whole (cores);
+  w->value = dyno_word_whole (cores);
+  return TRUE;
+}
+
+gboolean
+dyno_check_could_cache (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+  double need = (double) f->sample_bytes * (double) (f->n_train + f->n_validation);
+
+  if (!dyno_measures_wait (m, threshold) || !dyno_measures_cache_fits (m))
+    return FALSE;
+  w->a = dyno_word_bytes (need);
+  w->b = dyno_word_bytes ((double) f->ram_free_bytes);
+  w->value = g_strdup ("true");
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_near_memory (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double planned = (double) m->input->facts.planned_bytes,
+         limit = (double) m->input->facts.limit_bytes;
+
+  if (limit <= 0 || !(planned / limit > threshold))
+    return FALSE;
+  w->a = dyno_word_bytes (planned);
+  w->b = dyno_word_bytes (limit);
+  return TRUE;
+}
+
+gboolean
+dyno_check_has_no_validation (const DynoMeasures *m, double threshold G_GNUC_UNUSED,
+                              DynoRuleWords *w)
+{
+  if (m->input->facts.n_train == 0 || m->input->facts.n_validation > 0)
+    return FALSE;
+  w->value = g_strdup ("0.1");
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_software (const DynoMeasures *m, double threshold G_GNUC_UNUSED, DynoRuleWords *w)
+{
+  if (!m->software)
+    return FALSE;
+  w->a = g_strdup (m->input->facts.device);
+  return TRUE;
+}
+
+gboolean
+dyno_check_saves_power (const DynoMeasures *m, double threshold G_GNUC_UNUSED, DynoRuleWords *w)
+{
+  const char *governor = m->input->facts.governor;
+
+  if (strcmp (governor, "powersave") != 0 && strcmp (governor, "conservative") != 0)
+    return FALSE;
+  w->a = g_strdup (governor);
+  return dyno_measures_wait (m, 0.03) || m->software || m->idle_share >= 0.03;
+}
+
+gboolean
+dyno_check_may_unload_driver (const DynoMeasures *m, double threshold G_GNUC_UNUSED,
+                              DynoRuleWords *w G_GNUC_UNUSED)
+{
+  return m->input->facts.no_persistence;
+}
+
+gboolean
+dyno_check_is_prepared (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+
+  if (f->limit_bytes == 0 || !((double) f->planned_bytes <= threshold * (double) f->limit_bytes)
+      || !m->settings || (double) m->settings->workers > (double) MAX (f->cores, 1))
+    return FALSE;
+  w->a = dyno_word_bytes ((double) f->planned_bytes);
+  w->b = dyno_word_bytes ((double) f->limit_bytes);
+  return TRUE;
+}
+
+/* --- during ----------------------------------------------------------------------------------- */
+
+gboolean
+dyno_check_is_data_ahead (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->wait_share < threshold) || m->input->facts.generated || !(m->decode_ms > 0))
+    return FALSE;
+  w->a = dyno_word_rate (m->loader_ceiling);
+  w->b = dyno_word_rate (m->rate);
+  return TRUE;
+}
+
+gboolean
+dyno_check_grows_in_vram (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double growth = m->late_vram - m->early_vram;
+
+  if (m->n_steps < LEAST_COURSE || !(growth > 16 * MIB) || !(growth > threshold * m->early_vram))
+    return FALSE;
+  w->a = dyno_word_bytes (m->early_vram);
+  w->b = dyno_word_bytes (m->late_vram);
+  return TRUE;
+}
+
+gboolean
+dyno_check_grows_in_ram (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoSensorSummary *s = &m->input->sensors;
+
+  if (s->n < 60 || (m->settings && m->settings->cache)
+      || !((s->ram_late - s->ram_early) / s->ram_total > threshold))
+    return FALSE;
+  w->a = dyno_word_bytes (s->ram_early);
+  w->b = dyno_word_bytes (s->ram_late);
+  return TRUE;
+}
+
+gboolean
+dyno_check_slows_down (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (m->n_steps < LEAST_COURSE || !(m->late_ms / m->early_ms > threshold))
+    return FALSE;
+  w->a = dyno_word_milliseconds (m->early_ms);
+  w->b = dyno_word_milliseconds (m->late_ms);
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_swapped_out (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double total = m->input->sensors.vram_total, used = (double) m->input->log.whole.vram_all_bytes;
+
+  if (m->input->sensors.vram_all_most > used)
+    used = m->input->sensors.vram_all_most;
+  if (!(total > 0))
+    total = (double) m->input->facts.device_bytes;
+  if (m->software || !(total > 0) || !(used >= threshold * total))
+    return FALSE;
+  w->a = dyno_word_bytes (used);
+  w->b = dyno_word_bytes (total);
+  return TRUE;
+}
+
+gboolean
+dyno_check_swaps (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->input->sensors.swap_in_per_s > threshold * MIB))
+    return FALSE;
+  w->a = dyno_word_bytes (m->input->sensors.swap_in_per_s);
+  return TRUE;
+}
+
+gboolean
+dyno_check_shares_gpu (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->input->sensors.gpu_others >= threshold))
+    return FALSE;
+  w->a = dyno_word_whole (m->input->sensors.gpu_others);
+  return TRUE;
+}
+
+gboolean
+dyno_check_shares_cpu (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoSensorSummary *s = &m->input->sensors;
+
+  if (!(s->cpu_busy - s->cpu_own >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (s->cpu_busy - s->cpu_own);
+  return TRUE;
+}
+
+gboolean
+dyno_check_skips_updates (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoStretch *sum = &m->input->log.whole;
+  double share = (double) sum->n_skipped / (double) MAX (sum->n_steps, 1);
+
+  if (sum->n_steps < 100 || !(share > threshold))
+    return FALSE;
+  w->a = dyno_word_percent (share);
+  w->value = g_strdup ("false");
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_steady (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (m->n_steps < LEAST_COURSE || !(m->late_ms / m->early_ms <= threshold)
+      || !(m->late_vram <= 1.01 * m->early_vram))
+    return FALSE;
+  w->a = dyno_word_milliseconds (m->late_ms);
+  w->b = dyno_word_bytes (m->late_vram);
+  return TRUE;
+}
+
+/* --- after ------------------------------------------------------------------------------------ */
+
+gboolean
+dyno_check_is_at_chance (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoStretches *log = &m->input->log;
+  double guess = m->input->facts.guess_loss, last;
+
+  if (!(guess > 0) || log->n_recent < LEAST_EPOCHS || log->n_steps < 30)
+    return FALSE;
+  for (guint i = log->n_recent - LEAST_EPOCHS; i < log->n_recent; i++)
+    if (!(log->recent[i].train_loss >= threshold * guess)
+        || log->recent[i].train_loss > 1000 * guess)
+      return FALSE;
+  last = log->recent[log->n_recent - 1].train_loss;
+  w->a = g_strdup_printf ("%.4g", last);
+  w->b = g_strdup_printf ("%.4g", guess);
+  return TRUE;
+}
+
+gboolean
+dyno_check_overfits (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoStretches *log = &m->input->log;
+  const DynoEpochMetrics *last;
+
+  if (log->n_recent == 0 || log->best.epoch == 0 || log->worse_epochs < LEAST_EPOCHS)
+    return FALSE;
+  last = &log->recent[log->n_recent - 1];
+  if (!(last->val_loss > threshold * log->best.val_loss)
+      || !(last->train_loss < log->best.train_loss))
+    return FALSE;
+  w->a = g_strdup_printf ("%.4g", log->best.val_loss);
+  w->b = g_strdup_printf ("%.4g", last->val_loss);
+  w->c = g_strdup_printf ("%" G_GUINT64_FORMAT, log->best.epoch);
+  w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, log->best.epoch);
+  return TRUE;
+}
+
+gboolean
+dyno_check_learns (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoStretches *log = &m->input->log;
+  double guess = m->input->facts.guess_loss, reference = guess > 0 ? guess : log->first_loss, last;
+
+  if (log->n_recent == 0)
+    return FALSE;
+  last = log->recent[log->n_recent - 1].train_loss;
+  if (!(last < threshold * reference) || log->whole.n_bad > 0)
+    return FALSE;
+  w->a = g_strdup_printf ("%.4g", reference);
+  w->b = g_strdup_printf ("%.4g", last);
+  return TRUE;
+}
+
+gboolean
+dyno_check_has_failed (const DynoMeasures *m, double threshold G_GNUC_UNUSED, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+
+  if (f->state != DYNO_SESSION_FAILED || f->diverged || m->input->log.whole.n_bad > 0)
+    return FALSE;
+  w->a = g_strdup (*f->problem ? f->problem : _ ("no reason was kept"));
+  return TRUE;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions of the rules that say what limits a run, and what of its limit is used. */
+#include "diagnosis-private.h"
+#include "intl.h"
+#include <math.h>
+
+#define LEAST_GAIN 0.03
+
+/* Of the rate, when the limit becomes `limit`; NaN: no gain that is worth saying. */
+static double
+gain_to (const DynoMeasures *m, double limit)
+{
+  double gain = limit / m->rate - 1;
+
+  return gain >= LEAST_GAIN ? gain : (double) NAN;
+}
+
+gboolean
+dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoStretches *log = &m->input->log;
+
+  if ((double) log->whole.n_bad < threshold)
+    return FALSE;
+  w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, log->whole.n_bad);
+  w->b = *m->input->facts.bad_layer ? g_strdup_printf (
+             _ ("; the first layer whose output is not finite is “%s”"), m->input->facts.bad_layer)
+                                    : g_strdup ("");
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoStretches *log = &m->input->log;
+  double reference = MAX (log->first_loss, m->input->facts.guess_loss);
+
+  if (!isfinite (log->last_loss) || log->whole.n_bad > 0
+      || !(m->input->facts.diverged || log->last_loss > threshold * reference))
+    return FALSE;
+  w->a = g_strdup_printf ("%.4g", log->first_loss);
+  w->b = g_strdup_printf ("%.4g", log->last_loss);
+  if (m->settings)
+    w->value = g_strdup_printf ("%g", m->settings->lr / 10);
+  return TRUE;
+}
+
+gboolean
+dyno_measures_cache_fits (const DynoMeasures *m)
+{
+  const DynoRunFacts *facts = &m->input->facts;
+  double need = (double) facts->sample_bytes * (double) (facts->n_train + facts->n_validation);
+
+  return m->settings && !m->settings->cache && m->settings->epochs > 1 && need > 0
+         && need <= (double) facts->ram_free_bytes / 2;
+}
+
+/* What the loader would give with so many workers: each alone, or what it gives today. */
+static double
+rate_of_workers (const DynoMeasures *m, double workers)
+{
+  return m->loader_ceiling * workers / m->workers;
+}
+
+/* As many workers as the device needs, within the cores; 0: no more would help. */
+static double
+more_workers (const DynoMeasures *m)
+{
+  double cores = (double) m->input->facts.cores, needed;
+
+  if (m->software || !m->settings || cores == 0)
+    return 0;
+  needed = MIN (cores, ceil (m->gpu_ceiling / m->loader_ceiling * m->workers));
+  return needed > (double) m->settings->workers ? needed : 0;
+}
+
+static void
+say_loader (const DynoMeasures *m, DynoRuleWords *w)
+{
+  w->a = dyno_word_percent (m->wait_share);
+  w->b = dyno_word_whole (m->workers);
+  w->c = dyno_word_rate (m->loader_ceiling);
+  w->d = dyno_word_rate (m->gpu_ceiling);
+}
+
+static void
+advise_cache (const DynoMeasures *m, DynoRuleWords *w)
+{
+  w->value = g_strdup ("true");
+  w->gain = gain_to (m, m->gpu_ceiling);
+  w->key = "cache";
+  w->action = N_ ("Set cache=true: the samples fit into main memory and are decoded once ({g} "
+                  "from the second epoch on)");
+}
+
+gboolean
+dyno_measures_wait (const DynoMeasures *m, double threshold)
+{
+  return m->wait_share >= threshold && m->decode_ms > 0 && !m->input->facts.generated;
+}
+
+/* Reading is waited for, not computed: more readers help beyond the cores. */
+gboolean
+dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double needed;
+
+  if (!dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) || !(m->fetch_ms / m->decode_ms >= threshold))
+    return FALSE;
+  say_loader (m, w);
+  g_free (w->b);
+  w->b = dyno_word_percent (m->fetch_ms / m->decode_ms);
+  if (dyno_measures_cache_fits (m))
+    {
+      advise_cache (m, w);
+      return TRUE;
+    }
+  needed = MIN (ceil (m->gpu_ceiling / m->loader_ceiling * m->workers), 2 * m->workers);
+  w->value = dyno_word_whole (MIN (needed, 256));
+  w->gain = gain_to (m, MIN (m->gpu_ceiling, rate_of_workers (m, needed)));
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double workers;
+
+  if (!dyno_measures_wait (m, threshold) || m->fetch_ms / m->decode_ms >= 0.5)
+    return FALSE;
+  say_loader (m, w);
+  workers = more_workers (m);
+  w->gain = gain_to (m, MIN (m->gpu_ceiling, rate_of_workers (m, workers)));
+  if (workers > 0)
+    w->value = dyno_word_whole (workers);
+  else if (dyno_measures_cache_fits (m))
+    advise_cache (m, w);
+  else if (m->software)
+    {
+      w->key = "image_size";
+      w->action =
+          N_ ("Decoding and computing share the CPU's cores: smaller images (image_size), or "
+              "a GPU");
+    }
+  else
+    {
+      w->gain = gain_to (m, m->gpu_ceiling);
+      w->key = "image_size";
+      w->action = N_ ("All cores decode already: smaller images (image_size), or files that are "
+                      "stored smaller (the device could take {g})");
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->copy_share >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (m->copy_share);
+  w->b = dyno_word_milliseconds (m->upload_ms);
+  w->gain = gain_to (m, m->rate / (1 - m->copy_share));
+  if (m->settings && !m->settings->pinned)
+    w->value = g_strdup ("true");
+  else
+    {
+      w->no_key = TRUE;
+      w->action = N_ ("The link is the limit: smaller images, or a model that computes more per "
+                      "sample; a slot with more PCIe lanes");
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoRunFacts *facts = &m->input->facts;
+  double batches = (double) (MAX (facts->accumulate, 1) * MAX (facts->parts, 1)),
+         each = m->device_ms / batches / (double) facts->batch_dispatches;
+
+  if (m->software || !(m->device_share + m->idle_share >= 0.8) || facts->batch_dispatches == 0
+      || !(each * 1e3 < threshold))
+    return FALSE;
+  w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, facts->batch_dispatches);
+  w->b = g_strdup_printf ("%.1f µs", each * 1e3);
+  w->value = dyno_word_whole (2 * m->batch / batches);
+  /* Twice the batch in nearly the same time, as far as the loader follows. */
+  w->gain = gain_to (m, MIN (2 * m->rate, m->loader_ceiling));
+  if (isnan (m->loader_ceiling))
+    w->gain = 1;
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_idle (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->idle_share >= threshold) || m->software)
+    return FALSE;
+  w->a = dyno_word_percent (m->idle_share);
+  w->gain = gain_to (m, m->gpu_ceiling);
+  return TRUE;
+}
+
+static gboolean
+is_throttled (const DynoMeasures *m, double share, double threshold, DynoRuleWords *w)
+{
+  const DynoSensorSummary *s = &m->input->sensors;
+
+  if (!(share >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (share);
+  w->b = isnan (s->gpu_temperature_most) ? g_strdup (_ ("unknown"))
+                                         : g_strdup_printf ("%.0f °C", s->gpu_temperature_most);
+  w->c = isnan (s->gpu_power) ? g_strdup (_ ("unknown")) : g_strdup_printf ("%.0f W", s->gpu_power);
+  w->d = isnan (s->gpu_power_limit) ? g_strdup (_ ("unknown"))
+                                    : g_strdup_printf ("%.0f W", s->gpu_power_limit);
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_hot (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  return is_throttled (m, m->input->sensors.heat_share, threshold, w);
+}
+
+gboolean
+dyno_check_is_short_of_power (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  return is_throttled (m, m->input->sensors.power_share, threshold, w);
+}
+
+static gboolean
+is_device_bound (const DynoMeasures *m)
+{
+  return m->device_share >= 0.8 && !m->software;
+}
+
+/* The least time that the device's measured rates allow, in fp32 and in AMP, says what AMP brings:
+ * half the bytes, and matrix units. */
+gboolean
+dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+  double flops = f->flops_per_sample * m->batch, bytes_moved = f->batch_bytes, fp32, amp, factor;
+
+  if (f->amp || !f->fp16 || !f->matrix || !is_device_bound (m) || !(f->matrix_flops_per_s > 0)
+      || !(f->single_flops_per_s > 0) || !(flops > 0))
+    return FALSE;
+  fp32 = flops / f->single_flops_per_s;
+  amp = flops / f->matrix_flops_per_s;
+  if (f->copy_bytes_per_s > 0)
+    {
+      bytes_moved *= (double) (MAX (f->accumulate, 1) * MAX (f->parts, 1));
+      fp32 = MAX (fp32, bytes_moved / f->copy_bytes_per_s);
+      amp = MAX (amp, bytes_moved / 2 / f->copy_bytes_per_s);
+    }
+  factor = fp32 / amp;
+  if (!(factor >= threshold))
+    return FALSE;
+  if (m->loader_ceiling > 0)
+    factor = MIN (factor, m->loader_ceiling / m->rate);
+  w->gain = gain_to (m, factor * m->rate);
+  w->a = g_strdup_printf ("%.1f", f->matrix_flops_per_s / f->single_flops_per_s);
+  w->value = g_strdup ("true");
+  if (isnan (w->gain))
+    w->action = N_ ("Set amp=true once data comes faster: the loader is at its ceiling");
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_small_batch (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+
+  if (!is_device_bound (m) || !(m->arithmetic_share < threshold) || !(m->bandwidth_share < 0.5)
+      || f->batch_size == 0 || f->fitting_batch < 2 * f->batch_size
+      || (f->n_train > 0 && f->n_train < 8 * f->batch_size))
+    return FALSE;
+  w->a = dyno_word_percent (m->arithmetic_share);
+  w->b = g_strdup_printf ("%" G_GUINT64_FORMAT, f->batch_size);
+  w->c = g_strdup_printf ("%" G_GUINT64_FORMAT, f->fitting_batch);
+  w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, 2 * f->batch_size);
+  return TRUE;
+}
+
+gboolean
+dyno_check_is_busy (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->device_share >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (m->device_share);
+  return TRUE;
+}
+
+/* "Why not 100 %?": of the time, what is not computing; of computing, what the card could do. */
+gboolean
+dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  const DynoPhases *p = &m->phases;
+  const struct {
+    const char *name;
+    double ms;
+  } parts[] = { { N_ ("waiting for data"), p->wait_data_ms },
+                { N_ ("copies"), p->copy_ms },
+                { N_ ("validation"), p->validation_ms },
+                { N_ ("saving"), p->saving_ms },
+                { N_ ("idle between steps"), p->idle_ms } };
+  GString *text;
+
+  if (!(m->device_share >= 0) || m->device_ms / p->step_ms >= threshold)
+    return FALSE;
+  text = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].ms / p->step_ms >= 0.005)
+      {
+        g_autofree char *share = dyno_word_percent (parts[i].ms / p->step_ms);
+
+        g_string_append_printf (text, "%s%s %s", text->len > 0 ? ", " : "", share,
+                                _ (parts[i].name));
+      }
+  w->a = dyno_word_percent (MIN (1, m->device_ms / p->step_ms));
+  w->b = dyno_word_milliseconds (p->step_ms);
+  w->c = g_string_free (text, FALSE);
+  return *w->c != '\0';
+}
+
+gboolean
+dyno_check_explain_arithmetic (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->arithmetic_share >= threshold) && !(m->bandwidth_share >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (MIN (1, m->arithmetic_share));
+  w->b = dyno_word_percent (MIN (1, m->bandwidth_share));
+  return TRUE;
+}
+
+gboolean
+dyno_check_has_long_ends (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  double ends = m->phases.validation_ms + m->phases.saving_ms;
+
+  if (m->input->log.n_epochs == 0 || !(ends / m->phases.step_ms >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (ends / m->phases.step_ms);
+  w->b = dyno_word_percent (m->phases.saving_ms / m->phases.step_ms);
+  return TRUE;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* What diagnosis.c (measures), diagnosis-rules.c (the table) and quick.c share.  Private to the
+ * tune layer. */
+#pragma once
+#include "diagnosis.h"
+
+G_BEGIN_DECLS
+
+/* An input brought to what rules ask for; NaN: not known. */
+typedef struct {
+  const DynoDiagnosisInput *input;
+  const DynoSettings *settings; /* NULL: not known */
+  guint64 n_steps;              /* that were timed */
+  double batch;                 /* samples of a step */
+  double rate, loader_ceiling, gpu_ceiling;
+  double decode_ms, fetch_ms; /* of a sample, one worker's */
+  double workers;             /* that decode: 1 at least */
+  gboolean software;          /* the device is a CPU */
+  DynoPhases phases;
+  double training_ms; /* of a step, without the ends of epochs */
+  double device_ms;   /* of it, the device computes */
+  double upload_ms;   /* the device's copy of a step, hidden or not */
+  double bandwidth_share, arithmetic_share;
+  double early_ms, late_ms;     /* a step's, in the second and the last quarter */
+  double early_vram, late_vram; /* bytes, likewise the first and the last quarter */
+  double wait_share, copy_share, idle_share, device_share; /* of training_ms */
+} DynoMeasures;
+
+void dyno_measures_init (DynoMeasures *m, const DynoDiagnosisInput *input);
+
+/* What a rule puts into its sentences and what it advises. */
+typedef struct {
+  char *a, *b, *c, *d; /* {a} to {d} in the sentences */
+  char *value;         /* {v}: of the setting */
+  double gain;         /* {g}: "about +40 %"; NaN: none is known */
+  /* where they differ from the rule's own */
+  const char *action, *key;
+  gboolean no_key; /* no setting helps */
+} DynoRuleWords;
+
+void dyno_rule_words_clear (DynoRuleWords *words);
+
+typedef struct {
+  DynoRuleInfo info;
+  gboolean limits; /* the first of these that applies is the verdict */
+  gboolean (*applies) (const DynoMeasures *m, double threshold, DynoRuleWords *words);
+  const char *text, *action; /* N_() */
+  const char *key;           /* the setting that it advises to change */
+} DynoRule;
+
+const DynoRule *dyno_rule_list (guint *n);
+
+/* The conditions, diagnosis-limits.c and diagnosis-checks.c. */
+gboolean dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_idle (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_hot (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_small_batch (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_busy (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_has_more_workers_than_cores (const DynoMeasures *m, double threshold,
+                                                 DynoRuleWords *w);
+gboolean dyno_check_could_cache (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_near_memory (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_has_no_validation (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_software (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_saves_power (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_may_unload_driver (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_prepared (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_short_of_power (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_grows_in_vram (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_grows_in_ram (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_slows_down (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_swapped_out (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_swaps (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_shares_gpu (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_shares_cpu (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_skips_updates (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_has_long_ends (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_data_ahead (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_steady (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_explain_arithmetic (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_has_failed (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_at_chance (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_overfits (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_learns (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+
+/* The share of a step from which on waiting for data is what limits. */
+#define DYNO_DIAGNOSIS_WAITING 0.10
+
+/* Data is what the device waits for, in that share of a step at least. */
+gboolean dyno_measures_wait (const DynoMeasures *m, double threshold);
+/* All decoded samples would fit the cache, which is off and would be used more than once. */
+gboolean dyno_measures_cache_fits (const DynoMeasures *m);
+
+/* Amounts in words; g_free. */
+char *dyno_word_percent (double share);
+char *dyno_word_milliseconds (double ms);
+char *dyno_word_rate (double per_second);
+char *dyno_word_bytes (double amount);
+char *dyno_word_whole (double number);
+
+/* A sentence, translated, with words put in for {a} to {d}, {v} and {g}; g_free. */
+char *dyno_rule_expand (const char *sentence, const DynoRuleWords *words);
+
+void dyno_finding_free (DynoFinding *finding);
+DynoFinding *dyno_finding_new (const DynoRule *rule, const DynoRuleWords *words);
+
+G_END_DECLS

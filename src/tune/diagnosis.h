@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Diagnosis of a run: where its time goes, what limits it, what to turn and what that would bring;
+ * and whether it learns and the machine behaves.
+ *
+ * dyno_diagnose is pure: no clock, no device, no file.  What it judges is an input, filled from a
+ * run's folder, from the view of a run that goes on, or by hand.  The rules are a table
+ * (diagnosis-rules.c). */
+#pragma once
+#include "runview.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_FINDING_GOOD,
+  DYNO_FINDING_NOTE,
+  DYNO_FINDING_WARNING,
+  DYNO_FINDING_PROBLEM
+} DynoFindingLevel;
+
+/* "good", "note", "warning", "problem": for --json. */
+const char *dyno_finding_level_name (DynoFindingLevel level);
+
+/* The list that a check stands in: what can be known before a run, while it goes on, after it. */
+typedef enum { DYNO_CHECK_BEFORE, DYNO_CHECK_DURING, DYNO_CHECK_AFTER, DYNO_N_CHECKS } DynoCheck;
+
+typedef struct {
+  const char *id; /* "cpu-bound": static, the same in every version */
+  DynoFindingLevel level;
+  DynoCheck check;
+  char *text;      /* what was found, a sentence */
+  char *action;    /* what to do about it; or NULL */
+  const char *key; /* the setting to change, static; or NULL */
+  char *value;     /* to what; NULL: not known */
+} DynoFinding;
+
+/* Of a mean step, of the time that went by; they add up to step_ms, in which the ends of epochs are
+ * spread over their steps.  The device computes while data is loaded and copied: what is hidden
+ * behind it counts as computing alone.  NaN: the device tells no times (then step_ms is the sum of
+ * the others, and idle_ms is all that is not waiting). */
+typedef struct {
+  double wait_data_ms, copy_ms, forward_ms, backward_ms, optimizer_ms, validation_ms, saving_ms,
+      idle_ms, step_ms;
+} DynoPhases;
+
+/* What sensors told in a run: means unless said otherwise; shares 0..1; NaN: not known. */
+typedef struct {
+  guint n; /* readings; 0: none */
+  double gpu_busy, gpu_others;
+  double gpu_temperature_most, gpu_power, gpu_power_limit;
+  double heat_share, power_share;   /* of the readings in which the device slowed down for it */
+  double vram_all_most, vram_total; /* bytes */
+  double cpu_busy, cpu_own;
+  double ram_early, ram_late, ram_total;             /* bytes used; at the beginning and the end */
+  double swap_in_per_s, disk_read_per_s;             /* bytes */
+  double pressure_cpu, pressure_io, pressure_memory; /* share of time that some task waited */
+} DynoSensorSummary;
+
+typedef struct {
+  gboolean has_settings;
+  DynoSettings settings;
+  DynoRunFacts facts;
+  DynoStretches log;
+  DynoSensorSummary sensors;
+  /* samples/s, where they were measured apart; NaN: estimated from the run */
+  double loader_ceiling, gpu_ceiling;
+} DynoDiagnosisInput;
+
+/* Nothing is known. */
+void dyno_diagnosis_input_init (DynoDiagnosisInput *input);
+
+/* Takes what the folder of a run holds: settings.ini, facts.ini, metrics.csv, sensors.csv; each may
+ * be missing but metrics.csv.  Errors: base's IO. */
+gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
+                                        GError **error);
+
+/* Takes what a view knows now; the same input again and again: what sensors told adds up. */
+void dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view);
+
+typedef struct {
+  gatomicrefcount references;
+  char *verdict;        /* what limits, a sentence */
+  const char *knob;     /* the setting to turn, static; or NULL */
+  double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or nothing to turn */
+  DynoPhases phases;
+  double loader_ceiling, gpu_ceiling, rate; /* samples/s; NaN: not known */
+  gboolean ceilings_measured;               /* FALSE: estimated from the run itself */
+  /* Of the device's own measured rates (ceilings.h), while it computes: 0..1; NaN: not known. */
+  double bandwidth_share, arithmetic_share;
+  GPtrArray *findings; /* DynoFinding*, by list, worst first in each */
+} DynoDiagnosis;
+
+/* Never NULL, immutable; any thread may read it. */
+DynoDiagnosis *dyno_diagnose (const DynoDiagnosisInput *input);
+DynoDiagnosis *dyno_diagnosis_ref (DynoDiagnosis *diagnosis);
+void dyno_diagnosis_unref (DynoDiagnosis *diagnosis); /* NULL: nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDiagnosis, dyno_diagnosis_unref)
+
+/* NULL: there is none. */
+const DynoFinding *dyno_diagnosis_find (const DynoDiagnosis *diagnosis, const char *id);
+
+/* The table of rules, for lists and tests. */
+typedef struct {
+  const char *id;
+  DynoFindingLevel level;
+  DynoCheck check;
+  double threshold;
+  const char *unit;   /* of the threshold, in words */
+  const char *source; /* where the threshold comes from */
+} DynoRuleInfo;
+const DynoRuleInfo *dyno_diagnosis_get_rule (guint index); /* NULL: past the last */
+
+G_END_DECLS
