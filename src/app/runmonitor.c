@@ -4,6 +4,7 @@
 #include "runmonitor.h"
 #include "file.h"
 #include "format.h"
+#include "runrecorder.h"
 #include "runwriter.h"
 #include <errno.h>
 #include <gio/gio.h>
@@ -17,6 +18,7 @@ struct _DynoRunMonitor {
   GObject parent_instance;
   DynoSession *session;
   DynoEventQueue *events; /* of the session */
+  DynoRunRecorder *recorder;
   DynoRunView *view;
   gboolean over;    /* DONE came */
   gboolean freeing; /* the session is being freed in a thread */
@@ -87,6 +89,7 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   if (dataset)
     dyno_session_set_dataset (self->session, dataset);
   dyno_session_set_writer (self->session, &dyno_run_writer);
+  self->recorder = dyno_run_recorder_new (NULL, self->session);
   dyno_session_start (self->session);
   g_signal_emit (self, signals[CHANGED], 0);
   if (problem)
@@ -202,6 +205,7 @@ free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
   DynoRunMonitor *self = source;
   self->csv = dyno_metrics_to_csv (dyno_session_get_metrics (data));
   dyno_session_free (data);
+  g_clear_pointer (&self->recorder, dyno_run_recorder_free);
   g_task_return_boolean (task, TRUE);
 }
 
@@ -254,6 +258,7 @@ dyno_run_monitor_finalize (GObject *object)
 {
   DynoRunMonitor *self = DYNO_RUN_MONITOR (object);
   g_clear_pointer (&self->session, dyno_session_free);
+  g_clear_pointer (&self->recorder, dyno_run_recorder_free);
   dyno_run_view_free (self->view);
   g_free (self->csv);
   G_OBJECT_CLASS (dyno_run_monitor_parent_class)->finalize (object);

@@ -3,6 +3,7 @@
 #include "job-options.h"
 #include "output.h"
 #include "progress.h"
+#include "runrecorder.h"
 #include "runwriter.h"
 #include "signals.h"
 #include <glib/gstdio.h>
@@ -404,6 +405,7 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   DynoJob *job = cli_job->job;
   Run run = { .command = command, .options = options, .cli_job = cli_job };
   g_autoptr (DynoSession) session = NULL;
+  g_autoptr (DynoRunRecorder) recorder = NULL;
   int code;
 
   if (cli_job->preset_note && !options->quiet)
@@ -415,6 +417,7 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   run.events = dyno_session_add_queue (session, 0, options->options.json);
   dyno_session_set_dataset (session, cli_job->dataset);
   dyno_session_set_writer (session, &dyno_run_writer);
+  recorder = dyno_run_recorder_new (NULL, session);
   dyno_session_start (session);
   follow (&run);
   dyno_session_join (session);

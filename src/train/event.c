@@ -29,6 +29,7 @@ dyno_event_unref (DynoEvent *event)
     {
     case DYNO_EVENT_PLAN:
       g_free (event->plan.device);
+      g_free (event->plan.driver);
       break;
     case DYNO_EVENT_PROGRESS:
       g_free (event->progress.what);

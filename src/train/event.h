@@ -80,9 +80,10 @@ typedef struct {
     DynoSessionState state;
     struct {
       DynoJobPlan plan;
-      char *device; /* name */
+      char *device, *driver; /* names */
       gboolean software_device;
       guint64 n_train, n_validation;
+      guint64 content_hash; /* of the data set */
     } plan;
     struct {
       char *what;        /* translated by the reader: "scan", "compile", "autotune", "weights" */

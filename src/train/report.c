@@ -50,9 +50,11 @@ dyno_run_tell_plan (DynoRun *run)
   event = dyno_event_new (DYNO_EVENT_PLAN);
   event->plan.plan = engine->plan;
   event->plan.device = g_strdup (info->name);
+  event->plan.driver = g_strdup (info->driver);
   event->plan.software_device = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   event->plan.n_train = engine->training.n_samples;
   event->plan.n_validation = engine->validation.n_samples;
+  event->plan.content_hash = run->content_hash;
   dyno_session_emit (run->session, event);
 }
 

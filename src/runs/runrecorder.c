@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* Invariants: the lock guards what the observer leaves for the thread, and is never held while
+ * something is written; all else belongs to the thread.  Of many steps the last counts.  An entry
+ * is written whole each time, so that one that failed is made up for by the next. */
+#include "runrecorder.h"
+#include "median.h"
+#include "process.h"
+#include "store-private.h"
+#include <math.h>
+
+#define BEAT_US  (5 * G_USEC_PER_SEC)  /* steps are written so often */
+#define ALIVE_US (60 * G_USEC_PER_SEC) /* and that a run without steps goes on */
+#define PACE_US  (G_USEC_PER_SEC / 5)  /* short epochs are gathered for so long */
+#define END_US   (8 * G_USEC_PER_SEC)  /* the end waits for a slow disk */
+#define MAX_LEFT 65536                 /* epochs that could not be written yet */
+
+struct _DynoRunRecorder {
+  GMutex lock;
+  GCond changed;
+  DynoSession *session; /* NULL: it is freed */
+  GQueue events;        /* DynoEvent*, but for steps */
+  const DynoJob *job;   /* the newest; taken by the thread */
+  DynoStepMetrics step; /* the last; step 0: none since it was taken */
+  guint64 vram_bytes;   /* most so far */
+  gboolean over;        /* nothing comes any more */
+  gboolean ended;       /* the thread */
+  gboolean left;        /* nobody waits for the thread, which frees */
+  GThread *thread;
+
+  /* of the thread */
+  DynoStore *store;
+  DynoStoredRun *run;
+  gboolean adopted; /* the entry of the run that is resumed: what it holds, holds */
+  gboolean folder_claimed, told;
+  int selecting; /* metric that selects the best epoch; -1: none */
+  DynoMetricTable metrics;
+  GArray *left_epochs; /* DynoEpochMetrics, not written yet */
+  GArray *rates, *overheads;
+  guint64 epoch_samples;      /* trained on in an epoch: whole batches alone */
+  guint n_epochs;             /* of this part */
+  gint64 written_us, next_us; /* the last writing; the next, not before */
+};
+
+/* --- what the events mean, on the recorder's thread ------------------------------------------- */
+
+static double
+median_of (GArray *values)
+{
+  g_autoptr (GArray) copy = NULL;
+
+  if (values->len == 0)
+    return (double) NAN;
+  copy = g_array_copy (values);
+  return dyno_median ((double *) (gpointer) copy->data, copy->len);
+}
+
+static void
+set_text (char **field, const char *text)
+{
+  g_free (*field);
+  *field = g_strdup (text);
+}
+
+static void
+take_plan (DynoRunRecorder *r, const DynoEvent *event)
+{
+  DynoStoredRun *run = r->run;
+
+  run->planned_bytes = event->plan.plan.plan.total_bytes;
+  run->n_parameters = event->plan.plan.n_parameters;
+  r->epoch_samples = run->n_train = event->plan.n_train;
+  r->epoch_samples -= r->epoch_samples % (guint64) run->settings.batch_size;
+  r->epoch_samples = r->epoch_samples ? r->epoch_samples : run->n_train;
+  run->n_validation = event->plan.n_validation;
+  run->fingerprint = event->plan.content_hash;
+  run->software_device = event->plan.software_device;
+  set_text (&run->device, event->plan.device);
+  set_text (&run->driver, event->plan.driver);
+}
+
+static void
+take_metrics (DynoRunRecorder *r, const DynoMetricTable *table)
+{
+  r->metrics = *table;
+  r->selecting = dyno_metric_table_find_selecting (table);
+  if (r->selecting < 0)
+    return;
+  set_text (&r->run->metric, table->infos[r->selecting].name);
+  set_text (&r->run->metric_unit, table->infos[r->selecting].unit);
+  r->run->metric_is_fraction = table->infos[r->selecting].format == DYNO_METRIC_FRACTION;
+}
+
+/* The first epoch of a part has the first step in it, which compiles: others tell better what an
+ * epoch takes besides its steps. */
+static void
+take_times (DynoRunRecorder *r, const DynoEpochMetrics *epoch)
+{
+  double overhead = (double) NAN;
+
+  if (!(epoch->samples_per_s > 0))
+    return;
+  g_array_append_val (r->rates, epoch->samples_per_s);
+  overhead = MAX (0, epoch->seconds - (double) r->epoch_samples / epoch->samples_per_s);
+  if (r->n_epochs > 1)
+    g_array_append_val (r->overheads, overhead);
+  r->run->samples_per_s = median_of (r->rates);
+  r->run->epoch_overhead_seconds = r->overheads->len ? median_of (r->overheads) : overhead;
+}
+
+static void
+take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given)
+{
+  DynoEpochMetrics epoch = *given;
+  DynoStoredRun *run = r->run;
+  guint at = (guint) MAX (0, r->selecting);
+
+  r->n_epochs++;
+  epoch.train_metrics[0] = r->selecting < 0 ? (double) NAN : given->train_metrics[at];
+  epoch.val_metrics[0] = r->selecting < 0 ? (double) NAN : given->val_metrics[at];
+  g_array_append_val (r->left_epochs, epoch);
+  if (r->left_epochs->len > MAX_LEFT)
+    g_array_remove_index (r->left_epochs, 0);
+  take_times (r, &epoch);
+  run->epochs = epoch.epoch;
+  run->steps = MAX (run->steps, epoch.step);
+  run->loss = epoch.train_loss;
+  if (epoch.val_loss < run->best_val_loss || isnan (run->best_val_loss))
+    run->best_val_loss = epoch.val_loss;
+  if (r->selecting >= 0
+      && dyno_metric_is_better (&r->metrics.infos[at], epoch.val_metrics[0], run->best_metric))
+    {
+      run->best_metric = epoch.val_metrics[0];
+      run->best_epoch = epoch.epoch;
+    }
+}
+
+static void
+take_done (DynoRunRecorder *r, const DynoEvent *event)
+{
+  DynoStoredRun *run = r->run;
+
+  run->state = event->done.state == DYNO_SESSION_FINISHED  ? DYNO_RUN_STATE_FINISHED
+               : event->done.state == DYNO_SESSION_STOPPED ? DYNO_RUN_STATE_STOPPED
+                                                           : DYNO_RUN_STATE_FAILED;
+  run->end_us = g_get_real_time ();
+  run->parts = MAX (1, event->done.parts);
+  run->preparation_seconds = event->done.preparation_seconds;
+  if (event->done.steps > 0)
+    {
+      run->steps = event->done.steps;
+      run->seconds = event->done.seconds;
+      run->best_metric = event->done.best_val_metric;
+      run->best_epoch = event->done.best_epoch;
+    }
+  else if (!r->adopted && run->state != DYNO_RUN_STATE_FINISHED)
+    g_clear_pointer (&run->folder, g_free); /* nothing was written there */
+}
+
+static void
+take_event (DynoRunRecorder *r, const DynoEvent *event)
+{
+  switch (event->type)
+    {
+    case DYNO_EVENT_PLAN:
+      take_plan (r, event);
+      break;
+    case DYNO_EVENT_METRICS:
+      take_metrics (r, &event->metrics);
+      break;
+    case DYNO_EVENT_EPOCH:
+      take_epoch (r, &event->epoch);
+      break;
+    case DYNO_EVENT_ERROR:
+      set_text (&r->run->error, event->error->message);
+      break;
+    case DYNO_EVENT_DONE:
+      take_done (r, event);
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+take_step (DynoRunRecorder *r, const DynoStepMetrics *step)
+{
+  r->run->steps = MAX (r->run->steps, step->step);
+  r->run->seconds = step->seconds;
+  if (r->n_epochs == 0 || isnan (r->run->loss))
+    r->run->loss = step->loss;
+  if (r->rates->len == 0 && step->samples_per_s > 0)
+    r->run->samples_per_s = step->samples_per_s;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void
+tell (DynoRunRecorder *r, const GError *problem)
+{
+  if (!r->told)
+    g_message ("The run goes on, but not into the history of runs: %s", problem->message);
+  r->told = TRUE;
+}
+
+/* The entry of the run that is resumed, unless another process has it. */
+static void
+adopt (DynoRunRecorder *r, const DynoJob *job)
+{
+  DynoRunFilter filter = { .folder = r->run->folder, .limit = 1 };
+  g_autoptr (GPtrArray) found = NULL;
+  DynoStoredRun *old, *made = r->run;
+
+  if (!job->resume || !made->folder)
+    return;
+  found = dyno_store_list_runs (r->store, &filter, NULL);
+  if (!found || found->len == 0)
+    return;
+  old = g_ptr_array_index (found, 0);
+  if (old->state == DYNO_RUN_STATE_RUNNING)
+    return;
+  r->run = g_ptr_array_steal_index (found, 0);
+  r->run->state = DYNO_RUN_STATE_RUNNING;
+  r->run->end_us = 0;
+  g_clear_pointer (&r->run->error, g_free);
+  set_text (&r->run->process, made->process);
+  set_text (&r->run->version, made->version);
+  r->adopted = r->folder_claimed = TRUE;
+  dyno_stored_run_free (made);
+}
+
+static gboolean
+write_entry (DynoRunRecorder *r, GError **error)
+{
+  const DynoEpochMetrics *epochs = (const DynoEpochMetrics *) (gconstpointer) r->left_epochs->data;
+
+  r->run->seen_us = g_get_real_time ();
+  if (!dyno_store_put_run (r->store, r->run, epochs, r->left_epochs->len, error))
+    return FALSE;
+  g_array_set_size (r->left_epochs, 0);
+  if (!r->folder_claimed && r->run->steps > 0)
+    r->folder_claimed = dyno_store_claim_folder (r->store, r->run, NULL);
+  return TRUE;
+}
+
+/* last: there is no next time, so that a file that another process holds is waited for twice. */
+static void
+write_it (DynoRunRecorder *r, gboolean last)
+{
+  g_autoptr (GError) problem = NULL;
+  gboolean good = !r->store || write_entry (r, &problem);
+
+  if (last && g_error_matches (problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY))
+    {
+      g_clear_error (&problem);
+      good = write_entry (r, &problem);
+    }
+  if (problem)
+    tell (r, problem);
+  r->written_us = g_get_monotonic_time ();
+  r->next_us = r->written_us + (good ? PACE_US : BEAT_US);
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void
+free_it (DynoRunRecorder *r)
+{
+  g_queue_clear_full (&r->events, (GDestroyNotify) dyno_event_unref);
+  g_mutex_clear (&r->lock);
+  g_cond_clear (&r->changed);
+  dyno_job_unref (r->job);
+  dyno_store_free (r->store);
+  dyno_stored_run_free (r->run);
+  g_array_unref (r->left_epochs);
+  g_array_unref (r->rates);
+  g_array_unref (r->overheads);
+  g_free (r);
+}
+
+/* With the lock, which is let go meanwhile.  TRUE: something came that is to be written soon. */
+static gboolean
+take_all (DynoRunRecorder *r)
+{
+  GQueue events = r->events;
+  DynoStepMetrics step = r->step;
+  const DynoJob *job = g_steal_pointer (&r->job);
+  DynoEvent *event;
+  gboolean any = !g_queue_is_empty (&events);
+
+  g_queue_init (&r->events);
+  r->step.step = 0;
+  r->run->vram_bytes = MAX (r->run->vram_bytes, r->vram_bytes);
+  g_mutex_unlock (&r->lock);
+  if (job)
+    dyno_stored_run_set_job (r->run, job);
+  dyno_job_unref (job);
+  if (step.step > 0)
+    take_step (r, &step);
+  while ((event = g_queue_pop_head (&events)))
+    {
+      take_event (r, event);
+      dyno_event_unref (event);
+    }
+  g_mutex_lock (&r->lock);
+  return any;
+}
+
+static void
+begin (DynoRunRecorder *r)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (DynoJob) job = NULL;
+
+  g_mutex_lock (&r->lock);
+  job = dyno_job_copy (r->job);
+  g_mutex_unlock (&r->lock);
+  if (!r->store && !(r->store = dyno_store_open (NULL, &problem)))
+    tell (r, problem);
+  dyno_stored_run_set_job (r->run, job);
+  if (r->store)
+    adopt (r, job);
+  dyno_stored_run_set_job (r->run, job);
+}
+
+static gpointer
+record (gpointer data)
+{
+  DynoRunRecorder *r = data;
+  gboolean due = TRUE, left;
+
+  begin (r);
+  g_mutex_lock (&r->lock);
+  for (;;)
+    {
+      gint64 now = g_get_monotonic_time ();
+      gboolean over = r->over && g_queue_is_empty (&r->events),
+               steps = r->step.step > 0 && now >= r->written_us + BEAT_US;
+      gint64 wake_us = r->step.step > 0 ? r->written_us + BEAT_US : r->written_us + ALIVE_US;
+
+      if (!g_queue_is_empty (&r->events) || r->job || steps || over)
+        due |= take_all (r) || over || steps;
+      if (over || (due && now >= r->next_us) || now >= r->written_us + ALIVE_US)
+        {
+          g_mutex_unlock (&r->lock);
+          write_it (r, over);
+          due = r->left_epochs->len > 0;
+          g_mutex_lock (&r->lock);
+        }
+      else
+        g_cond_wait_until (&r->changed, &r->lock, due ? r->next_us : MIN (wake_us, now + BEAT_US));
+      if (over)
+        break;
+    }
+  r->ended = TRUE;
+  left = r->left;
+  g_cond_broadcast (&r->changed);
+  g_mutex_unlock (&r->lock);
+  if (left)
+    free_it (r);
+  return NULL;
+}
+
+/* --- the observer ----------------------------------------------------------------------------- */
+
+/* On the thread that emits. */
+static void
+on_event (DynoEvent *event, gpointer data)
+{
+  DynoRunRecorder *r = data;
+  const DynoJob *job = NULL;
+
+  /* Live changes: seldom enough to be looked at with these. */
+  if (r->session && (event->type == DYNO_EVENT_EPOCH || event->type == DYNO_EVENT_DONE))
+    job = dyno_session_get_job (r->session);
+  g_mutex_lock (&r->lock);
+  if (job)
+    {
+      dyno_job_unref (r->job);
+      r->job = job;
+    }
+  if (event->type == DYNO_EVENT_STEP)
+    {
+      r->step = event->step;
+      r->vram_bytes = MAX (r->vram_bytes, event->step.vram_bytes);
+    }
+  else if (event->type != DYNO_EVENT_PROGRESS && event->type != DYNO_EVENT_WARNING
+           && event->type != DYNO_EVENT_CHECKPOINT && event->type != DYNO_EVENT_STATE)
+    {
+      g_queue_push_tail (&r->events, dyno_event_ref (event));
+      g_cond_signal (&r->changed);
+    }
+  g_mutex_unlock (&r->lock);
+}
+
+static void
+on_session_free (gpointer data)
+{
+  DynoRunRecorder *r = data;
+
+  g_mutex_lock (&r->lock);
+  r->session = NULL;
+  g_mutex_unlock (&r->lock);
+}
+
+static const DynoObserver observer = { .event = on_event, .free = on_session_free };
+
+DynoRunRecorder *
+dyno_run_recorder_new (DynoStore *store, DynoSession *session)
+{
+  DynoRunRecorder *r = g_new0 (DynoRunRecorder, 1);
+  g_autoptr (GError) problem = NULL;
+
+  g_mutex_init (&r->lock);
+  g_cond_init (&r->changed);
+  g_queue_init (&r->events);
+  r->left_epochs = g_array_new (FALSE, FALSE, sizeof (DynoEpochMetrics));
+  r->rates = g_array_new (FALSE, FALSE, sizeof (double));
+  r->overheads = g_array_new (FALSE, FALSE, sizeof (double));
+  r->selecting = -1;
+  r->store = store ? dyno_store_ref (store) : NULL;
+  r->run = dyno_stored_run_new ();
+  r->run->begin_us = r->run->seen_us = g_get_real_time ();
+  r->run->process = dyno_process_describe ();
+  r->run->version = g_strdup (DYNO_VERSION);
+  r->job = dyno_session_get_job (session);
+  r->session = session;
+  r->thread = g_thread_try_new ("dyno-history", record, r, &problem);
+  if (r->thread)
+    {
+      dyno_session_add_observer (session, &observer, r);
+      return r;
+    }
+  tell (r, problem);
+  free_it (r);
+  return NULL;
+}
+
+void
+dyno_run_recorder_free (DynoRunRecorder *r)
+{
+  gint64 until = g_get_monotonic_time () + END_US;
+  DynoSession *session;
+  gboolean ended;
+
+  if (!r)
+    return;
+  g_mutex_lock (&r->lock);
+  session = r->session;
+  g_mutex_unlock (&r->lock);
+  if (session)
+    dyno_session_remove_observer (session, &observer, r);
+  g_mutex_lock (&r->lock);
+  r->over = TRUE;
+  g_cond_broadcast (&r->changed);
+  while (!r->ended && g_cond_wait_until (&r->changed, &r->lock, until))
+    ;
+  ended = r->ended;
+  r->left = !ended;
+  g_mutex_unlock (&r->lock);
+  if (!ended)
+    {
+      g_message ("The history of runs does not answer: the end of this run is not in it");
+      g_thread_unref (r->thread);
+      return;
+    }
+  g_thread_join (r->thread);
+  free_it (r);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the store share.  Private to the layer. */
+#pragma once
+#include "database.h"
+#include "store.h"
+
+G_BEGIN_DECLS
+
+struct _DynoStore {
+  gatomicrefcount references;
+  DynoDatabase *db;
+};
+
+/* storedrun.c: a row of `runs`, and the columns in the order that it is read in. */
+#define DYNO_RUN_COLUMNS                                                                     \
+  "id, name, model, data, targets, preset, weights_in, settings, max_steps, fingerprint, "   \
+  "n_train, n_validation, device, driver, software, version, folder, begin_us, end_us, "     \
+  "seen_us, state, error, process, steps, epochs, seconds, preparation_s, loss, metric, "    \
+  "metric_unit, metric_is_fraction, best_metric, best_val_loss, best_epoch, samples_per_s, " \
+  "epoch_overhead_s, planned_bytes, vram_bytes, parameters, parts, uid"
+DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
+
+/* "key=value" lines of the whole table, and back: what is missing or bad has its default value.
+ * g_free. */
+char *dyno_settings_to_lines (const DynoSettings *settings);
+void dyno_settings_from_lines (DynoSettings *settings, const char *lines);
+
+/* The state of an entry whose process may have ended without a word. */
+DynoRunState dyno_run_state_find (const char *name, const char *process, const char *folder,
+                                  gint64 seen_us);
+/* A path as it is from anywhere; what is no file stays.  g_free. */
+char *dyno_store_absolute (const char *name);
+
+G_END_DECLS

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Searches with their trials, and the rates that the history remembers. */
+#include "process.h"
+#include "store-private.h"
+#include <math.h>
+#include <string.h>
+
+/* --- searches --------------------------------------------------------------------------------- */
+
+gint64
+dyno_store_begin_search (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
+                         guint64 fingerprint, const char *folder, GError **error)
+{
+  g_autofree char *settings = dyno_settings_to_lines (&job->settings),
+                  *process = dyno_process_describe (), *data = dyno_store_absolute (job->data),
+                  *path = folder ? g_canonicalize_filename (folder, NULL) : NULL;
+  gint64 now = g_get_real_time (), id = 0;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return 0;
+  good = dyno_database_run (
+      store->db, error,
+      "INSERT INTO searches (model, data, preset, settings, fingerprint, device, driver, version, "
+      "folder, begin_us, seen_us, state, process) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "'running', ?)",
+      "sbbsusssbiis", job->model ? job->model : "", data, job->preset, settings, fingerprint,
+      device->name, device->driver, DYNO_VERSION, path, now, now, process);
+  if (good)
+    id = dyno_database_get_last_id (store->db);
+  return dyno_database_end (store->db, good, error) ? id : 0;
+}
+
+static gboolean
+fail_to_find (gint64 search, GError **error)
+{
+  g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
+               "There is no search %" G_GINT64_FORMAT " in the history any more", search);
+  return FALSE;
+}
+
+gboolean
+dyno_store_add_trial (DynoStore *store, gint64 search, const DynoStoreTrial *t, GError **error)
+{
+  g_autofree char *settings = dyno_settings_to_lines (&t->settings);
+  gint64 now = g_get_real_time ();
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good = dyno_database_run (store->db, error, "UPDATE searches SET seen_us = ? WHERE id = ?", "ii",
+                            now, search)
+         && (dyno_database_get_changes (store->db) > 0 || fail_to_find (search, error))
+         && dyno_database_run (store->db, error,
+                               "INSERT OR REPLACE INTO trials (search, number, time_us, stage, "
+                               "settings, outcome, samples_per_s, low, high, predicted, "
+                               "vram_bytes, planned_bytes, text) "
+                               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               "iiisssdddduus", search, (gint64) t->number, now, t->stage, settings,
+                               t->outcome, t->samples_per_s, t->low, t->high, t->predicted,
+                               t->vram_bytes, t->planned_bytes, t->text);
+  return dyno_database_end (store->db, good, error);
+}
+
+gboolean
+dyno_store_end_search (DynoStore *store, gint64 search, const DynoStoreSearchEnd *end,
+                       GError **error)
+{
+  g_autofree char *best = end->best ? dyno_settings_to_lines (end->best) : NULL;
+  gint64 now = g_get_real_time ();
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good = dyno_database_run (store->db, error,
+                            "UPDATE searches SET end_us = ?, seen_us = ?, state = ?, "
+                            "best_settings = ?, best_samples_per_s = ?, "
+                            "baseline_samples_per_s = ?, proven = ?, text = ? WHERE id = ?",
+                            "iissddisi", now, now, end->state, best, end->best_samples_per_s,
+                            end->baseline_samples_per_s, (gint64) end->proven, end->text, search)
+         && (dyno_database_get_changes (store->db) > 0 || fail_to_find (search, error));
+  return dyno_database_end (store->db, good, error);
+}
+
+void
+dyno_stored_search_free (DynoStoredSearch *search)
+{
+  if (!search)
+    return;
+  g_free (search->model);
+  g_free (search->data);
+  g_free (search->preset);
+  g_free (search->device);
+  g_free (search->folder);
+  g_free (search->text);
+  g_free (search);
+}
+
+static DynoStoredSearch *
+read_search (sqlite3_stmt *s)
+{
+  DynoStoredSearch *search = g_new0 (DynoStoredSearch, 1);
+  g_autofree char *state = dyno_column_text (s, 8), *process = dyno_column_text (s, 9),
+                  *best = dyno_column_text (s, 10);
+
+  search->id = sqlite3_column_int64 (s, 0);
+  search->model = dyno_column_text (s, 1);
+  search->data = dyno_column_text (s, 2);
+  search->preset = dyno_column_text (s, 3);
+  search->device = dyno_column_text (s, 4);
+  search->folder = dyno_column_text (s, 5);
+  search->begin_us = sqlite3_column_int64 (s, 6);
+  search->end_us = sqlite3_column_int64 (s, 7);
+  search->state = dyno_run_state_find (state, process, NULL, sqlite3_column_int64 (s, 15));
+  search->has_best = best != NULL;
+  dyno_settings_from_lines (&search->best, best);
+  search->best_samples_per_s = dyno_column_double (s, 11);
+  search->baseline_samples_per_s = dyno_column_double (s, 12);
+  search->proven = sqlite3_column_int (s, 13) != 0;
+  search->text = dyno_column_text (s, 14);
+  search->n_trials = (guint) sqlite3_column_int64 (s, 16);
+  return search;
+}
+
+GPtrArray *
+dyno_store_list_searches (DynoStore *store, guint limit, GError **error)
+{
+  g_autoptr (GPtrArray) searches =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_search_free);
+  sqlite3_stmt *s;
+  gboolean row = FALSE, good;
+
+  dyno_database_lock (store->db);
+  s = dyno_database_prepare (
+      store->db, error,
+      "SELECT id, model, data, preset, device, folder, begin_us, end_us, state, process, "
+      "best_settings, best_samples_per_s, baseline_samples_per_s, proven, text, seen_us, "
+      "(SELECT count (*) FROM trials WHERE search = searches.id) "
+      "FROM searches ORDER BY id DESC LIMIT ?",
+      "i", limit ? (gint64) limit : -1);
+  good = s != NULL;
+  while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
+    g_ptr_array_add (searches, read_search (s));
+  dyno_database_unlock (store->db);
+  return good ? g_steal_pointer (&searches) : NULL;
+}
+
+static void
+free_trial (gpointer data)
+{
+  DynoStoreTrial *trial = data;
+
+  g_free ((char *) trial->text);
+  g_free (trial);
+}
+
+static DynoStoreTrial *
+read_trial (sqlite3_stmt *s)
+{
+  DynoStoreTrial *trial = g_new0 (DynoStoreTrial, 1);
+  g_autofree char *stage = dyno_column_text (s, 1), *settings = dyno_column_text (s, 2),
+                  *outcome = dyno_column_text (s, 3);
+
+  trial->number = (guint) sqlite3_column_int64 (s, 0);
+  trial->stage = g_intern_string (stage);
+  dyno_settings_from_lines (&trial->settings, settings);
+  trial->outcome = g_intern_string (outcome);
+  trial->samples_per_s = dyno_column_double (s, 4);
+  trial->low = dyno_column_double (s, 5);
+  trial->high = dyno_column_double (s, 6);
+  trial->predicted = dyno_column_double (s, 7);
+  trial->vram_bytes = (guint64) sqlite3_column_int64 (s, 8);
+  trial->planned_bytes = (guint64) sqlite3_column_int64 (s, 9);
+  trial->text = dyno_column_text (s, 10);
+  return trial;
+}
+
+GPtrArray *
+dyno_store_list_trials (DynoStore *store, gint64 search, GError **error)
+{
+  g_autoptr (GPtrArray) trials = g_ptr_array_new_with_free_func (free_trial);
+  sqlite3_stmt *s;
+  gboolean row = FALSE, good;
+
+  dyno_database_lock (store->db);
+  s = dyno_database_prepare (store->db, error,
+                             "SELECT number, stage, settings, outcome, samples_per_s, low, high, "
+                             "predicted, vram_bytes, planned_bytes, text FROM trials "
+                             "WHERE search = ? ORDER BY number",
+                             "i", search);
+  good = s != NULL;
+  while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
+    g_ptr_array_add (trials, read_trial (s));
+  dyno_database_unlock (store->db);
+  return good ? g_steal_pointer (&trials) : NULL;
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+gboolean
+dyno_setting_changes_rate (const DynoSettingInfo *info)
+{
+  static const char *const without[] = {
+    "epochs",
+    "lr",
+    "momentum",
+    "weight_decay",
+    "schedule",
+    "warmup_epochs",
+    "label_smoothing",
+    "data.val_split",
+    "data.max_bad",
+    "data.links",
+    "data.one_class",
+    "vram_budget",
+    "memory.shrink",
+    "seed",
+    "checkpoint_minutes",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (without); i++)
+    if (strcmp (info->key, without[i]) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+same_rate (const DynoSettings *a, const DynoSettings *b)
+{
+  guint n;
+  g_autofree const DynoSettingInfo **different = dyno_store_compare_settings (a, b, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (dyno_setting_changes_rate (different[i]) && dyno_setting_counts (different[i], a))
+      return FALSE;
+  return TRUE;
+}
+
+/* Rows of (settings, rate, overhead, preparation, time, run), newest first. */
+static gboolean
+find_among (DynoStore *store, const char *sql, const DynoJob *job, const DynoDeviceInfo *device,
+            guint64 fingerprint, DynoStoredRate *rate)
+{
+  sqlite3_stmt *s;
+  gboolean row = FALSE, found = FALSE;
+
+  dyno_database_lock (store->db);
+  s = dyno_database_prepare (store->db, NULL, sql, "sus", job->model ? job->model : "", fingerprint,
+                             device->name);
+  while (s && !found && dyno_database_step (store->db, s, &row, NULL) && row)
+    {
+      g_autofree char *lines = dyno_column_text (s, 0);
+      DynoSettings settings;
+
+      dyno_settings_from_lines (&settings, lines);
+      found = same_rate (&settings, &job->settings);
+      if (found)
+        *rate = (DynoStoredRate){ .samples_per_s = dyno_column_double (s, 1),
+                                  .epoch_overhead_seconds = dyno_column_double (s, 2),
+                                  .preparation_seconds = dyno_column_double (s, 3),
+                                  .time_us = sqlite3_column_int64 (s, 4),
+                                  .run = sqlite3_column_int64 (s, 5) };
+    }
+  if (s)
+    sqlite3_reset (s);
+  dyno_database_unlock (store->db);
+  return found;
+}
+
+gboolean
+dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
+                       guint64 fingerprint, DynoStoredRate *rate)
+{
+  DynoStoredRate trial = { 0 };
+  gboolean by_run, by_trial;
+
+  *rate = (DynoStoredRate){ (double) NAN, (double) NAN, (double) NAN, 0, 0 };
+  by_run = find_among (store,
+                       "SELECT settings, samples_per_s, epoch_overhead_s, preparation_s, seen_us, "
+                       "id FROM runs WHERE model = ? AND fingerprint = ? AND device = ? "
+                       "AND samples_per_s > 0 AND parts = 1 ORDER BY id DESC LIMIT 1000",
+                       job, device, fingerprint, rate);
+  by_trial = find_among (store,
+                         "SELECT trials.settings, trials.samples_per_s, NULL, NULL, "
+                         "trials.time_us, 0 FROM trials JOIN searches ON searches.id = "
+                         "trials.search WHERE searches.model = ? AND searches.fingerprint = ? AND "
+                         "searches.device = ? AND trials.samples_per_s > 0 "
+                         "AND trials.outcome = 'ok' AND trials.stage NOT IN ('loader', 'gpu') "
+                         "ORDER BY trials.time_us DESC LIMIT 1000",
+                         job, device, fingerprint, &trial);
+  /* A trial is shorter: it only tells where no run does. */
+  if (!by_run && by_trial)
+    *rate = trial;
+  return by_run || by_trial;
+}
+
+double
+dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
+                      guint64 fingerprint)
+{
+  DynoStoredRate rate;
+
+  dyno_store_find_rates (store, job, device, fingerprint, &rate);
+  return rate.samples_per_s;
+}

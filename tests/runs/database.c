@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of the history in each state that it may be found in, and written by several. */
+#include "migrations.h"
+#include "store.h"
+#include "train-test.h"
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+  char *folder, *path;
+} Fixture;
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  f->folder = test_folder ();
+  f->path = g_build_filename (f->folder, "history.sqlite", NULL);
+}
+
+static void
+tear_down (Fixture *f, gconstpointer data)
+{
+  test_remove_tree (f->folder);
+  g_free (f->folder);
+  g_free (f->path);
+}
+
+static DynoStore *
+open_store (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  DynoStore *store = dyno_store_open (f->path, &error);
+
+  g_assert_no_error (error);
+  return store;
+}
+
+static gint64
+put (DynoStore *store, const char *model, GError **error)
+{
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+
+  run->model = g_strdup (model);
+  run->state = DYNO_RUN_STATE_FINISHED;
+  run->begin_us = 1;
+  return dyno_store_put_run (store, run, NULL, 0, error) ? run->id : 0;
+}
+
+static guint
+count (DynoStore *store)
+{
+  g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, NULL, NULL);
+
+  g_assert_nonnull (runs);
+  return runs->len;
+}
+
+static void
+run_sql (const char *path, const char *sql)
+{
+  sqlite3 *db = NULL;
+
+  g_assert_cmpint (sqlite3_open (path, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close (db);
+}
+
+static char *
+ask (const char *path, const char *sql)
+{
+  sqlite3 *db = NULL;
+  sqlite3_stmt *statement = NULL;
+  char *answer;
+
+  g_assert_cmpint (sqlite3_open (path, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_prepare_v2 (db, sql, -1, &statement, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_step (statement), ==, SQLITE_ROW);
+  answer = g_strdup ((const char *) sqlite3_column_text (statement, 0));
+  sqlite3_finalize (statement);
+  sqlite3_close (db);
+  return answer;
+}
+
+/* The only file whose name begins so; NULL: none. */
+static char *
+find_aside (Fixture *f)
+{
+  g_autoptr (GDir) dir = g_dir_open (f->folder, 0, NULL);
+  const char *name;
+
+  while ((name = g_dir_read_name (dir)))
+    if (g_str_has_prefix (name, "history.sqlite.corrupt-") && !g_str_has_suffix (name, "-wal")
+        && !g_str_has_suffix (name, "-shm"))
+      return g_build_filename (f->folder, name, NULL);
+  return NULL;
+}
+
+/* --- versions --------------------------------------------------------------------------------- */
+
+static void
+test_new (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = open_store (f);
+  g_autofree char *mode = ask (f->path, "PRAGMA journal_mode"),
+                  *version = ask (f->path, "PRAGMA user_version");
+  guint n;
+
+  dyno_migrations_list (&n);
+  g_assert_cmpstr (mode, ==, "wal");
+  g_assert_cmpuint ((guint) atoi (version), ==, n);
+  g_assert_null (dyno_store_get_read_only (store));
+}
+
+/* A file of each earlier version, with a run in it, becomes one of this version. */
+static void
+test_migrates (Fixture *f, gconstpointer data)
+{
+  guint n;
+  const char *const *versions = dyno_migrations_list (&n);
+
+  for (guint from = 0; from < n; from++)
+    {
+      DynoStore *store;
+
+      for (guint i = 0; i < from; i++)
+        run_sql (f->path, versions[i]);
+      if (from > 0)
+        {
+          g_autofree char *mark = g_strdup_printf ("PRAGMA user_version = %u", from);
+          run_sql (f->path, mark);
+          run_sql (f->path, "INSERT INTO runs (uid, model, settings, begin_us, seen_us, state) "
+                            "VALUES (5, 'old', 'batch_size=7\nno.such=1\nlr=x\n', 1, 2, "
+                            "'finished')");
+        }
+      store = open_store (f);
+      g_assert_cmpint (put (store, "new", NULL), >, 0);
+      g_assert_cmpuint (count (store), ==, from > 0 ? 2 : 1);
+      if (from > 0)
+        {
+          g_autoptr (DynoStoredRun) run = dyno_store_find_run (store, 1, NULL);
+          g_assert_cmpstr (run->model, ==, "old");
+          g_assert_cmpint (run->settings.batch_size, ==, 7);
+        }
+      dyno_store_free (store);
+      g_unlink (f->path);
+    }
+}
+
+static void
+test_newer (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = open_store (f);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *version = NULL;
+
+  put (store, "mlp", NULL);
+  g_clear_pointer (&store, dyno_store_free);
+  run_sql (f->path, "ALTER TABLE runs ADD COLUMN later TEXT; PRAGMA user_version = 1000");
+  store = open_store (f);
+  g_assert_nonnull (strstr (dyno_store_get_read_only (store), "newer"));
+  g_assert_cmpuint (count (store), ==, 1);
+  g_assert_cmpint (put (store, "mlp", &error), ==, 0);
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_READ_ONLY);
+  g_clear_pointer (&store, dyno_store_free);
+  version = ask (f->path, "PRAGMA user_version");
+  g_assert_cmpstr (version, ==, "1000");
+}
+
+/* --- damage ----------------------------------------------------------------------------------- */
+
+static void
+overwrite (const char *path, goffset at, gsize size)
+{
+  g_autofree char *noise = g_malloc (size);
+  FILE *file = fopen (path, "r+b");
+
+  memset (noise, 0xa5, size);
+  g_assert_nonnull (file);
+  g_assert_cmpint (fseeko (file, at, SEEK_SET), ==, 0);
+  g_assert_cmpuint (fwrite (noise, 1, size, file), ==, size);
+  g_assert_cmpint (fclose (file), ==, 0);
+}
+
+static void
+expect_told (void)
+{
+  g_test_expect_message ("dyno-runs", G_LOG_LEVEL_MESSAGE, "*was damaged*");
+}
+
+/* No database at all. */
+static void
+test_garbage (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = NULL;
+  g_autofree char *aside = NULL, *text = NULL;
+
+  g_assert_true (g_file_set_contents (f->path, "this is no database, but it was mine", -1, NULL));
+  expect_told ();
+  store = open_store (f);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (count (store), ==, 0);
+  g_assert_cmpint (put (store, "mlp", NULL), ==, 1);
+  aside = find_aside (f);
+  g_assert_cmpstr (aside, ==, dyno_store_get_aside (store));
+  g_assert_true (g_file_get_contents (aside, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, "this is no database, but it was mine");
+}
+
+/* One page in the middle: the runs on both sides of it come back, with their numbers. */
+static void
+test_damaged_page (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = open_store (f);
+  g_autoptr (DynoStoredRun) first = NULL, last = NULL;
+  GStatBuf status;
+
+  for (guint i = 0; i < 200; i++)
+    put (store, "mlp", NULL);
+  g_clear_pointer (&store, dyno_store_free); /* the log is gone into the file */
+  g_assert_cmpint (g_stat (f->path, &status), ==, 0);
+  overwrite (f->path, status.st_size / 2 / 4096 * 4096, 4096);
+  expect_told ();
+  store = open_store (f);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (count (store), >=, 150);
+  g_assert_cmpuint (count (store), <, 200);
+  first = dyno_store_find_run (store, 1, NULL);
+  last = dyno_store_find_run (store, 200, NULL);
+  g_assert_true (first && last);
+  g_assert_cmpint (put (store, "mlp", NULL), ==, 201);
+}
+
+static void
+test_cut_off (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = open_store (f);
+
+  for (guint i = 0; i < 200; i++)
+    put (store, "mlp", NULL);
+  g_clear_pointer (&store, dyno_store_free);
+  g_assert_cmpint (truncate (f->path, 40000), ==, 0);
+  expect_told ();
+  store = open_store (f);
+  g_test_assert_expected_messages ();
+  g_assert_cmpint (put (store, "mlp", NULL), >, 0);
+}
+
+/* Moved away under a process that has it open: what it writes next stands in the new file. */
+static void
+test_moved (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = open_store (f), other = NULL;
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+  g_autofree char *elsewhere = g_strconcat (f->path, ".old", NULL);
+
+  run->model = g_strdup ("mlp");
+  put (store, "before", NULL);
+  g_assert_true (dyno_store_put_run (store, run, NULL, 0, NULL));
+  g_assert_cmpint (g_rename (f->path, elsewhere), ==, 0);
+  other = open_store (f);
+  g_assert_cmpint (put (other, "after", NULL), ==, 1);
+  run->steps = 5;
+  g_assert_true (dyno_store_put_run (store, run, NULL, 0, NULL));
+  g_assert_cmpuint (count (other), ==, 2); /* beside the other one, not over it */
+  g_assert_cmpint (run->id, ==, 2);
+}
+
+/* --- several, and one that dies --------------------------------------------------------------- */
+
+#define N_PROCESSES 4
+#define N_RUNS      25
+
+static pid_t
+start (Fixture *f, void (*work) (DynoStore *store, int to), int to)
+{
+  pid_t child = fork ();
+
+  if (child == 0)
+    {
+      DynoStore *store = dyno_store_open (f->path, NULL);
+      if (store)
+        work (store, to);
+      _exit (store ? 0 : 1);
+    }
+  g_assert_cmpint (child, >, 0);
+  return child;
+}
+
+static void
+write_some (DynoStore *store, int to)
+{
+  for (guint i = 0; i < N_RUNS; i++)
+    if (put (store, "mlp", NULL) == 0)
+      _exit (2);
+}
+
+/* They also make the file at the same time. */
+static void
+test_processes (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = NULL;
+  pid_t children[N_PROCESSES];
+
+  for (guint i = 0; i < N_PROCESSES; i++)
+    children[i] = start (f, write_some, -1);
+  for (guint i = 0; i < N_PROCESSES; i++)
+    {
+      int status;
+      g_assert_cmpint (waitpid (children[i], &status, 0), ==, children[i]);
+      g_assert_cmpint (status, ==, 0);
+    }
+  store = open_store (f);
+  g_assert_cmpuint (count (store), ==, N_PROCESSES * N_RUNS);
+}
+
+/* Tells each number once it stands in the file. */
+static void
+write_on (DynoStore *store, int to)
+{
+  for (;;)
+    {
+      gint64 id = put (store, "mlp", NULL);
+      if (id == 0 || write (to, &id, sizeof id) != sizeof id)
+        _exit (2);
+    }
+}
+
+static void
+test_killed_writer (Fixture *f, gconstpointer data)
+{
+  gint64 id, told = 0;
+
+  for (guint round = 1; round <= 5; round++)
+    {
+      g_autoptr (DynoStore) store = NULL;
+      int ends[2], status;
+      pid_t child;
+
+      g_assert_cmpint (pipe (ends), ==, 0);
+      child = start (f, write_on, ends[1]);
+      close (ends[1]);
+      for (guint i = 0; i < 7 * round; i++)
+        {
+          g_assert_cmpint (read (ends[0], &id, sizeof id), ==, sizeof id);
+          told = id;
+        }
+      kill (child, SIGKILL);
+      waitpid (child, &status, 0);
+      close (ends[0]);
+      store = open_store (f);
+      g_assert_null (dyno_store_get_aside (store));
+      g_assert_cmpuint (count (store), >=, told);
+      g_autoptr (DynoStoredRun) run = dyno_store_find_run (store, told, NULL);
+      g_assert_nonnull (run);
+    }
+}
+
+/* Another program holds it: waited for, then an error; and it is free again. */
+static void
+test_busy (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStore) store = open_store (f);
+  g_autoptr (GError) error = NULL;
+  sqlite3 *other = NULL;
+
+  g_assert_cmpint (sqlite3_open (f->path, &other), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (other, "BEGIN IMMEDIATE", NULL, NULL, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (put (store, "mlp", &error), ==, 0);
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY);
+  g_assert_cmpuint (count (store), ==, 0); /* reading goes on */
+  sqlite3_close (other);
+  g_assert_cmpint (put (store, "mlp", NULL), ==, 1);
+}
+
+/* --- calls that fail -------------------------------------------------------------------------- */
+
+static guint n_calls, failing;
+static ssize_t (*real_pwrite) (int, const void *, size_t, off_t);
+
+static ssize_t
+fail_to_write (int fd, const void *data, size_t size, off_t at)
+{
+  if (++n_calls == failing)
+    {
+      errno = ENOSPC;
+      return -1;
+    }
+  return real_pwrite (fd, data, size, at);
+}
+
+static void
+set_writer (sqlite3_syscall_ptr function)
+{
+  sqlite3_vfs *vfs = sqlite3_vfs_find (NULL);
+  static const char *const names[] = { "pwrite", "pwrite64" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      sqlite3_syscall_ptr found = vfs->xGetSystemCall (vfs, names[i]);
+      if (found && function && !real_pwrite)
+        real_pwrite = (ssize_t (*) (int, const void *, size_t, off_t)) found;
+      if (found)
+        vfs->xSetSystemCall (vfs, names[i], function);
+    }
+}
+
+/* Each write in turn, from the making of the file on: an error that says so, and the file holds
+ * what was there before. */
+static void
+test_full_disk (Fixture *f, gconstpointer data)
+{
+  gboolean clean = FALSE;
+  guint n_disk = 0;
+
+  set_writer ((sqlite3_syscall_ptr) fail_to_write);
+  for (failing = 1; !clean; failing++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoStore) store = NULL;
+      gint64 id = 0;
+
+      n_calls = 0;
+      store = dyno_store_open (f->path, &error);
+      if (store)
+        id = put (store, "mlp", &error);
+      clean = n_calls < failing;
+      if (error)
+        {
+          g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_DISK);
+          n_disk++;
+        }
+      n_calls = G_MAXUINT / 2; /* there is room again */
+      if (!store)
+        store = open_store (f);
+      g_assert_cmpint (id > 0, ==, error == NULL);
+      g_assert_cmpuint (count (store), ==, id > 0);
+      g_assert_cmpint (put (store, "mlp", NULL), >, 0);
+      g_clear_pointer (&store, dyno_store_free);
+      g_unlink (f->path);
+    }
+  set_writer (NULL);
+  g_assert_cmpuint (n_disk, >=, 3);
+}
+
+static void
+test_nowhere (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (dyno_store_open ("/proc/nowhere/history.sqlite", &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_READ_ONLY);
+  g_assert_nonnull (strstr (error->message, "--state-dir"));
+}
+
+#define TEST(name, function) \
+  g_test_add ("/runs/database/" name, Fixture, NULL, set_up, function, tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  TEST ("new-file-has-a-log-and-a-version", test_new);
+  TEST ("migrates-from-each-version", test_migrates);
+  TEST ("newer-version-is-only-read", test_newer);
+  TEST ("no-database-is-moved-aside", test_garbage);
+  TEST ("damaged-page-loses-no-other-run", test_damaged_page);
+  TEST ("file-that-was-cut-off", test_cut_off);
+  TEST ("file-that-was-moved-away", test_moved);
+  TEST ("processes-write-at-once", test_processes);
+  TEST ("killed-writer-loses-nothing-told", test_killed_writer);
+  TEST ("waiting-for-another-ends", test_busy);
+  TEST ("full-disk-at-each-write", test_full_disk);
+  TEST ("nowhere-to-write-to", test_nowhere);
+  return g_test_run ();
+}

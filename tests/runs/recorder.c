@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* A session in the history: as it begins, as it goes on, as it ends, and how it died. */
+#include "runrecorder.h"
+#include "train-test.h"
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SHAPES "builtin:shapes?size=16&samples=80&classes=4"
+
+typedef struct {
+  char *folder, *path;
+  DynoStore *store;
+} Fixture;
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  f->folder = test_folder ();
+  f->path = g_build_filename (f->folder, "history.sqlite", NULL);
+  f->store = dyno_store_open (f->path, &error);
+  g_assert_no_error (error);
+}
+
+static void
+tear_down (Fixture *f, gconstpointer data)
+{
+  dyno_store_free (f->store);
+  test_remove_tree (f->folder);
+  g_free (f->folder);
+  g_free (f->path);
+}
+
+static DynoJob *
+small_job (Fixture *f, const char *folder)
+{
+  DynoJob *job = test_job ("mlp", SHAPES);
+
+  test_job_set (job, "autotune=false", "workers=1", NULL);
+  job->out_dir = folder ? g_build_filename (f->folder, folder, NULL) : NULL;
+  return job;
+}
+
+/* Runs to the end; the session is freed before the recorder when asked. */
+static void
+run_it (DynoStore *store, const DynoJob *job, gboolean session_first)
+{
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoRunRecorder *recorder = dyno_run_recorder_new (store, session);
+
+  g_assert_nonnull (recorder);
+  dyno_session_start (session);
+  dyno_session_join (session);
+  if (session_first)
+    g_clear_pointer (&session, dyno_session_free);
+  dyno_run_recorder_free (recorder);
+}
+
+static DynoStoredRun *
+only_run (DynoStore *store, guint expected)
+{
+  g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, NULL, NULL);
+
+  g_assert_cmpuint (runs->len, ==, expected);
+  return g_ptr_array_steal_index (runs, 0);
+}
+
+static void
+test_finished (Fixture *f, gconstpointer session_first)
+{
+  g_autoptr (DynoJob) job = small_job (f, "run");
+  g_autoptr (DynoStoredRun) run = NULL;
+  g_autoptr (GArray) epochs = NULL;
+
+  run_it (f->store, job, session_first != NULL);
+  run = only_run (f->store, 1);
+  g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FINISHED);
+  g_assert_cmpstr (run->model, ==, "mlp");
+  g_assert_cmpstr (run->data, ==, SHAPES);
+  g_assert_cmpstr (run->folder, ==, job->out_dir);
+  g_assert_true (dyno_settings_equal (&run->settings, &job->settings));
+  g_assert_cmpuint (run->epochs, ==, 2);
+  g_assert_cmpuint (run->steps, ==, 8);
+  g_assert_cmpuint (run->n_train, ==, 72);
+  g_assert_cmpuint (run->n_validation, ==, 8);
+  g_assert_true (run->fingerprint != 0 && run->device && run->driver && run->version);
+  g_assert_cmpstr (run->metric, ==, "accuracy");
+  g_assert_true (run->metric_is_fraction && run->best_metric >= 0 && run->best_val_loss > 0);
+  g_assert_true (run->samples_per_s > 0 && run->seconds > 0 && run->preparation_seconds > 0);
+  g_assert_true (run->planned_bytes > 0 && run->vram_bytes > 0 && run->loss > 0);
+  g_assert_cmpint (run->end_us, >=, run->begin_us);
+  epochs = dyno_store_list_epochs (f->store, run->id, NULL);
+  g_assert_cmpuint (epochs->len, ==, 2);
+  g_assert_cmpuint (g_array_index (epochs, DynoEpochMetrics, 1).step, ==, 8);
+}
+
+static void
+test_failed (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = small_job (f, "run");
+  g_autoptr (DynoStoredRun) run = NULL;
+
+  g_free (job->data);
+  job->data = g_strdup ("/nowhere/at/all");
+  run_it (f->store, job, FALSE);
+  run = only_run (f->store, 1);
+  g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FAILED);
+  g_assert_nonnull (strstr (run->error, "/nowhere/at/all"));
+  g_assert_null (run->folder); /* nothing is there */
+}
+
+/* The folder's run goes on in its entry; a run over it takes the folder from it. */
+static void
+test_resumed (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = small_job (f, "run");
+  g_autoptr (DynoStoredRun) run = NULL;
+  g_autoptr (GArray) epochs = NULL;
+  gint64 id;
+
+  run_it (f->store, job, FALSE);
+  run = only_run (f->store, 1);
+  id = run->id;
+  g_clear_pointer (&run, dyno_stored_run_free);
+  job->resume = g_strdup (job->out_dir);
+  test_job_set (job, "epochs=3", NULL);
+  run_it (f->store, job, FALSE);
+  run = only_run (f->store, 1);
+  g_assert_cmpint (run->id, ==, id);
+  g_assert_cmpuint (run->epochs, ==, 3);
+  g_assert_cmpuint (run->steps, ==, 12);
+  g_assert_cmpint (run->settings.epochs, ==, 3);
+  epochs = dyno_store_list_epochs (f->store, id, NULL);
+  g_assert_cmpuint (epochs->len, ==, 3);
+  g_clear_pointer (&run, dyno_stored_run_free);
+
+  g_clear_pointer (&job->resume, g_free);
+  run_it (f->store, job, FALSE);
+  run = only_run (f->store, 2);
+  g_assert_cmpstr (run->folder, ==, job->out_dir);
+  g_clear_pointer (&run, dyno_stored_run_free);
+  run = dyno_store_find_run (f->store, id, NULL);
+  g_assert_null (run->folder);
+}
+
+/* Kills itself once epochs are in the history. */
+static void
+die_in_run (const char *path, const DynoJob *job)
+{
+  g_autoptr (DynoStore) store = dyno_store_open (path, NULL);
+  DynoSession *session = dyno_session_new (job);
+
+  dyno_run_recorder_new (store, session);
+  dyno_session_start (session);
+  for (;;)
+    {
+      g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, NULL, NULL);
+      if (runs && runs->len > 0 && ((DynoStoredRun *) runs->pdata[0])->epochs >= 2)
+        raise (SIGKILL);
+      g_usleep (10000);
+    }
+}
+
+static void
+test_killed (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoStoredRun) run = NULL;
+  g_autoptr (GArray) epochs = NULL;
+
+  if (g_test_subprocess ())
+    {
+      g_autoptr (DynoJob) job = small_job (f, NULL);
+      test_job_set (job, "epochs=100000", NULL);
+      die_in_run (g_getenv ("DYNO_TEST_HISTORY"), job);
+    }
+  g_setenv ("DYNO_TEST_HISTORY", f->path, TRUE);
+  g_test_trap_subprocess (NULL, 100 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
+  g_assert_false (g_test_trap_reached_timeout ());
+  g_test_trap_assert_failed ();
+  run = only_run (f->store, 1);
+  g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_KILLED);
+  g_assert_cmpuint (run->epochs, >=, 2);
+  g_assert_true (run->samples_per_s > 0 && run->end_us == 0);
+  epochs = dyno_store_list_epochs (f->store, run->id, NULL);
+  g_assert_cmpuint (epochs->len, >=, 2);
+}
+
+/* Nowhere to write to: one message, and the training goes on. */
+static void
+test_without (Fixture *f, gconstpointer data)
+{
+  if (g_test_subprocess ())
+    {
+      g_autoptr (DynoJob) job = small_job (f, NULL);
+
+      g_setenv ("XDG_DATA_HOME", "/proc/nowhere", TRUE);
+      test_job_set (job, "epochs=20", NULL);
+      run_it (NULL, job, FALSE);
+      return;
+    }
+  g_test_trap_subprocess (NULL, 100 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr ("*not into the history*");
+  g_test_trap_assert_stderr_unmatched ("*not into the history*not into the history*");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add ("/runs/recorder/finished-run", Fixture, NULL, set_up, test_finished, tear_down);
+  g_test_add ("/runs/recorder/session-that-is-freed-first", Fixture, "", set_up, test_finished,
+              tear_down);
+  g_test_add ("/runs/recorder/failed-run", Fixture, NULL, set_up, test_failed, tear_down);
+  g_test_add ("/runs/recorder/resumed-run-goes-on-in-its-entry", Fixture, NULL, set_up,
+              test_resumed, tear_down);
+  g_test_add ("/runs/recorder/killed-run-is-seen-as-such", Fixture, NULL, set_up, test_killed,
+              tear_down);
+  g_test_add ("/runs/recorder/training-goes-on-without", Fixture, NULL, set_up, test_without,
+              tear_down);
+  return g_test_run ();
+}

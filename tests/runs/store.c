@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs, searches and rates in the history: what is put in comes back, whole and by its own name. */
+#include "process.h"
+#include "store.h"
+#include "train-test.h"
+#include <math.h>
+#include <string.h>
+
+#define EPOCHS 3
+
+static DynoStore *
+open_store (const char *folder)
+{
+  g_autofree char *path = g_build_filename (folder, "history.sqlite", NULL);
+  g_autoptr (GError) error = NULL;
+  DynoStore *store = dyno_store_open (path, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (store);
+  return store;
+}
+
+static DynoStoredRun *
+make_run (const char *model, const char *data, const char *folder)
+{
+  DynoStoredRun *run = dyno_stored_run_new ();
+
+  run->model = g_strdup (model);
+  run->data = g_strdup (data);
+  run->folder = g_strdup (folder);
+  run->state = DYNO_RUN_STATE_FINISHED;
+  run->begin_us = 1000;
+  return run;
+}
+
+static void
+put (DynoStore *store, DynoStoredRun *run)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (dyno_store_put_run (store, run, NULL, 0, &error));
+  g_assert_no_error (error);
+}
+
+static guint
+count (DynoStore *store, const DynoRunFilter *filter)
+{
+  g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, filter, NULL);
+
+  g_assert_nonnull (runs);
+  return runs->len;
+}
+
+/* Each setting has another value than its own default one. */
+static void
+change_all (DynoSettings *settings)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      double now = dyno_settings_get_number (settings, table[i].key);
+      double other = now != table[i].minimum ? table[i].minimum : table[i].maximum;
+
+      g_assert_true (dyno_settings_set_number (settings, table[i].key, other, NULL));
+    }
+}
+
+static void
+fill (DynoStoredRun *run)
+{
+  change_all (&run->settings);
+  run->targets = g_strdup ("/data/y.npy");
+  run->preset = g_strdup ("rtx3060");
+  run->weights_in = g_strdup ("/w.safetensors");
+  run->max_steps = 77;
+  run->fingerprint = 0xfedcba9876543210u;
+  run->n_train = 900;
+  run->n_validation = 100;
+  run->device = g_strdup ("A card");
+  run->driver = g_strdup ("A driver 1.2");
+  run->software_device = TRUE;
+  run->version = g_strdup ("0.1");
+  run->end_us = 5000;
+  run->seen_us = 6000;
+  run->state = DYNO_RUN_STATE_FAILED;
+  run->error = g_strdup ("it “broke”");
+  run->process = g_strdup ("1 2 3 4 5");
+  run->steps = 300;
+  run->epochs = EPOCHS;
+  run->seconds = 12.5;
+  run->preparation_seconds = 1.25;
+  run->loss = 0.125;
+  run->metric = g_strdup ("accuracy");
+  run->metric_unit = g_strdup ("");
+  run->metric_is_fraction = TRUE;
+  run->best_metric = 0.75;
+  run->best_val_loss = 0.5;
+  run->best_epoch = 2;
+  run->samples_per_s = 4321.5;
+  run->epoch_overhead_seconds = 0.0625;
+  run->planned_bytes = 1u << 30;
+  run->vram_bytes = 5000000000u;
+  run->n_parameters = 11000000;
+  run->parts = 4;
+}
+
+static void
+test_run_comes_back (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("resnet18", "/data/x.npy", "/runs/a"), back = NULL;
+  g_autoptr (GArray) epochs = NULL;
+  DynoEpochMetrics rows[EPOCHS] = { 0 };
+
+  fill (run);
+  for (guint i = 0; i < EPOCHS; i++)
+    rows[i] = (DynoEpochMetrics){ .epoch = i + 1,
+                                  .step = 100 * (i + 1),
+                                  .train_loss = 1.0 / (i + 1),
+                                  .val_loss = i == 0 ? (double) NAN : 2.0,
+                                  .train_metrics = { 0.5 },
+                                  .val_metrics = { 0.25 * i },
+                                  .samples_per_s = 100,
+                                  .seconds = 3 };
+  g_assert_true (dyno_store_put_run (store, run, rows, EPOCHS, NULL));
+  g_clear_pointer (&store, dyno_store_free);
+  store = open_store (folder);
+  back = dyno_store_find_run (store, run->id, NULL);
+  g_assert_nonnull (back);
+  g_assert_true (dyno_settings_equal (&run->settings, &back->settings));
+  /* Strings one by one; all else as bytes. */
+#define SAME(member)                               \
+  g_assert_cmpstr (run->member, ==, back->member); \
+  g_free (back->member);                           \
+  back->member = run->member
+  SAME (name);
+  SAME (model);
+  SAME (data);
+  SAME (targets);
+  SAME (preset);
+  SAME (weights_in);
+  SAME (device);
+  SAME (driver);
+  SAME (version);
+  SAME (folder);
+  SAME (error);
+  SAME (process);
+  SAME (metric);
+  SAME (metric_unit);
+#undef SAME
+  g_assert_cmpmem (run, sizeof *run, back, sizeof *back);
+  g_free (g_steal_pointer (&back));
+  epochs = dyno_store_list_epochs (store, run->id, NULL);
+  g_assert_cmpuint (epochs->len, ==, EPOCHS);
+  g_assert_true (isnan (g_array_index (epochs, DynoEpochMetrics, 0).val_loss));
+  g_assert_cmpmem (&rows[1], sizeof rows[1], &g_array_index (epochs, DynoEpochMetrics, 1),
+                   sizeof rows[1]);
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_written_again (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "builtin:shapes", NULL), back = NULL;
+
+  put (store, run);
+  g_assert_true (dyno_store_rename_run (store, run->id, "first", NULL));
+  run->steps = 9;
+  put (store, run);
+  g_assert_cmpuint (count (store, NULL), ==, 1);
+  back = dyno_store_find_run (store, run->id, NULL);
+  g_assert_cmpuint (back->steps, ==, 9);
+  g_assert_cmpstr (back->name, ==, "first"); /* it was given meanwhile */
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_ids (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (GError) error = NULL;
+  gint64 last;
+
+  for (gint64 i = 1; i <= 3; i++)
+    {
+      g_autoptr (DynoStoredRun) run = make_run ("mlp", "builtin:shapes", NULL);
+      put (store, run);
+      g_assert_cmpint (run->id, ==, i);
+      last = run->id;
+    }
+  g_assert_true (dyno_store_delete_run (store, last, NULL));
+  g_autoptr (DynoStoredRun) next = make_run ("mlp", "builtin:shapes", NULL);
+  put (store, next);
+  g_assert_cmpint (next->id, ==, 4);
+  g_assert_null (dyno_store_find_run (store, last, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_filter (void)
+{
+  static const char odd[] = "/data/\xff\xfe/x"; /* no UTF-8 */
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) a = make_run ("mlp", odd, odd), b = make_run ("resnet18", "/b", "/r");
+  g_autoptr (GPtrArray) runs = NULL;
+
+  put (store, a);
+  put (store, b);
+  g_assert_cmpuint (count (store, &(DynoRunFilter){ .model = "mlp" }), ==, 1);
+  g_assert_cmpuint (count (store, &(DynoRunFilter){ .data = "\xff\xfe" }), ==, 1);
+  g_assert_cmpuint (count (store, &(DynoRunFilter){ .data = "/b", .model = "mlp" }), ==, 0);
+  runs = dyno_store_list_runs (store, &(DynoRunFilter){ .folder = odd, .limit = 1 }, NULL);
+  g_assert_cmpuint (runs->len, ==, 1);
+  g_assert_cmpstr (((DynoStoredRun *) runs->pdata[0])->data, ==, odd);
+  g_ptr_array_unref (runs);
+  runs = dyno_store_list_runs (store, &(DynoRunFilter){ .limit = 1 }, NULL);
+  g_assert_cmpint (((DynoStoredRun *) runs->pdata[0])->id, ==, b->id); /* the newest */
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_folder_has_one_run (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) a = make_run ("mlp", "d", "/runs/1"),
+                            b = make_run ("mlp", "d", "/runs/1"), back = NULL;
+
+  put (store, a);
+  put (store, b);
+  g_assert_true (dyno_store_claim_folder (store, b, NULL));
+  back = dyno_store_find_run (store, a->id, NULL);
+  g_assert_null (back->folder);
+  dyno_stored_run_free (back);
+  back = dyno_store_find_run (store, b->id, NULL);
+  g_assert_cmpstr (back->folder, ==, "/runs/1");
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* --- who is alive ----------------------------------------------------------------------------- */
+
+static DynoRunState
+state_of (DynoStore *store, DynoStoredRun *run, const char *process)
+{
+  g_autoptr (DynoStoredRun) back = NULL;
+
+  g_free (run->process);
+  run->process = g_strdup (process);
+  put (store, run);
+  back = dyno_store_find_run (store, run->id, NULL);
+  return back->state;
+}
+
+static void
+test_killed_is_seen (void)
+{
+  g_autofree char *folder = test_folder (), *own = dyno_process_describe (), *later = NULL,
+                  *other_boot = NULL, *elsewhere = NULL;
+  g_auto (GStrv) parts = g_strsplit (own, " ", 5);
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "d", NULL);
+  g_autoptr (GError) error = NULL;
+
+  later = g_strdup_printf ("%s 1 %s %s %s", parts[0], parts[2], parts[3], parts[4]);
+  other_boot = g_strdup_printf ("%s %s was %s %s", parts[0], parts[1], parts[3], parts[4]);
+  elsewhere = g_strdup_printf ("%s %s other %s another", parts[0], parts[1], parts[3]);
+  run->state = DYNO_RUN_STATE_RUNNING;
+  run->seen_us = g_get_real_time ();
+  g_assert_cmpint (state_of (store, run, own), ==, DYNO_RUN_STATE_RUNNING);
+  g_assert_false (dyno_store_delete_run (store, run->id, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+  /* The number is another process' now; the machine was started anew. */
+  g_assert_cmpint (state_of (store, run, later), ==, DYNO_RUN_STATE_KILLED);
+  g_assert_cmpint (state_of (store, run, other_boot), ==, DYNO_RUN_STATE_KILLED);
+  /* Another machine's cannot be asked for: it is heard of, or not. */
+  g_assert_cmpint (state_of (store, run, elsewhere), ==, DYNO_RUN_STATE_RUNNING);
+  run->seen_us -= (gint64) 3600 * G_USEC_PER_SEC;
+  g_assert_cmpint (state_of (store, run, elsewhere), ==, DYNO_RUN_STATE_KILLED);
+  g_assert_true (dyno_store_delete_run (store, run->id, NULL));
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+static void
+test_rate (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "d", NULL);
+  DynoDeviceInfo device = { .name = "A card" }, other = { .name = "Another" };
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+
+  run->settings = job->settings;
+  run->fingerprint = 5;
+  run->device = g_strdup ("A card");
+  run->samples_per_s = 1234;
+  put (store, run);
+  g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
+  test_job_set (job, "lr=0.001", "epochs=99", "seed=8", NULL); /* the rate is the same */
+  g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 1234);
+  g_assert_true (isnan (dyno_store_find_rate (store, job, &device, 6)));
+  g_assert_true (isnan (dyno_store_find_rate (store, job, &other, 5)));
+  test_job_set (job, "batch_size=8", NULL);
+  g_assert_true (isnan (dyno_store_find_rate (store, job, &device, 5)));
+  g_free (job->model);
+  job->model = g_strdup ("resnet18");
+  test_job_set (job, "batch_size=16", NULL);
+  g_assert_true (isnan (dyno_store_find_rate (store, job, &device, 5)));
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_rate_keys_exist (void)
+{
+  static const char *const changing[] = { "batch_size", "amp", "workers", "cache",
+                                          "checkpointing" };
+  guint n, without = 0;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    without += !dyno_setting_changes_rate (&table[i]);
+  g_assert_cmpuint (without, ==, 15); /* each name of the list is a setting */
+  for (guint i = 0; i < G_N_ELEMENTS (changing); i++)
+    g_assert_true (dyno_setting_changes_rate (dyno_setting_find (changing[i])));
+}
+
+/* --- searches --------------------------------------------------------------------------------- */
+
+static void
+test_search (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  DynoDeviceInfo device = { .name = "A card" };
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  DynoStoreTrial trial = { .number = 1,
+                           .stage = "trial",
+                           .settings = job->settings,
+                           .outcome = "ok",
+                           .samples_per_s = 50,
+                           .low = 48,
+                           .high = 53,
+                           .predicted = (double) NAN,
+                           .vram_bytes = 7,
+                           .planned_bytes = 8 };
+  g_autoptr (GPtrArray) searches = NULL, trials = NULL;
+  g_autoptr (GError) error = NULL;
+  const DynoStoredSearch *search;
+  const DynoStoreTrial *back;
+  gint64 id = dyno_store_begin_search (store, job, &device, 5, "/out", &error);
+
+  g_assert_no_error (error);
+  g_assert_true (dyno_store_add_trial (store, id, &trial, &error));
+  trial.number = 2;
+  trial.outcome = "oom";
+  trial.samples_per_s = (double) NAN;
+  trial.text = "it did not fit";
+  g_assert_true (dyno_store_add_trial (store, id, &trial, &error));
+  /* A trial's rate is remembered as that of a run is. */
+  g_assert_cmpfloat (dyno_store_find_rate (store, job, &device, 5), ==, 50);
+  searches = dyno_store_list_searches (store, 0, &error);
+  search = searches->pdata[0];
+  g_assert_cmpint (search->state, ==, DYNO_RUN_STATE_RUNNING);
+  g_assert_false (search->has_best);
+  g_assert_true (dyno_store_end_search (store, id,
+                                        &(DynoStoreSearchEnd){ .best = &job->settings,
+                                                               .best_samples_per_s = 50,
+                                                               .baseline_samples_per_s = 10,
+                                                               .proven = TRUE,
+                                                               .state = "finished",
+                                                               .text = "5 times" },
+                                        &error));
+  g_ptr_array_unref (searches);
+  searches = dyno_store_list_searches (store, 1, &error);
+  search = searches->pdata[0];
+  g_assert_cmpint (search->state, ==, DYNO_RUN_STATE_FINISHED);
+  g_assert_true (search->has_best && search->proven);
+  g_assert_true (dyno_settings_equal (&search->best, &job->settings));
+  g_assert_cmpuint (search->n_trials, ==, 2);
+  g_assert_cmpstr (search->folder, ==, "/out");
+  trials = dyno_store_list_trials (store, id, &error);
+  g_assert_cmpuint (trials->len, ==, 2);
+  back = trials->pdata[0];
+  g_assert_cmpfloat (back->high, ==, 53);
+  g_assert_true (isnan (back->predicted));
+  back = trials->pdata[1];
+  g_assert_cmpstr (back->outcome, ==, "oom");
+  g_assert_cmpstr (back->text, ==, "it did not fit");
+  g_assert_true (dyno_settings_equal (&back->settings, &job->settings));
+  g_assert_false (dyno_store_add_trial (store, id + 1, &trial, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_titles_and_jobs (void)
+{
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "builtin:shapes?size=8", NULL);
+  g_autoptr (DynoJob) job = NULL;
+  char *title = dyno_stored_run_get_title (run);
+
+  g_assert_cmpstr (title, ==, "mlp on builtin:shapes");
+  g_free (title);
+  run->folder = g_strdup ("/a/b");
+  title = dyno_stored_run_get_title (run);
+  g_assert_cmpstr (title, ==, "b");
+  g_free (title);
+  run->name = g_strdup ("mine");
+  title = dyno_stored_run_get_title (run);
+  g_assert_cmpstr (title, ==, "mine");
+  g_free (title);
+  run->settings.batch_size = 11;
+  job = dyno_stored_run_get_job (run);
+  g_assert_cmpstr (job->data, ==, "builtin:shapes?size=8");
+  g_assert_cmpint (job->settings.batch_size, ==, 11);
+  g_assert_null (job->out_dir); /* it is another run */
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/runs/store/run-comes-back", test_run_comes_back);
+  g_test_add_func ("/runs/store/entry-is-written-again", test_written_again);
+  g_test_add_func ("/runs/store/ids-are-never-given-twice", test_ids);
+  g_test_add_func ("/runs/store/filters-and-keeps-bytes-of-names", test_filter);
+  g_test_add_func ("/runs/store/a-folder-has-one-run", test_folder_has_one_run);
+  g_test_add_func ("/runs/store/a-dead-process-does-not-run", test_killed_is_seen);
+  g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
+  g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
+  g_test_add_func ("/runs/store/search-and-trials", test_search);
+  g_test_add_func ("/runs/store/title-and-job", test_titles_and_jobs);
+  return g_test_run ();
+}
