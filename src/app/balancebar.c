@@ -21,8 +21,9 @@ void
 dyno_balance_bar_set_info (DynoBalanceBar *self, const DynoDatasetInfo *info)
 {
   g_clear_pointer (&self->counts, g_free);
-  self->n =
-      info && info->target_kind == DYNO_TARGET_CLASS && info->class_counts ? info->n_classes : 0;
+  self->n = info && dyno_schema_count_values (&info->schema) == 0 && info->class_counts
+                ? info->n_classes
+                : 0;
   self->most = 0;
   if (self->n > 0)
     self->counts = g_memdup2 (info->class_counts, self->n * sizeof *self->counts);

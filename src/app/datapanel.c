@@ -80,9 +80,11 @@ describe_sizes (const DynoDatasetInfo *info)
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
 
   if (input && input->variable)
-    return g_strdup_printf (_ ("up to %u steps of %u values"), input->shape[0], info->channels);
+    return g_strdup_printf (_ ("up to %u steps of %u values"), input->shape[0],
+                            dyno_schema_count_channels (&info->schema));
   if (info->min_width == info->max_width && info->min_height == info->max_height)
-    return dyno_format_size (info->max_width, info->max_height, info->channels);
+    return dyno_format_size (info->max_width, info->max_height,
+                             dyno_schema_count_channels (&info->schema));
   return g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",
                           info->min_width, info->min_height, info->max_width, info->max_height);
 }
@@ -164,7 +166,7 @@ show_facts (DynoDataPanel *self)
     }
   show_label (self->samples_row, self->samples,
               info && !shapes ? dyno_format_count (info->n_samples) : NULL);
-  gboolean classes = info && info->target_kind == DYNO_TARGET_CLASS && info->n_classes > 0;
+  gboolean classes = info && dyno_schema_count_values (&info->schema) == 0 && info->n_classes > 0;
   show_label (self->classes_row, self->classes,
               classes ? dyno_format_count (info->n_classes) : NULL);
   dyno_balance_bar_set_info (DYNO_BALANCE_BAR (self->balance), info);

@@ -52,7 +52,7 @@ dyno_obstacle_to_start (DynoSetup *setup)
     return g_strdup (_ ("Choose a data set first."));
   if (info->n_samples == 0)
     return g_strdup (_ ("This data set has no sample that can be read."));
-  if (info->target_kind == DYNO_TARGET_CLASS && info->n_classes < 2
+  if (dyno_schema_count_values (&info->schema) == 0 && info->n_classes < 2
       && !dyno_setup_get_job (setup)->settings.data_one_class)
     return g_strdup (_ ("This data set has a single class: there is nothing to tell apart."));
   return g_strdup (dyno_setup_get_advice (setup));

@@ -90,6 +90,20 @@ dyno_schema_find_role (const DynoBatchSchema *schema, DynoFieldRole role)
   return i < 0 ? NULL : &schema->fields[i];
 }
 
+guint32
+dyno_schema_count_channels (const DynoBatchSchema *schema)
+{
+  const DynoBatchField *input = dyno_schema_find_role (schema, DYNO_FIELD_INPUT);
+  return input ? dyno_field_axis (input, 'C') : 0;
+}
+
+guint32
+dyno_schema_count_values (const DynoBatchSchema *schema)
+{
+  const DynoBatchField *target = dyno_schema_find_role (schema, DYNO_FIELD_TARGET);
+  return target && target->element == DYNO_ELEMENT_F32 ? (guint32) dyno_field_count (target) : 0;
+}
+
 DynoBatchField *
 dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field)
 {

@@ -86,6 +86,11 @@ gboolean dyno_batch_layout_init (DynoBatchLayout *layout, const DynoBatchSchema 
 const DynoBatchField *dyno_schema_find_role (const DynoBatchSchema *schema, DynoFieldRole role);
 int dyno_schema_find_index (const DynoBatchSchema *schema, DynoFieldRole role);
 
+/* Channels (features) of the input, 0: there is none; and values to learn of a sample, 0: it has a
+ * class id, or nothing. */
+guint32 dyno_schema_count_channels (const DynoBatchSchema *schema);
+guint32 dyno_schema_count_values (const DynoBatchSchema *schema);
+
 /* Appends a field and returns it, its normalisation none. */
 DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field);
 

@@ -24,9 +24,11 @@ describe_fed (const DynoDatasetInfo *info)
   text = g_string_new (values);
   if (n->scale_255)
     g_string_append (text, " divided by 255");
-  for (guint c = 0; c < MIN (info->channels, G_N_ELEMENTS (n->mean)); c++)
+  for (guint c = 0; c < MIN (dyno_schema_count_channels (&info->schema), G_N_ELEMENTS (n->mean));
+       c++)
     centred = centred || n->mean[c] != 0 || n->deviation[c] != 1;
-  for (guint c = 0; centred && c < MIN (info->channels, G_N_ELEMENTS (n->mean)); c++)
+  for (guint c = 0;
+       centred && c < MIN (dyno_schema_count_channels (&info->schema), G_N_ELEMENTS (n->mean)); c++)
     g_string_append_printf (text, "%s%g/%g", c == 0 ? ", less mean over deviation " : " ",
                             (double) n->mean[c], (double) n->deviation[c]);
   g_string_append (text, "; as they are with data.normalise=false");
@@ -97,14 +99,15 @@ print_json (const Facts *facts)
   dyno_json_bool (&json, "normalise",
                   input->normalisation.scale_255 || input->normalisation.standardise);
   dyno_json_string (&json, "fed", fed);
-  dyno_json_uint (&json, "channels", info->channels);
+  dyno_json_uint (&json, "channels", dyno_schema_count_channels (&info->schema));
   dyno_json_uint (&json, "min_width", info->min_width);
   dyno_json_uint (&json, "max_width", info->max_width);
   dyno_json_uint (&json, "min_height", info->min_height);
   dyno_json_uint (&json, "max_height", info->max_height);
   dyno_json_bool (&json, "resizable", info->resizable);
-  dyno_json_string (&json, "target", info->target_kind == DYNO_TARGET_CLASS ? "class" : "values");
-  if (info->target_kind == DYNO_TARGET_CLASS)
+  dyno_json_string (&json, "target",
+                    dyno_schema_count_values (&info->schema) == 0 ? "class" : "values");
+  if (dyno_schema_count_values (&info->schema) == 0)
     {
       dyno_json_uint (&json, "classes", info->n_classes);
       dyno_json_begin_array (&json, "class_names");
@@ -118,7 +121,7 @@ print_json (const Facts *facts)
     }
   else
     {
-      dyno_json_uint (&json, "targets", info->n_targets);
+      dyno_json_uint (&json, "targets", dyno_schema_count_values (&info->schema));
       print_list (&json, "target_names", (const char *const *) info->target_names);
       print_list (&json, "target_units", (const char *const *) info->target_units);
     }
@@ -181,25 +184,27 @@ print_text (const Facts *facts)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
   if (input->variable)
     dyno_out_line ("sequences   up to %u steps of %u values, %s, padded with %g", input->shape[0],
-                   info->channels, dyno_element_name (input->element), input->pad);
+                   dyno_schema_count_channels (&info->schema), dyno_element_name (input->element),
+                   input->pad);
   else if (info->min_width == info->max_width && info->min_height == info->max_height)
     dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width,
-                   info->max_height, info->channels, dyno_element_name (input->element));
+                   info->max_height, dyno_schema_count_channels (&info->schema),
+                   dyno_element_name (input->element));
   else
     dyno_out_line ("size        %ux%u to %ux%u (width x height), %u channels, %s", info->min_width,
-                   info->min_height, info->max_width, info->max_height, info->channels,
-                   dyno_element_name (input->element));
+                   info->min_height, info->max_width, info->max_height,
+                   dyno_schema_count_channels (&info->schema), dyno_element_name (input->element));
   if (info->axes)
     dyno_out_line ("axes        %s%s", info->axes,
                    strlen (info->axes) == 4 ? "; data.layout sets them" : "");
   dyno_out_line ("fed         %s", fed);
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
-  if (info->target_kind == DYNO_TARGET_VALUES)
-    dyno_out_line ("targets     %u values per sample", info->n_targets);
+  if (dyno_schema_count_values (&info->schema) > 0)
+    dyno_out_line ("targets     %u values per sample", dyno_schema_count_values (&info->schema));
   else
     dyno_out_line ("classes     %u", info->n_classes);
-  if (info->target_kind == DYNO_TARGET_CLASS && info->class_names && info->class_counts)
+  if (dyno_schema_count_values (&info->schema) == 0 && info->class_names && info->class_counts)
     print_classes (info);
   say_list ("not readable:", facts->unreadable);
   if (facts->failed)

@@ -65,9 +65,9 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   guint32 width = 0, height = 0;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
-  size = input->variable
-             ? g_strdup_printf ("up to %u steps of %u values", input->shape[0], info->channels)
-             : g_strdup_printf ("%ux%u (width x height)", width, height);
+  size = input->variable ? g_strdup_printf ("up to %u steps of %u values", input->shape[0],
+                                            dyno_schema_count_channels (&info->schema))
+                         : g_strdup_printf ("%ux%u (width x height)", width, height);
   dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %s, %s", job->model, info->name,
                  job->settings.batch_size, size, job->settings.amp ? "AMP" : "fp32");
   dyno_out_line ("device  %s%s", cli_job->device.name,

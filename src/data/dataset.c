@@ -24,7 +24,6 @@ dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes)
 {
   g_strfreev (info->class_names);
   g_free (info->class_counts);
-  info->target_kind = DYNO_TARGET_CLASS;
   info->n_classes = n_classes;
   info->class_names = g_new0 (char *, (gsize) n_classes + 1);
   info->class_counts = g_new0 (guint64, (gsize) n_classes + 1);
@@ -75,7 +74,7 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
                    info->n_samples, G_MAXUINT32 - 1);
       return FALSE;
     }
-  if (info->target_kind != DYNO_TARGET_CLASS || one_class)
+  if (dyno_schema_count_values (&info->schema) > 0 || one_class)
     return TRUE;
   for (guint32 i = 0; i < info->n_classes; i++)
     used += info->class_counts[i] > 0;
@@ -239,15 +238,16 @@ gint32
 dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
 {
   g_return_val_if_fail (
-      dataset->info.target_kind == DYNO_TARGET_CLASS && index < dataset->info.n_samples, 0);
+      dyno_schema_count_values (&dataset->info.schema) == 0 && index < dataset->info.n_samples, 0);
   return dataset->klass->label (dataset, index);
 }
 
 const float *
 dyno_dataset_get_values (DynoDataset *dataset, guint64 index)
 {
-  g_return_val_if_fail (
-      dataset->info.target_kind == DYNO_TARGET_VALUES && index < dataset->info.n_samples, NULL);
+  g_return_val_if_fail (dyno_schema_count_values (&dataset->info.schema) > 0
+                            && index < dataset->info.n_samples,
+                        NULL);
   return dataset->klass->values ? dataset->klass->values (dataset, index) : NULL;
 }
 

@@ -13,11 +13,6 @@ G_BEGIN_DECLS
 
 typedef struct _DynoDataset DynoDataset;
 
-typedef enum {
-  DYNO_TARGET_CLASS,  /* one gint32 class id */
-  DYNO_TARGET_VALUES, /* n_targets gfloat values (regression) */
-} DynoTargetKind;
-
 /* Order of the axes of an array with four of them. */
 typedef enum {
   /* NCHW where the second axis can be channels (1, 3 or 4) and the last cannot (more than 4), else
@@ -40,18 +35,16 @@ typedef struct {
    * dyno_dataset_get_schema */
   DynoBatchSchema schema;
   const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NF"; else NULL */
-  guint32 channels; /* of every sample after decoding: 1, 3, ... */
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
   /* decode can give any size (images, built-in shapes); else width and height are fixed */
   gboolean resizable;
-  DynoTargetKind target_kind;
-  guint32 n_classes;     /* CLASS only */
+  guint32 n_classes;     /* 0: the target is values, as many as the schema says */
   char **class_names;    /* n_classes + NULL */
   guint64 *class_counts; /* n_classes */
-  guint32 n_targets;     /* VALUES only */
-  char **target_names;   /* n_targets + NULL, as y.names gives them; NULL: they have none */
+  char **
+      target_names; /* of the values, NULL-terminated, as y.names gives them; NULL: they have none */
   char **target_units;   /* of each, "": none; NULL as target_names */
-  gboolean knows_values; /* VALUES only: dyno_dataset_get_values gives them */
+  gboolean knows_values; /* dyno_dataset_get_values gives them */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   gboolean generated;    /* built in */
   /* of names, sizes and labels: tells whether a resumed run sees the same data */
@@ -120,10 +113,10 @@ gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width
  * NOT_FOUND. */
 gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error);
 
-/* The class id of a CLASS sample without decoding it, and a human name ("cat/0001.jpg", "#17";
+/* The class id of a sample that has one, without decoding it, and a human name ("cat/0001.jpg", "#17";
  * g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
-/* The n_targets values of a VALUES sample without decoding it; owned by the data set, NULL: the
+/* The values of a sample that has no class, without decoding it; owned by the data set, NULL: the
  * kind does not know them before. */
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);

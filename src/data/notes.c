@@ -109,7 +109,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
                      dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
   for (guint i = 0; i < dataset->notes->len; i++)
     g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
-  if (info->target_kind == DYNO_TARGET_CLASS && !info->schema.generated)
+  if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)
     {
       if (train && validation)
         {

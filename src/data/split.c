@@ -26,7 +26,7 @@ split_own (DynoDataset *dataset, GArray *train, GArray *validation)
 static void
 group_by_class (DynoDataset *dataset, guint32 n_groups, guint32 *starts, guint32 *members)
 {
-  gboolean classes = dataset->info.target_kind == DYNO_TARGET_CLASS;
+  gboolean classes = dyno_schema_count_values (&dataset->info.schema) == 0;
   guint32 n = (guint32) dataset->info.n_samples;
   g_autofree guint32 *next = g_new0 (guint32, n_groups);
 
@@ -46,7 +46,8 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
                     GArray **validation)
 {
   guint32 n = (guint32) dataset->info.n_samples;
-  guint32 n_groups = dataset->info.target_kind == DYNO_TARGET_CLASS ? dataset->info.n_classes : 1;
+  guint32 n_groups =
+      dyno_schema_count_values (&dataset->info.schema) == 0 ? dataset->info.n_classes : 1;
   g_autofree guint32 *starts = NULL, *members = NULL;
   double due = 0;
 

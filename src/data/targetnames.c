@@ -75,7 +75,8 @@ read_file (const char *path, const char *shown, char **text, GError **error)
 }
 
 gboolean
-dyno_target_names_load (DynoDatasetInfo *info, const char *targets, GError **error)
+dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
+                        GError **error)
 {
   g_autofree char *path = find_file (targets), *shown = g_filename_display_name (path),
                   *text = NULL;
@@ -99,13 +100,13 @@ dyno_target_names_load (DynoDatasetInfo *info, const char *targets, GError **err
       if (!take_line (lines[i], names, units))
         break;
     }
-  if (lines[i] || names->len != info->n_targets)
+  if (lines[i] || names->len != n_values)
     {
       g_set_error (
           error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
           _ ("“%s”, line %u: %u values want as many different names, a line each, with the "
              "unit in parentheses: yaw (degrees); mend or remove the file"),
-          shown, lines[i] ? i + 1 : i, info->n_targets);
+          shown, lines[i] ? i + 1 : i, n_values);
       return FALSE;
     }
   g_ptr_array_add (names, NULL);

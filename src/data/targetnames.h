@@ -8,9 +8,10 @@
 
 G_BEGIN_DECLS
 
-/* Fills in target_names and target_units of an info whose n_targets is known, where there is such a
+/* Fills in target_names and target_units of an info, of n_values values, where there is such a
  * file beside `targets`; none is no error.  Errors: CORRUPT (not as many lines as values, a name
  * that is empty, twice there or no text), TOO_LARGE, READ. */
-gboolean dyno_target_names_load (DynoDatasetInfo *info, const char *targets, GError **error);
+gboolean dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
+                                 GError **error);
 
 G_END_DECLS

@@ -32,7 +32,7 @@ guess_classes (const DynoDatasetInfo *info)
 static double
 guess_values (DynoDataset *dataset, const GArray *train, gboolean centred)
 {
-  guint32 n = dyno_dataset_get_info (dataset)->n_targets;
+  guint32 n = dyno_schema_count_values (&dyno_dataset_get_info (dataset)->schema);
   g_autofree float *scale = dyno_targets_measure (dataset, train);
   double guess = 0;
 
@@ -51,7 +51,7 @@ dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean centred)
 
   if (info->schema.generated || !train || train->len == 0)
     return 0;
-  if (info->target_kind == DYNO_TARGET_VALUES)
+  if (dyno_schema_count_values (&info->schema) > 0)
     return guess_values (dataset, train, centred);
   return info->class_counts ? guess_classes (info) : 0;
 }

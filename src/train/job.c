@@ -127,21 +127,19 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
                       DynoNetworkParams *params, GError **error)
 {
   const DynoSettings *s = &job->settings;
-  gboolean classes = info->target_kind == DYNO_TARGET_CLASS, training = mode == DYNO_MODE_TRAIN;
-  guint32 width, height;
+  guint32 n_values = dyno_schema_count_values (&info->schema), width, height;
+  gboolean classes = n_values == 0, training = mode == DYNO_MODE_TRAIN;
 
   if (!dyno_job_get_size (job, info, &width, &height, error))
     return FALSE;
   if (classes && info->n_classes < (s->data_one_class ? 1 : 2))
     return set_data_error (error, "“%s” has %u class; training needs two or more", info->name,
                            info->n_classes);
-  if (!classes && info->n_targets < 1)
-    return set_data_error (error, "“%s” has no targets to learn", info->name);
   *params = (DynoNetworkParams){
     .model = job->model,
     .model_width = s->model_width,
     .batch = (guint32) s->batch_size,
-    .n_outputs = classes ? info->n_classes : info->n_targets,
+    .n_outputs = classes ? info->n_classes : n_values,
     .augmentation = { .flip = s->augment_flip ? 0.5 : 0, .brightness = s->augment_brightness },
     .loss = classes ? DYNO_LOSS_CROSS_ENTROPY : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise,

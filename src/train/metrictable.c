@@ -47,7 +47,7 @@ name_columns (DynoMetricTable *table, const DynoDatasetInfo *info)
 static const char *
 common_unit (const DynoDatasetInfo *info)
 {
-  for (guint32 i = 1; i < info->n_targets; i++)
+  for (guint32 i = 1; i < dyno_schema_count_values (&info->schema); i++)
     if (!g_str_equal (info->target_units[i], info->target_units[0]))
       return "";
   return g_intern_string (info->target_units[0]);

@@ -118,7 +118,7 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *
                       guint64 *n_validation)
 {
   double fraction = job->settings.data_val_split, due = 0;
-  gboolean classes = info->target_kind == DYNO_TARGET_CLASS && info->class_counts;
+  gboolean classes = dyno_schema_count_values (&info->schema) == 0 && info->class_counts;
   guint32 n_groups = classes ? info->n_classes : 1;
   guint64 taken = 0;
 

@@ -9,11 +9,11 @@ float *
 dyno_targets_measure (DynoDataset *dataset, const GArray *train)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
-  guint32 n = info->n_targets;
+  guint32 n = dyno_schema_count_values (&info->schema);
   g_autofree double *mean = NULL, *square = NULL;
   float *scale;
 
-  if (info->target_kind != DYNO_TARGET_VALUES || !train || train->len == 0
+  if (n == 0 || !train || train->len == 0
       || !dyno_dataset_get_values (dataset, g_array_index (train, guint32, 0)))
     return NULL;
   mean = g_new0 (double, n);

@@ -13,8 +13,8 @@
 
 G_BEGIN_DECLS
 
-/* (mean, deviation), each n_targets floats, of the training part; 1 where all values are equal.
- * NULL: not VALUES, or the kind of data set does not know its values before.  g_free. */
+/* (mean, deviation), each a float for each value, of the training part; 1 where all values are equal.
+ * NULL: there are no values, or the kind of data set does not know its values before.  g_free. */
 float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
 
 /* A copy of weights that predicts in the data's unit; shares all but the last layer's values, so

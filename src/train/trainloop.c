@@ -406,7 +406,7 @@ static void
 check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   const DynoSettings *s = &run->engine->job->settings;
-  gboolean values = dyno_dataset_get_info (run->dataset)->target_kind == DYNO_TARGET_VALUES;
+  gboolean values = dyno_schema_count_values (&dyno_dataset_get_info (run->dataset)->schema) > 0;
 
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
     dyno_run_warn (

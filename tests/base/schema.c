@@ -72,10 +72,15 @@ static void
 test_roles (void)
 {
   DynoBatchSchema classes = dyno_schema_image (DYNO_ELEMENT_U8, 1, 1, 1, 0);
-  DynoBatchSchema values = dyno_schema_image (DYNO_ELEMENT_F32, 1, 1, 1, 4);
+  DynoBatchSchema values = dyno_schema_image (DYNO_ELEMENT_F32, 1, 1, 7, 4);
 
   g_assert_cmpstr (dyno_schema_find_role (&classes, DYNO_FIELD_TARGET)->name, ==, "class");
   g_assert_cmpstr (dyno_schema_find_role (&values, DYNO_FIELD_TARGET)->name, ==, "values");
+  g_assert_cmpuint (dyno_schema_count_values (&classes), ==, 0);
+  g_assert_cmpuint (dyno_schema_count_values (&values), ==, 4);
+  g_assert_cmpuint (dyno_schema_count_channels (&values), ==, 7);
+  g_assert_cmpuint (dyno_schema_count_values (&(DynoBatchSchema){ 0 }), ==, 0);
+  g_assert_cmpuint (dyno_schema_count_channels (&(DynoBatchSchema){ 0 }), ==, 0);
   g_assert_cmpint (dyno_schema_find_index (&values, DYNO_FIELD_SEED), ==, 2);
   g_assert_null (dyno_schema_find_role (&values, DYNO_FIELD_LENGTH));
   g_assert_cmpint (dyno_schema_find_index (&values, DYNO_FIELD_LENGTH), ==, -1);

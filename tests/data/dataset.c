@@ -62,7 +62,7 @@ test_synthetic (void)
   g_assert_true (info->schema.generated);
   g_assert_cmpuint (info->max_height, ==, 6);
   g_assert_cmpuint (info->max_width, ==, 5);
-  g_assert_cmpuint (info->channels, ==, 3);
+  g_assert_cmpuint (dyno_schema_count_channels (&info->schema), ==, 3);
   for (guint i = 0; i < 7; i++)
     total += info->class_counts[i];
   g_assert_cmpuint (total, ==, 99);
@@ -237,7 +237,6 @@ test_split_keeps_one_to_train (void)
 static void
 counts_open_done (DynoDataset *dataset, const guint64 *counts, guint32 n_classes)
 {
-  dataset->info.channels = 1;
   dataset->info.min_width = dataset->info.max_width = dataset->info.min_height =
       dataset->info.max_height = 1;
   dyno_dataset_info_set_classes (&dataset->info, n_classes);

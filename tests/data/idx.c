@@ -82,7 +82,7 @@ test_reads_plain_and_gzip (void)
           g_assert_cmpstr (info->kind, ==, "idx");
           g_assert_cmpuint (info->n_samples, ==, 30);
           g_assert_cmpuint (info->n_classes, ==, 3);
-          g_assert_cmpuint (info->channels, ==, 1);
+          g_assert_cmpuint (dyno_schema_count_channels (&info->schema), ==, 1);
           g_assert_cmpuint (info->max_width, ==, 5);
           g_assert_cmpuint (info->max_height, ==, 4);
           g_assert_false (info->has_split);

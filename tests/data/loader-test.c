@@ -54,7 +54,6 @@ odd_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   DynoDatasetInfo *info = &dataset->info;
 
   info->n_samples = odd.n_samples;
-  info->channels = 1;
   info->min_width = info->max_width = 64;
   info->min_height = info->max_height = odd_height;
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, odd_height, 64, 1, 0);

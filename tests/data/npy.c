@@ -68,7 +68,7 @@ test_float_images_and_classes (void)
   g_assert_cmpuint (info->n_samples, ==, 6);
   g_assert_cmpuint (info->max_height, ==, 2);
   g_assert_cmpuint (info->max_width, ==, 3);
-  g_assert_cmpuint (info->channels, ==, 4);
+  g_assert_cmpuint (dyno_schema_count_channels (&info->schema), ==, 4);
   g_assert_cmpint (info->schema.fields[0].element, ==, DYNO_ELEMENT_F32);
   g_assert_cmpuint (info->n_classes, ==, 3);
   g_assert_false (info->schema.fields[0].normalisation.scale_255);
@@ -102,7 +102,8 @@ test_features_of_every_type (void)
         float out[5];
         gint32 label;
 
-        g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 5);
+        g_assert_cmpuint (dyno_schema_count_channels (&dyno_dataset_get_info (dataset)->schema), ==,
+                          5);
         g_assert_cmpint (input_of (dataset)->element, ==,
                          strcmp (types[t], "u1") == 0 ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32);
         g_assert_cmpint (input_of (dataset)->normalisation.scale_255, ==,
@@ -150,9 +151,8 @@ test_values_and_bytes (void)
   g_assert_true (input_of (dataset)->normalisation.scale_255);
   g_assert_cmpfloat (input_of (dataset)->normalisation.mean[0], ==, 0);
   g_assert_cmpfloat (input_of (dataset)->normalisation.deviation[0], ==, 1);
-  g_assert_cmpint (dyno_dataset_get_info (dataset)->target_kind, ==, DYNO_TARGET_VALUES);
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_targets, ==, 2);
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 1);
+  g_assert_cmpuint (dyno_schema_count_values (&dyno_dataset_get_info (dataset)->schema), ==, 2);
+  g_assert_cmpuint (dyno_schema_count_channels (&dyno_dataset_get_info (dataset)->schema), ==, 1);
   g_assert_true (
       dyno_dataset_decode (dataset, 3, 3, 3, (gpointer[]){ out, values }, scratch, NULL));
   g_assert_cmpmem (out, 9, images + 27, 9);
@@ -231,7 +231,7 @@ test_rows_of_bytes (void)
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
 
   g_assert_cmpint (input_of (dataset)->element, ==, DYNO_ELEMENT_U8);
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->channels, ==, 20);
+  g_assert_cmpuint (dyno_schema_count_channels (&dyno_dataset_get_info (dataset)->schema), ==, 20);
   g_assert_cmpstr (dyno_dataset_get_info (dataset)->axes, ==, "NF");
   g_assert_true (
       dyno_dataset_decode (dataset, 3, 1, 1, (gpointer[]){ out, &label }, scratch, NULL));
@@ -282,7 +282,7 @@ test_axes_are_found_or_told (void)
       g_assert_cmpstr (info->axes, ==, cases[i].axes);
       g_assert_cmpuint (info->max_height, ==, cases[i].height);
       g_assert_cmpuint (info->max_width, ==, cases[i].width);
-      g_assert_cmpuint (info->channels, ==, cases[i].channels);
+      g_assert_cmpuint (dyno_schema_count_channels (&info->schema), ==, cases[i].channels);
       test_folder_remove (folder);
     }
 }
@@ -530,6 +530,12 @@ test_targets_that_do_not_fit (void)
   test_open_fails (x, DYNO_DATA_ERROR_TOO_LARGE, "record 2|floats");
   g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, same));
   test_open_fails (x, DYNO_DATA_ERROR_EMPTY, "one class");
+  /* On request it is one class, without a second one that has no samples. */
+  g_autoptr (DynoDataset) one =
+      dyno_dataset_open (x, &(DynoDatasetParams){ .one_class = TRUE }, NULL, NULL, NULL, NULL);
+  g_assert_nonnull (one);
+  g_assert_cmpuint (dyno_dataset_get_info (one)->n_classes, ==, 1);
+  g_assert_cmpuint (dyno_dataset_get_info (one)->class_counts[0], ==, 6);
   g_free (put_array (folder, "y.npy", "f4", 1, (guint64[]){ 6 }, bad));
   test_open_fails (x, DYNO_DATA_ERROR_CORRUPT, "record 4|finite");
   test_folder_remove (folder);

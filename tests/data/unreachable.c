@@ -38,7 +38,6 @@ disk_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   DynoDatasetInfo *info = &dataset->info;
 
   info->n_samples = N;
-  info->channels = 1;
   info->min_width = info->max_width = info->min_height = info->max_height = SIDE;
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, SIDE, SIDE, 1, 0);
   dyno_dataset_info_set_classes (info, 2);

@@ -16,7 +16,7 @@ static DynoSettings
 resolve (const DynoSettingsSources *sources)
 {
   static const DynoDatasetInfo data = {
-    .min_width = 32, .max_width = 32, .min_height = 32, .max_height = 32, .channels = 3
+    .min_width = 32, .max_width = 32, .min_height = 32, .max_height = 32
   };
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (GError) error = NULL;

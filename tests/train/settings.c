@@ -443,7 +443,6 @@ static guint64 counts[10] = { 100, 100, 100, 100, 100, 100, 100, 100, 100, 100 }
 static DynoDatasetInfo images = { .kind = "image-folder",
                                   .name = (char *) "images",
                                   .n_samples = 1000,
-                                  .channels = 3,
                                   .min_width = 100,
                                   .max_width = 640,
                                   .min_height = 80,

@@ -192,7 +192,6 @@ fill_info (DynoDataset *dataset, const Idx *idx)
 {
   DynoDatasetInfo *info = &dataset->info;
 
-  info->channels = 1;
   info->min_width = info->max_width = idx->parts[0].width;
   info->min_height = info->max_height = idx->parts[0].height;
   info->resizable = TRUE;

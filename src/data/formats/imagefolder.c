@@ -33,12 +33,10 @@ imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError *
   DynoNormalisation *normalisation;
 
   dataset->state = g_new0 (DynoFolderScan, 1);
-  info->channels = 3;
   info->resizable = TRUE;
   if (!dyno_folder_scan_run (dataset->state, dataset, context, error))
     return FALSE;
-  info->schema =
-      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, info->channels, 0);
+  info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
   dyno_dataset_info_standardise (info, 0, 1);
   normalisation = &info->schema.fields[DYNO_DATASET_INPUT].normalisation;
   memcpy (normalisation->mean, mean, sizeof mean);

@@ -31,8 +31,9 @@ typedef struct {
   int fd;
   DynoNpyHeader header;
   guint64 sample_items;
-  gboolean planes;        /* samples are (C, H, W) */
-  gboolean reads_at_once; /* what of the file lies in memory can be told from what does not */
+  guint32 channels, n_values; /* of a sample; n_values 0: it has a class */
+  gboolean planes;            /* samples are (C, H, W) */
+  gboolean reads_at_once;     /* what of the file lies in memory can be told from what does not */
   gint32 *classes;
   float *values;
 } Npy;
@@ -142,13 +143,12 @@ static gboolean
 take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, const guint8 *bytes,
               const char *name, GError **error)
 {
-  gint64 largest = 1;
+  gint64 largest = 0;
 
   if (header->kind == 'f')
     {
-      info->target_kind = DYNO_TARGET_VALUES;
       info->knows_values = TRUE;
-      info->n_targets = (guint32) (header->n_items / header->shape[0]);
+      npy->n_values = (guint32) (header->n_items / header->shape[0]);
       npy->values = g_try_new (float, header->n_items);
     }
   else
@@ -160,9 +160,9 @@ take_targets (Npy *npy, DynoDatasetInfo *info, const DynoNpyHeader *header, cons
       return FALSE;
     }
   for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
-    if (npy->values ? !take_value (npy, i, dyno_npy_get_double (header, bytes), info->n_targets,
-                                   name, error)
-                    : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
+    if (npy->values
+            ? !take_value (npy, i, dyno_npy_get_double (header, bytes), npy->n_values, name, error)
+            : !take_class (npy, i, dyno_npy_get_int (header, bytes), name, &largest, error))
       return FALSE;
   if (npy->classes)
     {
@@ -281,7 +281,7 @@ take_shape (Npy *npy, DynoDatasetInfo *info, DynoAxes axes, const char *name, GE
   info->n_samples = header->shape[0];
   info->min_height = info->max_height = (guint32) shape[0];
   info->min_width = info->max_width = (guint32) shape[1];
-  info->channels = (guint32) shape[2];
+  npy->channels = (guint32) shape[2];
   return TRUE;
 }
 
@@ -294,9 +294,9 @@ is_bytes (const DynoNpyHeader *header)
 static void
 set_schema (const Npy *npy, DynoDatasetInfo *info)
 {
-  info->schema = dyno_schema_image (is_bytes (&npy->header) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32,
-                                    info->max_height, info->max_width, info->channels,
-                                    npy->values ? info->n_targets : 0);
+  info->schema =
+      dyno_schema_image (is_bytes (&npy->header) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32,
+                         info->max_height, info->max_width, npy->channels, npy->n_values);
   /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
   if (is_bytes (&npy->header))
     dyno_dataset_info_standardise (info, 0.0f, 1.0f);
@@ -336,7 +336,7 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
     }
   targets = find_targets (npy->path, context->params->targets, error);
   if (!targets || !load_targets (npy, info, targets, error)
-      || (npy->values && !dyno_target_names_load (info, targets, error)))
+      || (npy->values && !dyno_target_names_load (info, npy->n_values, targets, error)))
     return FALSE;
   set_schema (npy, info);
   npy->reads_at_once = dyno_datafile_can_read_at_once (npy->fd);
@@ -352,7 +352,9 @@ npy_label (DynoDataset *dataset, guint64 index)
 static const float *
 npy_values (DynoDataset *dataset, guint64 index)
 {
-  return ((const Npy *) dataset->state)->values + index * dataset->info.n_targets;
+  const Npy *npy = dataset->state;
+
+  return npy->values + index * npy->n_values;
 }
 
 /* From the file as its path finds it now: a disk that was unplugged and is back never answers
@@ -460,7 +462,8 @@ convert_values (const Npy *npy, guint64 index, GByteArray *scratch, gsize fetche
 static void
 interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
 {
-  gsize plane = (gsize) info->max_height * info->max_width, channels = info->channels, at = 0;
+  gsize plane = (gsize) info->max_height * info->max_width, at = 0,
+        channels = dyno_schema_count_channels (&info->schema);
   gboolean bytes = info->schema.fields[DYNO_DATASET_INPUT].element == DYNO_ELEMENT_U8;
 
   for (gsize i = 0; i < plane; i++)
@@ -475,12 +478,11 @@ static void
 put_target (DynoDataset *dataset, guint64 index, gpointer target)
 {
   const Npy *npy = dataset->state;
-  guint32 n_targets = dataset->info.n_targets;
 
   if (npy->classes)
     *(gint32 *) target = npy->classes[index];
   else
-    memcpy (target, npy->values + index * n_targets, n_targets * sizeof (float));
+    memcpy (target, npy->values + index * npy->n_values, npy->n_values * sizeof (float));
 }
 
 static gboolean

@@ -241,7 +241,6 @@ shapes_open (DynoDataset *dataset, const DynoOpenContext *context, GError **erro
   shapes->seed = seed;
   shapes->n_classes = (guint32) n_classes;
   info->n_samples = n_samples;
-  info->channels = 3;
   info->min_width = info->max_width = info->min_height = info->max_height = (guint32) size;
   info->resizable = TRUE;
   info->generated = TRUE;

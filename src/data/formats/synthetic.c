@@ -25,7 +25,7 @@ static gboolean
 synthetic_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                   gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
-  gsize size = (gsize) width * height * dataset->info.channels;
+  gsize size = (gsize) width * height * dyno_schema_count_channels (&dataset->info.schema);
   guint8 *out = fields[DYNO_DATASET_INPUT];
   guint64 word;
 
@@ -79,16 +79,15 @@ synthetic_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
   info->n_samples = n_samples;
   info->min_height = info->max_height = (guint32) shape[0];
   info->min_width = info->max_width = (guint32) shape[1];
-  info->channels = (guint32) shape[2];
   info->generated = TRUE;
   info->schema =
-      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, info->channels, 0);
+      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, (guint32) shape[2], 0);
   info->schema.generated = TRUE;
   dyno_dataset_info_set_classes (info, (guint32) n_classes);
   for (guint64 i = 0; i < n_samples; i++)
     info->class_counts[synthetic_label (dataset, i)]++;
   /* Bytes are uniform: mean 1/2, deviation sqrt (1/12). */
-  if (info->channels <= G_N_ELEMENTS (info->schema.fields->normalisation.mean))
+  if (shape[2] <= G_N_ELEMENTS (info->schema.fields->normalisation.mean))
     dyno_dataset_info_standardise (info, 0.5f, 0.288675f);
   info->content_hash = dyno_hash_string (DYNO_HASH_START, location->text);
   return TRUE;

@@ -113,7 +113,6 @@ waves_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error
   waves->channels = (guint32) channels;
   waves->n_classes = (guint32) n_classes;
   info->n_samples = n_samples;
-  info->channels = waves->channels;
   info->min_width = info->max_width = waves->length;
   info->min_height = info->max_height = 1;
   info->generated = TRUE;
