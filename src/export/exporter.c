@@ -27,10 +27,10 @@ dyno_exporter_find (const char *id)
   return NULL;
 }
 
-/* The day alone: two exports of a day are the same bytes, and builds that pin the time get
+/* Alone: two exports of a day are the same bytes, and builds that pin the time get
  * theirs. */
-static char *
-day (void)
+char *
+dyno_export_day (void)
 {
   const char *pinned = g_getenv ("SOURCE_DATE_EPOCH");
   g_autoptr (GDateTime) time = NULL;
@@ -48,7 +48,7 @@ char **
 dyno_export_head (const DynoExportContext *context)
 {
   g_autoptr (GPtrArray) lines = g_ptr_array_new ();
-  g_autofree char *today = day ();
+  g_autofree char *today = dyno_export_day ();
 
   g_ptr_array_add (lines, g_strdup_printf ("Dyno %s settings, %s", DYNO_VERSION, today));
   if (context->device)

@@ -16,6 +16,9 @@ extern const DynoRunExporter dyno_run_exporter_tensorboard;
  * SOURCE_DATE_EPOCH. g_strfreev. */
 char **dyno_export_head (const DynoExportContext *context);
 
+/* The day, "2026-11-22"; g_free. */
+char *dyno_export_day (void);
+
 /* TRUE: a file may be written at path, where nothing is, or force is asked for and no folder is
  * there.  Errors: EXISTS. */
 gboolean dyno_export_check_path (const char *path, gboolean force, GError **error);

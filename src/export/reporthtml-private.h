@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the report, and what they share. */
+#pragma once
+#include "htmlplot.h"
+#include "reporthtml.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  GString *html;
+  const DynoTuneResult *result;
+  const DynoReportContext *context;
+} DynoReport;
+
+void dyno_report_write_plots (DynoReport *report);
+void dyno_report_write_losses (DynoReport *report);
+void dyno_report_write_trials (DynoReport *report);
+void dyno_report_write_settings (DynoReport *report);
+void dyno_report_write_machine (DynoReport *report);
+
+/* "9 200", "87.5"; "–" for what is no positive number.  g_free. */
+char *dyno_report_rate_text (double rate);
+
+/* The value of a setting, as settings files have it, for people: a switch is on or off.  info may be
+ * NULL.  g_free. */
+char *dyno_report_value_text (const DynoSettingInfo *info, const char *value);
+
+/* TRUE: the trial was measured. */
+gboolean dyno_report_has (const DynoTrial *trial);
+
+G_END_DECLS

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The report of a search, read by strict parsers: well-formed, whole, self-contained, and no text in it that
+becomes markup.  report.py REPORT_SAMPLE"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+SAMPLE = sys.argv.pop(1)
+NS = '{http://www.w3.org/1999/xhtml}'
+VOID = {'meta', 'br'}
+
+
+def make(kind, **environment):
+    return subprocess.run([SAMPLE, kind], capture_output=True, check=True, env=os.environ | environment).stdout.decode()
+
+
+class Balanced(HTMLParser):
+    """What a browser's tokenizer sees: every tag that is opened is closed, in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        assert len(dict(attrs)) == len(attrs), f'an attribute of {tag} twice'
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f'</{tag}>'
+
+
+def page(kind, **environment):
+    return ElementTree.fromstring(make(kind, **environment))
+
+
+def words(element):
+    return ' '.join(''.join(element.itertext()).split())
+
+
+def sections(root):
+    return {words(s.find(NS + 'h2')): s for s in root.iter(NS + 'section') if s.find(NS + 'h2') is not None}
+
+
+def figures(root):
+    return {words(f.find(f'{NS}figcaption/{NS}b')): f for f in root.iter(NS + 'figure')}
+
+
+class Report(unittest.TestCase):
+    def test_is_well_formed_as_xml_and_as_html(self):
+        for kind in 'whole', 'hostile', 'empty':
+            text = make(kind)
+            self.assertTrue(text.startswith('<!DOCTYPE html>\n'))
+            ElementTree.fromstring(text)
+            Balanced(text)
+
+    def test_needs_nothing_but_itself(self):
+        for kind in 'whole', 'hostile':
+            text = make(kind)
+            for tag, attributes in Balanced(text).seen:
+                self.assertNotIn(tag, ('script', 'link', 'img', 'iframe', 'object', 'embed', 'a', 'base', 'use', 'image'))
+                for name, value in attributes.items():
+                    self.assertNotIn(name, ('src', 'href', 'srcset', 'xlink:href', 'data', 'action'))
+                    self.assertFalse(name.startswith('on'), name)
+                    self.assertTrue('http' not in (value or '') or name in ('xmlns', 'http-equiv'), value)
+            self.assertNotRegex(text, r'url\s*\(|@import|javascript:')
+            self.assertIn("default-src 'none'", text)
+
+    def test_text_never_becomes_markup(self):
+        whole, hostile = Balanced(make('whole')).seen, Balanced(make('hostile')).seen
+        self.assertEqual([tag for tag, _ in whole], [tag for tag, _ in hostile])
+        root = page('hostile')
+        self.assertIn('resnet18<script>"&\'</b>]]>\\x01�&amp;\\n-->', words(root.find(f'{NS}body/{NS}main/{NS}header')))
+        self.assertIn('&amp;', root.find(f'{NS}head/{NS}title').text)
+
+    def test_tells_before_after_and_what_each_setting_brought(self):
+        root = page('whole')
+        parts = sections(root)
+        self.assertEqual(words(next(root.iter(NS + 'h1'))), '3.42× the speed of your settings')
+        bars = [words(e) for e in parts['Before and after'].iter(NS + 'div') if e.get('class', '').startswith('bar ')]
+        self.assertEqual(len(bars), 4)
+        self.assertIn('batch 128, AMP, 16 workers', bars[2])
+        self.assertIn('8\u202f399', ''.join(parts['Before and after'].itertext()))
+        gains = [[words(cell) for cell in row] for row in parts['What each setting brought'].iter(NS + 'tr')]
+        self.assertEqual([(g[0], g[1], g[3]) for g in gains],
+                         [('Workers', '0 → 16', '4.10×'), ('Mixed precision (AMP)', 'off → on', '2.05×'),
+                          ('Batch size', '16 → 128', '1.42×'), ('Prefetch', '2 → 4', '0.99×')])
+        self.assertEqual(len(list(parts['Why'].iter(NS + 'li'))), 3)
+
+    def test_every_trial_is_a_row(self):
+        rows = list(sections(page('whole'))['Every trial'].find(f'.//{NS}tbody'))
+        self.assertEqual([words(row[0]) for row in rows], [str(n) for n in range(1, 13)])
+        self.assertEqual([row.get('class') for row in rows if 'best' in row.get('class')], ['ok best', 'ok best'])
+        failed = {words(row[10]): words(row[2]) for row in rows if words(row[3]) == ''}
+        self.assertEqual(set(failed), {'does not fit', 'out of memory', 'dropped'})
+        self.assertIn('the driver refused 1.1 GiB', failed['out of memory'])
+
+    def test_every_point_is_drawn_inside_its_plot(self):
+        drawn = figures(page('whole'))
+        dots = {title: len(list(figure.iter(NS + 'circle'))) for title, figure in drawn.items()}
+        for title, points, keys in (('Throughput by batch size', 7, 2), ('Device memory by batch size', 7, 0),
+                                    ('What the data pipeline delivers alone', 12, 2), ('What the GPU trains alone', 14, 2),
+                                    ('Predicted and measured', 8, 0)):
+            self.assertEqual(dots[title], points + keys, title)
+        for title, figure in drawn.items():
+            svg = next(s for s in figure.iter(NS + 'svg') if s.get('class') == 'plot')
+            width, height = map(float, svg.get('viewBox').split()[2:])
+            for e in svg.iter():
+                for name, most in (('x', width), ('cx', width), ('x1', width), ('x2', width),
+                                   ('y', height), ('cy', height), ('y1', height), ('y2', height)):
+                    if e.get(name) is not None:
+                        self.assertTrue(-1 <= float(e.get(name)) <= most + 1, (title, e.tag, name, e.get(name)))
+                for x, y in re.findall(r'[ML](\S+) ([^ML]+)', e.get('d', '')):
+                    self.assertTrue(0 <= float(x) <= width and 0 <= float(y) <= height, title)
+
+    def test_a_point_lies_where_its_value_is(self):
+        """Doubling the batch is the same way in x each time; memory and height go together in y."""
+        svg = figures(page('whole'))['Device memory by batch size']
+        dots = list(svg.iter(NS + 'circle'))
+        x = [float(d.get('cx')) for d in dots]
+        steps = [b - a for a, b in zip(x, x[1:])]
+        self.assertLess(max(steps) - min(steps), 0.1)
+        values = [float(words(d).split('GiB: ')[1]) for d in dots]
+        y = [float(d.get('cy')) for d in dots]
+        slopes = [(y[i + 1] - y[0]) / (values[i + 1] - values[0]) for i in range(2, len(y) - 1)]
+        self.assertLess(max(slopes) - min(slopes), 0.2)
+        self.assertLess(max(slopes), 0)
+
+    def test_each_ceiling_is_of_its_own_knob(self):
+        drawn = figures(page('whole'))
+        for title, knob, values in (('What the data pipeline delivers alone', 'workers', ['0', '1', '2', '4', '8', '16']),
+                                    ('What the GPU trains alone', 'batch size', ['8', '16', '32', '64', '128', '256', '512'])):
+            dots = [words(t) for t in drawn[title].iter(NS + 'title')]
+            self.assertEqual([d.split(';')[0] for d in dots], [f'{knob}: {value}' for value in values] * 2)
+        self.assertEqual(words(next(drawn['What the data pipeline delivers alone'].iter(NS + 'title'))),
+                         'workers: 0; samples/s: 576.0 (558.7 – 599.0)')
+
+    def test_knee_advice_limit_and_best_are_marked(self):
+        drawn = figures(page('whole'))
+        marks = [words(t) for t in drawn['Throughput by batch size'].iter(NS + 'text') if 'mark' in t.get('class')]
+        self.assertEqual(marks, ['advised: within 3 %', 'fastest', 'knee'])
+        for title, label in (('Device memory by batch size', 'limit 16.0\u00a0GiB'),
+                             ('What the GPU trains alone', 'the best, both together')):
+            self.assertEqual([t.text for t in drawn[title].iter(NS + 'text') if 'limit' in t.get('class')], [label])
+
+    def test_settings_are_a_file_that_can_be_copied(self):
+        text = ''.join(next(page('whole').iter(NS + 'pre')).itertext())
+        lines = text.splitlines()
+        self.assertIn('[settings]', lines)
+        for line in 'batch_size=128', 'workers=16', 'amp=true', 'lr=0.028', 'model=resnet18':
+            self.assertIn(line, lines)
+
+    def test_colours_follow_the_reader_and_every_class_has_a_rule(self):
+        root = page('whole')
+        style = next(root.iter(NS + 'style')).text
+        self.assertIn('prefers-color-scheme: dark', style)
+        self.assertIn('@media print', style)
+        used = {name for e in root.iter(NS + 'svg') for child in e.iter() for name in (child.get('class') or '').split()}
+        self.assertFalse({name for name in used if '.' + name not in style})
+        colours = [set(re.findall(r'--(\w+):', block)) for block in re.findall(r':root \{(.*?)\}', style, re.S)]
+        self.assertEqual(len(colours), 3)
+        self.assertTrue(colours[0] == colours[1] == colours[2])
+
+    def test_numbers_of_the_drawing_follow_no_locale(self):
+        german = [e.get('d') for e in page('whole', LC_ALL='de_DE.UTF-8').iter(NS + 'path')]
+        self.assertEqual(german, [e.get('d') for e in page('whole', LC_ALL='C').iter(NS + 'path')])
+
+    def test_a_search_that_found_nothing_says_so(self):
+        root = page('empty')
+        self.assertIn('Nothing was found', words(next(root.iter(NS + 'h1'))))
+        self.assertEqual(figures(root), {})
+        self.assertNotIn('Settings', sections(root))
+
+
+if __name__ == '__main__':
+    unittest.main()
