@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl train: a session, its events as lines, its files in a folder. */
+#include "diagnose.h"
 #include "job-options.h"
 #include "output.h"
 #include "progress.h"
@@ -107,6 +108,8 @@ print_epoch (const DynoMetricTable *table, const DynoEpochMetrics *epoch)
   print_metrics (&json, table, "val_", epoch->val_metrics);
   dyno_json_double (&json, "samples_per_s", epoch->samples_per_s);
   dyno_json_double (&json, "seconds", epoch->seconds);
+  dyno_json_double (&json, "validation_seconds", epoch->validation_seconds);
+  dyno_json_double (&json, "saving_seconds", epoch->saving_seconds);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -394,6 +397,8 @@ finish (Run *run)
       return run->signal_number ? (int) dyno_signals_exit_code (run->signal_number)
                                 : DYNO_EXIT_RESUMABLE;
     }
+  if (folder && !as_json && !run->options->quiet)
+    dyno_diagnosis_say (folder, &run->progress);
   if (folder && !as_json && !run->options->quiet)
     dyno_out_line ("in %s: weights.safetensors, metrics.csv, settings.ini, curves, log", folder);
   return DYNO_EXIT_OK;

@@ -16,11 +16,14 @@ static const char *const run_files[] = { "settings.ini",
                                          "curves.png",
                                          "checkpoint.safetensors",
                                          "log",
+                                         "facts.ini",
+                                         "diagnosis.json",
                                          NULL };
 
 const DynoRunWriter dyno_run_writer = {
   .write_settings = dyno_run_writer_write_settings,
   .write_curves = dyno_run_writer_write_curves,
+  .write_diagnosis = dyno_run_writer_write_diagnosis,
 };
 
 static gboolean

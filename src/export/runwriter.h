@@ -24,6 +24,9 @@ gboolean dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics,
 gboolean dyno_run_writer_draw_curves (const char *path, DynoMetrics *metrics, guint64 budget_bytes,
                                       GError **error);
 
+/* diagnosis.json, and a few lines of the log.  Errors: base's. */
+gboolean dyno_run_writer_write_diagnosis (const char *folder, GError **error);
+
 /* A folder of the run's own below parent, <model>-<data>-<n> with the first n that is free: it is
  * made, which no other process can do at the same time.  parent is made where it is missing.
  * Errors: base's IO and DISK.  g_free. */

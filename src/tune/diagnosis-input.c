@@ -7,6 +7,100 @@
 #include <math.h>
 #include <string.h>
 
+#define EARLY_READINGS 10
+#define LATE_WEIGHT    0.1 /* of a reading in the mean of the late ones */
+
+/* Bytes, watts and numbers as they are, percent as shares. */
+static const struct {
+  DynoSensor sensor;
+  gsize offset;
+  gboolean most; /* FALSE: the mean */
+  double unit;
+} sensor_table[] = {
+#define ROW(sensor, member, most, unit)                                           \
+  {                                                                               \
+    DYNO_SENSOR_##sensor, G_STRUCT_OFFSET (DynoSensorSummary, member), most, unit \
+  }
+  ROW (GPU_BUSY, gpu_busy, FALSE, 100),
+  ROW (GPU_OTHERS, gpu_others, FALSE, 1),
+  ROW (GPU_TEMPERATURE, gpu_temperature_most, TRUE, 1),
+  ROW (GPU_POWER, gpu_power, FALSE, 1),
+  ROW (GPU_POWER_LIMIT, gpu_power_limit, FALSE, 1),
+  ROW (VRAM_ALL, vram_all_most, TRUE, 1),
+  ROW (VRAM_TOTAL, vram_total, TRUE, 1),
+  ROW (CPU_BUSY, cpu_busy, FALSE, 100),
+  ROW (CPU_OWN, cpu_own, FALSE, 100),
+  ROW (RAM_TOTAL, ram_total, TRUE, 1),
+  ROW (SWAP_IN_PER_S, swap_in_per_s, FALSE, 1),
+  ROW (DISK_READ_PER_S, disk_read_per_s, FALSE, 1),
+  ROW (PRESSURE_CPU, pressure_cpu, FALSE, 100),
+  ROW (PRESSURE_IO, pressure_io, FALSE, 100),
+  ROW (PRESSURE_MEMORY, pressure_memory, FALSE, 100),
+#undef ROW
+};
+
+static void
+take_mean (double *mean, guint n, double value)
+{
+  *mean = n == 1 ? value : *mean + (value - *mean) / n;
+}
+
+/* Only where the device tells whether it is held back. */
+static void
+take_throttling (DynoSensorSummary *s, double throttled, guint reasons)
+{
+  guint n;
+
+  if (isnan (throttled))
+    return;
+  n = ++s->counts[DYNO_SENSOR_GPU_THROTTLE];
+  take_mean (&s->heat_share, n,
+             reasons & (DYNO_THROTTLE_TEMPERATURE | DYNO_THROTTLE_HARDWARE) ? 1 : 0);
+  take_mean (&s->power_share, n, reasons & (DYNO_THROTTLE_POWER | DYNO_THROTTLE_CURRENT) ? 1 : 0);
+}
+
+static void
+take_ram (DynoSensorSummary *s, double used)
+{
+  guint n;
+
+  if (isnan (used))
+    return;
+  n = ++s->counts[DYNO_SENSOR_RAM_USED];
+  if (n <= EARLY_READINGS)
+    {
+      take_mean (&s->ram_early, n, used);
+      s->ram_late = s->ram_early;
+    }
+  else
+    s->ram_late += (used - s->ram_late) * LATE_WEIGHT;
+}
+
+void
+dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input, const double values[DYNO_N_SENSORS],
+                                  guint throttle_reasons)
+{
+  DynoSensorSummary *s = &input->sensors;
+
+  s->n++;
+  for (guint i = 0; i < G_N_ELEMENTS (sensor_table); i++)
+    {
+      double *member = (double *) ((guint8 *) s + sensor_table[i].offset),
+             value = values[sensor_table[i].sensor] / sensor_table[i].unit;
+      guint n;
+
+      if (isnan (value))
+        continue;
+      n = ++s->counts[sensor_table[i].sensor];
+      if (!sensor_table[i].most)
+        take_mean (member, n, value);
+      else if (n == 1 || value > *member)
+        *member = value;
+    }
+  take_throttling (s, values[DYNO_SENSOR_GPU_THROTTLE], throttle_reasons);
+  take_ram (s, values[DYNO_SENSOR_RAM_USED]);
+}
+
 static gboolean
 read_settings (DynoSettings *settings, const char *folder)
 {
@@ -34,7 +128,7 @@ dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder, GE
 
   if (!dyno_stretches_read (&input->log, folder))
     {
-      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO,
+      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT,
                    _ ("“%s” holds no metrics.csv of a run: name the folder that training wrote "
                       "into"),
                    shown);

@@ -114,7 +114,7 @@ static const DynoRule rules[] = {
   { RULE ("gpu-bound", GOOD, DURING, 0.85, "of a step",
           "what is left is within the gaps between steps"),
     .limits = TRUE, .applies = dyno_check_is_busy,
-    .text = N_ ("The GPU limits, as it should: it computes in {a} of each step") },
+    .text = N_ ("The device limits, as it should: it computes in {a} of each step") },
 
   /* before */
   { RULE ("workers-above-cores", WARNING, BEFORE, 1, "workers a core",

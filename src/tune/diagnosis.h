@@ -7,6 +7,7 @@
  * (diagnosis-rules.c). */
 #pragma once
 #include "runview.h"
+#include "sensors.h"
 
 G_BEGIN_DECLS
 
@@ -53,6 +54,8 @@ typedef struct {
   double ram_early, ram_late, ram_total;             /* bytes used; at the beginning and the end */
   double swap_in_per_s, disk_read_per_s;             /* bytes */
   double pressure_cpu, pressure_io, pressure_memory; /* share of time that some task waited */
+  guint counts[DYNO_N_SENSORS];                      /* readings of each */
+  gint64 last_us;                                    /* the last one's time, where a view told it */
 } DynoSensorSummary;
 
 typedef struct {
@@ -68,8 +71,12 @@ typedef struct {
 /* Nothing is known. */
 void dyno_diagnosis_input_init (DynoDiagnosisInput *input);
 
+/* Takes a reading of the sensors: values as in DynoSensorReading. */
+void dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input,
+                                       const double values[DYNO_N_SENSORS], guint throttle_reasons);
+
 /* Takes what the folder of a run holds: settings.ini, facts.ini, metrics.csv, sensors.csv; each may
- * be missing but metrics.csv.  Errors: base's IO. */
+ * be missing but metrics.csv.  Errors: base's CORRUPT: it is no folder of a run. */
 gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
                                         GError **error);
 

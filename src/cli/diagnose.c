@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl diagnose: what limited a run, from what its folder holds. */
+#include "diagnose.h"
+#include "amount.h"
+#include "diagnosistext.h"
+#include "file.h"
+#include "output.h"
+#include <gio/gio.h>
+#include <math.h>
+#include <string.h>
+
+#define LEAST_STEPS 20 /* of a run whose diagnosis is worth a line at its end */
+
+static const char *const marks[] = { "+", " ", "!", "!!" };
+
+static void
+print_finding (const DynoFinding *finding)
+{
+  dyno_out_line ("%-2s %s", marks[finding->level], finding->text);
+  if (finding->action)
+    dyno_out_line ("     %s", finding->action);
+}
+
+void
+dyno_findings_print (const GPtrArray *findings)
+{
+  for (guint i = 0; i < findings->len; i++)
+    print_finding (findings->pdata[i]);
+}
+
+static char *
+rate (double per_second)
+{
+  g_autofree char *number = dyno_text_rate (per_second);
+
+  return isnan (per_second) ? g_strdup ("not known") : g_strdup_printf ("%s samples/s", number);
+}
+
+static void
+print_phases (const DynoPhases *p)
+{
+  const struct {
+    const char *name;
+    double ms;
+  } phases[] = { { "wait for data", p->wait_data_ms }, { "copy", p->copy_ms },
+                 { "forward", p->forward_ms },         { "backward", p->backward_ms },
+                 { "optimizer", p->optimizer_ms },     { "validation", p->validation_ms },
+                 { "saving", p->saving_ms },           { "idle", p->idle_ms } };
+  g_autoptr (DynoTable) table = dyno_table_new ("phase", "ms per step", "share", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (phases); i++)
+    if (isfinite (phases[i].ms))
+      dyno_table_add (table, g_strdup (phases[i].name), g_strdup_printf ("%.3f", phases[i].ms),
+                      g_strdup_printf ("%.1f %%", 100 * phases[i].ms / p->step_ms), NULL);
+  dyno_table_add (table, g_strdup ("step"), g_strdup_printf ("%.3f", p->step_ms),
+                  g_strdup ("100.0 %"), NULL);
+  dyno_out_line ("%s", "");
+  dyno_table_print (table);
+}
+
+static void
+print_lists (const DynoDiagnosis *d)
+{
+  static const char *const titles[DYNO_N_CHECKS] = { "before the run", "in the run",
+                                                     "what came of it" };
+
+  for (guint check = 0; check < DYNO_N_CHECKS; check++)
+    {
+      gboolean told = FALSE;
+
+      for (guint i = 0; i < d->findings->len; i++)
+        {
+          const DynoFinding *finding = d->findings->pdata[i];
+
+          if ((guint) finding->check != check)
+            continue;
+          if (!told)
+            {
+              dyno_out_line ("%s", "");
+              dyno_out_line ("%s", titles[check]);
+            }
+          told = TRUE;
+          print_finding (finding);
+        }
+    }
+}
+
+static void
+print_text (const DynoDiagnosis *d)
+{
+  g_autofree char *real = rate (d->rate), *loader = rate (d->loader_ceiling),
+                  *gpu = rate (d->gpu_ceiling);
+
+  dyno_out_line ("%s", d->verdict);
+  dyno_out_line ("%s", "");
+  dyno_out_line ("training        %s", real);
+  dyno_out_line ("loader ceiling  %s", loader);
+  dyno_out_line ("GPU ceiling     %s%s", gpu,
+                 d->ceilings_measured ? "" : "   (both estimated from this run)");
+  if (d->phases.step_ms > 0)
+    print_phases (&d->phases);
+  print_lists (d);
+}
+
+void
+dyno_diagnosis_say (const char *folder, DynoProgress *progress)
+{
+  g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
+  g_autoptr (DynoDiagnosis) d = NULL;
+
+  dyno_diagnosis_input_init (input);
+  if (!dyno_diagnosis_input_read_run (input, folder, NULL))
+    return;
+  d = dyno_diagnose (input);
+  if (input->log.whole.n_steps < LEAST_STEPS && !dyno_diagnosis_find (d, "not-a-number"))
+    return;
+  dyno_progress_say (progress, "diagnosis: %s", d->verdict);
+  for (guint i = 0, told = 0; i < d->findings->len && told < 3; i++)
+    {
+      const DynoFinding *finding = d->findings->pdata[i];
+
+      if (finding->level < DYNO_FINDING_WARNING || g_str_has_prefix (d->verdict, finding->text))
+        continue;
+      dyno_progress_say (progress, "  %s: %s", dyno_finding_level_name (finding->level),
+                         finding->text);
+      told++;
+    }
+}
+
+int
+dyno_verb_diagnose (int argc, char **argv)
+{
+  g_autofree char *folder = NULL;
+  g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
+  g_autoptr (DynoDiagnosis) diagnosis = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean as_json = FALSE;
+  int code;
+  const GOptionEntry entries[] = {
+    { "run", 0, 0, G_OPTION_ARG_FILENAME, &folder, "Folder of the run (train --out)", "DIR" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object", NULL },
+    { NULL },
+  };
+
+  if (!dyno_cli_parse (argc, argv, "--run DIR",
+                       "What limited a run: where its time went, both ceilings beside its rate, "
+                       "what to turn and what that would bring.",
+                       entries,
+                       "Reads metrics.csv, facts.ini, sensors.csv and settings.ini of the folder; "
+                       "also of a run that goes on.\n"
+                       "Signs: + good, ! look at it, !! wrong.",
+                       NULL, 0, &code))
+    return code;
+  if (!folder)
+    return dyno_cli_usage (argv[0], "which run? Name its folder with --run DIR");
+  dyno_diagnosis_input_init (input);
+  if (!dyno_diagnosis_input_read_run (input, folder, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  diagnosis = dyno_diagnose (input);
+  if (as_json)
+    {
+      g_autofree char *json = dyno_diagnosis_to_json (diagnosis, 0);
+
+      dyno_out_text (json);
+      dyno_out_text ("\n");
+    }
+  else
+    print_text (diagnosis);
+  return DYNO_EXIT_OK;
+}

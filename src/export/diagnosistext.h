@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A diagnosis as text: JSON, and the lines of a log. */
+#pragma once
+#include "diagnosis.h"
+#include "jsontext.h"
+
+G_BEGIN_DECLS
+
+/* Name of the file in a run's folder. */
+#define DYNO_DIAGNOSIS_NAME "diagnosis.json"
+
+/* An object: verdict, knob, expected_gain, ceilings, phases_ms, findings.  indent: blanks a level; 0:
+ * one line.  g_free. */
+char *dyno_diagnosis_to_json (const DynoDiagnosis *diagnosis, guint indent);
+
+/* An array of findings, under a key. */
+void dyno_findings_add_json (DynoJson *json, const char *key, const GPtrArray *findings);
+
+G_END_DECLS

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""dynoctl diagnose, and diagnosis.json at the end of a run: bottlenecks and faults that are provoked
+on the real program."""
+import json, os, random, struct, sys, zlib
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, SMALL, TINY, main
+
+PHASES = ['wait_data', 'copy', 'forward', 'backward', 'optimizer', 'validation', 'saving', 'idle', 'step']
+
+
+class Diagnose(Case):
+    def train(self, *arguments, expect=0):
+        return self.run_it('train', '--data', TINY, *SMALL, '--out', 'run', *arguments, expect=expect)
+
+    def diagnose(self, folder='run'):
+        diagnosis, = self.lines('diagnose', '--run', folder, '--json')
+        return diagnosis
+
+    def ids(self, diagnosis):
+        return [finding['id'] for finding in diagnosis['findings']]
+
+    def write_png(self, name, size, seed):
+        """Noise in grey: bytes that take a while to inflate and to scale."""
+        noise = random.Random(seed).randbytes(size)
+        rows = zlib.compress(b''.join(b'\x04' + noise for _ in range(size)), 1)
+        data = b'\x89PNG\r\n\x1a\n'
+        for kind, body in (b'IHDR', struct.pack('>IIBBBBB', size, size, 8, 0, 0, 0, 0)), (b'IDAT', rows), (b'IEND', b''):
+            data += struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), 'wb') as file:
+            file.write(data)
+
+    def test_the_object_is_as_documented(self):
+        self.train('--epochs', '3')
+        diagnosis = self.diagnose()
+        self.assertEqual(list(diagnosis), ['verdict', 'knob', 'expected_gain', 'ceilings', 'phases_ms', 'findings'])
+        self.assertEqual(list(diagnosis['ceilings']), ['loader', 'gpu'])
+        self.assertGreater(diagnosis['ceilings']['loader'], 0)
+        self.assertGreater(diagnosis['ceilings']['gpu'], 0)
+        phases = diagnosis['phases_ms']
+        self.assertEqual(list(phases), PHASES)
+        self.assertAlmostEqual(sum(phases[name] for name in PHASES[:-1]), phases['step'], places=6)
+        self.assertGreater(phases['validation'], 0)
+        for finding in diagnosis['findings']:
+            self.assertEqual(list(finding), ['id', 'level', 'text', 'action'])
+            self.assertIn(finding['level'], ('good', 'note', 'warning', 'problem'))
+        with open(self.path('run/diagnosis.json')) as file:
+            self.assertEqual(json.load(file), diagnosis)
+        text = self.run_it('diagnose', '--run', 'run').stdout.decode()
+        self.assertTrue(text.startswith(diagnosis['verdict'] + '\n'))
+        for words in 'loader ceiling', 'GPU ceiling', 'wait for data', 'before the run', 'in the run', 'what came of it':
+            self.assertIn(words, text)
+        with open(self.path('run/log')) as file:
+            self.assertIn('Diagnosis: ', file.read())
+
+    def test_train_ends_with_the_verdict(self):
+        told = self.train('--epochs', '3').stdout.decode()
+        self.assertIn('\ndiagnosis: ' + self.diagnose()['verdict'] + '\n', told)
+
+    def test_times_of_epochs_are_events_and_columns(self):
+        lines = self.lines('train', '--data', TINY, *SMALL, '--out', 'run', '--epochs', '2', '--json')
+        epochs = self.events(lines, 'epoch')
+        for epoch in epochs:
+            self.assertTrue(0 < epoch['validation_seconds'] < epoch['seconds'])
+        self.assertEqual(epochs[0]['saving_seconds'], 0)
+        self.assertGreater(epochs[1]['saving_seconds'], 0)
+        with open(self.path('run/metrics.csv')) as file:
+            head, *rows = [line.rstrip('\n').split(',') for line in file]
+        told = [row[head.index('validation_seconds')] for row in rows]
+        self.assertEqual(len([cell for cell in told if cell]), 2)
+        self.assertGreater(sum(int(row[head.index('decoded')]) for row in rows), 0)
+
+    def test_large_pictures_are_cpu_bound_and_the_cache_would_hold_them(self):
+        for i in range(24):
+            self.write_png(f"photos/{'ab'[i % 2]}/{i:02}.png", 900, i)
+        self.run_it('train', '--data', 'photos', *SMALL, '--set', 'image_size=16', '--set', 'batch_size=4', '--epochs', '4',
+                    '--out', 'run')
+        diagnosis = self.diagnose()
+        self.assertIn('cpu-bound', self.ids(diagnosis))
+        self.assertIn('cache-fits', self.ids(diagnosis))
+        self.assertIn('data pipeline limits', diagnosis['verdict'])
+        self.assertEqual(diagnosis['knob'], 'cache')
+        self.assertGreater(diagnosis['expected_gain'], 0.5)
+        self.assertLess(diagnosis['ceilings']['loader'], diagnosis['ceilings']['gpu'])
+        phases = diagnosis['phases_ms']
+        self.assertGreater(phases['wait_data'], (phases['step'] - phases['validation'] - phases['saving']) / 2)
+
+    def test_a_diverged_run_says_so(self):
+        self.train('--epochs', '50', '--set', 'lr=90', expect=8)
+        diagnosis = self.diagnose()
+        self.assertTrue({'diverged', 'not-a-number'} & set(self.ids(diagnosis)), self.ids(diagnosis))
+        self.assertIn('The loss', diagnosis['verdict'])
+        self.assertIn(diagnosis['knob'], ('lr', 'clip_norm'))
+
+    def test_without_learning_it_is_stuck_at_chance(self):
+        self.train('--epochs', '4', '--set', 'lr=0')
+        self.assertIn('stuck-at-chance', self.ids(self.diagnose()))
+
+    def test_too_many_workers_are_named(self):
+        self.train('--epochs', '1', '--set', 'workers=250')
+        self.assertIn('workers-above-cores', self.ids(self.diagnose()))
+
+    def test_a_killed_run_and_one_of_an_earlier_version(self):
+        self.train('--epochs', '3')
+        with open(self.path('run/metrics.csv')) as file:
+            rows = [line.rstrip('\n').split(',') for line in file]
+        columns = rows[0].index('epoch_seconds') + 1
+        os.remove(self.path('run/facts.ini'))
+        with open(self.path('run/metrics.csv'), 'w') as file:
+            file.write('\n'.join(','.join(row[:columns]) for row in rows) + '\n99,4,1.2')
+        diagnosis = self.diagnose()
+        self.assertIsNone(diagnosis['ceilings']['loader'])
+        self.assertGreater(diagnosis['ceilings']['gpu'], 0)
+        phases = diagnosis['phases_ms']
+        self.assertAlmostEqual(sum(phases[name] for name in PHASES[:-1]), phases['step'], places=6)
+        self.assertGreater(phases['validation'], 0)
+
+    def test_no_run_is_bad_data(self):
+        os.mkdir(self.path('empty'))
+        error, = self.lines('diagnose', '--run', 'empty', '--json', expect=3)
+        self.assertEqual(error['event'], 'error')
+        self.assertIn('metrics.csv', error['text'])
+        self.run_it('diagnose', expect=2)
+
+
+main()
