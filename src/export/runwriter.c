@@ -10,6 +10,7 @@
 
 static const char *const run_files[] = { "settings.ini",
                                          "metrics.csv",
+                                         "sensors.csv",
                                          "weights.safetensors",
                                          "weights-last.safetensors",
                                          "curves.svg",

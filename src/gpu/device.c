@@ -411,7 +411,7 @@ dyno_device_get_validation_messages (DynoDevice *device)
 }
 
 gboolean
-dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes)
+dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
 {
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT
@@ -438,8 +438,21 @@ dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *avai
    * anyone. */
   free_bytes = budget.heapBudget[best] - MIN (budget.heapUsage[best], budget.heapBudget[best]);
   free_bytes = MIN (free_bytes, size);
-  *used_bytes = size - free_bytes;
-  *available_bytes = free_bytes;
+  *usage = (DynoMemoryUsage){ .own_bytes = budget.heapUsage[best],
+                              .used_bytes = size - free_bytes,
+                              .available_bytes = free_bytes };
+  return TRUE;
+}
+
+gboolean
+dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes, guint64 *available_bytes)
+{
+  DynoMemoryUsage usage;
+
+  if (!dyno_device_query_usage (device, &usage))
+    return FALSE;
+  *used_bytes = usage.used_bytes;
+  *available_bytes = usage.available_bytes;
   return TRUE;
 }
 

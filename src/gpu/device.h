@@ -130,6 +130,14 @@ guint64 dyno_device_get_allocated_host (DynoDevice *device);
 gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes,
                                    guint64 *available_bytes);
 
+/* The same, and more of it. */
+typedef struct {
+  guint64 own_bytes;  /* of this process, by the driver's count: more than Dyno has asked for */
+  guint64 used_bytes; /* by all programs */
+  guint64 available_bytes; /* to this process */
+} DynoMemoryUsage;
+gboolean dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage);
+
 /* A new budget; FALSE with OVER_BUDGET when more is allocated already (the old one stays). */
 gboolean dyno_device_set_budget (DynoDevice *device, guint64 budget_bytes, GError **error);
 

@@ -38,6 +38,9 @@ dyno_event_unref (DynoEvent *event)
     case DYNO_EVENT_WARNING:
       g_free (event->text);
       break;
+    case DYNO_EVENT_SENSORS:
+      g_free (event->sensors);
+      break;
     case DYNO_EVENT_ERROR:
       g_clear_error (&event->error);
       break;

@@ -6,14 +6,15 @@
  *
  * Observers of one session see the same events in one order, each event by all of them, in the
  * order in which they were added, before the next one begins.  They are called on the thread that
- * emits (the session's own, or the one that writes its checkpoints), one call at a time; no lock is
- * held, so an observer may command the session (but not wait for it), add and remove observers, and
+ * emits (the session's own, the one that writes its checkpoints, or the sensors'), one call at a
+ * time; no lock is held, so an observer may command the session (but not wait for it), add and remove observers, and
  * emit: what it emits follows the event that it was called for.  A call holds training up: one that
  * needs long, or another thread, belongs behind a queue (eventqueue.h), which is an observer as
  * well. */
 #pragma once
 #include "job.h"
 #include "metrics.h"
+#include "sensors.h"
 
 G_BEGIN_DECLS
 
@@ -37,6 +38,7 @@ typedef enum {
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
   DYNO_EVENT_CHECKPOINT, /* saved */
+  DYNO_EVENT_SENSORS,    /* about once a second, from the opening of the device to the end */
   DYNO_EVENT_WARNING,
   DYNO_EVENT_ERROR, /* the session failed; DONE follows */
   DYNO_EVENT_DONE,  /* the last event of a session */
@@ -93,6 +95,7 @@ typedef struct {
     DynoRunFacts facts;
     DynoStepMetrics step;
     DynoEpochMetrics epoch;
+    DynoSensorReading *sensors;
     char *text; /* CHECKPOINT: path; WARNING: sentence */
     GError *error;
     struct {

@@ -45,7 +45,8 @@ push (DynoEvent *event, gpointer data)
   while (event->type == DYNO_EVENT_STEP && queue->every_event && !queue->abandoned
          && queue->events.length >= queue->capacity)
     g_cond_wait (&queue->changed, &queue->lock);
-  if (event->type != DYNO_EVENT_STEP || queue->events.length < queue->capacity)
+  if ((event->type != DYNO_EVENT_STEP && event->type != DYNO_EVENT_SENSORS)
+      || queue->events.length < queue->capacity)
     {
       g_queue_push_tail (&queue->events, dyno_event_ref (event));
       g_cond_broadcast (&queue->changed);

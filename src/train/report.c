@@ -114,13 +114,15 @@ dyno_run_begin_folder (DynoRun *run)
   dyno_run_write_facts (run);
 }
 
-/* Rows of metrics.csv. */
+/* Rows of metrics.csv and sensors.csv. */
 static void
 write_row (DynoEvent *event, gpointer data)
 {
   DynoRun *run = data;
   g_autoptr (GError) problem = NULL;
 
+  if (run->dir && event->type == DYNO_EVENT_SENSORS)
+    dyno_run_folder_add_sensors (run->dir, event->sensors);
   if (!run->dir || (event->type != DYNO_EVENT_STEP && event->type != DYNO_EVENT_EPOCH))
     return;
   if (event->type == DYNO_EVENT_STEP)
@@ -230,13 +232,11 @@ static guint64
 all_programs_bytes (DynoRun *run)
 {
   gint64 now = g_get_monotonic_time ();
-  guint64 used, available;
 
   if (run->vram_asked_us == 0 || now - run->vram_asked_us >= VRAM_ASK_US)
     {
       run->vram_asked_us = now;
-      run->vram_all_bytes =
-          dyno_device_query_memory (run->engine->device, &used, &available) ? used : 0;
+      dyno_run_ask_memory (run);
     }
   return run->vram_all_bytes;
 }

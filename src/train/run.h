@@ -66,6 +66,7 @@ typedef struct {
   DynoLoaderStats loaded;     /* by the training's loader, up to the last step that was told */
   DynoRunFacts facts;         /* once the first step is near */
   double preparation_seconds; /* of this part */
+  DynoSensors *sensors;       /* from the first engine on */
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
   gboolean unreadable_told;
@@ -110,6 +111,13 @@ void dyno_run_write_settings (DynoRun *run);
 /* Log and event of a step and of an epoch. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
+
+/* runsensors.c.  With an engine: SENSORS events from now on; a second call counts for the memory of
+ * another engine alone. */
+void dyno_run_begin_sensors (DynoRun *run);
+void dyno_run_end_sensors (DynoRun *run);
+/* Asks the driver for the device's memory; takes over what all programs hold (0: not known). */
+void dyno_run_ask_memory (DynoRun *run);
 
 /* unreadable.c.  Warns of the first sample that could not be read; and takes count and names,
  * before an engine is freed. */

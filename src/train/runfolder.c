@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more,
  * atomically, at the end.  A step's row waits for the next step, because the row of an epoch's last
- * step also holds the epoch's values. */
+ * step also holds the epoch's values.  sensors.csv is appended to alone, by the sensors' thread. */
 #include "runfolder.h"
 #include "checkpoint.h"
 #include "file.h"
 #include "intl.h"
 #include "log.h"
 #include "metricscsv.h"
+#include "rowfile.h"
+#include "sensorscsv.h"
 #include "train-error.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -16,21 +18,25 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define FLUSH_US    G_USEC_PER_SEC
-#define FLUSH_BYTES 65536
+/* What is kept of sensors.csv while it cannot be written: bytes, and rows before it begins. */
+#define MOST_SENSORS      4194304
+#define MOST_SENSORS_HELD 20000
 
 struct _DynoRunFolder {
-  char *path, *checkpoint, *weights, *last_weights, *metrics;
-  int lock;      /* the folder */
-  guint n_made;  /* folders at the end of path that were not there */
-  int fd;        /* metrics.csv; -1: not there yet */
-  GString *text; /* not written yet */
+  char *path, *checkpoint, *weights, *last_weights;
+  int lock;     /* the folder */
+  guint n_made; /* folders at the end of path that were not there */
   gboolean begun;
-  GError *problem; /* why the last attempt did not write all of it; NULL: it did */
-  gint64 flushed_us;
+  DynoRowFile metrics;
   gboolean has_step;
   DynoStepMetrics step; /* whose row waits */
   DynoMetricTable table;
+
+  GMutex sensors_lock; /* of what follows: rows come from another thread */
+  DynoRowFile sensors;
+  GArray *sensors_held;  /* DynoSensorRow, before it begins */
+  guint64 sensors_step;  /* atomic: the last that has ended */
+  gboolean sensors_told; /* that they cannot be written */
 };
 
 static void
@@ -113,17 +119,20 @@ dyno_run_folder_open (const char *path, GError **error)
   g_autofree char *shown = g_filename_display_name (path);
   g_autoptr (GError) problem = NULL;
 
-  dir->fd = dir->lock = -1;
+  dir->lock = -1;
   dir->n_made = count_missing (path);
   dir->path = g_strdup (path);
   dir->checkpoint = g_build_filename (path, DYNO_CHECKPOINT_NAME, NULL);
   dir->weights = g_build_filename (path, DYNO_WEIGHTS_NAME, NULL);
   dir->last_weights = g_build_filename (path, DYNO_WEIGHTS_NAME_LAST, NULL);
-  dir->metrics = g_build_filename (path, "metrics.csv", NULL);
-  dir->text = g_string_new (NULL);
+  dyno_row_file_init (&dir->metrics, g_build_filename (path, "metrics.csv", NULL));
+  g_mutex_init (&dir->sensors_lock);
+  dyno_row_file_init (&dir->sensors, g_build_filename (path, DYNO_SENSORS_CSV_NAME, NULL));
+  dyno_sensors_csv_append_head (dir->sensors.text);
+  dir->sensors_held = g_array_new (FALSE, FALSE, sizeof (DynoSensorRow));
   if (g_mkdir_with_parents (path, 0755) != 0)
     dyno_file_set_error (&problem, errno, path);
-  if (problem || !dyno_file_test_writable (dir->metrics, &problem))
+  if (problem || !dyno_file_test_writable (dir->metrics.path, &problem))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
                    _ ("Cannot write into the folder “%s”: %s; choose another one"), shown,
@@ -141,8 +150,6 @@ dyno_run_folder_free (DynoRunFolder *dir)
 {
   if (!dir)
     return;
-  if (dir->fd >= 0)
-    close (dir->fd);
   if (!dir->begun)
     remove_made (dir->path, dir->n_made);
   if (dir->lock >= 0)
@@ -150,13 +157,14 @@ dyno_run_folder_free (DynoRunFolder *dir)
       dyno_log_set_file (NULL);
       close (dir->lock);
     }
-  g_string_free (dir->text, TRUE);
-  g_clear_error (&dir->problem);
+  dyno_row_file_clear (&dir->metrics);
+  dyno_row_file_clear (&dir->sensors);
+  g_array_unref (dir->sensors_held);
+  g_mutex_clear (&dir->sensors_lock);
   g_free (dir->path);
   g_free (dir->checkpoint);
   g_free (dir->weights);
   g_free (dir->last_weights);
-  g_free (dir->metrics);
   g_free (dir);
 }
 
@@ -206,61 +214,76 @@ dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metr
     }
 }
 
-/* Makes metrics.csv of all that is not written yet, and opens it for what follows. */
-static gboolean
-create (DynoRunFolder *dir, GError **error)
-{
-  int code;
+/* --- sensors.csv ------------------------------------------------------------------------------ */
 
-  if (!dyno_file_write_atomic (dir->metrics, dir->text->str, dir->text->len, error))
-    return FALSE;
-  dir->fd = g_open (dir->metrics, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-  code = errno;
-  if (dir->fd < 0)
-    return dyno_file_set_error (error, code, dir->metrics);
-  g_string_truncate (dir->text, 0);
-  return TRUE;
-}
-
-static gboolean
-append (DynoRunFolder *dir, GError **error)
+/* With the lock.  Training does not depend on it, so that a note is enough. */
+static void
+flush_sensors (DynoRunFolder *dir, gboolean now)
 {
-  while (dir->text->len > 0)
+  g_autoptr (GError) problem = NULL;
+
+  if (dyno_row_file_flush (&dir->sensors, now, &problem))
+    dir->sensors_told = FALSE;
+  else if (!dir->sensors_told)
     {
-      gssize n = write (dir->fd, dir->text->str, dir->text->len);
-      int code = errno;
-
-      if (n < 0 && code == EINTR)
-        continue;
-      if (n <= 0)
-        return dyno_file_set_error (error, code, dir->metrics);
-      g_string_erase (dir->text, 0, n);
+      g_info ("%s; it is tried again", problem->message);
+      dir->sensors_told = TRUE;
     }
-  return TRUE;
 }
 
-/* What is not written yet, when it is enough or due.  What cannot be written stays for the next
- * time; until then it is an error. */
-static gboolean
-flush (DynoRunFolder *dir, gboolean now, GError **error)
+static void
+begin_sensors (DynoRunFolder *dir)
 {
-  gint64 time = g_get_monotonic_time ();
-
-  if (!dir->begun)
-    return TRUE;
-  if (now || dir->text->len >= FLUSH_BYTES || time - dir->flushed_us >= FLUSH_US)
-    {
-      dir->flushed_us = time;
-      g_clear_error (&dir->problem);
-      if (dir->fd < 0)
-        create (dir, &dir->problem);
-      else
-        append (dir, &dir->problem);
-    }
-  if (dir->problem)
-    g_propagate_error (error, g_error_copy (dir->problem));
-  return !dir->problem;
+  g_mutex_lock (&dir->sensors_lock);
+  for (guint i = 0; i < dir->sensors_held->len; i++)
+    dyno_sensors_csv_append (dir->sensors.text,
+                             &g_array_index (dir->sensors_held, DynoSensorRow, i));
+  g_array_set_size (dir->sensors_held, 0);
+  dir->sensors.begun = TRUE;
+  flush_sensors (dir, TRUE);
+  g_mutex_unlock (&dir->sensors_lock);
 }
+
+static void
+finish_sensors (DynoRunFolder *dir)
+{
+  g_mutex_lock (&dir->sensors_lock);
+  flush_sensors (dir, TRUE);
+  g_mutex_unlock (&dir->sensors_lock);
+}
+
+void
+dyno_run_folder_add_sensors (DynoRunFolder *dir, const DynoSensorReading *reading)
+{
+  DynoSensorRow row;
+
+  g_mutex_lock (&dir->sensors_lock);
+  dyno_sensor_row_init (&row, reading, __atomic_load_n (&dir->sensors_step, __ATOMIC_RELAXED));
+  if (!dir->sensors.begun && dir->sensors_held->len < MOST_SENSORS_HELD)
+    g_array_append_val (dir->sensors_held, row);
+  if (dir->sensors.begun && dir->sensors.text->len < MOST_SENSORS)
+    dyno_sensors_csv_append (dir->sensors.text, &row);
+  flush_sensors (dir, FALSE);
+  g_mutex_unlock (&dir->sensors_lock);
+}
+
+void
+dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 last_step)
+{
+  g_autoptr (GArray) rows = dyno_sensors_csv_read (folder);
+
+  g_mutex_lock (&dir->sensors_lock);
+  __atomic_store_n (&dir->sensors_step, last_step, __ATOMIC_RELAXED);
+  for (guint i = 0; i < rows->len; i++)
+    if (g_array_index (rows, DynoSensorRow, i).step <= last_step)
+      dyno_sensors_csv_append (dir->sensors.text, &g_array_index (rows, DynoSensorRow, i));
+  /* Those of the preparation so far, whose step was not known. */
+  for (guint i = 0; i < dir->sensors_held->len; i++)
+    g_array_index (dir->sensors_held, DynoSensorRow, i).step = last_step;
+  g_mutex_unlock (&dir->sensors_lock);
+}
+
+/* --- metrics.csv ------------------------------------------------------------------------------ */
 
 gboolean
 dyno_run_folder_begin (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
@@ -273,28 +296,31 @@ dyno_run_folder_begin (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
   dyno_log_set_file (log);
   dir->has_step = FALSE;
   dir->begun = TRUE;
-  g_string_assign (dir->text, text);
-  return flush (dir, TRUE, error);
+  g_string_assign (dir->metrics.text, text);
+  begin_sensors (dir);
+  return dyno_row_file_begin (&dir->metrics, error);
 }
 
 gboolean
 dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *step, GError **error)
 {
   if (dir->has_step)
-    dyno_metrics_csv_append (dir->text, &dir->table, &dir->step, NULL);
+    dyno_metrics_csv_append (dir->metrics.text, &dir->table, &dir->step, NULL);
   dir->step = *step;
   dir->has_step = TRUE;
-  return flush (dir, FALSE, error);
+  /* no lock: that of the rows may be held for as long as a disk takes */
+  __atomic_store_n (&dir->sensors_step, step->step, __ATOMIC_RELAXED);
+  return dyno_row_file_flush (&dir->metrics, FALSE, error);
 }
 
 gboolean
 dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch, GError **error)
 {
   if (dir->has_step)
-    dyno_metrics_csv_append (dir->text, &dir->table, &dir->step,
+    dyno_metrics_csv_append (dir->metrics.text, &dir->table, &dir->step,
                              dir->step.step == epoch->step ? epoch : NULL);
   dir->has_step = FALSE;
-  return flush (dir, TRUE, error);
+  return dyno_row_file_flush (&dir->metrics, TRUE, error);
 }
 
 gboolean
@@ -302,8 +328,9 @@ dyno_run_folder_finish (DynoRunFolder *dir, DynoMetrics *metrics, GError **error
 {
   g_autofree char *text = dyno_metrics_to_csv (metrics);
 
-  if (dir->fd >= 0)
-    close (dir->fd);
-  dir->fd = -1;
-  return dyno_file_write_atomic (dir->metrics, text, strlen (text), error);
+  finish_sensors (dir);
+  if (dir->metrics.fd >= 0)
+    close (dir->metrics.fd);
+  dir->metrics.fd = -1;
+  return dyno_file_write_atomic (dir->metrics.path, text, strlen (text), error);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run: metrics.csv as it grows, the names of its files, its lock, leftovers of an
+/* The folder of a run: metrics.csv and sensors.csv as they grow, the names of its files, its lock, leftovers of an
  * earlier end.  Private to the train layer. */
 #pragma once
 #include "metrics.h"
+#include "sensors.h"
 
 G_BEGIN_DECLS
 
@@ -34,7 +35,13 @@ gboolean dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *st
 gboolean dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch,
                                     GError **error);
 
-/* The whole metrics.csv anew. */
+/* A row of sensors.csv, with the last step.  What cannot be written is tried again, but for what is
+ * more than some hours: no failure.  Any thread. */
+void dyno_run_folder_add_sensors (DynoRunFolder *dir, const DynoSensorReading *reading);
+/* Before _begin: rows of the sensors.csv in `folder` up to a step come first in this one. */
+void dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 last_step);
+
+/* The whole metrics.csv anew; what is left of sensors.csv. */
 gboolean dyno_run_folder_finish (DynoRunFolder *dir, DynoMetrics *metrics, GError **error);
 
 G_END_DECLS

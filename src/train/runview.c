@@ -317,6 +317,10 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
                event->progress.total > 0 ? (double) event->progress.done / event->progress.total
                                          : 0);
       break;
+    case DYNO_EVENT_SENSORS:
+      s->has_sensors = TRUE;
+      s->sensors = *event->sensors;
+      break;
     case DYNO_EVENT_DONE:
       s->state = event->done.state;
       s->seconds = event->done.seconds;

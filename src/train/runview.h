@@ -32,7 +32,9 @@ typedef struct {
   guint64 n_steps;
   DynoStepMetrics step; /* the last, once n_steps > 0 */
   guint64 n_epochs;
-  DynoEpochMetrics epoch;        /* the last, once n_epochs > 0 */
+  DynoEpochMetrics epoch; /* the last, once n_epochs > 0 */
+  gboolean has_sensors;
+  DynoSensorReading sensors;     /* the last, once has_sensors */
   DynoMetricTable metrics;       /* n 0: not known yet */
   double best[DYNO_MAX_METRICS]; /* of the validation; NaN: none */
   double eta_s;                  /* negative: not known */

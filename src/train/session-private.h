@@ -24,7 +24,8 @@ struct _DynoSession {
   DynoStop stop;
   const DynoJob *job; /* with all live changes so far: a change puts another in its place */
 
-  gint64 reconnect_us; /* reconnect.c: from a failure to the first try; tests have less */
+  DynoSensorsParams sensors; /* of a run; tests have others than all 0 */
+  gint64 reconnect_us;       /* reconnect.c: from a failure to the first try; tests have less */
 
   GCancellable *soft; /* a stop that saves: ends waiting where a step has not begun */
   GCancellable *hard; /* a stop at once */

@@ -62,7 +62,11 @@ recall_log (DynoRun *run, const char *checkpoint)
   DynoMetrics *metrics = run->session->metrics;
 
   if (dyno_metrics_get_steps (metrics) == 0)
-    dyno_run_folder_recall (folder, run->position.step, metrics);
+    {
+      dyno_run_folder_recall (folder, run->position.step, metrics);
+      if (run->dir)
+        dyno_run_folder_recall_sensors (run->dir, folder, run->position.step);
+    }
   run->logged_step = MAX (run->logged_step, run->position.step);
   run->logged_epoch = MAX (run->logged_epoch, run->position.epoch);
 }
@@ -111,6 +115,7 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
   run->engine = dyno_engine_open (run->job, run->dataset, &watch, error);
   if (!run->engine)
     return FALSE;
+  dyno_run_begin_sensors (run);
   if (run->parts > 1 && !dyno_engine_set_parts (run->engine, run->parts, refused, error))
     return FALSE;
   dyno_run_tell_plan (run);
@@ -361,6 +366,7 @@ dyno_session_run (gpointer data)
       outcome = DYNO_RUN_ENDED;
     }
   state = end_state (&run, outcome);
+  dyno_run_end_sensors (&run);
   finish_folder (&run, state, problem);
   g_clear_pointer (&run.saver, dyno_saver_free); /* one that ends at once writes nothing more */
   dyno_run_collect_unreadable (&run);

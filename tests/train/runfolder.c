@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run: one run at a time, what it leaves, and the log of a run that is resumed. */
 #include "runfolder.h"
+#include "sensorscsv.h"
 #include "train-test.h"
 #include <string.h>
 
@@ -91,6 +92,43 @@ test_recalls_up_to_a_step (void)
   test_remove_tree (path);
 }
 
+/* Rows of sensors come before the folder is begun, and behind those of the run that is resumed. */
+static void
+test_recalls_sensors (void)
+{
+  g_autofree char *path = test_folder ();
+  g_autoptr (DynoMetrics) none = dyno_metrics_new ();
+  g_autoptr (GError) error = NULL;
+  DynoSensorReading reading;
+
+  dyno_sensor_reading_init (&reading);
+  for (guint part = 0; part < 2; part++)
+    {
+      DynoRunFolder *folder = open_good (path);
+      const guint64 expected[][6] = { { 0, 1, 2, 3, 4, 5 }, { 0, 1, 2, 3, 3, 4 } };
+      g_autoptr (GArray) rows = NULL;
+
+      if (part == 1)
+        dyno_run_folder_recall_sensors (folder, path, 3);
+      dyno_run_folder_add_sensors (folder, &reading);
+      g_assert_true (dyno_run_folder_begin (folder, none, &error));
+      for (guint64 step = part == 0 ? 1 : 4; step <= (part == 0 ? 5 : 4); step++)
+        {
+          DynoStepMetrics row = { .step = step, .epoch = 1 };
+
+          g_assert_true (dyno_run_folder_add_step (folder, &row, &error));
+          dyno_run_folder_add_sensors (folder, &reading);
+        }
+      g_assert_true (dyno_run_folder_finish (folder, none, &error));
+      dyno_run_folder_free (folder);
+      rows = dyno_sensors_csv_read (path);
+      g_assert_cmpuint (rows->len, ==, G_N_ELEMENTS (expected[0]));
+      for (guint i = 0; i < rows->len; i++)
+        g_assert_cmpuint (g_array_index (rows, DynoSensorRow, i).step, ==, expected[part][i]);
+    }
+  test_remove_tree (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -98,5 +136,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runfolder/one-run-at-a-time", test_one_run_at_a_time);
   g_test_add_func ("/train/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
   g_test_add_func ("/train/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
+  g_test_add_func ("/train/runfolder/recalls-sensors-up-to-a-step", test_recalls_sensors);
   return g_test_run ();
 }

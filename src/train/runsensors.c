@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The sensors of a run: opened with the first engine, ended before the run's folder is finished.
+ *
+ * Their readings become events on a thread of the sensors.  What is behind a SENSORS event belongs
+ * to that thread or has a lock: the session's own thread goes on meanwhile. */
+#include "run.h"
+
+static void
+tell_reading (const DynoSensorReading *reading, gpointer data)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_SENSORS);
+
+  event->sensors = g_memdup2 (reading, sizeof *reading);
+  dyno_session_emit (data, event);
+}
+
+void
+dyno_run_begin_sensors (DynoRun *run)
+{
+  DynoSensorsParams params = run->session->sensors;
+
+  if (!run->sensors)
+    {
+      params.device = dyno_device_get_info (run->engine->device);
+      params.reading = tell_reading;
+      params.data = run->session;
+      run->sensors = dyno_sensors_new (&params);
+    }
+  dyno_run_ask_memory (run);
+}
+
+void
+dyno_run_end_sensors (DynoRun *run)
+{
+  g_clear_pointer (&run->sensors, dyno_sensors_free);
+}
+
+void
+dyno_run_ask_memory (DynoRun *run)
+{
+  DynoDevice *device = run->engine->device;
+  DynoMemoryUsage usage;
+
+  if (dyno_device_query_usage (device, &usage))
+    {
+      run->vram_all_bytes = usage.used_bytes;
+      dyno_sensors_set_vram (run->sensors, usage.own_bytes, DYNO_SENSOR_SOURCE_DRIVER,
+                             usage.used_bytes);
+      return;
+    }
+  run->vram_all_bytes = 0;
+  dyno_sensors_set_vram (run->sensors, dyno_device_get_allocated_total (device),
+                         DYNO_SENSOR_SOURCE_ACCOUNT, 0);
+}
