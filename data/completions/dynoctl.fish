@@ -70,6 +70,7 @@ __dynoctl_option train -l resume -r -F -d 'Go on with a stopped run: its folder 
 __dynoctl_option 'train bench' -l steps -x -d 'Steps'
 
 __dynoctl_option tune -l minutes -x -d 'How long to search in all'
+__dynoctl_option tune -l resume -x -a '(__fish_complete_directories)' -d 'Go on from the trials of an earlier search'
 
 __dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50' -d 'Workloads, by commas'
 __dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'

@@ -94,8 +94,9 @@ dyno_words_stage (const char *stage)
 {
   static const Word words[] = {
     { "baseline", N_ ("Base line") }, { "today", N_ ("Today's settings") },
-    { "batch", N_ ("Batch size") },   { "amp", N_ ("AMP") },
-    { "workers", N_ ("Workers") },    { "proof", N_ ("Proof") },
+    { "preset", N_ ("Preset") },      { "loader", N_ ("Loader alone") },
+    { "gpu", N_ ("GPU alone") },      { "search", N_ ("Search") },
+    { "proof", N_ ("Proof") },
   };
   return find_word (words, G_N_ELEMENTS (words), stage);
 }

@@ -100,6 +100,7 @@ dyno_exit_code (const GError *error)
     return error->code == DYNO_DATA_ERROR_OPTION ? DYNO_EXIT_USAGE : DYNO_EXIT_DATA;
   if (error->domain == DYNO_TUNE_ERROR)
     return error->code == DYNO_TUNE_ERROR_PRESET         ? DYNO_EXIT_USAGE
+           : error->code == DYNO_TUNE_ERROR_TRIALS       ? DYNO_EXIT_USAGE
            : error->code == DYNO_TUNE_ERROR_DOES_NOT_FIT ? DYNO_EXIT_MEMORY
                                                          : DYNO_EXIT_FAILURE;
   if (error->domain == DYNO_EXPORT_ERROR || error->domain == G_OPTION_ERROR)

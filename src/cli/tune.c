@@ -25,34 +25,78 @@ typedef struct {
   DynoProgress progress;
   GError *error;
   gboolean found, headed;
-  GString *csv; /* every trial */
 } Search;
 
+/* The settings in full, then the contract's members, then what else is known. */
 static void
-print_trial_members (DynoJson *json, const DynoTrial *trial, const char *text)
+print_trial_members (DynoJson *json, const DynoTrial *trial)
 {
-  dyno_json_uint (json, "number", trial->number);
   dyno_json_string (json, "stage", trial->stage);
   dyno_export_json_settings (json, &trial->settings);
   dyno_json_double (json, "samples_per_s", trial->samples_per_s);
+  dyno_json_double (json, "low", trial->low);
+  dyno_json_double (json, "high", trial->high);
+  dyno_json_double (json, "predicted", trial->predicted > 0 ? trial->predicted : (double) NAN);
   dyno_json_uint (json, "vram_bytes", trial->vram_bytes);
-  dyno_json_string (json, "outcome", dyno_trial_outcome_name (trial->outcome));
+  dyno_json_uint (json, "planned_bytes", trial->planned_bytes);
+  dyno_json_string (json, "outcome", dyno_trial_outcome_class (trial->outcome));
+  dyno_json_uint (json, "number", trial->number);
+  dyno_json_double (json, "train_samples_per_s", trial->train_samples_per_s);
+  dyno_json_double (json, "validation_s", trial->validation_s);
+  dyno_json_double (json, "epoch_end_s", trial->epoch_end_s);
   dyno_json_double (json, "step_ms", trial->step_ms);
   dyno_json_double (json, "wait_data_ms", trial->wait_data_ms);
+  dyno_json_double (json, "outside_cpu", trial->outside_cpu);
   dyno_json_uint (json, "steps", trial->steps);
-  dyno_json_string (json, "text", text);
+  dyno_json_string (json, "text", trial->text);
 }
 
-/* As it ran: a batch of 16 may have been too many. */
 static void
-print_baseline (DynoJson *json, const DynoTrial *baseline)
+print_ceiling_members (DynoJson *json, const DynoCeiling *ceiling)
 {
-  dyno_json_begin_object (json, "baseline");
-  dyno_json_string (json, "stage", baseline->stage);
-  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
-    dyno_export_json_setting (json, &baseline->settings, row);
-  dyno_json_string (json, "outcome", dyno_trial_outcome_name (baseline->outcome));
-  dyno_json_end_object (json);
+  dyno_json_string (json, "of", dyno_ceiling_name (ceiling->of));
+  dyno_export_json_settings (json, &ceiling->settings);
+  dyno_json_double (json, "samples_per_s", ceiling->samples_per_s);
+  dyno_json_double (json, "low", ceiling->low);
+  dyno_json_double (json, "high", ceiling->high);
+  dyno_json_string (json, "outcome", dyno_trial_outcome_class (ceiling->outcome));
+  dyno_json_double (json, "outside_cpu", ceiling->outside_cpu);
+  dyno_json_uint (json, "vram_bytes", ceiling->vram_bytes);
+  dyno_json_uint (json, "planned_bytes", ceiling->planned_bytes);
+  dyno_json_string (json, "text", ceiling->text);
+}
+
+/* NaN, which JSON writes as null: it did not work. */
+static double
+known_rate (const DynoTrial *trial)
+{
+  return trial->samples_per_s > 0 ? trial->samples_per_s : (double) NAN;
+}
+
+static void
+print_best_members (DynoJson *json, const DynoTuneResult *result)
+{
+  const DynoTrial *best = &result->best;
+
+  dyno_export_json_settings (json, &best->settings);
+  dyno_json_double (json, "samples_per_s", best->samples_per_s);
+  dyno_json_double (json, "low", best->low);
+  dyno_json_double (json, "high", best->high);
+  dyno_json_double (json, "baseline_samples_per_s", known_rate (&result->baseline));
+  dyno_json_double (json, "current_samples_per_s", known_rate (&result->today));
+  dyno_json_uint (json, "vram_bytes", best->vram_bytes);
+  dyno_json_bool (json, "proven", result->proven);
+  dyno_json_begin_array (json, "reasons");
+  for (guint i = 0; result->reasons[i]; i++)
+    dyno_json_string (json, NULL, result->reasons[i]);
+  dyno_json_end_array (json);
+  dyno_json_bool (json, "keep_current", result->keep_today);
+  dyno_json_double (json, "train_samples_per_s", best->train_samples_per_s);
+  dyno_json_double (json, "validation_s", best->validation_s);
+  dyno_json_double (json, "epoch_end_s", best->epoch_end_s);
+  dyno_json_double (json, "speedup", result->speedup);
+  dyno_json_double (json, "gain", result->gain);
+  dyno_json_uint (json, "margin_bytes", result->margin_bytes);
 }
 
 static void
@@ -64,26 +108,19 @@ print_json (const DynoTuneEvent *event)
   dyno_json_begin_object (&json, NULL);
   switch (event->type)
     {
+    case DYNO_TUNE_EVENT_CEILING:
+      dyno_json_string (&json, "event", "ceiling");
+      print_ceiling_members (&json, &event->ceiling);
+      break;
     case DYNO_TUNE_EVENT_TRIAL:
       dyno_json_string (&json, "event", "trial");
-      print_trial_members (&json, &event->trial, event->trial.text);
+      print_trial_members (&json, &event->trial);
       break;
     case DYNO_TUNE_EVENT_BEST:
       dyno_json_string (&json, "event", "best");
-      dyno_json_bool (&json, "proven", event->proven);
-      dyno_json_bool (&json, "keep_today", event->keep_today);
-      print_trial_members (&json, &event->trial, event->text);
-      print_baseline (&json, &event->baseline);
-      dyno_json_double (&json, "baseline_samples_per_s", event->baseline.samples_per_s);
-      dyno_json_double (&json, "speedup", event->speedup);
-      dyno_json_double (&json, "gain", event->gain);
+      print_best_members (&json, event->result);
       break;
     case DYNO_TUNE_EVENT_PROGRESS:
-      dyno_json_string (&json, "event", "progress");
-      dyno_json_string (&json, "text", event->text);
-      dyno_json_double (&json, "fraction", event->fraction);
-      break;
-    case DYNO_TUNE_EVENT_CEILING:
     case DYNO_TUNE_EVENT_ERROR:
     case DYNO_TUNE_EVENT_DONE:
     default:
@@ -97,52 +134,38 @@ print_json (const DynoTuneEvent *event)
 }
 
 static void
-print_trial (Search *search, const DynoTrial *trial)
+print_head (Search *search)
 {
-  g_autofree char *vram = dyno_amount_bytes (trial->vram_bytes, " ");
-
   if (!search->headed)
-    dyno_progress_say (&search->progress, "%3s  %-9s %6s  %-4s %7s  %10s  %8s  %8s  %9s  %s", "",
-                       "stage", "batch", "AMP", "workers", "samples/s", "step ms", "data ms",
-                       "VRAM", "outcome");
+    dyno_progress_say (&search->progress, "%3s  %-8s  %10s  %10s  %8s  %9s  %-9s  %s", "", "stage",
+                       "samples/s", "predicted", "data ms", "VRAM", "outcome", "settings");
   search->headed = TRUE;
-  dyno_progress_say (&search->progress,
-                     "%3u  %-9s %6" G_GINT64_FORMAT "  %-4s %7" G_GINT64_FORMAT
-                     "  %10.1f  %8.2f  %8.2f  %9s  %s%s%s",
-                     trial->number, trial->stage, trial->settings.batch_size,
-                     trial->settings.amp ? "on" : "off", trial->settings.workers,
-                     trial->samples_per_s, trial->step_ms, trial->wait_data_ms, vram,
-                     dyno_trial_outcome_name (trial->outcome), trial->text ? ": " : "",
-                     trial->text ? trial->text : "");
-}
-
-/* The settings that are searched, between what is known of each trial. */
-static GString *
-begin_csv (void)
-{
-  GString *csv = g_string_new ("number,stage");
-
-  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
-    g_string_append_printf (csv, ",%s", row->key);
-  return g_string_append (csv, ",samples_per_s,step_ms,wait_data_ms,vram_bytes,outcome\n");
 }
 
 static void
-record_trial (Search *search, const DynoTrial *trial)
+print_trial (Search *search, const DynoTrial *trial)
 {
-  g_autofree char *rate = dyno_double_to_text (trial->samples_per_s),
-                  *step = dyno_double_to_text (trial->step_ms);
-  g_autofree char *wait = dyno_double_to_text (trial->wait_data_ms);
+  g_autofree char *vram = dyno_amount_bytes (trial->vram_bytes, " "),
+                  *settings = dyno_trial_describe (&trial->settings);
 
-  g_string_append_printf (search->csv, "%u,%s", trial->number, trial->stage);
-  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
-    {
-      g_autofree char *value =
-          dyno_double_to_text (dyno_settings_get_number (&trial->settings, row->key));
-      g_string_append_printf (search->csv, ",%s", value);
-    }
-  g_string_append_printf (search->csv, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%s\n", rate, step, wait,
-                          trial->vram_bytes, dyno_trial_outcome_name (trial->outcome));
+  print_head (search);
+  dyno_progress_say (&search->progress, "%3u  %-8s  %10.1f  %10.1f  %8.2f  %9s  %-9s  %s%s%s",
+                     trial->number, trial->stage, trial->samples_per_s, trial->predicted,
+                     trial->wait_data_ms, vram, dyno_trial_outcome_class (trial->outcome), settings,
+                     trial->text ? ": " : "", trial->text ? trial->text : "");
+}
+
+static void
+print_ceiling (Search *search, const DynoCeiling *ceiling)
+{
+  g_autofree char *vram = dyno_amount_bytes (ceiling->vram_bytes, " "),
+                  *settings = dyno_trial_describe (&ceiling->settings);
+
+  print_head (search);
+  dyno_progress_say (&search->progress, "%3s  %-8s  %10.1f  %10s  %8s  %9s  %-9s  %s%s%s", "",
+                     dyno_ceiling_name (ceiling->of), ceiling->samples_per_s, "", "", vram,
+                     dyno_trial_outcome_class (ceiling->outcome), settings,
+                     ceiling->text ? ": " : "", ceiling->text ? ceiling->text : "");
 }
 
 static void
@@ -154,21 +177,23 @@ keep_error (Search *search, GError *error)
     g_error_free (error);
 }
 
-/* The choice as a settings file, and JSON beside it. */
+/* The best as a settings file, and JSON beside it. */
 static void
-write_files (Search *search, const DynoTrial *trial)
+write_files (Search *search, const DynoTuneResult *result)
 {
   g_autoptr (DynoJob) job = dyno_job_copy (search->cli_job->job);
-  DynoExportContext context = { job, search->cli_job->device.name, trial->samples_per_s,
-                                trial->vram_bytes };
+  DynoExportContext context = { .job = job,
+                                .device = search->cli_job->device.name,
+                                .samples_per_s = result->best.samples_per_s,
+                                .vram_bytes = result->best.vram_bytes };
   const char *const formats[] = { "keyfile", "json" };
   GError *error = NULL;
 
-  job->settings = trial->settings;
+  job->settings = result->best.settings;
   for (guint i = 0; i < G_N_ELEMENTS (formats) && !error; i++)
     {
       const DynoExporter *exporter = dyno_exporter_find (formats[i]);
-      g_autofree char *name = g_strconcat ("settings.", exporter->extension, NULL);
+      g_autofree char *name = g_strconcat ("best.", exporter->extension, NULL);
       g_autofree char *path = g_build_filename (search->out, name, NULL);
 
       dyno_export_file (exporter, &context, path, TRUE, &error);
@@ -178,57 +203,51 @@ write_files (Search *search, const DynoTrial *trial)
 }
 
 static void
-on_best (Search *search, const DynoTuneEvent *event)
+print_best (Search *search, const DynoTuneResult *result)
 {
-  const DynoTrial *best = &event->trial;
-  g_autofree char *settings = NULL, *base = NULL;
+  g_autofree char *settings = dyno_trial_describe (&result->best.settings);
 
-  search->found = TRUE;
-  if (search->out)
-    write_files (search, best);
-  if (search->options->json)
-    return;
-  settings = dyno_trial_describe (&best->settings);
-  base = dyno_trial_describe (&event->baseline.settings);
   dyno_progress_say (&search->progress, "%s", "");
-  dyno_progress_say (&search->progress, "%s: %s: %.1f samples/s",
-                     event->keep_today ? "best, as today's settings are"
-                     : event->proven   ? "best, proven"
-                                       : "best so far, not proven",
-                     settings, best->samples_per_s);
-  if (event->baseline.outcome == DYNO_TRIAL_OK)
-    dyno_progress_say (&search->progress, "base line (%s): %.1f samples/s; %.2fx", base,
-                       event->baseline.samples_per_s, event->speedup);
-  else
-    dyno_progress_say (&search->progress, "base line (%s): %s", base,
-                       dyno_trial_outcome_name (event->baseline.outcome));
-  if (event->text)
-    dyno_progress_say (&search->progress, "%s", event->text);
+  dyno_progress_say (&search->progress, "%s: %s: %.1f samples/s (%.1f to %.1f)",
+                     !result->proven      ? "best so far, not proven"
+                     : result->keep_today ? "best, proven: your present settings"
+                                          : "best, proven",
+                     settings, result->best.samples_per_s, result->best.low, result->best.high);
+  for (guint i = 0; result->reasons[i]; i++)
+    dyno_progress_say (&search->progress, "%s", result->reasons[i]);
 }
 
 static void
 on_event (Search *search, const DynoTuneEvent *event)
 {
-  if (search->options->json)
+  gboolean json = search->options->json;
+
+  if (json)
     print_json (event);
   switch (event->type)
     {
+    case DYNO_TUNE_EVENT_CEILING:
+      if (!json)
+        print_ceiling (search, &event->ceiling);
+      break;
     case DYNO_TUNE_EVENT_TRIAL:
-      record_trial (search, &event->trial);
-      if (!search->options->json)
+      if (!json)
         print_trial (search, &event->trial);
       break;
     case DYNO_TUNE_EVENT_BEST:
-      on_best (search, event);
+      search->found = TRUE;
+      if (search->out)
+        write_files (search, event->result);
+      if (!json)
+        print_best (search, event->result);
       break;
     case DYNO_TUNE_EVENT_ERROR:
       keep_error (search, g_error_copy (event->error));
       break;
     case DYNO_TUNE_EVENT_PROGRESS:
-      if (!search->options->json && event->text)
+      if (!json && event->text)
         dyno_progress_show (&search->progress, event->text, event->fraction, "");
       break;
-    case DYNO_TUNE_EVENT_CEILING:
     case DYNO_TUNE_EVENT_DONE:
     default:
       break;
@@ -249,7 +268,7 @@ follow (Search *search)
           stopping = TRUE;
           dyno_progress_clear (&search->progress);
           dyno_error_line (
-              "%s: ending the trial; what was measured is kept; once more ends at once",
+              "%s: ending the measurement; what was measured is kept; once more ends at once",
               search->command);
           dyno_tune_stop (search->tune);
         }
@@ -263,29 +282,24 @@ follow (Search *search)
 }
 
 static int
-tune (Search *search, double minutes)
+tune (Search *search, double minutes, const char *resume)
 {
   g_autoptr (DynoTune) one = dyno_tune_new (search->cli_job->job, minutes);
+  g_autoptr (GError) error = NULL;
   int code = DYNO_EXIT_OK;
 
+  if (resume && !dyno_tune_resume (one, resume, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), search->options->json);
   search->tune = one;
-  search->csv = begin_csv ();
   dyno_progress_init (&search->progress, NULL, search->quiet || search->options->json);
   dyno_tune_set_dataset (one, search->cli_job->dataset);
+  if (search->out)
+    dyno_tune_set_folder (one, search->out);
   dyno_tune_start (one);
   follow (search);
-  if (search->out)
-    {
-      g_autofree char *path = g_build_filename (search->out, "trials.csv", NULL);
-      GError *error = NULL;
-
-      if (!dyno_file_write_atomic (path, search->csv->str, search->csv->len, &error))
-        keep_error (search, error);
-      else if (!search->options->json && !search->quiet)
-        dyno_out_line ("in %s: %strials.csv", search->out,
-                       search->found ? "settings.ini, settings.json, " : "");
-    }
-  g_string_free (search->csv, TRUE);
+  if (search->out && !search->error && !search->options->json && !search->quiet)
+    dyno_out_line ("in %s: %strials.csv", search->out,
+                   search->found ? "best.ini, best.json, " : "");
   if (dyno_signals_get ())
     code = dyno_signals_exit_code (dyno_signals_get ());
   if (search->error)
@@ -306,7 +320,7 @@ tune (Search *search, double minutes)
 static int
 prepare_folder (const char *command, const char *folder, gboolean force)
 {
-  static const char *const files[] = { "settings.ini", "settings.json", "trials.csv" };
+  static const char *const files[] = { "best.ini", "best.json", "report.html", "trials.csv" };
   g_autofree char *shown = g_filename_display_name (folder);
   g_autoptr (GError) error = NULL;
   int problem;
@@ -330,6 +344,18 @@ prepare_folder (const char *command, const char *folder, gboolean force)
       dyno_error_line ("%s: %s", command, error->message);
       return DYNO_EXIT_USAGE;
     }
+  for (guint i = 0; !force && i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, files[i], NULL);
+
+      if (!g_file_test (path, G_FILE_TEST_EXISTS))
+        continue;
+      dyno_error_line (
+          "%s: “%s” holds an earlier search (%s); choose another folder, go on with it "
+          "by --resume, or write over it by --force",
+          command, shown, files[i]);
+      return DYNO_EXIT_USAGE;
+    }
   for (guint i = 0; i < G_N_ELEMENTS (files); i++)
     {
       g_autofree char *path = g_build_filename (folder, files[i], NULL);
@@ -349,7 +375,7 @@ dyno_verb_tune (int argc, char **argv)
   g_auto (DynoJobOptions) options = { 0 };
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
-  g_autofree char *out = NULL;
+  g_autofree char *out = NULL, *resume = NULL;
   gboolean quiet = FALSE, force = FALSE;
   double minutes = 3;
   int code;
@@ -358,7 +384,9 @@ dyno_verb_tune (int argc, char **argv)
     { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search in all (default: 3)",
       "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out,
-      "Folder for settings.ini, settings.json and trials.csv", "DIR" },
+      "Folder for best.ini, best.json, report.html and trials.csv", "DIR" },
+    { "resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
+      "Go on from the trials.csv of an earlier search, in its folder or in --out", "DIR" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &force, "Write over an earlier run in --out", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Only errors and warnings", NULL },
     { NULL },
@@ -366,12 +394,14 @@ dyno_verb_tune (int argc, char **argv)
 
   dyno_job_options_init (&options);
   entries = dyno_job_options_entries (&options, own);
-  if (!dyno_cli_parse (argc, argv, "--data DATA --model MODEL",
-                       "Finds the settings that train fastest within the memory.", entries,
-                       "Runs real training steps; every trial is listed, and the best is run once "
-                       "more before it is called best.\n"
-                       "Train with what it found: dynoctl train --settings DIR/settings.ini",
-                       NULL, 0, &code))
+  if (!dyno_cli_parse (
+          argc, argv, "--data DATA --model MODEL",
+          "Finds the settings that train fastest within the memory.", entries,
+          "Measures data pipeline and GPU apart, then both together with real training; "
+          "the best is run again, in turn with the base line and your settings, "
+          "before it is called best.\n"
+          "Train with what it found: dynoctl train --settings DIR/best.ini",
+          NULL, 0, &code))
     return code;
   if (!(minutes > 0) || minutes > 10000)
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
@@ -380,9 +410,11 @@ dyno_verb_tune (int argc, char **argv)
   options.quiet = quiet;
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
+  if (resume && !out)
+    out = g_strdup (resume);
   if (out)
     {
-      code = prepare_folder (argv[0], out, force);
+      code = prepare_folder (argv[0], out, force || resume);
       if (code != DYNO_EXIT_OK)
         return code;
     }
@@ -391,5 +423,5 @@ dyno_verb_tune (int argc, char **argv)
   search = (Search){
     .command = argv[0], .options = &options, .cli_job = &cli_job, .out = out, .quiet = quiet
   };
-  return tune (&search, minutes);
+  return tune (&search, minutes, resume);
 }

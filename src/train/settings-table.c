@@ -35,7 +35,8 @@ static const DynoSettingInfo table[] = {
     .tunable = { DYNO_TUNABLE_DOUBLED, 8, 4096, .baseline = 16 }, .title = N_ ("Batch size"),
     .help = N_ ("Samples that go through the network at once; larger ones need more memory.") },
   { NUMBER (INT, accumulate, "accumulate", "1", 1, 1024), GROUP (TRAINING), .common = TRUE,
-    .same_on_resume = TRUE, .title = N_ ("Accumulation"),
+    .same_on_resume = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 1, 16, .baseline = 1 },
+    .title = N_ ("Accumulation"),
     .help = N_ ("Batches whose gradients are added up before each update: a larger batch without "
                 "more memory.") },
   { FLAG (amp, "amp", "true"), GROUP (TRAINING), .common = TRUE, .by_preset = TRUE,
@@ -49,12 +50,13 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Workers"),
     .help = N_ ("Threads that decode samples; with 0 the training thread decodes itself.") },
   { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), LIVE (LOADER), .common = TRUE,
-    .by_preset = TRUE, .title = N_ ("Prefetch"),
-    .help = N_ ("Batches that the workers prepare ahead of the step.") },
+    .by_preset = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 },
+    .title = N_ ("Prefetch"), .help = N_ ("Batches that the workers prepare ahead of the step.") },
   { FLAG (pinned, "pinned", "true"), GROUP (PIPELINE), .common = TRUE, .by_preset = TRUE,
     .title = N_ ("Pinned memory"),
     .help = N_ ("Decodes into page-locked memory that the device copies from by itself.") },
-  { FLAG (cache, "cache", "false"), GROUP (PIPELINE), .common = TRUE, .title = N_ ("Cache samples"),
+  { FLAG (cache, "cache", "false"), GROUP (PIPELINE), .common = TRUE,
+    .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Cache samples"),
     .help =
         N_ ("Keeps decoded samples in main memory, as many as fit into half of what is free.") },
   { FLAG (persistent_workers, "persistent_workers", "true"), GROUP (PIPELINE), .by_preset = TRUE,
@@ -132,7 +134,7 @@ static const DynoSettingInfo table[] = {
     .help = N_ (
         "Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.") },
   { FLAG (checkpointing, "checkpointing", "false"), GROUP (DEVICE),
-    .title = N_ ("Activation checkpointing"),
+    .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Activation checkpointing"),
     .help = N_ ("Computes cheap activations a second time instead of keeping them: less memory, a "
                 "little slower.") },
   { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (DEVICE), .title = N_ ("Shrink to memory"),

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner, first form: real training steps for candidate settings under the budget; every trial
- * is kept; the best is proven: run once more, for longer, as are the base line (batch 16 where it
- * fits, 0 workers, fp32) and today's settings, which it is compared with.
- *
- * A thread of its own; events as with DynoSession.  Threads: all functions from any thread, _free
- * not from its own. */
+/* The tuner: a search (search.h) on this machine, in a thread of its own, with events as with
+ * DynoSession.  Threads: all functions from any thread, _free not from its own. */
 #pragma once
+#include "meter.h"
 #include "preset.h"
-#include "trial.h"
+#include "tuneresult.h"
 
 G_BEGIN_DECLS
 
@@ -16,22 +13,22 @@ typedef enum {
   DYNO_TUNE_EVENT_CEILING,
   DYNO_TUNE_EVENT_TRIAL,
   DYNO_TUNE_EVENT_BEST,
-  DYNO_TUNE_EVENT_ERROR,
+  DYNO_TUNE_EVENT_ERROR, /* also what kept trials from being written: the search goes on */
   DYNO_TUNE_EVENT_DONE
 } DynoTuneEventType;
 
 typedef struct {
   DynoTuneEventType type;
   DynoCeiling ceiling; /* CEILING */
-  /* TRIAL; PROGRESS: stage and settings; BEST: the choice, its proof where proven */
+  /* TRIAL; PROGRESS: stage and settings; BEST: the choice */
   DynoTrial trial;
+  DynoTrial baseline;     /* BEST; settings as it ran */
   DynoTuneResult *result; /* BEST: all that is known */
-  DynoTrial baseline;     /* BEST: its proof where there is one; settings as it ran */
   double speedup;         /* BEST: rate over the base line's; NaN: that one did not work */
-  double gain;            /* BEST: rate over that of today's settings (the job's); NaN: not known */
+  double gain; /* BEST: rate over that of the present settings (the job's); NaN: not known */
   /* BEST: the choice passed its proof; else the search was stopped, or out of time, before */
   gboolean proven;
-  /* BEST: nothing is 3 % faster than today's settings, and the choice is they */
+  /* BEST: nothing is 3 % faster than the present settings, and the choice is they */
   gboolean keep_today;
   char *text;      /* PROGRESS: what runs now; BEST: why, in words */
   double fraction; /* PROGRESS: of the whole, 0..1 */
@@ -43,18 +40,26 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneEvent, dyno_tune_event_free)
 
 typedef struct _DynoTune DynoTune;
 
-/* job->settings is where the search starts and says what is not searched.  minutes: all that it
- * takes, to a step's and a tenth's precision; 0: 3. */
+/* job->settings are the present settings: they are compared with, and say what is not searched.
+ * minutes: all that it takes, to a tenth; 0: 3. */
 DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
+/* For tests: measures with the meter, which it takes. */
+DynoTune *dyno_tune_new_with_meter (const DynoJob *job, double minutes, DynoMeter *meter);
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
+/* Every measurement is written to folder/trials.csv as it ends. */
+void dyno_tune_set_folder (DynoTune *tune, const char *folder);
+/* Before the start: goes on from folder/trials.csv.  Errors: those of trialsfile.h. */
+gboolean dyno_tune_resume (DynoTune *tune, const char *folder, GError **error);
 void dyno_tune_start (DynoTune *tune);
+/* The measurement that runs is ended first; the time until it goes on does not count. */
+void dyno_tune_pause (DynoTune *tune, gboolean paused);
 void dyno_tune_stop (DynoTune *tune); /* what was measured stays; a BEST of it still comes */
 void dyno_tune_free (DynoTune *tune);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTune, dyno_tune_free)
 DynoTuneEvent *dyno_tune_try_pop (DynoTune *tune);
 DynoTuneEvent *dyno_tune_pop (DynoTune *tune, gint64 timeout_us);
 
-/* What is known by now: a snapshot, the caller's reference.  NULL before the start. */
+/* What is known by now: a snapshot, the caller's reference.  Complete once BEST has come. */
 DynoTuneResult *dyno_tune_get_result (DynoTune *tune);
 
 G_END_DECLS

@@ -110,6 +110,7 @@ dyno_tune_result_new (const DynoJob *job)
   result->ceilings = g_ptr_array_new_with_free_func (ceiling_free);
   result->trials = g_ptr_array_new_with_free_func (trial_free);
   result->speedup = result->gain = result->outside_cpu = (double) NAN;
+  result->loader_ceiling = result->gpu_ceiling = (double) NAN;
   result->best.stage = result->baseline.stage = result->today.stage = result->fastest.stage = "";
   return result;
 }

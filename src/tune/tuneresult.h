@@ -125,8 +125,9 @@ typedef struct {
   guint64 margin_bytes; /* of memory that the best leaves of the limit */
   DynoTuneGain *gains;  /* what each setting brought */
   guint n_gains;
-  double lr;       /* for the best's batch */
-  char *lr_advice; /* NULL: the batch is the same */
+  double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
+  double lr;                          /* for the best's batch */
+  char *lr_advice;                    /* NULL: the batch is the same */
   DynoPresetVerdict preset_verdict;
   char *preset_text;  /* NULL: unknown */
   char *amp_text;     /* NULL: not compared */

@@ -1,134 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates are compared like with like: proofs with proofs where there are any, since a short trial
- * may have been lucky. */
+/* Rates are compared like with like: the caller gives proofs alone, or trials alone. */
+#include "verdict.h"
+#include "amount.h"
 #include "intl.h"
 #include "space.h"
-#include "verdict.h"
 #include <math.h>
 #include <string.h>
 
-#define MOST_CANDIDATES 3 /* that may fail their proof before the search gives up */
-
-static gboolean
-is_proof (const DynoTrial *trial)
-{
-  return strcmp (trial->stage, "proof") == 0;
-}
-
-/* The proof of these settings, whether it worked or not; NULL: none ran. */
-static const DynoTrial *
-find_proof (const GPtrArray *trials, const DynoSettings *settings)
-{
-  for (guint i = 0; i < trials->len; i++)
-    {
-      const DynoTrial *t = trials->pdata[i];
-      if (is_proof (t) && dyno_settings_equal (&t->settings, settings))
-        return t;
-    }
-  return NULL;
-}
-
 /* TRUE when a is to be preferred at nearly the same rate. */
 static gboolean
-is_smaller (const DynoTrial *a, const DynoTrial *b)
+is_smaller (const DynoVerdictEntry *a, const DynoVerdictEntry *b)
 {
-  int order = dyno_space_compare (&a->settings, &b->settings);
+  int order = dyno_space_compare (a->settings, b->settings);
 
-  return order < 0 || (order == 0 && a->samples_per_s > b->samples_per_s);
-}
-
-typedef gboolean (*Counts) (const GPtrArray *trials, const DynoTrial *trial);
-
-static const DynoTrial *
-choose_among (const GPtrArray *trials, Counts counts)
-{
-  const DynoTrial *choice = NULL;
-  double fastest = 0.0;
-
-  for (guint i = 0; i < trials->len; i++)
-    if (counts (trials, trials->pdata[i]))
-      fastest = MAX (fastest, ((const DynoTrial *) trials->pdata[i])->samples_per_s);
-  for (guint i = 0; i < trials->len; i++)
-    {
-      const DynoTrial *t = trials->pdata[i];
-      if (counts (trials, t) && t->samples_per_s * DYNO_VERDICT_PAYS >= fastest
-          && (!choice || is_smaller (t, choice)))
-        choice = t;
-    }
-  return choice;
-}
-
-static gboolean
-worked (const GPtrArray *trials, const DynoTrial *trial)
-{
-  return trial->outcome == DYNO_TRIAL_OK;
-}
-
-static gboolean
-worked_and_is_unproven (const GPtrArray *trials, const DynoTrial *trial)
-{
-  return trial->outcome == DYNO_TRIAL_OK && !find_proof (trials, &trial->settings);
-}
-
-static gboolean
-is_good_proof (const GPtrArray *trials, const DynoTrial *trial)
-{
-  return trial->outcome == DYNO_TRIAL_OK && is_proof (trial);
-}
-
-const DynoTrial *
-dyno_verdict_choose (const GPtrArray *trials)
-{
-  return choose_among (trials, worked);
-}
-
-const DynoTrial *
-dyno_verdict_next_proof (const GPtrArray *trials, const DynoTrial *baseline, const DynoTrial *today)
-{
-  const DynoTrial *compared[] = { baseline, today };
-  guint failed = 0;
-
-  for (guint i = 0; i < trials->len; i++)
-    {
-      const DynoTrial *t = trials->pdata[i];
-      failed += is_proof (t) && t->outcome != DYNO_TRIAL_OK;
-    }
-  if (!choose_among (trials, is_good_proof))
-    return failed < MOST_CANDIDATES ? choose_among (trials, worked_and_is_unproven) : NULL;
-  for (guint i = 0; i < G_N_ELEMENTS (compared); i++)
-    if (compared[i] && worked_and_is_unproven (trials, compared[i]))
-      return compared[i];
-  return NULL;
-}
-
-/* What is known best of the settings of a trial: its proof if it worked. */
-static const DynoTrial *
-figure_of (const GPtrArray *trials, const DynoTrial *trial)
-{
-  const DynoTrial *proof = trial ? find_proof (trials, &trial->settings) : NULL;
-
-  return proof && proof->outcome == DYNO_TRIAL_OK ? proof : trial;
+  return order < 0 || (order == 0 && a->rate.median > b->rate.median);
 }
 
 void
-dyno_verdict_judge (const GPtrArray *trials, const DynoTrial *baseline, const DynoTrial *today,
-                    DynoVerdict *verdict)
+dyno_verdict_choose (const DynoVerdictEntry *entries, guint n, int baseline, int today,
+                     double expected, DynoVerdict *verdict)
 {
-  const DynoTrial *best = choose_among (trials, is_good_proof);
-  DynoVerdict v = { .baseline = figure_of (trials, baseline), .today = figure_of (trials, today) };
+  int best = -1, fastest = -1;
+  double needed = 0;
 
-  v.proven = best != NULL;
-  v.best = best ? best : choose_among (trials, worked_and_is_unproven);
-  if (v.today && v.today->outcome != DYNO_TRIAL_OK)
-    v.today = NULL;
-  if (v.best && v.today && is_proof (v.today) == v.proven
-      && v.best->samples_per_s < v.today->samples_per_s * DYNO_VERDICT_PAYS)
+  for (int i = 0; i < (int) n; i++)
+    if (fastest < 0 || entries[i].rate.median > entries[fastest].rate.median)
+      fastest = i;
+  if (fastest >= 0)
+    needed = CLAMP (expected, entries[fastest].rate.median,
+                    entries[fastest].rate.median * DYNO_VERDICT_PAYS);
+  for (int i = 0; i < (int) n; i++)
     {
-      v.best = v.today;
-      v.keep_today = TRUE;
+      const DynoEstimate *e = &entries[i].rate;
+
+      if (i != fastest && e->low * DYNO_VERDICT_PAYS < needed)
+        continue;
+      if (best < 0 || is_smaller (&entries[i], &entries[best]))
+        best = i;
     }
-  *verdict = v;
+  *verdict = (DynoVerdict){ best, fastest, FALSE };
+  if (best >= 0 && baseline >= 0 && entries[best].rate.median < entries[baseline].rate.median)
+    verdict->best = fastest;
+  if (best >= 0 && today >= 0
+      && entries[fastest].rate.median < entries[today].rate.median * DYNO_VERDICT_PAYS)
+    {
+      verdict->best = today;
+      verdict->keep_today = TRUE;
+    }
+  else if (best >= 0 && today >= 0
+           && entries[verdict->best].rate.median < entries[today].rate.median * DYNO_VERDICT_PAYS)
+    verdict->best = fastest;
 }
+
+double
+dyno_verdict_learning_rate (const DynoSettings *from, const DynoSettings *to)
+{
+  double larger =
+      (double) (to->batch_size * to->accumulate) / (double) (from->batch_size * from->accumulate);
+
+  return from->lr * sqrt (larger);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
 
 /* The names of outcomes are for files and programs; these are for a sentence. */
 static const char *
@@ -140,62 +73,139 @@ outcome_in_words (DynoTrialOutcome outcome)
   return (guint) outcome < G_N_ELEMENTS (words) ? _ (words[outcome]) : "";
 }
 
-static void
-explain_gain (GString *text, const DynoVerdict *v)
+static void G_GNUC_PRINTF (2, 3) say (GPtrArray *reasons, const char *format, ...)
 {
-  g_autofree char *base = dyno_trial_describe (&v->baseline->settings);
+  va_list arguments;
 
-  if (!v->proven)
-    g_string_append (text,
-                     _ ("Not proven: the search ended before the longer run that proves it. "));
-  if (v->keep_today)
-    g_string_append (
-        text,
-        _ ("Today's settings are already as fast: nothing that was tried beats them by 3 %. "));
-  if (dyno_settings_equal (&v->baseline->settings, &v->best->settings))
-    {
-      if (!v->keep_today)
-        g_string_append_printf (text, _ ("The base line (%s) is the fastest that was found. "),
-                                base);
-    }
-  else if (v->baseline->outcome == DYNO_TRIAL_OK)
-    g_string_append_printf (text, _ ("%.2f times the base line (%s). "),
-                            v->best->samples_per_s / v->baseline->samples_per_s, base);
-  else
-    g_string_append_printf (text, _ ("The base line (%s) did not work: %s. "), base,
-                            outcome_in_words (v->baseline->outcome));
-  if (v->today && !v->keep_today
-      && !dyno_settings_equal (&v->today->settings, &v->baseline->settings))
-    g_string_append_printf (text, _ ("%.2f times today's settings. "),
-                            v->best->samples_per_s / v->today->samples_per_s);
+  va_start (arguments, format);
+  g_ptr_array_add (reasons, g_strchomp (g_strdup_vprintf (format, arguments)));
+  va_end (arguments);
 }
 
-char *
-dyno_verdict_explain (const DynoVerdict *v, const GPtrArray *trials)
+static void
+explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *base = dyno_trial_describe (&r->baseline.settings);
+
+  if (!r->proven)
+    say (reasons, _ ("Not proven: the search ended before the longer runs that prove it."));
+  if (r->keep_today && r->proven)
+    say (reasons,
+         _ ("Your settings are already as fast: nothing that was tried beats them by 3 %%."));
+  if (dyno_space_same (&r->baseline.settings, &r->best.settings))
+    {
+      if (!r->keep_today)
+        say (reasons, _ ("The base line (%s) is the fastest that was found. "), base);
+    }
+  else if (isfinite (r->speedup))
+    say (reasons, _ ("%.2f times the base line (%s): %.4g samples/s after %.4g."), r->speedup, base,
+         r->best.samples_per_s, r->baseline.samples_per_s);
+  else
+    say (reasons, _ ("The base line (%s) did not work: %s. "), base,
+         outcome_in_words (r->baseline.outcome));
+  if (!r->keep_today && isfinite (r->gain)
+      && !dyno_space_same (&r->job->settings, &r->baseline.settings))
+    say (reasons, _ ("%.2f times the present settings."), r->gain);
+}
+
+static void
+explain_each (GPtrArray *reasons, const DynoTuneResult *r)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  const DynoTrial *best = v->best;
-  gboolean larger = FALSE;
 
-  explain_gain (text, v);
-  for (guint i = 0; i < trials->len; i++)
+  for (guint i = 0; i < r->n_gains; i++)
     {
-      const DynoTrial *t = trials->pdata[i];
-      larger |= t->outcome == DYNO_TRIAL_OK && strcmp (t->stage, "batch") == 0
-                && t->settings.batch_size > best->settings.batch_size;
+      const DynoTuneGain *gain = &r->gains[i];
+      const DynoSettingInfo *info = dyno_setting_find (gain->key);
+
+      g_string_append_printf (text, _ ("%s%s %s to %s: %.2f times"), i > 0 ? "; " : "",
+                              info ? _ (info->title) : gain->key, gain->from, gain->to,
+                              gain->factor);
     }
-  if (larger)
-    g_string_append_printf (text, _ ("A batch above %d only adds memory. "),
-                            (int) best->settings.batch_size);
+  if (text->len > 0)
+    say (reasons, _ ("What each setting brought: %s."), text->str);
+}
+
+static void
+explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  double loader = r->loader_ceiling, gpu = r->gpu_ceiling;
+  const DynoTrial *best = &r->best;
+
+  if (isfinite (loader) && isfinite (gpu) && loader < gpu)
+    say (reasons,
+         _ ("The data pipeline is the limit: alone it delivers %.4g samples/s, the GPU could take "
+            "%.4g."),
+         loader, gpu);
+  else if (isfinite (loader) && isfinite (gpu))
+    say (reasons,
+         _ ("The GPU is the limit: alone it trains %.4g samples/s, the data pipeline could deliver "
+            "%.4g."),
+         gpu, loader);
   if (best->wait_data_ms > 0.1 * best->step_ms)
-    g_string_append_printf (text,
-                            _ ("Each step waits %.0f %% of its time for data: more workers, or the "
-                               "cache, would help. "),
-                            100.0 * best->wait_data_ms / best->step_ms);
-  if (!v->keep_today && best->settings.batch_size != v->baseline->settings.batch_size)
-    g_string_append_printf (
-        text, _ ("If the learning rate was found with batch %d, start from %.3g times it."),
-        (int) v->baseline->settings.batch_size,
-        (double) best->settings.batch_size / (double) v->baseline->settings.batch_size);
-  return g_strchomp (g_string_free (g_steal_pointer (&text), FALSE));
+    say (reasons, _ ("Each step waits %.0f %% of its time for data."),
+         100 * best->wait_data_ms / best->step_ms);
+}
+
+static void
+explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  const DynoTrial *best = &r->best, *fastest = &r->fastest;
+
+  if (r->curve.text)
+    say (reasons, _ ("A larger batch: %s."), r->curve.text);
+  if (!r->keep_today && fastest->samples_per_s > best->samples_per_s
+      && fastest->settings.batch_size > best->settings.batch_size)
+    {
+      g_autofree char *settings = dyno_trial_describe (&fastest->settings);
+
+      say (reasons,
+           _ ("The fastest is %s: %.4g samples/s, %.1f %% more; the advised is the "
+              "smallest batch within 3 %% of it."),
+           settings, fastest->samples_per_s,
+           100 * (fastest->samples_per_s / best->samples_per_s - 1));
+    }
+  if (r->lr_advice)
+    say (reasons, "%s", r->lr_advice);
+}
+
+static void
+explain_run (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  const DynoTrial *best = &r->best;
+
+  if (best->validation_s + best->epoch_end_s > 0)
+    say (reasons,
+         _ ("The rate is that of a whole run: of each epoch validation takes %.3g s and its end "
+            "%.3g s; training alone runs at %.4g samples/s."),
+         best->validation_s, best->epoch_end_s, best->train_samples_per_s);
+  if (r->margin_bytes > 0)
+    {
+      g_autofree char *margin = dyno_amount_bytes (r->margin_bytes, " ");
+
+      say (reasons, _ ("It leaves %s of the memory that it may take."), margin);
+    }
+}
+
+char **
+dyno_verdict_explain (const DynoTuneResult *r)
+{
+  GPtrArray *reasons = g_ptr_array_new ();
+
+  explain_gain (reasons, r);
+  explain_each (reasons, r);
+  explain_limit (reasons, r);
+  explain_batch (reasons, r);
+  explain_run (reasons, r);
+  if (r->amp_text)
+    say (reasons, "%s", r->amp_text);
+  if (r->preset_text)
+    say (reasons, "%s", r->preset_text);
+  if (r->outside_cpu > 0.1)
+    say (reasons,
+         _ ("Other programs took up to %.0f %% of the processor meanwhile: on an idle machine the "
+            "rates, and the best number of workers, may be others."),
+         100 * r->outside_cpu);
+  g_ptr_array_add (reasons, NULL);
+  return (char **) g_ptr_array_free (reasons, FALSE);
 }

@@ -125,7 +125,7 @@ class Faults(Case):
 
     def test_a_search_tries_its_files_first(self):
         """A file that cannot be written, or a full disk (no file may grow): not a trial runs."""
-        for name in ('settings.ini', 'settings.json', 'trials.csv'):
+        for name in ('best.ini', 'best.json', 'report.html', 'trials.csv'):
             os.makedirs(self.path(f'{name}.d/{name}'))
             code, words = self.end(self.start('tune', '--data', TINY, '--model', 'mlp', '--minutes', '9', '--force', '--out', f'{name}.d'))
             self.assertEqual(code, 7, words)

@@ -235,34 +235,66 @@ class Signals(Case):
 
 
 class Tune(Case):
-    def test_trials_best_and_files(self):
-        lines = self.lines('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--minutes', '0.5', '--json',
-                           '--out', self.path('tuned'))
-        trials = self.events(lines, 'trial')
+    def tune(self, *arguments, expect=0):
+        return self.lines('tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--json', *arguments, expect=expect)
+
+    def test_events_and_files(self):
+        lines = self.tune('--minutes', '0.5', '--out', self.path('tuned'))
+        trials, ceilings = self.events(lines, 'trial'), self.events(lines, 'ceiling')
         best, = self.events(lines, 'best')
+        self.assertEqual({line['event'] for line in lines} - {'trial', 'ceiling', 'best'}, set())
+        self.assertEqual(lines[-1], best)
         self.assertEqual([t['number'] for t in trials], list(range(1, len(trials) + 1)))
-        self.assertEqual(trials[0]['stage'], 'baseline')
-        self.assertEqual((trials[0]['settings']['batch_size'], trials[0]['settings']['workers'], trials[0]['settings']['amp']),
-                         (16, 0, False))
-        self.assertGreater(best['samples_per_s'], 0)
-        proofs = [t for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
-        self.assertEqual(best['proven'], bool(proofs))
-        if proofs:
-            self.assertIn(best['number'], [t['number'] for t in proofs])
-        else:
-            self.assertIn('Not proven', best['text'])
-        self.assertEqual((best['baseline']['batch_size'], best['baseline']['workers'], best['baseline']['amp']), (16, 0, False))
-        plan, = self.lines('plan', '--settings', self.path('tuned/settings.ini'), '--json')
+        self.assertEqual(trials[0]['stage'], 'today')
+        for trial in trials:
+            self.assertIn(trial['outcome'], ('ok', 'oom', 'failed', 'dropped'))
+            self.assertIn('seed', trial['settings'])
+            if trial['outcome'] == 'ok':
+                self.assertTrue(0 < trial['low'] <= trial['samples_per_s'] <= trial['high'])
+                self.assertGreater(trial['vram_bytes'], 0)
+                self.assertGreater(trial['planned_bytes'], 0)
+        for ceiling in ceilings:
+            self.assertIn(ceiling['of'], ('loader', 'gpu'))
+            self.assertIn('batch_size', ceiling['settings'])
+        base = [t for t in trials if t['stage'] == 'baseline']
+        self.assertEqual([(t['settings']['batch_size'], t['settings']['workers'], t['settings']['amp']) for t in base][:1],
+                         [(16, 0, False)] if base else [])
+        self.assertTrue(best['low'] <= best['samples_per_s'] <= best['high'])
+        self.assertGreater(best['current_samples_per_s'], 0)
+        self.assertTrue(best['reasons'])
+        proofs = [t['settings'] for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
+        same = [s for s in proofs if {**s, 'lr': 0} == {**best['settings'], 'lr': 0}]
+        self.assertEqual(best['proven'], len(same) >= 2)
+        self.assertEqual('Not proven' in ' '.join(best['reasons']), not best['proven'])
+        plan, = self.lines('plan', '--settings', self.path('tuned/best.ini'), '--json')
         self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
-        with open(self.path('tuned/settings.json')) as file:
+        with open(self.path('tuned/best.json')) as file:
             self.assertEqual(json.load(file)['settings'], best['settings'])
+        with open(self.path('tuned/trials.csv'), newline='') as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), len(trials) + len(ceilings))
+        self.assertEqual([r['number'] for r in rows if r['stage'] not in ('loader', 'gpu')], [str(t['number']) for t in trials])
+        self.assertEqual(rows[0]['batch_size'], str(trials[0]['settings']['batch_size']))
+
+    def test_resumes_and_does_not_write_over(self):
+        where = self.path('tuned')
+        first = self.events(self.tune('--minutes', '0.15', '--out', where), 'trial')
+        self.assertIn('--resume', self.run_it('tune', '--data', TINY, '--model', 'mlp', '--out', where, expect=2).stderr.decode())
+        again = self.events(self.tune('--minutes', '0.15', '--resume', where), 'trial')
+        self.assertEqual([t['stage'] for t in again if t['stage'] in ('today', 'baseline')],
+                         ['baseline'] if 'baseline' not in [t['stage'] for t in first] and 'baseline' in [t['stage'] for t in again]
+                         else [])
+        with open(self.path('tuned/trials.csv'), newline='') as file:
+            numbers = [int(r['number']) for r in csv.DictReader(file) if r['stage'] not in ('loader', 'gpu')]
+        self.assertEqual(numbers, list(range(1, len(first) + len(again) + 1)))
+        self.assertIn('model', self.run_it('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--resume', where,
+                                           expect=2).stderr.decode())
 
     def test_a_budget_that_nothing_fits_is_exit_6(self):
-        lines = self.lines('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--set', 'vram_budget=2000',
-                           '--json', '--out', self.path('tuned'), expect=6)
-        self.assertEqual({t['outcome'] for t in self.events(lines, 'trial')}, {'does-not-fit'})
+        lines = self.tune('--set', 'vram_budget=2000', '--out', self.path('tuned'), expect=6)
+        self.assertEqual({t['outcome'] for t in self.events(lines, 'trial')}, {'oom'})
         self.assertEqual(self.events(lines, 'error')[0]['code'], 6)
-        self.assertFalse(os.path.exists(self.path('tuned/settings.ini')))
+        self.assertFalse(os.path.exists(self.path('tuned/best.ini')))
 
     def test_minutes_are_above_0(self):
         for bad in ('0', '-1', 'nan', '1e99'):

@@ -70,11 +70,20 @@ test_baseline (void)
   settings.amp = TRUE;
   settings.workers = 3;
   settings.lr = 7;
+  settings.cache = settings.checkpointing = TRUE;
+  settings.accumulate = 4;
+  settings.prefetch = 5;
   before = settings;
   dyno_space_set_baseline (&settings);
   g_assert_cmpint (settings.batch_size, ==, 16);
   g_assert_false (settings.amp);
   g_assert_cmpint (settings.workers, ==, 0);
+  g_assert_false (settings.cache || settings.checkpointing);
+  g_assert_cmpint (settings.accumulate, ==, 1);
+  g_assert_cmpint (settings.prefetch, ==, 2);
+  settings.cache = settings.checkpointing = TRUE;
+  settings.accumulate = 4;
+  settings.prefetch = 5;
   settings.batch_size = 99;
   settings.amp = TRUE;
   settings.workers = 3;
@@ -98,6 +107,70 @@ test_compare (void)
   g_assert_cmpint (dyno_space_compare (&a, &b), ==, 1);
 }
 
+/* --- this machine's ---------------------------------------------------------------------------- */
+
+static char *
+list_searched (const DynoSearchSpace *space, const char *key, const DynoSettings *start)
+{
+  g_autoptr (GArray) values = dyno_space_values (space, dyno_setting_find (key), start);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < values->len; i++)
+    g_string_append_printf (text, "%s%g", text->len ? " " : "", g_array_index (values, double, i));
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+static void
+test_searched_values (void)
+{
+  DynoSearchSpace space = { .most_batch = 75, .n_cores = 6, .loader = TRUE };
+  DynoSettings start;
+
+  dyno_settings_init (&start);
+  start.batch_size = 20;
+  start.amp = TRUE;
+  start.prefetch = 5;
+  g_autofree char *batch = list_searched (&space, "batch_size", &start),
+                  *workers = list_searched (&space, "workers", &start),
+                  *amp = list_searched (&space, "amp", &start),
+                  *cache = list_searched (&space, "cache", &start),
+                  *prefetch = list_searched (&space, "prefetch", &start);
+  g_assert_cmpstr (batch, ==, "8 12 16 20 24 32 48 64 72");
+  g_assert_cmpstr (workers, ==, "0 1 2 3 4 6");
+  g_assert_cmpstr (amp, ==, "0"); /* the device has no fp16 */
+  g_assert_cmpstr (cache, ==, "0");
+  g_assert_cmpstr (prefetch, ==, "5"); /* it is the limit of nothing */
+  space.vary_prefetch = space.can_cache = space.fp16 = TRUE;
+  space.most_batch = 5;
+  g_autofree char *few = list_searched (&space, "batch_size", &start),
+                  *more = list_searched (&space, "prefetch", &start),
+                  *cached = list_searched (&space, "cache", &start);
+  g_assert_cmpstr (few, ==, "1 2 4 5");
+  g_assert_cmpstr (more, ==, "2 4 5 8 16");
+  g_assert_cmpstr (cached, ==, "0 1");
+}
+
+static void
+test_all_points (void)
+{
+  DynoSearchSpace space = { .most_batch = 16, .n_cores = 2, .loader = TRUE, .fp16 = TRUE };
+  DynoSettings start;
+
+  dyno_settings_init (&start);
+  start.batch_size = 16;
+  start.workers = 1;
+  g_autoptr (GArray) points = dyno_space_list (&space, &start);
+  g_assert_cmpuint (points->len, ==, 3 * 2 * 3); /* 8 12 16; fp32 and AMP; 0 1 2 */
+  for (guint i = 0; i < points->len; i++)
+    for (guint k = 0; k < i; k++)
+      g_assert_false (dyno_space_same (&g_array_index (points, DynoSettings, i),
+                                       &g_array_index (points, DynoSettings, k)));
+  space.loader = FALSE;
+  g_autoptr (GArray) own = dyno_space_list (&space, &start);
+  g_assert_cmpuint (own->len, ==, 3 * 2);
+  g_assert_cmpint (g_array_index (own, DynoSettings, 0).workers, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -106,5 +179,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/space/follows-the-table", test_follows_the_table);
   g_test_add_func ("/tune/space/baseline-is-a-first-script", test_baseline);
   g_test_add_func ("/tune/space/compares-by-batch-then-workers", test_compare);
+  g_test_add_func ("/tune/space/searches-what-the-machine-can-have", test_searched_values);
+  g_test_add_func ("/tune/space/all-points-once", test_all_points);
   return g_test_run ();
 }

@@ -33,18 +33,18 @@ advice_for_a_software_device (void)
 static char *
 verdict_without_a_base_line (void)
 {
-  g_autoptr (GPtrArray) trials = g_ptr_array_new ();
-  DynoTrial baseline = { .stage = "baseline", .outcome = DYNO_TRIAL_DOES_NOT_FIT }, best = {
-    .stage = "batch", .outcome = DYNO_TRIAL_OK, .samples_per_s = 10, .step_ms = 1
-  };
-  DynoVerdict verdict = { .baseline = &baseline, .best = &best, .proven = TRUE };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoTuneResult) result = dyno_tune_result_new (job);
+  g_auto (GStrv) reasons = NULL;
 
-  dyno_settings_init (&baseline.settings);
-  dyno_settings_init (&best.settings);
-  baseline.settings.batch_size = best.settings.batch_size = 16;
-  baseline.settings.workers = 1;
-  baseline.settings.amp = FALSE;
-  return dyno_verdict_explain (&verdict, trials);
+  result->best.settings = result->baseline.settings = job->settings;
+  result->baseline.settings.batch_size = 16;
+  result->baseline.settings.workers = 1;
+  result->baseline.settings.amp = FALSE;
+  result->baseline.outcome = DYNO_TRIAL_DOES_NOT_FIT;
+  result->proven = TRUE;
+  reasons = dyno_verdict_explain (result);
+  return g_strjoinv (" ", reasons);
 }
 
 static void

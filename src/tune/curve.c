@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a curve: batches that failed or do not fit have no rate and count for nothing. */
+#include "curve.h"
+#include "intl.h"
+#include "verdict.h"
+#include <math.h>
+
+#define KNEE 1.10 /* what doubling must bring before the knee */
+
+static const DynoCurvePoint *
+find (const DynoTuneCurve *curve, gint64 batch)
+{
+  for (guint i = 0; i < curve->n; i++)
+    if (curve->points[i].batch_size == batch && curve->points[i].samples_per_s > 0)
+      return &curve->points[i];
+  return NULL;
+}
+
+static double
+percent_more (double now, double before)
+{
+  return 100 * (now / before - 1);
+}
+
+/* What the step past the advised batch costs and brings. */
+static char *
+describe_step (const DynoTuneCurve *curve)
+{
+  const DynoCurvePoint *from = find (curve, curve->smallest), *to = NULL;
+
+  for (guint i = 0; from && i < curve->n && !to; i++)
+    if (curve->points[i].batch_size >= 2 * from->batch_size && curve->points[i].samples_per_s > 0)
+      to = &curve->points[i];
+  if (!to || from->vram_bytes == 0 || to->vram_bytes == 0
+      || to->samples_per_s < 0.9 * from->samples_per_s)
+    return NULL;
+  return g_strdup_printf (_ ("batch %d to %d: %+.0f %% for %+.0f %% memory"),
+                          (int) from->batch_size, (int) to->batch_size,
+                          percent_more (to->samples_per_s, from->samples_per_s),
+                          percent_more ((double) to->vram_bytes, (double) from->vram_bytes));
+}
+
+void
+dyno_curve_read (DynoTuneCurve *curve)
+{
+  double fastest = 0;
+
+  curve->knee = curve->smallest = curve->fastest = curve->largest = 0;
+  for (guint i = 0; i < curve->n; i++)
+    {
+      const DynoCurvePoint *p = &curve->points[i];
+
+      if (!(p->samples_per_s > 0))
+        continue;
+      curve->largest = p->batch_size;
+      if (p->samples_per_s > fastest)
+        {
+          fastest = p->samples_per_s;
+          curve->fastest = p->batch_size;
+        }
+    }
+  for (guint i = 0; i < curve->n; i++)
+    {
+      const DynoCurvePoint *p = &curve->points[i], *twice = find (curve, 2 * p->batch_size);
+
+      if (!(p->samples_per_s > 0))
+        continue;
+      if (curve->smallest == 0 && p->samples_per_s * DYNO_VERDICT_PAYS >= fastest)
+        curve->smallest = p->batch_size;
+      if (curve->knee == 0 && twice && twice->samples_per_s < KNEE * p->samples_per_s)
+        curve->knee = p->batch_size;
+    }
+  g_free (curve->text);
+  curve->text = describe_step (curve);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Throughput and memory over the batch size, and what of it matters.  No device and no clock. */
+#pragma once
+#include "tuneresult.h"
+
+G_BEGIN_DECLS
+
+/* Fills knee, smallest, fastest, largest and text of a curve from its points. */
+void dyno_curve_read (DynoTuneCurve *curve);
+
+G_END_DECLS

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* What the search found, put together: the best and what it is compared with, the curve over the
+ * batch size, what each setting brought, and what follows for learning rate and preset. */
+#include "curve.h"
+#include "intl.h"
+#include "searchstate.h"
+#include "verdict.h"
+#include <math.h>
+#include <string.h>
+
+#define UNUSED_SHARE 0.4 /* of the memory: the preset asks for too little */
+
+/* Proofs alone where there are any (proven), else all trials.  *owners: DynoArm of each entry. */
+static GArray *
+list_entries (DynoSearch *search, gboolean proven, GPtrArray *owners)
+{
+  GArray *entries = g_array_new (FALSE, TRUE, sizeof (DynoVerdictEntry));
+
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      DynoArm *arm = search->arms->pdata[i];
+      DynoVerdictEntry entry = { .settings = &arm->settings };
+
+      if (arm->out || (proven && arm->proofs->len == 0) || !dyno_arm_estimate (arm, &entry.rate))
+        continue;
+      g_array_append_val (entries, entry);
+      g_ptr_array_add (owners, arm);
+    }
+  return entries;
+}
+
+static int
+index_of (const GPtrArray *owners, const DynoArm *arm)
+{
+  guint index;
+
+  return arm && g_ptr_array_find ((GPtrArray *) owners, arm, &index) ? (int) index : -1;
+}
+
+static gboolean
+choose (DynoSearch *search, gboolean proven, DynoArm **best, DynoArm **fastest, gboolean *keep)
+{
+  g_autoptr (GPtrArray) owners = g_ptr_array_new ();
+  g_autoptr (GArray) entries = list_entries (search, proven, owners);
+  DynoVerdict verdict;
+
+  if (entries->len == 0)
+    return FALSE;
+  dyno_verdict_choose ((const DynoVerdictEntry *) (gpointer) entries->data, entries->len,
+                       index_of (owners, search->baseline), index_of (owners, search->today),
+                       search->expected, &verdict);
+  *best = owners->pdata[verdict.best];
+  *fastest = owners->pdata[verdict.fastest];
+  *keep = verdict.keep_today;
+  return TRUE;
+}
+
+DynoArm *
+dyno_search_choose (DynoSearch *search)
+{
+  DynoArm *best = NULL, *fastest;
+  gboolean keep;
+
+  choose (search, FALSE, &best, &fastest, &keep);
+  return best;
+}
+
+static void
+fill_trial (DynoSearch *search, const DynoArm *arm, DynoTrial *trial)
+{
+  DynoEstimate run, rate;
+
+  trial->stage = arm->role;
+  trial->settings = arm->settings;
+  trial->outcome = arm->outcome;
+  trial->predicted = arm->predicted;
+  trial->planned_bytes = arm->planned_bytes;
+  trial->vram_bytes = arm->vram_bytes;
+  trial->outside_cpu = (double) NAN;
+  trial->text = g_strdup (arm->text);
+  if (!dyno_arm_estimate (arm, &run))
+    return;
+  dyno_estimate_combine ((const DynoEstimate *) (gpointer) arm->rates->data, arm->rates->len,
+                         &rate);
+  trial->samples_per_s = run.median;
+  trial->low = run.low;
+  trial->high = run.high;
+  trial->train_samples_per_s = MAX (rate.median, run.median);
+  if (arm->validation_rate > 0)
+    trial->validation_s = (double) search->meter->n_validation / arm->validation_rate;
+  trial->epoch_end_s = isfinite (arm->epoch_end_s) ? arm->epoch_end_s : 0;
+  trial->step_ms = arm->step_ms;
+  trial->wait_data_ms = arm->wait_data_ms;
+  trial->steps = arm->steps;
+}
+
+/* --- the curve -------------------------------------------------------------------------------- */
+
+static void
+draw_curve (DynoSearch *search, const DynoArm *best)
+{
+  DynoTuneCurve *curve = &search->result->curve;
+  g_autoptr (GArray) values =
+      dyno_space_values (&search->space, dyno_setting_find ("batch_size"), &best->settings);
+
+  curve->points = g_new0 (DynoCurvePoint, values->len);
+  for (guint i = 0; i < values->len; i++)
+    {
+      DynoCurvePoint *p = &curve->points[curve->n];
+      DynoSettings s = best->settings;
+      const DynoArm *arm;
+      DynoEstimate e;
+
+      s.batch_size = (gint64) g_array_index (values, double, i);
+      arm = dyno_search_find (search, &s);
+      p->batch_size = s.batch_size;
+      p->vram_bytes = dyno_search_planned (search, &s);
+      if (arm && !arm->out && dyno_arm_estimate (arm, &e))
+        {
+          p->measured = TRUE;
+          p->samples_per_s = e.median;
+          p->low = e.low;
+          p->high = e.high;
+          p->vram_bytes = arm->vram_bytes > 0 ? arm->vram_bytes : p->vram_bytes;
+        }
+      else if (!(arm && arm->out) && dyno_search_fits (search, &s))
+        {
+          double sd, rate = dyno_rate_model_predict (search->model, &s, &sd);
+
+          rate = dyno_search_run_rate (search, NULL, rate);
+          p->samples_per_s = rate;
+          p->low = rate * exp (-1.96 * sd);
+          p->high = rate * exp (1.96 * sd);
+        }
+      curve->n++;
+    }
+  dyno_curve_read (curve);
+}
+
+/* --- what each setting brought ---------------------------------------------------------------- */
+
+/* From the base line to the best, the setting first that brings most where it stands; the model
+ * splits what was measured as a whole. */
+static void
+split_gain (DynoSearch *search, const DynoArm *best)
+{
+  DynoTuneResult *result = search->result;
+  DynoSettings at = search->baseline->settings;
+  double product = 1, correction;
+
+  result->gains = g_new0 (DynoTuneGain, 16);
+  while (!dyno_space_same (&at, &best->settings) && result->n_gains < 16)
+    {
+      const DynoSettingInfo *chosen = NULL;
+      double before = dyno_rate_model_predict (search->model, &at, NULL), most = 0;
+      DynoTuneGain *gain = &result->gains[result->n_gains++];
+
+      for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
+        {
+          double value = dyno_settings_get_number (&best->settings, row->key), rate;
+          DynoSettings next = at;
+
+          if (value == dyno_settings_get_number (&at, row->key))
+            continue;
+          dyno_settings_set_number (&next, row->key, value, NULL);
+          rate = dyno_rate_model_predict (search->model, &next, NULL);
+          if (!chosen || rate > most)
+            {
+              chosen = row;
+              most = rate;
+            }
+        }
+      gain->key = chosen->key;
+      gain->from = dyno_settings_get (&at, chosen->key);
+      gain->to = dyno_settings_get (&best->settings, chosen->key);
+      gain->factor = before > 0 ? most / before : 1;
+      product *= gain->factor;
+      dyno_settings_set_number (&at, chosen->key,
+                                dyno_settings_get_number (&best->settings, chosen->key), NULL);
+    }
+  if (result->n_gains == 0)
+    return;
+  correction = pow (result->speedup / product, 1.0 / result->n_gains);
+  for (guint i = 0; i < result->n_gains; i++)
+    result->gains[i].factor *= correction;
+}
+
+/* --- advice ----------------------------------------------------------------------------------- */
+
+static void
+advise_learning_rate (DynoSearch *search)
+{
+  DynoTuneResult *result = search->result;
+  const DynoSettings *from = &search->job->settings, *to = &result->best.settings;
+
+  result->lr = dyno_verdict_learning_rate (from, to);
+  if (from->batch_size * from->accumulate == to->batch_size * to->accumulate)
+    return;
+  result->lr_advice = g_strdup_printf (
+      _ ("Learning rate %.3g for %.3g: the effective batch goes from %d to %d, and the rate by the "
+         "square root of that. Never by as much as the batch, which costs accuracy; compare the "
+         "accuracy after equal epochs, or try some rates around it."),
+      result->lr, from->lr, (int) (from->batch_size * from->accumulate),
+      (int) (to->batch_size * to->accumulate));
+}
+
+static void
+judge_preset (DynoSearch *search)
+{
+  DynoTuneResult *result = search->result;
+  const DynoArm *arm = search->preset;
+  const char *name = search->params->preset_name;
+  guint64 limit = search->params->limit_bytes;
+  DynoEstimate e;
+
+  if (!arm)
+    return;
+  g_autofree char *settings = dyno_trial_describe (&arm->settings);
+
+  if (arm->outcome == DYNO_TRIAL_DOES_NOT_FIT || arm->outcome == DYNO_TRIAL_OUT_OF_MEMORY)
+    {
+      result->preset_verdict = DYNO_PRESET_VERDICT_TOO_BIG;
+      result->preset_text =
+          g_strdup_printf (_ ("The preset %s (%s) is too big: %s."), name, settings, arm->text);
+    }
+  else if (arm->out || !dyno_arm_estimate (arm, &e))
+    {
+      result->preset_verdict = DYNO_PRESET_VERDICT_FAILED;
+      result->preset_text = g_strdup_printf (_ ("The preset %s (%s) failed: %s."), name, settings,
+                                             arm->text ? arm->text : "");
+    }
+  else if (limit > 0 && arm->vram_bytes > 0
+           && (double) arm->vram_bytes < (1 - UNUSED_SHARE) * (double) limit)
+    {
+      result->preset_verdict = DYNO_PRESET_VERDICT_LEAVES_UNUSED;
+      result->preset_text = g_strdup_printf (
+          _ ("The preset %s (%s) leaves %.0f %% of the memory unused; it runs at %.0f %% of the "
+             "best."),
+          name, settings, 100 * (1 - (double) arm->vram_bytes / (double) limit),
+          100 * e.median / result->best.samples_per_s);
+    }
+  else
+    {
+      result->preset_verdict = DYNO_PRESET_VERDICT_HOLDS;
+      result->preset_text =
+          g_strdup_printf (_ ("The preset %s (%s) holds; it runs at %.0f %% of the best."), name,
+                           settings, 100 * e.median / result->best.samples_per_s);
+    }
+}
+
+/* What the device alone said of the two precisions, at the batch that is nearest to the best's. */
+static void
+compare_precisions (DynoSearch *search)
+{
+  DynoTuneResult *result = search->result;
+  double nearest = INFINITY, ratio = 0;
+  gint64 batch = 0;
+
+  for (guint i = 0; i < result->ceilings->len; i++)
+    for (guint j = 0; j < result->ceilings->len; j++)
+      {
+        const DynoCeiling *a = result->ceilings->pdata[i], *b = result->ceilings->pdata[j];
+        double distance = fabs (
+            log2 ((double) a->settings.batch_size / (double) result->best.settings.batch_size));
+
+        if (a->of != DYNO_CEILING_GPU || b->of != DYNO_CEILING_GPU || !a->settings.amp
+            || b->settings.amp || a->settings.batch_size != b->settings.batch_size
+            || a->settings.checkpointing != b->settings.checkpointing
+            || a->settings.accumulate != b->settings.accumulate || !(a->samples_per_s > 0)
+            || !(b->samples_per_s > 0) || distance >= nearest)
+          continue;
+        nearest = distance;
+        batch = a->settings.batch_size;
+        ratio = a->samples_per_s / b->samples_per_s;
+      }
+  if (batch > 0)
+    result->amp_text =
+        g_strdup_printf (_ ("AMP computes %.2f times as fast as fp32 on this GPU, at batch %d."),
+                         ratio, (int) batch);
+}
+
+static gboolean
+is_compared (const DynoArm *arm)
+{
+  return !arm || arm->out || arm->trials->len == 0 || arm->proofs->len > 0;
+}
+
+void
+dyno_search_judge (DynoSearch *search)
+{
+  DynoTuneResult *result = search->result;
+  DynoArm *best = NULL, *fastest = NULL;
+  guint64 limit = search->params->limit_bytes;
+
+  if (search->baseline)
+    fill_trial (search, search->baseline, &result->baseline);
+  if (search->today)
+    fill_trial (search, search->today, &result->today);
+  result->proven = choose (search, TRUE, &best, &fastest, &result->keep_today);
+  if (!result->proven && !choose (search, FALSE, &best, &fastest, &result->keep_today))
+    return;
+  result->proven =
+      best->proofs->len >= 2 && is_compared (search->baseline) && is_compared (search->today);
+  fill_trial (search, best, &result->best);
+  fill_trial (search, fastest, &result->fastest);
+  if (result->baseline.samples_per_s > 0)
+    result->speedup = result->best.samples_per_s / result->baseline.samples_per_s;
+  if (result->today.samples_per_s > 0)
+    result->gain = result->best.samples_per_s / result->today.samples_per_s;
+  if (limit > result->best.vram_bytes)
+    result->margin_bytes = limit - result->best.vram_bytes;
+  result->loader_ceiling = dyno_rate_model_loader (search->model, &best->settings);
+  result->gpu_ceiling = dyno_rate_model_gpu (search->model, &best->settings);
+  draw_curve (search, best);
+  if (isfinite (result->speedup))
+    split_gain (search, best);
+  compare_precisions (search);
+  judge_preset (search);
+  advise_learning_rate (search);
+  result->reasons = dyno_verdict_explain (result);
+  result->best.settings.lr = result->lr; /* what is exported */
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The proof: what the search would choose, what is as fast or nearly so, the base line and the
+ * present settings, measured in turn and for longer, so that what else the machine does falls on
+ * all alike.  What is clearly beaten after two turns is left out of the third; what fails is
+ * replaced by the next best. */
+#include "searchstate.h"
+#include "verdict.h"
+#include <math.h>
+
+#define LEADERS      3 /* that may be proven beside the two that are compared */
+#define REPLACEMENTS 3 /* for those that fail */
+#define TURNS        3
+#define CLOSE        0.95 /* of the fastest: worth a proof */
+#define LONGER       3.0  /* than a trial, at the most */
+
+static void
+add (GPtrArray *list, DynoArm *arm)
+{
+  DynoEstimate e;
+
+  if (arm && !arm->out && dyno_arm_estimate (arm, &e) && !g_ptr_array_find (list, arm, NULL))
+    g_ptr_array_add (list, arm);
+}
+
+/* The arm that the model and its own measurements together hold for the fastest, among those that
+ * are not in the list; NULL: none is close. */
+static DynoArm *
+next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
+{
+  DynoArm *leader = NULL;
+  double most = at_least;
+
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      DynoArm *arm = search->arms->pdata[i];
+      DynoEstimate e;
+      double rate;
+
+      if (arm->out || !dyno_arm_estimate (arm, &e)
+          || g_ptr_array_find ((GPtrArray *) list, arm, NULL))
+        continue;
+      rate = dyno_search_run_rate (search, arm,
+                                   dyno_rate_model_predict (search->model, &arm->settings, NULL));
+      rate = sqrt (rate * e.median);
+      if (rate > most)
+        {
+          most = rate;
+          leader = arm;
+        }
+    }
+  return leader;
+}
+
+/* Two turns of all in the list, and of one more. */
+static gboolean
+has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
+{
+  double seconds = dyno_search_elapsed (search)
+                   + 2 * dyno_search_cost (search, &more->settings, search->trial_s);
+
+  for (guint i = 0; i < list->len; i++)
+    seconds +=
+        2
+        * dyno_search_cost (search, &((const DynoArm *) list->pdata[i])->settings, search->trial_s);
+  return seconds <= search->seconds;
+}
+
+/* The choice first: the time may be over before the others. */
+static GPtrArray *
+choose_arms (DynoSearch *search)
+{
+  GPtrArray *list = g_ptr_array_new ();
+  DynoArm *fastest = next_leader (search, list, 0);
+  DynoEstimate e;
+
+  if (!fastest)
+    return list;
+  dyno_arm_estimate (fastest, &e);
+  add (list, dyno_search_choose (search));
+  add (list, search->today);
+  add (list, search->baseline);
+  if (has_time_for (search, list, fastest))
+    add (list, fastest);
+  for (guint i = list->len; i < LEADERS + 2; i++)
+    {
+      DynoArm *next = next_leader (search, list, CLOSE * e.median);
+
+      if (!next || !has_time_for (search, list, next))
+        break;
+      add (list, next);
+    }
+  return list;
+}
+
+/* Whether another turn would tell nothing about this one. */
+static gboolean
+is_settled (DynoSearch *search, const GPtrArray *list, const DynoArm *arm)
+{
+  DynoEstimate own, other;
+
+  if (arm->proofs->len < 2 || !dyno_arm_estimate (arm, &own))
+    return FALSE;
+  for (guint i = 0; i < list->len; i++)
+    {
+      const DynoArm *rival = list->pdata[i];
+
+      if (rival->proofs->len >= 2 && dyno_arm_estimate (rival, &other)
+          && dyno_estimate_is_above (&other, &own, DYNO_SEARCH_PAYS))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Seconds of each that are left for the turns that are left. */
+static double
+slot_seconds (DynoSearch *search, const GPtrArray *list, guint turn)
+{
+  double left = search->seconds - dyno_search_elapsed (search),
+         each = left / ((double) list->len * (TURNS - turn)) - search->prepare_s;
+
+  return CLAMP (each, search->trial_s, LONGER * search->trial_s);
+}
+
+/* FALSE: the time is over, or the search was stopped. */
+static gboolean
+take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
+{
+  double seconds = slot_seconds (search, list, turn);
+
+  for (guint i = 0; i < list->len; i++)
+    {
+      DynoArm *arm = list->pdata[i];
+      double left = search->seconds - dyno_search_elapsed (search);
+
+      if (arm->out || is_settled (search, list, arm))
+        continue;
+      if (dyno_search_stopped (search))
+        return FALSE;
+      if (dyno_search_cost (search, &arm->settings, seconds) > left)
+        seconds = MAX (left - search->prepare_s, 0);
+      if (dyno_search_cost (search, &arm->settings, seconds) > left
+          || seconds < 0.5 * search->trial_s)
+        return FALSE;
+      if (!dyno_search_try (search, "proof", &arm->settings, seconds, 0, 0))
+        return FALSE;
+      if (arm->out && ++*replacements <= REPLACEMENTS)
+        add (list, next_leader (search, list, 0));
+    }
+  return TRUE;
+}
+
+/* A device that was lost, or anything else that passes: what the best is compared with gets a
+ * second chance. */
+static void
+try_again (DynoSearch *search, const DynoArm *arm, const char *stage)
+{
+  if (arm && arm->out && arm->outcome == DYNO_TRIAL_FAILED && arm->trials->len == 0
+      && !dyno_search_stopped (search)
+      && dyno_search_elapsed (search) + dyno_search_cost (search, &arm->settings, search->trial_s)
+             < search->seconds)
+    dyno_search_try (search, stage, &arm->settings, search->trial_s, 0, 0);
+}
+
+void
+dyno_search_prove (DynoSearch *search)
+{
+  g_autoptr (GPtrArray) list = NULL;
+  guint replacements = 0;
+
+  try_again (search, search->today, "today");
+  if (search->baseline != search->today)
+    try_again (search, search->baseline, "baseline");
+  list = choose_arms (search);
+  for (guint turn = 0; turn < TURNS && list->len > 0; turn++)
+    if (!take_turn (search, list, turn, &replacements))
+      return;
+}

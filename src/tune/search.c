@@ -1,0 +1,928 @@
+/* SPDX-License-Identifier: MIT */
+/* The joint search.
+ *
+ *   what is there  base line, present settings and the preset's: a look at each, which also tells
+ *                  how much loader and device overlap here
+ *   ceilings       loader and device apart (scan.c); the planner has ruled out what cannot fit
+ *   search         the model predicts every point of the space; the one that promises most is
+ *                  tried, the model learns; until none promises more than the noise
+ *   proof          the best, the base line and the present settings in turn (proof.c)
+ *
+ * Time is kept by leaving out what would not end in it, by a reserve that only proofs use, and by
+ * a deadline for each measurement. */
+#include "gpu-error.h"
+#include "intl.h"
+#include "preset.h"
+#include "searchstate.h"
+#include "verdict.h"
+#include <math.h>
+#include <string.h>
+
+#define SCAN_SHARE    0.35 /* of the time: after it no ceiling is begun */
+#define PROOF_SHARE   0.40 /* of the time: what is kept for proofs at the most */
+#define MOST_TRIALS   60
+#define MOST_FAILURES 6     /* one after the other: the device or the data is broken */
+#define LEAST_PROMISE 0.004 /* of the rate: expected improvement that is worth a trial */
+#define NOISE         0.01
+#define HOPELESS      0.85 /* of the best: below it a first look is enough */
+#define MEMORY_MARGIN 0.98 /* of the limit: what the best may take */
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static gint64
+now_us (DynoSearch *search)
+{
+  const DynoSearchHooks *hooks = &search->params->hooks;
+
+  return hooks->now_us ? hooks->now_us (hooks->user) : g_get_monotonic_time ();
+}
+
+double
+dyno_search_elapsed (DynoSearch *search)
+{
+  return (double) (now_us (search) - search->begin_us) / 1e6 - search->paused_s;
+}
+
+gboolean
+dyno_search_stopped (DynoSearch *search)
+{
+  return g_cancellable_is_cancelled (search->params->cancellable);
+}
+
+double
+dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds)
+{
+  double rate = dyno_rate_model_predict (search->model, settings, NULL),
+         samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
+
+  return search->prepare_s + MAX (seconds, rate > 0 ? samples / rate : 0);
+}
+
+/* For two turns of the proof: the choice, what is nearly as fast, and the two that are compared. */
+static double
+reserved_seconds (DynoSearch *search, const DynoSettings *settings)
+{
+  double seconds = 4 * dyno_search_cost (search, settings, search->trial_s);
+
+  if (search->today)
+    seconds += 2 * dyno_search_cost (search, &search->today->settings, search->trial_s);
+  if (search->baseline && search->baseline != search->today)
+    seconds += 2 * dyno_search_cost (search, &search->baseline->settings, search->trial_s);
+  return MIN (seconds, PROOF_SHARE * search->seconds);
+}
+
+static gboolean
+has_time (DynoSearch *search, const DynoSettings *settings, double seconds)
+{
+  return dyno_search_elapsed (search) + dyno_search_cost (search, settings, seconds)
+             + reserved_seconds (search, settings)
+         <= search->seconds;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+typedef struct {
+  guint64 bytes;
+  gboolean fits;
+} Plan;
+
+static const Plan *
+plan (DynoSearch *search, const DynoSettings *settings)
+{
+  g_autofree char *key =
+      g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %d %d", settings->batch_size,
+                       settings->accumulate, settings->amp, settings->checkpointing);
+  Plan *known = g_hash_table_lookup (search->plans, key);
+
+  if (!known)
+    {
+      g_autofree char *advice = NULL;
+
+      known = g_new0 (Plan, 1);
+      if (!search->meter->class->plan (search->meter, settings, &known->bytes, &known->fits,
+                                       &advice, NULL))
+        *known = (Plan){ 0 };
+      g_hash_table_insert (search->plans, g_steal_pointer (&key), known);
+    }
+  return known;
+}
+
+guint64
+dyno_search_planned (DynoSearch *search, const DynoSettings *settings)
+{
+  return plan (search, settings)->bytes;
+}
+
+gboolean
+dyno_search_fits (DynoSearch *search, const DynoSettings *settings)
+{
+  const Plan *p = plan (search, settings);
+
+  return p->fits && p->bytes < search->most_bytes;
+}
+
+/* The largest batch of these settings that fits, at most most; 0: none. */
+static gint64
+largest_batch (DynoSearch *search, const DynoSettings *settings, gint64 most)
+{
+  DynoSettings s = *settings;
+  gint64 low = 0, high = most + 1;
+
+  s.batch_size = most;
+  if (dyno_search_fits (search, &s))
+    return most;
+  while (high - low > 1)
+    {
+      s.batch_size = low + (high - low) / 2;
+      if (dyno_search_fits (search, &s))
+        low = s.batch_size;
+      else
+        high = s.batch_size;
+    }
+  return low;
+}
+
+/* --- arms ------------------------------------------------------------------------------------- */
+
+static void
+arm_free (gpointer data)
+{
+  DynoArm *arm = data;
+
+  g_free (arm->text);
+  g_array_unref (arm->trials);
+  g_array_unref (arm->proofs);
+  g_array_unref (arm->rates);
+  g_free (arm);
+}
+
+DynoArm *
+dyno_search_find (DynoSearch *search, const DynoSettings *settings)
+{
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      DynoArm *arm = search->arms->pdata[i];
+
+      if (dyno_settings_equal (&arm->settings, settings))
+        return arm;
+    }
+  return NULL;
+}
+
+static DynoArm *
+get_arm (DynoSearch *search, const char *stage, const DynoSettings *settings)
+{
+  DynoArm *arm = dyno_search_find (search, settings);
+
+  if (arm)
+    return arm;
+  arm = g_new0 (DynoArm, 1);
+  arm->settings = *settings;
+  arm->role = stage;
+  arm->trials = g_array_new (FALSE, FALSE, sizeof (DynoEstimate));
+  arm->proofs = g_array_new (FALSE, FALSE, sizeof (DynoEstimate));
+  arm->rates = g_array_new (FALSE, FALSE, sizeof (DynoEstimate));
+  arm->validation_rate = arm->epoch_end_s = (double) NAN;
+  g_ptr_array_add (search->arms, arm);
+  return arm;
+}
+
+gboolean
+dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e)
+{
+  const GArray *rates = arm->proofs->len > 0 ? arm->proofs : arm->trials;
+
+  if (rates->len == 0)
+    return FALSE;
+  dyno_estimate_combine ((const DynoEstimate *) (gpointer) rates->data, rates->len, e);
+  return isfinite (e->median) && e->median > 0;
+}
+
+/* Seconds of an epoch besides training: as measured of these settings, else as of the others. */
+static double
+end_seconds (DynoSearch *search, const DynoArm *arm, double train_s)
+{
+  double validation_s = 0;
+
+  if (!arm || !isfinite (arm->epoch_end_s))
+    return isfinite (search->end_share) ? search->end_share * train_s : 0;
+  if (search->meter->n_validation > 0 && arm->validation_rate > 0)
+    validation_s = (double) search->meter->n_validation / arm->validation_rate;
+  return validation_s + arm->epoch_end_s;
+}
+
+double
+dyno_search_run_rate (DynoSearch *search, const DynoArm *arm, double rate)
+{
+  double samples = (double) MAX (search->meter->n_train, 1);
+
+  return samples / (samples / rate + end_seconds (search, arm, samples / rate));
+}
+
+double
+dyno_search_utility (const DynoSettings *s, double rate)
+{
+  return log (rate) - 0.003 * log2 ((double) s->batch_size) - 0.001 * log2 (1 + (double) s->workers)
+         - 0.002 * log2 ((double) s->prefetch) - 0.005 * log2 ((double) s->accumulate)
+         - 0.005 * s->checkpointing - 0.003 * s->cache;
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+static DynoTrialOutcome
+outcome_of (const GError *error)
+{
+  if (g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT))
+    return DYNO_TRIAL_DOES_NOT_FIT;
+  if (g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+      || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET))
+    return DYNO_TRIAL_OUT_OF_MEMORY;
+  if (g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    return DYNO_TRIAL_DIVERGED;
+  return DYNO_TRIAL_FAILED;
+}
+
+static void
+wait_for_turn (DynoSearch *search)
+{
+  const DynoSearchHooks *hooks = &search->params->hooks;
+  gint64 begin_us = now_us (search);
+
+  if (hooks->wait)
+    hooks->wait (hooks->user);
+  search->paused_s += (double) (now_us (search) - begin_us) / 1e6;
+}
+
+static void
+note_load (DynoSearch *search, double outside_cpu)
+{
+  if (isfinite (outside_cpu)
+      && !(search->result->outside_cpu >= outside_cpu)) /* also where it is NaN */
+    search->result->outside_cpu = outside_cpu;
+}
+
+typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
+                             DynoMeasurement *, GError **);
+
+/* Measures, and learns what it takes besides. */
+static gboolean
+measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
+         double reserve_s, DynoMeasurement *m, GError **error)
+{
+  double begin_s, left, took, samples;
+  gboolean good;
+
+  wait_for_turn (search);
+  begin_s = dyno_search_elapsed (search);
+  left = MAX (search->seconds - reserve_s - begin_s, 0);
+  dyno_measurement_init (m);
+  good = function (search->meter, settings, MIN (seconds, left),
+                   now_us (search) + (gint64) (left * 1e6), search->params->cancellable, m, error)
+         && isfinite (m->rate.median) && m->rate.median > 0;
+  if (!good && error && !*error)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                 _ ("The measurement ended before a single step was counted"));
+  took = dyno_search_elapsed (search) - begin_s;
+  note_load (search, m->outside_cpu);
+  if (good)
+    {
+      samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
+      took = MAX (took - MAX (seconds, samples / m->rate.median), 0);
+      search->prepare_s = search->prepare_s > 0 ? (search->prepare_s + took) / 2 : took;
+    }
+  return good;
+}
+
+static double
+relative_sd (const DynoEstimate *e)
+{
+  if (e->n < 2)
+    return 0.05;
+  return CLAMP ((e->high - e->low) / (3.92 * e->median), NOISE, 0.3);
+}
+
+static DynoCeiling *
+find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
+{
+  for (guint i = 0; i < search->result->ceilings->len; i++)
+    {
+      DynoCeiling *c = search->result->ceilings->pdata[i];
+      const DynoSettings *t = &c->settings;
+
+      if (c->of == of
+          && (of == DYNO_CEILING_LOADER
+                  ? t->workers == s->workers && t->cache == s->cache && t->prefetch == s->prefetch
+                  : t->batch_size == s->batch_size && t->amp == s->amp
+                        && t->checkpointing == s->checkpointing && t->accumulate == s->accumulate))
+        return c;
+    }
+  return NULL;
+}
+
+static void
+learn_ceiling (DynoSearch *search, const DynoCeiling *c)
+{
+  if (c->outcome != DYNO_TRIAL_OK)
+    return;
+  if (c->of == DYNO_CEILING_LOADER)
+    dyno_rate_model_add_loader (search->model, &c->settings, c->samples_per_s);
+  else
+    dyno_rate_model_add_gpu (search->model, &c->settings, c->samples_per_s);
+}
+
+/* What was refused is too much, and all that is larger. */
+static void
+learn_refusal (DynoSearch *search, DynoTrialOutcome outcome, guint64 planned_bytes)
+{
+  if (outcome == DYNO_TRIAL_OUT_OF_MEMORY && planned_bytes > 0)
+    search->most_bytes = MIN (search->most_bytes, planned_bytes);
+}
+
+static void
+tell_progress (DynoSearch *search, const char *stage, const DynoSettings *settings)
+{
+  const DynoSearchHooks *hooks = &search->params->hooks;
+
+  if (hooks->progress)
+    hooks->progress (hooks->user, stage, settings,
+                     CLAMP (dyno_search_elapsed (search) / search->seconds, 0, 1));
+}
+
+double
+dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings)
+{
+  const DynoMeterClass *class = search->meter->class;
+  DynoCeiling *c = find_ceiling (search, of, settings);
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  if (c)
+    return c->samples_per_s;
+  if (dyno_search_stopped (search) || search->failures >= MOST_FAILURES
+      || dyno_search_elapsed (search) + search->prepare_s + search->scan_s > search->scan_end_s)
+    return (double) NAN;
+  if (of == DYNO_CEILING_GPU && !dyno_search_fits (search, settings))
+    return 0;
+  tell_progress (search, dyno_ceiling_name (of), settings);
+  c = g_new0 (DynoCeiling, 1);
+  c->of = of;
+  c->settings = *settings;
+  if (of == DYNO_CEILING_GPU)
+    c->planned_bytes = dyno_search_planned (search, settings);
+  if (measure (search, of == DYNO_CEILING_GPU ? class->gpu : class->loader, settings,
+               search->scan_s, search->seconds - search->scan_end_s, &m, &error))
+    {
+      c->samples_per_s = m.rate.median;
+      c->low = m.rate.low;
+      c->high = m.rate.high;
+      c->vram_bytes = m.vram_bytes;
+    }
+  else
+    {
+      if (dyno_search_stopped (search))
+        {
+          g_free (c);
+          return (double) NAN;
+        }
+      c->outcome = outcome_of (error);
+      c->text = g_strdup (error->message);
+    }
+  c->outside_cpu = m.outside_cpu;
+  g_ptr_array_add (search->result->ceilings, c);
+  learn_ceiling (search, c);
+  learn_refusal (search, c->outcome, c->planned_bytes);
+  if (search->params->hooks.ceiling)
+    search->params->hooks.ceiling (search->params->hooks.user, c);
+  return c->samples_per_s;
+}
+
+/* What an epoch's end takes, over its training: of all arms that know it. */
+static void
+learn_epoch_end (DynoSearch *search)
+{
+  double sum = 0;
+  guint n = 0;
+
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      const DynoArm *arm = search->arms->pdata[i];
+
+      if (arm->rates->len == 0 || !isfinite (arm->epoch_end_s))
+        continue;
+      double train_s = (double) MAX (search->meter->n_train, 1)
+                       / g_array_index (arm->rates, DynoEstimate, 0).median;
+
+      sum += end_seconds (search, arm, train_s) / train_s;
+      n++;
+    }
+  search->end_share = n > 0 ? sum / n : (double) NAN;
+}
+
+/* A good measurement: the arm and the model learn it.  *run: its rate as a run's. */
+static void
+learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolean is_proof,
+             DynoEstimate *run)
+{
+  if (isfinite (m->validation_rate))
+    arm->validation_rate = m->validation_rate;
+  if (isfinite (m->epoch_overhead_s))
+    arm->epoch_end_s = m->epoch_overhead_s;
+  g_array_append_val (arm->rates, m->rate);
+  learn_epoch_end (search);
+  if (isfinite (m->epoch_overhead_s) && isfinite (m->run_rate.median))
+    *run = m->run_rate;
+  else
+    {
+      double share = dyno_search_run_rate (search, arm, m->rate.median) / m->rate.median;
+
+      *run = m->rate;
+      run->median *= share;
+      run->low *= share;
+      run->high *= share;
+    }
+  if (is_proof)
+    g_array_append_val (arm->proofs, *run);
+  else
+    g_array_append_val (arm->trials, *run);
+  arm->outcome = DYNO_TRIAL_OK;
+  arm->out = FALSE;
+  arm->step_ms = m->step_ms;
+  arm->wait_data_ms = m->wait_data_ms;
+  arm->vram_bytes = MAX (arm->vram_bytes, m->vram_bytes);
+  arm->steps += m->steps;
+  dyno_rate_model_add_trial (search->model, &arm->settings, m->rate.median, relative_sd (&m->rate));
+}
+
+static void
+keep_trial (DynoSearch *search, const DynoArm *arm, const char *stage, DynoTrialOutcome outcome,
+            const DynoMeasurement *m, const DynoEstimate *run, const char *text)
+{
+  DynoTrial *trial = g_new0 (DynoTrial, 1);
+
+  trial->number = search->result->trials->len + 1;
+  trial->stage = stage;
+  trial->settings = arm->settings;
+  trial->outcome = outcome;
+  trial->predicted = arm->predicted;
+  trial->planned_bytes = arm->planned_bytes;
+  trial->outside_cpu = m->outside_cpu;
+  trial->vram_bytes = m->vram_bytes;
+  trial->text = g_strdup (text);
+  if (run)
+    {
+      double samples = (double) search->meter->n_train;
+
+      trial->samples_per_s = run->median;
+      trial->low = run->low;
+      trial->high = run->high;
+      trial->train_samples_per_s = m->rate.median;
+      trial->validation_s = arm->validation_rate > 0
+                                ? (double) search->meter->n_validation / arm->validation_rate
+                                : 0;
+      trial->epoch_end_s =
+          MAX (end_seconds (search, arm, samples / m->rate.median) - trial->validation_s, 0);
+      trial->step_ms = m->step_ms;
+      trial->wait_data_ms = m->wait_data_ms;
+      trial->steps = m->steps;
+    }
+  g_ptr_array_add (search->result->trials, trial);
+  if (search->params->hooks.trial)
+    search->params->hooks.trial (search->params->hooks.user, trial);
+}
+
+/* A first look, a third of the time; TRUE: it is hopeless.  What it measured counts. */
+static gboolean
+look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double hopeless_below,
+      DynoMeasurement *m, GError **error)
+{
+  DynoEstimate run;
+
+  if (!measure (search, search->meter->class->trial, &arm->settings, seconds, reserve_s, m, error))
+    return FALSE;
+  learn_trial (search, arm, m, FALSE, &run);
+  return run.high < hopeless_below;
+}
+
+DynoArm *
+dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
+                 double seconds, double reserve_s, double hopeless_below)
+{
+  DynoArm *arm = get_arm (search, stage, settings);
+  gboolean is_proof = strcmp (stage, "proof") == 0, dropped = FALSE;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+  DynoEstimate run;
+
+  tell_progress (search, stage, settings);
+  arm->predicted = dyno_rate_model_predict (search->model, settings, NULL);
+  arm->predicted = arm->predicted > 0 ? dyno_search_run_rate (search, NULL, arm->predicted) : 0;
+  arm->planned_bytes = dyno_search_planned (search, settings);
+  if (hopeless_below > 0 && seconds >= 1
+      && dyno_search_cost (search, settings, seconds / 3) < 0.6 * seconds + search->prepare_s
+      && search->prepare_s < seconds)
+    dropped = look (search, arm, seconds / 3, reserve_s, hopeless_below, &m, &error);
+  if (!error && !dropped
+      && measure (search, search->meter->class->trial, settings, seconds, reserve_s, &m, &error))
+    learn_trial (search, arm, &m, is_proof, &run);
+  if (error)
+    {
+      if (dyno_search_stopped (search))
+        return NULL;
+      arm->outcome = outcome_of (error);
+      arm->out = TRUE;
+      g_free (arm->text);
+      arm->text = g_strdup (error->message);
+      search->failures++;
+      if (arm->planned_bytes == 0)
+        arm->planned_bytes = m.planned_bytes;
+      learn_refusal (search, arm->outcome, arm->planned_bytes);
+      keep_trial (search, arm, stage, arm->outcome, &m, NULL, error->message);
+      return arm;
+    }
+  search->failures = 0;
+  if (dropped)
+    {
+      dyno_arm_estimate (arm, &run);
+      keep_trial (search, arm, stage, DYNO_TRIAL_DROPPED, &m, &run,
+                  _ ("a first look was enough: it is far below the best"));
+    }
+  else
+    keep_trial (search, arm, stage, DYNO_TRIAL_OK, &m, &run, NULL);
+  return arm;
+}
+
+/* --- the joint search ------------------------------------------------------------------------- */
+
+/* TRUE: this value of a switch failed wherever it was tried, so it is not tried again. */
+static gboolean
+is_broken (DynoSearch *search, const DynoSettings *s)
+{
+  static const char *const switches[] = { "amp", "cache", "checkpointing" };
+
+  for (guint k = 0; k < G_N_ELEMENTS (switches); k++)
+    {
+      double value = dyno_settings_get_number (s, switches[k]);
+      guint failed = 0, worked = 0;
+
+      for (guint i = 0; i < search->arms->len; i++)
+        {
+          const DynoArm *arm = search->arms->pdata[i];
+
+          if (dyno_settings_get_number (&arm->settings, switches[k]) != value)
+            continue;
+          worked += arm->outcome == DYNO_TRIAL_OK;
+          failed += arm->outcome == DYNO_TRIAL_FAILED || arm->outcome == DYNO_TRIAL_DIVERGED;
+        }
+      if (failed >= 2 && worked == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* The fastest arm, and its utility. */
+static const DynoArm *
+find_leader (DynoSearch *search, double *rate, double *utility)
+{
+  const DynoArm *leader = NULL;
+
+  *rate = 0;
+  *utility = -INFINITY;
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      const DynoArm *arm = search->arms->pdata[i];
+      double expected, u, measured;
+      DynoEstimate e;
+
+      if (arm->out || !dyno_arm_estimate (arm, &e))
+        continue;
+      /* The model has weighed a lucky measurement against its neighbours. */
+      expected = dyno_search_run_rate (
+          search, arm, dyno_rate_model_predict (search->model, &arm->settings, NULL));
+      measured = sqrt (expected * e.median);
+      u = dyno_search_utility (&arm->settings, measured);
+      *rate = MAX (*rate, measured);
+      if (u > *utility)
+        {
+          *utility = u;
+          leader = arm;
+        }
+    }
+  return leader;
+}
+
+/* What the best may be above the leader on average, in parts of its rate. */
+static double
+expected_improvement (double mean, double sd, double leader)
+{
+  double z = (mean - leader - NOISE) / MAX (sd, 1e-6);
+
+  return MAX (sd, 1e-6) * (z * 0.5 * erfc (-z / G_SQRT2) + exp (-0.5 * z * z) / sqrt (2 * G_PI));
+}
+
+/* The untried point that promises most; FALSE: none promises more than the noise. */
+static gboolean
+next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
+{
+  double rate, leader, most = 0, expected = 0;
+  gboolean found = FALSE, measured = find_leader (search, &rate, &leader) != NULL;
+
+  for (guint i = 0; i < points->len; i++)
+    {
+      const DynoSettings *s = &g_array_index (points, DynoSettings, i);
+      double sd, predicted = dyno_rate_model_predict (search->model, s, &sd), promise;
+
+      if (!(predicted > 0))
+        continue;
+      predicted = dyno_search_run_rate (search, NULL, predicted);
+      expected = MAX (expected, predicted);
+      promise = dyno_search_utility (s, predicted);
+      promise = measured ? expected_improvement (promise, sd, leader) : exp (promise);
+      if (promise <= (measured ? LEAST_PROMISE : 0))
+        continue;
+      /* Two that promise the same: the one that is measured in less time. */
+      promise *= sqrt ((search->prepare_s + search->trial_s)
+                       / dyno_search_cost (search, s, search->trial_s));
+      if (promise <= most || dyno_search_find (search, s) || !dyno_search_fits (search, s)
+          || is_broken (search, s))
+        continue;
+      most = promise;
+      *next = *s;
+      found = TRUE;
+    }
+  search->expected = expected;
+  return found;
+}
+
+/* A knob is searched where it is the limit. */
+static void
+open_knobs (DynoSearch *search, const DynoSettings *best)
+{
+  double loader = dyno_rate_model_loader (search->model, best),
+         gpu = dyno_rate_model_gpu (search->model, best);
+  const DynoArm *arm = dyno_search_find (search, best);
+
+  search->loader_limits = search->space.loader && loader < 1.15 * gpu;
+  search->space.vary_prefetch =
+      search->loader_limits || (arm && arm->wait_data_ms > 0.05 * arm->step_ms);
+  search->space.vary_checkpointing = search->memory_limits;
+  search->space.vary_accumulate = search->memory_limits;
+}
+
+/* FALSE: there is no time for it, or the search was stopped. */
+static gboolean
+try_point (DynoSearch *search, const DynoSettings *s, double hopeless_below)
+{
+  return has_time (search, s, search->trial_s)
+         && dyno_search_try (search, "search", s, search->trial_s, reserved_seconds (search, s),
+                             hopeless_below)
+         && search->failures < MOST_FAILURES;
+}
+
+/* The smallest batch that should be as fast within what a change must bring: the fastest is found,
+ * and what is advised is this. */
+static void
+search_smaller (DynoSearch *search)
+{
+  double rate, utility;
+  const DynoArm *leader = find_leader (search, &rate, &utility);
+
+  for (guint n = 0; leader && n < 3; n++)
+    {
+      g_autoptr (GArray) values =
+          dyno_space_values (&search->space, dyno_setting_find ("batch_size"), &leader->settings);
+      gboolean found = FALSE;
+
+      for (guint i = 0; i < values->len && !found; i++)
+        {
+          DynoSettings s = leader->settings;
+          double expected;
+
+          s.batch_size = (gint64) g_array_index (values, double, i);
+          if (s.batch_size >= leader->settings.batch_size)
+            return;
+          expected = dyno_search_run_rate (search, NULL,
+                                           dyno_rate_model_predict (search->model, &s, NULL));
+          if (expected * DYNO_SEARCH_PAYS < rate * (1 + NOISE) || !dyno_search_fits (search, &s))
+            continue;
+          if (dyno_search_find (search, &s))
+            return; /* it is measured, and as good as expected */
+          if (!try_point (search, &s, 0))
+            return;
+          found = TRUE;
+        }
+    }
+}
+
+static void
+search_jointly (DynoSearch *search)
+{
+  g_autoptr (GArray) points = NULL;
+  guint knobs = G_MAXUINT;
+
+  for (guint n = 0; !dyno_search_stopped (search) && n < MOST_TRIALS; n++)
+    {
+      double rate, utility;
+      const DynoArm *leader = find_leader (search, &rate, &utility);
+      DynoSettings next;
+      guint open;
+
+      open_knobs (search, leader ? &leader->settings : &search->job->settings);
+      open = search->space.vary_prefetch * 1u + search->space.vary_checkpointing * 2u;
+      if (open != knobs)
+        {
+          g_clear_pointer (&points, g_array_unref);
+          points = dyno_space_list (&search->space, &search->job->settings);
+          knobs = open;
+        }
+      if (!next_point (search, points, &next) || !try_point (search, &next, HOPELESS * rate))
+        break;
+    }
+  search_smaller (search);
+}
+
+/* --- from begin to end ------------------------------------------------------------------------ */
+
+/* What cannot fit is ruled out before anything is tried. */
+static void
+plan_space (DynoSearch *search)
+{
+  DynoMeter *meter = search->meter;
+  const DynoSettingInfo *batch = dyno_setting_find ("batch_size");
+  gint64 most = MAX ((gint64) MIN (meter->n_train / 2, (guint64) batch->tunable.maximum), 1);
+  gint64 largest = 0;
+
+  search->space = (DynoSearchSpace){ .n_cores = meter->n_cores,
+                                     .fp16 = meter->has_fp16,
+                                     .loader = !meter->generated,
+                                     .can_cache = meter->can_cache };
+  for (int amp = 0; amp <= meter->has_fp16; amp++)
+    for (int checkpointing = 0; checkpointing <= 1; checkpointing++)
+      {
+        DynoSettings s = search->job->settings;
+
+        s.amp = amp;
+        s.checkpointing = checkpointing;
+        largest = MAX (largest, largest_batch (search, &s, most));
+      }
+  search->space.most_batch = largest;
+}
+
+/* Tried before any search; what an earlier one measured stands. */
+static DynoArm *
+try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
+{
+  DynoArm *arm = dyno_search_find (search, settings);
+
+  if (arm && arm->trials->len + arm->proofs->len > 0)
+    return arm;
+  if (dyno_search_stopped (search)
+      || (search->arms->len > 0 && !has_time (search, settings, search->trial_s / 2)))
+    return NULL;
+  return dyno_search_try (search, stage, settings, search->trial_s, 0, 0);
+}
+
+/* The three that are there before any search. */
+static void
+try_what_is_there (DynoSearch *search)
+{
+  const DynoSettings *settings = &search->job->settings;
+  gint64 most = MAX ((gint64) search->meter->n_train / 2, 1);
+  DynoSettings base = *settings;
+
+  dyno_space_set_baseline (&base);
+  base.batch_size = MAX (largest_batch (search, &base, MIN (base.batch_size, most)), 1);
+  search->today = try_first (search, "today", settings);
+  search->baseline = try_first (search, "baseline", &base);
+  if (!search->baseline)
+    search->baseline = get_arm (search, "baseline", &base);
+  if (search->params->preset)
+    search->preset = try_first (search, "preset", search->params->preset);
+}
+
+/* What an earlier search measured: the model knows it, and nothing of it is measured again but for
+ * the proof, which compares at one time. */
+static void
+take_known (DynoSearch *search)
+{
+  const DynoTuneResult *known = search->params->known;
+
+  for (guint i = 0; known && i < known->ceilings->len; i++)
+    {
+      DynoCeiling *copy = g_new0 (DynoCeiling, 1);
+
+      dyno_ceiling_copy (known->ceilings->pdata[i], copy);
+      g_ptr_array_add (search->result->ceilings, copy);
+      learn_ceiling (search, copy);
+      learn_refusal (search, copy->outcome, copy->planned_bytes);
+    }
+  for (guint i = 0; known && i < known->trials->len; i++)
+    {
+      const DynoTrial *t = known->trials->pdata[i];
+      DynoTrial *copy = g_new0 (DynoTrial, 1);
+      DynoArm *arm = get_arm (search, t->stage, &t->settings);
+
+      dyno_trial_copy (t, copy);
+      copy->number = search->result->trials->len + 1;
+      g_ptr_array_add (search->result->trials, copy);
+      arm->planned_bytes = t->planned_bytes;
+      arm->vram_bytes = MAX (arm->vram_bytes, t->vram_bytes);
+      if (t->samples_per_s > 0)
+        {
+          DynoEstimate run = { t->samples_per_s, t->low, t->high, 2, TRUE };
+          double share = t->train_samples_per_s / t->samples_per_s;
+          DynoEstimate rate = { t->train_samples_per_s, t->low * share, t->high * share, 2, TRUE };
+
+          arm->outcome = DYNO_TRIAL_OK;
+          if (t->validation_s > 0)
+            arm->validation_rate = (double) search->meter->n_validation / t->validation_s;
+          if (t->epoch_end_s > 0)
+            arm->epoch_end_s = t->epoch_end_s;
+          arm->step_ms = t->step_ms;
+          arm->wait_data_ms = t->wait_data_ms;
+          g_array_append_val (arm->trials, run);
+          g_array_append_val (arm->rates, rate);
+          dyno_rate_model_add_trial (search->model, &t->settings, rate.median, relative_sd (&rate));
+        }
+      else if (arm->trials->len == 0)
+        {
+          arm->outcome = t->outcome;
+          arm->out = TRUE;
+          learn_refusal (search, t->outcome, t->planned_bytes);
+        }
+    }
+  learn_epoch_end (search);
+}
+
+/* Why there is no best: not fitting is one thing, failing another. */
+static gboolean
+set_nothing (DynoSearch *search, GError **error)
+{
+  const GPtrArray *trials = search->result->trials;
+  const DynoTrial *last = trials->len > 0 ? trials->pdata[trials->len - 1] : NULL;
+  gboolean refused = trials->len > 0;
+
+  for (guint i = 0; i < trials->len; i++)
+    {
+      DynoTrialOutcome outcome = ((const DynoTrial *) trials->pdata[i])->outcome;
+      refused &= outcome == DYNO_TRIAL_DOES_NOT_FIT || outcome == DYNO_TRIAL_OUT_OF_MEMORY;
+    }
+  if (refused)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT,
+                 _ ("Nothing fits the memory: %s"),
+                 last->text ? last->text : _ ("the device refused every trial"));
+  else
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                 _ ("No trial of %u worked in %.3g minutes; the last said: %s"), trials->len,
+                 search->params->minutes, last && last->text ? last->text : _ ("nothing"));
+  return FALSE;
+}
+
+static void
+search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult *result)
+{
+  *search = (DynoSearch){ .params = params,
+                          .job = params->job,
+                          .meter = params->meter,
+                          .result = result,
+                          .model = dyno_rate_model_new (),
+                          .arms = g_ptr_array_new_with_free_func (arm_free),
+                          .plans = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
+                          .seconds = params->minutes * 60,
+                          .most_bytes = G_MAXUINT64,
+                          .end_share = (double) NAN };
+  search->begin_us = now_us (search);
+  search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
+  search->scan_s = CLAMP (search->seconds / 120, 0.25, 1.5);
+  search->scan_end_s = SCAN_SHARE * search->seconds;
+  if (params->limit_bytes > 0)
+    search->most_bytes = (guint64) (MEMORY_MARGIN * (double) params->limit_bytes);
+}
+
+gboolean
+dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError **error)
+{
+  DynoSearch search;
+  gboolean found;
+
+  search_init (&search, params, result);
+  plan_space (&search);
+  take_known (&search);
+  try_what_is_there (&search);
+  if (search.space.most_batch > 0)
+    {
+      dyno_search_scan (&search);
+      search_jointly (&search);
+    }
+  dyno_search_prove (&search);
+  dyno_search_judge (&search);
+  result->seconds = dyno_search_elapsed (&search);
+  result->minutes = params->minutes;
+  result->n_cores = params->meter->n_cores;
+  result->stopped = dyno_search_stopped (&search);
+  found = dyno_tune_result_has_best (result) || set_nothing (&search, error);
+
+  g_ptr_array_unref (search.arms);
+  g_hash_table_unref (search.plans);
+  dyno_rate_model_free (search.model);
+  return found;
+}

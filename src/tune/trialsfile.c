@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* Text by RFC 4180, '.' decimals in any locale.  A line counts once its end is there. */
+#include "trialsfile.h"
+#include "file.h"
+#include "intl.h"
+#include "preset.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_BYTES (16 * 1024 * 1024)
+
+struct _DynoTrialsFile {
+  char *path, *tail; /* tail: data, model and device, which are the same in each line */
+  int fd;
+};
+
+/* What is known of a measurement, in the order of the columns. */
+static const char *const facts[] = {
+  "number",       "stage",       "outcome",       "samples_per_s",
+  "low",          "high",        "predicted",     "train_samples_per_s",
+  "validation_s", "epoch_end_s", "step_ms",       "wait_data_ms",
+  "outside_cpu",  "vram_bytes",  "planned_bytes", "steps",
+  "text"
+};
+static const char *const ends[] = { "data", "model", "device" };
+
+static const char *const stages[] = { "today", "baseline", "preset", "search", "proof" };
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void
+add_field (GString *line, const char *text)
+{
+  if (line->len > 0)
+    g_string_append_c (line, ',');
+  if (!text || !strpbrk (text, ",\"\r\n"))
+    {
+      g_string_append (line, text ? text : "");
+      return;
+    }
+  g_string_append_c (line, '"');
+  for (; *text; text++)
+    {
+      if (*text == '"')
+        g_string_append_c (line, '"');
+      g_string_append_c (line, *text);
+    }
+  g_string_append_c (line, '"');
+}
+
+static void
+add_number (GString *line, double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE] = "";
+
+  if (isfinite (value))
+    g_ascii_formatd (text, sizeof text, "%.9g", value);
+  add_field (line, text);
+}
+
+static void
+add_count (GString *line, guint64 value)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, value);
+
+  add_field (line, text);
+}
+
+static GString *
+header (void)
+{
+  GString *line = g_string_new (NULL);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < G_N_ELEMENTS (facts); i++)
+    add_field (line, facts[i]);
+  for (guint i = 0; i < n; i++)
+    add_field (line, table[i].key);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    add_field (line, ends[i]);
+  return g_string_append_c (line, '\n');
+}
+
+/* All at once, so that a line is there as a whole or is the last. */
+static gboolean
+append_line (DynoTrialsFile *file, const GString *line, GError **error)
+{
+  const char *at = line->str;
+  gsize left = line->len;
+
+  while (left > 0)
+    {
+      gssize n = write (file->fd, at, left);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return dyno_file_set_error (error, errno, file->path);
+      at += n;
+      left -= (gsize) n;
+    }
+  if (fsync (file->fd) != 0 && errno != EINVAL && errno != EROFS)
+    return dyno_file_set_error (error, errno, file->path);
+  return TRUE;
+}
+
+static gboolean
+add_trial (DynoTrialsFile *file, const DynoTrial *t, GError **error)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  add_count (line, t->number);
+  add_field (line, t->stage);
+  add_field (line, dyno_trial_outcome_name (t->outcome));
+  add_number (line, t->samples_per_s);
+  add_number (line, t->low);
+  add_number (line, t->high);
+  add_number (line, t->predicted);
+  add_number (line, t->train_samples_per_s);
+  add_number (line, t->validation_s);
+  add_number (line, t->epoch_end_s);
+  add_number (line, t->step_ms);
+  add_number (line, t->wait_data_ms);
+  add_number (line, t->outside_cpu);
+  add_count (line, t->vram_bytes);
+  add_count (line, t->planned_bytes);
+  add_count (line, t->steps);
+  add_field (line, t->text);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = dyno_settings_get (&t->settings, table[i].key);
+
+      add_field (line, value);
+    }
+  g_string_append_printf (line, "%s\n", file->tail);
+  return append_line (file, line, error);
+}
+
+gboolean
+dyno_trials_file_add_trial (DynoTrialsFile *file, const DynoTrial *trial, GError **error)
+{
+  return add_trial (file, trial, error);
+}
+
+gboolean
+dyno_trials_file_add_ceiling (DynoTrialsFile *file, const DynoCeiling *c, GError **error)
+{
+  DynoTrial trial = { .stage = dyno_ceiling_name (c->of),
+                      .settings = c->settings,
+                      .outcome = c->outcome,
+                      .samples_per_s = c->samples_per_s,
+                      .low = c->low,
+                      .high = c->high,
+                      .outside_cpu = c->outside_cpu,
+                      .vram_bytes = c->vram_bytes,
+                      .planned_bytes = c->planned_bytes,
+                      .text = c->text };
+
+  return add_trial (file, &trial, error);
+}
+
+/* What a killed process left of its last line goes; a break between quotes ends none. */
+static gboolean
+cut_unfinished_line (int fd)
+{
+  off_t size = lseek (fd, 0, SEEK_END), keep = 0;
+  g_autofree char *text = NULL;
+  gboolean quoted = FALSE;
+
+  if (size < 0 || size > MOST_BYTES)
+    return size >= 0; /* it is none of ours, which reading it says */
+  text = g_malloc ((gsize) size + 1);
+  if (pread (fd, text, (gsize) size, 0) != size)
+    return FALSE;
+  for (off_t i = 0; i < size; i++)
+    {
+      quoted ^= text[i] == '"';
+      if (text[i] == '\n' && !quoted)
+        keep = i + 1;
+    }
+  return keep == size || ftruncate (fd, keep) == 0;
+}
+
+DynoTrialsFile *
+dyno_trials_file_new (const char *path, const DynoJob *job, const char *device, gboolean append,
+                      GError **error)
+{
+  DynoTrialsFile *file = g_new0 (DynoTrialsFile, 1);
+  g_autoptr (GString) first = header (), tail = g_string_new (" ");
+  gboolean good;
+
+  add_field (tail, job->data);
+  add_field (tail, job->model);
+  add_field (tail, device);
+  file->path = g_strdup (path);
+  file->tail = g_strdup (tail->str + 1);
+  if (!append && g_unlink (path) != 0 && errno != ENOENT)
+    {
+      dyno_file_set_error (error, errno, path);
+      file->fd = -1;
+      dyno_trials_file_free (file);
+      return NULL;
+    }
+  file->fd = open (path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (file->fd < 0 || !cut_unfinished_line (file->fd))
+    good = dyno_file_set_error (error, errno, path);
+  else
+    good = lseek (file->fd, 0, SEEK_END) > 0 || append_line (file, first, error);
+  if (good)
+    return file;
+  dyno_trials_file_free (file);
+  return NULL;
+}
+
+void
+dyno_trials_file_free (DynoTrialsFile *file)
+{
+  if (!file)
+    return;
+  if (file->fd >= 0)
+    close (file->fd);
+  g_free (file->path);
+  g_free (file->tail);
+  g_free (file);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* The next line's fields, whose end moves *at; NULL: no whole line is left. */
+static GPtrArray *
+next_line (const char **at)
+{
+  g_autoptr (GPtrArray) fields = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) field = g_string_new (NULL);
+  gboolean quoted = FALSE;
+
+  for (const char *c = *at; *c; c++)
+    {
+      if (quoted && *c == '"' && c[1] == '"')
+        g_string_append_c (field, *c++);
+      else if (*c == '"')
+        quoted = !quoted;
+      else if (!quoted && (*c == ',' || *c == '\n'))
+        {
+          g_ptr_array_add (fields, g_strdup (field->str));
+          g_string_truncate (field, 0);
+          if (*c == '\n')
+            {
+              *at = c + 1;
+              return g_steal_pointer (&fields);
+            }
+        }
+      else
+        g_string_append_c (field, *c);
+    }
+  return NULL;
+}
+
+static double
+number_at (const GPtrArray *fields, guint i)
+{
+  const char *text = fields->pdata[i];
+
+  return *text ? g_ascii_strtod (text, NULL) : (double) NAN;
+}
+
+static double
+rate_at (const GPtrArray *fields, guint i)
+{
+  double value = number_at (fields, i);
+
+  return isfinite (value) && value > 0 ? value : 0;
+}
+
+static guint64
+count_at (const GPtrArray *fields, guint i)
+{
+  return g_ascii_strtoull (fields->pdata[i], NULL, 10);
+}
+
+static const char *
+find_stage (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (stages); i++)
+    if (strcmp (stages[i], name) == 0)
+      return stages[i];
+  return NULL;
+}
+
+/* FALSE with the error where it is of another job; a setting that is searched may differ. */
+static gboolean
+check_job (const GPtrArray *fields, const DynoJob *job, const DynoSettings *settings,
+           const char *path, GError **error)
+{
+  guint n, data;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+  const char *of = NULL;
+
+  data = G_N_ELEMENTS (facts) + n;
+  if (g_strcmp0 (fields->pdata[data], job->data ? job->data : "") != 0)
+    of = "data";
+  else if (g_strcmp0 (fields->pdata[data + 1], job->model ? job->model : "") != 0)
+    of = "model";
+  for (guint i = 0; i < n && !of; i++)
+    if (table[i].tunable.steps == DYNO_TUNABLE_NO && strcmp (table[i].key, "epochs") != 0
+        && dyno_settings_get_number (settings, table[i].key)
+               != dyno_settings_get_number (&job->settings, table[i].key))
+      of = table[i].key;
+  if (of)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
+                 _ ("“%s” is of another search: its %s is not the same; start one without "
+                    "--resume"),
+                 path, of);
+  return !of;
+}
+
+static void
+take (DynoTuneResult *result, const GPtrArray *fields, const DynoTrial *trial)
+{
+  const char *stage = fields->pdata[1];
+
+  for (DynoCeilingOf of = DYNO_CEILING_LOADER; of <= DYNO_CEILING_GPU; of++)
+    if (strcmp (stage, dyno_ceiling_name (of)) == 0)
+      {
+        DynoCeiling *c = g_new0 (DynoCeiling, 1);
+
+        *c = (DynoCeiling){ .of = of,
+                            .settings = trial->settings,
+                            .outcome = trial->outcome,
+                            .samples_per_s = trial->samples_per_s,
+                            .low = trial->low,
+                            .high = trial->high,
+                            .outside_cpu = trial->outside_cpu,
+                            .vram_bytes = trial->vram_bytes,
+                            .planned_bytes = trial->planned_bytes,
+                            .text = g_strdup (trial->text) };
+        g_ptr_array_add (result->ceilings, c);
+        return;
+      }
+  if (trial->stage)
+    {
+      DynoTrial *copy = g_new0 (DynoTrial, 1);
+
+      dyno_trial_copy (trial, copy);
+      g_ptr_array_add (result->trials, copy);
+    }
+}
+
+/* FALSE: the line is not to be read; the rest is. */
+static gboolean
+read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+  const char *text = fields->pdata[16];
+
+  *t = (DynoTrial){ .number = (guint) count_at (fields, 0),
+                    .stage = find_stage (fields->pdata[1]),
+                    .settings = job->settings,
+                    .samples_per_s = rate_at (fields, 3),
+                    .low = rate_at (fields, 4),
+                    .high = rate_at (fields, 5),
+                    .predicted = rate_at (fields, 6),
+                    .train_samples_per_s = rate_at (fields, 7),
+                    .validation_s = rate_at (fields, 8),
+                    .epoch_end_s = rate_at (fields, 9),
+                    .step_ms = rate_at (fields, 10),
+                    .wait_data_ms = rate_at (fields, 11),
+                    .outside_cpu = number_at (fields, 12),
+                    .vram_bytes = count_at (fields, 13),
+                    .planned_bytes = count_at (fields, 14),
+                    .steps = count_at (fields, 15),
+                    .text = *text ? (char *) text : NULL };
+  for (guint i = 0; i < n; i++)
+    if (!dyno_settings_set (&t->settings, table[i].key, fields->pdata[G_N_ELEMENTS (facts) + i],
+                            NULL))
+      return FALSE;
+  return dyno_trial_outcome_find (fields->pdata[2], &t->outcome)
+         && (t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0);
+}
+
+DynoTuneResult *
+dyno_trials_file_read (const char *path, const DynoJob *job, GError **error)
+{
+  g_autoptr (DynoTuneResult) result = dyno_tune_result_new (job);
+  g_autoptr (GString) first = header ();
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *text = NULL;
+  const char *at;
+  gsize size = 0;
+
+  if (!g_file_get_contents (path, &text, &size, &problem) || size > MOST_BYTES
+      || strlen (text) != size || !g_str_has_prefix (text, first->str))
+    {
+      g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
+                   _ ("No search can go on from “%s”: %s"), path,
+                   problem ? problem->message : _ ("it is not of this version's trials"));
+      return NULL;
+    }
+  at = text + first->len;
+  while (TRUE)
+    {
+      g_autoptr (GPtrArray) fields = next_line (&at);
+      guint n;
+      DynoTrial trial;
+
+      dyno_setting_list (&n);
+      if (!fields)
+        return g_steal_pointer (&result);
+      if (fields->len != G_N_ELEMENTS (facts) + n + G_N_ELEMENTS (ends)
+          || !read_trial (fields, job, &trial))
+        continue;
+      if (!check_job (fields, job, &trial.settings, path, error))
+        return NULL;
+      take (result, fields, &trial);
+    }
+}

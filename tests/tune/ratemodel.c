@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* What the model expects of settings that were not tried. */
+#include "ratemodel.h"
+#include <math.h>
+
+static DynoSettings
+settings (gint64 batch, gint64 workers, gboolean amp)
+{
+  DynoSettings s;
+
+  dyno_settings_init (&s);
+  s.batch_size = batch;
+  s.workers = workers;
+  s.amp = amp;
+  s.prefetch = 2;
+  return s;
+}
+
+static DynoRateModel *
+make_model (void)
+{
+  DynoRateModel *model = dyno_rate_model_new ();
+
+  for (gint64 workers = 1; workers <= 8; workers *= 2)
+    {
+      DynoSettings s = settings (32, workers, FALSE);
+      dyno_rate_model_add_loader (model, &s, 100.0 * (double) workers);
+    }
+  for (gint64 batch = 16; batch <= 64; batch *= 2)
+    {
+      DynoSettings s = settings (batch, 1, FALSE);
+      dyno_rate_model_add_gpu (model, &s, (double) batch / (0.02 + 0.001 * (double) batch));
+    }
+  return model;
+}
+
+static double
+predict (DynoRateModel *model, DynoSettings s, double *sd)
+{
+  return dyno_rate_model_predict (model, &s, sd);
+}
+
+static void
+test_smaller_ceiling (void)
+{
+  g_autoptr (DynoRateModel) model = make_model ();
+
+  g_assert_cmpfloat_with_epsilon (predict (model, settings (64, 1, FALSE), NULL), 98, 3);
+  g_assert_cmpfloat_with_epsilon (predict (model, settings (16, 8, FALSE), NULL), 430, 25);
+  g_assert_cmpfloat (predict (model, settings (64, 8, FALSE), NULL), <, 762);
+}
+
+static void
+test_between_and_beyond (void)
+{
+  g_autoptr (DynoRateModel) model = make_model ();
+  DynoSettings between = settings (48, 6, FALSE), beyond = settings (1024, 16, FALSE),
+               below = settings (8, 1, FALSE);
+
+  g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &between), 48 / 0.068, 15);
+  g_assert_cmpfloat_with_epsilon (dyno_rate_model_loader (model, &between), 600, 40);
+  /* A batch's time is a constant and so much for each sample. */
+  g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &beyond), 1024 / 1.044, 1);
+  g_assert_cmpfloat_with_epsilon (dyno_rate_model_loader (model, &beyond), 800, 1e-6);
+  g_assert_cmpfloat (dyno_rate_model_gpu (model, &below), <, 16 / 0.036);
+}
+
+/* Of AMP one point is known: it keeps its distance over the whole curve. */
+static void
+test_precision_by_one_point (void)
+{
+  g_autoptr (DynoRateModel) model = make_model ();
+  DynoSettings fp32 = settings (64, 1, FALSE), amp = settings (64, 1, TRUE),
+               known = settings (16, 1, TRUE), plain = settings (16, 1, FALSE);
+
+  dyno_rate_model_add_gpu (model, &known, 2 * dyno_rate_model_gpu (model, &plain));
+  g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &amp),
+                                  2 * dyno_rate_model_gpu (model, &fp32), 1);
+}
+
+/* Where a trial was, its rate is expected, and little doubt; far from it, what the ceilings say. */
+static void
+test_trials_correct (void)
+{
+  g_autoptr (DynoRateModel) model = make_model ();
+  DynoSettings tried = settings (64, 8, FALSE);
+  double sd_before, sd_at, sd_far, before, at;
+
+  before = predict (model, tried, &sd_before);
+  for (guint i = 0; i < 4; i++)
+    dyno_rate_model_add_trial (model, &tried, 0.75 * before, 0.01);
+  at = predict (model, tried, &sd_at);
+  predict (model, settings (16, 0, TRUE), &sd_far);
+  g_assert_cmpfloat_with_epsilon (at, 0.75 * before, 0.03 * before);
+  g_assert_cmpfloat (sd_at, <, 0.5 * sd_before);
+  g_assert_cmpfloat (sd_far, >, 1.5 * sd_at);
+}
+
+/* Loader and device share the processor: nothing overlaps, which shows in each trial. */
+static void
+test_overlap_is_learned (void)
+{
+  g_autoptr (DynoRateModel) model = make_model ();
+
+  for (gint64 workers = 1; workers <= 4; workers *= 2)
+    for (gint64 batch = 16; batch <= 64; batch *= 4)
+      {
+        DynoSettings s = settings (batch, workers, FALSE);
+        double rate =
+            1 / (1 / dyno_rate_model_loader (model, &s) + 1 / dyno_rate_model_gpu (model, &s));
+
+        dyno_rate_model_add_trial (model, &s, rate, 0.01);
+      }
+  g_assert_cmpfloat_with_epsilon (predict (model, settings (32, 8, FALSE), NULL),
+                                  1 / (1 / 800.0 + 0.052 / 32), 20);
+}
+
+static void
+test_knows_nothing (void)
+{
+  g_autoptr (DynoRateModel) model = dyno_rate_model_new ();
+  DynoSettings s = settings (32, 1, FALSE);
+
+  g_assert_cmpfloat (predict (model, s, NULL), ==, 0);
+  g_assert_true (isinf (dyno_rate_model_gpu (model, &s)));
+  /* Trials alone. */
+  dyno_rate_model_add_trial (model, &s, 50, 0.01);
+  g_assert_cmpfloat_with_epsilon (predict (model, settings (64, 2, FALSE), NULL), 50, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/ratemodel/the-smaller-ceiling", test_smaller_ceiling);
+  g_test_add_func ("/tune/ratemodel/between-and-beyond", test_between_and_beyond);
+  g_test_add_func ("/tune/ratemodel/precision-by-one-point", test_precision_by_one_point);
+  g_test_add_func ("/tune/ratemodel/trials-correct-it", test_trials_correct);
+  g_test_add_func ("/tune/ratemodel/overlap-is-learned", test_overlap_is_learned);
+  g_test_add_func ("/tune/ratemodel/knows-nothing", test_knows_nothing);
+  return g_test_run ();
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT */
+/* The search on simulated machines, whose whole grid is known: how near to its best it comes, in
+ * which part of the grid's time, and what it says.  Seeds are fixed; the clock is the
+ * simulation's. */
+#include "simulation.h"
+#include "preset.h"
+#include <math.h>
+#include <string.h>
+
+#define GIB ((double) (1 << 30))
+
+/* An H200 with 16 cores and ResNet-18, of which the others differ in what they name. */
+#define USUAL                                                                                   \
+  .cores = 16, .n_train = 36000, .n_validation = 4000, .decode_s = 1.0 / 900, .cached_s = 1e-5, \
+  .crowding = 0.02, .sample_s = { 3e-4, 1e-4 }, .step_s = 1.5e-3, .optimizer_s = 3e-4,          \
+  .overlap_cost = { 0.6, 0.04 }, .host_s = 1e-4, .end_s = 0.1, .base_bytes = 0.5 * GIB,         \
+  .sample_bytes = 0.03 * GIB, .limit_bytes = 140 * GIB, .noise = 0.01, .prepare_s = 0.4
+
+/* Each is the usual one but for what it names behind it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const DynoMachine machines[] = {
+  { .name = "usual", USUAL },
+  { .name = "loader-bound", USUAL, .no_cache = TRUE, .decode_s = 1.0 / 150 },
+  { .name = "gpu-bound", USUAL, .sample_s = { 4e-3, 1.5e-3 }, .step_s = 8e-3 },
+  { .name = "memory-bound",
+    USUAL,
+    .limit_bytes = 1.6 * GIB,
+    .sample_bytes = 0.1 * GIB,
+    .step_s = 6e-3,
+    .again = 1.15 },
+  { .name = "launch-bound",
+    USUAL,
+    .sample_s = { 2e-6, 1.5e-6 },
+    .step_s = 4e-4,
+    .optimizer_s = 1e-4,
+    .decode_s = 1.0 / 60000,
+    .cached_s = 1e-6,
+    .host_s = 3e-4,
+    .n_train = 54000,
+    .n_validation = 6000,
+    .sample_bytes = 1e-4 * GIB },
+  { .name = "amp-slower", USUAL, .sample_s = { 2e-4, 5e-4 } },
+  { .name = "cache-helps", USUAL, .disk = 700 },
+  { .name = "crowded",
+    USUAL,
+    .no_cache = TRUE,
+    .crowding = 0.5,
+    .cores = 8,
+    .decode_s = 1.0 / 1000 },
+  { .name = "no-worker-best", USUAL, .overlap_cost = { 0, 0.6 }, .decode_s = 1e-5, .cores = 4 },
+  { .name = "software",
+    USUAL,
+    .cores = 2,
+    .no_fp16 = TRUE,
+    .sample_s = { 0.02, 0.02 },
+    .step_s = 0.02,
+    .overlap_cost = { 1, 0.9 },
+    .decode_s = 1.0 / 500,
+    .n_train = 2000,
+    .n_validation = 200,
+    .prepare_s = 0.8 },
+  { .name = "generated", USUAL, .generated = TRUE },
+  { .name = "refused",
+    USUAL,
+    .limit_bytes = 24 * GIB,
+    .refused_bytes = 4 * GIB,
+    .sample_bytes = 0.05 * GIB,
+    .step_s = 4e-3 },
+  { .name = "device-lost", USUAL, .lost_at = 9 },
+  { .name = "amp-fails", USUAL, .amp_fails = TRUE },
+  { .name = "contended", USUAL, .no_cache = TRUE, .contention = 0.25, .decode_s = 1.0 / 800 },
+  { .name = "busy",
+    USUAL,
+    .drift = 0.3,
+    .drift_s = 70,
+    .noise = 0.04,
+    .outside_cpu = 0.35,
+    .no_cache = TRUE,
+    .decode_s = 1.0 / 300 },
+};
+#pragma GCC diagnostic pop
+
+static const DynoMachine *
+find_machine (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (machines); i++)
+    if (strcmp (machines[i].name, name) == 0)
+      return &machines[i];
+  g_assert_not_reached ();
+}
+
+static gint64
+now_us (gpointer user)
+{
+  return dyno_simulation_now_us (user);
+}
+
+typedef struct {
+  double minutes;
+  const DynoSettings *settings, *preset;
+  const DynoTuneResult *known;
+  void (*wait) (gpointer user);
+  GCancellable *cancellable;
+  void (*trial) (gpointer user, const DynoTrial *trial);
+} Wanted;
+
+/* *error: may be NULL, for a search that must not fail. */
+static DynoTuneResult *
+search (const DynoMachine *m, guint32 seed, Wanted wanted, double *seconds, GError **error)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoSimulation *sim = dyno_simulation_new (m, seed);
+  DynoTuneResult *result;
+  DynoSearchParams params = {
+    .meter = &sim->meter,
+    .minutes = wanted.minutes > 0 ? wanted.minutes : 2.5,
+    .limit_bytes = (guint64) m->limit_bytes,
+    .preset = wanted.preset,
+    .preset_name = "RTX 3060",
+    .known = wanted.known,
+    .cancellable = wanted.cancellable,
+    .hooks = { .now_us = now_us, .wait = wanted.wait, .trial = wanted.trial, .user = sim }
+  };
+  g_autoptr (GError) problem = NULL;
+
+  if (wanted.settings)
+    job->settings = *wanted.settings;
+  else
+    job->settings.workers = 4;
+  params.job = job;
+  result = dyno_tune_result_new (job);
+  dyno_search_run (&params, result, &problem);
+  if (!error)
+    g_assert_no_error (problem);
+  else
+    *error = g_steal_pointer (&problem);
+  if (seconds)
+    *seconds = sim->clock_s;
+  dyno_simulation_free (sim);
+  return result;
+}
+
+static guint
+count (const DynoTuneResult *r, DynoTrialOutcome outcome)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    n += ((const DynoTrial *) r->trials->pdata[i])->outcome == outcome;
+  return n;
+}
+
+static gboolean
+says (const DynoTuneResult *r, const char *words)
+{
+  g_autofree char *all = g_strjoinv ("\n", r->reasons);
+
+  return strstr (all, words) != NULL;
+}
+
+static const DynoTrial *
+trial_of (const DynoTuneResult *r, guint i)
+{
+  return r->trials->pdata[i];
+}
+
+/* --- against the grid ------------------------------------------------------------------------- */
+
+static void
+test_grid (gconstpointer data)
+{
+  const DynoMachine *m = data;
+  DynoSettings settings;
+  double grid_s, best;
+
+  dyno_settings_init (&settings);
+  best = dyno_machine_best (m, &settings, 3, &grid_s);
+  for (guint seed = 1; seed <= 8; seed++)
+    {
+      double seconds, minutes = MIN (grid_s / 600, 3.5);
+      g_autoptr (DynoTuneResult) r =
+          search (m, seed, (Wanted){ .minutes = minutes }, &seconds, NULL);
+      double rate = dyno_machine_rate (m, &r->best.settings);
+
+      g_test_message ("seed %u: %.3f of the grid's best, in %.0f s; the grid takes %.0f", seed,
+                      rate / best, seconds, grid_s);
+      g_assert_cmpfloat (rate, >=, 0.97 * best);
+      g_assert_cmpfloat (seconds, <=, 0.1 * grid_s);
+      g_assert_cmpfloat_with_epsilon (r->best.samples_per_s / rate, 1,
+                                      m->drift > 0 ? m->drift : 0.05);
+    }
+}
+
+/* Also where another program slows the processor by up to a third, by turns. */
+static void
+test_never_worse (void)
+{
+  DynoMachine noisy = *find_machine ("usual");
+  const DynoMachine *all[] = { &noisy, find_machine ("busy"), find_machine ("software") };
+
+  noisy.noise = 0.08;
+  for (guint k = 0; k < G_N_ELEMENTS (all); k++)
+    for (guint seed = 1; seed <= 50; seed++)
+      {
+        g_autoptr (DynoTuneResult) r =
+            search (all[k], seed, (Wanted){ .minutes = seed % 2 ? 1 : 2.5 }, NULL, NULL);
+        double rate = dyno_machine_rate (all[k], &r->best.settings);
+
+        g_assert_cmpfloat (rate, >=, 0.97 * dyno_machine_rate (all[k], &r->baseline.settings));
+        g_assert_cmpfloat (rate, >=, 0.97 * dyno_machine_rate (all[k], &r->job->settings));
+      }
+}
+
+/* The best that was found is what was asked for the second time: it stays. */
+static void
+test_keeps_present_settings (void)
+{
+  const DynoMachine *m = find_machine ("gpu-bound");
+  g_autoptr (DynoTuneResult) first = search (m, 1, (Wanted){ 0 }, NULL, NULL);
+  g_autoptr (DynoTuneResult) r =
+      search (m, 2, (Wanted){ .settings = &first->best.settings }, NULL, NULL);
+
+  g_assert_false (first->keep_today);
+  g_assert_true (r->proven);
+  g_assert_true (r->keep_today);
+  g_assert_true (dyno_settings_equal (&r->best.settings, &first->best.settings));
+  g_assert_true (says (r, "Your settings are already as fast"));
+}
+
+/* --- ceilings --------------------------------------------------------------------------------- */
+
+static guint
+count_ceilings (const DynoTuneResult *r, DynoCeilingOf of)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < r->ceilings->len; i++)
+    n += ((const DynoCeiling *) r->ceilings->pdata[i])->of == of;
+  return n;
+}
+
+/* Where the loader is far behind, the device's curve is of no interest; where it is far ahead, its
+ * workers are not. */
+static void
+test_limit_alone_is_judged (void)
+{
+  DynoMachine slow = *find_machine ("loader-bound"), fast = *find_machine ("gpu-bound");
+
+  slow.decode_s = 1.0 / 15;
+  fast.decode_s = 1.0 / 5000;
+  g_autoptr (DynoTuneResult) loader = search (&slow, 1, (Wanted){ 0 }, NULL, NULL);
+  g_autoptr (DynoTuneResult) gpu = search (&fast, 1, (Wanted){ 0 }, NULL, NULL);
+
+  g_assert_cmpuint (count_ceilings (loader, DYNO_CEILING_GPU), <=, 6);
+  g_assert_cmpuint (count_ceilings (loader, DYNO_CEILING_LOADER), >=, 5);
+  g_assert_cmpuint (count_ceilings (gpu, DYNO_CEILING_GPU), >=, 6);
+  g_assert_cmpuint (count_ceilings (gpu, DYNO_CEILING_LOADER), <=, 4);
+  g_assert_true (says (loader, "The data pipeline is the limit"));
+  g_assert_true (says (gpu, "The GPU is the limit"));
+}
+
+/* The knee is looked for between the doubled batches too. */
+static void
+test_knee_is_refined (void)
+{
+  g_autoptr (DynoTuneResult) r = search (find_machine ("usual"), 1, (Wanted){ 0 }, NULL, NULL);
+  guint between = 0;
+
+  for (guint i = 0; i < r->ceilings->len; i++)
+    {
+      gint64 batch = ((const DynoCeiling *) r->ceilings->pdata[i])->settings.batch_size;
+      between += (batch & (batch - 1)) != 0;
+    }
+  g_assert_cmpuint (between, >=, 1);
+}
+
+/* --- what goes wrong -------------------------------------------------------------------------- */
+
+static void
+test_what_cannot_fit_is_not_tried (void)
+{
+  const DynoMachine *m = find_machine ("memory-bound");
+  g_autoptr (DynoTuneResult) r = search (m, 1, (Wanted){ 0 }, NULL, NULL);
+
+  for (guint i = 0; i < r->ceilings->len; i++)
+    g_assert_cmpfloat ((double) ((const DynoCeiling *) r->ceilings->pdata[i])->planned_bytes, <=,
+                       m->limit_bytes);
+  for (guint i = 0; i < r->trials->len; i++)
+    if (strcmp (trial_of (r, i)->stage, "search") == 0)
+      g_assert_cmpfloat ((double) trial_of (r, i)->planned_bytes, <=, 0.98 * m->limit_bytes);
+  g_assert_cmpuint (r->margin_bytes, >=, (guint64) (0.02 * m->limit_bytes));
+  g_assert_true (says (r, "of the memory that it may take"));
+}
+
+static void
+test_refusal_is_a_result (void)
+{
+  const DynoMachine *m = find_machine ("refused");
+  g_autoptr (DynoTuneResult) r = search (m, 1, (Wanted){ 0 }, NULL, NULL);
+  guint refused = count (r, DYNO_TRIAL_OUT_OF_MEMORY);
+
+  for (guint i = 0; i < r->ceilings->len; i++)
+    refused += ((const DynoCeiling *) r->ceilings->pdata[i])->outcome == DYNO_TRIAL_OUT_OF_MEMORY;
+  g_assert_cmpuint (refused, >=, 1);
+  g_assert_cmpuint (refused, <=, 3); /* what is larger than these is not tried */
+  g_assert_true (r->proven);
+  g_assert_cmpfloat ((double) r->best.vram_bytes, <, m->refused_bytes);
+}
+
+static void
+test_failing_kernel_is_a_result (void)
+{
+  g_autoptr (DynoTuneResult) r = search (find_machine ("amp-fails"), 1, (Wanted){ 0 }, NULL, NULL);
+
+  g_assert_true (r->proven);
+  g_assert_false (r->best.settings.amp);
+  g_assert_cmpuint (count (r, DYNO_TRIAL_FAILED), <=, 4);
+}
+
+static void
+test_lost_device_is_a_result (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  m.noise = 0.005;
+  for (m.lost_at = 1; m.lost_at < 30; m.lost_at++)
+    {
+      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+      guint failed = count (r, DYNO_TRIAL_FAILED);
+
+      for (guint i = 0; i < r->ceilings->len; i++)
+        failed += ((const DynoCeiling *) r->ceilings->pdata[i])->outcome == DYNO_TRIAL_FAILED;
+      g_assert_cmpuint (failed, ==, 1);
+      g_assert_cmpfloat (r->speedup, >, 1);
+    }
+}
+
+static void
+test_all_fails (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  g_autoptr (GError) error = NULL;
+
+  m.all_fails = TRUE;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, &error);
+
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_nonnull (strstr (error->message, "A kernel failed"));
+  g_assert_false (dyno_tune_result_has_best (r));
+  g_assert_cmpuint (r->trials->len + r->ceilings->len, <=, 12);
+}
+
+static void
+test_nothing_fits (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  g_autoptr (GError) error = NULL;
+
+  m.limit_bytes = 0.2 * GIB;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, &error);
+
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT);
+  g_assert_cmpuint (r->ceilings->len, ==, 0);
+}
+
+static void
+test_hopeless_is_dropped (void)
+{
+  guint dropped = 0;
+
+  for (guint seed = 1; seed <= 5; seed++)
+    {
+      g_autoptr (DynoTuneResult) r =
+          search (find_machine ("contended"), seed, (Wanted){ 0 }, NULL, NULL);
+
+      dropped += count (r, DYNO_TRIAL_DROPPED);
+      for (guint i = 0; i < r->trials->len; i++)
+        if (trial_of (r, i)->outcome == DYNO_TRIAL_DROPPED)
+          g_assert_cmpfloat (trial_of (r, i)->samples_per_s, <, 0.9 * r->best.samples_per_s);
+    }
+  g_assert_cmpuint (dropped, >=, 1);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static void
+test_keeps_its_time (void)
+{
+  static const double minutes[] = { 0.05, 0.2, 0.5, 1, 3, 10 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (machines); k++)
+    for (guint i = 0; i < G_N_ELEMENTS (minutes); i++)
+      {
+        double seconds;
+        g_autoptr (GError) error = NULL;
+        g_autoptr (DynoTuneResult) r =
+            search (&machines[k], 3, (Wanted){ .minutes = minutes[i] }, &seconds, &error);
+
+        g_assert_true (error != NULL || r->best.samples_per_s > 0);
+        g_assert_cmpfloat (seconds, <=, 66 * minutes[i]);
+      }
+}
+
+static void
+test_no_time_at_all (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoTuneResult) r =
+      search (find_machine ("usual"), 1, (Wanted){ .minutes = 1e-4 }, NULL, &error);
+
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_nonnull (strstr (error->message, "time was over"));
+  g_assert_cmpuint (r->trials->len, ==, 1);
+}
+
+static guint waits;
+
+static void
+pause_once (gpointer user)
+{
+  DynoSimulation *sim = user;
+
+  if (++waits == 5)
+    sim->clock_s += 1000;
+}
+
+static void
+test_pause_does_not_count (void)
+{
+  double seconds;
+  g_autoptr (DynoTuneResult) r =
+      search (find_machine ("usual"), 1, (Wanted){ .wait = pause_once }, &seconds, NULL);
+
+  g_assert_true (r->proven);
+  g_assert_cmpfloat (seconds, >, 1000);
+  g_assert_cmpfloat (seconds, <, 1150);
+  g_assert_cmpfloat (r->seconds, <, 150);
+}
+
+static GCancellable *stopping;
+
+static void
+stop_at_fourth (gpointer user, const DynoTrial *trial)
+{
+  if (trial->number == 4)
+    g_cancellable_cancel (stopping);
+}
+
+static void
+test_stopped_tells_what_it_has (void)
+{
+  stopping = g_cancellable_new ();
+  g_autoptr (DynoTuneResult) r =
+      search (find_machine ("usual"), 1,
+              (Wanted){ .cancellable = stopping, .trial = stop_at_fourth }, NULL, NULL);
+
+  g_assert_true (r->stopped);
+  g_assert_false (r->proven);
+  g_assert_cmpuint (r->trials->len, ==, 4);
+  g_assert_true (dyno_tune_result_has_best (r));
+  g_assert_true (says (r, "Not proven"));
+  g_clear_object (&stopping);
+}
+
+static void
+test_goes_on (void)
+{
+  const DynoMachine *m = find_machine ("usual");
+  g_autoptr (DynoTuneResult) first = search (m, 1, (Wanted){ .minutes = 0.5 }, NULL, NULL);
+  g_autoptr (DynoTuneResult) r =
+      search (m, 2, (Wanted){ .minutes = 1.5, .known = first }, NULL, NULL);
+
+  g_assert_cmpuint (r->trials->len, >, first->trials->len);
+  for (guint i = first->trials->len; i < r->trials->len; i++)
+    {
+      g_assert_cmpuint (trial_of (r, i)->number, ==, i + 1);
+      g_assert_cmpstr (trial_of (r, i)->stage, !=, "today");
+      g_assert_cmpstr (trial_of (r, i)->stage, !=, "baseline");
+      for (guint k = 0; k < i && strcmp (trial_of (r, i)->stage, "search") == 0; k++)
+        g_assert_false (
+            dyno_settings_equal (&trial_of (r, i)->settings, &trial_of (r, k)->settings));
+    }
+  for (guint i = 0; i < r->ceilings->len; i++)
+    for (guint k = 0; k < i; k++)
+      {
+        const DynoCeiling *a = r->ceilings->pdata[i], *b = r->ceilings->pdata[k];
+        g_assert_false (a->of == b->of && dyno_settings_equal (&a->settings, &b->settings));
+      }
+  g_assert_true (r->proven);
+  g_assert_cmpfloat (dyno_machine_rate (m, &r->best.settings), >=,
+                     0.97 * dyno_machine_rate (m, &first->best.settings));
+}
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+/* Best, present settings, base line: each has its turn before any has the second. */
+static void
+test_proof_takes_turns (void)
+{
+  g_autoptr (DynoTuneResult) r = search (find_machine ("usual"), 1, (Wanted){ 0 }, NULL, NULL);
+  const DynoTrial *first[2] = { NULL }, *last = trial_of (r, r->trials->len - 1);
+  guint n = 0, before_second = 0;
+  double longest = 0;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoTrial *t = trial_of (r, i);
+
+      if (strcmp (t->stage, "proof") != 0)
+        longest = MAX (longest, (double) t->steps * t->step_ms);
+      else if (n < 2 && (n == 0 || dyno_settings_equal (&t->settings, &first[0]->settings)))
+        first[n++] = t;
+      else if (n == 1)
+        before_second++;
+    }
+  g_assert_true (r->proven);
+  g_assert_cmpstr (last->stage, ==, "proof");
+  g_assert_cmpuint (n, ==, 2);
+  g_assert_cmpuint (before_second, >=, 2);
+  g_assert_cmpfloat ((double) first[0]->steps * first[0]->step_ms, >=, 0.9 * longest);
+}
+
+/* An epoch of which a third is its end: the promise is the whole's. */
+static void
+test_promise_is_a_runs (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  m.n_train = 3600;
+  m.n_validation = 400;
+  m.end_s = 0.3;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+  double rate = dyno_machine_rate (&m, &r->best.settings);
+
+  g_assert_cmpfloat_with_epsilon (r->best.samples_per_s / rate, 1, 0.05);
+  g_assert_cmpfloat (r->best.train_samples_per_s, >, 1.3 * r->best.samples_per_s);
+  g_assert_cmpfloat_with_epsilon (r->best.epoch_end_s, 0.3, 1e-6);
+  g_assert_true (says (r, "its end 0.3 s"));
+}
+
+static void
+test_gains_make_the_whole (void)
+{
+  g_autoptr (DynoTuneResult) r = search (find_machine ("usual"), 1, (Wanted){ 0 }, NULL, NULL);
+  double product = 1;
+
+  g_assert_cmpuint (r->n_gains, >=, 3);
+  for (guint i = 0; i < r->n_gains; i++)
+    product *= r->gains[i].factor;
+  g_assert_cmpfloat_with_epsilon (product, r->speedup, 1e-6 * product);
+  g_assert_true (says (r, "What each setting brought"));
+}
+
+static void
+test_load_is_said (void)
+{
+  g_autoptr (DynoTuneResult) busy = search (find_machine ("busy"), 1, (Wanted){ 0 }, NULL, NULL);
+  g_autoptr (DynoTuneResult) idle = search (find_machine ("usual"), 1, (Wanted){ 0 }, NULL, NULL);
+
+  g_assert_cmpfloat (busy->outside_cpu, ==, 0.35);
+  g_assert_true (says (busy, "Other programs took up to 35 %"));
+  g_assert_false (says (idle, "Other programs"));
+}
+
+static void
+test_learning_rate (void)
+{
+  g_autoptr (DynoTuneResult) r = search (find_machine ("usual"), 1, (Wanted){ 0 }, NULL, NULL);
+  double larger = (double) r->best.settings.batch_size / (double) r->job->settings.batch_size;
+
+  g_assert_cmpfloat (larger, >, 2);
+  g_assert_cmpfloat_with_epsilon (r->best.settings.lr, r->job->settings.lr * sqrt (larger), 1e-9);
+  g_assert_nonnull (strstr (r->lr_advice, "square root"));
+}
+
+static void
+test_preset_is_judged (void)
+{
+  static const struct {
+    gint64 batch;
+    double limit;
+    DynoPresetVerdict verdict;
+    const char *words;
+  } cases[] = { { 256, 4, DYNO_PRESET_VERDICT_TOO_BIG, "is too big" },
+                { 128, 3, DYNO_PRESET_VERDICT_HOLDS, "holds" },
+                { 32, 12, DYNO_PRESET_VERDICT_LEAVES_UNUSED, "of the memory unused" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoMachine m = *find_machine ("usual");
+      DynoSettings preset;
+
+      m.limit_bytes = cases[i].limit * GIB;
+      dyno_settings_init (&preset);
+      preset.batch_size = cases[i].batch;
+      preset.workers = 2;
+      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .preset = &preset }, NULL, NULL);
+
+      g_assert_cmpint (r->preset_verdict, ==, cases[i].verdict);
+      g_assert_true (says (r, cases[i].words));
+      g_assert_true (says (r, "RTX 3060"));
+    }
+}
+
+static void
+test_curve (void)
+{
+  const DynoMachine *m = find_machine ("usual");
+  g_autoptr (DynoTuneResult) r = search (m, 1, (Wanted){ 0 }, NULL, NULL);
+  guint measured = 0;
+
+  g_assert_cmpuint (r->curve.n, >=, 8);
+  for (guint i = 0; i < r->curve.n; i++)
+    {
+      const DynoCurvePoint *p = &r->curve.points[i];
+      DynoSettings s = r->best.settings;
+
+      s.batch_size = p->batch_size;
+      measured += p->measured;
+      g_assert_cmpfloat_with_epsilon (p->samples_per_s / dyno_machine_rate (m, &s), 1, 0.15);
+      g_assert_cmpuint (p->vram_bytes, >, i > 0 ? r->curve.points[i - 1].vram_bytes : 0);
+    }
+  g_assert_cmpuint (measured, >=, 1);
+  g_assert_cmpint (r->curve.smallest, <=, r->curve.fastest);
+  g_assert_true (says (r, "memory"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (machines); i++)
+    {
+      g_autofree char *path =
+          g_strconcat ("/tune/search/within-3-percent-of-the-grid/", machines[i].name, NULL);
+      g_test_add_data_func (path, &machines[i], test_grid);
+    }
+  g_test_add_func ("/tune/search/never-worse-in-50-runs", test_never_worse);
+  g_test_add_func ("/tune/search/present-settings-that-are-best-stay", test_keeps_present_settings);
+  g_test_add_func ("/tune/search/the-limit-alone-is-judged", test_limit_alone_is_judged);
+  g_test_add_func ("/tune/search/knee-is-refined", test_knee_is_refined);
+  g_test_add_func ("/tune/search/what-cannot-fit-is-not-tried", test_what_cannot_fit_is_not_tried);
+  g_test_add_func ("/tune/search/refused-memory-is-a-result", test_refusal_is_a_result);
+  g_test_add_func ("/tune/search/failing-kernel-is-a-result", test_failing_kernel_is_a_result);
+  g_test_add_func ("/tune/search/lost-device-is-a-result", test_lost_device_is_a_result);
+  g_test_add_func ("/tune/search/all-fails", test_all_fails);
+  g_test_add_func ("/tune/search/nothing-fits", test_nothing_fits);
+  g_test_add_func ("/tune/search/hopeless-is-dropped", test_hopeless_is_dropped);
+  g_test_add_func ("/tune/search/keeps-its-time", test_keeps_its_time);
+  g_test_add_func ("/tune/search/no-time-at-all", test_no_time_at_all);
+  g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
+  g_test_add_func ("/tune/search/stopped-tells-what-it-has", test_stopped_tells_what_it_has);
+  g_test_add_func ("/tune/search/goes-on-without-measuring-again", test_goes_on);
+  g_test_add_func ("/tune/search/proof-takes-turns", test_proof_takes_turns);
+  g_test_add_func ("/tune/search/promised-rate-is-a-whole-runs", test_promise_is_a_runs);
+  g_test_add_func ("/tune/search/gains-make-the-whole", test_gains_make_the_whole);
+  g_test_add_func ("/tune/search/outside-load-is-said", test_load_is_said);
+  g_test_add_func ("/tune/search/learning-rate-by-the-square-root", test_learning_rate);
+  g_test_add_func ("/tune/search/preset-is-judged", test_preset_is_judged);
+  g_test_add_func ("/tune/search/curve-over-the-batch", test_curve);
+  return g_test_run ();
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The formula: loader and device side by side, the longer time of both and a share of the
+ * shorter. */
+#include "simulation.h"
+#include "gpu-error.h"
+#include "space.h"
+#include <math.h>
+
+static double
+loader_rate (const DynoMachine *m, const DynoSettings *s)
+{
+  double each = s->cache ? m->cached_s : m->decode_s, workers = (double) MAX (s->workers, 1), rate;
+  double above = workers - (double) (m->cores - 1);
+
+  if (m->generated)
+    return INFINITY;
+  rate = MIN (workers, m->cores) / each;
+  if (s->workers == 0)
+    rate *= 0.9;
+  if (above > 0)
+    rate *= 1 - m->crowding * above;
+  if (m->disk > 0 && !s->cache)
+    rate = MIN (rate, m->disk);
+  return rate;
+}
+
+static double
+gpu_rate (const DynoMachine *m, const DynoSettings *s)
+{
+  double b = (double) s->batch_size, n = (double) s->accumulate, batch_s;
+
+  batch_s = m->step_s + b * m->sample_s[s->amp != 0];
+  if (s->checkpointing)
+    batch_s *= m->again > 0 ? m->again : 1.25;
+  return b * n / (n * batch_s + m->optimizer_s);
+}
+
+double
+dyno_machine_train_rate (const DynoMachine *m, const DynoSettings *s)
+{
+  double loader_s = 1 / loader_rate (m, s), gpu_s = 1 / gpu_rate (m, s);
+  double above = MAX ((double) s->workers - m->cores / 2.0, 0);
+
+  loader_s *= 1 + m->contention * above;
+  return 1
+         / (MAX (loader_s, gpu_s) + m->overlap_cost[s->workers > 0] * MIN (loader_s, gpu_s)
+            + m->host_s / (double) (s->batch_size * s->accumulate));
+}
+
+static double
+planned (const DynoMachine *m, const DynoSettings *s)
+{
+  return m->base_bytes
+         + (double) s->batch_size * m->sample_bytes * (s->amp ? 0.5 : 1)
+               * (s->checkpointing ? 0.5 : 1);
+}
+
+static double
+validation_rate (const DynoMachine *m, const DynoSettings *s)
+{
+  return MIN (loader_rate (m, s), 3 * gpu_rate (m, s));
+}
+
+double
+dyno_machine_rate (const DynoMachine *m, const DynoSettings *s)
+{
+  double n = (double) m->n_train;
+
+  if (planned (m, s) > m->limit_bytes || (m->refused_bytes > 0 && planned (m, s) > m->refused_bytes)
+      || (m->amp_fails && s->amp))
+    return 0;
+  return n
+         / (n / dyno_machine_train_rate (m, s) + (double) m->n_validation / validation_rate (m, s)
+            + m->end_s);
+}
+
+double
+dyno_machine_best (const DynoMachine *m, const DynoSettings *start, double seconds, double *grid_s)
+{
+  double best = 0;
+
+  *grid_s = 0;
+  for (gint64 batch = 8; batch <= MIN (4096, (gint64) m->n_train / 2); batch *= 2)
+    for (gint64 workers = 0; workers <= (m->generated ? 0 : m->cores);
+         workers = MAX (1, workers * 2))
+      for (int amp = 0; amp <= !m->no_fp16; amp++)
+        for (int cache = 0; cache <= !(m->no_cache || m->generated); cache++)
+          for (int checkpointing = 0; checkpointing <= 1; checkpointing++)
+            {
+              DynoSettings s = *start;
+
+              s.batch_size = batch;
+              s.workers = workers;
+              s.amp = amp;
+              s.cache = cache;
+              s.checkpointing = checkpointing;
+              if (planned (m, &s) > m->limit_bytes)
+                continue;
+              best = MAX (best, dyno_machine_rate (m, &s));
+              *grid_s += m->prepare_s
+                         + MAX (seconds, 7.0 * (double) batch / dyno_machine_train_rate (m, &s));
+            }
+  return best;
+}
+
+/* --- the meter -------------------------------------------------------------------------------- */
+
+static double
+normal (GRand *random)
+{
+  return sqrt (-2 * log (1 - g_rand_double (random))) * cos (2 * G_PI * g_rand_double (random));
+}
+
+/* Takes the time, and gives windows of the rate as the machine is at that moment. */
+static gboolean
+measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_cpu, double seconds,
+         gint64 deadline_us, gboolean is_loader, DynoEstimate *e, GError **error)
+{
+  const DynoMachine *m = sim->machine;
+  double windows[12], common = 1 + 0.3 * m->noise * normal (sim->random), took;
+  double least =
+      (is_loader ? 2.0 : 7.0) * (double) (s->batch_size * s->accumulate) / MAX (rate, 1e-9);
+
+  sim->n++;
+  took = m->prepare_s + MAX (seconds, rate > 0 ? least : 0);
+  if (sim->clock_s + took > (double) deadline_us / 1e6 + 1e-9)
+    {
+      sim->clock_s = MAX (sim->clock_s, (double) deadline_us / 1e6);
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "The time was over");
+      return FALSE;
+    }
+  sim->clock_s += took;
+  if (m->all_fails || (m->amp_fails && s->amp))
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED, "A kernel failed");
+      return FALSE;
+    }
+  if (sim->n == m->lost_at)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST, "The device was lost");
+      return FALSE;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (windows); i++)
+    {
+      double at = sim->clock_s - took * (1 - i / 12.0), slow = 1;
+
+      if (uses_cpu && m->drift > 0)
+        slow = 1 - m->drift * 0.5 * (1 + sin (2 * G_PI * at / m->drift_s));
+      windows[i] = rate * common * slow * (1 + m->noise * normal (sim->random));
+    }
+  dyno_estimate (windows, G_N_ELEMENTS (windows), e);
+  return TRUE;
+}
+
+static gboolean
+is_refused (DynoSimulation *sim, const DynoSettings *s, GError **error)
+{
+  const DynoMachine *m = sim->machine;
+
+  if (planned (m, s) > m->limit_bytes)
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, "It does not fit");
+  else if (m->refused_bytes > 0 && planned (m, s) > m->refused_bytes)
+    {
+      sim->clock_s += m->prepare_s;
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY, "It was refused");
+    }
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static gboolean
+loader (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us,
+        GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  DynoSimulation *sim = (DynoSimulation *) meter;
+
+  dyno_measurement_init (measurement);
+  measurement->outside_cpu = sim->machine->outside_cpu;
+  return measure (sim, s, loader_rate (sim->machine, s), TRUE, seconds, deadline_us, TRUE,
+                  &measurement->rate, error);
+}
+
+static gboolean
+gpu (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us,
+     GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  DynoSimulation *sim = (DynoSimulation *) meter;
+
+  dyno_measurement_init (measurement);
+  measurement->vram_bytes = measurement->planned_bytes = (guint64) planned (sim->machine, s);
+  return !is_refused (sim, s, error)
+         && measure (sim, s, gpu_rate (sim->machine, s), FALSE, seconds, deadline_us, FALSE,
+                     &measurement->rate, error);
+}
+
+static gboolean
+trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us,
+       GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  DynoSimulation *sim = (DynoSimulation *) meter;
+  const DynoMachine *m = sim->machine;
+  double share;
+
+  dyno_measurement_init (measurement);
+  measurement->planned_bytes = (guint64) planned (m, s);
+  if (is_refused (sim, s, error)
+      || !measure (sim, s, dyno_machine_train_rate (m, s), loader_rate (m, s) < 2 * gpu_rate (m, s),
+                   seconds, deadline_us, FALSE, &measurement->rate, error))
+    return FALSE;
+  share = dyno_machine_rate (m, s) / dyno_machine_train_rate (m, s);
+  measurement->run_rate = measurement->rate;
+  measurement->run_rate.median *= share;
+  measurement->run_rate.low *= share;
+  measurement->run_rate.high *= share;
+  measurement->epoch_overhead_s = m->end_s;
+  measurement->validation_rate = validation_rate (m, s);
+  measurement->outside_cpu = m->outside_cpu;
+  measurement->step_ms = 1e3 * (double) s->batch_size / dyno_machine_train_rate (m, s);
+  measurement->wait_data_ms =
+      MAX (measurement->step_ms - 1e3 * (double) s->batch_size / gpu_rate (m, s), 0);
+  measurement->vram_bytes = measurement->planned_bytes;
+  measurement->steps =
+      (guint64) (seconds * dyno_machine_train_rate (m, s) / (double) s->batch_size);
+  return TRUE;
+}
+
+static gboolean
+plan (DynoMeter *meter, const DynoSettings *s, guint64 *bytes, gboolean *fits, char **advice,
+      GError **error)
+{
+  const DynoMachine *m = ((DynoSimulation *) meter)->machine;
+
+  *bytes = (guint64) planned (m, s);
+  *fits = planned (m, s) <= m->limit_bytes;
+  *advice = NULL;
+  return TRUE;
+}
+
+static void
+simulation_free (DynoMeter *meter)
+{
+  DynoSimulation *sim = (DynoSimulation *) meter;
+
+  g_rand_free (sim->random);
+  g_free (sim);
+}
+
+static const DynoMeterClass class = {
+  .loader = loader, .gpu = gpu, .trial = trial, .plan = plan, .free = simulation_free
+};
+
+DynoSimulation *
+dyno_simulation_new (const DynoMachine *machine, guint32 seed)
+{
+  DynoSimulation *sim = g_new0 (DynoSimulation, 1);
+
+  sim->meter = (DynoMeter){ .class = &class,
+                            .n_cores = machine->cores,
+                            .has_fp16 = !machine->no_fp16,
+                            .generated = machine->generated,
+                            .can_cache = !machine->no_cache && !machine->generated,
+                            .n_train = machine->n_train,
+                            .n_validation = machine->n_validation };
+  sim->machine = machine;
+  sim->random = g_rand_new_with_seed (seed);
+  return sim;
+}
+
+void
+dyno_simulation_free (DynoSimulation *sim)
+{
+  simulation_free (&sim->meter);
+}
+
+gint64
+dyno_simulation_now_us (DynoSimulation *sim)
+{
+  return (gint64) (sim->clock_s * 1e6);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* A simulated machine for the search: a meter whose rates follow from a formula, with noise and a
+ * clock of its own, so that the best of the whole grid is known. */
+#pragma once
+#include "search.h"
+
+typedef struct {
+  const char *name;
+  guint cores;
+  gboolean no_fp16, generated, no_cache;
+  guint64 n_train, n_validation;
+  /* Loader. */
+  double decode_s;   /* of a sample, by one worker */
+  double disk;       /* samples/s that it delivers at most; 0: any */
+  double cached_s;   /* of a sample out of the cache, by one worker */
+  double crowding;   /* loss for each worker above the cores but one */
+  double contention; /* the same for each above half of the cores, in a run alone */
+  /* Device. */
+  double sample_s[2]; /* fp32, AMP */
+  double step_s;      /* of each batch, whatever its size */
+  double optimizer_s; /* of each update */
+  double again;       /* time with checkpointing, over without; 0: 1.25 */
+  /* Both. */
+  double overlap_cost[2]; /* share of the shorter time: without workers, with */
+  double host_s;          /* of each step, in no ceiling */
+  double end_s;           /* of an epoch */
+  /* Memory. */
+  double base_bytes, sample_bytes; /* fp32; half of the latter with AMP, and with checkpointing */
+  double limit_bytes;
+  double refused_bytes; /* the driver refuses from here on; 0: it does not */
+  /* What else happens. */
+  double noise;          /* of a measurement's windows */
+  double drift, drift_s; /* of the processor's speed: amplitude, period */
+  double outside_cpu;
+  double prepare_s;
+  gboolean amp_fails, all_fails;
+  guint lost_at; /* the nth measurement loses the device; 0: none */
+} DynoMachine;
+
+typedef struct {
+  DynoMeter meter;
+  const DynoMachine *machine;
+  GRand *random;
+  double clock_s;
+  guint n;
+} DynoSimulation;
+
+DynoSimulation *dyno_simulation_new (const DynoMachine *machine, guint32 seed);
+void dyno_simulation_free (DynoSimulation *simulation);
+gint64 dyno_simulation_now_us (DynoSimulation *simulation);
+
+double dyno_machine_train_rate (const DynoMachine *machine, const DynoSettings *settings);
+/* What a run truly gets; 0: it does not fit. */
+double dyno_machine_rate (const DynoMachine *machine, const DynoSettings *settings);
+/* The best of the whole grid of doubled batches and workers, precision, cache and checkpointing, as
+ * far as it fits; and what it takes to measure it, seconds each. */
+double dyno_machine_best (const DynoMachine *machine, const DynoSettings *start, double seconds,
+                          double *grid_s);

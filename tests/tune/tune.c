@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner's thread, events and records, on a simulated machine. */
+#include "tune.h"
+#include "preset.h"
+#include "simulation.h"
+#include "trialsfile.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+static const DynoMachine machine = {
+  .name = "quick",
+  .cores = 4,
+  .n_train = 36000,
+  .n_validation = 4000,
+  .decode_s = 1e-3,
+  .cached_s = 1e-5,
+  .sample_s = { 3e-4, 1e-4 },
+  .step_s = 1e-3,
+  .overlap_cost = { 0.5, 0.05 },
+  .end_s = 0.1,
+  .base_bytes = 1e8,
+  .sample_bytes = 1e7,
+  .limit_bytes = 1e10,
+  .noise = 0.01,
+};
+
+static char *folder, *file;
+
+static DynoTune *
+tune_new (const DynoJob *job)
+{
+  return dyno_tune_new_with_meter (job, 1, &dyno_simulation_new (&machine, 1)->meter);
+}
+
+static DynoJob *
+job_new (void)
+{
+  DynoJob *job = dyno_job_new ();
+
+  g_free (job->data);
+  job->data = g_strdup ("a \"data\" set, quoted\nand broken");
+  job->settings.workers = 2;
+  return job;
+}
+
+static void
+run (DynoTune *tune, GPtrArray *events)
+{
+  gboolean done = FALSE;
+
+  dyno_tune_start (tune);
+  while (!done)
+    {
+      DynoTuneEvent *event = dyno_tune_pop (tune, 10 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event);
+      done = event->type == DYNO_TUNE_EVENT_DONE;
+      g_ptr_array_add (events, event);
+    }
+}
+
+static GPtrArray *
+events_new (void)
+{
+  return g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tune_event_free);
+}
+
+static void
+test_events (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+  const DynoTuneEvent *best;
+  guint ceilings = 0, trials = 0;
+
+  run (tune, events);
+  for (guint i = 0; i < events->len; i++)
+    {
+      const DynoTuneEvent *event = events->pdata[i];
+
+      ceilings += event->type == DYNO_TUNE_EVENT_CEILING;
+      trials += event->type == DYNO_TUNE_EVENT_TRIAL;
+      if (event->type == DYNO_TUNE_EVENT_TRIAL)
+        g_assert_cmpuint (event->trial.number, ==, trials);
+    }
+  best = events->pdata[events->len - 2];
+  g_assert_cmpint (best->type, ==, DYNO_TUNE_EVENT_BEST);
+  g_autoptr (DynoTuneResult) result = dyno_tune_get_result (tune);
+  g_assert_true (result == best->result);
+  g_assert_cmpuint (result->ceilings->len, ==, ceilings);
+  g_assert_cmpuint (result->trials->len, ==, trials);
+  g_assert_cmpfloat (best->trial.samples_per_s, ==, result->best.samples_per_s);
+  g_assert_true (g_str_has_prefix (best->text, result->reasons[0]));
+}
+
+static void
+test_snapshot_and_stop (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+  g_autoptr (DynoTuneResult) before = dyno_tune_get_result (tune);
+
+  g_assert_cmpuint (before->trials->len, ==, 0);
+  dyno_tune_pause (tune, TRUE);
+  dyno_tune_start (tune);
+  /* Paused before anything was measured: stopping ends it all the same. */
+  g_assert_cmpuint (dyno_tune_get_result (tune)->trials->len, ==, 0);
+  dyno_tune_stop (tune);
+  for (gboolean done = FALSE; !done;)
+    {
+      DynoTuneEvent *event = dyno_tune_pop (tune, 10 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event);
+      done = event->type == DYNO_TUNE_EVENT_DONE;
+      g_ptr_array_add (events, event);
+    }
+}
+
+/* --- the records ------------------------------------------------------------------------------ */
+
+static void
+test_records_read_back (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+  g_autoptr (GError) error = NULL;
+
+  dyno_tune_set_folder (tune, folder);
+  run (tune, events);
+  g_autoptr (DynoTuneResult) result = dyno_tune_get_result (tune);
+  g_autoptr (DynoTuneResult) known = dyno_trials_file_read (file, job, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (known->ceilings->len, ==, result->ceilings->len);
+  g_assert_cmpuint (known->trials->len, ==, result->trials->len);
+  for (guint i = 0; i < known->trials->len; i++)
+    {
+      const DynoTrial *a = known->trials->pdata[i], *b = result->trials->pdata[i];
+
+      g_assert_cmpuint (a->number, ==, b->number);
+      g_assert_cmpstr (a->stage, ==, b->stage);
+      g_assert_true (dyno_settings_equal (&a->settings, &b->settings));
+      g_assert_cmpfloat_with_epsilon (a->samples_per_s, b->samples_per_s, 1e-5);
+      g_assert_cmpfloat_with_epsilon (a->epoch_end_s, b->epoch_end_s, 1e-6);
+      g_assert_cmpuint (a->planned_bytes, ==, b->planned_bytes);
+      g_assert_cmpint (a->outcome, ==, b->outcome);
+    }
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
+static DynoTrial
+make_trial (const DynoJob *job, guint number)
+{
+  return (DynoTrial){ .number = number,
+                      .stage = "search",
+                      .settings = job->settings,
+                      .samples_per_s = 10 * number,
+                      .low = 9,
+                      .high = 11,
+                      .train_samples_per_s = 10 * number,
+                      .outside_cpu = (double) NAN,
+                      .text = (char *) "it said \"no\",\nand ended" };
+}
+
+/* Killed in the middle of a line: what was whole is there, and the next stands on its own line. */
+static void
+test_torn_line (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoTrial one = make_trial (job, 1), two = make_trial (job, 2), three = make_trial (job, 3);
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "card", FALSE, NULL);
+  g_autofree char *text = NULL;
+  gsize size;
+
+  g_assert_true (dyno_trials_file_add_trial (out, &one, NULL));
+  g_assert_true (dyno_trials_file_add_trial (out, &two, NULL));
+  dyno_trials_file_free (out);
+  g_assert_true (g_file_get_contents (file, &text, &size, NULL));
+  /* The last line's own break, and those in its quotes, are cut off. */
+  for (gsize cut = 1; cut < 60; cut += 20)
+    {
+      g_assert_true (g_file_set_contents (file, text, (gssize) (size - cut), NULL));
+      g_autoptr (DynoTuneResult) torn = dyno_trials_file_read (file, job, NULL);
+      g_assert_cmpuint (torn->trials->len, ==, 1);
+      out = dyno_trials_file_new (file, job, "card", TRUE, NULL);
+      g_assert_true (dyno_trials_file_add_trial (out, &three, NULL));
+      dyno_trials_file_free (out);
+      g_autoptr (DynoTuneResult) whole = dyno_trials_file_read (file, job, NULL);
+      g_assert_cmpuint (whole->trials->len, ==, 2);
+      g_assert_cmpuint (((const DynoTrial *) whole->trials->pdata[1])->number, ==, 3);
+      g_assert_cmpstr (((const DynoTrial *) whole->trials->pdata[1])->text, ==, three.text);
+    }
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
+/* Every trial is on the disk when its function returns, not at the end. */
+static void
+test_each_is_there_at_once (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "card", FALSE, NULL);
+
+  for (guint i = 1; i <= 3; i++)
+    {
+      DynoTrial trial = make_trial (job, i);
+
+      g_assert_true (dyno_trials_file_add_trial (out, &trial, NULL));
+      g_autoptr (DynoTuneResult) known = dyno_trials_file_read (file, job, NULL);
+      g_assert_cmpuint (known->trials->len, ==, i);
+    }
+  dyno_trials_file_free (out);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
+static void
+test_other_search (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoJob) data = job_new (), model = job_new (), set = job_new (),
+                      searched = job_new ();
+  DynoJob *others[] = { data, model, set };
+  const char *const words[] = { "data", "model", "image_size" };
+  DynoTrial trial = make_trial (job, 1);
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "card", FALSE, NULL);
+
+  g_assert_true (dyno_trials_file_add_trial (out, &trial, NULL));
+  dyno_trials_file_free (out);
+  g_free (data->data);
+  data->data = g_strdup ("another");
+  g_free (model->model);
+  model->model = g_strdup ("mlp");
+  set->settings.image_size = 99;
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (dyno_trials_file_read (file, others[i], &error));
+      g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
+      g_assert_nonnull (strstr (error->message, words[i]));
+    }
+  searched->settings.batch_size = 77;
+  searched->settings.epochs = 77;
+  g_autoptr (DynoTuneResult) known = dyno_trials_file_read (file, searched, NULL);
+  g_assert_cmpuint (known->trials->len, ==, 1);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
+static void
+test_no_trials (void)
+{
+  static const char *const texts[] = { "", "number,stage\n", "\377\377", "number" };
+  g_autoptr (DynoJob) job = job_new ();
+
+  g_assert_null (dyno_trials_file_read (file, job, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (g_file_set_contents (file, texts[i], -1, NULL));
+      g_assert_null (dyno_trials_file_read (file, job, &error));
+      g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
+    }
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
+/* In the same folder the records go on; in another they are begun with what is known. */
+static void
+test_resumes (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoTrial trial = make_trial (job, 1);
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "card", FALSE, NULL);
+  g_autofree char *other = g_build_filename (folder, "other", NULL),
+                  *copied = g_build_filename (other, DYNO_TRIALS_FILE, NULL);
+
+  g_assert_true (dyno_trials_file_add_trial (out, &trial, NULL));
+  dyno_trials_file_free (out);
+  g_assert_cmpint (g_mkdir (other, 0755), ==, 0);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoTune) tune = tune_new (job);
+      g_autoptr (GPtrArray) events = events_new ();
+
+      g_assert_true (dyno_tune_resume (tune, folder, NULL));
+      dyno_tune_set_folder (tune, i == 0 ? other : folder);
+      run (tune, events);
+      g_autoptr (DynoTuneResult) result = dyno_tune_get_result (tune);
+      g_autoptr (DynoTuneResult) known = dyno_trials_file_read (i == 0 ? copied : file, job, NULL);
+      g_assert_cmpuint (result->trials->len, >, 3);
+      g_assert_cmpuint (known->trials->len, ==, result->trials->len);
+      g_assert_cmpuint (known->ceilings->len, ==, result->ceilings->len);
+      g_assert_cmpfloat (((const DynoTrial *) known->trials->pdata[0])->samples_per_s, ==, 10);
+    }
+  g_assert_cmpint (g_unlink (copied) | g_rmdir (other) | g_unlink (file), ==, 0);
+}
+
+/* The folder is gone: nothing is measured that would be lost. */
+static void
+test_records_that_cannot_be_written (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+
+  dyno_tune_set_folder (tune, "/nowhere/at/all");
+  run (tune, events);
+  g_assert_cmpuint (events->len, ==, 2);
+  g_assert_cmpint (((DynoTuneEvent *) events->pdata[0])->type, ==, DYNO_TUNE_EVENT_ERROR);
+}
+
+int
+main (int argc, char **argv)
+{
+  int code;
+
+  g_test_init (&argc, &argv, NULL);
+  folder = g_dir_make_tmp ("dyno-tune-XXXXXX", NULL);
+  file = g_build_filename (folder, DYNO_TRIALS_FILE, NULL);
+  g_test_add_func ("/tune/tune/events", test_events);
+  g_test_add_func ("/tune/tune/stopped-while-paused", test_snapshot_and_stop);
+  g_test_add_func ("/tune/tune/resumes-in-the-same-or-another-folder", test_resumes);
+  g_test_add_func ("/tune/tune/records-that-cannot-be-written",
+                   test_records_that_cannot_be_written);
+  g_test_add_func ("/tune/trialsfile/reads-back", test_records_read_back);
+  g_test_add_func ("/tune/trialsfile/torn-line", test_torn_line);
+  g_test_add_func ("/tune/trialsfile/each-is-there-at-once", test_each_is_there_at_once);
+  g_test_add_func ("/tune/trialsfile/of-another-search", test_other_search);
+  g_test_add_func ("/tune/trialsfile/is-none", test_no_trials);
+  code = g_test_run ();
+  g_rmdir (folder);
+  g_free (file);
+  g_free (folder);
+  return code;
+}
