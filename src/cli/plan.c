@@ -36,7 +36,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_uint (&json, "budget_bytes", plan->budget_bytes);
   dyno_json_uint (&json, "limit_bytes", plan->limit_bytes);
   dyno_json_bool (&json, "fits", plan->fits);
-  dyno_json_uint (&json, "host_bytes", plan->host_bytes);
+  dyno_json_uint (&json, "host_bytes", plan->host.total_bytes);
   dyno_json_uint (&json, "unaliased_bytes", plan->plan.naive_arena_bytes);
   dyno_json_uint (&json, "parameters", plan->n_parameters);
   dyno_json_double (&json, "flops_per_sample", plan->flops_per_sample);
@@ -57,7 +57,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
   g_autoptr (DynoTable) table = dyno_table_new ("memory", "size", "share", NULL);
   g_autofree char *total = dyno_amount_bytes (plan->plan.total_bytes, " "),
                   *budget = dyno_amount_bytes (plan->budget_bytes, " ");
-  g_autofree char *host = dyno_amount_bytes (plan->host_bytes, " "),
+  g_autofree char *host = dyno_amount_bytes (plan->host.total_bytes, " "),
                   *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
   g_autofree char *limit = dyno_amount_bytes (plan->limit_bytes, " ");
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);

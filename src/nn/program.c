@@ -257,10 +257,33 @@ check_memory (DynoProgram *program, GError **error)
   return TRUE;
 }
 
-guint64
-dyno_program_host_bytes (guint n_slots)
+static DynoHostBuffer
+host_buffer (DynoHostKind kind, guint n_slots)
 {
-  return 2 * dyno_align_up ((guint64) n_slots * HOST_STRIDE, DYNO_BUFFER_GRANULARITY);
+  return dyno_host_buffer (kind == DYNO_HOST_UPLOAD ? "step input" : "step output", kind, 1,
+                           (guint64) n_slots * HOST_STRIDE);
+}
+
+void
+dyno_program_plan_host (guint n_slots, DynoHostPlan *plan)
+{
+  DynoHostBuffer input = host_buffer (DYNO_HOST_UPLOAD, n_slots),
+                 output = host_buffer (DYNO_HOST_READBACK, n_slots);
+
+  dyno_host_plan_add (plan, &input);
+  dyno_host_plan_add (plan, &output);
+}
+
+/* Zeroed; NULL with an error. */
+static DynoBuffer *
+make_host_buffer (DynoProgram *program, DynoHostKind kind, GError **error)
+{
+  DynoHostBuffer planned = host_buffer (kind, program->memory->n_slots);
+  DynoBuffer *buffer = dyno_host_buffer_allocate (&planned, program->device, error);
+
+  if (buffer)
+    memset (dyno_buffer_get_mapped (buffer), 0, planned.size_bytes);
+  return buffer;
 }
 
 DynoProgram *
@@ -275,17 +298,12 @@ dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoMemory *memory
   for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
     for (guint stage = 0; stage < DYNO_N_STAGES; stage++)
       program->last_kinds[slot][stage] = -1;
-  guint64 host_bytes = dyno_program_host_bytes (memory->n_slots) / 2;
-  program->step_in =
-      dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error);
+  program->step_in = make_host_buffer (program, DYNO_HOST_UPLOAD, error);
   if (!program->step_in)
     return NULL;
-  program->step_out =
-      dyno_buffer_new (device, host_bytes, DYNO_MEMORY_STAGING, DYNO_BUFFER_READBACK, error);
+  program->step_out = make_host_buffer (program, DYNO_HOST_READBACK, error);
   if (!program->step_out)
     return NULL;
-  memset (dyno_buffer_get_mapped (program->step_in), 0, host_bytes);
-  memset (dyno_buffer_get_mapped (program->step_out), 0, host_bytes);
   if (!check_memory (program, error) || !fetch_kernels (program, progress, data, cancellable, error)
       || !record_kinds (program, kinds ? kinds : DYNO_COMMANDS_STEP, error))
     return NULL;

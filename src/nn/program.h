@@ -12,6 +12,7 @@
  * output. */
 #pragma once
 #include "command.h"
+#include "hostplan.h"
 #include "plan.h"
 #include "step.h"
 
@@ -54,8 +55,8 @@ typedef enum {
 #define DYNO_COMMANDS_STAGES \
   (1u << DYNO_COMMAND_FORWARD | 1u << DYNO_COMMAND_BACKWARD | 1u << DYNO_COMMAND_OPTIMIZER)
 
-/* Page-locked memory that a program takes. */
-guint64 dyno_program_host_bytes (guint n_slots);
+/* Adds the host memory of a program of so many slots: what its steps read, and what they tell. */
+void dyno_program_plan_host (guint n_slots, DynoHostPlan *plan);
 
 /* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
  * records the kinds of `kinds` (1 << DynoCommandKind; 0: DYNO_COMMANDS_STEP) that the graph has

@@ -66,16 +66,24 @@ record_block (DynoSnapshot *s, DynoSpace space, guint64 offset, guint64 size_byt
   return dyno_command_end (block.command, error);
 }
 
+/* largest: bytes of the largest space that holds state. */
+static DynoHostBuffer
+host_block (guint64 largest)
+{
+  return dyno_host_buffer ("snapshot", DYNO_HOST_READBACK, 1, MIN (largest, BLOCK_BYTES));
+}
+
 static gboolean
 record_blocks (DynoSnapshot *s, GError **error)
 {
+  DynoHostBuffer planned;
   guint64 most = 0;
 
   for (guint space = 0; space < DYNO_SPACE_N; space++)
     if (s->copies[space])
       most = MAX (most, dyno_buffer_get_size (s->copies[space]));
-  s->block = dyno_buffer_new (s->device, MIN (most, BLOCK_BYTES), DYNO_MEMORY_STAGING,
-                              DYNO_BUFFER_READBACK, error);
+  planned = host_block (most);
+  s->block = dyno_host_buffer_allocate (&planned, s->device, error);
   if (!s->block)
     return FALSE;
   for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
@@ -88,15 +96,17 @@ record_blocks (DynoSnapshot *s, GError **error)
   return TRUE;
 }
 
-guint64
-dyno_snapshot_host_bytes (const DynoPlan *plan)
+void
+dyno_snapshot_plan_host (const DynoPlan *plan, DynoHostPlan *host)
 {
+  DynoHostBuffer block;
   guint64 most = 0;
 
   for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
     if (dyno_space_is_state (space))
       most = MAX (most, plan->space_bytes[space]);
-  return MIN (most, BLOCK_BYTES);
+  block = host_block (most);
+  dyno_host_plan_add (host, &block);
 }
 
 DynoSnapshot *

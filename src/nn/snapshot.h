@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSnapshot DynoSnapshot;
 
-/* Page-locked memory that a snapshot of such a plan takes. */
-guint64 dyno_snapshot_host_bytes (const DynoPlan *plan);
+/* Adds the host memory of a snapshot of such a plan: the block that it is read through. */
+void dyno_snapshot_plan_host (const DynoPlan *plan, DynoHostPlan *host);
 
 /* Allocates what dyno_plan_set_snapshot counted, and a page-locked block that the copy is read
  * through; records all commands.  Errors: those of dyno_buffer_new and of recording. */

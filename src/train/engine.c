@@ -39,19 +39,16 @@ open_device (const DynoJob *job, GError **error)
 }
 
 static void
-split (DynoEngine *engine, const DynoJob *job)
+take_samples (DynoEngine *engine, GArray *training, GArray *validation)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (engine->dataset);
 
-  if (info->schema.generated)
-    {
-      engine->training.n_samples = info->n_samples;
-      return;
-    }
-  dyno_dataset_split (engine->dataset, job->settings.data_val_split, (guint64) job->settings.seed,
-                      &engine->training.indices, &engine->validation.indices);
-  engine->training.n_samples = engine->training.indices->len;
-  engine->validation.n_samples = engine->validation.indices->len;
+  engine->training.n_samples = training                 ? training->len
+                               : info->schema.generated ? info->n_samples
+                                                        : 0;
+  engine->validation.n_samples = validation ? validation->len : 0;
+  engine->training.indices = training ? g_array_ref (training) : NULL;
+  engine->validation.indices = validation ? g_array_ref (validation) : NULL;
 }
 
 static void
@@ -108,8 +105,8 @@ plan (DynoEngine *engine, GError **error)
 }
 
 DynoEngine *
-dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch,
-                  GError **error)
+dyno_engine_open (const DynoJob *job, DynoDataset *dataset, GArray *training, GArray *validation,
+                  const DynoEngineWatch *watch, GError **error)
 {
   g_autoptr (DynoEngine) engine = g_new0 (DynoEngine, 1);
 
@@ -118,7 +115,7 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
   engine->device = open_device (job, error);
   if (!engine->device)
     return NULL;
-  split (engine, job);
+  take_samples (engine, training, validation);
   if (engine->training.n_samples < 1)
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
@@ -132,6 +129,18 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatc
   if (!plan (engine, error))
     return NULL;
   return g_steal_pointer (&engine);
+}
+
+DynoEngine *
+dyno_engine_open_split (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch,
+                        GError **error)
+{
+  g_autoptr (GArray) training = NULL, validation = NULL;
+
+  if (!dyno_dataset_get_info (dataset)->schema.generated)
+    dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed,
+                        &training, &validation);
+  return dyno_engine_open (job, dataset, training, validation, watch, error);
 }
 
 typedef struct {
@@ -340,7 +349,7 @@ build_snapshot (DynoEngine *engine, GError **error)
       return FALSE;
     }
   g_info ("Checkpoints are read back between steps: %s", problem->message);
-  dyno_plan_set_snapshot (&engine->plan.plan, FALSE);
+  dyno_job_plan_drop_snapshot (&engine->plan);
   return TRUE;
 }
 

@@ -45,10 +45,14 @@ typedef struct {
   gpointer data;
 } DynoEngineWatch;
 
-/* Device, parts of the data set, the plan.  Errors: gpu's of opening; DATA; those of dyno_job_plan.
- * Not fitting is no error. */
-DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset,
-                              const DynoEngineWatch *watch, GError **error);
+/* Device and plan.  training, validation: which samples they take (guint32 indices), of which the
+ * engine takes references; both NULL where the device makes the samples, validation NULL: there is
+ * none.  Errors: gpu's of opening; DATA; those of dyno_job_plan.  Not fitting is no error. */
+DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset, GArray *training,
+                              GArray *validation, const DynoEngineWatch *watch, GError **error);
+/* The same for the parts of the data set that the job divides it into. */
+DynoEngine *dyno_engine_open_split (const DynoJob *job, DynoDataset *dataset,
+                                    const DynoEngineWatch *watch, GError **error);
 
 /* More and smaller micro-batches, from the building on; plans again.  problem: why, which is told
  * when they have been built; NULL: it was told before.  Errors: those of dyno_job_plan. */

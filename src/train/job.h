@@ -6,6 +6,7 @@
 #pragma once
 #include "settings.h"
 #include "dataset.h"
+#include "hostplan.h"
 #include "network.h"
 #include "plan.h"
 
@@ -52,7 +53,7 @@ typedef struct {
   guint64 device_bytes;    /* the device's memory */
   guint64 limit_bytes;     /* the smaller of the two: what decides whether it fits */
   gboolean fits;           /* in it, and in buffers that the device can have */
-  guint64 host_bytes;      /* page-locked memory and decoded batches */
+  DynoHostPlan host;       /* page-locked memory and decoded batches */
   guint64 n_parameters;    /* weights, pads not counted */
   double flops_per_sample; /* forward and backward, useful */
   guint64 steps_per_epoch;

@@ -266,15 +266,41 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 }
 
 /* One program and its uploader. */
-static guint64
-count_host_bytes (const DynoJob *job, const DynoNetworkParams *params)
+static void
+plan_part_host (const DynoJob *job, const DynoNetworkParams *params, DynoHostPlan *host)
 {
-  DynoHostBuffers buffers = { 0 };
+  DynoUploaderPlan uploader = { 0 };
 
   if (!params->schema.generated)
     dyno_uploader_plan (&params->schema, params->batch, (guint) job->settings.prefetch,
-                        DYNO_JOB_SLOTS, job->settings.pinned, &buffers, NULL);
-  return buffers.total_bytes + dyno_program_host_bytes (DYNO_JOB_SLOTS);
+                        DYNO_JOB_SLOTS, job->settings.pinned, &uploader, NULL);
+  dyno_host_plan_add (host, &uploader.batches);
+  dyno_host_plan_add (host, &uploader.staging);
+  dyno_program_plan_host (DYNO_JOB_SLOTS, host);
+}
+
+/* All of an engine, for which plan->plan says whether it has a snapshot. */
+static void
+plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, DynoJobPlan *plan)
+{
+  plan->host = (DynoHostPlan){ 0 };
+  for (guint i = 0; i < n_parts; i++)
+    plan_part_host (job, params, &plan->host);
+  if (plan->plan.snapshot)
+    dyno_snapshot_plan_host (&plan->plan, &plan->host);
+}
+
+void
+dyno_job_plan_drop_snapshot (DynoJobPlan *plan)
+{
+  DynoHostPlan snapshot = { 0 };
+
+  if (!plan->plan.snapshot)
+    return;
+  dyno_snapshot_plan_host (&plan->plan, &snapshot);
+  dyno_plan_set_snapshot (&plan->plan, FALSE);
+  plan->host.n -= snapshot.n; /* it came last */
+  plan->host.total_bytes -= snapshot.total_bytes;
 }
 
 gboolean
@@ -305,8 +331,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_snapshot (&plan->plan, TRUE);
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_snapshot (&plan->plan, FALSE);
-  plan->host_bytes = count_host_bytes (adapted, &params) * (n_validation > 0 ? 2 : 1);
-  plan->host_bytes += plan->plan.snapshot ? dyno_snapshot_host_bytes (&plan->plan) : 0;
+  plan_host (adapted, &params, n_validation > 0 ? 2 : 1, plan);
   plan->n_parameters = need.n_parameters;
   plan->flops_per_sample = need.flops;
   plan->steps_per_epoch = dyno_job_count_steps (s, n_train);

@@ -21,6 +21,9 @@ DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint
 /* Updates an epoch: the last one may add up fewer batches. */
 guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train);
 
+/* The device has no room for the copy of the state that is saved beside the training. */
+void dyno_job_plan_drop_snapshot (DynoJobPlan *plan);
+
 /* As dyno_job_plan, for known parts and measured choices (may be NULL). */
 gboolean dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info,
                               const DynoDeviceInfo *device, DynoChoices *choices, guint64 n_train,

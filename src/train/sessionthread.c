@@ -112,7 +112,7 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
   DynoEngineWatch watch = { tell_progress, tell_warning, run };
 
   take_job (run);
-  run->engine = dyno_engine_open (run->job, run->dataset, &watch, error);
+  run->engine = dyno_engine_open_split (run->job, run->dataset, &watch, error);
   if (!run->engine)
     return FALSE;
   dyno_run_begin_sensors (run);

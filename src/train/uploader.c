@@ -22,7 +22,7 @@ struct _DynoUploader {
   gboolean pinned;
   guint n_loader_slots; /* with page-locked memory of their own; 0 when not pinned */
   guint n_program_slots;
-  DynoHostBuffers buffers;
+  DynoUploaderPlan plan;
   DynoTensor *tensors[DYNO_SCHEMA_MAX_FIELDS]; /* by field; NULL: the network reads none */
   DynoBuffer **slot_buffers;                   /* n_loader_slots */
   DynoBuffer *staging[MAX_PROGRAM_SLOTS];      /* NULL when pinned */
@@ -35,27 +35,27 @@ struct _DynoUploader {
 
 gboolean
 dyno_uploader_plan (const DynoBatchSchema *schema, guint32 batch, guint prefetch,
-                    guint n_program_slots, gboolean pinned, DynoHostBuffers *b, GError **error)
+                    guint n_program_slots, gboolean pinned, DynoUploaderPlan *plan, GError **error)
 {
   guint spare = MAX (prefetch, SPARE_SLOTS);
+  guint64 size_bytes;
+  gboolean cheap;
 
-  *b = (DynoHostBuffers){ 0 };
-  if (!dyno_batch_layout_init (&b->layout, schema, batch, error))
+  *plan = (DynoUploaderPlan){ 0 };
+  if (!dyno_batch_layout_init (&plan->layout, schema, batch, error))
     return FALSE;
+  size_bytes = plan->layout.total_bytes;
+  cheap = size_bytes * (spare + n_program_slots) <= SPARE_BYTES;
   if (pinned)
-    {
-      gboolean cheap = b->layout.total_bytes * (spare + n_program_slots) <= SPARE_BYTES;
-      b->n_batches = n_program_slots + (cheap ? spare : MAX (1, prefetch));
-      b->batch_bytes = dyno_align_up (b->layout.total_bytes, DYNO_BUFFER_GRANULARITY);
-    }
+    plan->batches =
+        dyno_host_buffer ("batches", DYNO_HOST_UPLOAD,
+                          n_program_slots + (cheap ? spare : MAX (1, prefetch)), size_bytes);
   else
     {
-      b->n_batches = dyno_loader_count_slots (prefetch);
-      b->batch_bytes = b->layout.total_bytes;
-      b->n_staging = n_program_slots;
-      b->staging_bytes = dyno_align_up (b->layout.total_bytes, DYNO_BUFFER_GRANULARITY);
+      plan->batches = dyno_host_buffer ("batches", DYNO_HOST_PLAIN,
+                                        dyno_loader_count_slots (prefetch), size_bytes);
+      plan->staging = dyno_host_buffer ("staging", DYNO_HOST_UPLOAD, n_program_slots, size_bytes);
     }
-  b->total_bytes = b->n_batches * b->batch_bytes + b->n_staging * b->staging_bytes;
   return TRUE;
 }
 
@@ -65,16 +65,14 @@ make_buffers (DynoUploader *u, GError **error)
   u->slot_buffers = g_new0 (DynoBuffer *, MAX (1, u->n_loader_slots));
   for (guint i = 0; i < u->n_loader_slots; i++)
     {
-      u->slot_buffers[i] = dyno_buffer_new (u->device, u->buffers.batch_bytes, DYNO_MEMORY_STAGING,
-                                            DYNO_BUFFER_UPLOAD, error);
+      u->slot_buffers[i] = dyno_host_buffer_allocate (&u->plan.batches, u->device, error);
       if (!u->slot_buffers[i])
         return FALSE;
     }
   for (guint s = 0; s < u->n_program_slots; s++)
     {
-      if (u->buffers.n_staging > 0
-          && !(u->staging[s] = dyno_buffer_new (u->device, u->buffers.staging_bytes,
-                                                DYNO_MEMORY_STAGING, DYNO_BUFFER_UPLOAD, error)))
+      if (u->plan.staging.count > 0
+          && !(u->staging[s] = dyno_host_buffer_allocate (&u->plan.staging, u->device, error)))
         return FALSE;
       /* A queue for transfers alone cannot write timestamps. */
       if (!dyno_device_get_info (u->device)->transfer_queue)
@@ -95,11 +93,11 @@ record_copy (DynoUploader *u, DynoMemory *memory, guint loader_slot, guint slot,
     return NULL;
   if (u->timers[slot])
     dyno_command_timestamp (command, u->timers[slot], 0);
-  for (guint i = 0; i < u->buffers.layout.n_fields; i++)
+  for (guint i = 0; i < u->plan.layout.n_fields; i++)
     if (u->tensors[i])
       dyno_command_copy (command, u->pinned ? u->slot_buffers[loader_slot] : u->staging[slot],
-                         u->buffers.layout.offset[i], input, u->tensors[i]->offset,
-                         dyno_align_up (u->buffers.layout.field_bytes[i], 4));
+                         u->plan.layout.offset[i], input, u->tensors[i]->offset,
+                         dyno_align_up (u->plan.layout.field_bytes[i], 4));
   if (u->timers[slot])
     dyno_command_timestamp (command, u->timers[slot], 1);
   if (!dyno_command_end (command, error))
@@ -151,9 +149,9 @@ dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, Dyn
   u->n_program_slots = n_program_slots;
   dyno_dataset_get_schema (dyno_dataset_get_info (dataset), params->width, params->height, &schema);
   if (!dyno_uploader_plan (&schema, params->batch, params->prefetch, n_program_slots, pinned,
-                           &u->buffers, error))
+                           &u->plan, error))
     return NULL;
-  u->n_loader_slots = pinned ? u->buffers.n_batches : 0;
+  u->n_loader_slots = pinned ? u->plan.batches.count : 0;
   for (guint i = 0; i < schema.n_fields; i++)
     u->tensors[i] = dyno_network_get_input (graph, i);
   if (!make_buffers (u, error) || !record_all (u, memory, error)
@@ -202,10 +200,9 @@ stage (DynoUploader *u, guint slot, const DynoBatch *batch)
 {
   guint8 *staging = dyno_buffer_get_mapped (u->staging[slot]);
 
-  for (guint i = 0; i < u->buffers.layout.n_fields; i++)
+  for (guint i = 0; i < u->plan.layout.n_fields; i++)
     if (u->tensors[i])
-      memcpy (staging + u->buffers.layout.offset[i], batch->fields[i],
-              u->buffers.layout.field_bytes[i]);
+      memcpy (staging + u->plan.layout.offset[i], batch->fields[i], u->plan.layout.field_bytes[i]);
 }
 
 gboolean

@@ -7,6 +7,7 @@
  * page-locked memory.  All copies are recorded when the uploader is made.  One thread, the
  * session's.  Private to the train layer. */
 #pragma once
+#include "hostplan.h"
 #include "loader.h"
 #include "network.h"
 #include "program.h"
@@ -19,16 +20,13 @@ typedef struct _DynoUploader DynoUploader;
  * and staging hold the fields of a batch where its layout places them. */
 typedef struct {
   DynoBatchLayout layout;
-  guint n_batches;     /* that the loader decodes into: page-locked when pinned, else of its own */
-  guint64 batch_bytes; /* of each */
-  guint n_staging;     /* page-locked; one per slot of the program, none when pinned */
-  guint64 staging_bytes;
-  guint64 total_bytes;
-} DynoHostBuffers;
+  DynoHostBuffer batches; /* that the loader decodes into; PLAIN, the loader's own: not pinned */
+  DynoHostBuffer staging; /* one per slot of the program; none when pinned */
+} DynoUploaderPlan;
 
 /* Errors: DYNO_BASE_ERROR_OVERFLOW. */
 gboolean dyno_uploader_plan (const DynoBatchSchema *schema, guint32 batch, guint prefetch,
-                             guint n_program_slots, gboolean pinned, DynoHostBuffers *buffers,
+                             guint n_program_slots, gboolean pinned, DynoUploaderPlan *plan,
                              GError **error);
 
 /* params as for dyno_loader_new, slots left out.  graph is the planned one that memory belongs to;

@@ -91,7 +91,7 @@ test_host_memory_is_planned (void)
 
         g_assert_no_error (error);
         test_job_set (job, changes[i], "batch_size=100", "model.width=0.0625", NULL);
-        g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, &watch, &error);
+        g_autoptr (DynoEngine) engine = dyno_engine_open_split (job, dataset, &watch, &error);
         g_assert_no_error (error);
         g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
         g_assert_no_error (error);
@@ -99,10 +99,49 @@ test_host_memory_is_planned (void)
         const DynoBatchLayout *layout =
             dyno_loader_get_layout (dyno_uploader_get_loader (engine->training.uploader));
         guint64 own = job->settings.pinned ? 0 : (job->settings.prefetch + 2) * layout->total_bytes;
+        const DynoHostPlan *host = &engine->plan.host;
         own *= engine->validation.uploader ? 2 : 1;
+        g_assert_cmpuint (dyno_host_plan_get_bytes (host, DYNO_HOST_PLAIN), ==, own);
+        g_assert_cmpuint (dyno_device_get_allocated_host (engine->device), ==,
+                          dyno_host_plan_get_bytes (host, DYNO_HOST_UPLOAD)
+                              + dyno_host_plan_get_bytes (host, DYNO_HOST_READBACK));
         g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==,
-                          engine->plan.host_bytes);
+                          host->total_bytes);
+        /* Without a snapshot all but its block is there. */
+        g_assert_true (engine->plan.plan.snapshot);
+        dyno_snapshot_free (g_steal_pointer (&engine->snapshot));
+        dyno_job_plan_drop_snapshot (&engine->plan);
+        g_assert_true (dyno_device_wait_idle (engine->device, &error));
+        g_assert_cmpuint (dyno_device_get_allocated_host (engine->device) + own, ==,
+                          engine->plan.host.total_bytes);
+        g_assert_cmpuint (dyno_device_get_allocated_total (engine->device), ==,
+                          engine->plan.plan.total_bytes);
       }
+}
+
+/* An engine takes the samples that it is given, and asks the data set for no parts. */
+static void
+test_engine_needs_no_split (void)
+{
+  DynoEngineWatch watch = { ignore_progress, ignore_warning, NULL };
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=8&samples=64");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, NULL, &error);
+  g_autoptr (GArray) few = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  test_job_set (job, "batch_size=4", "data.val_split=0.5", NULL);
+  for (guint32 i = 40; i < 56; i++)
+    g_array_append_val (few, i);
+  g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, few, NULL, &watch, &error);
+  g_assert_no_error (error);
+  g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
+  g_assert_cmpuint (engine->training.n_samples, ==, 16);
+  g_assert_cmpuint (engine->plan.steps_per_epoch, ==, 4);
+  g_assert_null (engine->validation.build);
+  g_assert_true (engine->training.indices == few);
+  g_autoptr (GArray) none = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_assert_null (dyno_engine_open (job, dataset, none, NULL, &watch, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
 }
 
 /* Workers, prefetch and the kind of staging memory change nothing but the time. */
@@ -343,7 +382,7 @@ test_live_reaches_the_engine (void)
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
   test_job_set (job, "pinned=false", "workers=1", "prefetch=2", NULL);
-  g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, &watch, &error);
+  g_autoptr (DynoEngine) engine = dyno_engine_open_split (job, dataset, &watch, &error);
   g_assert_no_error (error);
   g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
   for (guint i = 0; i < n; i++)
@@ -507,6 +546,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
   g_test_add_func ("/train/session/rate-begins-after-first-step",
                    test_rate_begins_after_first_step);
+  g_test_add_func ("/train/session/engine-needs-no-split", test_engine_needs_no_split);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
   g_test_add_func ("/train/session/live-settings-reach-the-engine", test_live_reaches_the_engine);
   g_test_add_func ("/train/session/job-is-a-snapshot", test_job_is_a_snapshot);
