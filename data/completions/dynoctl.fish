@@ -31,18 +31,22 @@ complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set hold
 complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
 complete -c dynoctl -n __fish_use_subcommand -a train -d Train
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
+complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can do, in under a minute'
 complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
 complete -c dynoctl -n __fish_use_subcommand -a bench -d 'Measure training steps on data on the device'
 complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and their self-test'
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices presets inspect plan train tune diagnose bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices presets inspect plan train tune diagnose bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices presets inspect plan train tune quick diagnose bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices presets inspect plan train tune quick diagnose bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches and own presets here'
-__dynoctl_option 'devices plan train tune bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'devices plan train tune quick bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect plan train tune' -l targets -r -F -d 'Targets of an X.npy'
 
+__dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
+__dynoctl_option quick -l seconds -x -d 'Of each measurement'
+__dynoctl_option quick -l no-cpu -d 'Leave out the comparison with the CPU'
 __dynoctl_option diagnose -l run -x -a '(__fish_complete_directories)' -d 'Folder of the run'
 __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 

@@ -41,6 +41,7 @@ int dyno_verb_inspect (int argc, char **argv);
 int dyno_verb_plan (int argc, char **argv);
 int dyno_verb_train (int argc, char **argv);
 int dyno_verb_tune (int argc, char **argv);
+int dyno_verb_quick (int argc, char **argv);
 int dyno_verb_diagnose (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);

@@ -16,6 +16,7 @@ static const DynoVerb verbs[] = {
   { "train", "--data DATA --model M", "train", dyno_verb_train },
   { "tune", "--data DATA --model M", "find the settings that train fastest within the memory",
     dyno_verb_tune },
+  { "quick", "", "what this machine can do, in under a minute", dyno_verb_quick },
   { "diagnose", "--run DIR", "what limited a run, and what to turn", dyno_verb_diagnose },
   { "bench", "--workload W --batch N", "measure training steps on data on the device",
     dyno_verb_bench },

@@ -38,8 +38,9 @@ typedef struct {
   guint64 vram_bytes;
   gboolean amp;
   char *problem;
-  /* The same workload by a Vulkan driver that is a CPU; NaN: there is none, or it is the device. */
-  double cpu_samples_per_s;
+  /* A smaller one by a Vulkan driver that is a CPU, and by the device; NaN: there is none, or it is
+   * the device. */
+  double cpu_samples_per_s, beside_samples_per_s;
   char *cpu_name;
   DynoPreset *preset;                   /* or NULL */
   double expected_least, expected_most; /* samples/s, as the preset words them; NaN: it does not */
@@ -51,6 +52,9 @@ typedef struct {
  * opening the device, of naming a preset, and G_IO_ERROR_CANCELLED. */
 DynoQuick *dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpointer data,
                            GCancellable *cancellable, GError **error);
+/* For tests: nothing is measured; and the signs of what a member says. */
+DynoQuick *dyno_quick_new (void);
+void dyno_quick_judge (DynoQuick *quick);
 DynoQuick *dyno_quick_ref (DynoQuick *quick);
 void dyno_quick_unref (DynoQuick *quick); /* NULL: nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQuick, dyno_quick_unref)

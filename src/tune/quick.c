@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* The quick test: measured one after the other, so that nothing disturbs the next; the comparison
+ * with the CPU comes last, and is left out where the minute is nearly over. */
+#include "quick.h"
+#include "diagnosis-private.h"
+#include "intl.h"
+#include "loader.h"
+#include "meter.h"
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_SECONDS 4.0
+#define ALL_SECONDS     55.0
+#define LEAST_LEFT      15.0 /* seconds that a training has, however slow the others were */
+#define LOADER_BATCH    32
+#define NONE            ((double) NAN)
+
+/* What is trained on a GPU; and where the device is a CPU, or is compared with one, whose driver
+ * compiles the kernels of a large network for minutes. */
+static const struct {
+  const char *data, *model, *words;
+  gint64 batch;
+} workloads[] = {
+  { "builtin:shapes?size=224&samples=2048", "resnet18", N_ ("ResNet-18 on pictures of 224 x 224"),
+    32 },
+  { "builtin:shapes?size=32&samples=2048", "simplecnn", N_ ("SimpleCNN on pictures of 32 x 32"),
+    32 },
+};
+
+typedef struct {
+  DynoQuick *quick;
+  double seconds;
+  gint64 began_us;
+  DynoQuickProgress progress;
+  gpointer data;
+  GCancellable *cancellable;
+} Quick;
+
+static double
+elapsed (const Quick *q)
+{
+  return (double) (g_get_monotonic_time () - q->began_us) / G_USEC_PER_SEC;
+}
+
+static gboolean
+begin (const Quick *q, const char *what, double fraction, GError **error)
+{
+  if (q->progress)
+    q->progress (what, fraction, q->data);
+  return !g_cancellable_set_error_if_cancelled (q->cancellable, error);
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+static gboolean
+measure_ceilings (DynoQuick *quick, GError **error)
+{
+  DynoDeviceParams params = { .index = (int) quick->device.index };
+  g_autoptr (DynoDevice) device = NULL;
+  g_autoptr (GError) problem = NULL;
+
+  quick->has_ceilings = dyno_ceilings_load (&quick->device, &quick->ceilings);
+  if (quick->has_ceilings)
+    return TRUE;
+  device = dyno_device_open (&params, error);
+  if (!device)
+    return FALSE;
+  quick->has_ceilings = dyno_ceilings_measure (device, &quick->ceilings, &problem);
+  if (quick->has_ceilings)
+    dyno_ceilings_keep (&quick->device, &quick->ceilings);
+  else
+    g_info ("The device's rates were not measured: %s", problem->message);
+  return TRUE;
+}
+
+/* Samples that a loader gives in the time, from its second batch on. */
+static double
+run_loader (DynoLoader *loader, double seconds, GCancellable *cancellable)
+{
+  gint64 began = 0;
+  guint64 samples = 0;
+
+  dyno_loader_start_epoch (loader, 0, 0);
+  for (guint64 epoch = 1; epoch < 1000;)
+    {
+      g_autoptr (GError) problem = NULL;
+      DynoBatch *batch = dyno_loader_next (loader, NULL, cancellable, &problem);
+      double time;
+
+      if (problem)
+        return NONE;
+      if (!batch)
+        {
+          dyno_loader_start_epoch (loader, epoch++, 0);
+          continue;
+        }
+      samples += began != 0 ? batch->n_valid : 0;
+      dyno_loader_release (loader, batch);
+      began = began != 0 ? began : g_get_monotonic_time ();
+      time = (double) (g_get_monotonic_time () - began) / G_USEC_PER_SEC;
+      if (time >= seconds && samples > 0)
+        return (double) samples / time;
+    }
+  return NONE;
+}
+
+static void
+measure_loader (Quick *q)
+{
+  DynoQuick *quick = q->quick;
+  DynoLoaderParams params = { .batch = LOADER_BATCH,
+                              .width = 224,
+                              .height = 224,
+                              .workers = quick->cores,
+                              .prefetch = 2 * quick->cores,
+                              .persistent = TRUE };
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open (workloads[0].data, NULL, NULL, NULL, q->cancellable, NULL);
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+
+  if (!dataset)
+    return;
+  dyno_dataset_split (dataset, 0, 1, &train, &validation);
+  loader = dyno_loader_new (dataset, train, &params, NULL);
+  quick->loader_workers = quick->cores;
+  if (loader)
+    quick->loader_samples_per_s = run_loader (loader, q->seconds, q->cancellable);
+}
+
+/* A training as any run. */
+static gboolean
+measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp,
+                  DynoMeasurement *measurement, GError **error)
+{
+  double left = MAX (ALL_SECONDS - elapsed (q), LEAST_LEFT);
+  gint64 deadline_us = g_get_monotonic_time () + (gint64) (left * G_USEC_PER_SEC);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  DynoMeter *meter;
+  gboolean good;
+
+  g_free (job->model);
+  job->model = g_strdup (workloads[workload].model);
+  job->data = g_strdup (workloads[workload].data);
+  job->device = (int) info->index;
+  job->settings.batch_size = workloads[workload].batch;
+  job->settings.amp = amp;
+  job->settings.workers = q->quick->cores;
+  job->settings.prefetch = 4;
+  dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, q->cancellable, error);
+  if (!dataset)
+    return FALSE;
+  meter = dyno_meter_new (job, dataset, info);
+  good = meter->class->trial (meter, &job->settings, q->seconds, deadline_us, q->cancellable,
+                              measurement, error);
+  dyno_meter_free (meter);
+  return good;
+}
+
+static void
+train_on_device (Quick *q, guint workload)
+{
+  DynoQuick *quick = q->quick;
+  DynoMeasurement measurement;
+  g_autoptr (GError) problem = NULL;
+
+  quick->workload = g_strdup (_ (workloads[workload].words));
+  quick->amp = quick->device.fp16 && quick->device.type != DYNO_DEVICE_TYPE_SOFTWARE;
+  if (measure_training (q, &quick->device, workload, quick->amp, &measurement, &problem))
+    {
+      quick->samples_per_s = measurement.rate.median;
+      quick->step_ms = measurement.step_ms;
+      quick->vram_bytes = measurement.vram_bytes;
+    }
+  else
+    quick->problem = g_strdup (problem->message);
+}
+
+/* The small one by a driver that is a CPU, and by the device, both in fp32. */
+static void
+compare_with_cpu (Quick *q, const GPtrArray *devices)
+{
+  DynoQuick *quick = q->quick;
+  DynoMeasurement measurement;
+
+  for (guint i = 0; i < devices->len; i++)
+    {
+      const DynoDeviceInfo *info = devices->pdata[i];
+
+      if (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->index == quick->device.index)
+        continue;
+      quick->cpu_name = g_strdup (info->name);
+      if (measure_training (q, &quick->device, 1, FALSE, &measurement, NULL))
+        quick->beside_samples_per_s = measurement.rate.median;
+      if (measure_training (q, info, 1, FALSE, &measurement, NULL))
+        quick->cpu_samples_per_s = measurement.rate.median;
+      return;
+    }
+}
+
+/* --- what is expected ------------------------------------------------------------------------- */
+
+/* "300-500 samples/s, 18-22 GB": the numbers before the first "samples/s". */
+static void
+read_expectation (DynoQuick *quick)
+{
+  const char *text = quick->preset ? quick->preset->expected : NULL,
+             *end = text ? strstr (text, "samples/s") : NULL;
+  char *rest;
+
+  if (!end)
+    return;
+  quick->expected_least = quick->expected_most = g_ascii_strtod (text, &rest);
+  if (rest == text)
+    quick->expected_least = quick->expected_most = NONE;
+  else if (*rest == '-')
+    quick->expected_most = g_ascii_strtod (rest + 1, NULL);
+}
+
+static gboolean
+find_preset (DynoQuick *quick, const char *name, GError **error)
+{
+  g_autoptr (GPtrArray) presets = NULL;
+  const DynoPreset *match;
+
+  if (name)
+    quick->preset = dyno_preset_find (name, &quick->device, error);
+  else
+    {
+      presets = dyno_preset_list (&quick->device);
+      match = dyno_preset_match (presets, &quick->device);
+      for (guint i = 0; match && i < presets->len; i++)
+        if (presets->pdata[i] == match)
+          quick->preset = g_ptr_array_steal_index (presets, i);
+    }
+  read_expectation (quick);
+  return quick->preset || !name;
+}
+
+/* --- signs ------------------------------------------------------------------------------------ */
+
+static void G_GNUC_PRINTF (5, 6) add (DynoQuick *quick, const char *id, DynoFindingLevel level,
+                                      const char *action, const char *format, ...)
+{
+  DynoFinding *finding = g_new0 (DynoFinding, 1);
+  va_list arguments;
+
+  va_start (arguments, format);
+  finding->text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  finding->id = id;
+  finding->level = level;
+  finding->action = g_strdup (action);
+  g_ptr_array_add (quick->findings, finding);
+}
+
+static void
+judge_device (DynoQuick *quick)
+{
+  if (quick->device.type == DYNO_DEVICE_TYPE_SOFTWARE)
+    add (quick, "no-gpu", DYNO_FINDING_WARNING,
+         _ ("Install the Vulkan driver of the GPU, if there is one; dynoctl devices lists what is "
+            "found"),
+         _ ("No GPU is used: %s is a CPU"), quick->device.name);
+  else if (quick->device.matrix != DYNO_MATRIX_NONE)
+    add (quick, "matrix-units", DYNO_FINDING_GOOD, NULL,
+         _ ("Matrix units are used: AMP is worth while"));
+  else
+    add (quick, "no-matrix-units", DYNO_FINDING_NOTE, NULL,
+         _ ("No matrix units are used: AMP saves memory more than time"));
+}
+
+static void
+judge_training (DynoQuick *quick)
+{
+  double factor = quick->beside_samples_per_s / quick->cpu_samples_per_s;
+
+  if (quick->problem)
+    add (quick, "training-failed", DYNO_FINDING_PROBLEM,
+         _ ("dynoctl kernels --self-test tells whether the driver computes rightly"),
+         _ ("The training did not work: %s"), quick->problem);
+  if (factor >= 3)
+    add (quick, "faster-than-cpu", DYNO_FINDING_GOOD, NULL,
+         _ ("The device trains %.0f times as fast as this CPU does"), factor);
+  else if (factor > 0)
+    add (quick, "hardly-faster-than-cpu", DYNO_FINDING_WARNING,
+         _ ("See whether other programs use the device, and whether its clocks rise (dynoctl "
+            "watch)"),
+         _ ("The device trains only %.1f times as fast as this CPU does"), factor);
+  if (quick->samples_per_s >= quick->expected_least)
+    add (quick, "as-expected", DYNO_FINDING_GOOD, NULL,
+         _ ("%s trains at %.0f samples/s, and the preset %s expects %.0f to %.0f of its guides' "
+            "networks"),
+         quick->workload, quick->samples_per_s, quick->preset->name, quick->expected_least,
+         quick->expected_most);
+  else if (quick->samples_per_s < quick->expected_least)
+    add (quick, "below-expectation", DYNO_FINDING_WARNING,
+         _ ("Train for a while, then see dynoctl diagnose: what limits is named there"),
+         _ ("%s trains at %.0f samples/s; the preset %s expects %.0f to %.0f of its guides' "
+            "networks"),
+         quick->workload, quick->samples_per_s, quick->preset->name, quick->expected_least,
+         quick->expected_most);
+}
+
+static void
+judge_host (DynoQuick *quick)
+{
+  if (quick->loader_samples_per_s >= quick->samples_per_s)
+    add (quick, "data-keeps-pace", DYNO_FINDING_GOOD, NULL,
+         _ ("The CPU makes %.0f samples/s, and the training takes %.0f: data keeps pace"),
+         quick->loader_samples_per_s, quick->samples_per_s);
+  else if (quick->loader_samples_per_s < quick->samples_per_s)
+    add (quick, "data-falls-behind", DYNO_FINDING_WARNING,
+         _ ("Use the cache (cache=true) where the samples fit into memory, or smaller pictures"),
+         _ ("All %u cores make %.0f samples/s, and the training could take %.0f: data will limit"),
+         quick->cores, quick->loader_samples_per_s, quick->samples_per_s);
+  if (quick->cores < 4)
+    add (quick, "few-cores", DYNO_FINDING_NOTE, NULL,
+         _ ("%u processor cores are few to decode for a GPU"), quick->cores);
+}
+
+static gint
+worst_first (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  return (int) (*(DynoFinding *const *) b)->level - (int) (*(DynoFinding *const *) a)->level;
+}
+
+void
+dyno_quick_judge (DynoQuick *quick)
+{
+  judge_device (quick);
+  judge_training (quick);
+  judge_host (quick);
+  g_qsort_with_data (quick->findings->pdata, (gint) quick->findings->len, sizeof (gpointer),
+                     worst_first, NULL);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+DynoQuick *
+dyno_quick_new (void)
+{
+  DynoQuick *quick = g_new0 (DynoQuick, 1);
+
+  g_atomic_ref_count_init (&quick->references);
+  quick->findings = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_finding_free);
+  quick->cores = g_get_num_processors ();
+  quick->loader_samples_per_s = quick->samples_per_s = quick->step_ms = NONE;
+  quick->cpu_samples_per_s = quick->beside_samples_per_s = NONE;
+  quick->expected_least = quick->expected_most = NONE;
+  return quick;
+}
+
+DynoQuick *
+dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpointer data,
+                GCancellable *cancellable, GError **error)
+{
+  static const DynoQuickParams defaults = { .device = -1 };
+  g_autoptr (DynoQuick) quick = dyno_quick_new ();
+  g_autoptr (GPtrArray) devices = dyno_device_list (error);
+  Quick q = { quick, 0, g_get_monotonic_time (), progress, data, cancellable };
+  guint workload, index;
+
+  params = params ? params : &defaults;
+  q.seconds = params->seconds > 0 ? params->seconds : DEFAULT_SECONDS;
+  if (!devices)
+    return NULL;
+  index = params->device < 0 ? 0 : (guint) params->device;
+  if (index >= devices->len)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_DEVICE,
+                   _ ("There is no device %u; dynoctl devices lists those that are there"), index);
+      return NULL;
+    }
+  quick->device = *(DynoDeviceInfo *) devices->pdata[index];
+  workload = quick->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? 1 : 0;
+  if (!find_preset (quick, params->preset, error) || !begin (&q, "copy", 0, error)
+      || !measure_ceilings (quick, error) || !begin (&q, "loader", 0.25, error))
+    return NULL;
+  measure_loader (&q);
+  if (!begin (&q, "training", 0.4, error))
+    return NULL;
+  train_on_device (&q, workload);
+  if (!params->without_cpu && ALL_SECONDS - elapsed (&q) >= LEAST_LEFT)
+    {
+      if (!begin (&q, "cpu", 0.7, error))
+        return NULL;
+      compare_with_cpu (&q, devices);
+    }
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+  dyno_quick_judge (quick);
+  quick->seconds = elapsed (&q);
+  return g_steal_pointer (&quick);
+}
+
+DynoQuick *
+dyno_quick_ref (DynoQuick *quick)
+{
+  g_atomic_ref_count_inc (&quick->references);
+  return quick;
+}
+
+void
+dyno_quick_unref (DynoQuick *quick)
+{
+  if (!quick || !g_atomic_ref_count_dec (&quick->references))
+    return;
+  g_free (quick->workload);
+  g_free (quick->problem);
+  g_free (quick->cpu_name);
+  g_clear_pointer (&quick->preset, dyno_preset_free);
+  g_ptr_array_unref (quick->findings);
+  g_free (quick);
+}
