@@ -22,7 +22,7 @@ end
 
 set -l models simplecnn resnet18 resnet34 resnet50 mlp
 set -l presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
-set -l job 'plan train tune'
+set -l job 'plan train tune queue'
 
 complete -c dynoctl -f
 complete -c dynoctl -n __fish_use_subcommand -a devices -d 'List the Vulkan devices'
@@ -33,16 +33,18 @@ complete -c dynoctl -n __fish_use_subcommand -a train -d Train
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
 complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can do, in under a minute'
 complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
+complete -c dynoctl -n __fish_use_subcommand -a runs -d 'The history of runs'
+complete -c dynoctl -n __fish_use_subcommand -a queue -d 'Jobs with frozen settings, run one after another'
 complete -c dynoctl -n __fish_use_subcommand -a bench -d 'Measure training steps on data on the device'
 complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and their self-test'
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices presets inspect plan train tune quick diagnose bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices presets inspect plan train tune quick diagnose bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
-    -d 'Keep caches and own presets here'
-__dynoctl_option 'devices plan train tune quick bench kernels' -l device -x -d 'Device by its number'
-__dynoctl_option 'inspect plan train tune' -l targets -r -F -d 'Targets of an X.npy'
+__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+    -d 'Keep caches, own presets and the history here'
+__dynoctl_option 'devices plan train tune queue quick bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'inspect plan train tune queue' -l targets -r -F -d 'Targets of an X.npy'
 
 __dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
@@ -64,17 +66,26 @@ __dynoctl_option $job -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
 __dynoctl_option $job -s e -l epochs -x -d 'Epochs to train'
 __dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentation'
 
-__dynoctl_option 'train tune' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
+__dynoctl_option 'train tune queue' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
 __dynoctl_option 'train tune' -s f -l force -d 'Write over an earlier run'
-__dynoctl_option 'train tune' -s q -l quiet -d 'Only errors and warnings'
+__dynoctl_option 'train tune queue' -s q -l quiet -d 'Only errors and warnings'
 __dynoctl_option train -l no-out -d 'Keep nothing'
-__dynoctl_option train -l weights -r -F -d 'Start from these weights'
+__dynoctl_option 'train queue' -l weights -r -F -d 'Start from these weights'
 __dynoctl_option train -l save-weights -r -F -d 'Write the weights here at the end'
 __dynoctl_option train -l resume -r -F -d 'Go on with a stopped run: its folder or its checkpoint'
-__dynoctl_option 'train bench' -l steps -x -d 'Steps'
+__dynoctl_option 'train queue bench' -l steps -x -d 'Steps'
 
 __dynoctl_option tune -l minutes -x -d 'How long to search in all'
 __dynoctl_option tune -l resume -x -a '(__fish_complete_directories)' -d 'Go on from the trials of an earlier search'
+
+__dynoctl_option queue -a 'list add start remove clear'
+__dynoctl_option queue -l stop-on-failure -d 'No further job after one that failed'
+
+__dynoctl_option runs -a 'list show compare rename delete'
+__dynoctl_option runs -s m -l model -x -a "$models" -d 'Runs of this model alone'
+__dynoctl_option runs -s d -l data -x -d 'Runs whose data set holds this text'
+__dynoctl_option runs -s n -l limit -x -d 'The newest N alone'
+__dynoctl_option runs -l files -d "Delete also the files in the run's folder"
 
 __dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50' -d 'Workloads, by commas'
 __dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'

@@ -43,6 +43,8 @@ int dyno_verb_train (int argc, char **argv);
 int dyno_verb_tune (int argc, char **argv);
 int dyno_verb_quick (int argc, char **argv);
 int dyno_verb_diagnose (int argc, char **argv);
+int dyno_verb_runs (int argc, char **argv);
+int dyno_verb_queue (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);
 

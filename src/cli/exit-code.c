@@ -2,6 +2,7 @@
 /* From GError to exit code: each layer's domain in turn. */
 #include "cli.h"
 #include "exporter.h"
+#include "runs-error.h"
 #include "session.h"
 #include "base-error.h"
 
@@ -83,6 +84,21 @@ from_base (int code)
     }
 }
 
+static DynoExitCode
+from_runs (int code)
+{
+  switch (code)
+    {
+    case DYNO_RUNS_ERROR_NOT_FOUND:
+    case DYNO_RUNS_ERROR_ACTIVE:
+      return DYNO_EXIT_USAGE;
+    case DYNO_RUNS_ERROR_BUSY:
+      return DYNO_EXIT_FAILURE;
+    default:
+      return DYNO_EXIT_DISK;
+    }
+}
+
 DynoExitCode
 dyno_exit_code (const GError *error)
 {
@@ -96,6 +112,8 @@ dyno_exit_code (const GError *error)
     return from_nn (error->code);
   if (error->domain == DYNO_BASE_ERROR)
     return from_base (error->code);
+  if (error->domain == DYNO_RUNS_ERROR)
+    return from_runs (error->code);
   if (error->domain == DYNO_DATA_ERROR)
     return error->code == DYNO_DATA_ERROR_OPTION ? DYNO_EXIT_USAGE : DYNO_EXIT_DATA;
   if (error->domain == DYNO_TUNE_ERROR)

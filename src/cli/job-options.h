@@ -3,6 +3,7 @@
  * settings-sources.h. */
 #pragma once
 #include "cli.h"
+#include "estimate.h"
 #include "exporter.h"
 
 G_BEGIN_DECLS
@@ -41,8 +42,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
                                    DynoCliJob *cli_job, int *code);
 
-/* Plan as an event, and for people. */
-void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software);
-void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan);
+/* Plan as an event, and for people.  estimate: its time and disk; NULL: they are not told. */
+void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
+                           const DynoRunEstimate *estimate);
+void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
+                           const DynoRunEstimate *estimate);
 
 G_END_DECLS

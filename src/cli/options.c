@@ -110,7 +110,7 @@ dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summar
   const char *empty;
   const GOptionEntry own[] = {
     { "state-dir", 0, 0, G_OPTION_ARG_FILENAME, &state,
-      "Keep caches and own presets here instead of in the home folder", "DIR" },
+      "Keep caches, own presets and the history of runs here, not in the home folder", "DIR" },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &left, NULL, NULL },
     { NULL },

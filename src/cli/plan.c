@@ -1,11 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl plan: what a run would need, before any run. */
+/* dynoctl plan: what a run would need, before any run: memory, time, disk. */
 #include "job-options.h"
 #include "amount.h"
 #include "output.h"
+#include <math.h>
+
+static void
+add_estimate (DynoJson *json, const DynoRunEstimate *e)
+{
+  gboolean known = e->rate.samples_per_s > 0;
+
+  dyno_json_uint (json, "total_steps", e->steps);
+  dyno_json_double (json, "samples_per_s", e->rate.samples_per_s);
+  dyno_json_double (json, "step_ms", 1e3 * e->step_seconds);
+  dyno_json_double (json, "epoch_seconds", e->epoch_seconds);
+  dyno_json_double (json, "total_seconds", e->total_seconds);
+  if (known && e->rate.run)
+    dyno_json_int (json, "rate_of_run", e->rate.run);
+  else
+    dyno_json_null (json, "rate_of_run");
+  dyno_json_bool (json, "validation_is_guessed", e->validation_is_guessed);
+  dyno_json_uint (json, "checkpoint_bytes", e->checkpoint_bytes);
+  dyno_json_uint (json, "weights_bytes", e->weights_bytes);
+  dyno_json_uint (json, "disk_bytes", e->disk_bytes);
+}
+
+static void
+print_estimate (const DynoJob *job, const DynoRunEstimate *e)
+{
+  g_autofree char *disk = dyno_amount_bytes (e->disk_bytes, " "),
+                  *checkpoint = dyno_amount_bytes (e->checkpoint_bytes, " "),
+                  *weights = dyno_amount_bytes (e->weights_bytes, " "),
+                  *total = dyno_text_duration (e->total_seconds),
+                  *epoch = dyno_text_duration (e->epoch_seconds),
+                  *rate = dyno_text_rate (e->rate.samples_per_s),
+                  *source = e->rate.run ? g_strdup_printf ("run %" G_GINT64_FORMAT, e->rate.run)
+                                        : g_strdup ("a search");
+
+  if (isnan (e->total_seconds))
+    dyno_out_line ("time    not known yet: a run or a search with these settings measures it");
+  else
+    dyno_out_line ("time    %s in all: %" G_GUINT64_FORMAT " steps of %.3g ms, %s per epoch "
+                   "with validation%s; %s samples/s in %s",
+                   total, e->steps, 1e3 * e->step_seconds, epoch,
+                   e->validation_is_guessed ? " (guessed)" : "", rate, source);
+  dyno_out_line ("disk    %s at most: checkpoints of %s, weights of %s", disk, checkpoint, weights);
+}
 
 void
-dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software)
+dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
+                      const DynoRunEstimate *estimate)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
@@ -44,13 +88,16 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_int (&json, "fitting_batch", plan->fitting_batch);
   dyno_json_bool (&json, "fits_checkpointed", plan->fits_checkpointed);
   dyno_json_string (&json, "text", advice);
+  if (estimate)
+    add_estimate (&json, estimate);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
 }
 
 void
-dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
+dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
+                      const DynoRunEstimate *estimate)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
@@ -102,6 +149,27 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan)
                    plan->fits ? "fits" : "does not fit", host);
   if (plan->fits && plan->fitting_batch > job->settings.batch_size)
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
+  if (estimate)
+    print_estimate (job, estimate);
+}
+
+/* From what the history remembers; without a history no time is told. */
+static void
+estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimate *estimate)
+{
+  const DynoSettings *s = &cli_job->job->settings;
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
+  guint64 fingerprint = dyno_dataset_get_info (cli_job->dataset)->content_hash;
+  DynoStoredRate rate = { .samples_per_s = (double) NAN };
+
+  if (store)
+    dyno_store_find_rates (store, cli_job->job, &cli_job->device, fingerprint, &rate);
+  else
+    g_info ("%s", error->message);
+  dyno_dataset_split (cli_job->dataset, s->data_val_split, (guint64) s->seed, &train, &validation);
+  dyno_run_estimate (estimate, cli_job->job, plan, train->len, validation->len, &rate);
 }
 
 int
@@ -112,6 +180,7 @@ dyno_verb_plan (int argc, char **argv)
   g_autofree GOptionEntry *entries = NULL;
   g_autoptr (GError) error = NULL;
   DynoJobPlan plan = { 0 };
+  DynoRunEstimate estimate;
   gint64 steps = 0;
   int code;
   const GOptionEntry own[] = {
@@ -130,10 +199,13 @@ dyno_verb_plan (int argc, char **argv)
   if (!dyno_job_plan (cli_job.job, dyno_dataset_get_info (cli_job.dataset), &cli_job.device, &plan,
                       &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
+  cli_job.job->max_steps = MAX (0, steps);
+  estimate_run (&cli_job, &plan, &estimate);
   if (options.json)
-    dyno_plan_print_json (&cli_job, &plan, cli_job.device.type == DYNO_DEVICE_TYPE_SOFTWARE);
+    dyno_plan_print_json (&cli_job, &plan, cli_job.device.type == DYNO_DEVICE_TYPE_SOFTWARE,
+                          &estimate);
   else
-    dyno_plan_print_text (&cli_job, &plan);
+    dyno_plan_print_text (&cli_job, &plan, &estimate);
   if (!plan.fits)
     {
       g_autofree char *advice = dyno_job_plan_advice (cli_job.job, &plan);

@@ -186,7 +186,7 @@ static void
 on_plan (Run *run, const DynoEvent *event)
 {
   if (run->options->options.json)
-    dyno_plan_print_json (run->cli_job, &event->plan.plan, event->plan.software_device);
+    dyno_plan_print_json (run->cli_job, &event->plan.plan, event->plan.software_device, NULL);
   else
     {
       const char *folder = run->cli_job->job->out_dir;

@@ -16,6 +16,10 @@ static const char *const run_files[] = { "settings.ini",
                                          "curves.svg",
                                          "curves.png",
                                          "checkpoint.safetensors",
+                                         "checkpoint.previous.safetensors",
+                                         "sensors.csv",
+                                         "diagnosis.json",
+                                         "facts.ini",
                                          "log",
                                          "facts.ini",
                                          "diagnosis.json",
@@ -144,4 +148,69 @@ dyno_run_writer_write_settings (const char *folder, const DynoJob *job, const ch
   make_absolute (&copy->data);
   make_absolute (&copy->targets);
   return dyno_export_file (dyno_exporter_find ("keyfile"), &context, path, TRUE, error);
+}
+
+/* --- removing --------------------------------------------------------------------------------- */
+
+/* The run that settings.ini tells of is that of the job. */
+static gboolean
+check_owner (const char *folder, const DynoJob *job, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, "settings.ini", NULL),
+                  *shown = g_filename_display_name (folder);
+  g_autoptr (DynoJob) found = dyno_job_new ();
+  g_autoptr (DynoJob) asked = dyno_job_copy (job);
+
+  make_absolute (&asked->data);
+  if (dyno_settings_file_read (path, found, NULL, NULL) && g_strcmp0 (found->model, job->model) == 0
+      && g_strcmp0 (found->data, asked->data) == 0
+      && dyno_settings_equal (&found->settings, &job->settings))
+    return TRUE;
+  g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_EXISTS,
+               "What is in “%s” is not known to be of this run (settings.ini tells of another, or "
+               "is missing); remove the folder by hand",
+               shown);
+  return FALSE;
+}
+
+static gboolean
+has_run_files (const char *folder)
+{
+  for (guint i = 0; run_files[i]; i++)
+    {
+      g_autofree char *path = g_build_filename (folder, run_files[i], NULL);
+      if (g_file_test (path, G_FILE_TEST_EXISTS))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+remove_file (const char *folder, const char *name, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+
+  return g_unlink (path) == 0 || errno == ENOENT || dyno_file_set_error (error, errno, path);
+}
+
+/* settings.ini, which says whose the others are, goes last. */
+gboolean
+dyno_run_writer_remove_files (const char *folder, const DynoJob *job, gboolean *gone,
+                              GError **error)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  if (has_run_files (folder) && !check_owner (folder, job, error))
+    return FALSE;
+  while (dir && (name = g_dir_read_name (dir)))
+    if (dyno_file_is_temporary (name) && !remove_file (folder, name, error))
+      return FALSE;
+  for (guint i = 1; run_files[i]; i++)
+    if (!remove_file (folder, run_files[i], error))
+      return FALSE;
+  if (!remove_file (folder, run_files[0], error))
+    return FALSE;
+  *gone = g_rmdir (folder) == 0;
+  return TRUE;
 }

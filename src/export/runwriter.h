@@ -37,4 +37,10 @@ char *dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GErr
  * Errors: EXISTS. */
 gboolean dyno_run_writer_check_folder (const char *folder, const char *resume, GError **error);
 
+/* Removes what Dyno wrote into a run's folder, and the folder itself where nothing else is in it,
+ * which *gone then says.  job: what the run was asked for; a folder whose settings.ini tells of
+ * another run is left alone.  Errors: EXISTS; base's IO. */
+gboolean dyno_run_writer_remove_files (const char *folder, const DynoJob *job, gboolean *gone,
+                                       GError **error);
+
 G_END_DECLS

@@ -38,9 +38,19 @@ static const char *const versions[] = {
   "  samples_per_s REAL, low REAL, high REAL, predicted REAL,"
   "  vram_bytes INTEGER NOT NULL DEFAULT 0, planned_bytes INTEGER NOT NULL DEFAULT 0, text TEXT,"
   "  PRIMARY KEY (search, number)) WITHOUT ROWID;",
+  /* 2: the queue of jobs, and the process that works it off */
+  "CREATE TABLE jobs ("
+  "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+  "  model TEXT NOT NULL, data BLOB, targets BLOB, preset BLOB, weights_in BLOB,"
+  "  settings TEXT NOT NULL, max_steps INTEGER NOT NULL DEFAULT 0,"
+  "  device INTEGER NOT NULL DEFAULT -1, folder BLOB NOT NULL, state TEXT NOT NULL,"
+  "  attempts INTEGER NOT NULL DEFAULT 0, exit_code INTEGER, process TEXT,"
+  "  add_us INTEGER NOT NULL, begin_us INTEGER, end_us INTEGER);"
+  "CREATE TABLE queue_runner ("
+  "  id INTEGER PRIMARY KEY CHECK (id = 1), process TEXT NOT NULL, seen_us INTEGER NOT NULL);",
 };
 
-const char *const dyno_history_tables[] = { "runs", "epochs", "searches", "trials", NULL };
+const char *const dyno_history_tables[] = { "runs", "epochs", "searches", "trials", "jobs", NULL };
 
 const char *const *
 dyno_migrations_list (guint *n)

@@ -107,3 +107,44 @@ pread64 (int fd, void *data, size_t size, off_t offset)
 {
   return pread_it ("pread64", fd, data, size, offset);
 }
+
+static int
+fcntl_it (const char *name, int fd, int command, void *argument)
+{
+  int (*real) (int, int, ...) = (int (*) (int, int, ...)) dlsym (RTLD_NEXT, name);
+
+  if (getenv ("DYNO_TEST_NO_LOCKS")
+      && (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK))
+    {
+      errno = ENOLCK;
+      return -1;
+    }
+  return real (fd, command, argument);
+}
+
+int fcntl (int fd, int command, ...);
+int fcntl64 (int fd, int command, ...);
+
+int
+fcntl (int fd, int command, ...)
+{
+  va_list rest;
+  void *argument;
+
+  va_start (rest, command);
+  argument = va_arg (rest, void *);
+  va_end (rest);
+  return fcntl_it ("fcntl", fd, command, argument);
+}
+
+int
+fcntl64 (int fd, int command, ...)
+{
+  va_list rest;
+  void *argument;
+
+  va_start (rest, command);
+  argument = va_arg (rest, void *);
+  va_end (rest);
+  return fcntl_it ("fcntl64", fd, command, argument);
+}

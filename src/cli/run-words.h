@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of the history in words, and as JSON: for the verbs that show them. */
+#pragma once
+#include "cli.h"
+#include "store.h"
+
+G_BEGIN_DECLS
+
+/* g_free, all of them; "-" where it is not known. */
+char *dyno_text_when (gint64 time_us);   /* "2026-11-22 10:29", local time */
+char *dyno_text_data (const char *data); /* the last part of a path; a built-in's name */
+char *dyno_text_metric_value (const DynoStoredRun *run, double value); /* "98.50 %" */
+char *dyno_text_best (const DynoStoredRun *run); /* with the metric's name; else the loss */
+
+/* One line, {"event": "run", ...}; epochs NULL: settings and epochs are left out. */
+void dyno_run_print_json (const DynoStoredRun *run, const GArray *epochs);
+/* The members of that object, but for the event. */
+void dyno_run_add_json (DynoJson *json, const DynoStoredRun *run);
+/* "2026-11-22T09:29:00Z", or null for 0. */
+void dyno_json_add_time (DynoJson *json, const char *key, gint64 time_us);
+
+G_END_DECLS

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Time: batches by the rate, and what an epoch takes besides them.  Disk: fp32 tensors; header and
+ * batch statistics are left out, which are a hundredth at most of all but the smallest networks. */
+#include "estimate.h"
+#include <math.h>
+
+#define VALUE_BYTES 4 /* fp32, also with AMP: master weights */
+/* Forward and backward pass take about three times as long as the forward pass alone. */
+#define FORWARD_SHARE 3
+
+static void
+estimate_disk (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *plan, gboolean validates)
+{
+  /* SGD's momentum is there also where it is 0. */
+  guint moments = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? 2 : 1;
+
+  e->weights_bytes = plan->n_parameters * VALUE_BYTES;
+  e->checkpoint_bytes = e->weights_bytes * (1 + moments);
+  e->disk_bytes = 3 * e->checkpoint_bytes + (validates ? 2 : 1) * e->weights_bytes;
+}
+
+void
+dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *plan, guint64 n_train,
+                   guint64 n_validation, const DynoStoredRate *rate)
+{
+  const DynoSettings *s = &job->settings;
+  guint64 batch = MAX (1, MIN ((guint64) s->batch_size, n_train));
+  double samples, overhead, epochs;
+
+  *e = (DynoRunEstimate){ .rate = { (double) NAN, (double) NAN, (double) NAN, 0, 0 } };
+  e->steps_per_epoch = plan->steps_per_epoch;
+  e->steps = plan->steps_per_epoch * (guint64) s->epochs;
+  if (job->max_steps > 0)
+    e->steps = MIN (e->steps, (guint64) job->max_steps);
+  e->step_seconds = e->epoch_seconds = e->total_seconds = (double) NAN;
+  estimate_disk (e, job, plan, n_validation > 0);
+  if (!rate || !(rate->samples_per_s > 0) || e->steps_per_epoch == 0)
+    return;
+  e->rate = *rate;
+  samples = (double) (n_train / batch * batch); /* whole batches alone */
+  overhead = rate->epoch_overhead_seconds;
+  if (isnan (overhead))
+    {
+      e->validation_is_guessed = n_validation > 0;
+      overhead = (double) n_validation / rate->samples_per_s / FORWARD_SHARE;
+    }
+  e->step_seconds = samples / rate->samples_per_s / (double) e->steps_per_epoch;
+  e->epoch_seconds = samples / rate->samples_per_s + overhead;
+  /* The last epoch, where the steps end it early, is not validated. */
+  epochs = floor ((double) e->steps / (double) e->steps_per_epoch);
+  e->total_seconds = epochs * e->epoch_seconds
+                     + ((double) e->steps - epochs * (double) e->steps_per_epoch) * e->step_seconds
+                     + (isnan (rate->preparation_seconds) ? 0 : rate->preparation_seconds);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs in the history's file.  A job that stands there as running is done by a process that lives,
+ * or was left when that died. */
+#include "jobqueue.h"
+#include "process.h"
+#include "store-private.h"
+#include <string.h>
+
+#define JOB_COLUMNS                                                                            \
+  "id, model, data, targets, preset, weights_in, settings, max_steps, device, folder, state, " \
+  "attempts, exit_code, process, add_us, begin_us, end_us"
+
+static const char *const state_names[] = { "waiting", "running", "finished", "stopped", "failed" };
+
+const char *
+dyno_queued_state_name (DynoQueuedState state)
+{
+  return (guint) state < G_N_ELEMENTS (state_names) ? state_names[state] : "failed";
+}
+
+static DynoQueuedState
+find_state (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (state_names); i++)
+    if (g_strcmp0 (name, state_names[i]) == 0)
+      return (DynoQueuedState) i;
+  return DYNO_QUEUED_FAILED;
+}
+
+void
+dyno_queued_job_free (DynoQueuedJob *job)
+{
+  if (!job)
+    return;
+  dyno_job_unref (job->job);
+  g_free (job->process);
+  g_free (job);
+}
+
+static DynoQueuedJob *
+read_job (sqlite3_stmt *s)
+{
+  DynoQueuedJob *queued = g_new0 (DynoQueuedJob, 1);
+  g_autofree char *settings = dyno_column_text (s, 6), *state = dyno_column_text (s, 10);
+  DynoJob *job = queued->job = dyno_job_new ();
+
+  queued->id = sqlite3_column_int64 (s, 0);
+  g_free (job->model);
+  job->model = dyno_column_text (s, 1);
+  job->data = dyno_column_text (s, 2);
+  job->targets = dyno_column_text (s, 3);
+  job->preset = dyno_column_text (s, 4);
+  job->weights_in = dyno_column_text (s, 5);
+  dyno_settings_from_lines (&job->settings, settings);
+  job->max_steps = sqlite3_column_int64 (s, 7);
+  job->device = sqlite3_column_int (s, 8);
+  job->out_dir = dyno_column_text (s, 9);
+  queued->state = find_state (state);
+  queued->attempts = (guint) sqlite3_column_int (s, 11);
+  queued->exit_code = sqlite3_column_type (s, 12) == SQLITE_NULL ? -1 : sqlite3_column_int (s, 12);
+  queued->process = dyno_column_text (s, 13);
+  queued->add_us = sqlite3_column_int64 (s, 14);
+  queued->begin_us = sqlite3_column_int64 (s, 15);
+  queued->end_us = sqlite3_column_int64 (s, 16);
+  return queued;
+}
+
+GPtrArray *
+dyno_store_list_jobs (DynoStore *store, GError **error)
+{
+  g_autoptr (GPtrArray) jobs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_queued_job_free);
+  sqlite3_stmt *s;
+  gboolean row = FALSE, good;
+
+  dyno_database_lock (store->db);
+  s = dyno_database_prepare (store->db, error, "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id", "");
+  good = s != NULL;
+  while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
+    g_ptr_array_add (jobs, read_job (s));
+  dyno_database_unlock (store->db);
+  return good ? g_steal_pointer (&jobs) : NULL;
+}
+
+static DynoQueuedJob *
+find_job (DynoStore *store, gint64 id, GError **error)
+{
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
+
+  for (guint i = 0; jobs && i < jobs->len; i++)
+    if (((DynoQueuedJob *) jobs->pdata[i])->id == id)
+      return g_ptr_array_steal_index (jobs, i);
+  if (jobs)
+    g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
+                 "There is no job %" G_GINT64_FORMAT " in the queue; 'dynoctl queue list' lists "
+                 "them",
+                 id);
+  return NULL;
+}
+
+static gboolean
+is_alive (const DynoQueuedJob *job)
+{
+  return job->state == DYNO_QUEUED_RUNNING
+         && (dyno_process_find (job->process) == DYNO_PROCESS_ALIVE
+             || dyno_process_locks_folder (job->job->out_dir));
+}
+
+/* FALSE: a job that is not done has the folder; or another error. */
+static gboolean
+check_folder (DynoStore *store, const char *folder, GError **error)
+{
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
+  g_autofree char *shown = g_filename_display_name (folder);
+
+  for (guint i = 0; jobs && i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = g_ptr_array_index (jobs, i);
+
+      if (job->state == DYNO_QUEUED_FINISHED || job->state == DYNO_QUEUED_FAILED
+          || g_strcmp0 (job->job->out_dir, folder) != 0)
+        continue;
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                   "Job %" G_GINT64_FORMAT " of the queue has the folder “%s”; choose another one",
+                   job->id, shown);
+      return FALSE;
+    }
+  return jobs != NULL;
+}
+
+gint64
+dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
+{
+  g_autofree char *settings = dyno_settings_to_lines (&job->settings),
+                  *data = dyno_store_absolute (job->data),
+                  *targets = dyno_store_absolute (job->targets),
+                  *weights = dyno_store_absolute (job->weights_in),
+                  *folder = g_canonicalize_filename (job->out_dir, NULL);
+  gint64 id = 0;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return 0;
+  good =
+      check_folder (store, folder, error)
+      && dyno_database_run (store->db, error,
+                            "INSERT INTO jobs (model, data, targets, preset, weights_in, "
+                            "settings, max_steps, device, folder, state, add_us) "
+                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)",
+                            "sbbbbsiibi", job->model, data, targets, job->preset, weights, settings,
+                            job->max_steps, (gint64) job->device, folder, g_get_real_time ());
+  if (good)
+    id = dyno_database_get_last_id (store->db);
+  return dyno_database_end (store->db, good, error) ? id : 0;
+}
+
+gboolean
+dyno_store_remove_job (DynoStore *store, gint64 id, GError **error)
+{
+  g_autoptr (DynoQueuedJob) job = NULL;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  job = find_job (store, id, error);
+  good = job != NULL;
+  if (job && is_alive (job))
+    {
+      good = FALSE;
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                   "Job %" G_GINT64_FORMAT " is running; stop it before it is removed", id);
+    }
+  good = good && dyno_database_run (store->db, error, "DELETE FROM jobs WHERE id = ?", "i", id);
+  return dyno_database_end (store->db, good, error);
+}
+
+/* --- working it off --------------------------------------------------------------------------- */
+
+/* The process that does, if it lives; g_free. */
+static char *
+find_runner (DynoStore *store, GError **error)
+{
+  sqlite3_stmt *s =
+      dyno_database_prepare (store->db, error, "SELECT process, seen_us FROM queue_runner", "");
+  g_autofree char *process = NULL;
+  gboolean row = FALSE;
+  gint64 seen_us = 0;
+
+  if (s && dyno_database_step (store->db, s, &row, error) && row)
+    {
+      process = dyno_column_text (s, 0);
+      seen_us = sqlite3_column_int64 (s, 1);
+      sqlite3_reset (s);
+    }
+  return process
+                 && dyno_run_state_find ("running", process, NULL, seen_us)
+                        == DYNO_RUN_STATE_RUNNING
+             ? g_steal_pointer (&process)
+             : NULL;
+}
+
+gboolean
+dyno_store_claim_queue (DynoStore *store, GError **error)
+{
+  g_autofree char *own = dyno_process_describe (), *other = NULL;
+  g_autoptr (GError) problem = NULL;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  other = find_runner (store, &problem);
+  if (other)
+    g_set_error (&problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                 "The queue is worked off already, by process %d; it takes up what is added",
+                 atoi (other));
+  good = !problem
+         && dyno_database_run (store->db, &problem,
+                               "INSERT OR REPLACE INTO queue_runner (id, process, seen_us) "
+                               "VALUES (1, ?, ?)",
+                               "si", own, g_get_real_time ());
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return dyno_database_end (store->db, good, error);
+}
+
+gboolean
+dyno_store_touch_queue (DynoStore *store, GError **error)
+{
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good = dyno_database_run (store->db, error, "UPDATE queue_runner SET seen_us = ?", "i",
+                            g_get_real_time ());
+  return dyno_database_end (store->db, good, error);
+}
+
+void
+dyno_store_release_queue (DynoStore *store)
+{
+  if (!dyno_database_begin (store->db, NULL))
+    return;
+  dyno_database_end (store->db, dyno_database_run (store->db, NULL, "DELETE FROM queue_runner", ""),
+                     NULL);
+}
+
+DynoQueuedJob *
+dyno_store_next_job (DynoStore *store, gint64 after, GError **error)
+{
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
+
+  for (guint i = 0; jobs && i < jobs->len; i++)
+    {
+      const DynoQueuedJob *job = g_ptr_array_index (jobs, i);
+
+      if (job->id > after && job->state != DYNO_QUEUED_FINISHED && job->state != DYNO_QUEUED_FAILED)
+        return g_ptr_array_steal_index (jobs, i);
+    }
+  return NULL;
+}
+
+gboolean
+dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError **error)
+{
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good = dyno_database_run (store->db, error,
+                            "UPDATE jobs SET state = 'running', attempts = attempts + 1, "
+                            "process = ?, begin_us = ?, end_us = NULL, exit_code = NULL "
+                            "WHERE id = ?",
+                            "sii", process, g_get_real_time (), id);
+  return dyno_database_end (store->db, good, error);
+}
+
+gboolean
+dyno_store_end_job (DynoStore *store, gint64 id, DynoQueuedState state, int exit_code,
+                    GError **error)
+{
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good = dyno_database_run (
+      store->db, error, "UPDATE jobs SET state = ?, exit_code = ?, end_us = ? WHERE id = ?", "siii",
+      dyno_queued_state_name (state), (gint64) exit_code, g_get_real_time (), id);
+  return dyno_database_end (store->db, good, error);
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The history of runs: what train leaves in it, what runs makes of it, and training without it."""
+import glob, json, os, resource, shutil, signal, sqlite3, subprocess, sys, unittest
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, PROGRAM, SMALL, TINY, main
+
+
+class History(Case):
+    def train(self, *more, **options):
+        return self.run_it('train', '--data', TINY, *SMALL, '--epochs', '2', *more, **options)
+
+    def runs(self, *arguments, **options):
+        return self.lines('runs', *arguments, '--json', **options)
+
+    def file(self):
+        return os.path.join(self.folder, 'home', 'dyno', 'history.sqlite')
+
+    def test_list_and_show(self):
+        self.assertEqual(self.runs(), [])
+        self.train('--out', 'a', '--set', 'lr=0.01')
+        self.train('--no-out', '--model', 'mlp')
+        newest, first = self.runs()
+        self.assertEqual([first['id'], newest['id']], [1, 2])
+        self.assertEqual((first['name'], first['model'], first['data'], first['state']), ('a', 'simplecnn', TINY, 'finished'))
+        self.assertEqual((first['steps'], first['epochs'], first['folder']), (18, 2, self.path('a')))
+        self.assertIsNone(newest['folder'])
+        for key in 'samples_per_s', 'seconds', 'planned_bytes', 'vram_bytes', 'n_train', 'parameters':
+            self.assertGreater(first[key], 0, key)
+        shown, = self.runs('show', '1')
+        self.assertEqual(shown['settings']['lr'], 0.01)
+        self.assertEqual([epoch['epoch'] for epoch in shown['epoch_list']], [1, 2])
+        self.assertEqual([run['id'] for run in self.runs('--model', 'mlp')], [2])
+        self.assertEqual([run['id'] for run in self.runs('list', '--data', 'shapes', '--limit', '1')], [2])
+        self.assertEqual(self.runs('--data', 'no such'), [])
+        words = self.run_it('runs').stdout.decode()
+        self.assertIn('simplecnn', words)
+        self.assertIn('lr=0.01', self.run_it('runs', 'show', '1').stdout.decode())
+
+    def test_compare_and_rename(self):
+        self.train('--no-out', '--set', 'lr=0.01')
+        self.train('--no-out', '--set', 'lr=0.02', '--seed', '3')
+        compared, = self.runs('compare', '1', '2')
+        self.assertEqual(compared['a']['settings'], {'lr': 0.01, 'seed': 1})
+        self.assertEqual(compared['b']['settings'], {'lr': 0.02, 'seed': 3})
+        words = self.run_it('runs', 'compare', '1', '2').stdout.decode()
+        self.assertRegex(words, r'lr +0.01 +0.02')
+        self.assertNotIn('momentum', words)
+        self.run_it('runs', 'rename', '1', 'slow one')
+        self.assertEqual(self.runs('show', '1')[0]['name'], 'slow one')
+
+    def test_delete_removes_what_is_asked_for(self):
+        for name in 'kept', 'gone', 'shared', 'taken':
+            self.train('--out', name)
+        self.run_it('runs', 'delete', '1')
+        self.assertTrue(os.path.exists(self.path('kept/weights.safetensors')))
+        self.run_it('runs', 'delete', '2', '--files')
+        self.assertFalse(os.path.exists(self.path('gone')))
+        with open(self.path('shared/mine.txt'), 'w') as file:
+            file.write('mine')
+        self.run_it('runs', 'delete', '3', '--files')
+        self.assertEqual(os.listdir(self.path('shared')), ['mine.txt'])
+        # Another run's files, that came there past this history.
+        shutil.rmtree(self.path('taken'))
+        self.train('--out', 'taken', '--seed', '9', '--state-dir', 'other')
+        said = self.run_it('runs', 'delete', '4', '--files', expect=2).stderr.decode()
+        self.assertIn('another', said)
+        self.assertTrue(os.path.exists(self.path('taken/weights.safetensors')))
+        self.assertEqual([run['id'] for run in self.runs()], [4])
+        self.assertEqual([run['id'] for run in self.runs('--state-dir', 'other')], [1])
+
+    def test_words_that_are_wrong(self):
+        for arguments in ('show',), ('show', 'x'), ('show', '0'), ('show', '7'), ('compare', '1'), ('unmake',), ('list', 'x'), \
+                ('--limit', '-1'):
+            self.run_it('runs', *arguments, expect=2)
+
+    def test_resumed_run_goes_on_in_its_entry(self):
+        self.train('--out', 'a', '--steps', '3')
+        self.run_it('train', '--resume', 'a', '--epochs', '3')
+        run, = self.runs()
+        self.assertEqual((run['state'], run['steps'], run['epochs']), ('finished', 27, 3))
+
+    def start(self):
+        return subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '100000', '--json', '--no-out'], cwd=self.folder,
+                                env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def follow(self, process, name):
+        for line in process.stdout:
+            if json.loads(line).get('event') == name:
+                return
+
+    def test_killed_run_does_not_run_for_ever(self):
+        process = self.start()
+        self.follow(process, 'epoch')
+        self.assertEqual([run['state'] for run in self.runs()], ['running'])
+        self.run_it('runs', 'delete', '1', expect=2)
+        process.kill()
+        process.communicate()
+        self.assertEqual([run['state'] for run in self.runs()], ['killed'])
+        self.run_it('runs', 'delete', '1')
+
+    def test_two_processes(self):
+        processes = [self.start() for _ in range(2)]
+        for process in processes:
+            self.follow(process, 'epoch')
+            process.send_signal(signal.SIGTERM)
+        for process in processes:
+            process.communicate()
+            self.assertEqual(process.returncode, 143)
+        self.assertEqual(sorted((run['id'], run['state']) for run in self.runs()), [(1, 'stopped'), (2, 'stopped')])
+
+    def test_time_of_a_run(self):
+        job = ['--data', TINY, *SMALL, '--epochs', '50']
+        plan, = self.events(self.lines('plan', *job, '--json'), 'plan')
+        self.assertIsNone(plan['total_seconds'])
+        self.assertEqual(plan['total_steps'], 450)
+        self.assertIn('not known yet', self.run_it('plan', *job).stdout.decode())
+        self.train('--out', 'a')
+        run, = self.runs()
+        plan, = self.events(self.lines('plan', *job, '--json'), 'plan')
+        self.assertEqual((plan['rate_of_run'], plan['samples_per_s']), (1, run['samples_per_s']))
+        self.assertAlmostEqual(plan['epoch_seconds'], 72 / run['samples_per_s'] + run['epoch_overhead_seconds'])
+        self.assertAlmostEqual(plan['total_seconds'], 50 * plan['epoch_seconds'] + run['preparation_seconds'])
+        self.assertIn('in run 1', self.run_it('plan', *job).stdout.decode())
+        plan, = self.events(self.lines('plan', *job, '--json', '--set', 'batch_size=4'), 'plan')
+        self.assertIsNone(plan['total_seconds'])
+
+    # --- without it
+
+    def test_damaged_file_is_begun_anew(self):
+        self.train('--no-out')
+        with open(self.file(), 'r+b') as file:
+            file.write(b'no database any more')
+        said = self.train('--no-out').stderr.decode()
+        self.assertEqual(said.count('damaged'), 1)
+        self.assertEqual(len(glob.glob(self.file() + '.corrupt-*')), 1)
+        self.assertEqual(self.runs()[0]['state'], 'finished')
+
+    def test_newer_file_is_only_read(self):
+        self.train('--no-out')
+        with sqlite3.connect(self.file()) as database:
+            database.execute('PRAGMA user_version = 1000')
+        self.assertIn('newer', self.train('--no-out').stderr.decode())
+        self.assertEqual(len(self.runs()), 1)
+        self.run_it('runs', 'rename', '1', 'x', expect=7)
+
+    def test_held_by_another(self):
+        self.train('--no-out')
+        with sqlite3.connect(self.file()) as database:
+            database.execute('BEGIN EXCLUSIVE')
+            self.assertIn('another process', self.train('--no-out').stderr.decode())
+        self.assertEqual(len(self.runs()), 1)
+
+    def test_disk_is_full(self):
+        self.train('--no-out')
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--no-out', '-q'], cwd=self.folder,
+                              env=self.environment, preexec_fn=limit, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.decode().count('not into the history'), 1)
+        self.assertEqual(len(self.runs()), 1)
+
+    @unittest.skipUnless(os.environ.get('DYNO_TEST_PRELOAD'), 'a sanitizer must be the first library that is loaded')
+    def test_files_cannot_be_locked(self):
+        environment = dict(self.environment, LD_PRELOAD=os.environ['DYNO_TEST_PRELOAD'], DYNO_TEST_NO_LOCKS='1')
+        said = self.train('--no-out', environment=environment).stderr.decode()
+        self.assertIn('cannot be locked', said)
+        self.run_it('runs', expect=7, environment=environment)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The queue: frozen settings, one job after another, failures, signals, and a start that was
+killed."""
+import json, os, signal, subprocess, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, PROGRAM, SMALL, TINY, main
+
+LONG = '100000'  # epochs: until it is stopped
+
+
+class Queue(Case):
+    def setUp(self):
+        super().setUp()
+        self.process = None
+
+    def tearDown(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        super().tearDown()
+
+    def add(self, *more, **options):
+        return self.run_it('queue', 'add', '--data', TINY, *SMALL, *more, **options)
+
+    def jobs(self):
+        return self.lines('queue', 'list', '--json')
+
+    def states(self):
+        return [job['state'] for job in self.jobs()]
+
+    def start(self):
+        self.process = subprocess.Popen([PROGRAM, 'queue', 'start', '--json'], cwd=self.folder, env=self.environment,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def follow(self, name):
+        for line in self.process.stdout:
+            event = json.loads(line)
+            if event.get('event') == name:
+                return event
+        self.fail(f'no {name}')
+
+    def test_one_after_another_with_frozen_settings(self):
+        settings = self.path('mine.ini')
+        with open(settings, 'w') as file:
+            file.write('[settings]\nlr=0.01\nepochs=2\n')
+        self.add('--settings', settings, '--seed', '5')
+        os.unlink(settings)  # what was asked for is kept
+        self.add('--epochs', '1', '--steps', '4', '--out', 'mine')
+        self.assertEqual(self.states(), ['waiting', 'waiting'])
+        self.assertEqual(self.jobs()[1]['folder'], self.path('mine'))
+        lines = self.lines('queue', 'start', '--json')
+        self.assertEqual([(job['id'], job['state']) for job in self.events(lines, 'job')],
+                         [(1, 'running'), (1, 'finished'), (2, 'running'), (2, 'finished')])
+        self.assertEqual(self.states(), ['finished', 'finished'])
+        second, first = self.lines('runs', '--json')
+        self.assertEqual((first['state'], first['epochs'], first['folder']), ('finished', 2, self.jobs()[0]['folder']))
+        self.assertEqual((second['steps'], second['name']), (4, 'mine'))
+        shown, = self.lines('runs', 'show', '1', '--json')
+        self.assertEqual((shown['settings']['lr'], shown['settings']['seed'], shown['settings']['batch_size']), (0.01, 5, 8))
+        # All are done: nothing is run again.
+        self.assertIn('no job waits', self.run_it('queue', 'start').stderr.decode())
+
+    def test_goes_on_after_a_failure(self):
+        for name in 'first', 'second':
+            self.add('--epochs', '1', '--out', name)
+        with open(self.path('first'), 'w') as file:
+            file.write('in the way')
+        self.run_it('queue', 'start', expect=1)
+        self.assertEqual(self.states(), ['failed', 'finished'])
+        self.assertGreater(self.jobs()[0]['exit_code'], 0)
+
+    def test_stops_on_failure(self):
+        for name in 'first', 'second':
+            self.add('--epochs', '1', '--out', name)
+        with open(self.path('first'), 'w') as file:
+            file.write('in the way')
+        self.run_it('queue', 'start', '--stop-on-failure', expect=1)
+        self.assertEqual(self.states(), ['failed', 'waiting'])
+
+    def interrupt(self, number, code):
+        self.add('--epochs', LONG, '--out', 'long')
+        self.add('--epochs', '1', '--out', 'short')
+        self.start()
+        self.follow('epoch')
+        self.process.send_signal(number)
+        self.process.communicate()
+        self.assertEqual(self.process.returncode, code)
+        self.assertEqual(self.states(), ['stopped', 'waiting'])
+        self.assertTrue(os.path.exists(self.path('long/checkpoint.safetensors')))
+
+    def test_interrupt_saves_and_the_next_start_goes_on(self):
+        self.interrupt(signal.SIGINT, 130)
+        before = self.lines('runs', '--json')[0]['steps']
+        self.start()
+        self.assertGreater(self.follow('step')['step'], before)
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate()
+        self.run_it('queue', 'remove', '1')
+        self.run_it('queue', 'start')
+        self.assertEqual(self.states(), ['finished'])
+
+    def test_terminate(self):
+        self.interrupt(signal.SIGTERM, 143)
+
+    def test_killed_start_is_taken_up_again(self):
+        self.add('--epochs', LONG, '--out', 'long')
+        self.start()
+        self.follow('epoch')
+        self.process.kill()  # its run saves and ends, as it was asked to when the queue died
+        self.process.communicate()
+        self.start()
+        job = self.follow('job')
+        self.assertEqual((job['id'], job['state'], job['attempts']), (1, 'running', 2))
+        self.assertGreater(self.follow('step')['epoch'], 1)
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate()
+        self.assertEqual(self.process.returncode, 130)
+        self.assertEqual(len(self.lines('runs', '--json')), 1)
+
+    def test_one_start_at_a_time(self):
+        self.add('--epochs', LONG, '--out', 'long')
+        self.start()
+        self.follow('epoch')
+        self.assertIn('worked off already', self.run_it('queue', 'start', expect=2).stderr.decode())
+        self.run_it('queue', 'remove', '1', expect=2)
+        self.add('--epochs', '1', '--out', 'later')
+        self.run_it('queue', 'clear')  # all but the one that runs
+        self.assertEqual(self.states(), ['running'])
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate()
+
+    def test_remove_and_clear(self):
+        for _ in range(3):
+            self.add()
+        folder = self.jobs()[1]['folder']
+        self.assertTrue(os.path.isdir(folder))
+        self.run_it('queue', 'remove', '2')
+        self.assertFalse(os.path.exists(folder))
+        self.assertEqual([job['id'] for job in self.jobs()], [1, 3])
+        self.run_it('queue', 'clear')
+        self.assertEqual(self.jobs(), [])
+        self.run_it('queue', 'remove', '1', expect=2)
+
+    def test_words_that_are_wrong(self):
+        self.add('--out', 'a')
+        self.add('--out', 'a', expect=2)
+        for arguments in ('remove',), ('remove', 'x'), ('unmake',), ('start', '1'), ('add',), ('add', '--data', TINY, '--steps', '0'), \
+                ('add', '--data', TINY, '--set', 'lr=x'):
+            self.run_it('queue', *arguments, expect=2)
+        self.run_it('queue', 'add', '--data', '/nowhere', expect=3)
+        self.assertEqual(len(self.jobs()), 1)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The time and the disk of a run, against numbers worked out by hand and against real runs. */
+#include "estimate.h"
+#include "train-test.h"
+#include <glib/gstdio.h>
+#include <math.h>
+
+static const DynoStoredRate rate = { .samples_per_s = 100,
+                                     .epoch_overhead_seconds = 3,
+                                     .preparation_seconds = 7 };
+
+/* 1000 samples in batches of 64, two of which are a step: 15 batches, 8 steps, 9.6 s. */
+static void
+estimate (DynoRunEstimate *e, DynoJob *job, const DynoStoredRate *by)
+{
+  DynoJobPlan plan = { .steps_per_epoch = 8, .n_parameters = 1000 };
+
+  test_job_set (job, "batch_size=64", "accumulate=2", "epochs=10", NULL);
+  dyno_run_estimate (e, job, &plan, 1000, 200, by);
+}
+
+static void
+test_time (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  DynoRunEstimate e;
+
+  estimate (&e, job, &rate);
+  g_assert_cmpuint (e.steps, ==, 80);
+  g_assert_cmpfloat_with_epsilon (e.step_seconds, 1.2, 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.epoch_seconds, 12.6, 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.total_seconds, 133, 1e-9);
+  g_assert_false (e.validation_is_guessed);
+}
+
+static void
+test_not_known (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  const DynoStoredRate none = { .samples_per_s = (double) NAN };
+  DynoRunEstimate e;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      estimate (&e, job, i == 0 ? NULL : &none);
+      g_assert_true (isnan (e.rate.samples_per_s) && isnan (e.step_seconds));
+      g_assert_true (isnan (e.epoch_seconds) && isnan (e.total_seconds));
+      g_assert_cmpuint (e.steps, ==, 80);
+      g_assert_cmpuint (e.weights_bytes, ==, 4000);
+    }
+}
+
+/* Only a trial is remembered: the validation is a forward pass over its samples. */
+static void
+test_guess (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  const DynoStoredRate trial = { 100, (double) NAN, (double) NAN, 0, 0 };
+  DynoRunEstimate e;
+
+  estimate (&e, job, &trial);
+  g_assert_true (e.validation_is_guessed);
+  g_assert_cmpfloat_with_epsilon (e.epoch_seconds, 9.6 + 2.0 / 3, 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.total_seconds, 96 + 20.0 / 3, 1e-9);
+}
+
+/* The steps end it in the middle of the second epoch, which is not validated. */
+static void
+test_steps (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  DynoRunEstimate e;
+
+  job->max_steps = 11;
+  estimate (&e, job, &rate);
+  g_assert_cmpuint (e.steps, ==, 11);
+  g_assert_cmpfloat_with_epsilon (e.total_seconds, 12.6 + 3.6 + 7, 1e-9);
+}
+
+/* --- disk: what runs left --------------------------------------------------------------------- */
+
+static guint64
+size_of (const char *folder, const char *name)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  GStatBuf status;
+
+  g_assert_cmpint (g_stat (path, &status), ==, 0);
+  return (guint64) status.st_size;
+}
+
+static void
+test_disk (gconstpointer optimizer)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:shapes?size=16&samples=40&classes=4");
+  g_auto (TestRun) run = { 0 };
+  DynoRunEstimate e;
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, optimizer, "epochs=2", "model.width=1", "autotune=false", NULL);
+  test_run_good (&run, job);
+  dyno_run_estimate (&e, job, &run.plan, 36, 4, NULL);
+  /* 2 %, and a header */
+  g_assert_cmpfloat_with_epsilon ((double) size_of (folder, "checkpoint.safetensors"),
+                                  (double) e.checkpoint_bytes,
+                                  0.02 * (double) e.checkpoint_bytes + 16384);
+  g_assert_cmpfloat_with_epsilon ((double) size_of (folder, "weights.safetensors"),
+                                  (double) e.weights_bytes,
+                                  0.02 * (double) e.weights_bytes + 16384);
+  g_assert_cmpuint (size_of (folder, "checkpoint.previous.safetensors"), >, 0);
+  g_assert_cmpuint (size_of (folder, "weights-last.safetensors"), >, 0);
+  g_assert_cmpuint (e.disk_bytes, ==, 3 * e.checkpoint_bytes + 2 * e.weights_bytes);
+  test_remove_tree (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/runs/estimate/time-of-whole-epochs", test_time);
+  g_test_add_func ("/runs/estimate/no-rate-no-time", test_not_known);
+  g_test_add_func ("/runs/estimate/validation-is-guessed", test_guess);
+  g_test_add_func ("/runs/estimate/steps-end-the-run", test_steps);
+  g_test_add_data_func ("/runs/estimate/disk-of-sgd", "optimizer=sgd", test_disk);
+  g_test_add_data_func ("/runs/estimate/disk-of-plain-sgd", "momentum=0", test_disk);
+  g_test_add_data_func ("/runs/estimate/disk-of-adamw", "optimizer=adamw", test_disk);
+  return g_test_run ();
+}
