@@ -22,6 +22,8 @@ struct _DynoRunRecorder {
   const DynoJob *job;   /* the newest; taken by the thread */
   DynoStepMetrics step; /* the last; step 0: none since it was taken */
   guint64 vram_bytes;   /* most so far */
+  double step_seconds;  /* of the last step */
+  GArray *epoch_ends;   /* double, that when an epoch ended; for each EPOCH of events */
   gboolean over;        /* nothing comes any more */
   gboolean ended;       /* the thread */
   gboolean left;        /* nobody waits for the thread, which frees */
@@ -38,6 +40,7 @@ struct _DynoRunRecorder {
   GArray *rates, *overheads;
   guint64 epoch_samples;      /* trained on in an epoch: whole batches alone */
   guint n_epochs;             /* of this part */
+  double last_end;            /* of the last of them, in seconds of the run */
   gint64 written_us, next_us; /* the last writing; the next, not before */
 };
 
@@ -90,25 +93,29 @@ take_metrics (DynoRunRecorder *r, const DynoMetricTable *table)
   r->run->metric_is_fraction = table->infos[r->selecting].format == DYNO_METRIC_FRACTION;
 }
 
-/* The first epoch of a part has the first step in it, which compiles: others tell better what an
- * epoch takes besides its steps. */
+/* What an epoch takes besides its steps: from the end of one to that of the next less the steps.
+ * The first of a part has the first step in it, which compiles; where it is the only one, what it
+ * says of itself. */
 static void
-take_times (DynoRunRecorder *r, const DynoEpochMetrics *epoch)
+take_times (DynoRunRecorder *r, const DynoEpochMetrics *epoch, double end)
 {
-  double overhead = (double) NAN;
+  double steps, overhead = epoch->validation_seconds + epoch->saving_seconds;
 
   if (!(epoch->samples_per_s > 0))
     return;
-  g_array_append_val (r->rates, epoch->samples_per_s);
-  overhead = MAX (0, epoch->seconds - (double) r->epoch_samples / epoch->samples_per_s);
+  steps = (double) r->epoch_samples / epoch->samples_per_s;
+  if (r->n_epochs > 1)
+    overhead = MAX (0, end - r->last_end - steps);
   if (r->n_epochs > 1)
     g_array_append_val (r->overheads, overhead);
+  g_array_append_val (r->rates, epoch->samples_per_s);
+  r->last_end = end;
   r->run->samples_per_s = median_of (r->rates);
   r->run->epoch_overhead_seconds = r->overheads->len ? median_of (r->overheads) : overhead;
 }
 
 static void
-take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given)
+take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given, double end)
 {
   DynoEpochMetrics epoch = *given;
   DynoStoredRun *run = r->run;
@@ -120,7 +127,7 @@ take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given)
   g_array_append_val (r->left_epochs, epoch);
   if (r->left_epochs->len > MAX_LEFT)
     g_array_remove_index (r->left_epochs, 0);
-  take_times (r, &epoch);
+  take_times (r, &epoch, end);
   run->epochs = epoch.epoch;
   run->steps = MAX (run->steps, epoch.step);
   run->loss = epoch.train_loss;
@@ -157,7 +164,7 @@ take_done (DynoRunRecorder *r, const DynoEvent *event)
 }
 
 static void
-take_event (DynoRunRecorder *r, const DynoEvent *event)
+take_event (DynoRunRecorder *r, const DynoEvent *event, const double *end)
 {
   switch (event->type)
     {
@@ -168,7 +175,7 @@ take_event (DynoRunRecorder *r, const DynoEvent *event)
       take_metrics (r, &event->metrics);
       break;
     case DYNO_EVENT_EPOCH:
-      take_epoch (r, &event->epoch);
+      take_epoch (r, &event->epoch, *end);
       break;
     case DYNO_EVENT_ERROR:
       set_text (&r->run->error, event->error->message);
@@ -271,6 +278,7 @@ free_it (DynoRunRecorder *r)
   dyno_job_unref (r->job);
   dyno_store_free (r->store);
   dyno_stored_run_free (r->run);
+  g_array_unref (r->epoch_ends);
   g_array_unref (r->left_epochs);
   g_array_unref (r->rates);
   g_array_unref (r->overheads);
@@ -284,10 +292,13 @@ take_all (DynoRunRecorder *r)
   GQueue events = r->events;
   DynoStepMetrics step = r->step;
   const DynoJob *job = g_steal_pointer (&r->job);
+  g_autoptr (GArray) ends = g_steal_pointer (&r->epoch_ends);
+  const double *end = (const double *) (gconstpointer) ends->data;
   DynoEvent *event;
   gboolean any = !g_queue_is_empty (&events);
 
   g_queue_init (&r->events);
+  r->epoch_ends = g_array_new (FALSE, FALSE, sizeof (double));
   r->step.step = 0;
   r->run->vram_bytes = MAX (r->run->vram_bytes, r->vram_bytes);
   g_mutex_unlock (&r->lock);
@@ -298,7 +309,8 @@ take_all (DynoRunRecorder *r)
     take_step (r, &step);
   while ((event = g_queue_pop_head (&events)))
     {
-      take_event (r, event);
+      take_event (r, event, end);
+      end += event->type == DYNO_EVENT_EPOCH;
       dyno_event_unref (event);
     }
   g_mutex_lock (&r->lock);
@@ -362,6 +374,13 @@ record (gpointer data)
 
 /* --- the observer ----------------------------------------------------------------------------- */
 
+static gboolean
+is_kept (DynoEventType type)
+{
+  return type == DYNO_EVENT_PLAN || type == DYNO_EVENT_METRICS || type == DYNO_EVENT_EPOCH
+         || type == DYNO_EVENT_ERROR || type == DYNO_EVENT_DONE;
+}
+
 /* On the thread that emits. */
 static void
 on_event (DynoEvent *event, gpointer data)
@@ -381,12 +400,14 @@ on_event (DynoEvent *event, gpointer data)
   if (event->type == DYNO_EVENT_STEP)
     {
       r->step = event->step;
+      r->step_seconds = event->step.seconds;
       r->vram_bytes = MAX (r->vram_bytes, event->step.vram_bytes);
     }
-  else if (event->type != DYNO_EVENT_PROGRESS && event->type != DYNO_EVENT_WARNING
-           && event->type != DYNO_EVENT_CHECKPOINT && event->type != DYNO_EVENT_STATE)
+  else if (is_kept (event->type))
     {
       g_queue_push_tail (&r->events, dyno_event_ref (event));
+      if (event->type == DYNO_EVENT_EPOCH)
+        g_array_append_val (r->epoch_ends, r->step_seconds);
       g_cond_signal (&r->changed);
     }
   g_mutex_unlock (&r->lock);
@@ -413,6 +434,7 @@ dyno_run_recorder_new (DynoStore *store, DynoSession *session)
   g_mutex_init (&r->lock);
   g_cond_init (&r->changed);
   g_queue_init (&r->events);
+  r->epoch_ends = g_array_new (FALSE, FALSE, sizeof (double));
   r->left_epochs = g_array_new (FALSE, FALSE, sizeof (DynoEpochMetrics));
   r->rates = g_array_new (FALSE, FALSE, sizeof (double));
   r->overheads = g_array_new (FALSE, FALSE, sizeof (double));
