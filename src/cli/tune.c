@@ -7,6 +7,7 @@
 #include "amount.h"
 #include "output.h"
 #include "progress.h"
+#include "reporthtml.h"
 #include "runwriter.h"
 #include "signals.h"
 #include "space.h"
@@ -202,6 +203,23 @@ write_files (Search *search, const DynoTuneResult *result)
     keep_error (search, error);
 }
 
+/* All of it for people, in one file. */
+static void
+write_report (Search *search, const DynoTuneResult *result)
+{
+  g_autofree char *path = g_build_filename (search->out, "report.html", NULL), *html = NULL;
+  DynoReportContext context;
+  GError *error = NULL;
+
+  dyno_report_context_init (&context);
+  context.device = &search->cli_job->device;
+  context.data = dyno_dataset_get_info (search->cli_job->dataset);
+  context.limit_bytes = result->best.vram_bytes + result->margin_bytes;
+  html = dyno_report_html (result, &context);
+  if (!dyno_file_write_atomic (path, html, strlen (html), &error))
+    keep_error (search, error);
+}
+
 static void
 print_best (Search *search, const DynoTuneResult *result)
 {
@@ -237,7 +255,10 @@ on_event (Search *search, const DynoTuneEvent *event)
     case DYNO_TUNE_EVENT_BEST:
       search->found = TRUE;
       if (search->out)
-        write_files (search, event->result);
+        {
+          write_files (search, event->result);
+          write_report (search, event->result);
+        }
       if (!json)
         print_best (search, event->result);
       break;
@@ -299,7 +320,7 @@ tune (Search *search, double minutes, const char *resume)
   follow (search);
   if (search->out && !search->error && !search->options->json && !search->quiet)
     dyno_out_line ("in %s: %strials.csv", search->out,
-                   search->found ? "best.ini, best.json, " : "");
+                   search->found ? "best.ini, best.json, report.html, " : "");
   if (dyno_signals_get ())
     code = dyno_signals_exit_code (dyno_signals_get ());
   if (search->error)

@@ -8,8 +8,10 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_SEARCH_PAYS  1.03 /* a gain below this is not worth a change */
-#define DYNO_SEARCH_STEPS 7.0  /* that a measurement takes at the least */
+#define DYNO_SEARCH_PAYS     1.03 /* a gain below this is not worth a change */
+#define DYNO_SEARCH_NOISE    0.01 /* of any rate: two measurements of the same differ by as much */
+#define DYNO_SEARCH_FAILURES 6    /* one after the other: the device or the data is broken */
+#define DYNO_SEARCH_STEPS    7.0  /* that a measurement takes at the least */
 
 /* All that was measured end to end of one point. */
 typedef struct {
@@ -48,7 +50,10 @@ typedef struct {
   gboolean memory_limits, loader_limits;
 } DynoSearch;
 
+void dyno_arm_free (gpointer arm);
+
 gboolean dyno_search_stopped (DynoSearch *search);
+gint64 dyno_search_now_us (DynoSearch *search);
 double dyno_search_elapsed (DynoSearch *search);
 /* What a measurement takes, by what is known. */
 double dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds);
@@ -63,10 +68,21 @@ void dyno_search_scan (DynoSearch *search); /* all of them */
 
 /* The point's arm; NULL: it was never tried. */
 DynoArm *dyno_search_find (DynoSearch *search, const DynoSettings *settings);
+/* The same, begun where there is none. */
+DynoArm *dyno_search_get_arm (DynoSearch *search, const char *stage, const DynoSettings *settings);
 /* Measures end to end, keeps and tells it.  hopeless_below: the trial is dropped when a first look
  * says that it is below this rate.  The arm stays the search's; NULL: stopped before. */
 DynoArm *dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
                           double seconds, double reserve_s, double hopeless_below);
+
+/* What was measured before, too: */
+void dyno_search_learn_ceiling (DynoSearch *search, const DynoCeiling *ceiling);
+/* What was refused is too much, and all that is larger. */
+void dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome,
+                                guint64 planned_bytes);
+/* What an epoch's end takes, over its training: of all arms that know it. */
+void dyno_search_learn_epoch_end (DynoSearch *search);
+double dyno_search_relative_sd (const DynoEstimate *e); /* of the logarithm */
 
 /* What a run gets: all proofs, or all trials where there is none.  FALSE: nothing worked. */
 gboolean dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e);

@@ -5,7 +5,7 @@
 #include "intl.h"
 #include "ring.h"
 #include "search.h"
-#include "trialsfile.h"
+#include "searchrecords.h"
 #include <math.h>
 
 struct _DynoTune {
@@ -18,7 +18,9 @@ struct _DynoTune {
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
-  DynoTrialsFile *file;
+  DynoStore *store;   /* the history; NULL: none is kept */
+  gboolean own_store; /* the history of this machine, opened when it is needed */
+  DynoSearchRecords *records;
   DynoDeviceInfo device;
   DynoPreset *preset;
   DynoSettings preset_settings;
@@ -52,6 +54,7 @@ dyno_tune_new (const DynoJob *job, double minutes)
   g_autoptr (DynoTuneResult) empty = dyno_tune_result_new (job);
 
   tune->job = dyno_job_copy (job);
+  tune->own_store = TRUE;
   tune->minutes = minutes > 0.0 ? minutes : 3.0;
   g_mutex_init (&tune->mutex);
   g_cond_init (&tune->changed);
@@ -68,7 +71,17 @@ dyno_tune_new_with_meter (const DynoJob *job, double minutes, DynoMeter *meter)
   DynoTune *tune = dyno_tune_new (job, minutes);
 
   tune->meter = meter;
+  tune->own_store = FALSE;
   return tune;
+}
+
+void
+dyno_tune_set_store (DynoTune *tune, DynoStore *store)
+{
+  g_return_if_fail (!tune->thread);
+  dyno_store_free (tune->store);
+  tune->store = store ? dyno_store_ref (store) : NULL;
+  tune->own_store = FALSE;
 }
 
 void
@@ -133,16 +146,6 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   tell (user, event);
 }
 
-/* Once: what cannot be written now will not be written later either. */
-static void
-check_written (DynoTune *tune, gboolean written, GError *error)
-{
-  if (written)
-    return;
-  tell_error (tune, error);
-  g_clear_pointer (&tune->file, dyno_trials_file_free);
-}
-
 static void
 on_ceiling (gpointer user, const DynoCeiling *ceiling)
 {
@@ -151,8 +154,8 @@ on_ceiling (gpointer user, const DynoCeiling *ceiling)
   DynoCeiling *copy = g_new0 (DynoCeiling, 1);
   GError *error = NULL;
 
-  if (tune->file)
-    check_written (tune, dyno_trials_file_add_ceiling (tune->file, ceiling, &error), error);
+  if (!dyno_search_records_add_ceiling (tune->records, ceiling, &error))
+    tell_error (tune, error);
   dyno_ceiling_copy (ceiling, copy);
   g_mutex_lock (&tune->mutex);
   g_ptr_array_add (tune->ceilings, copy);
@@ -170,8 +173,8 @@ on_trial (gpointer user, const DynoTrial *trial)
   DynoTrial *copy = g_new0 (DynoTrial, 1);
   GError *error = NULL;
 
-  if (tune->file)
-    check_written (tune, dyno_trials_file_add_trial (tune->file, trial, &error), error);
+  if (!dyno_search_records_add_trial (tune->records, trial, &error))
+    tell_error (tune, error);
   dyno_trial_copy (trial, copy);
   g_mutex_lock (&tune->mutex);
   g_ptr_array_add (tune->trials, copy);
@@ -274,21 +277,40 @@ prepare (DynoTune *tune, GError **error)
   return TRUE;
 }
 
+/* The history of this machine: without it, a search all the same. */
+static void
+open_store (DynoTune *tune)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (!tune->own_store)
+    return;
+  tune->store = dyno_store_open (NULL, &problem);
+  if (!tune->store)
+    g_warning ("The search is not kept in the history: %s", problem->message);
+  else if (dyno_store_get_read_only (tune->store))
+    g_clear_pointer (&tune->store, dyno_store_free); /* a run says so */
+}
+
 /* What an earlier search measured stands before what this one adds, also in the folder. */
 static gboolean
 begin_records (DynoTune *tune, GError **error)
 {
   const DynoTuneResult *known = tune->known;
-  gboolean good = TRUE, same = tune->folder && g_strcmp0 (tune->folder, tune->resumed) == 0;
+  DynoSearchRecordsParams params = {
+    .job = tune->job,
+    .device = &tune->device,
+    .fingerprint = tune->dataset ? dyno_dataset_get_info (tune->dataset)->content_hash : 0,
+    .folder = tune->folder,
+    .append = tune->folder && g_strcmp0 (tune->folder, tune->resumed) == 0,
+    .known = known
+  };
 
-  if (tune->folder)
-    {
-      g_autofree char *path = g_build_filename (tune->folder, DYNO_TRIALS_FILE, NULL);
-
-      tune->file = dyno_trials_file_new (path, tune->job, tune->device.name, same, error);
-      if (!tune->file)
-        return FALSE;
-    }
+  open_store (tune);
+  params.store = tune->store;
+  tune->records = dyno_search_records_new (&params, error);
+  if (!tune->records)
+    return FALSE;
   g_mutex_lock (&tune->mutex);
   for (guint i = 0; known && i < known->ceilings->len; i++)
     {
@@ -305,11 +327,7 @@ begin_records (DynoTune *tune, GError **error)
       g_ptr_array_add (tune->trials, copy);
     }
   g_mutex_unlock (&tune->mutex);
-  for (guint i = 0; tune->file && known && !same && good && i < known->ceilings->len; i++)
-    good = dyno_trials_file_add_ceiling (tune->file, known->ceilings->pdata[i], error);
-  for (guint i = 0; tune->file && known && !same && good && i < known->trials->len; i++)
-    good = dyno_trials_file_add_trial (tune->file, known->trials->pdata[i], error);
-  return good;
+  return TRUE;
 }
 
 static gboolean
@@ -329,12 +347,16 @@ search (DynoTune *tune, GError **error)
                                          .trial = on_trial,
                                          .wait = wait_while_paused,
                                          .user = tune } };
+  GError *problem = NULL;
   gboolean found;
 
   if (!begin_records (tune, error))
     return FALSE;
   result->device = g_strdup (tune->device.name);
-  found = dyno_search_run (&params, result, error);
+  found = dyno_search_run (&params, result, &problem);
+  dyno_search_records_end (tune->records, result, problem);
+  if (problem)
+    g_propagate_error (error, problem);
   g_mutex_lock (&tune->mutex);
   tune->result = dyno_tune_result_ref (result);
   g_mutex_unlock (&tune->mutex);
@@ -364,7 +386,7 @@ run (gpointer data)
   GError *error = NULL;
   gboolean good = prepare (tune, &error) && search (tune, &error);
 
-  g_clear_pointer (&tune->file, dyno_trials_file_free);
+  g_clear_pointer (&tune->records, dyno_search_records_free);
   g_clear_pointer (&tune->meter, dyno_meter_free);
   end (tune, good ? NULL : error);
   return NULL;
@@ -418,6 +440,7 @@ dyno_tune_free (DynoTune *tune)
   dyno_tune_result_unref (tune->known);
   dyno_tune_result_unref (tune->result);
   dyno_preset_free (tune->preset);
+  dyno_store_free (tune->store);
   g_clear_pointer (&tune->dataset, dyno_dataset_unref);
   g_mutex_clear (&tune->mutex);
   g_cond_clear (&tune->changed);

@@ -4,6 +4,7 @@
 #pragma once
 #include "meter.h"
 #include "preset.h"
+#include "store.h"
 #include "tuneresult.h"
 
 G_BEGIN_DECLS
@@ -43,9 +44,11 @@ typedef struct _DynoTune DynoTune;
 /* job->settings are the present settings: they are compared with, and say what is not searched.
  * minutes: all that it takes, to a tenth; 0: 3. */
 DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
-/* For tests: measures with the meter, which it takes. */
+/* For tests: measures with the meter, which it takes, and keeps no history. */
 DynoTune *dyno_tune_new_with_meter (const DynoJob *job, double minutes, DynoMeter *meter);
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
+/* The history that the search is kept in; without a call that of this machine, NULL: in none. */
+void dyno_tune_set_store (DynoTune *tune, DynoStore *store);
 /* Every measurement is written to folder/trials.csv as it ends. */
 void dyno_tune_set_folder (DynoTune *tune, const char *folder);
 /* Before the start: goes on from folder/trials.csv.  Errors: those of trialsfile.h. */

@@ -270,6 +270,9 @@ class Tune(Case):
         self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
         with open(self.path('tuned/best.json')) as file:
             self.assertEqual(json.load(file)['settings'], best['settings'])
+        with open(self.path('tuned/report.html'), encoding='utf-8') as file:
+            self.assertIn('</html>', file.read())
+        self.assertEqual(sorted(os.listdir(self.path('tuned'))), ['best.ini', 'best.json', 'report.html', 'trials.csv'])
         with open(self.path('tuned/trials.csv'), newline='') as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), len(trials) + len(ceilings))

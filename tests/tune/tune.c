@@ -311,6 +311,32 @@ test_records_that_cannot_be_written (void)
   g_assert_cmpint (((DynoTuneEvent *) events->pdata[0])->type, ==, DYNO_TUNE_EVENT_ERROR);
 }
 
+/* Ceilings and trials, and how it ended. */
+static void
+test_history (void)
+{
+  g_autofree char *path = g_build_filename (folder, "history.sqlite", NULL);
+  g_autoptr (DynoStore) store = dyno_store_open (path, NULL);
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+
+  g_assert_nonnull (store);
+  dyno_tune_set_store (tune, store);
+  run (tune, events);
+  g_autoptr (DynoTuneResult) result = dyno_tune_get_result (tune);
+  g_autoptr (GPtrArray) searches = dyno_store_list_searches (store, 0, NULL);
+  g_assert_cmpuint (searches->len, ==, 1);
+  const DynoStoredSearch *kept = searches->pdata[0];
+  g_autoptr (GPtrArray) trials = dyno_store_list_trials (store, kept->id, NULL);
+  g_assert_cmpuint (trials->len, ==, result->trials->len + result->ceilings->len);
+  g_assert_cmpint (kept->state, ==, DYNO_RUN_STATE_FINISHED);
+  g_assert_true (kept->proven == result->proven);
+  g_assert_true (dyno_settings_equal (&kept->best, &result->best.settings));
+  g_assert_cmpfloat (kept->best_samples_per_s, ==, result->best.samples_per_s);
+  g_unlink (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -329,6 +355,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/trialsfile/each-is-there-at-once", test_each_is_there_at_once);
   g_test_add_func ("/tune/trialsfile/of-another-search", test_other_search);
   g_test_add_func ("/tune/trialsfile/is-none", test_no_trials);
+  g_test_add_func ("/tune/tune/is-kept-in-the-history", test_history);
   code = g_test_run ();
   g_rmdir (folder);
   g_free (file);

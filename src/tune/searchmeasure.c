@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* Measuring, with all that belongs to it: the clock, what it costs, the records, and what the arms
+ * and the model learn from it. */
+#include "gpu-error.h"
+#include "intl.h"
+#include "preset.h"
+#include "searchstate.h"
+#include <math.h>
+#include <string.h>
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+gint64
+dyno_search_now_us (DynoSearch *search)
+{
+  const DynoSearchHooks *hooks = &search->params->hooks;
+
+  return hooks->now_us ? hooks->now_us (hooks->user) : g_get_monotonic_time ();
+}
+
+double
+dyno_search_elapsed (DynoSearch *search)
+{
+  return (double) (dyno_search_now_us (search) - search->begin_us) / 1e6 - search->paused_s;
+}
+
+gboolean
+dyno_search_stopped (DynoSearch *search)
+{
+  return g_cancellable_is_cancelled (search->params->cancellable);
+}
+
+double
+dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds)
+{
+  double rate = dyno_rate_model_predict (search->model, settings, NULL),
+         samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
+
+  return search->prepare_s + MAX (seconds, rate > 0 ? samples / rate : 0);
+}
+
+/* --- arms ------------------------------------------------------------------------------------- */
+
+void
+dyno_arm_free (gpointer data)
+{
+  DynoArm *arm = data;
+
+  g_free (arm->text);
+  g_array_unref (arm->trials);
+  g_array_unref (arm->proofs);
+  g_array_unref (arm->rates);
+  g_free (arm);
+}
+
+DynoArm *
+dyno_search_find (DynoSearch *search, const DynoSettings *settings)
+{
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      DynoArm *arm = search->arms->pdata[i];
+
+      if (dyno_settings_equal (&arm->settings, settings))
+        return arm;
+    }
+  return NULL;
+}
+
+DynoArm *
+dyno_search_get_arm (DynoSearch *search, const char *stage, const DynoSettings *settings)
+{
+  DynoArm *arm = dyno_search_find (search, settings);
+
+  if (arm)
+    return arm;
+  arm = g_new0 (DynoArm, 1);
+  arm->settings = *settings;
+  arm->role = stage;
+  arm->trials = g_array_new (FALSE, FALSE, sizeof (DynoEstimate));
+  arm->proofs = g_array_new (FALSE, FALSE, sizeof (DynoEstimate));
+  arm->rates = g_array_new (FALSE, FALSE, sizeof (DynoEstimate));
+  arm->validation_rate = arm->epoch_end_s = (double) NAN;
+  g_ptr_array_add (search->arms, arm);
+  return arm;
+}
+
+gboolean
+dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e)
+{
+  const GArray *rates = arm->proofs->len > 0 ? arm->proofs : arm->trials;
+
+  if (rates->len == 0)
+    return FALSE;
+  dyno_estimate_combine ((const DynoEstimate *) (gpointer) rates->data, rates->len, e);
+  return isfinite (e->median) && e->median > 0;
+}
+
+/* Seconds of an epoch besides training: as measured of these settings, else as of the others. */
+static double
+end_seconds (DynoSearch *search, const DynoArm *arm, double train_s)
+{
+  double validation_s = 0;
+
+  if (!arm || !isfinite (arm->epoch_end_s))
+    return isfinite (search->end_share) ? search->end_share * train_s : 0;
+  if (search->meter->n_validation > 0 && arm->validation_rate > 0)
+    validation_s = (double) search->meter->n_validation / arm->validation_rate;
+  return validation_s + arm->epoch_end_s;
+}
+
+double
+dyno_search_run_rate (DynoSearch *search, const DynoArm *arm, double rate)
+{
+  double samples = (double) MAX (search->meter->n_train, 1);
+
+  return samples / (samples / rate + end_seconds (search, arm, samples / rate));
+}
+
+double
+dyno_search_utility (const DynoSettings *s, double rate)
+{
+  return log (rate) - 0.003 * log2 ((double) s->batch_size) - 0.001 * log2 (1 + (double) s->workers)
+         - 0.002 * log2 ((double) s->prefetch) - 0.005 * log2 ((double) s->accumulate)
+         - 0.005 * s->checkpointing - 0.003 * s->cache;
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+static DynoTrialOutcome
+outcome_of (const GError *error)
+{
+  if (g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT))
+    return DYNO_TRIAL_DOES_NOT_FIT;
+  if (g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+      || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET))
+    return DYNO_TRIAL_OUT_OF_MEMORY;
+  if (g_error_matches (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    return DYNO_TRIAL_DIVERGED;
+  return DYNO_TRIAL_FAILED;
+}
+
+static void
+wait_for_turn (DynoSearch *search)
+{
+  const DynoSearchHooks *hooks = &search->params->hooks;
+  gint64 begin_us = dyno_search_now_us (search);
+
+  if (hooks->wait)
+    hooks->wait (hooks->user);
+  search->paused_s += (double) (dyno_search_now_us (search) - begin_us) / 1e6;
+}
+
+static void
+note_load (DynoSearch *search, double outside_cpu)
+{
+  if (isfinite (outside_cpu)
+      && !(search->result->outside_cpu >= outside_cpu)) /* also where it is NaN */
+    search->result->outside_cpu = outside_cpu;
+}
+
+typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
+                             DynoMeasurement *, GError **);
+
+/* Measures, and learns what it takes besides. */
+static gboolean
+measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
+         double reserve_s, DynoMeasurement *m, GError **error)
+{
+  double begin_s, left, took, samples;
+  gboolean good;
+
+  wait_for_turn (search);
+  begin_s = dyno_search_elapsed (search);
+  left = MAX (search->seconds - reserve_s - begin_s, 0);
+  dyno_measurement_init (m);
+  good = function (search->meter, settings, MIN (seconds, left),
+                   dyno_search_now_us (search) + (gint64) (left * 1e6), search->params->cancellable,
+                   m, error)
+         && isfinite (m->rate.median) && m->rate.median > 0;
+  if (!good && error && !*error)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                 _ ("The measurement ended before a single step was counted"));
+  took = dyno_search_elapsed (search) - begin_s;
+  note_load (search, m->outside_cpu);
+  if (good)
+    {
+      samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
+      took = MAX (took - MAX (seconds, samples / m->rate.median), 0);
+      search->prepare_s = search->prepare_s > 0 ? (search->prepare_s + took) / 2 : took;
+    }
+  return good;
+}
+
+double
+dyno_search_relative_sd (const DynoEstimate *e)
+{
+  if (e->n < 2)
+    return 0.05;
+  return CLAMP ((e->high - e->low) / (3.92 * e->median), DYNO_SEARCH_NOISE, 0.3);
+}
+
+static DynoCeiling *
+find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
+{
+  for (guint i = 0; i < search->result->ceilings->len; i++)
+    {
+      DynoCeiling *c = search->result->ceilings->pdata[i];
+      const DynoSettings *t = &c->settings;
+
+      if (c->of == of
+          && (of == DYNO_CEILING_LOADER
+                  ? t->workers == s->workers && t->cache == s->cache && t->prefetch == s->prefetch
+                  : t->batch_size == s->batch_size && t->amp == s->amp
+                        && t->checkpointing == s->checkpointing && t->accumulate == s->accumulate))
+        return c;
+    }
+  return NULL;
+}
+
+void
+dyno_search_learn_ceiling (DynoSearch *search, const DynoCeiling *c)
+{
+  if (c->outcome != DYNO_TRIAL_OK)
+    return;
+  if (c->of == DYNO_CEILING_LOADER)
+    dyno_rate_model_add_loader (search->model, &c->settings, c->samples_per_s);
+  else
+    dyno_rate_model_add_gpu (search->model, &c->settings, c->samples_per_s);
+}
+
+/* What was refused is too much, and all that is larger. */
+void
+dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome, guint64 planned_bytes)
+{
+  if (outcome == DYNO_TRIAL_OUT_OF_MEMORY && planned_bytes > 0)
+    search->most_bytes = MIN (search->most_bytes, planned_bytes);
+}
+
+static void
+tell_progress (DynoSearch *search, const char *stage, const DynoSettings *settings)
+{
+  const DynoSearchHooks *hooks = &search->params->hooks;
+
+  if (hooks->progress)
+    hooks->progress (hooks->user, stage, settings,
+                     CLAMP (dyno_search_elapsed (search) / search->seconds, 0, 1));
+}
+
+double
+dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings)
+{
+  const DynoMeterClass *class = search->meter->class;
+  DynoCeiling *c = find_ceiling (search, of, settings);
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  if (c)
+    return c->samples_per_s;
+  if (dyno_search_stopped (search) || search->failures >= DYNO_SEARCH_FAILURES
+      || dyno_search_elapsed (search) + search->prepare_s + search->scan_s > search->scan_end_s)
+    return (double) NAN;
+  if (of == DYNO_CEILING_GPU && !dyno_search_fits (search, settings))
+    return 0;
+  tell_progress (search, dyno_ceiling_name (of), settings);
+  c = g_new0 (DynoCeiling, 1);
+  c->of = of;
+  c->settings = *settings;
+  if (of == DYNO_CEILING_GPU)
+    c->planned_bytes = dyno_search_planned (search, settings);
+  if (measure (search, of == DYNO_CEILING_GPU ? class->gpu : class->loader, settings,
+               search->scan_s, search->seconds - search->scan_end_s, &m, &error))
+    {
+      c->samples_per_s = m.rate.median;
+      c->low = m.rate.low;
+      c->high = m.rate.high;
+      c->vram_bytes = m.vram_bytes;
+    }
+  else
+    {
+      if (dyno_search_stopped (search))
+        {
+          g_free (c);
+          return (double) NAN;
+        }
+      c->outcome = outcome_of (error);
+      c->text = g_strdup (error->message);
+    }
+  c->outside_cpu = m.outside_cpu;
+  g_ptr_array_add (search->result->ceilings, c);
+  dyno_search_learn_ceiling (search, c);
+  dyno_search_learn_refusal (search, c->outcome, c->planned_bytes);
+  if (search->params->hooks.ceiling)
+    search->params->hooks.ceiling (search->params->hooks.user, c);
+  return c->samples_per_s;
+}
+
+/* What an epoch's end takes, over its training: of all arms that know it. */
+void
+dyno_search_learn_epoch_end (DynoSearch *search)
+{
+  double sum = 0;
+  guint n = 0;
+
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      const DynoArm *arm = search->arms->pdata[i];
+
+      if (arm->rates->len == 0 || !isfinite (arm->epoch_end_s))
+        continue;
+      double train_s = (double) MAX (search->meter->n_train, 1)
+                       / g_array_index (arm->rates, DynoEstimate, 0).median;
+
+      sum += end_seconds (search, arm, train_s) / train_s;
+      n++;
+    }
+  search->end_share = n > 0 ? sum / n : (double) NAN;
+}
+
+/* A good measurement: the arm and the model learn it.  *run: its rate as a run's. */
+static void
+learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolean is_proof,
+             DynoEstimate *run)
+{
+  if (isfinite (m->validation_rate))
+    arm->validation_rate = m->validation_rate;
+  if (isfinite (m->epoch_overhead_s))
+    arm->epoch_end_s = m->epoch_overhead_s;
+  g_array_append_val (arm->rates, m->rate);
+  dyno_search_learn_epoch_end (search);
+  if (isfinite (m->epoch_overhead_s) && isfinite (m->run_rate.median))
+    *run = m->run_rate;
+  else
+    {
+      double share = dyno_search_run_rate (search, arm, m->rate.median) / m->rate.median;
+
+      *run = m->rate;
+      run->median *= share;
+      run->low *= share;
+      run->high *= share;
+    }
+  if (is_proof)
+    g_array_append_val (arm->proofs, *run);
+  else
+    g_array_append_val (arm->trials, *run);
+  arm->outcome = DYNO_TRIAL_OK;
+  arm->out = FALSE;
+  arm->step_ms = m->step_ms;
+  arm->wait_data_ms = m->wait_data_ms;
+  arm->vram_bytes = MAX (arm->vram_bytes, m->vram_bytes);
+  arm->steps += m->steps;
+  dyno_rate_model_add_trial (search->model, &arm->settings, m->rate.median,
+                             dyno_search_relative_sd (&m->rate));
+}
+
+static void
+keep_trial (DynoSearch *search, const DynoArm *arm, const char *stage, DynoTrialOutcome outcome,
+            const DynoMeasurement *m, const DynoEstimate *run, const char *text)
+{
+  DynoTrial *trial = g_new0 (DynoTrial, 1);
+
+  trial->number = search->result->trials->len + 1;
+  trial->stage = stage;
+  trial->settings = arm->settings;
+  trial->outcome = outcome;
+  trial->predicted = arm->predicted;
+  trial->planned_bytes = arm->planned_bytes;
+  trial->outside_cpu = m->outside_cpu;
+  trial->vram_bytes = m->vram_bytes;
+  trial->text = g_strdup (text);
+  if (run)
+    {
+      double samples = (double) search->meter->n_train;
+
+      trial->samples_per_s = run->median;
+      trial->low = run->low;
+      trial->high = run->high;
+      trial->train_samples_per_s = m->rate.median;
+      trial->validation_s = arm->validation_rate > 0
+                                ? (double) search->meter->n_validation / arm->validation_rate
+                                : 0;
+      trial->epoch_end_s =
+          MAX (end_seconds (search, arm, samples / m->rate.median) - trial->validation_s, 0);
+      trial->step_ms = m->step_ms;
+      trial->wait_data_ms = m->wait_data_ms;
+      trial->steps = m->steps;
+    }
+  g_ptr_array_add (search->result->trials, trial);
+  if (search->params->hooks.trial)
+    search->params->hooks.trial (search->params->hooks.user, trial);
+}
+
+/* A first look, a third of the time; TRUE: it is hopeless.  What it measured counts. */
+static gboolean
+look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double hopeless_below,
+      DynoMeasurement *m, GError **error)
+{
+  DynoEstimate run;
+
+  if (!measure (search, search->meter->class->trial, &arm->settings, seconds, reserve_s, m, error))
+    return FALSE;
+  learn_trial (search, arm, m, FALSE, &run);
+  return run.high < hopeless_below;
+}
+
+DynoArm *
+dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
+                 double seconds, double reserve_s, double hopeless_below)
+{
+  DynoArm *arm = dyno_search_get_arm (search, stage, settings);
+  gboolean is_proof = strcmp (stage, "proof") == 0, dropped = FALSE;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+  DynoEstimate run;
+
+  tell_progress (search, stage, settings);
+  arm->predicted = dyno_rate_model_predict (search->model, settings, NULL);
+  arm->predicted = arm->predicted > 0 ? dyno_search_run_rate (search, NULL, arm->predicted) : 0;
+  arm->planned_bytes = dyno_search_planned (search, settings);
+  if (hopeless_below > 0 && seconds >= 1
+      && dyno_search_cost (search, settings, seconds / 3) < 0.6 * seconds + search->prepare_s
+      && search->prepare_s < seconds)
+    dropped = look (search, arm, seconds / 3, reserve_s, hopeless_below, &m, &error);
+  if (!error && !dropped
+      && measure (search, search->meter->class->trial, settings, seconds, reserve_s, &m, &error))
+    learn_trial (search, arm, &m, is_proof, &run);
+  if (error)
+    {
+      if (dyno_search_stopped (search))
+        return NULL;
+      arm->outcome = outcome_of (error);
+      arm->out = TRUE;
+      g_free (arm->text);
+      arm->text = g_strdup (error->message);
+      search->failures++;
+      if (arm->planned_bytes == 0)
+        arm->planned_bytes = m.planned_bytes;
+      dyno_search_learn_refusal (search, arm->outcome, arm->planned_bytes);
+      keep_trial (search, arm, stage, arm->outcome, &m, NULL, error->message);
+      return arm;
+    }
+  search->failures = 0;
+  if (dropped)
+    {
+      dyno_arm_estimate (arm, &run);
+      keep_trial (search, arm, stage, DYNO_TRIAL_DROPPED, &m, &run,
+                  _ ("a first look was enough: it is far below the best"));
+    }
+  else
+    keep_trial (search, arm, stage, DYNO_TRIAL_OK, &m, &run, NULL);
+  return arm;
+}
