@@ -4,6 +4,7 @@
 #include "runfacts.h"
 #include "base-error.h"
 #include "intl.h"
+#include "sensorscsv.h"
 #include <math.h>
 #include <string.h>
 
@@ -121,6 +122,19 @@ read_settings (DynoSettings *settings, const char *folder)
   return TRUE;
 }
 
+static void
+read_sensors (DynoDiagnosisInput *input, const char *folder)
+{
+  g_autoptr (GArray) rows = dyno_sensors_csv_read (folder);
+
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const DynoSensorRow *row = &g_array_index (rows, DynoSensorRow, i);
+
+      dyno_diagnosis_input_add_sensors (input, row->values, row->throttle_reasons);
+    }
+}
+
 gboolean
 dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder, GError **error)
 {
@@ -136,6 +150,7 @@ dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder, GE
     }
   input->has_settings = read_settings (&input->settings, folder);
   dyno_run_facts_read (folder, &input->facts);
+  read_sensors (input, folder);
   return TRUE;
 }
 
@@ -146,6 +161,12 @@ dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view)
 
   input->log = *dyno_run_view_get_stretches (view);
   input->facts = *dyno_run_view_get_facts (view);
+  if (status->has_sensors && status->sensors.time_us != input->sensors.last_us)
+    {
+      input->sensors.last_us = status->sensors.time_us;
+      dyno_diagnosis_input_add_sensors (input, status->sensors.values,
+                                        status->sensors.throttle_reasons);
+    }
   input->has_settings = status->job != NULL;
   if (status->job)
     input->settings = status->job->settings;

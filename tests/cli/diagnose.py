@@ -84,6 +84,10 @@ class Diagnose(Case):
         self.assertGreater(diagnosis['expected_gain'], 0.5)
         self.assertLess(diagnosis['ceilings']['loader'], diagnosis['ceilings']['gpu'])
         phases = diagnosis['phases_ms']
+        with open(self.path('run/metrics.csv')) as file:
+            head, *rows = [line.rstrip('\n').split(',') for line in file]
+        fetch, decode = (sum(float(row[head.index(name)]) for row in rows) for name in ('fetch_ms', 'decode_ms'))
+        self.assertTrue(0 < fetch < decode, (fetch, decode))
         self.assertGreater(phases['wait_data'], (phases['step'] - phases['validation'] - phases['saving']) / 2)
 
     def test_a_diverged_run_says_so(self):

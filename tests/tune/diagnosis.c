@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The diagnosis: each rule is provoked past its threshold, and silent just short of it; phases add
  * up; ceilings and gains follow from the run.  No device, no clock, no file. */
+#include "base-error.h"
 #include "diagnosis.h"
+#include "runfacts.h"
+#include "sensorscsv.h"
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -678,6 +682,117 @@ test_order (void)
     }
 }
 
+/* A folder and a view of the same run give the same input; a reading of the view counts once. */
+static void
+test_sources (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-diagnosis-XXXXXX", NULL),
+                  *metrics = g_build_filename (folder, "metrics.csv", NULL),
+                  *settings = g_build_filename (folder, "settings.ini", NULL),
+                  *sensors = g_build_filename (folder, "sensors.csv", NULL),
+                  *facts = g_build_filename (folder, "facts.ini", NULL), *text = NULL;
+  const char *const files[] = { metrics, settings, sensors, facts, folder };
+  g_autoptr (GString) rows = g_string_new (NULL);
+  g_autoptr (DynoMetrics) log = dyno_metrics_new ();
+  g_autoptr (DynoRunView) view = dyno_run_view_new (FALSE);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoEvent) told = dyno_event_new (DYNO_EVENT_FACTS),
+                        sensed = dyno_event_new (DYNO_EVENT_SENSORS);
+  g_autoptr (GError) error = NULL;
+  DynoDiagnosisInput a, b;
+  DynoSensorRow row;
+  DynoSensorReading reading;
+
+  dyno_diagnosis_input_init (&a);
+  dyno_diagnosis_input_init (&b);
+  g_assert_false (dyno_diagnosis_input_read_run (&a, folder, &error));
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT);
+  job->settings.workers = 7;
+  dyno_run_view_begin (view, job);
+  for (guint i = 1; i <= 9; i++)
+    {
+      DynoStepMetrics step = {
+        .step = i, .epoch = 1, .loss = 1.5, .step_ms = 2, .samples = 8, .seconds = 0.002 * i
+      };
+
+      dyno_metrics_add_step (log, &step);
+      dyno_run_view_take_step (view, &step);
+    }
+  text = dyno_metrics_to_csv (log);
+  g_assert_true (g_file_set_contents (metrics, text, -1, NULL));
+  g_assert_true (g_file_set_contents (settings, "[settings]\nworkers=7\nlater=1\n", -1, NULL));
+  told->facts = (DynoRunFacts){ .device = "Card; = \"x\"",
+                                .cores = 12,
+                                .amp = TRUE,
+                                .guess_loss = 2.302585092994046,
+                                .bad_layer = "fc" };
+  g_assert_true (dyno_run_facts_write (folder, &told->facts, NULL));
+  dyno_run_view_take_event (view, told);
+  dyno_sensor_reading_init (&reading);
+  reading.values[DYNO_SENSOR_GPU_BUSY] = 50;
+  reading.time_us = 17;
+  dyno_sensor_row_init (&row, &reading, 3);
+  dyno_sensors_csv_append_head (rows);
+  dyno_sensors_csv_append (rows, &row);
+  g_assert_true (g_file_set_contents (sensors, rows->str, -1, NULL));
+  sensed->sensors = g_memdup2 (&reading, sizeof reading);
+  dyno_run_view_take_event (view, sensed);
+
+  g_clear_error (&error);
+  g_assert_true (dyno_diagnosis_input_read_run (&a, folder, &error));
+  dyno_diagnosis_input_take_view (&b, view);
+  dyno_diagnosis_input_take_view (&b, view);
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoDiagnosisInput *in = i ? &b : &a;
+
+      g_assert_true (in->has_settings && in->settings.workers == 7);
+      g_assert_cmpuint (in->log.n_steps, ==, 9);
+      g_assert_cmpuint (in->log.whole.samples, ==, 64);
+      g_assert_cmpuint (in->sensors.n, ==, 1);
+      g_assert_cmpfloat_with_epsilon (in->sensors.gpu_busy, 0.5, 1e-9);
+      g_assert_cmpstr (in->facts.device, ==, "Card; = \"x\"");
+      g_assert_true (in->facts.cores == 12 && in->facts.amp && !in->facts.software);
+      g_assert_true (in->facts.guess_loss == 2.302585092994046);
+      g_assert_cmpstr (in->facts.bad_layer, ==, "fc");
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    g_remove (files[i]);
+}
+
+/* However many steps, the stretches are few, of equal length, and lose nothing. */
+static void
+test_stretches (void)
+{
+  DynoStretches log;
+  DynoStretch sum;
+
+  dyno_stretches_init (&log);
+  for (guint i = 1; i <= 100001; i++)
+    {
+      DynoStepMetrics step = {
+        .step = i, .loss = 1, .step_ms = 2, .samples = 3, .vram_bytes = i, .seconds = 0.0025 * i
+      };
+
+      dyno_stretches_add_step (&log, &step);
+    }
+  g_assert_cmpuint (log.n, <=, DYNO_STRETCHES);
+  g_assert_cmpuint (log.n, >=, DYNO_STRETCHES / 2);
+  for (guint i = 0; i + 1 < log.n; i++)
+    {
+      g_assert_cmpuint (log.stretches[i].n_steps, ==, log.each);
+      g_assert_cmpuint (log.stretches[i].first_step + log.each, ==,
+                        log.stretches[i + 1].first_step);
+    }
+  dyno_stretches_sum (&log, 0, log.n, &sum);
+  g_assert_cmpuint (sum.n_steps, ==, 100000);
+  g_assert_cmpuint (sum.samples, ==, 300000);
+  g_assert_cmpuint (sum.vram_bytes, ==, 100001);
+  g_assert_cmpfloat_with_epsilon (sum.step_ms, 200000, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sum.gap_ms, 50000, 1e-3);
+  g_assert_cmpfloat_with_epsilon (log.whole.gap_ms, sum.gap_ms, 1e-3);
+}
+
 /* Percent become shares; what is not available changes nothing; throttling counts readings. */
 static void
 test_sensors (void)
@@ -729,5 +844,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/why-not-100-percent", test_why_not_all);
   g_test_add_func ("/tune/diagnosis/findings-by-list-worst-first", test_order);
   g_test_add_func ("/tune/diagnosis/sensors-add-up", test_sensors);
+  g_test_add_func ("/tune/diagnosis/folder-and-view-agree", test_sources);
+  g_test_add_func ("/tune/diagnosis/stretches-are-few-and-lose-nothing", test_stretches);
   return g_test_run ();
 }
