@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench --kernels: where a step's time goes, dispatch by dispatch.
+/* dynoctl bench --kernels and --trace: where a step's time goes, dispatch by dispatch.
  *
  * Beside each stands the least time that the device's measured ceilings allow for its bytes and
  * FLOPs; a kernel whose data lies in the caches may stay below it.  Profiling serialises the
@@ -316,6 +316,84 @@ print_total_json (const DynoBench *bench, const Sum *total)
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
+}
+
+/* --- as a trace -------------------------------------------------------------------------------- */
+
+static void
+trace_dispatch (DynoTrace *trace, guint process, const Row *row, double at_us,
+                const DynoCeilings *ceilings)
+{
+  const DynoDispatch *d = row->dispatch;
+  g_autofree char *kernel = variant (d), *name = g_strdup_printf ("%s %s", d->node->name, d->pass);
+  double flops_per_s = rate ((double) d->flops, row->time_us),
+         bytes_per_s = rate ((double) d->bytes, row->time_us);
+  DynoJson *json =
+      dyno_trace_begin (trace, process, 1, name, stage_name (d->node->stage), at_us, row->time_us);
+
+  dyno_json_string (json, "op", d->node->op->name);
+  dyno_json_string (json, "pass", d->pass);
+  dyno_json_string (json, "kernel", kernel);
+  dyno_json_double (json, "us", row->time_us);
+  dyno_json_double (json, "gflop", (double) d->flops / 1e9);
+  dyno_json_double (json, "mb", (double) d->bytes / 1e6);
+  dyno_json_double (json, "tflop_per_s", flops_per_s / 1e12);
+  dyno_json_double (json, "gb_per_s", bytes_per_s / 1e9);
+  dyno_json_double (json, "floor_us", dyno_ceilings_floor_us (ceilings, d));
+  dyno_trace_end (trace);
+}
+
+/* A span over the dispatches of one stage that follow each other; their end. */
+static double
+trace_stage (DynoTrace *trace, guint process, const Row *rows, guint n, double at_us)
+{
+  double sum_us = 0;
+  DynoJson *json;
+
+  for (guint i = 0; i < n; i++)
+    sum_us += rows[i].time_us;
+  json = dyno_trace_begin (trace, process, 1, stage_name (rows[0].dispatch->node->stage), "stage",
+                           at_us, sum_us);
+  dyno_json_uint (json, "dispatches", n);
+  dyno_json_double (json, "us", sum_us);
+  dyno_trace_end (trace);
+  return at_us + sum_us;
+}
+
+gboolean
+dyno_bench_trace (DynoBench *bench, guint repeats, GError **error)
+{
+  GPtrArray *dispatches = dyno_lowering_get_dispatches (dyno_build_get_lowering (bench->build));
+  guint n = dispatches->len, end;
+  g_autofree Row *rows = g_new0 (Row, n + 1);
+  g_autofree char *title = g_strdup_printf ("%s, batch %u, %s", bench->workload->name, bench->batch,
+                                            bench->amp ? "amp" : "fp32");
+  DynoTrace *trace = bench->trace;
+  guint process = ++bench->n_traced;
+  double at_us = 0;
+
+  for (guint i = 0; i < n; i++)
+    rows[i].dispatch = dispatches->pdata[i];
+  if (!collect (bench, CLAMP (repeats, 1, 101), rows, n, error))
+    return FALSE;
+  dyno_trace_name_process (trace, process, title);
+  dyno_trace_name_thread (trace, process, 1, dyno_device_get_info (bench->device)->name);
+  for (guint first = 0; first < n; first = end)
+    {
+      double stage_end_us;
+
+      for (end = first + 1;
+           end < n && rows[end].dispatch->node->stage == rows[first].dispatch->node->stage;)
+        end++;
+      stage_end_us = trace_stage (trace, process, rows + first, end - first, at_us);
+      for (guint i = first; i < end; i++)
+        {
+          trace_dispatch (trace, process, &rows[i], at_us, &bench->ceilings);
+          at_us += rows[i].time_us;
+        }
+      at_us = stage_end_us;
+    }
+  return TRUE;
 }
 
 gboolean

@@ -339,7 +339,7 @@ end_line (DynoJson *json)
 }
 
 typedef struct {
-  char *workloads, *batches, *modes;
+  char *workloads, *batches, *modes, *trace;
   gint64 steps, rows;
   double tune_seconds;
   int device;
@@ -363,6 +363,8 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
       first_step = dyno_cli_seconds ();
     }
   if (!warm_up (bench, error))
+    return FALSE;
+  if (bench->trace && !dyno_bench_trace (bench, (guint) o->steps, error))
     return FALSE;
   if (o->kernels)
     return dyno_bench_kernels (bench, (guint) o->steps, (guint) o->rows, o->json, error);
@@ -471,7 +473,8 @@ bench_table (const char *command, const BenchOptions *o)
       dyno_bench_clear (&bench);
       return dyno_cli_fail (g_steal_pointer (&error), TRUE);
     }
-  if (o->kernels && !dyno_bench_ceilings (&bench, &error))
+  if (((o->kernels || o->trace) && !dyno_bench_ceilings (&bench, &error))
+      || (o->trace && !(bench.trace = dyno_trace_new (o->trace, &error))))
     {
       dyno_bench_clear (&bench);
       return dyno_cli_fail (g_steal_pointer (&error), TRUE);
@@ -492,6 +495,8 @@ bench_table (const char *command, const BenchOptions *o)
             code = code == DYNO_EXIT_OK ? row : code;
           }
       }
+  if (bench.trace && !dyno_trace_finish (bench.trace, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), TRUE);
   return code;
 }
 
@@ -517,6 +522,8 @@ dyno_verb_bench (int argc, char **argv)
       NULL },
     { "rows", 0, 0, G_OPTION_ARG_INT64, &o.rows, "With --kernels: the slowest N dispatches only",
       "N" },
+    { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o.trace,
+      "Also the dispatches of a step as a trace in FILE, which Perfetto opens", "FILE" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json,
       "With --kernels: one JSON object a dispatch, and then a sum, and line", NULL },
     { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step,
@@ -545,5 +552,6 @@ dyno_verb_bench (int argc, char **argv)
   g_free (o.workloads);
   g_free (o.batches);
   g_free (o.modes);
+  g_free (o.trace);
   return code;
 }

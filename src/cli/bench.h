@@ -3,6 +3,7 @@
 #pragma once
 #include "build.h"
 #include "ceilings.h"
+#include "chrometrace.h"
 #include "cli.h"
 
 G_BEGIN_DECLS
@@ -29,7 +30,9 @@ typedef struct {
   guint32 batch;
   gboolean amp;
   double tune_seconds;   /* for timing kernel variants; 0: no limit */
-  DynoCeilings ceilings; /* for dyno_bench_kernels */
+  DynoCeilings ceilings; /* for dyno_bench_kernels and dyno_bench_trace */
+  DynoTrace *trace;      /* not owned; NULL: none */
+  guint n_traced;
   DynoBuild *build;
   DynoStartValues *start; /* weights and pixels are being made */
   DynoBenchNoise noise;
@@ -60,5 +63,9 @@ gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
  * the device could do at best; then their sums by kind.  rows 0: all.  Steps were done before. */
 gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json,
                              GError **error);
+
+/* The same times into bench->trace, in the order of the step and back to back, as a process of its
+ * own. */
+gboolean dyno_bench_trace (DynoBench *bench, guint repeats, GError **error);
 
 G_END_DECLS

@@ -11,6 +11,7 @@ extern const DynoExporter dyno_exporter_keyfile;
 extern const DynoExporter dyno_exporter_json;
 
 extern const DynoRunExporter dyno_run_exporter_tensorboard;
+extern const DynoRunExporter dyno_run_exporter_trace;
 
 /* The words at the head of a file, a line each, without comment signs; the day follows
  * SOURCE_DATE_EPOCH. g_strfreev. */

@@ -78,7 +78,7 @@ static const DynoRunExporter csv = { "csv", N_ ("Metrics as CSV"), "csv", NULL, 
                              pdf = { "pdf", N_ ("Curves as PDF"), "pdf", NULL, write_pdf };
 
 static const DynoRunExporter *const exporters[] = {
-  &csv, &png, &svg, &pdf, &dyno_run_exporter_tensorboard, NULL
+  &csv, &png, &svg, &pdf, &dyno_run_exporter_tensorboard, &dyno_run_exporter_trace, NULL
 };
 
 const DynoRunExporter *const *

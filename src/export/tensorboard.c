@@ -7,19 +7,16 @@
  * is the run's: metrics.csv was last written when its last step ended.
  *
  * Source: tensorflow/core/util/event.proto, framework/summary.proto, lib/io/record_writer.h. */
-#include "file.h"
 #include "formats.h"
 #include "intl.h"
 #include "metrics.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "outfile.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-#define FLUSH_BYTES 65536
-#define ROWS        256 /* copied out of the log at a time */
+#define ROWS 256 /* copied out of the log at a time */
 
 /* Fields of the messages, and the wire types that follow of their kinds. */
 enum { EVENT_WALL_TIME = 1, EVENT_STEP = 2, EVENT_FILE_VERSION = 3, EVENT_SUMMARY = 5 };
@@ -125,54 +122,35 @@ put_float (GByteArray *out, guint field, float value)
 /* --- the file ---------------------------------------------------------------------------------- */
 
 typedef struct {
-  const char *path;
-  int fd;
-  GByteArray *pending;                 /* records not written yet */
+  DynoOutFile *file;
   GByteArray *event, *summary, *value; /* being built */
   GByteArray *metadata;                /* of every tag, where it is first used */
 } Writer;
 
+/* The event as a record; it is empty again.  FALSE: the file takes no more. */
 static gboolean
-flush (Writer *w, GError **error)
-{
-  for (guint done = 0; done < w->pending->len;)
-    {
-      gssize n = write (w->fd, w->pending->data + done, w->pending->len - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return dyno_file_set_error (error, errno, w->path);
-      done += (guint) n;
-    }
-  g_byte_array_set_size (w->pending, 0);
-  return TRUE;
-}
-
-/* The event as a record; it is empty again. */
-static gboolean
-end_event (Writer *w, GError **error)
+end_event (Writer *w)
 {
   guint64 size = GUINT64_TO_LE ((guint64) w->event->len);
   guint32 size_crc = GUINT32_TO_LE (masked_crc ((const guint8 *) &size, sizeof size)),
           crc = GUINT32_TO_LE (masked_crc (w->event->data, w->event->len));
+  gboolean taken = dyno_out_file_append (w->file, &size, sizeof size)
+                   && dyno_out_file_append (w->file, &size_crc, sizeof size_crc)
+                   && dyno_out_file_append (w->file, w->event->data, w->event->len)
+                   && dyno_out_file_append (w->file, &crc, sizeof crc);
 
-  g_byte_array_append (w->pending, (const guint8 *) &size, sizeof size);
-  g_byte_array_append (w->pending, (const guint8 *) &size_crc, sizeof size_crc);
-  g_byte_array_append (w->pending, w->event->data, w->event->len);
-  g_byte_array_append (w->pending, (const guint8 *) &crc, sizeof crc);
   g_byte_array_set_size (w->event, 0);
-  return w->pending->len < FLUSH_BYTES || flush (w, error);
+  return taken;
 }
 
 static gboolean
-write_version (Writer *w, double time, GError **error)
+write_version (Writer *w, double time)
 {
   static const char version[] = "brain.Event:2";
 
   put_double (w->event, EVENT_WALL_TIME, time);
   put_bytes (w->event, EVENT_FILE_VERSION, version, strlen (version));
-  return end_event (w, error);
+  return end_event (w);
 }
 
 /* What a column is in the file. */
@@ -192,8 +170,7 @@ tag_free (gpointer data)
 }
 
 static gboolean
-write_row (Writer *w, const GPtrArray *tags, gconstpointer row, guint64 step, double time,
-           GError **error)
+write_row (Writer *w, const GPtrArray *tags, gconstpointer row, guint64 step, double time)
 {
   g_byte_array_set_size (w->summary, 0);
   for (guint i = 0; i < tags->len; i++)
@@ -212,7 +189,7 @@ write_row (Writer *w, const GPtrArray *tags, gconstpointer row, guint64 step, do
   put_key (w->event, EVENT_STEP, WIRE_VARINT);
   put_varint (w->event, step);
   put_message (w->event, EVENT_SUMMARY, w->summary);
-  return end_event (w, error);
+  return end_event (w);
 }
 
 /* --- a run ------------------------------------------------------------------------------------- */
@@ -281,11 +258,11 @@ find_begin (DynoMetrics *metrics, const char *path)
 }
 
 static gboolean
-write_step (Writer *w, Run *run, const DynoStepMetrics *step, GError **error)
+write_step (Writer *w, Run *run, const DynoStepMetrics *step)
 {
   double time = run->begin + step->seconds;
 
-  if (!write_row (w, run->step_tags, step, step->step, time, error))
+  if (!write_row (w, run->step_tags, step, step->step, time))
     return FALSE;
   while (run->next_epoch < run->epochs->len)
     {
@@ -295,27 +272,25 @@ write_step (Writer *w, Run *run, const DynoStepMetrics *step, GError **error)
       if (epoch->step > step->step)
         break;
       run->next_epoch++;
-      if (run->epoch_tags->len > 0
-          && !write_row (w, run->epoch_tags, epoch, epoch->step, time, error))
+      if (run->epoch_tags->len > 0 && !write_row (w, run->epoch_tags, epoch, epoch->step, time))
         return FALSE;
     }
   return TRUE;
 }
 
-static gboolean
-write_rows (Writer *w, Run *run, GError **error)
+static void
+write_rows (Writer *w, Run *run)
 {
   DynoStepMetrics rows[ROWS];
   guint64 n;
 
-  if (!write_version (w, run->begin, error))
-    return FALSE;
+  if (!write_version (w, run->begin))
+    return;
   for (guint64 first = 0; (n = dyno_metrics_copy_steps (run->metrics, first, ROWS, rows));
        first += n)
     for (guint64 i = 0; i < n; i++)
-      if (!write_step (w, run, &rows[i], error))
-        return FALSE;
-  return flush (w, error);
+      if (!write_step (w, run, &rows[i]))
+        return;
 }
 
 static void
@@ -346,14 +321,12 @@ run_clear (Run *run)
 }
 
 static void
-writer_init (Writer *w, const char *path, int fd)
+writer_init (Writer *w, DynoOutFile *file)
 {
   static const char plugin_name[] = "scalars";
   g_autoptr (GByteArray) plugin = g_byte_array_new ();
 
-  *w = (Writer){ .path = path,
-                 .fd = fd,
-                 .pending = g_byte_array_new (),
+  *w = (Writer){ .file = file,
                  .event = g_byte_array_new (),
                  .summary = g_byte_array_new (),
                  .value = g_byte_array_new (),
@@ -367,35 +340,24 @@ writer_init (Writer *w, const char *path, int fd)
 static void
 writer_clear (Writer *w)
 {
-  g_byte_array_unref (w->pending);
   g_byte_array_unref (w->event);
   g_byte_array_unref (w->summary);
   g_byte_array_unref (w->value);
   g_byte_array_unref (w->metadata);
 }
 
-/* Whole or not there. */
 static gboolean
 write_file (Run *run, const char *path, GError **error)
 {
-  g_autofree char *temporary = NULL;
-  int fd = dyno_file_open_temporary (path, &temporary);
-  gboolean written;
+  DynoOutFile *file = dyno_out_file_new (path, error);
   Writer w;
 
-  if (fd < 0)
-    return dyno_file_set_error (error, errno, path);
-  writer_init (&w, path, fd);
-  written = write_rows (&w, run, error);
+  if (!file)
+    return FALSE;
+  writer_init (&w, file);
+  write_rows (&w, run);
   writer_clear (&w);
-  if (written && fsync (fd) != 0)
-    written = dyno_file_set_error (error, errno, path);
-  if (close (fd) != 0 && written)
-    written = dyno_file_set_error (error, errno, path);
-  if (written)
-    return dyno_file_replace (temporary, path, error);
-  g_unlink (temporary);
-  return FALSE;
+  return dyno_out_file_finish (file, error);
 }
 
 static gboolean

@@ -271,6 +271,29 @@ class Bench(Case):
                 self.assertAlmostEqual(sum(r[name] for r in rows), total[name], delta=1e-6 * total[name])
         self.assertAlmostEqual(total['over_floor'], total['us'] / total['floor_us'], delta=1e-6 * total['over_floor'])
 
+    def test_trace_has_the_dispatches_in_order_and_back_to_back(self):
+        path = self.path('step.json')
+        line, = self.lines('bench', '--workload', 'simplecnn32', '--batch', '2,3', '--mode', 'fp32', '--steps', '1', '--no-autotune',
+                           '--trace', path)[:1]
+        self.assertEqual(line['batch'], 2)
+        with open(path, encoding='utf-8') as file:
+            events = json.load(file)['traceEvents']
+        names = {e['pid']: e['args']['name'] for e in events if e['name'] == 'process_name'}
+        self.assertEqual(names, {1: 'simplecnn32, batch 2, fp32', 2: 'simplecnn32, batch 3, fp32'})
+        for process in names:
+            spans = [e for e in events if e['ph'] == 'X' and e['pid'] == process]
+            stages = [e for e in spans if e['cat'] == 'stage']
+            dispatches = [e for e in spans if e['cat'] != 'stage']
+            self.assertEqual([e['name'] for e in stages], ['forward', 'backward', 'optimizer'])
+            self.assertEqual(sum(e['args']['dispatches'] for e in stages), len(dispatches))
+            for before, after in zip(dispatches, dispatches[1:]):
+                self.assertAlmostEqual(before['ts'] + before['dur'], after['ts'], delta=0.01)
+            for e in dispatches:
+                stage, = (s for s in stages if s['name'] == e['cat'])
+                self.assertGreaterEqual(e['ts'], stage['ts'])
+                self.assertLessEqual(round(e['ts'] + e['dur'], 3), round(stage['ts'] + stage['dur'], 3))
+                self.assertGreater(e['args']['floor_us'], 0)
+
     def check_against(self, ceilings, kernel):
         """Shares and floor follow from the kernel's own figures and the kept ceilings."""
         flops = ceilings['matrix_tflop_per_s' if 'MATRIX' in kernel['variant'] else 'fma_tflop_per_s']
