@@ -3,13 +3,25 @@
  * there. */
 #include "formats.h"
 #include "file.h"
+#include "text.h"
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 G_DEFINE_QUARK (dyno - export - error - quark, dyno_export_error)
 
-static const DynoExporter *const exporters[] = { &dyno_exporter_keyfile, &dyno_exporter_json,
+static const DynoExporter *const exporters[] = { &dyno_exporter_keyfile,
+                                                 &dyno_exporter_json,
+                                                 &dyno_exporter_pytorch,
+                                                 &dyno_exporter_lightning,
+                                                 &dyno_exporter_accelerate,
+                                                 &dyno_exporter_trainingarguments,
+                                                 &dyno_exporter_timm,
+                                                 &dyno_exporter_ultralytics,
+                                                 &dyno_exporter_deepspeed,
+                                                 &dyno_exporter_tensorflow,
+                                                 &dyno_exporter_torchrun,
+                                                 &dyno_exporter_slurm,
                                                  NULL };
 
 const DynoExporter *const *
@@ -44,6 +56,25 @@ dyno_export_day (void)
                           g_date_time_get_month (time), g_date_time_get_day_of_month (time));
 }
 
+/* Three digits at least, and never an exponent. */
+static char *
+rate_to_text (double rate)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup (g_ascii_formatd (number, sizeof number, rate >= 100 ? "%.1f" : "%.3g", rate));
+}
+
+/* A name stands on the comment's line, whatever signs it holds: YAML, for one, also ends a line
+ * where Unicode does. */
+static void
+add_line (GPtrArray *lines, const char *name, const char *value)
+{
+  g_autofree char *shown = dyno_text_visible (value);
+
+  g_ptr_array_add (lines, g_strdup_printf ("%s: %s", name, shown));
+}
+
 char **
 dyno_export_head (const DynoExportContext *context)
 {
@@ -52,34 +83,73 @@ dyno_export_head (const DynoExportContext *context)
 
   g_ptr_array_add (lines, g_strdup_printf ("Dyno %s settings, %s", DYNO_VERSION, today));
   if (context->device)
-    g_ptr_array_add (lines, g_strdup_printf ("Card: %s", context->device));
+    add_line (lines, DYNO_HEAD_CARD, context->device);
   if (context->job && context->job->data)
-    {
-      g_autofree char *shown = g_filename_display_name (context->job->data);
-      g_ptr_array_add (lines, g_strdup_printf ("Data set: %s", shown));
-    }
+    add_line (lines, DYNO_HEAD_DATA, context->job->data);
   if (context->samples_per_s > 0)
     {
-      char rate[G_ASCII_DTOSTR_BUF_SIZE];
-      g_ptr_array_add (lines, g_strdup_printf ("Measured: %s samples/s",
-                                               g_ascii_formatd (rate, sizeof rate, "%.1f",
-                                                                context->samples_per_s)));
+      g_autofree char *rate = rate_to_text (context->samples_per_s);
+      g_ptr_array_add (lines, g_strdup_printf (DYNO_HEAD_RATE ": %s samples/s", rate));
     }
   if (context->vram_bytes)
     {
       char mib[G_ASCII_DTOSTR_BUF_SIZE];
-      g_ptr_array_add (lines, g_strdup_printf ("Device memory: %s MiB",
+      g_ptr_array_add (lines, g_strdup_printf (DYNO_HEAD_MEMORY ": %s MiB",
                                                g_ascii_formatd (mib, sizeof mib, "%.0f",
                                                                 (double) context->vram_bytes
                                                                     / (1024.0 * 1024.0))));
     }
-  for (guint i = 0; i < lines->len; i++)
-    {
-      /* A name with a line break must not end the comment. */
-      g_strdelimit (lines->pdata[i], "\n\r", ' ');
-    }
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (g_steal_pointer (&lines), FALSE);
+}
+
+void
+dyno_export_append_head (GString *text, const DynoExportContext *context)
+{
+  g_auto (GStrv) head = dyno_export_head (context);
+
+  for (guint i = 0; head[i]; i++)
+    g_string_append_printf (text, "# %s\n", head[i]);
+}
+
+gboolean
+dyno_exporter_holds (const DynoExporter *exporter, const DynoExportContext *context,
+                     const char *key)
+{
+  if (exporter->keys && !g_strv_contains (exporter->keys, key))
+    return FALSE;
+  return !exporter->omits || !exporter->omits (context, key);
+}
+
+char **
+dyno_exporter_list_left_out (const DynoExporter *exporter, const DynoExportContext *context)
+{
+  g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
+  const DynoSettingInfo *table;
+  guint n;
+
+  table = dyno_setting_list (&n);
+  for (guint i = 0; context->job && i < n; i++)
+    if (!dyno_exporter_holds (exporter, context, table[i].key))
+      {
+        g_autofree char *value = dyno_settings_get (&context->job->settings, table[i].key);
+        g_autofree char *line = g_strdup_printf ("%s = %s", table[i].key, value);
+
+        g_strv_builder_add (list, line);
+      }
+  return g_strv_builder_end (list);
+}
+
+void
+dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
+                             const DynoExportContext *context)
+{
+  g_auto (GStrv) list = dyno_exporter_list_left_out (exporter, context);
+
+  if (list[0])
+    g_string_append (text, "\n# Settings of Dyno without a counterpart here:\n");
+  for (guint i = 0; list[i]; i++)
+    g_string_append_printf (text, "#   %s\n", list[i]);
 }
 
 gboolean

@@ -15,13 +15,13 @@ typedef enum {
   DYNO_EXPORT_ERROR_READ,   /* a settings file that cannot be read: names file, group, key */
 } DynoExportError;
 
-/* What is known about the settings, for the comment at the head of a file; members may be NULL or
- * 0. */
+/* The settings, and what is known about them; members may be NULL or 0. */
 typedef struct {
   const DynoJob *job;
   const char *device;   /* card */
   double samples_per_s; /* measured */
   guint64 vram_bytes;
+  const DynoDatasetInfo *dataset; /* the job's, opened: shapes, and steps of an epoch */
 } DynoExportContext;
 
 typedef struct {
@@ -30,10 +30,21 @@ typedef struct {
   const char *extension; /* "ini" */
   /* whole text; '.' decimals in any locale; g_free */
   char *(*write) (const DynoExportContext *context);
+  const char *file_name; /* what such a file is called: "settings.ini" */
+  /* The settings that the file holds, by key, NULL at the end; NULL: all of them.  The others have
+   * no counterpart in the program that reads it. */
+  const char *const *keys;
+  /* TRUE: one of keys cannot be held as it is set here; or NULL. */
+  gboolean (*omits) (const DynoExportContext *context, const char *key);
+  gboolean asks_data; /* the context's dataset, where it is known, makes a difference */
 } DynoExporter;
 
 const DynoExporter *const *dyno_exporter_list (void);
 const DynoExporter *dyno_exporter_find (const char *id);
+
+/* "key = value" of every setting that the exporter's file does not hold.  Where the format has
+ * comments they stand there too.  g_strfreev. */
+char **dyno_exporter_list_left_out (const DynoExporter *exporter, const DynoExportContext *context);
 
 /* Writes atomically; does not follow a link and does not overwrite unless force.  Errors: EXISTS,
  * base's IO and DISK. */
@@ -46,5 +57,17 @@ gboolean dyno_export_file (const DynoExporter *exporter, const DynoExportContext
  * is neither is an error: READ. */
 gboolean dyno_settings_file_read (const char *path, DynoJob *job, GPtrArray *warnings,
                                   GError **error);
+
+/* What a settings file tells of its measurement, in the comments at its head or in Dyno's JSON; 0
+ * and NULL: nothing. */
+typedef struct {
+  char *device;
+  double samples_per_s;
+  guint64 vram_bytes;
+} DynoMeasured;
+
+void dyno_settings_file_read_measured (const char *path, DynoMeasured *measured);
+void dyno_measured_clear (DynoMeasured *measured);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoMeasured, dyno_measured_clear)
 
 G_END_DECLS

@@ -9,6 +9,16 @@ G_BEGIN_DECLS
 
 extern const DynoExporter dyno_exporter_keyfile;
 extern const DynoExporter dyno_exporter_json;
+extern const DynoExporter dyno_exporter_pytorch;
+extern const DynoExporter dyno_exporter_lightning;
+extern const DynoExporter dyno_exporter_accelerate;
+extern const DynoExporter dyno_exporter_trainingarguments;
+extern const DynoExporter dyno_exporter_timm;
+extern const DynoExporter dyno_exporter_ultralytics;
+extern const DynoExporter dyno_exporter_deepspeed;
+extern const DynoExporter dyno_exporter_tensorflow;
+extern const DynoExporter dyno_exporter_torchrun;
+extern const DynoExporter dyno_exporter_slurm;
 
 extern const DynoRunExporter dyno_run_exporter_tensorboard;
 extern const DynoRunExporter dyno_run_exporter_trace;
@@ -24,12 +34,46 @@ char *dyno_export_day (void);
  * there.  Errors: EXISTS. */
 gboolean dyno_export_check_path (const char *path, gboolean force, GError **error);
 
+/* The head as comments that begin with '#'. */
+void dyno_export_append_head (GString *text, const DynoExportContext *context);
+
+/* The settings that the file does not hold, as comments after an empty line. */
+void dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
+                                  const DynoExportContext *context);
+
+/* TRUE: the file holds the setting of this key as it is. */
+gboolean dyno_exporter_holds (const DynoExporter *exporter, const DynoExportContext *context,
+                              const char *key);
+
+/* The part of a generated script that is always the same, from templates/NAME. */
+void dyno_export_append_template (GString *text, const char *name);
+
+typedef struct {
+  const char *name, *key; /* of Python, and of the setting */
+} DynoPythonConstant;
+
+/* NAME = VALUE in Python: data set, shapes, the settings that every script holds, and more, which
+ * ends with NULL. */
+void dyno_export_append_constants (GString *text, const DynoExportContext *context,
+                                   gboolean channels_last, const DynoPythonConstant *more);
+
+/* The line of bash that trains with torchrun, on `gpus` processes (words of bash). */
+void dyno_export_append_launch (GString *text, const DynoExportContext *context, const char *gpus);
+extern const char *const dyno_export_launch_keys[]; /* the settings that it holds */
+gboolean dyno_export_launch_omits (const DynoExportContext *context, const char *key);
+
 /* A setting as a member, in its own type. */
 void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,
                                const DynoSettingInfo *info);
 
 /* "settings": {every key in its own type}, as a member. */
 void dyno_export_json_settings (DynoJson *json, const DynoSettings *settings);
+
+/* Names of the lines of the head, which dyno_settings_file_read_measured finds again. */
+#define DYNO_HEAD_CARD   "Card"
+#define DYNO_HEAD_DATA   "Data set"
+#define DYNO_HEAD_RATE   "Measured"
+#define DYNO_HEAD_MEMORY "Device memory"
 
 /* Groups of a settings file. */
 #define DYNO_SETTINGS_GROUP_RUN      "run"

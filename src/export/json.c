@@ -80,4 +80,5 @@ const DynoExporter dyno_exporter_json = {
   .title = N_ ("JSON"),
   .extension = "json",
   .write = write_json,
+  .file_name = "settings.json",
 };

@@ -25,13 +25,11 @@ write_keyfile (const DynoExportContext *context)
 {
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (GString) text = g_string_new (NULL);
-  g_auto (GStrv) head = dyno_export_head (context);
   g_autofree char *body = NULL;
   const DynoSettingInfo *table;
   guint n;
 
-  for (guint i = 0; head[i]; i++)
-    g_string_append_printf (text, "# %s\n", head[i]);
+  dyno_export_append_head (text, context);
   if (context->job)
     {
       const DynoJob *job = context->job;
@@ -58,4 +56,5 @@ const DynoExporter dyno_exporter_keyfile = {
   .title = N_ ("Dyno settings"),
   .extension = "ini",
   .write = write_keyfile,
+  .file_name = "settings.ini",
 };

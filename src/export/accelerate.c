@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The configuration of `accelerate launch --config_file FILE`: how it is started, and in which
+ * precision.  An unknown key is an error there, so that accumulation, which its file does not know
+ * but the script's Accelerator does, is a comment. */
+#include "formats.h"
+#include "yaml.h"
+
+static const char *const keys[] = { "amp", NULL };
+
+static char *
+write_accelerate (const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+  GString *text = g_string_new (NULL);
+
+  dyno_export_append_head (text, context);
+  g_string_append (text, "compute_environment: LOCAL_MACHINE\n"
+                         "debug: false\n"
+                         "distributed_type: 'NO'\n"
+                         "downcast_bf16: 'no'\n"
+                         "gpu_ids: all\n"
+                         "machine_rank: 0\n"
+                         "main_training_function: main\n");
+  g_string_append_printf (text, "mixed_precision: '%s'\n", s->amp ? "fp16" : "no");
+  g_string_append (text, "num_machines: 1\n"
+                         "num_processes: 1\n"
+                         "rdzv_backend: static\n"
+                         "same_network: true\n"
+                         "use_cpu: false\n");
+  g_string_append_printf (
+      text, "\n# In the script: Accelerator(gradient_accumulation_steps=%" G_GINT64_FORMAT ")%s",
+      s->accumulate, s->clip_norm > 0 ? "," : "\n");
+  if (s->clip_norm > 0)
+    {
+      g_autofree char *norm = dyno_settings_get (s, "clip_norm");
+      g_string_append_printf (text, "\n# accelerator.clip_grad_norm_(model.parameters(), %s)\n",
+                              norm);
+    }
+  dyno_export_append_left_out (text, &dyno_exporter_accelerate, context);
+  return g_string_free (text, FALSE);
+}
+
+const DynoExporter dyno_exporter_accelerate = {
+  .id = "accelerate",
+  .title = "Accelerate",
+  .extension = "yaml",
+  .write = write_accelerate,
+  .file_name = "accelerate.yaml",
+  .keys = keys,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* DeepSpeed's configuration.  train_batch_size is left to DeepSpeed, which knows the number of
+ * processes.  Its schedules count steps: they are there where the data set is known. */
+#include "facts.h"
+#include "formats.h"
+#include <string.h>
+
+static const char *const keys[] = {
+  "batch_size",   "accumulate", "amp",      "optimizer",     "lr",        "momentum",
+  "weight_decay", "epochs",     "schedule", "warmup_epochs", "clip_norm", NULL,
+};
+
+static gboolean
+has_schedule (const DynoExportContext *context, DynoExportFacts *facts)
+{
+  dyno_export_facts (context, facts);
+  return facts->steps_per_epoch && context->job->settings.schedule != DYNO_SCHEDULE_STEP;
+}
+
+static gboolean
+omits (const DynoExportContext *context, const char *key)
+{
+  const DynoSettings *s = &context->job->settings;
+  DynoExportFacts facts;
+
+  if (g_str_equal (key, "momentum"))
+    return s->optimizer != DYNO_OPTIMIZER_NAME_SGD;
+  if (g_str_equal (key, "epochs"))
+    return !has_schedule (context, &facts) || s->schedule != DYNO_SCHEDULE_COSINE;
+  return (g_str_equal (key, "schedule") || g_str_equal (key, "warmup_epochs"))
+         && !has_schedule (context, &facts);
+}
+
+static void
+append_optimizer (DynoJson *json, const DynoSettings *s)
+{
+  gboolean adamw = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+
+  dyno_json_begin_object (json, "optimizer");
+  dyno_json_string (json, "type", adamw ? "AdamW" : "SGD");
+  dyno_json_begin_object (json, "params");
+  dyno_json_double (json, "lr", s->lr);
+  if (!adamw)
+    dyno_json_double (json, "momentum", s->momentum);
+  dyno_json_double (json, "weight_decay", s->weight_decay);
+  dyno_json_end_object (json);
+  dyno_json_end_object (json);
+}
+
+/* Its warm-up is logarithmic unless it is told otherwise. */
+static void
+append_schedule (DynoJson *json, const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+  gboolean cosine = s->schedule == DYNO_SCHEDULE_COSINE;
+  DynoExportFacts facts;
+
+  if (!has_schedule (context, &facts))
+    return;
+  dyno_json_begin_object (json, "scheduler");
+  dyno_json_string (json, "type", cosine ? "WarmupCosineLR" : "WarmupLR");
+  dyno_json_begin_object (json, "params");
+  if (cosine)
+    {
+      dyno_json_uint (json, "total_num_steps", facts.total_steps);
+      dyno_json_double (json, "warmup_min_ratio", 0);
+      dyno_json_double (json, "cos_min_ratio", 0);
+    }
+  else
+    {
+      dyno_json_double (json, "warmup_min_lr", 0);
+      dyno_json_double (json, "warmup_max_lr", s->lr);
+    }
+  dyno_json_uint (json, "warmup_num_steps", facts.warmup_steps);
+  dyno_json_string (json, "warmup_type", "linear");
+  dyno_json_end_object (json);
+  dyno_json_end_object (json);
+}
+
+static char *
+write_deepspeed (const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+  DynoJson json;
+  char *text;
+
+  dyno_json_init (&json, 2);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_int (&json, "train_micro_batch_size_per_gpu", s->batch_size);
+  dyno_json_int (&json, "gradient_accumulation_steps", s->accumulate);
+  dyno_json_double (&json, "gradient_clipping", s->clip_norm); /* 0: none */
+  dyno_json_begin_object (&json, "fp16");
+  dyno_json_bool (&json, "enabled", s->amp);
+  dyno_json_end_object (&json);
+  append_optimizer (&json, s);
+  append_schedule (&json, context);
+  dyno_json_end_object (&json);
+  text = dyno_json_steal (&json);
+  dyno_json_clear (&json);
+  return text;
+}
+
+const DynoExporter dyno_exporter_deepspeed = {
+  .id = "deepspeed",
+  .title = "DeepSpeed",
+  .extension = "json",
+  .write = write_deepspeed,
+  .file_name = "ds_config.json",
+  .keys = keys,
+  .omits = omits,
+  .asks_data = TRUE,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "facts.h"
+#include "planjob.h"
+#include <math.h>
+
+static void
+find_shape (const DynoJob *job, const DynoDatasetInfo *info, DynoExportFacts *facts)
+{
+  guint32 width = info->max_width, height = info->max_height;
+  const DynoBatchField *input;
+  DynoBatchSchema schema;
+
+  dyno_job_get_size (job, info, &width, &height, NULL);
+  dyno_dataset_get_schema (info, width, height, &schema);
+  input = dyno_schema_find_role (&schema, DYNO_FIELD_INPUT);
+  if (!input || input->n_axes < 1 || input->n_axes > 3)
+    return;
+  facts->n_axes = input->n_axes;
+  facts->shape[0] = input->shape[input->n_axes - 1];
+  for (guint i = 1; i < input->n_axes; i++)
+    facts->shape[i] = input->shape[i - 1];
+}
+
+void
+dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
+{
+  const DynoJob *job = context->job;
+  const DynoDatasetInfo *info = context->dataset;
+  DynoSettings settings;
+  guint64 n_validation;
+
+  *facts = (DynoExportFacts){ 0 };
+  if (!job || !info)
+    return;
+  settings = job->settings;
+  dyno_job_count_parts (job, info, &facts->n_train, &n_validation);
+  settings.batch_size = MIN (settings.batch_size, (gint64) MAX (facts->n_train, 1));
+  facts->steps_per_epoch = MAX (dyno_job_count_steps (&settings, facts->n_train), 1);
+  facts->total_steps = facts->steps_per_epoch * (guint64) settings.epochs;
+  facts->warmup_steps = (guint64) floor (settings.warmup_epochs * (double) facts->steps_per_epoch);
+  facts->n_outputs = dyno_schema_count_values (&info->schema);
+  facts->values = facts->n_outputs > 0;
+  if (!facts->values)
+    facts->n_outputs = info->n_classes;
+  find_shape (job, info, facts);
+}
+
+void
+dyno_export_milestones (const DynoSettings *settings, gint64 milestones[2])
+{
+  milestones[0] = (settings->epochs + 2) / 3;
+  milestones[1] = (2 * settings->epochs + 2) / 3;
+}
+
+guint32
+dyno_export_seed32 (const DynoSettings *settings)
+{
+  return (guint32) settings->seed;
+}
+
+const char *
+dyno_export_data_path (const DynoExportContext *context)
+{
+  const char *data = context->job ? context->job->data : NULL;
+
+  if (!data || g_str_has_prefix (data, "builtin:") || g_str_has_prefix (data, "synthetic:"))
+    return NULL;
+  return data;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* args.yaml of timm's train.py: `train.py --config FILE`.  Its own default values for augmentation,
+ * smoothing and schedule are others than Dyno's, so that they are all written. */
+#include "facts.h"
+#include "formats.h"
+#include "quote.h"
+#include "yaml.h"
+#include <string.h>
+
+static const char *const keys[] = {
+  "epochs",
+  "batch_size",
+  "accumulate",
+  "amp",
+  "workers",
+  "pinned",
+  "optimizer",
+  "lr",
+  "momentum",
+  "weight_decay",
+  "schedule",
+  "warmup_epochs",
+  "label_smoothing",
+  "clip_norm",
+  "image_size",
+  "augment.flip",
+  "augment.brightness",
+  "checkpointing",
+  "seed",
+  NULL,
+};
+
+/* The models of both. */
+static gboolean
+has_model (const char *model)
+{
+  static const char *const models[] = { "resnet18", "resnet34", "resnet50", NULL };
+
+  return model && g_strv_contains (models, model);
+}
+
+/* Its "sgd" is the one of Nesterov, its "momentum" is SGD with momentum. */
+static void
+append_optimizer (GString *text, const DynoSettings *s)
+{
+  dyno_yaml_string (text, 0, "opt",
+                    s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw" : "momentum");
+  dyno_yaml_double (text, 0, "lr", s->lr);
+  dyno_yaml_double (text, 0, "momentum", s->momentum);
+  dyno_yaml_double (text, 0, "weight_decay", s->weight_decay);
+  if (s->clip_norm > 0)
+    dyno_yaml_double (text, 0, "clip_grad", s->clip_norm);
+  else
+    dyno_yaml_null (text, 0, "clip_grad");
+  dyno_yaml_string (text, 0, "clip_mode", "norm");
+}
+
+static void
+append_schedule (GString *text, const DynoSettings *s)
+{
+  gint64 milestones[2];
+
+  dyno_export_milestones (s, milestones);
+  dyno_yaml_int (text, 0, "epochs", s->epochs);
+  dyno_yaml_bool (text, 0, "sched_on_updates", TRUE);
+  if (s->schedule == DYNO_SCHEDULE_COSINE)
+    {
+      dyno_yaml_string (text, 0, "sched", "cosine");
+      dyno_yaml_double (text, 0, "min_lr", 0);
+    }
+  else if (s->schedule == DYNO_SCHEDULE_STEP)
+    g_string_append_printf (text,
+                            "sched: \"multistep\"\ndecay_milestones: [%" G_GINT64_FORMAT
+                            ", %" G_GINT64_FORMAT "]\ndecay_rate: 0.1\n",
+                            milestones[0], milestones[1]);
+  else
+    {
+      g_string_append (text, "# constant, after the warm-up\n");
+      dyno_yaml_string (text, 0, "sched", "step");
+      dyno_yaml_int (text, 0, "decay_epochs", s->epochs);
+      dyno_yaml_double (text, 0, "decay_rate", 1);
+    }
+  dyno_yaml_double (text, 0, "warmup_epochs", s->warmup_epochs);
+  dyno_yaml_double (text, 0, "warmup_lr", 0);
+  dyno_yaml_int (text, 0, "cooldown_epochs", 0);
+}
+
+static void
+append_augmentation (GString *text, const DynoSettings *s)
+{
+  g_autofree char *brightness = dyno_quote_double (s->augment_brightness);
+
+  g_string_append (text, "scale: [1.0, 1.0]\nratio: [1.0, 1.0]\n");
+  dyno_yaml_double (text, 0, "hflip", s->augment_flip ? 0.5 : 0);
+  if (s->augment_brightness > 0)
+    g_string_append_printf (text, "color_jitter: [%s, 0.0, 0.0]\n", brightness);
+  else
+    dyno_yaml_double (text, 0, "color_jitter", 0);
+  dyno_yaml_double (text, 0, "smoothing", s->label_smoothing);
+}
+
+static void
+append_data (GString *text, const DynoExportContext *context)
+{
+  const char *path = dyno_export_data_path (context);
+  DynoExportFacts facts;
+
+  dyno_export_facts (context, &facts);
+  if (path)
+    dyno_yaml_string (text, 0, "data_dir", path);
+  if (has_model (context->job->model))
+    dyno_yaml_string (text, 0, "model", context->job->model);
+  else
+    g_string_append (text, "# timm has no such model as the one measured: name another here.\n");
+  if (facts.n_outputs && !facts.values)
+    dyno_yaml_int (text, 0, "num_classes", facts.n_outputs);
+  if (context->job->settings.image_size)
+    dyno_yaml_int (text, 0, "img_size", context->job->settings.image_size);
+  else if (facts.n_axes == 3 && facts.shape[1] == facts.shape[2])
+    dyno_yaml_int (text, 0, "img_size", facts.shape[1]);
+}
+
+static char *
+write_timm (const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+  GString *text = g_string_new (NULL);
+
+  dyno_export_append_head (text, context);
+  append_data (text, context);
+  dyno_yaml_int (text, 0, "batch_size", s->batch_size);
+  dyno_yaml_int (text, 0, "grad_accum_steps", s->accumulate);
+  dyno_yaml_bool (text, 0, "amp", s->amp);
+  dyno_yaml_string (text, 0, "amp_dtype", "float16");
+  dyno_yaml_bool (text, 0, "channels_last", TRUE);
+  dyno_yaml_int (text, 0, "workers", s->workers);
+  dyno_yaml_bool (text, 0, "pin_mem", s->pinned);
+  append_optimizer (text, s);
+  append_schedule (text, s);
+  append_augmentation (text, s);
+  dyno_yaml_bool (text, 0, "grad_checkpointing", s->checkpointing);
+  dyno_yaml_int (text, 0, "seed", dyno_export_seed32 (s));
+  dyno_export_append_left_out (text, &dyno_exporter_timm, context);
+  return g_string_free (text, FALSE);
+}
+
+const DynoExporter dyno_exporter_timm = {
+  .id = "timm",
+  .title = "timm",
+  .extension = "yaml",
+  .write = write_timm,
+  .file_name = "args.yaml",
+  .keys = keys,
+  .asks_data = TRUE,
+};

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* Exports for other programs: every setting is in the file or told to be missing; names are data
+ * in every language; the same in any locale; the schedule of the scripts is the one of a run.
+ * tests/export/readers.py reads the files as the programs do. */
+#include "dataset.h"
+#include "exporter.h"
+#include "quote.h"
+#include "schedule.h"
+#include <glib/gstdio.h>
+#include <locale.h>
+#include <string.h>
+
+static void
+set (DynoSettings *settings, const char *key, const char *value)
+{
+  g_autoptr (GError) error = NULL;
+
+  dyno_settings_set (settings, key, value, &error);
+  g_assert_no_error (error);
+}
+
+/* Nothing that makes another setting meaningless. */
+static DynoJob *
+make_job (const char *data)
+{
+  DynoJob *job = dyno_job_new ();
+
+  job->data = g_strdup (data);
+  g_free (job->model);
+  job->model = g_strdup ("resnet18");
+  set (&job->settings, "workers", "2");
+  set (&job->settings, "clip_norm", "1.5");
+  set (&job->settings, "warmup_epochs", "1");
+  set (&job->settings, "amp", "true");
+  return job;
+}
+
+static DynoDataset *
+open_shapes (void)
+{
+  g_autoptr (GError) error = NULL;
+  DynoDataset *dataset =
+      dyno_dataset_open ("builtin:shapes?size=32&samples=400", NULL, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return dataset;
+}
+
+static gboolean
+is_commented (const DynoExporter *exporter)
+{
+  return strcmp (exporter->extension, "json") != 0;
+}
+
+/* The text without lines that are comments. */
+static char *
+read_body (const DynoExporter *exporter, const DynoExportContext *context)
+{
+  g_autofree char *text = exporter->write (context);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  GString *body = g_string_new (NULL);
+
+  for (guint i = 0; lines[i]; i++)
+    if (lines[i][0] != '#' || g_str_has_prefix (lines[i], "#SBATCH"))
+      g_string_append_printf (body, "%s\n", lines[i]);
+  return g_string_free (body, FALSE);
+}
+
+/* Another value than the setting has. */
+static void
+change (DynoSettings *settings, const DynoSettingInfo *info)
+{
+  double now = dyno_settings_get_number (settings, info->key), value;
+
+  if (info->type == DYNO_SETTING_BOOL)
+    value = !(now > 0);
+  else if (info->type == DYNO_SETTING_ENUM)
+    value = now > 0 ? 0 : 1;
+  else if (info->type == DYNO_SETTING_DOUBLE)
+    value = now == 1 ? 2 : now / 2 + 0.1;
+  else if (info->type == DYNO_SETTING_BYTES)
+    value = 1 << 30;
+  else
+    value = now > 1 ? now * 2 : 96;
+  g_assert_true (dyno_settings_set_number (settings, info->key, value, NULL));
+  g_assert_cmpfloat (dyno_settings_get_number (settings, info->key), !=, now);
+}
+
+static void
+check_setting (const DynoExporter *exporter, const DynoExportContext *context,
+               const DynoSettingInfo *info)
+{
+  g_autoptr (DynoJob) job = dyno_job_copy (context->job);
+  DynoExportContext changed = *context;
+  g_autofree char *before = read_body (exporter, context), *after = NULL, *value = NULL,
+                  *line = NULL, *text = NULL, *comment = NULL;
+  g_auto (GStrv) left_out = NULL;
+
+  change (&job->settings, info);
+  changed.job = job;
+  value = dyno_settings_get (&job->settings, info->key);
+  line = g_strdup_printf ("%s = %s", info->key, value);
+  comment = g_strdup_printf ("\n#   %s\n", line);
+  left_out = dyno_exporter_list_left_out (exporter, &changed);
+  after = read_body (exporter, &changed);
+  text = exporter->write (&changed);
+  if (!g_strv_contains ((const char *const *) left_out, line))
+    {
+      if (strcmp (before, after) == 0)
+        g_error ("%s says that it holds %s, and does not", exporter->id, info->key);
+      g_assert_null (strstr (text, comment));
+    }
+  else if (is_commented (exporter) && !strstr (text, comment))
+    g_error ("%s neither holds %s nor says so", exporter->id, info->key);
+}
+
+static void
+test_every_setting (void)
+{
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+  g_autoptr (DynoDataset) dataset = open_shapes ();
+  DynoExportContext context = { .job = job, .dataset = dyno_dataset_get_info (dataset) };
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+    for (guint i = 0; i < n; i++)
+      check_setting (*e, &context, &table[i]);
+}
+
+/* What a format can hold in one case and not in another. */
+static void
+test_left_out_by_value (void)
+{
+  static const struct {
+    const char *format, *key, *value, *left_out;
+  } rows[] = {
+    { "deepspeed", "schedule", "step", "schedule = step" },
+    { "trainingarguments", "schedule", "step", "schedule = step" },
+    { "trainingarguments", "workers", "0", "prefetch = 2" },
+    { "ultralytics", "lr", "1.5", "lr = 1.5" },
+    { "torchrun", "warmup_epochs", "0.5", "warmup_epochs = 0.5" },
+    { "lightning", "optimizer", "adamw", "momentum = 0.9" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      const DynoExporter *exporter = dyno_exporter_find (rows[i].format);
+      g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+      g_autoptr (DynoDataset) dataset = open_shapes ();
+      DynoExportContext context = { .job = job, .dataset = dyno_dataset_get_info (dataset) };
+      g_auto (GStrv) before = dyno_exporter_list_left_out (exporter, &context), after = NULL;
+
+      g_assert_false (g_strv_contains ((const char *const *) before, rows[i].left_out));
+      set (&job->settings, rows[i].key, rows[i].value);
+      after = dyno_exporter_list_left_out (exporter, &context);
+      g_assert_true (g_strv_contains ((const char *const *) after, rows[i].left_out));
+    }
+}
+
+static void
+test_steps_need_the_data_set (void)
+{
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+  g_autoptr (DynoDataset) dataset = open_shapes ();
+  DynoExportContext context = { .job = job };
+  const DynoExporter *exporter = dyno_exporter_find ("deepspeed");
+  g_autofree char *without = exporter->write (&context), *with = NULL;
+
+  g_assert_null (strstr (without, "scheduler"));
+  context.dataset = dyno_dataset_get_info (dataset);
+  with = exporter->write (&context);
+  /* 360 samples to train: 11 batches of 32, ten epochs */
+  g_assert_nonnull (strstr (with, "\"total_num_steps\": 110,"));
+  g_assert_nonnull (strstr (with, "\"warmup_num_steps\": 11,"));
+}
+
+/* No name ends a comment, whatever ends a line in the language. */
+static void
+test_names_stay_in_comments (void)
+{
+  g_autoptr (DynoJob) job = make_job ("a\nEVIL\r\nEVIL\rEVIL\xc2\x85"
+                                      "EVIL\xe2\x80\xa8"
+                                      "EVIL\xe2\x80\xa9"
+                                      "EVIL\x0c"
+                                      "EVIL\xff");
+  DynoExportContext context = { .job = job,
+                                .device = "Card\nEVIL\xe2\x80\xa8"
+                                          "EVIL" };
+
+  g_free (job->model);
+  job->model = g_strdup ("m\nEVIL");
+  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+    {
+      g_autofree char *text = (*e)->write (&context);
+      g_auto (GStrv) lines = NULL;
+
+      g_assert_true (g_utf8_validate (text, -1, NULL));
+      lines = g_regex_split_simple ("[\n\r\\x0b\\x0c\\x{85}\\x{2028}\\x{2029}]", text, 0, 0);
+      for (guint i = 0; lines[i]; i++)
+        g_assert_false (g_str_has_prefix (lines[i], "EVIL"));
+    }
+}
+
+static void
+test_head (void)
+{
+  g_autoptr (DynoJob) job = make_job ("/data/photos");
+  DynoExportContext context = {
+    .job = job, .device = "Card", .samples_per_s = 1234.56, .vram_bytes = 3 << 20
+  };
+
+  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+    {
+      g_autofree char *text = (*e)->write (&context);
+
+      if (is_commented (*e))
+        g_assert_nonnull (strstr (text,
+                                  "# Dyno " DYNO_VERSION " settings, 2023-11-14\n# Card: Card\n"
+                                  "# Data set: /data/photos\n# Measured: 1234.6 samples/s\n"
+                                  "# Device memory: 3 MiB\n"));
+    }
+}
+
+static void
+test_any_locale (void)
+{
+  static const char *const locales[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE" };
+  g_autoptr (DynoJob) job = make_job ("x");
+  DynoExportContext context = { .job = job, .samples_per_s = 12.5, .vram_bytes = 3000000000 };
+  guint n_found = 0;
+
+  set (&job->settings, "lr", "0.00012345");
+  set (&job->settings, "augment.brightness", "0.25");
+  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+    {
+      g_autofree char *expected = (*e)->write (&context);
+
+      for (guint i = 0; i < G_N_ELEMENTS (locales); i++)
+        if (setlocale (LC_ALL, locales[i]))
+          {
+            g_autofree char *text = (*e)->write (&context);
+            setlocale (LC_ALL, "C");
+            g_assert_cmpstr (text, ==, expected);
+            n_found++;
+          }
+    }
+  if (n_found == 0)
+    g_test_skip ("no locale with comma decimals is installed");
+}
+
+static void
+test_quotes (void)
+{
+  static const struct {
+    const char *text, *python, *yaml, *shell;
+  } rows[] = {
+    { "", "''", "\"\"", "''" },
+    { "/data/photos-1", "'/data/photos-1'", "\"/data/photos-1\"", "/data/photos-1" },
+    { "a b", "'a b'", "\"a b\"", "'a b'" },
+    { "it's", "'it\\'s'", "\"it's\"", "'it'\\''s'" },
+    { "\"#: {", "'\"#: {'", "\"\\\"#: {\"", "'\"#: {'" },
+    { "a\\n", "'a\\\\n'", "\"a\\\\n\"", "'a\\n'" },
+    { "$(x)`y`!", "'$(x)`y`!'", "\"$(x)`y`!\"", "'$(x)`y`!'" },
+    { "a\nb\t", "'a\\nb\\t'", "\"a\\nb\\t\"", "$'a\\012b\\011'" },
+    { "ä漢😀", "'ä漢😀'", "\"ä漢😀\"", "'ä漢😀'" },
+    { "\x01'\x7f", "'\\x01\\'\\x7f'", "\"\\x01'\\x7f\"", "$'\\001\\047\\177'" },
+    { "\xe2\x80\xa8", "'\\u2028'", "\"\\u2028\"", "$'\\342\\200\\250'" },
+    { "a\xff z", "'a\\udcff z'", "\"a\xef\xbf\xbd z\"", "$'a\\377\\040z'" },
+    { "\xf3\xa0\x80\x81", "'\\U000e0001'", "\"\\U000e0001\"", "'\xf3\xa0\x80\x81'" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *python = dyno_quote_python (rows[i].text),
+                      *yaml = dyno_quote_yaml (rows[i].text),
+                      *shell = dyno_quote_shell (rows[i].text);
+
+      g_assert_cmpstr (python, ==, rows[i].python);
+      g_assert_cmpstr (yaml, ==, rows[i].yaml);
+      g_assert_cmpstr (shell, ==, rows[i].shell);
+    }
+}
+
+static void
+test_numbers (void)
+{
+  static const struct {
+    double value;
+    const char *text;
+  } rows[] = { { 0, "0.0" },          { 1, "1.0" },          { 0.1, "0.1" },
+               { 1e-5, "1.0e-05" },   { 1.5e-5, "1.5e-05" }, { 1e20, "1.0e+20" },
+               { 1000000, "1.0e+06" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *text = dyno_quote_double (rows[i].value);
+      g_assert_cmpstr (text, ==, rows[i].text);
+    }
+}
+
+static void
+test_measured_reads_back (void)
+{
+  static const char *const formats[] = { "keyfile", "json" };
+  static const double rates[] = { 9201.5, 61.3, 0.0204 };
+  g_autoptr (DynoJob) job = make_job ("/data");
+  g_autofree char *folder = g_dir_make_tmp ("dyno-export-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "settings", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (rates); i++)
+    {
+      g_auto (DynoMeasured) measured = { 0 };
+      g_autoptr (GError) error = NULL;
+      DynoExportContext context = { .job = job,
+                                    .device = "Card # 7: \"x\"",
+                                    .samples_per_s = rates[i % G_N_ELEMENTS (rates)],
+                                    .vram_bytes = G_GUINT64_CONSTANT (2250) << 20 };
+
+      dyno_export_file (dyno_exporter_find (formats[i / G_N_ELEMENTS (rates)]), &context, path,
+                        TRUE, &error);
+      g_assert_no_error (error);
+      dyno_settings_file_read_measured (path, &measured);
+      g_assert_cmpstr (measured.device, ==, context.device);
+      g_assert_cmpfloat (measured.samples_per_s, ==, context.samples_per_s);
+      g_assert_cmpuint (measured.vram_bytes, ==, context.vram_bytes);
+    }
+  g_remove (path);
+  g_rmdir (folder);
+}
+
+static void
+test_nothing_measured (void)
+{
+  static const char *const files[] = {
+    "[settings]\nepochs=1\n# Card: after the head\n# Measured: 5 samples/s\n",
+    "# Measured: nan samples/s\n# Device memory: -5 MiB\n# Cards: 2\n[settings]\n",
+    "# Measured: -1\n[settings]\n",
+    "{\"card\": {}, \"samples_per_s\": \"x\", \"vram_bytes\": [1], \"settings\": {}}",
+    "{\"card\": 5, \"samples_per_s\": -1, \"vram_bytes\": -1, \"settings\": {}}",
+  };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-export-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "settings", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_auto (DynoMeasured) measured = { 0 };
+
+      g_assert_true (g_file_set_contents (path, files[i], -1, NULL));
+      dyno_settings_file_read_measured (path, &measured);
+      g_assert_null (measured.device);
+      g_assert_cmpfloat (measured.samples_per_s, ==, 0);
+      g_assert_cmpuint (measured.vram_bytes, ==, 0);
+    }
+  g_remove (path);
+  g_rmdir (folder);
+}
+
+/* Runs the script's function alone, which needs no package. */
+static void
+check_schedule (const char *python, const char *format, const DynoJob *job)
+{
+  static const char driver[] =
+      "import ast, math, sys\n"
+      "tree = ast.parse(open(sys.argv[1]).read())\n"
+      "part = [n for n in tree.body if isinstance(n, ast.Assign) or getattr(n, 'name', '') == "
+      "'learning_rate']\n"
+      "names = {'math': math}\n"
+      "exec(compile(ast.Module(part, []), 'part', 'exec'), names)\n"
+      "print(*[repr(names['learning_rate'](step, 7)) for step in range(64)], sep='\\n')\n";
+  g_autofree char *folder = g_dir_make_tmp ("dyno-export-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "script.py", NULL), *said = NULL;
+  const char *arguments[] = { python, "-c", driver, path, NULL };
+  g_auto (GStrv) lines = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoExportContext context = { .job = job };
+  int status = -1;
+
+  dyno_export_file (dyno_exporter_find (format), &context, path, TRUE, &error);
+  g_assert_no_error (error);
+  g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_DEFAULT, NULL, NULL, &said, NULL, &status,
+                &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (status, ==, 0);
+  lines = g_strsplit (said, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 65);
+  for (guint64 step = 0; step < 64; step++)
+    g_assert_cmpfloat_with_epsilon (g_ascii_strtod (lines[step], NULL),
+                                    dyno_schedule_lr (&job->settings, step, 7, 63), 1e-12);
+  g_remove (path);
+  g_rmdir (folder);
+}
+
+static void
+test_schedule (void)
+{
+  static const char *const schedules[] = { "constant", "cosine", "step" };
+  g_autofree char *python = g_find_program_in_path ("python3");
+
+  if (!python)
+    {
+      g_test_skip ("no python3");
+      return;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (schedules); i++)
+    {
+      g_autoptr (DynoJob) job = make_job ("x");
+
+      set (&job->settings, "schedule", schedules[i]);
+      set (&job->settings, "epochs", "9");
+      set (&job->settings, "warmup_epochs", "0.6");
+      check_schedule (python, i % 2 ? "tensorflow" : "pytorch", job);
+    }
+}
+
+/* The time of a job for Slurm: what the run takes and half as much again, never under ten
+ * minutes. */
+static void
+test_slurm_time (void)
+{
+  static const struct {
+    double rate;
+    const char *line;
+  } rows[] = { { 0, "sbatch --time=MINUTES" },
+               { 1e6, "#SBATCH --time=0-00:10\n" },
+               { 1, "#SBATCH --time=0-01:30\n" },
+               { 0.01, "#SBATCH --time=6-06:00\n" },
+               { 1e-30, "#SBATCH --time=366-00:00\n" } };
+  g_autoptr (DynoDataset) dataset = open_shapes ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+      DynoExportContext context = { .job = job,
+                                    .samples_per_s = rows[i].rate,
+                                    .dataset = dyno_dataset_get_info (dataset) };
+      g_autofree char *text = dyno_exporter_find ("slurm")->write (&context);
+
+      g_assert_nonnull (strstr (text, rows[i].line));
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_setenv ("SOURCE_DATE_EPOCH", "1700000000", TRUE);
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name, function) g_test_add_func ("/export/formats/" name, function)
+  ADD ("every-setting-is-held-or-told", test_every_setting);
+  ADD ("a-value-that-cannot-be-held-is-told", test_left_out_by_value);
+  ADD ("steps-need-the-data-set", test_steps_need_the_data_set);
+  ADD ("names-stay-in-their-comment", test_names_stay_in_comments);
+  ADD ("head-tells-version-card-data-rate", test_head);
+  ADD ("same-in-any-locale", test_any_locale);
+  ADD ("schedule-of-scripts-is-the-runs", test_schedule);
+  ADD ("slurm-time-follows-the-rate", test_slurm_time);
+  g_test_add_func ("/export/quote/names", test_quotes);
+  g_test_add_func ("/export/quote/numbers", test_numbers);
+  g_test_add_func ("/export/measured/reads-back", test_measured_reads_back);
+  g_test_add_func ("/export/measured/of-nothing-is-nothing", test_nothing_measured);
+  return g_test_run ();
+}
