@@ -35,13 +35,14 @@ complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can 
 complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
 complete -c dynoctl -n __fish_use_subcommand -a runs -d 'The history of runs'
 complete -c dynoctl -n __fish_use_subcommand -a queue -d 'Jobs with frozen settings, run one after another'
+complete -c dynoctl -n __fish_use_subcommand -a export -d 'Settings for other programs, curves of a run'
 complete -c dynoctl -n __fish_use_subcommand -a bench -d 'Measure training steps on data on the device'
 complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and their self-test'
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue export bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
 __dynoctl_option 'devices plan train tune queue quick bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect plan train tune queue' -l targets -r -F -d 'Targets of an X.npy'
@@ -61,13 +62,13 @@ __dynoctl_option $job -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on
 __dynoctl_option "$job kernels" -s m -l model -x -a "$models" -d Model
 __dynoctl_option $job -s p -l preset -r -F -a "$presets" -d 'GPU preset by name or file'
 __dynoctl_option $job -l level -x -a 'safe recommended max' -d "The preset's level"
-__dynoctl_option $job -l settings -r -F -d 'Settings file'
+__dynoctl_option "$job export" -l settings -r -F -d 'Settings file'
 __dynoctl_option $job -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
 __dynoctl_option $job -s e -l epochs -x -d 'Epochs to train'
 __dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentation'
 
 __dynoctl_option 'train tune queue' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
-__dynoctl_option 'train tune' -s f -l force -d 'Write over an earlier run'
+__dynoctl_option 'train tune export' -s f -l force -d 'Write over what is there'
 __dynoctl_option 'train tune queue' -s q -l quiet -d 'Only errors and warnings'
 __dynoctl_option train -l no-out -d 'Keep nothing'
 __dynoctl_option 'train queue' -l weights -r -F -d 'Start from these weights'
@@ -86,6 +87,12 @@ __dynoctl_option runs -s m -l model -x -a "$models" -d 'Runs of this model alone
 __dynoctl_option runs -s d -l data -x -d 'Runs whose data set holds this text'
 __dynoctl_option runs -s n -l limit -x -d 'The newest N alone'
 __dynoctl_option runs -l files -d "Delete also the files in the run's folder"
+
+__dynoctl_option export -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
+__dynoctl_option export -s t -l to -x -d Format \
+    -a 'keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard'
+__dynoctl_option export -s o -l out -r -F -d 'File to write'
+__dynoctl_option export -s l -l list -d 'List the formats'
 
 __dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50' -d 'Workloads, by commas'
 __dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'

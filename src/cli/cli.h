@@ -45,6 +45,7 @@ int dyno_verb_quick (int argc, char **argv);
 int dyno_verb_diagnose (int argc, char **argv);
 int dyno_verb_runs (int argc, char **argv);
 int dyno_verb_queue (int argc, char **argv);
+int dyno_verb_export (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);
 

@@ -261,8 +261,8 @@ wait_for_opening (Opening *o, const char *command)
 
 /* In a thread of its own, where one is to be had: a file on a disk that does not answer must not
  * keep a signal from being obeyed.  With a command, a scan that takes long is told of. */
-static DynoDataset *
-open_dataset (const char *command, const DynoJob *job, GError **error)
+DynoDataset *
+dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error)
 {
   Opening *o = g_new0 (Opening, 1);
   DynoDataset *dataset;
@@ -315,7 +315,7 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
   if (!parse_level (o->level, &sources.level, error) || !find_names (o, &sources, job, error)
       || !check_model (job->model, error) || !find_device (o->device, &cli_job->device, error))
     return FALSE;
-  cli_job->dataset = open_dataset (o->json || o->quiet ? NULL : command, job, error);
+  cli_job->dataset = dyno_cli_open_dataset (o->json || o->quiet ? NULL : command, job, error);
   return cli_job->dataset && find_settings (o, &sources, cli_job, error);
 }
 

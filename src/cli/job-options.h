@@ -42,6 +42,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
                                    DynoCliJob *cli_job, int *code);
 
+/* The data set of a job.  With a command, a scan that takes long is told of on standard error; a
+ * signal ends the waiting for a disk that does not answer.  Errors: those of dyno_dataset_open. */
+DynoDataset *dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error);
+
 /* Plan as an event, and for people.  estimate: its time and disk; NULL: they are not told. */
 void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
                            const DynoRunEstimate *estimate);

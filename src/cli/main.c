@@ -21,6 +21,8 @@ static const DynoVerb verbs[] = {
   { "runs", "[WORD...]", "the history of runs: list, show, compare, rename, delete",
     dyno_verb_runs },
   { "queue", "[WORD...]", "jobs with frozen settings, run one after another", dyno_verb_queue },
+  { "export", "--settings FILE --to FORMAT", "settings for other programs, curves of a run",
+    dyno_verb_export },
   { "bench", "--workload W --batch N", "measure training steps on data on the device",
     dyno_verb_bench },
   { "kernels", "", "kernel variants, and their self-test", dyno_verb_kernels },

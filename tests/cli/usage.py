@@ -10,6 +10,7 @@ RUN = ['--data', TINY, *SMALL]
 NUMBERS = ['nan', '1e99', '', 'abc', '99999999999999999999', '-5', '0x10', '1,5', 'true']
 VERBS = {
     'devices': [], 'presets': [], 'inspect': [TINY], 'plan': RUN, 'train': RUN, 'tune': RUN,
+    'export': ['--list'],
     'bench': ['--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1'], 'kernels': [],
 }
 
@@ -85,7 +86,8 @@ class Usage(Case):
     def test_missing_values(self):
         for verb, options in {'plan': ['data', 'model', 'preset', 'level', 'settings', 'set', 'epochs', 'seed', 'device'],
                               'train': ['out', 'weights', 'save-weights', 'resume', 'steps'], 'tune': ['minutes', 'out', 'resume'],
-                              'bench': ['workload'], 'kernels': ['model'], 'inspect': ['targets']}.items():
+                              'bench': ['workload'], 'kernels': ['model'], 'inspect': ['targets'],
+                              'export': ['settings', 'run', 'to', 'out']}.items():
             for option in options:
                 self.refuse(verb, f'--{option}', names=option)
 

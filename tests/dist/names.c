@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the manual and the completion must know, a line each: "model NAME", "preset ID", and
- * of the table of settings "setting KEY", "default KEY VALUE", "live KEY", "word KEY WORD" for what
+/* Prints what the manual and the completion must know, a line each: "model NAME", "preset ID",
+ * "format ID" of settings and "run-format ID", and of the table of settings "setting KEY", "default KEY VALUE", "live KEY", "word KEY WORD" for what
  * its paragraph must name besides. */
-#include "exporter.h"
 #include "network.h"
 #include "preset.h"
+#include "runexporter.h"
 
 static void
 print_setting (const DynoSettingInfo *info)
@@ -36,5 +36,9 @@ main (void)
     g_print ("model %s\n", models[i]->name);
   for (guint i = 0; i < presets->len; i++)
     g_print ("preset %s\n", ((const DynoPreset *) presets->pdata[i])->id);
+  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+    g_print ("format %s\n", (*e)->id);
+  for (const DynoRunExporter *const *e = dyno_run_exporter_list (); *e; e++)
+    g_print ("run-format %s\n", (*e)->id);
   return 0;
 }

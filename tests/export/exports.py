@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""exports.py DYNOCTL [--keep FOLDER]: `dynoctl export` of settings as different as can be, read
+back by readers.py.  --keep leaves the files in FOLDER, for readers.py where more programs are
+installed."""
+import json, os, subprocess, sys, tempfile, unittest
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import readers
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SHAPES = 'builtin:shapes?size=32&samples=400&classes=10'
+# Each overrides the defaults, which differ with the machine's cores.
+CASES = {
+    'plain': (SHAPES, {'workers': 2, 'batch_size': 16, 'epochs': 2, 'amp': False}),
+    'amp': (SHAPES, {'workers': 2, 'batch_size': 16, 'accumulate': 2, 'epochs': 3, 'amp': True, 'clip_norm': 1,
+                     'vram_budget': '4GB'}),
+    'other': (SHAPES, {'workers': 0, 'batch_size': 48, 'accumulate': 3, 'epochs': 7, 'amp': False, 'optimizer': 'adamw',
+                       'lr': 1e-05, 'weight_decay': 1e-20, 'schedule': 'step', 'warmup_epochs': 1.5, 'label_smoothing': 0.1,
+                       'clip_norm': 0.25, 'image_size': 48, 'augment.flip': True, 'augment.brightness': 0.3,
+                       'data.shuffle': False, 'data.val_split': 0.25, 'cache': True, 'pinned': False, 'prefetch': 5,
+                       'persistent_workers': False, 'checkpointing': True, 'deterministic': True, 'autotune': False,
+                       'seed': 2 ** 53 - 1}),
+    'constant': (SHAPES, {'workers': 1, 'batch_size': 400, 'epochs': 4, 'schedule': 'constant', 'warmup_epochs': 2, 'lr': 3,
+                          'amp': True, 'data.val_split': 0}),
+    'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False}),
+}
+NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch evil` ; touch evil', '{{[*&!%@', 'ä 漢 😀 \u2028 \x85 \u202e',
+         '-x --y', "'''", '"""', 'yes', '1e5', '~', '\\\\', '\x01\x7f', b'raw \xff\xfe'.decode('utf-8', 'surrogateescape')]
+
+
+def write_settings(path, data, values, model='resnet18'):
+    """Dyno's own JSON takes any name that is UTF-8; [run] data_escaped of the key file the others."""
+    escaped = ''.join(chr(b) if 32 <= b < 127 and b != 92 else f'\\{b:03o}' for b in os.fsencode(data))
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('# Dyno settings\n# Card: Card\n# Measured: 61.3 samples/s\n')
+        file.write('[run]\ndata_escaped=' + escaped.replace('\\', '\\\\') + f'\nmodel={model}\n[settings]\n')
+        for key, value in values.items():
+            file.write(f'{key}={str(value).lower() if isinstance(value, bool) else value}\n')
+
+
+class Exports(unittest.TestCase):
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory(prefix='dyno-exports-')
+        self.folder = self.holder.name
+
+    def tearDown(self):
+        self.holder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_it(self, *arguments, expect=0):
+        environment = dict(os.environ, SOURCE_DATE_EPOCH='1700000000')
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment, check=False, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, expect, (arguments, done.stdout, done.stderr))
+        return done
+
+    def formats(self, of='settings'):
+        lines = map(json.loads, self.run_it('export', '--list', '--json').stdout.decode().splitlines())
+        return {line['id']: line for line in lines if line['of'] == of}
+
+    def export_all(self, settings, folder):
+        os.makedirs(folder)
+        for name, line in self.formats().items():
+            self.run_it('export', '--settings', settings, '--to', name, '--out', os.path.join(folder, line['file_name']))
+
+    def check(self, folder):
+        said = []
+        self.assertTrue(readers.check(folder, said.append), '\n'.join(said))
+        self.assertEqual(len(said), len(readers.FORMATS))
+        return said
+
+    def test_every_format_has_a_reader(self):
+        known = {name: file for name, file, check in readers.FORMATS}
+        listed = {name: line['file_name'] for name, line in self.formats().items() if name not in ('keyfile', 'json')}
+        self.assertEqual(listed, known)
+
+    def test_values(self):
+        for name, (data, values) in CASES.items():
+            with self.subTest(name):
+                settings = self.path(name + '.ini')
+                write_settings(settings, data, values)
+                self.export_all(settings, self.path(name))
+                for line in self.check(self.path(name)):
+                    print(f'{name}: {line}', flush=True)
+
+    def test_names_of_any_kind(self):
+        for i, name in enumerate(NAMES):
+            with self.subTest(name):
+                settings = self.path(f'{i}.ini')
+                write_settings(settings, '/data/' + name, {'workers': 1, 'amp': False}, model='mlp')
+                self.export_all(settings, self.path(str(i)))
+                # JSON, which says what is right, has no bytes.
+                if '\udcff' not in name:
+                    self.check(self.path(str(i)))
+                constants, _tree = readers.read_python(self.path(f'{i}/train.py'))
+                self.assertEqual(constants['DATA'], '/data/' + name)
+                words = readers.run_shell(self.path(f'{i}/torchrun.sh'), [], {})
+                self.assertIn('--data-path=/data/' + name, words)
+                self.assertFalse(os.path.exists(self.path('evil')))
+
+    def test_key_file_and_json_come_round(self):
+        data, values = CASES['other']
+        write_settings(self.path('a.ini'), data, values)
+        first = self.run_it('export', '--settings', 'a.ini', '--to', 'json', '-o', 'b.json')
+        self.run_it('export', '--settings', 'b.json', '--to', 'keyfile', '-o', 'c.ini')
+        self.run_it('export', '--settings', 'c.ini', '--to', 'json', '-o', 'd.json')
+        self.assertEqual(first.stdout, b'')
+        with open(self.path('b.json'), 'rb') as b, open(self.path('d.json'), 'rb') as d:
+            self.assertEqual(b.read(), d.read())
+        with open(self.path('c.ini'), encoding='utf-8') as c:
+            self.assertIn('# Card: Card\n# Data set: ' + data + '\n# Measured: 61.3 samples/s\n', c.read())
+
+    def test_a_folder_gives_its_settings(self):
+        for name in ('settings.ini', 'best.ini'):
+            os.makedirs(self.path(name + '-run'))
+            write_settings(self.path(f'{name}-run/{name}'), SHAPES, {'batch_size': 77})
+            done = self.run_it('export', '--settings', name + '-run', '--to', 'deepspeed')
+            self.assertEqual(json.loads(done.stdout)['train_micro_batch_size_per_gpu'], 77)
+        self.assertIn(b'best.ini', self.run_it('export', '--settings', self.folder, '--to', 'json', expect=2).stderr)
+
+    def test_what_json_cannot_hold_is_told(self):
+        write_settings(self.path('a.ini'), SHAPES, {'label_smoothing': 0.1, 'schedule': 'step', 'epochs': 10})
+        words = self.run_it('export', '--settings', 'a.ini', '--to', 'deepspeed').stderr.decode()
+        self.assertIn('label_smoothing = 0.1', words)
+        self.assertIn('schedule = step', words)
+        self.assertNotIn('batch_size', words)
+        self.assertEqual(self.run_it('export', '--settings', 'a.ini', '--to', 'timm').stderr, b'')
+
+    def test_a_file_that_is_there_stays(self):
+        write_settings(self.path('a.ini'), SHAPES, {})
+        with open(self.path('mine'), 'w', encoding='utf-8') as file:
+            file.write('mine')
+        arguments = ['export', '--settings', 'a.ini', '--to', 'accelerate', '-o', 'mine']
+        self.assertIn(b'exists', self.run_it(*arguments, expect=2).stderr)
+        self.assertEqual(open(self.path('mine'), encoding='utf-8').read(), 'mine')
+        self.run_it(*arguments, '--force')
+        self.assertEqual(readers.read_yaml(self.path('mine'))['distributed_type'], 'NO')
+        self.run_it('export', '--settings', 'a.ini', '--to', 'accelerate', '-o', 'no/such/folder/file', expect=7)
+
+    def test_mistakes_are_usage_errors(self):
+        write_settings(self.path('a.ini'), SHAPES, {})
+        for arguments, word in ((['--settings', 'a.ini'], '--to'), (['--to', 'json'], '--settings'),
+                                (['--settings', 'a.ini', '--run', '.', '--to', 'csv'], 'either'),
+                                (['--settings', 'a.ini', '--to', 'pytorhc'], 'did you mean pytorch?'),
+                                (['--settings', 'a.ini', '--to', 'zzzzzzzzz'], '--list'),
+                                (['--settings', 'a.ini', '--to', 'csv'], '--run'), (['--run', '.', '--to', 'json'], '--settings'),
+                                (['--settings', 'nothing.ini', '--to', 'json'], 'nothing.ini')):
+            done = self.run_it('export', *arguments, expect=2)
+            self.assertIn(word, done.stderr.decode())
+            self.assertEqual(done.stdout, b'')
+
+    def test_broken_settings_end_well(self):
+        """Any file is settings that are written whole, or an error; never less."""
+        import random
+        write_settings(self.path('a.ini'), SHAPES, CASES['other'][1])
+        self.run_it('export', '--settings', 'a.ini', '--to', 'json', '-o', 'a.json')
+        chance = random.Random(5)
+        for source in ('a.ini', 'a.json'):
+            whole = open(self.path(source), 'rb').read()
+            for i in range(20):
+                broken = bytearray(whole)
+                for _ in range(chance.choice((1, 3, 30))):
+                    broken[chance.randrange(len(broken))] = chance.choice((0, 10, 34, 61, 91, 93, 123, 255, chance.randrange(256)))
+                with open(self.path('broken'), 'wb') as file:
+                    file.write(broken[:chance.randrange(len(broken))] if i % 5 == 0 else broken)
+                done = subprocess.run([PROGRAM, 'export', '--settings', 'broken', '--to', chance.choice(('slurm', 'pytorch', 'timm'))],
+                                      cwd=self.folder, check=False, timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertIn(done.returncode, (0, 2), done.stderr)
+                self.assertNotIn(b'CRITICAL', done.stderr)
+
+
+def keep(folder):
+    test = Exports()
+    test.setUp()
+    for name, (data, values) in CASES.items():
+        write_settings(test.path(name + '.ini'), data, values)
+        test.export_all(test.path(name + '.ini'), os.path.join(os.path.abspath(folder), name))
+    test.tearDown()
+
+
+if __name__ == '__main__':
+    if '--keep' in sys.argv:
+        keep(sys.argv[sys.argv.index('--keep') + 1])
+    else:
+        unittest.main(argv=[sys.argv[0]], verbosity=2)
