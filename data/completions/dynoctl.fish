@@ -90,7 +90,7 @@ __dynoctl_option runs -l files -d "Delete also the files in the run's folder"
 
 __dynoctl_option export -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
 __dynoctl_option export -s t -l to -x -d Format \
-    -a 'keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard'
+    -a 'keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace'
 __dynoctl_option export -s o -l out -r -F -d 'File to write'
 __dynoctl_option export -s l -l list -d 'List the formats'
 
