@@ -7,7 +7,9 @@
 #include "reporthtml-private.h"
 #include <math.h>
 
-#define GIB         (1024.0 * 1024 * 1024)
+#define MIB         (1024.0 * 1024)
+#define GIB         (1024.0 * MIB)
+#define FEW         4   /* fewer predictions have no median worth a word */
 #define MOST_LOSSES 200 /* points of a loss curve */
 
 /* --- over the batch size ----------------------------------------------------------------------- */
@@ -85,12 +87,18 @@ write_memory (DynoReport *report)
   g_autofree DynoHtmlPoint *points = g_new0 (DynoHtmlPoint, curve->n);
   g_autofree char *amount = dyno_amount_bytes (limit, "\u00a0"),
                   *limit_label = g_strdup_printf (_ ("limit %s"), amount), *caption = NULL;
+  guint64 most = 0;
+  double unit;
   guint n = 0;
+
+  for (guint i = 0; i < curve->n; i++)
+    most = MAX (most, curve->points[i].vram_bytes);
+  unit = (double) most < GIB ? MIB : GIB;
 
   for (guint i = 0; i < curve->n; i++)
     if (curve->points[i].vram_bytes > 0)
       points[n++] = (DynoHtmlPoint){ .x = (double) curve->points[i].batch_size,
-                                     .y = (double) curve->points[i].vram_bytes / GIB };
+                                     .y = (double) curve->points[i].vram_bytes / unit };
   if (curve->largest > 0)
     caption = g_strdup_printf (_ ("The largest batch that fits is %d."), (int) curve->largest);
   const DynoHtmlSeries series = {
@@ -99,12 +107,12 @@ write_memory (DynoReport *report)
   const DynoHtmlPlot plot = { .title = _ ("Device memory by batch size"),
                               .caption = caption,
                               .x_label = _ ("batch size"),
-                              .y_label = "GiB",
+                              .y_label = (double) most < GIB ? "MiB" : "GiB",
                               .x_axis = DYNO_HTML_AXIS_DOUBLED,
                               .y_from_zero = TRUE,
                               .series = &series,
                               .n_series = 1,
-                              .y_limit = limit > 0 ? (double) limit / GIB : (double) NAN,
+                              .y_limit = limit > 0 ? (double) limit / unit : (double) NAN,
                               .y_limit_label = limit_label };
   dyno_html_plot (report->html, &plot);
 }
@@ -276,9 +284,12 @@ write_prediction (DynoReport *report)
     }
   if (n == 0)
     return;
-  caption = g_strdup_printf (_ ("Half of the %u predictions are within %.1f %% of what was "
-                                "measured. On the line they are equal."),
-                             n, dyno_median (off, n) * 100);
+  if (n >= FEW)
+    caption = g_strdup_printf (_ ("Half of the %u predictions are within %.1f %% of what was "
+                                  "measured. On the line they are equal."),
+                               n, dyno_median (off, n) * 100);
+  else
+    caption = g_strdup (_ ("On the line they are equal."));
   const DynoHtmlSeries series = { .points = points, .n = n, .colour = 2, .dots = TRUE };
   const DynoHtmlPlot plot = { .title = _ ("Predicted and measured"),
                               .caption = caption,

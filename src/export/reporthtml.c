@@ -79,26 +79,29 @@ factor_text (double factor)
   return g_strdup_printf ("%.*f×", factor < 10 ? 2 : 1, factor);
 }
 
+/* No more is claimed than was proven. */
 static char *
 headline (const DynoTuneResult *result)
 {
+  gboolean over_today = isfinite (result->gain) && result->gain > 0,
+           over_baseline = isfinite (result->speedup) && result->speedup > 0;
   g_autofree char *factor = NULL;
 
   if (!dyno_tune_result_has_best (result))
     return g_strdup (_ ("Nothing was found: no settings ran to the end"));
   if (result->keep_today)
-    return g_strdup (_ ("Your settings are already as fast as it goes"));
-  if (isfinite (result->gain) && result->gain > 0)
-    {
-      factor = factor_text (result->gain);
-      return g_strdup_printf (_ ("%s the speed of your settings"), factor);
-    }
-  if (isfinite (result->speedup) && result->speedup > 0)
-    {
-      factor = factor_text (result->speedup);
-      return g_strdup_printf (_ ("%s the speed of the base line"), factor);
-    }
-  return g_strdup (_ ("Settings that run"));
+    return g_strdup (result->proven ? _ ("Your settings are already as fast")
+                                    : _ ("Nothing faster than your settings was found so far"));
+  if (!over_today && !over_baseline)
+    return g_strdup (_ ("Settings that run"));
+  factor = factor_text (over_today ? result->gain : result->speedup);
+  if (result->proven)
+    return g_strdup_printf (over_today ? _ ("%s the speed of your settings")
+                                       : _ ("%s the speed of the base line"),
+                            factor);
+  return g_strdup_printf (over_today ? _ ("At a first look %s the speed of your settings")
+                                     : _ ("At a first look %s the speed of the base line"),
+                          factor);
 }
 
 /* "8 399 samples/s (95 %: 8 273 – 8 509), 3.09 GiB of device memory, 8.91 GiB left of the limit" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* report-sample whole|hostile|empty|slower: prints the report of a search that was made up, for the
- * test that reads it and for people who look at it.  hostile: names with markup in them. */
+/* report-sample whole|hostile|empty|early|kept: prints the report of a search that was made up, for the
+ * test that reads it and for people who look at it.  hostile: names with markup in them; early: it was
+ * stopped before the proof, on a small network; kept: nothing is faster. */
 #include "reporthtml.h"
 #include <locale.h>
 #include <math.h>
@@ -230,6 +231,17 @@ fill (DynoTuneResult *r)
   add_words (r);
 }
 
+/* As it was after two trials. */
+static void
+stop_early (DynoTuneResult *r)
+{
+  r->proven = FALSE;
+  r->stopped = TRUE;
+  g_ptr_array_set_size (r->trials, 2);
+  for (guint i = 0; i < r->curve.n; i++)
+    r->curve.points[i].vram_bytes /= 100;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -268,6 +280,9 @@ main (int argc, char **argv)
       context.limit_bytes = (guint64) (16 * GIB);
       context.losses = (DynoReportLosses){ fp32, amp, scale, G_N_ELEMENTS (fp32) };
       fill (result);
+      if (strcmp (kind, "early") == 0)
+        stop_early (result);
+      result->keep_today = strcmp (kind, "kept") == 0;
     }
   html = dyno_report_html (result, &context);
   fputs (html, stdout); /* g_print would change what the locale lacks */

@@ -60,7 +60,7 @@ def figures(root):
 
 class Report(unittest.TestCase):
     def test_is_well_formed_as_xml_and_as_html(self):
-        for kind in 'whole', 'hostile', 'empty':
+        for kind in 'whole', 'hostile', 'empty', 'early', 'kept':
             text = make(kind)
             self.assertTrue(text.startswith('<!DOCTYPE html>\n'))
             ElementTree.fromstring(text)
@@ -98,6 +98,19 @@ class Report(unittest.TestCase):
                          [('Workers', '0 → 16', '4.10×'), ('Mixed precision (AMP)', 'off → on', '2.05×'),
                           ('Batch size', '16 → 128', '1.42×'), ('Prefetch', '2 → 4', '0.99×')])
         self.assertEqual(len(list(parts['Why'].iter(NS + 'li'))), 3)
+
+    def test_claims_no_more_than_was_proven(self):
+        for kind, head, badge in (('whole', '3.42× the speed of your settings', 'proven'),
+                                  ('early', 'At a first look 3.42× the speed of your settings', 'not proven'),
+                                  ('kept', 'Your settings are already as fast', 'proven')):
+            root = page(kind)
+            self.assertEqual(words(next(root.iter(NS + 'h1'))), head)
+            self.assertEqual([words(e) for e in root.iter(NS + 'span') if e.get('class') == 'badge'], [badge])
+
+    def test_memory_has_a_unit_of_its_size(self):
+        for kind, unit in (('whole', 'GiB'), ('early', 'MiB')):
+            figure = figures(page(kind))['Device memory by batch size']
+            self.assertEqual(words(figure.find(f'{NS}figcaption/{NS}span')), unit)
 
     def test_every_trial_is_a_row(self):
         rows = list(sections(page('whole'))['Every trial'].find(f'.//{NS}tbody'))
