@@ -178,7 +178,27 @@ keep_error (Search *search, GError *error)
     g_error_free (error);
 }
 
-/* The best as a settings file, and JSON beside it. */
+/* A sentence as comment lines; it goes on as long as the text does. */
+static void
+add_comment (GString *text, const char *sentence)
+{
+  g_auto (GStrv) words = g_strsplit (sentence, " ", -1);
+  gsize column = 0;
+
+  for (guint i = 0; words[i]; i++)
+    {
+      if (column == 0 || column + strlen (words[i]) > 96)
+        {
+          g_string_append (text, i > 0 ? "\n#" : "#");
+          column = 1;
+        }
+      g_string_append_printf (text, " %s", words[i]);
+      column += strlen (words[i]) + 1;
+    }
+  g_string_append_c (text, '\n');
+}
+
+/* The best as a settings file, with what belongs to it as comments, and JSON beside it. */
 static void
 write_files (Search *search, const DynoTuneResult *result)
 {
@@ -195,9 +215,16 @@ write_files (Search *search, const DynoTuneResult *result)
     {
       const DynoExporter *exporter = dyno_exporter_find (formats[i]);
       g_autofree char *name = g_strconcat ("best.", exporter->extension, NULL);
-      g_autofree char *path = g_build_filename (search->out, name, NULL);
+      g_autofree char *path = g_build_filename (search->out, name, NULL),
+                      *body = exporter->write (&context);
+      g_autoptr (GString) text = g_string_new (NULL);
 
-      dyno_export_file (exporter, &context, path, TRUE, &error);
+      if (i == 0 && !result->proven)
+        add_comment (text, "Not proven: the search ended before.");
+      if (i == 0 && result->lr_advice)
+        add_comment (text, result->lr_advice);
+      g_string_append (text, body);
+      dyno_file_write_atomic (path, text->str, text->len, &error);
     }
   if (error)
     keep_error (search, error);

@@ -285,6 +285,36 @@ is_compared (const DynoArm *arm)
   return !arm || arm->out || arm->trials->len == 0 || arm->proofs->len > 0;
 }
 
+/* Whether the proofs show a to be faster: by their intervals, or turn by turn (Student's t of the
+ * logarithms, 95 %), since what else the machine did in a turn fell on both. */
+static gboolean
+beats (const DynoArm *a, const DynoArm *b)
+{
+  static const double student[] = { INFINITY, INFINITY, 6.31, 2.92, 2.35, 2.13 };
+  DynoEstimate x, y;
+  double mean = 0, sum = 0;
+  guint turns;
+
+  if (!b || a == b || b->proofs->len == 0)
+    return TRUE;
+  if (!dyno_arm_estimate (a, &x) || !dyno_arm_estimate (b, &y)
+      || dyno_estimate_is_above (&x, &y, 1))
+    return TRUE;
+  turns = MIN (MIN (a->proofs->len, b->proofs->len), G_N_ELEMENTS (student) - 1);
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < turns; i++)
+      {
+        double more = log (g_array_index (a->proofs, DynoEstimate, i).median
+                           / g_array_index (b->proofs, DynoEstimate, i).median);
+
+        if (pass == 0)
+          mean += more / turns;
+        else
+          sum += (more - mean) * (more - mean);
+      }
+  return turns >= 2 && mean > student[turns] * sqrt (sum / (turns - 1) / turns);
+}
+
 void
 dyno_search_judge (DynoSearch *search)
 {
@@ -301,6 +331,9 @@ dyno_search_judge (DynoSearch *search)
     return;
   result->proven =
       best->proofs->len >= 2 && is_compared (search->baseline) && is_compared (search->today);
+  result->inside_noise =
+      result->proven && !(beats (best, search->baseline) && beats (best, search->today));
+  result->proven &= !result->inside_noise;
   fill_trial (search, best, &result->best);
   fill_trial (search, fastest, &result->fastest);
   if (result->baseline.samples_per_s > 0)

@@ -379,11 +379,14 @@ take_known (DynoSearch *search)
     {
       const DynoTrial *t = known->trials->pdata[i];
       DynoTrial *copy = g_new0 (DynoTrial, 1);
-      DynoArm *arm = dyno_search_get_arm (search, t->stage, &t->settings);
+      DynoArm *arm;
 
       dyno_trial_copy (t, copy);
       copy->number = search->result->trials->len + 1;
       g_ptr_array_add (search->result->trials, copy);
+      if (t->outcome == DYNO_TRIAL_FAILED) /* the time was over, the device lost: it may work now */
+        continue;
+      arm = dyno_search_get_arm (search, t->stage, &t->settings);
       arm->planned_bytes = t->planned_bytes;
       arm->vram_bytes = MAX (arm->vram_bytes, t->vram_bytes);
       if (t->samples_per_s > 0)

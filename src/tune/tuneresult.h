@@ -115,15 +115,16 @@ typedef struct {
 
   /* Each with the rate that all its trials give together; stage "" where it is none: */
   DynoTrial best;
-  DynoTrial baseline;   /* as it ran: a batch of 16 may have been too many */
-  DynoTrial today;      /* the present settings */
-  DynoTrial fastest;    /* the best may be 3 % below it, at a smaller batch */
-  gboolean proven;      /* the best passed its proof */
-  gboolean keep_today;  /* nothing is 3 % faster than the present settings: best is they */
-  double speedup;       /* best over base line; NaN: that one did not work */
-  double gain;          /* best over the present settings; NaN: not known */
-  guint64 margin_bytes; /* of memory that the best leaves of the limit */
-  DynoTuneGain *gains;  /* what each setting brought */
+  DynoTrial baseline;    /* as it ran: a batch of 16 may have been too many */
+  DynoTrial today;       /* the present settings */
+  DynoTrial fastest;     /* the best may be 3 % below it, at a smaller batch */
+  gboolean proven;       /* the best passed its proof */
+  gboolean inside_noise; /* not proven: all ran, and what was found may be no faster */
+  gboolean keep_today;   /* nothing is 3 % faster than the present settings: best is they */
+  double speedup;        /* best over base line; NaN: that one did not work */
+  double gain;           /* best over the present settings; NaN: not known */
+  guint64 margin_bytes;  /* of memory that the best leaves of the limit */
+  DynoTuneGain *gains;   /* what each setting brought */
   guint n_gains;
   double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
   double lr;                          /* for the best's batch */

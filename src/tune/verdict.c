@@ -87,7 +87,12 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
 {
   g_autofree char *base = dyno_trial_describe (&r->baseline.settings);
 
-  if (!r->proven)
+  if (r->inside_noise)
+    say (reasons,
+         _ ("Not proven: this machine is so unsteady that what was found may be no faster (%.4g to "
+            "%.4g samples/s, the base line %.4g to %.4g); search again when it is idle."),
+         r->best.low, r->best.high, r->baseline.low, r->baseline.high);
+  else if (!r->proven)
     say (reasons, _ ("Not proven: the search ended before the longer runs that prove it."));
   if (r->keep_today && r->proven)
     say (reasons,

@@ -123,6 +123,8 @@ measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_
 
   sim->n++;
   took = m->prepare_s + MAX (seconds, rate > 0 ? least : 0);
+  if (sim->n == m->stuck_at)
+    took = INFINITY;
   if (sim->clock_s + took > (double) deadline_us / 1e6 + 1e-9)
     {
       sim->clock_s = MAX (sim->clock_s, (double) deadline_us / 1e6);
