@@ -170,6 +170,10 @@ write_bar (DynoReport *report, const char *name, const char *class, const DynoTr
            double most)
 {
   GString *html = report->html;
+  double base = report->result->baseline.samples_per_s;
+  g_autofree char *factor = base > 0 && trial != &report->result->baseline
+                                ? factor_text (trial->samples_per_s / base)
+                                : NULL;
   g_autofree char *rate = dyno_report_rate_text (trial->samples_per_s),
                   *words = dyno_trial_describe (&trial->settings),
                   *memory = dyno_amount_bytes (trial->vram_bytes, "\u00a0");
@@ -187,10 +191,27 @@ write_bar (DynoReport *report, const char *name, const char *class, const DynoTr
       put_percent (html, "width", (trial->high - trial->low) / most);
       g_string_append (html, "\"></u>");
     }
-  dyno_html_printf (html, "</div><div class=\"rate\"><b>%s</b><span>%s", rate, _ ("samples/s"));
+  g_string_append (html, "</div><div class=\"rate\">");
+  if (factor)
+    dyno_html_printf (html, "<em>%s</em> ", factor);
+  dyno_html_printf (html, "<b>%s</b><span>%s", rate, _ ("samples/s"));
   if (trial->vram_bytes > 0)
     dyno_html_printf (html, ", %s", memory);
   g_string_append (html, "</span></div></div>\n");
+}
+
+/* What a run's rate has in it besides training; NULL: nothing of it was measured.  g_free. */
+static char *
+describe_ends (const DynoTrial *best)
+{
+  g_autofree char *rate = dyno_report_rate_text (best->train_samples_per_s);
+
+  if (!(best->validation_s + best->epoch_end_s > 0) || !(best->train_samples_per_s > 0))
+    return NULL;
+  return g_strdup_printf (_ ("With the best settings training alone runs at %s samples/s; "
+                             "validation takes %.2f s of each epoch, saving and the rest of its "
+                             "end %.2f s."),
+                          rate, best->validation_s, best->epoch_end_s);
 }
 
 static void
@@ -204,6 +225,7 @@ write_comparison (DynoReport *report)
                { _ ("Your settings"), "today", &r->today },
                { _ ("Best"), "best", &r->best },
                { _ ("Fastest of all"), "fastest", &r->fastest } };
+  g_autofree char *ends = describe_ends (&r->best);
   guint n = G_N_ELEMENTS (rows);
   double most = 0;
 
@@ -220,10 +242,11 @@ write_comparison (DynoReport *report)
   for (guint i = 0; i < n; i++)
     if (dyno_report_has (rows[i].trial))
       write_bar (report, rows[i].name, rows[i].class, rows[i].trial, most);
-  dyno_html_printf (report->html, "</div><p class=\"note\">%s</p></section>\n",
+  dyno_html_printf (report->html, "</div><p class=\"note\">%s %s</p></section>\n",
                     _ ("Rates are those of a whole run: training samples by the time that passed, "
                        "validation and ends of epochs included. The thin lines are 95 % "
-                       "intervals."));
+                       "intervals."),
+                    ends ? ends : "");
 }
 
 static void

@@ -63,6 +63,7 @@ fill_trial (DynoTrial *trial, const char *stage, const DynoSettings *settings)
                         .high = rate * 1.013,
                         .train_samples_per_s = rate * 1.06,
                         .validation_s = 0.8,
+                        .epoch_end_s = 0.05,
                         .step_ms = (double) settings->batch_size / rate * 1e3,
                         .wait_data_ms = settings->workers < 8 ? 4.2 : 0.1,
                         .outside_cpu = 0.01,
