@@ -173,8 +173,8 @@ dyno_engine_tunes (const DynoSettings *settings, const DynoDeviceInfo *info)
   return settings->autotune && !settings->deterministic && info->type != DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
-static DynoBuild *
-new_build (DynoEngine *engine, DynoMode mode, GError **error)
+DynoBuild *
+dyno_engine_new_build (DynoEngine *engine, DynoMode mode, GError **error)
 {
   g_autoptr (DynoJob) micro = micro_job (engine);
   DynoNetworkParams params;
@@ -192,7 +192,7 @@ tune_network (DynoEngine *engine, DynoMode mode, gint64 deadline_us, Progress *p
 {
   DynoVetWatch watch = { on_refused, NULL, progress };
   double seconds = (double) (deadline_us - g_get_monotonic_time ()) / G_USEC_PER_SEC;
-  g_autoptr (DynoBuild) build = new_build (engine, mode, error);
+  g_autoptr (DynoBuild) build = dyno_engine_new_build (engine, mode, error);
 
   return build
          && dyno_build_tune (build, engine->device, engine->choices, &watch, MAX (seconds, 1e-3),
@@ -280,7 +280,7 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
   DynoBuild *builds[2];
   guint n_refused = dyno_choices_count_refusals (engine->choices), n = 1;
 
-  engine->training.build = new_build (engine, DYNO_MODE_TRAIN, error);
+  engine->training.build = dyno_engine_new_build (engine, DYNO_MODE_TRAIN, error);
   if (!engine->training.build)
     return FALSE;
   if (!engine->job->weights_in && !engine->job->resume)
@@ -291,7 +291,8 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
   builds[0] = engine->training.build;
   if (engine->validation.n_samples > 0)
     {
-      builds[n++] = engine->validation.build = new_build (engine, DYNO_MODE_EVALUATE, error);
+      builds[n++] = engine->validation.build =
+          dyno_engine_new_build (engine, DYNO_MODE_EVALUATE, error);
       if (!engine->validation.build
           || !plan_part (engine, &engine->validation, &progress, cancellable, error))
         return FALSE;

@@ -85,6 +85,9 @@ gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
 /* Start values by the job's seed, or from a weights file.  *batches_tracked as the file says. */
 gboolean dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error);
 
+/* The graph of a micro-batch in a mode, not planned yet.  Errors: those of dyno_network_build. */
+DynoBuild *dyno_engine_new_build (DynoEngine *engine, DynoMode mode, GError **error);
+
 /* Of the training part, once it is built. */
 DynoGraph *dyno_engine_get_graph (DynoEngine *engine);
 DynoProgram *dyno_engine_get_program (DynoEngine *engine);

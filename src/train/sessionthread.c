@@ -2,6 +2,7 @@
 /* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way
  * out ends with DONE. */
 #include "run.h"
+#include "badlayer.h"
 #include "file.h"
 #include "intl.h"
 #include <math.h>
@@ -289,6 +290,23 @@ write_diagnosis (DynoRun *run)
     g_info ("No diagnosis of the run: %s", problem->message);
 }
 
+/* Names the layer that a loss without a number comes from: in the facts, and in the log. */
+static void
+find_bad_layer (DynoRun *run)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *name = NULL;
+
+  if (!run->folder_begun || !run->engine || isfinite (run->health.loss))
+    return;
+  name = dyno_engine_find_bad_layer (run->engine, &problem);
+  if (name)
+    g_info ("The first layer whose output is not finite is “%s”", name);
+  else if (problem)
+    g_info ("The layer whose output is not finite was not found: %s", problem->message);
+  g_strlcpy (run->facts.bad_layer, name ? name : "", sizeof run->facts.bad_layer);
+}
+
 static void
 finish_folder (DynoRun *run, DynoSessionState state, const GError *reason)
 {
@@ -300,6 +318,8 @@ finish_folder (DynoRun *run, DynoSessionState state, const GError *reason)
     dyno_run_write_settings (run);
   run->facts.state = state;
   run->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  if (run->facts.diverged)
+    find_bad_layer (run);
   g_strlcpy (run->facts.problem, reason ? reason->message : "", sizeof run->facts.problem);
   dyno_run_write_facts (run);
   if (dyno_metrics_get_steps (run->session->metrics) == 0)

@@ -90,7 +90,7 @@ dyno_stretches_add_step (DynoStretches *log, const DynoStepMetrics *step)
     .workers = (double) step->workers,
     .loss = finite ? step->loss : 0,
     .n_losses = finite,
-    .n_bad = !finite && !step->skipped,
+    .n_bad = !finite,
     .n_skipped = step->skipped != FALSE,
     .vram_bytes = step->vram_bytes,
     .vram_all_bytes = step->vram_all_bytes,
@@ -100,6 +100,8 @@ dyno_stretches_add_step (DynoStretches *log, const DynoStepMetrics *step)
   one.gap_ms = MAX (0, (number (step->seconds) - log->end_seconds) * 1e3 - one.step_ms);
   if (log->n_steps++ > 0)
     append (log, &one);
+  else
+    log->whole.n_bad = one.n_bad;
   if (finite && isnan (log->first_loss))
     log->first_loss = step->loss;
   log->last_loss = step->loss;

@@ -21,7 +21,7 @@ typedef struct {
   double decode_ms, fetch_ms, workers; /* sums */
   double loss;                         /* sum of the finite ones */
   guint64 n_losses;
-  guint64 n_bad;     /* losses that were not finite, of steps that were not skipped */
+  guint64 n_bad;     /* losses that were not finite; in `whole` the first step counts too */
   guint64 n_skipped; /* overflows */
   guint64 vram_bytes, vram_all_bytes; /* most */
 } DynoStretch;

@@ -3,6 +3,7 @@
 #include "diagnosis-private.h"
 #include "intl.h"
 #include <math.h>
+#include <string.h>
 
 #define LEAST_GAIN 0.03
 
@@ -19,13 +20,17 @@ gboolean
 dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
   const DynoStretches *log = &m->input->log;
+  const char *layer = m->input->facts.bad_layer;
 
   if ((double) log->whole.n_bad < threshold)
     return FALSE;
   w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, log->whole.n_bad);
-  w->b = *m->input->facts.bad_layer ? g_strdup_printf (
-             _ ("; the first layer whose output is not finite is “%s”"), m->input->facts.bad_layer)
-                                    : g_strdup ("");
+  if (strcmp (layer, "prepare") == 0) /* what the first layer is given */
+    w->b = g_strdup (_ ("; the samples themselves are not finite"));
+  else if (*layer)
+    w->b = g_strdup_printf (_ ("; the first layer whose output is not finite is “%s”"), layer);
+  else
+    w->b = g_strdup ("");
   return TRUE;
 }
 

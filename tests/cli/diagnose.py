@@ -97,6 +97,24 @@ class Diagnose(Case):
         self.assertIn('The loss', diagnosis['verdict'])
         self.assertIn(diagnosis['knob'], ('lr', 'clip_norm'))
 
+    def test_the_first_bad_layer_is_named(self):
+        """A weight so large that its layer overflows, between layers that do not."""
+        self.train('--steps', '1', '--save-weights', 'w.safetensors')
+        with open(self.path('w.safetensors'), 'rb') as file:
+            data = bytearray(file.read())
+        size, = struct.unpack_from('<Q', data)
+        header = json.loads(data[8:8 + size])
+        convolutions = [name for name in header if name != '__metadata__' and len(header[name]['shape']) == 4]
+        name = sorted(convolutions)[1]
+        begin, end = header[name]['data_offsets']
+        for at in range(8 + size + begin, 8 + size + end, 4):
+            struct.pack_into('<f', data, at, 3e38)
+        with open(self.path('w.safetensors'), 'wb') as file:
+            file.write(data)
+        self.train('--force', '--weights', 'w.safetensors', '--epochs', '3', expect=8)
+        finding, = [f for f in self.diagnose()['findings'] if f['id'] == 'not-a-number']
+        self.assertIn(f"first layer whose output is not finite is “{name.rsplit('.', 1)[0]}”", finding['text'])
+
     def test_without_learning_it_is_stuck_at_chance(self):
         self.train('--epochs', '4', '--set', 'lr=0')
         self.assertIn('stuck-at-chance', self.ids(self.diagnose()))

@@ -632,7 +632,7 @@ static void
 test_bad_layer_is_named (void)
 {
   Machine m;
-  g_autoptr (DynoDiagnosis) d = NULL;
+  g_autoptr (DynoDiagnosis) d = NULL, samples = NULL;
 
   machine_init (&m);
   m.n_bad = 5;
@@ -640,6 +640,9 @@ test_bad_layer_is_named (void)
   d = diagnose (&m);
   g_assert_nonnull (strstr (dyno_diagnosis_find (d, "not-a-number")->text, "layer2.0.conv1"));
   g_assert_nonnull (strstr (d->verdict, "layer2.0.conv1"));
+  g_strlcpy (m.in.facts.bad_layer, "prepare", sizeof m.in.facts.bad_layer);
+  samples = dyno_diagnose (&m.in);
+  g_assert_nonnull (strstr (samples->verdict, "samples themselves"));
 }
 
 static void
