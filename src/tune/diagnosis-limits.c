@@ -248,9 +248,14 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
   const DynoRunFacts *f = &m->input->facts;
   double flops = f->flops_per_sample * m->batch, bytes_moved = f->batch_bytes, fp32, amp, factor;
 
-  if (f->amp || !f->fp16 || !f->matrix || !is_device_bound (m) || !(f->matrix_flops_per_s > 0)
-      || !(f->single_flops_per_s > 0) || !(flops > 0))
+  if (f->amp || !f->fp16 || !f->matrix || !is_device_bound (m))
     return FALSE;
+  w->value = g_strdup ("true");
+  if (!(f->matrix_flops_per_s > 0) || !(f->single_flops_per_s > 0) || !(flops > 0))
+    {
+      w->a = g_strdup (_ ("several")); /* times; nobody has measured the device yet */
+      return TRUE;
+    }
   fp32 = flops / f->single_flops_per_s;
   amp = flops / f->matrix_flops_per_s;
   if (f->copy_bytes_per_s > 0)
@@ -266,7 +271,6 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
     factor = MIN (factor, m->loader_ceiling / m->rate);
   w->gain = gain_to (m, factor * m->rate);
   w->a = g_strdup_printf ("%.1f", f->matrix_flops_per_s / f->single_flops_per_s);
-  w->value = g_strdup ("true");
   if (isnan (w->gain))
     w->action = N_ ("Set amp=true once data comes faster: the loader is at its ceiling");
   return TRUE;

@@ -615,7 +615,7 @@ static void
 test_amp_gain (void)
 {
   Machine m;
-  g_autoptr (DynoDiagnosis) free_loader = NULL, slow_loader = NULL;
+  g_autoptr (DynoDiagnosis) free_loader = NULL, slow_loader = NULL, unmeasured = NULL;
 
   machine_init (&m);
   m.in.facts.amp = m.in.settings.amp = FALSE;
@@ -626,6 +626,12 @@ test_amp_gain (void)
   m.in.loader_ceiling = 6400 * 1.5;
   slow_loader = dyno_diagnose (&m.in);
   g_assert_cmpfloat_with_epsilon (slow_loader->expected_gain, 0.5, 1e-6);
+  /* A device whose rates nobody has measured: the advice stands, the gain is not known. */
+  m.in.facts.single_flops_per_s = m.in.facts.matrix_flops_per_s = 0;
+  unmeasured = dyno_diagnose (&m.in);
+  g_assert_cmpstr (unmeasured->knob, ==, "amp");
+  g_assert_true (isnan (unmeasured->expected_gain));
+  g_assert_nonnull (strstr (unmeasured->verdict, "gain not known"));
 }
 
 static void
