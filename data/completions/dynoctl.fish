@@ -58,12 +58,12 @@ __dynoctl_option presets -F -a "$presets"
 __dynoctl_option inspect -a '(__dynoctl_data)'
 __dynoctl_option inspect -l deep -d 'Decode every sample, and list those that cannot be read'
 
-__dynoctl_option $job -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on'
+__dynoctl_option "$job bench" -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on'
 __dynoctl_option "$job kernels" -s m -l model -x -a "$models" -d Model
 __dynoctl_option $job -s p -l preset -r -F -a "$presets" -d 'GPU preset by name or file'
 __dynoctl_option $job -l level -x -a 'safe recommended max' -d "The preset's level"
 __dynoctl_option "$job export" -l settings -r -F -d 'Settings file'
-__dynoctl_option $job -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
+__dynoctl_option "$job bench" -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
 __dynoctl_option $job -s e -l epochs -x -d 'Epochs to train'
 __dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentation'
 
@@ -103,6 +103,8 @@ __dynoctl_option bench -l rows -x -d 'With --kernels: the slowest N dispatches o
 __dynoctl_option bench -l first-step -d 'Also seconds to the end of the first step'
 __dynoctl_option bench -l no-autotune -d 'Take kernel variants without timing them'
 __dynoctl_option bench -l tune-seconds -x -d 'Time kernel variants for N seconds a row at most'
+__dynoctl_option bench -l loader -d 'Measure what reading and decoding delivers instead'
+__dynoctl_option bench -l workers -x -d 'With --loader: worker threads, or several numbers by commas'
 
 __dynoctl_option kernels -l self-test -d 'Compute with every variant and compare with the reference'
 __dynoctl_option kernels -l stats -d 'Registers, spills and workgroup memory of every variant'

@@ -343,7 +343,8 @@ typedef struct {
   gint64 steps, rows;
   double tune_seconds;
   int device;
-  gboolean kernels, json, no_autotune, first_step;
+  gboolean kernels, json, no_autotune, first_step, loader;
+  char *data, *workers, **set;
 } BenchOptions;
 
 /* One row of the table. */
@@ -404,23 +405,25 @@ bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
   return code;
 }
 
-static gboolean
-parse_batches (const char *command, const char *text, GArray *batches)
+gboolean
+dyno_bench_parse_list (const char *command, const char *option, const char *text, guint32 least,
+                       guint32 most, GArray *list)
 {
   g_auto (GStrv) parts = g_strsplit (text, ",", -1);
 
   for (guint i = 0; parts[i]; i++)
     {
       guint64 value;
-      guint32 batch;
+      guint32 number;
 
-      if (!g_ascii_string_to_unsigned (g_strstrip (parts[i]), 10, 1, 65536, &value, NULL))
+      if (!g_ascii_string_to_unsigned (g_strstrip (parts[i]), 10, least, most, &value, NULL))
         {
-          dyno_cli_usage (command, "--batch %s: a whole number from 1 to 65536", parts[i]);
+          dyno_cli_usage (command, "--%s %s: a whole number from %u to %u", option, parts[i], least,
+                          most);
           return FALSE;
         }
-      batch = (guint32) value;
-      g_array_append_val (batches, batch);
+      number = (guint32) value;
+      g_array_append_val (list, number);
     }
   return TRUE;
 }
@@ -459,7 +462,9 @@ bench_table (const char *command, const BenchOptions *o)
   DynoExitCode code = DYNO_EXIT_OK;
 
   if (!check_names (command, names, modes)
-      || (o->batches && !parse_batches (command, o->batches, batches)))
+      || (o->batches
+          && !dyno_bench_parse_list (command, "batch", o->batches, 1, DYNO_BENCH_MOST_BATCH,
+                                     batches)))
     return DYNO_EXIT_USAGE;
   /* The first row's weights are made while the driver starts; an error there comes again in its
    * turn. */
@@ -500,6 +505,36 @@ bench_table (const char *command, const BenchOptions *o)
   return code;
 }
 
+static int
+bench_loader (const char *command, const BenchOptions *o)
+{
+  g_auto (DynoJobOptions) options = { 0 };
+
+  dyno_job_options_init (&options);
+  options.data = g_strdup (o->data);
+  options.set = g_strdupv (o->set);
+  options.json = o->json;
+  options.no_device = TRUE;
+  return dyno_bench_loader (command, &options, o->batches, o->workers);
+}
+
+/* NULL: they go together. */
+static const char *
+find_misuse (const BenchOptions *o)
+{
+  if (o->loader
+      && (o->workloads || o->modes || o->kernels || o->first_step || o->no_autotune || o->trace))
+    return "--loader measures data alone: --workload, --mode, --kernels, --trace, --first-step and "
+           "--no-autotune are of the device";
+  if (!o->loader && (o->data || o->workers || o->set))
+    return "--data, --workers and --set are of --loader; workloads bring their own data";
+  if (o->steps < 1 || o->steps > 1000000 || o->rows < 0 || o->rows > 100000)
+    return "--steps is 1 or more, --rows not negative";
+  if (!(o->tune_seconds >= 0))
+    return "--tune-seconds is not negative";
+  return NULL;
+}
+
 int
 dyno_verb_bench (int argc, char **argv)
 {
@@ -525,7 +560,8 @@ dyno_verb_bench (int argc, char **argv)
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o.trace,
       "Also the dispatches of a step as a trace in FILE, which Perfetto opens", "FILE" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json,
-      "With --kernels: one JSON object a dispatch, and then a sum, and line", NULL },
+      "With --kernels or --loader: one JSON object a line, of a dispatch or sum, or of a row",
+      NULL },
     { "first-step", 0, 0, G_OPTION_ARG_NONE, &o.first_step,
       "Also seconds from process start to the first step done", NULL },
     { "no-autotune", 0, 0, G_OPTION_ARG_NONE, &o.no_autotune,
@@ -534,6 +570,15 @@ dyno_verb_bench (int argc, char **argv)
       "Time kernel variants for N seconds a row at most (default: 20; 0: no limit)", "N" },
     { "device", 0, 0, G_OPTION_ARG_INT, &o.device,
       "Device by its number in 'dynoctl devices' (default: the best)", "N" },
+    { "loader", 0, 0, G_OPTION_ARG_NONE, &o.loader,
+      "Measure instead what reading and decoding --data delivers without a device", NULL },
+    { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data, "With --loader: the data set", "DATA" },
+    { "workers", 0, 0, G_OPTION_ARG_STRING, &o.workers,
+      "With --loader: worker threads, or several numbers by commas (default: 0, 1, 2, 4 ... to the "
+      "cores)",
+      "N" },
+    { "set", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &o.set,
+      "With --loader: one setting; may be given many times", "KEY=VALUE" },
     { NULL },
   };
 
@@ -543,15 +588,16 @@ dyno_verb_bench (int argc, char **argv)
           entries, "Eight steps warm up, then the median of three runs of N steps counts.", NULL, 0,
           &code))
     ; /* it has told why */
-  else if (o.steps < 1 || o.steps > 1000000 || o.rows < 0 || o.rows > 100000)
-    code = dyno_cli_usage (argv[0], "--steps is 1 or more, --rows not negative");
-  else if (!(o.tune_seconds >= 0))
-    code = dyno_cli_usage (argv[0], "--tune-seconds is not negative");
+  else if (find_misuse (&o))
+    code = dyno_cli_usage (argv[0], "%s", find_misuse (&o));
   else
-    code = bench_table (argv[0], &o);
+    code = o.loader ? bench_loader (argv[0], &o) : bench_table (argv[0], &o);
   g_free (o.workloads);
   g_free (o.batches);
   g_free (o.modes);
   g_free (o.trace);
+  g_free (o.data);
+  g_free (o.workers);
+  g_strfreev (o.set);
   return code;
 }

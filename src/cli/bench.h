@@ -4,11 +4,12 @@
 #include "build.h"
 #include "ceilings.h"
 #include "chrometrace.h"
-#include "cli.h"
+#include "job-options.h"
 
 G_BEGIN_DECLS
 
-#define DYNO_BENCH_SLOTS 2 /* steps in flight */
+#define DYNO_BENCH_SLOTS      2 /* steps in flight */
+#define DYNO_BENCH_MOST_BATCH 65536
 
 /* A network and batch sizes that other trainers are measured with too. */
 typedef struct {
@@ -67,5 +68,15 @@ gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboole
 /* The same times into bench->trace, in the order of the step and back to back, as a process of its
  * own. */
 gboolean dyno_bench_trace (DynoBench *bench, guint repeats, GError **error);
+
+/* A list of whole numbers by commas, into guint32s; usage is told. */
+gboolean dyno_bench_parse_list (const char *command, const char *option, const char *text,
+                                guint32 least, guint32 most, GArray *list);
+
+/* --loader: what the data pipeline delivers without a device, a row for each batch and number of
+ * workers.  batches, workers: lists as text, NULL: the setting; 0, 1, 2, 4 ... to the cores.
+ * Returns an exit code. */
+int dyno_bench_loader (const char *command, DynoJobOptions *options, const char *batches,
+                       const char *workers);
 
 G_END_DECLS

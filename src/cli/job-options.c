@@ -313,7 +313,8 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
       return FALSE;
     }
   if (!parse_level (o->level, &sources.level, error) || !find_names (o, &sources, job, error)
-      || !check_model (job->model, error) || !find_device (o->device, &cli_job->device, error))
+      || !check_model (job->model, error)
+      || (!o->no_device && !find_device (o->device, &cli_job->device, error)))
     return FALSE;
   cli_job->dataset = dyno_cli_open_dataset (o->json || o->quiet ? NULL : command, job, error);
   return cli_job->dataset && find_settings (o, &sources, cli_job, error);

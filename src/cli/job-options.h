@@ -16,8 +16,9 @@ typedef struct {
   gint64 epochs, seed;
   int device;
   gboolean json;
-  gboolean quiet; /* of those verbs that have it */
-  char *resume;   /* train only; filled by its verb */
+  gboolean quiet;     /* of those verbs that have it */
+  gboolean no_device; /* of a verb that uses none: there may be none */
+  char *resume;       /* train only; filled by its verb */
 } DynoJobOptions;
 
 void dyno_job_options_init (DynoJobOptions *options);

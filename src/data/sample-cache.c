@@ -104,3 +104,17 @@ dyno_sample_cache_get_bytes (DynoSampleCache *cache)
 {
   return (guint64) (gsize) g_atomic_pointer_get (&cache->used_bytes);
 }
+
+double
+dyno_sample_cache_get_share (const DynoBatchSchema *schema, guint64 n_samples)
+{
+  DynoBatchLayout layout;
+  double bytes = 0;
+
+  if (!dyno_batch_layout_init (&layout, schema, 1, NULL))
+    return 0;
+  for (guint i = 0; i < layout.n_fields; i++)
+    if (schema->fields[i].role != DYNO_FIELD_SEED)
+      bytes += (double) layout.sample_bytes[i] * (double) n_samples;
+  return bytes > 0 ? MIN (1.0, (double) (dyno_sample_cache_get_free_memory () / 2) / bytes) : 1;
+}

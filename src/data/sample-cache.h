@@ -25,4 +25,7 @@ guint64 dyno_sample_cache_get_bytes (DynoSampleCache *cache);
 /* Bytes of main memory that can be had without swapping, now. */
 guint64 dyno_sample_cache_get_free_memory (void);
 
+/* The share of n_samples that a cache with limit 0 would keep if it were made now, 0..1. */
+double dyno_sample_cache_get_share (const DynoBatchSchema *schema, guint64 n_samples);
+
 G_END_DECLS

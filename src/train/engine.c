@@ -309,26 +309,15 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
 static DynoUploader *
 make_uploader (DynoEngine *engine, DynoEnginePart *part, GError **error)
 {
-  const DynoSettings *s = &engine->job->settings;
-  gboolean training = part == &engine->training;
-  DynoLoaderParams params = {
-    .batch = (guint32) (s->batch_size / engine->parts),
-    .seed = (guint64) s->seed,
-    .shuffle = training && s->data_shuffle,
-    .drop_last = training,
-    .workers = (guint) s->workers,
-    .prefetch = (guint) s->prefetch,
-    .persistent = s->persistent_workers,
-    .cache = s->cache,
-    .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
-  };
+  const DynoDatasetInfo *info = dyno_dataset_get_info (engine->dataset);
+  DynoLoaderParams params;
 
-  if (!dyno_job_get_size (engine->job, dyno_dataset_get_info (engine->dataset), &params.width,
-                          &params.height, error))
+  if (!dyno_job_get_loader_params (engine->job, info, part == &engine->training, &params, error))
     return NULL;
+  params.batch /= engine->parts;
   return dyno_uploader_new (engine->device, dyno_build_get_memory (part->build),
                             dyno_build_get_graph (part->build), engine->dataset, part->indices,
-                            &params, DYNO_PIPE_SLOTS, s->pinned, error);
+                            &params, DYNO_PIPE_SLOTS, engine->job->settings.pinned, error);
 }
 
 /* What the plan counted on may be taken by another program: saving then waits, as it does where the

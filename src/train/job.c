@@ -123,6 +123,26 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
 }
 
 gboolean
+dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
+                            DynoLoaderParams *params, GError **error)
+{
+  const DynoSettings *s = &job->settings;
+
+  *params = (DynoLoaderParams){
+    .batch = (guint32) s->batch_size,
+    .seed = (guint64) s->seed,
+    .shuffle = training && s->data_shuffle,
+    .drop_last = training,
+    .workers = (guint) s->workers,
+    .prefetch = (guint) s->prefetch,
+    .persistent = s->persistent_workers,
+    .cache = s->cache,
+    .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
+  };
+  return dyno_job_get_size (job, info, &params->width, &params->height, error);
+}
+
+gboolean
 dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                       DynoNetworkParams *params, GError **error)
 {

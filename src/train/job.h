@@ -5,8 +5,8 @@
  * passed as const, and a change is a copy that takes its place.  References from any thread. */
 #pragma once
 #include "settings.h"
-#include "dataset.h"
 #include "hostplan.h"
+#include "loader.h"
 #include "network.h"
 #include "plan.h"
 
@@ -41,6 +41,10 @@ void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
  * cannot be brought to it. */
 gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width,
                             guint32 *height, GError **error);
+
+/* How a part of the data set is loaded for it, slots left out: batch, size, order, workers. */
+gboolean dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info,
+                                     gboolean training, DynoLoaderParams *params, GError **error);
 
 /* The network of a job on a data set. */
 gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,

@@ -320,6 +320,20 @@ class Bench(Case):
         self.run_it('bench', '--workload', 'nothing', expect=2)
         self.run_it('bench', '--workload', 'resnet18', '--mode', 'int8', expect=2)
         self.run_it('bench', '--workload', 'resnet18', '--batch', '0', expect=2)
+        self.run_it('bench', '--loader', expect=2)
+        self.run_it('bench', '--loader', '--data', TINY, '--workers', '1,x', expect=2)
+        self.run_it('bench', '--loader', '--data', TINY, '--mode', 'amp', expect=2)
+        self.run_it('bench', '--workload', 'resnet18', '--data', TINY, expect=2)
+
+    def test_loader_needs_no_device(self):
+        environment = {**os.environ, 'VK_DRIVER_FILES': '/nonexistent', 'VK_ICD_FILENAMES': '/nonexistent'}
+        line, = self.lines('bench', '--loader', '--data', TINY, '--workers', '1', '--batch', '4', '--set', 'cache=true', '--json',
+                           environment=environment)
+        self.assertEqual((line['event'], line['of']), ('ceiling', 'loader'))
+        self.assertEqual({key: line['settings'][key] for key in ('batch_size', 'workers', 'cache')},
+                         {'batch_size': 4, 'workers': 1, 'cache': True})
+        self.assertTrue(line['low'] <= line['samples_per_s'] <= line['high'])
+        self.run_it('bench', '--loader', '--data', 'synthetic:8x8x3', expect=3, environment=environment)
 
 
 if __name__ == '__main__':
