@@ -30,12 +30,14 @@ static void G_GNUC_PRINTF (2, 3) warn (const DynoEngineWatch *watch, const char 
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static DynoDevice *
-open_device (const DynoJob *job, GError **error)
+open_device (DynoDevice *device, const DynoJob *job, GError **error)
 {
-  DynoDeviceParams params = { .index = job->device,
-                              .budget_bytes = (guint64) job->settings.vram_budget };
+  guint64 budget_bytes = (guint64) job->settings.vram_budget;
+  DynoDeviceParams params = { .index = job->device, .budget_bytes = budget_bytes };
 
-  return dyno_device_open (&params, error);
+  if (!device)
+    return dyno_device_open (&params, error);
+  return dyno_device_set_budget (device, budget_bytes, error) ? dyno_device_ref (device) : NULL;
 }
 
 static void
@@ -105,14 +107,14 @@ plan (DynoEngine *engine, GError **error)
 }
 
 DynoEngine *
-dyno_engine_open (const DynoJob *job, DynoDataset *dataset, GArray *training, GArray *validation,
-                  const DynoEngineWatch *watch, GError **error)
+dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset, GArray *training,
+                  GArray *validation, const DynoEngineWatch *watch, GError **error)
 {
   g_autoptr (DynoEngine) engine = g_new0 (DynoEngine, 1);
 
   engine->parts = 1;
   engine->dataset = dyno_dataset_ref (dataset);
-  engine->device = open_device (job, error);
+  engine->device = open_device (device, job, error);
   if (!engine->device)
     return NULL;
   take_samples (engine, training, validation);
@@ -132,15 +134,15 @@ dyno_engine_open (const DynoJob *job, DynoDataset *dataset, GArray *training, GA
 }
 
 DynoEngine *
-dyno_engine_open_split (const DynoJob *job, DynoDataset *dataset, const DynoEngineWatch *watch,
-                        GError **error)
+dyno_engine_open_split (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
+                        const DynoEngineWatch *watch, GError **error)
 {
   g_autoptr (GArray) training = NULL, validation = NULL;
 
   if (!dyno_dataset_get_info (dataset)->schema.generated)
     dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed,
                         &training, &validation);
-  return dyno_engine_open (job, dataset, training, validation, watch, error);
+  return dyno_engine_open (device, job, dataset, training, validation, watch, error);
 }
 
 typedef struct {
@@ -348,7 +350,7 @@ build_pipe (DynoEngine *engine, DynoEnginePart *part, GError **error)
 {
   if (!part->build)
     return TRUE;
-  if (!dyno_dataset_get_info (engine->dataset)->schema.generated
+  if (!dyno_dataset_get_info (engine->dataset)->schema.generated && !engine->resident
       && !(part->uploader = make_uploader (engine, part, error)))
     return FALSE;
   part->pipe = dyno_pipe_new (engine->device, dyno_build_get_program (part->build), part->uploader,

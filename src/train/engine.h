@@ -31,6 +31,9 @@ struct _DynoEngine {
   char *shrunk_for;     /* the problem that parts answer, until they are told; or NULL */
   DynoChoices *choices; /* NULL: not loaded yet, kernels by rule */
   DynoJobPlan plan;
+  /* Nothing is loaded: who steps has filled the training's input, which stays as it is.  Set before
+   * the building. */
+  gboolean resident;
   DynoEnginePart training, validation; /* their builds share memory */
   DynoStartValues *start; /* being made while kernels compile, until dyno_engine_initialise */
   DynoSnapshot *snapshot; /* NULL: the plan has no room for one */
@@ -45,13 +48,15 @@ typedef struct {
   gpointer data;
 } DynoEngineWatch;
 
-/* Device and plan.  training, validation: which samples they take (guint32 indices), of which the
- * engine takes references; both NULL where the device makes the samples, validation NULL: there is
- * none.  Errors: gpu's of opening; DATA; those of dyno_job_plan.  Not fitting is no error. */
-DynoEngine *dyno_engine_open (const DynoJob *job, DynoDataset *dataset, GArray *training,
-                              GArray *validation, const DynoEngineWatch *watch, GError **error);
+/* Device and plan.  device: one that is open, whose budget becomes the job's; NULL: the job's is
+ * opened.  training, validation: which samples they take (guint32 indices), of which the engine
+ * takes references; both NULL where the device makes the samples, validation NULL: there is none.
+ * Errors: gpu's of opening; DATA; those of dyno_job_plan.  Not fitting is no error. */
+DynoEngine *dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
+                              GArray *training, GArray *validation, const DynoEngineWatch *watch,
+                              GError **error);
 /* The same for the parts of the data set that the job divides it into. */
-DynoEngine *dyno_engine_open_split (const DynoJob *job, DynoDataset *dataset,
+DynoEngine *dyno_engine_open_split (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                                     const DynoEngineWatch *watch, GError **error);
 
 /* More and smaller micro-batches, from the building on; plans again.  problem: why, which is told

@@ -29,15 +29,16 @@ is_ready (DynoLoader *loader)
 }
 
 static gboolean
-sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
-             gpointer data, GCancellable *cancellable, DynoEvaluation *all, GError **error)
+sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batches,
+             DynoEvaluateBegun begun, gpointer data, GCancellable *cancellable, DynoEvaluation *all,
+             GError **error)
 {
   struct DynoStepInput input = { .seed_low = (guint32) seed,
                                  .seed_high = (guint32) (seed >> 32),
                                  .loss_divisor = 1 };
   gboolean told = FALSE;
   guint32 n_valid = 1;
-  guint n_queued = 0;
+  guint64 n_queued = 0;
   gint64 wait_us = 0;
 
   while (n_valid > 0)
@@ -48,8 +49,10 @@ sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun
           if (!begun (data, error))
             return FALSE;
         }
-      if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid, &wait_us,
-                             error))
+      if (most_batches > 0 && n_queued >= most_batches)
+        n_valid = 0;
+      else if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid,
+                                  &wait_us, error))
         return FALSE;
       n_queued++;
       while (dyno_pipe_get_pending (pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
@@ -60,13 +63,14 @@ sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun
 }
 
 gboolean
-dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
-               gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
+dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batches,
+               DynoEvaluateBegun begun, gpointer data, GCancellable *cancellable,
+               DynoEvaluation *evaluation, GError **error)
 {
   DynoEvaluation sum = { 0 };
   DynoPipeResult unused;
 
-  if (!sum_batches (pipe, loader, seed, begun, data, cancellable, &sum, error))
+  if (!sum_batches (pipe, loader, seed, most_batches, begun, data, cancellable, &sum, error))
     {
       while (dyno_pipe_get_pending (pipe) > 0 && dyno_pipe_retire (pipe, &unused, NULL))
         ;

@@ -15,10 +15,11 @@ typedef struct {
  * results of what runs before the validation can be had without holding it up. */
 typedef gboolean (*DynoEvaluateBegun) (gpointer data, GError **error);
 
-/* All batches of the pipe's loader, whose epoch was started, the last one short.  After an error
+/* All batches of the pipe's loader, whose epoch was started, the last one short; or the first
+ * most_batches of them, where that is not 0.  After an error
  * nothing of them is in flight.  Errors: those of the pipe, and of begun. */
-gboolean dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, DynoEvaluateBegun begun,
-                        gpointer data, GCancellable *cancellable, DynoEvaluation *evaluation,
-                        GError **error);
+gboolean dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batches,
+                        DynoEvaluateBegun begun, gpointer data, GCancellable *cancellable,
+                        DynoEvaluation *evaluation, GError **error);
 
 G_END_DECLS

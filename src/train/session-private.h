@@ -12,6 +12,7 @@ typedef enum { DYNO_STOP_NONE, DYNO_STOP_SAVE, DYNO_STOP_NOW } DynoStop;
 
 struct _DynoSession {
   DynoDataset *dataset;
+  DynoDevice *device;          /* or NULL: the run opens one */
   const DynoRunWriter *writer; /* or NULL */
   DynoMetrics *metrics;
   DynoObservers *observers;
@@ -20,7 +21,8 @@ struct _DynoSession {
 
   GMutex lock;
   GCond wake; /* a command came */
-  gboolean pause, checkpoint;
+  gboolean pause, checkpoint, end_epoch;
+  guint validation_batches; /* with end_epoch */
   DynoStop stop;
   const DynoJob *job; /* with all live changes so far: a change puts another in its place */
 

@@ -35,6 +35,7 @@ dyno_session_free (DynoSession *session)
   dyno_observers_free (session->observers);
   dyno_metrics_free (session->metrics);
   dyno_dataset_unref (session->dataset);
+  dyno_device_unref (session->device);
   dyno_job_unref (session->job);
   g_object_unref (session->soft);
   g_object_unref (session->hard);
@@ -50,6 +51,15 @@ dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset)
   dyno_dataset_ref (dataset);
   dyno_dataset_unref (session->dataset);
   session->dataset = dataset;
+}
+
+void
+dyno_session_set_device (DynoSession *session, DynoDevice *device)
+{
+  g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW);
+  dyno_device_ref (device);
+  dyno_device_unref (session->device);
+  session->device = device;
 }
 
 void
@@ -165,6 +175,15 @@ dyno_session_checkpoint (DynoSession *session)
   g_mutex_lock (&session->lock);
   session->checkpoint = TRUE;
   g_cond_broadcast (&session->wake);
+  g_mutex_unlock (&session->lock);
+}
+
+void
+dyno_session_end_epoch (DynoSession *session, guint validation_batches)
+{
+  g_mutex_lock (&session->lock);
+  session->end_epoch = TRUE;
+  session->validation_batches = validation_batches;
   g_mutex_unlock (&session->lock);
 }
 

@@ -38,6 +38,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSession, dyno_session_free)
  * _start. */
 void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
 
+/* A device that is open already, used instead of opening the job's, as long as it is not lost;
+ * before _start.  Its budget becomes the job's. */
+void dyno_session_set_device (DynoSession *session, DynoDevice *device);
+
 /* writer is static; before _start.  Without one the folder holds what the session itself writes. */
 void dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer);
 
@@ -57,6 +61,9 @@ void dyno_session_resume (DynoSession *session);
 void dyno_session_stop (DynoSession *session, gboolean now);
 /* Saves a checkpoint at the next step's end. */
 void dyno_session_checkpoint (DynoSession *session);
+/* For measuring: the epoch ends as early as it can while its validation is prepared as ever, and
+ * that one after so many batches (0: all).  For the epoch that goes on. */
+void dyno_session_end_epoch (DynoSession *session, guint validation_batches);
 /* Changes a setting that the table calls live.  Errors: SETTING. */
 gboolean dyno_session_set (DynoSession *session, const char *key, const char *value,
                            GError **error);

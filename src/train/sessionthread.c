@@ -113,7 +113,7 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
   DynoEngineWatch watch = { tell_progress, tell_warning, run };
 
   take_job (run);
-  run->engine = dyno_engine_open_split (run->job, run->dataset, &watch, error);
+  run->engine = dyno_engine_open_split (session->device, run->job, run->dataset, &watch, error);
   if (!run->engine)
     return FALSE;
   dyno_run_begin_sensors (run);
@@ -151,6 +151,7 @@ can_recover (DynoRun *run, const GError *problem)
   else if (is_loss (problem) && !run->recovered)
     {
       run->recovered = TRUE;
+      g_clear_pointer (&run->session->device, dyno_device_unref);
       run->parts = run->engine ? run->engine->parts : run->parts;
       dyno_run_warn (
           run, _ ("%s; everything is made anew, and the run goes on from its last checkpoint"),

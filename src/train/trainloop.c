@@ -19,8 +19,10 @@
 typedef struct {
   DynoRun *run;
   guint64 steps_per_epoch;
-  guint64 step, epoch_step;  /* submitted, ahead of the position by what is in flight */
-  gboolean validation_begun; /* its loader decodes */
+  guint64 last_step;          /* of this epoch: steps_per_epoch, unless it ends early */
+  guint64 validation_batches; /* of this epoch at the most; 0: all */
+  guint64 step, epoch_step;   /* submitted, ahead of the position by what is in flight */
+  gboolean validation_begun;  /* its loader decodes */
 } Loop;
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -121,6 +123,21 @@ wait_in_pause (DynoRun *run)
   run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
 }
 
+/* The epoch ends when the first batches of its validation can have been decoded, as they are in one
+ * that goes to its end; one that does so before stays whole. */
+static void
+end_early (Loop *loop, guint validation_batches)
+{
+  DynoEngine *engine = loop->run->engine;
+  guint64 micro = dyno_engine_count_micro (engine),
+          ahead = (guint64) engine->job->settings.prefetch + DYNO_PIPE_SLOTS;
+
+  if (loop->epoch_step + ahead / micro + 1 >= loop->last_step)
+    return;
+  loop->last_step = loop->epoch_step + ahead / micro + 1;
+  loop->validation_batches = validation_batches;
+}
+
 /* Obeys what has come; a stop is an outcome. */
 static DynoRunOutcome
 obey (Loop *loop, GError **error)
@@ -132,7 +149,8 @@ obey (Loop *loop, GError **error)
   for (;;)
     {
       const DynoJob *changed;
-      gboolean pause, checkpoint;
+      gboolean pause, checkpoint, end_epoch;
+      guint validation_batches;
       DynoStop stop;
 
       g_mutex_lock (&session->lock);
@@ -140,11 +158,15 @@ obey (Loop *loop, GError **error)
       pause = session->pause;
       checkpoint = session->checkpoint;
       stop = session->stop;
-      session->checkpoint = FALSE;
+      end_epoch = session->end_epoch;
+      validation_batches = session->validation_batches;
+      session->checkpoint = session->end_epoch = FALSE;
       g_mutex_unlock (&session->lock);
 
       if (changed)
         follow_job (run, changed);
+      if (end_epoch)
+        end_early (loop, validation_batches);
       if (stop)
         return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
       if (checkpoint && !run->dir)
@@ -225,7 +247,7 @@ static void
 begin_validation (Loop *loop)
 {
   DynoEngine *engine = loop->run->engine;
-  guint64 left = loop->steps_per_epoch - loop->epoch_step;
+  guint64 left = loop->last_step - loop->epoch_step;
   const DynoSettings *s = &engine->job->settings;
 
   if (loop->validation_begun || !engine->validation.uploader
@@ -277,7 +299,7 @@ run_steps (Loop *loop, GError **error)
   DynoRun *run = loop->run;
   DynoSession *session = run->session;
 
-  while (loop->epoch_step < loop->steps_per_epoch && !is_last_step (loop))
+  while (loop->epoch_step < loop->last_step && !is_last_step (loop))
     {
       DynoRunOutcome outcome = obey (loop, error);
       g_autoptr (GError) problem = NULL;
@@ -336,7 +358,8 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
     dyno_loader_start_epoch (loader, 0, 0);
   loop->validation_begun = FALSE;
   if (!dyno_evaluate (engine->validation.pipe, loader, (guint64) engine->job->settings.seed,
-                      drain_steps, loop, run->session->soft, &evaluation, error))
+                      loop->validation_batches, drain_steps, loop, run->session->soft, &evaluation,
+                      error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
   memcpy (metrics->val_metrics, evaluation.metrics, sizeof evaluation.metrics);
@@ -459,7 +482,8 @@ end_epoch (Loop *loop, GError **error)
   p->epoch_step = p->epoch_samples = 0;
   p->epoch_loss_sum = p->epoch_seconds = 0;
   memset (p->epoch_metric_sums, 0, sizeof p->epoch_metric_sums);
-  loop->epoch_step = 0;
+  loop->epoch_step = loop->validation_batches = 0;
+  loop->last_step = loop->steps_per_epoch;
   if (!dyno_run_save (run, p->step, best, error))
     return DYNO_RUN_FAILED;
   clock = dyno_run_clock (run, g_get_monotonic_time ());
@@ -487,7 +511,7 @@ run_epochs (Loop *loop, GError **error)
         start_loader (loop, run->position.epoch, loop->epoch_step);
       started = FALSE;
       outcome = run_steps (loop, error);
-      if (outcome == DYNO_RUN_GOES_ON && loop->epoch_step >= loop->steps_per_epoch)
+      if (outcome == DYNO_RUN_GOES_ON && loop->epoch_step >= loop->last_step)
         {
           /* Workers decode for the next epoch while this one is validated. */
           start_loader (loop, run->position.epoch + 1, 0);
@@ -527,6 +551,7 @@ dyno_run_loop (DynoRun *run, GError **error)
 
   loop.steps_per_epoch =
       dyno_job_count_steps (&run->engine->job->settings, run->engine->training.n_samples);
+  loop.last_step = loop.steps_per_epoch;
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_reset (&run->rate);
   run->health.guess =

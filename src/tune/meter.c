@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The meter of this machine: what the measurements share, and what they say in common. */
+/* The meter of this machine: one device for all measurements, which is opened with the first and
+ * again after it was lost; one measurement at a time has memory on it. */
 #include "meter.h"
-#include "gpu-error.h"
+#include "gpuceiling.h"
 #include "intl.h"
 #include "loaderceiling.h"
-#include "planjob.h"
+#include "runmeter.h"
 #include "sample-cache.h"
-#include "trial.h"
 #include <math.h>
 
 typedef struct {
@@ -15,6 +15,8 @@ typedef struct {
   DynoDataset *dataset;
   DynoDeviceInfo info;
   GArray *indices; /* of the training part; NULL where the device makes its input */
+  DynoDevice *device;
+  DynoGpuCeiling *gpu;
 } RealMeter;
 
 void
@@ -77,21 +79,44 @@ measure_loader (DynoMeter *meter, const DynoSettings *settings, double seconds, 
   return TRUE;
 }
 
-static void
-set_outcome (const DynoTrial *trial, GCancellable *cancellable, gint64 deadline_us, GError **error)
+static gboolean
+open_device (RealMeter *real, GError **error)
 {
-  if (trial->outcome == DYNO_TRIAL_DOES_NOT_FIT)
-    g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, trial->text);
-  else if (trial->outcome == DYNO_TRIAL_OUT_OF_MEMORY)
-    g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY, trial->text);
-  else if (trial->outcome == DYNO_TRIAL_DIVERGED)
-    g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED, trial->text);
-  else if (g_cancellable_is_cancelled (cancellable))
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, trial->text);
-  else if (g_get_monotonic_time () >= deadline_us)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, trial->text);
-  else
-    g_set_error_literal (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_FAILED, trial->text);
+  DynoDeviceParams params = { .index = real->job->device };
+
+  if (!real->device)
+    real->device = dyno_device_open (&params, error);
+  return real->device != NULL;
+}
+
+/* The next measurement opens another device where this one's is gone. */
+static gboolean
+fail (RealMeter *real, GError *problem, GError **error)
+{
+  if (g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
+      || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT))
+    {
+      dyno_gpu_ceiling_release (real->gpu);
+      g_clear_pointer (&real->device, dyno_device_unref);
+    }
+  g_propagate_error (error, problem);
+  return FALSE;
+}
+
+static gboolean
+measure_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+             GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  RealMeter *real = (RealMeter *) meter;
+  g_autoptr (DynoDeadline) deadline = dyno_deadline_new (deadline_us, cancellable, error);
+  GError *problem = NULL;
+
+  dyno_measurement_init (measurement);
+  if (!deadline || !open_device (real, error))
+    return FALSE;
+  return dyno_gpu_ceiling_measure (real->gpu, real->device, settings, seconds, deadline,
+                                   measurement, &problem)
+         || fail (real, problem, error);
 }
 
 static gboolean
@@ -99,29 +124,33 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
                GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
 {
   RealMeter *real = (RealMeter *) meter;
-  DynoTrial trial = { .stage = "trial", .settings = *settings };
-  gboolean good;
+  g_autoptr (DynoJob) job = dyno_run_meter_job (real->job, settings);
+  GError *problem = NULL;
 
   dyno_measurement_init (measurement);
-  if (!dyno_trial_rule_out (&trial, real->job, real->dataset, &real->info))
-    {
-      measurement->planned_bytes = trial.vram_bytes;
-      dyno_trial_run (&trial, real->job, real->dataset, seconds, deadline_us, cancellable);
-    }
-  good = trial.outcome == DYNO_TRIAL_OK;
-  if (good)
-    {
-      dyno_estimate (&trial.samples_per_s, 1, &measurement->rate);
-      measurement->run_rate = measurement->rate;
-      measurement->step_ms = trial.step_ms;
-      measurement->wait_data_ms = trial.wait_data_ms;
-      measurement->vram_bytes = trial.vram_bytes;
-      measurement->steps = trial.steps;
-    }
-  else
-    set_outcome (&trial, cancellable, deadline_us, error);
-  dyno_trial_clear (&trial);
-  return good;
+  dyno_gpu_ceiling_release (real->gpu);
+  if (!open_device (real, error))
+    return FALSE;
+  return dyno_run_meter_measure (job, real->dataset, real->device, meter->n_train,
+                                 meter->n_validation, seconds, deadline_us, cancellable,
+                                 measurement, &problem)
+         || fail (real, problem, error);
+}
+
+static gboolean
+compare_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadline_us,
+                  GCancellable *cancellable, DynoNumerics *numerics, GError **error)
+{
+  RealMeter *real = (RealMeter *) meter;
+  GError *problem = NULL;
+
+  *numerics = (DynoNumerics){ 0 };
+  dyno_gpu_ceiling_release (real->gpu);
+  if (!open_device (real, error))
+    return FALSE;
+  return dyno_numerics_compare (real->job, real->dataset, real->device, &real->info, settings,
+                                deadline_us, cancellable, numerics, &problem)
+         || fail (real, problem, error);
 }
 
 static void
@@ -129,6 +158,8 @@ real_free (DynoMeter *meter)
 {
   RealMeter *real = (RealMeter *) meter;
 
+  dyno_gpu_ceiling_free (real->gpu);
+  dyno_device_unref (real->device);
   g_clear_pointer (&real->indices, g_array_unref);
   dyno_job_unref (real->job);
   dyno_dataset_unref (real->dataset);
@@ -137,10 +168,11 @@ real_free (DynoMeter *meter)
 
 static const DynoMeterClass real_class = {
   .loader = measure_loader,
-  .gpu = measure_trial,
+  .gpu = measure_gpu,
   .trial = measure_trial,
   .plan = plan,
   .free = real_free,
+  .numerics = compare_numerics,
 };
 
 /* As a run divides, which the facts alone do not tell where the folder brings its own parts. */
@@ -181,6 +213,7 @@ dyno_meter_new (const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *
   real->meter.has_fp16 = info->fp16;
   real->meter.generated = dyno_dataset_get_info (dataset)->schema.generated;
   divide (real);
+  real->gpu = dyno_gpu_ceiling_new (job, dataset, real->indices);
   return &real->meter;
 }
 

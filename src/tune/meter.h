@@ -7,7 +7,7 @@
  * G_IO_ERROR_CANCELLED, G_IO_ERROR_TIMED_OUT (the deadline came before enough was measured);
  * anything else failed.  None of them spoils the meter for the next measurement. */
 #pragma once
-#include "job.h"
+#include "numerics.h"
 #include "statistics.h"
 #include <gio/gio.h>
 
@@ -51,6 +51,9 @@ typedef struct {
   gboolean (*plan) (DynoMeter *meter, const DynoSettings *settings, guint64 *bytes, gboolean *fits,
                     char **advice, GError **error);
   void (*free) (DynoMeter *meter);
+  /* See numerics.h; NULL: the meter cannot tell. */
+  gboolean (*numerics) (DynoMeter *meter, const DynoSettings *settings, gint64 deadline_us,
+                        GCancellable *cancellable, DynoNumerics *numerics, GError **error);
 } DynoMeterClass;
 
 struct _DynoMeter {

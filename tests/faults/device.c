@@ -397,7 +397,7 @@ first_loss (gboolean wait_between)
   guint32 n_valid;
 
   g_assert_no_error (error);
-  g_autoptr (DynoEngine) engine = dyno_engine_open_split (job, dataset, &watch, &error);
+  g_autoptr (DynoEngine) engine = dyno_engine_open_split (NULL, job, dataset, &watch, &error);
   g_assert_no_error (error);
   g_assert_true (dyno_engine_build (engine, &watch, NULL, &error)
                  && dyno_engine_initialise (engine, &tracked, &error));

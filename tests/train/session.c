@@ -91,7 +91,7 @@ test_host_memory_is_planned (void)
 
         g_assert_no_error (error);
         test_job_set (job, changes[i], "batch_size=100", "model.width=0.0625", NULL);
-        g_autoptr (DynoEngine) engine = dyno_engine_open_split (job, dataset, &watch, &error);
+        g_autoptr (DynoEngine) engine = dyno_engine_open_split (NULL, job, dataset, &watch, &error);
         g_assert_no_error (error);
         g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
         g_assert_no_error (error);
@@ -132,7 +132,7 @@ test_engine_needs_no_split (void)
   test_job_set (job, "batch_size=4", "data.val_split=0.5", NULL);
   for (guint32 i = 40; i < 56; i++)
     g_array_append_val (few, i);
-  g_autoptr (DynoEngine) engine = dyno_engine_open (job, dataset, few, NULL, &watch, &error);
+  g_autoptr (DynoEngine) engine = dyno_engine_open (NULL, job, dataset, few, NULL, &watch, &error);
   g_assert_no_error (error);
   g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
   g_assert_cmpuint (engine->training.n_samples, ==, 16);
@@ -140,7 +140,7 @@ test_engine_needs_no_split (void)
   g_assert_null (engine->validation.build);
   g_assert_true (engine->training.indices == few);
   g_autoptr (GArray) none = g_array_new (FALSE, FALSE, sizeof (guint32));
-  g_assert_null (dyno_engine_open (job, dataset, none, NULL, &watch, &error));
+  g_assert_null (dyno_engine_open (NULL, job, dataset, none, NULL, &watch, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
 }
 
@@ -382,7 +382,7 @@ test_live_reaches_the_engine (void)
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
   test_job_set (job, "pinned=false", "workers=1", "prefetch=2", NULL);
-  g_autoptr (DynoEngine) engine = dyno_engine_open_split (job, dataset, &watch, &error);
+  g_autoptr (DynoEngine) engine = dyno_engine_open_split (NULL, job, dataset, &watch, &error);
   g_assert_no_error (error);
   g_assert_true (dyno_engine_build (engine, &watch, NULL, &error));
   for (guint i = 0; i < n; i++)

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an epoch takes longer than is measured, its end is called for early, and its validation
+ * measured by part of it. */
+#include "runmeter.h"
+#include "intl.h"
+#include "outsidecpu.h"
+#include "session.h"
+#include <math.h>
+
+#define WINDOW_S          0.05 /* at the most */
+#define WINDOWS           16
+#define LEAST_WINDOWS     3
+#define ENOUGH            2    /* windows, where the time is over */
+#define EARLY_SHARE       0.75 /* of the time: then an epoch is ended that has not ended by itself */
+#define VALIDATION_SHARE  0.25 /* of the time: what that epoch's validation may take */
+#define LEAST_VALIDATION  4    /* batches of it */
+#define WHOLE_EPOCH_STEPS 4    /* an epoch of fewer steps has none that is not its first or last */
+
+/* --- what events say -------------------------------------------------------------------------- */
+
+/* A step that begins an epoch after another one. */
+static void
+begin_epoch (DynoRunMeasure *m, double begin_s)
+{
+  m->n_begun++;
+  m->gap_s += MAX (begin_s - m->end_s, 0);
+  if (m->epochs.begun && !m->early)
+    dyno_windows_add (&m->epochs, begin_s, (double) m->epoch_samples);
+  dyno_windows_begin (&m->epochs, begin_s);
+  m->early = m->epoch_ended = FALSE;
+  m->epoch_samples = 0;
+}
+
+void
+dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
+{
+  double begin_s = s->seconds - s->step_ms / 1e3;
+  gboolean first = m->epoch_ended, apart;
+
+  if (first)
+    begin_epoch (m, begin_s);
+  /* The first step of an epoch waits for what the others do not. */
+  apart = first && m->steps_per_epoch >= WHOLE_EPOCH_STEPS;
+  if (apart)
+    m->first_step_s += s->step_ms / 1e3;
+  if (m->n_steps == 0 || apart)
+    dyno_windows_begin (&m->steps, s->seconds);
+  else
+    {
+      if (first)
+        dyno_windows_begin (&m->steps, begin_s);
+      dyno_windows_add (&m->steps, s->seconds, (double) s->samples);
+      m->step_ms += s->step_ms;
+      m->wait_ms += s->wait_data_ms;
+      m->n_counted++;
+    }
+  m->n_steps++;
+  m->epoch = s->epoch;
+  m->epoch_samples += s->samples;
+  m->end_s = s->seconds;
+  m->vram_bytes = MAX (m->vram_bytes, s->vram_bytes);
+  m->nonfinite |= !isfinite (s->loss);
+}
+
+void
+dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 most_validated)
+{
+  double seconds = isfinite (e->validation_seconds) ? e->validation_seconds : 0;
+
+  m->n_epochs++;
+  m->epoch_ended = TRUE;
+  m->early = m->epoch_samples < m->n_used;
+  m->end_s += seconds;
+  if (m->n_validation == 0)
+    return;
+  m->validation_s += seconds;
+  m->n_validated += m->early ? MIN (m->n_validation, most_validated) : m->n_validation;
+}
+
+/* Of a whole run, from its parts. */
+static void
+compose (const DynoRunMeasure *m, DynoMeasurement *r)
+{
+  double overhead = isfinite (r->epoch_overhead_s) ? r->epoch_overhead_s : 0,
+         validation =
+             isfinite (r->validation_rate) ? (double) m->n_validation / r->validation_rate : 0,
+         used = (double) m->n_used, factor;
+
+  r->run_rate = r->rate;
+  if (m->n_epochs == 0 || !(r->rate.median > 0))
+    return;
+  factor = used / (used / r->rate.median + validation + overhead) / r->rate.median;
+  r->run_rate.median *= factor;
+  r->run_rate.low *= factor;
+  r->run_rate.high *= factor;
+}
+
+void
+dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *r)
+{
+  dyno_windows_estimate (&m->steps, &r->rate);
+  r->steps = m->n_counted;
+  r->vram_bytes = m->vram_bytes;
+  if (m->n_counted > 0)
+    {
+      r->step_ms = m->step_ms / (double) m->n_counted;
+      r->wait_data_ms = m->wait_ms / (double) m->n_counted;
+    }
+  if (m->n_validated > 0 && m->validation_s > 0)
+    r->validation_rate = (double) m->n_validated / m->validation_s;
+  if (m->n_begun > 0)
+    {
+      double step_s = m->first_step_s > 0 ? r->step_ms / 1e3 : 0,
+             excess = m->first_step_s / (double) m->n_begun - step_s;
+
+      r->epoch_overhead_s = m->gap_s / (double) m->n_begun + MAX (excess, 0);
+    }
+  if (m->epochs.n >= LEAST_WINDOWS)
+    dyno_windows_estimate (&m->epochs, &r->run_rate);
+  else
+    compose (m, r);
+}
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+DynoJob *
+dyno_run_meter_job (const DynoJob *job, const DynoSettings *settings)
+{
+  DynoJob *copy = dyno_job_copy (job);
+
+  copy->settings = *settings;
+  copy->settings.epochs = 1000000;
+  copy->settings.memory_shrink = FALSE;
+  g_clear_pointer (&copy->out_dir, g_free);
+  g_clear_pointer (&copy->weights_out, g_free);
+  g_clear_pointer (&copy->resume, g_free);
+  copy->max_steps = 0;
+  return copy;
+}
+
+typedef struct {
+  DynoSession *session;
+  DynoRunMeasure m;
+  double seconds;
+  guint64 batch, n_train;
+  guint64 most_validated; /* of an epoch that is ended early; 0: that was not called for */
+  DynoCpuTimes cpu;       /* at the end of the first step */
+  guint64 planned_bytes;
+  GError *error;
+} Follow;
+
+static gboolean
+is_enough (const Follow *f)
+{
+  const DynoRunMeasure *m = &f->m;
+
+  return m->nonfinite
+         || (m->steps.n >= LEAST_WINDOWS && dyno_windows_get_seconds (&m->steps) >= f->seconds
+             && (m->n_begun > 0 || m->n_validation == 0));
+}
+
+/* So many that the validation takes its share of the time if it is twice as fast as training. */
+static void
+end_epoch (Follow *f)
+{
+  double measured_s = dyno_windows_get_seconds (&f->m.steps);
+  double rate = (double) (f->m.n_counted * f->batch) / MAX (measured_s, 1e-6);
+  double batches = 2 * rate * VALIDATION_SHARE * f->seconds / (double) f->batch;
+  guint most = (guint) CLAMP (batches, LEAST_VALIDATION, 1e6);
+
+  f->most_validated = most * f->batch;
+  dyno_session_end_epoch (f->session, most);
+}
+
+static void
+take_event (Follow *f, const DynoEvent *event)
+{
+  DynoRunMeasure *m = &f->m;
+
+  if (event->type == DYNO_EVENT_PLAN)
+    {
+      f->planned_bytes = event->plan.plan.plan.total_bytes;
+      m->steps_per_epoch = event->plan.plan.steps_per_epoch;
+    }
+  else if (event->type == DYNO_EVENT_STEP)
+    {
+      if (m->n_steps == 0)
+        dyno_cpu_times_read (&f->cpu);
+      dyno_run_measure_step (m, &event->step);
+      if (m->n_epochs == 0 && f->most_validated == 0 && m->n_validation > 0 && m->steps.n >= ENOUGH
+          && dyno_windows_get_seconds (&m->steps) >= EARLY_SHARE * f->seconds)
+        end_epoch (f);
+    }
+  else if (event->type == DYNO_EVENT_EPOCH)
+    dyno_run_measure_epoch (m, &event->epoch, f->most_validated);
+  else if (event->type == DYNO_EVENT_ERROR && !f->error)
+    f->error = g_error_copy (event->error);
+}
+
+static void
+follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *cancellable)
+{
+  gboolean stopped = FALSE, done = FALSE;
+
+  while (!done)
+    {
+      gint64 left_us = deadline_us - g_get_monotonic_time ();
+      g_autoptr (DynoEvent) event =
+          dyno_event_queue_pop (events, CLAMP (left_us, 1000, G_USEC_PER_SEC / 20));
+
+      done = event && event->type == DYNO_EVENT_DONE;
+      if (event && (!stopped || event->type == DYNO_EVENT_ERROR))
+        take_event (f, event);
+      if (!stopped
+          && (is_enough (f) || g_get_monotonic_time () >= deadline_us
+              || g_cancellable_is_cancelled (cancellable)))
+        {
+          dyno_session_stop (f->session, TRUE);
+          stopped = TRUE;
+        }
+    }
+}
+
+/* FALSE: error says why the session gave nothing. */
+static gboolean
+conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **error)
+{
+  if (f->error)
+    g_propagate_error (error, g_steal_pointer (&f->error));
+  else if (f->m.nonfinite)
+    g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+                         _ ("The loss was not finite"));
+  else if (g_cancellable_is_cancelled (cancellable))
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                         _ ("Stopped before enough steps were measured"));
+  else if (f->m.steps.n >= ENOUGH)
+    return TRUE;
+  else if (g_get_monotonic_time () >= deadline_us)
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                         _ ("The time was over before enough steps were measured; give the search "
+                            "more minutes"));
+  else
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                         _ ("The run ended before enough steps were measured"));
+  return FALSE;
+}
+
+gboolean
+dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
+                        guint64 n_train, guint64 n_validation, double seconds, gint64 deadline_us,
+                        GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
+  guint64 batch = MIN ((guint64) job->settings.batch_size, MAX (n_train, 1));
+  Follow f = { .session = session,
+               .seconds = seconds,
+               .batch = batch,
+               .m = { .n_used = n_train / batch * batch, .n_validation = n_validation } };
+  DynoCpuTimes end;
+
+  dyno_measurement_init (measurement);
+  f.m.steps.length_s = f.m.epochs.length_s = MIN (WINDOW_S, seconds / WINDOWS);
+  dyno_session_set_dataset (session, dataset);
+  if (device)
+    dyno_session_set_device (session, device);
+  dyno_session_start (session);
+  follow (&f, events, deadline_us, cancellable);
+  dyno_session_join (session);
+  dyno_cpu_times_read (&end);
+
+  measurement->planned_bytes = f.planned_bytes;
+  measurement->outside_cpu = dyno_cpu_times_get_outside (&f.cpu, &end);
+  dyno_run_measure_get (&f.m, measurement);
+  return conclude (&f, deadline_us, cancellable, error);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Training measured end to end, as a run does it: a session without a folder, and what its steps
+ * and the ends of its epochs say. */
+#pragma once
+#include "meter.h"
+#include "metrics.h"
+
+G_BEGIN_DECLS
+
+/* What the events of a run say, by the run's own clock.  All zero but for the first two at first.
+ * The first step of all counts nowhere: queues fill, memory is touched first. */
+typedef struct {
+  guint64 n_used, n_validation; /* samples of an epoch: those that it trains on, and validates */
+  guint64 steps_per_epoch;
+  DynoWindows steps;  /* training alone */
+  DynoWindows epochs; /* whole epochs, their ends included, from the second on */
+  guint64 n_steps, n_epochs;
+  double step_ms, wait_ms; /* sums over the counted steps */
+  guint64 n_counted;
+  guint64 epoch; /* of the last step */
+  double end_s;  /* of the last step, or of the validation after it */
+  gboolean epoch_ended, early;
+  guint64 epoch_samples;
+  double validation_s, first_step_s, gap_s; /* sums */
+  guint64 n_validated, n_begun;             /* n_begun: epochs that began after another's end */
+  guint64 vram_bytes;
+  gboolean nonfinite;
+} DynoRunMeasure;
+
+void dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *step);
+/* most_validated: samples that were validated at the most, if the epoch was ended early, which its
+ * steps tell. */
+void dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *epoch,
+                             guint64 most_validated);
+/* Rates, steps and memory. */
+void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement);
+
+/* A session of the job for so many seconds after its preparation, and for the end of an epoch where
+ * none came by itself.  device: NULL, or one that is open.  Errors: those of the session; CANCELLED,
+ * TIMED_OUT. */
+gboolean dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
+                                 guint64 n_train, guint64 n_validation, double seconds,
+                                 gint64 deadline_us, GCancellable *cancellable,
+                                 DynoMeasurement *measurement, GError **error);
+
+/* The job with these settings, as something to be measured: it writes nothing, resumes nothing,
+ * ends by no count of its own, and a refusal of memory is a result.  Owned. */
+DynoJob *dyno_run_meter_job (const DynoJob *job, const DynoSettings *settings);
+
+G_END_DECLS

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* The device alone: what is built once and what again, and on what data it trains. */
+#include "gpuceiling.h"
+#include "loader-test.h"
+#include <math.h>
+
+#define FAR (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
+
+typedef struct {
+  DynoJob *job;
+  DynoDataset *dataset;
+  GArray *indices;
+  DynoGpuCeiling *ceiling;
+} Bench;
+
+static void
+begin (Bench *b, guint n)
+{
+  odd_reset (n);
+  b->job = dyno_job_new ();
+  b->job->model = (g_free (b->job->model), g_strdup ("mlp"));
+  b->job->settings.batch_size = 8;
+  b->job->settings.model_width = 0.125;
+  b->job->settings.amp = FALSE;
+  b->job->settings.autotune = FALSE;
+  b->dataset = open_odd ();
+  b->indices = g_array_new (FALSE, FALSE, sizeof (guint32));
+  for (guint32 i = 0; i < n; i++)
+    g_array_append_val (b->indices, i);
+  b->ceiling = dyno_gpu_ceiling_new (b->job, b->dataset, b->indices);
+}
+
+static void
+end (Bench *b)
+{
+  dyno_gpu_ceiling_free (b->ceiling);
+  g_array_unref (b->indices);
+  dyno_dataset_unref (b->dataset);
+  dyno_job_unref (b->job);
+}
+
+static gboolean
+measure (Bench *b, DynoMeasurement *m, GError **error)
+{
+  g_autoptr (DynoDeadline) deadline = dyno_deadline_new (FAR, NULL, NULL);
+
+  return dyno_gpu_ceiling_measure (b->ceiling, NULL, &b->job->settings, 0, deadline, m, error);
+}
+
+/* Samples are decoded once for a network, some of them for any batch; what is the loader's, and
+ * micro-batches that are added up, need no other. */
+static void
+test_kept (void)
+{
+  Bench b;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  begin (&b, 100);
+  g_assert_true (measure (&b, &m, &error));
+  g_assert_cmpint (odd.decodes, ==, 8);
+  b.job->settings.workers = 3;
+  b.job->settings.accumulate = 2;
+  b.job->settings.lr = 0.5;
+  g_assert_true (measure (&b, &m, &error));
+  g_assert_cmpint (odd.decodes, ==, 8);
+  b.job->settings.batch_size = 64;
+  g_assert_true (measure (&b, &m, &error));
+  g_assert_cmpint (odd.decodes, ==, 8 + 32);
+  g_assert_cmpuint (m.vram_bytes, ==, m.planned_bytes);
+  dyno_gpu_ceiling_release (b.ceiling);
+  g_assert_true (measure (&b, &m, &error));
+  g_assert_cmpint (odd.decodes, ==, 8 + 32 + 32);
+  end (&b);
+}
+
+/* A step adds up its micro-batches. */
+static void
+test_accumulate (void)
+{
+  Bench b;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  begin (&b, 100);
+  b.job->settings.accumulate = 3;
+  g_assert_true (measure (&b, &m, &error));
+  g_assert_cmpfloat (m.rate.median * m.step_ms / 1e3, >, 24 * 0.2);
+  g_assert_cmpfloat (m.rate.median * m.step_ms / 1e3, <, 24 * 5);
+  end (&b);
+}
+
+/* Samples that cannot be read are passed over; where none can be, that is the result. */
+static void
+test_unreadable (void)
+{
+  Bench b;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  begin (&b, 100);
+  odd.bad_every = 2;
+  g_assert_true (measure (&b, &m, &error));
+  g_assert_no_error (error);
+  dyno_gpu_ceiling_release (b.ceiling);
+  odd.bad_every = 1;
+  g_assert_false (measure (&b, &m, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+  g_clear_error (&error);
+  odd.bad_every = 0;
+  g_assert_true (measure (&b, &m, &error));
+  end (&b);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/gpuceiling/same-network-is-built-once", test_kept);
+  g_test_add_func ("/tune/gpuceiling/micro-batches-are-added-up", test_accumulate);
+  g_test_add_func ("/tune/gpuceiling/unreadable-samples-are-passed-over", test_unreadable);
+  return g_test_run ();
+}

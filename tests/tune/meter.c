@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The meter of this machine, with a tiny network: what each measurement tells, how it ends, and
+ * that none of them spoils the next. */
+#include "meter.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define FAR (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
+
+typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
+                             DynoMeasurement *, GError **);
+
+static DynoJob *
+make_job (const char *data)
+{
+  DynoJob *job = dyno_job_new ();
+
+  job->data = g_strdup (data ? data : "builtin:shapes?size=16&samples=80&classes=4");
+  job->settings.batch_size = 4;
+  job->settings.model_width = 0.125;
+  job->settings.workers = 0;
+  job->settings.amp = FALSE;
+  job->settings.autotune = FALSE;
+  return job;
+}
+
+static DynoMeter *
+make_meter (const DynoJob *job)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) devices = dyno_device_list (&error);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return dyno_meter_new (job, dataset, devices->pdata[0]);
+}
+
+static void
+check_rate (const DynoEstimate *e)
+{
+  g_assert_cmpfloat (e->low, >=, 0); /* three windows on a busy machine say little */
+  g_assert_cmpfloat (e->median, >, 0);
+  g_assert_cmpfloat (e->low, <=, e->median);
+  g_assert_cmpfloat (e->median, <=, e->high);
+  g_assert_cmpuint (e->n, >=, 2);
+}
+
+/* Loader, device, and both with the ends of epochs; what is held on the device is what was
+ * planned, to the byte. */
+static void
+test_measures (void)
+{
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *advice = NULL;
+  DynoMeasurement m;
+  guint64 bytes;
+  gboolean fits;
+
+  g_assert_false (meter->generated);
+  g_assert_true (meter->can_cache);
+  g_assert_cmpuint (meter->n_train + meter->n_validation, ==, 80);
+  g_assert_true (meter->class->plan (meter, &job->settings, &bytes, &fits, &advice, &error));
+  g_assert_true (fits);
+  g_assert_null (advice);
+
+  g_assert_true (meter->class->loader (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  check_rate (&m.rate);
+  g_assert_cmpuint (m.vram_bytes, ==, 0);
+
+  for (guint again = 0; again < 2; again++)
+    {
+      g_assert_true (meter->class->gpu (meter, &job->settings, 0, FAR, NULL, &m, &error));
+      check_rate (&m.rate);
+      g_assert_cmpuint (m.vram_bytes, ==, m.planned_bytes);
+      g_assert_cmpfloat (m.step_ms, >, 0);
+
+      g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
+      check_rate (&m.rate);
+      check_rate (&m.run_rate);
+      g_assert_cmpuint (m.vram_bytes, ==, m.planned_bytes);
+      g_assert_cmpfloat (m.validation_rate, >, 0);
+      g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
+    }
+}
+
+/* An epoch that would take longer than is measured is ended for its validation, of which a part is
+ * enough. */
+static void
+test_long_epoch (void)
+{
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes?size=16&samples=20000&classes=4");
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_cmpuint (m.steps, <, 1000);
+  g_assert_cmpfloat (m.validation_rate, >, 0);
+  g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
+  g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
+}
+
+/* A budget that it does not fit is a result, told with what would; so is a lower one afterwards
+ * that it fits. */
+static void
+test_budget (void)
+{
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autofree char *advice = NULL;
+  DynoSettings tight = job->settings;
+  DynoMeasurement m;
+  guint64 bytes;
+  gboolean fits;
+  Measure measures[] = { meter->class->gpu, meter->class->trial };
+
+  tight.vram_budget = 100000;
+  g_assert_true (meter->class->plan (meter, &tight, &bytes, &fits, &advice, NULL));
+  g_assert_false (fits);
+  g_assert_nonnull (advice);
+  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (measures[i](meter, &tight, 0, FAR, NULL, &m, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT);
+      g_assert_true (isnan (m.rate.median));
+      g_clear_error (&error);
+      job->settings.vram_budget = (gint64) bytes * 4;
+      g_assert_true (measures[i](meter, &job->settings, 0, FAR, NULL, &m, &error));
+      g_assert_cmpuint (m.vram_bytes, <=, bytes * 4);
+    }
+}
+
+static void
+test_ends (void)
+{
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+  Measure measures[] = { meter->class->loader, meter->class->gpu, meter->class->trial };
+  DynoMeasurement m;
+
+  g_cancellable_cancel (cancelled);
+  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (measures[i](meter, &job->settings, 3600, FAR, cancelled, &m, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+      g_assert_false (
+          measures[i](meter, &job->settings, 3600, g_get_monotonic_time () - 1, NULL, &m, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+      g_clear_error (&error);
+      g_assert_true (measures[i](meter, &job->settings, 0, FAR, NULL, &m, &error));
+    }
+}
+
+/* A loss that is not finite is a result of the trial; the device alone, which learns nothing, is
+ * measured all the same. */
+static void
+test_diverged (void)
+{
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  job->settings.lr = 1e6;
+  job->settings.clip_norm = 0;
+  g_assert_true (meter->class->gpu (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_no_error (error);
+  g_assert_false (meter->class->trial (meter, &job->settings, 20, FAR, NULL, &m, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+}
+
+/* The device makes its input: there is no loader. */
+static void
+test_generated (void)
+{
+  g_autoptr (DynoJob) job = make_job ("synthetic:16x16x3?classes=4&samples=32");
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  g_assert_true (meter->generated);
+  g_assert_false (meter->class->loader (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_clear_error (&error);
+  g_assert_true (meter->class->gpu (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_no_error (error);
+  g_assert_true (isnan (m.validation_rate));
+}
+
+/* A job that has a folder and files to write, and a run to go on with, touches none of them. */
+static void
+test_writes_nothing (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-meter-XXXXXX", NULL),
+                  *out = g_build_filename (folder, "run", NULL);
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (DynoMeter) meter = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  job->out_dir = g_strdup (out);
+  job->weights_out = g_build_filename (folder, "weights", NULL);
+  job->resume = g_build_filename (folder, "earlier", NULL);
+  job->max_steps = 1;
+  meter = make_meter (job);
+  g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_true (meter->class->gpu (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* it is empty */
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/meter/ceilings-and-trial", test_measures);
+  g_test_add_func ("/tune/meter/long-epoch-is-ended-early", test_long_epoch);
+  g_test_add_func ("/tune/meter/budget-is-kept", test_budget);
+  g_test_add_func ("/tune/meter/cancelled-or-late-spoils-nothing", test_ends);
+  g_test_add_func ("/tune/meter/divergence-is-a-result", test_diverged);
+  g_test_add_func ("/tune/meter/generated-input-has-no-loader", test_generated);
+  g_test_add_func ("/tune/meter/writes-nothing", test_writes_nothing);
+  return g_test_run ();
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Rates from the events of a run, by the clock of the test: what is promised is what the run
+ * gets. */
+#include "runmeter.h"
+#include <math.h>
+
+#define BATCH 10
+
+/* A run as it would be told: its clock, and what things take. */
+typedef struct {
+  guint64 steps_per_epoch;
+  double step_s, first_step_s, validation_s, saving_s;
+  guint64 n_validation;
+  double clock_s;
+  guint64 step, epoch, validated;
+} Run;
+
+static void
+tell_step (Run *run, DynoRunMeasure *m, double seconds)
+{
+  DynoStepMetrics step = { .step = ++run->step,
+                           .epoch = run->epoch,
+                           .samples = BATCH,
+                           .step_ms = seconds * 1e3,
+                           .wait_data_ms = seconds * 1e3 / 4,
+                           .loss = 1,
+                           .vram_bytes = 1000 + run->step % 3 };
+
+  step.seconds = run->clock_s += seconds;
+  dyno_run_measure_step (m, &step);
+}
+
+/* steps: fewer than an epoch has where it ends early, after so many validated samples. */
+static void
+tell_epoch (Run *run, DynoRunMeasure *m, guint64 steps, guint64 validated)
+{
+  double share = (double) validated / (double) MAX (run->n_validation, 1);
+  DynoEpochMetrics epoch = { .validation_seconds = run->validation_s * share };
+
+  run->epoch++;
+  for (guint64 i = 0; i < steps; i++)
+    tell_step (run, m, i == 0 ? run->first_step_s : run->step_s);
+  run->clock_s += epoch.validation_seconds;
+  dyno_run_measure_epoch (m, &epoch, validated);
+  run->clock_s += run->saving_s;
+}
+
+static double
+epoch_seconds (const Run *run)
+{
+  return run->first_step_s + (double) (run->steps_per_epoch - 1) * run->step_s + run->validation_s
+         + run->saving_s;
+}
+
+static void
+begin (DynoRunMeasure *m, const Run *run)
+{
+  *m = (DynoRunMeasure){ .n_used = run->steps_per_epoch * BATCH,
+                         .n_validation = run->n_validation,
+                         .steps_per_epoch = run->steps_per_epoch,
+                         .steps = { .length_s = 0.02 },
+                         .epochs = { .length_s = 0.02 } };
+}
+
+static void
+check_run_rate (const DynoMeasurement *r, const Run *run)
+{
+  double real = (double) (run->steps_per_epoch * BATCH) / epoch_seconds (run);
+
+  g_assert_cmpfloat (fabs (r->run_rate.median / real - 1), <, 0.01);
+  g_assert_cmpfloat (r->run_rate.low, <=, real);
+  g_assert_cmpfloat (r->run_rate.high, >=, real);
+}
+
+/* Epochs of 1 to 30 steps, all of them much shorter than what is measured. */
+static void
+test_short_epochs (void)
+{
+  for (guint64 steps = 1; steps <= 30; steps = steps * 3 / 2 + 1)
+    {
+      Run run = { .steps_per_epoch = steps,
+                  .step_s = 0.01,
+                  .first_step_s = 0.03,
+                  .validation_s = 0.05,
+                  .saving_s = 0.02,
+                  .n_validation = 25 };
+      DynoRunMeasure m;
+      DynoMeasurement r;
+
+      begin (&m, &run);
+      for (guint i = 0; i < 60; i++)
+        tell_epoch (&run, &m, steps, 25);
+      tell_step (&run, &m, 0.01);
+      dyno_measurement_init (&r);
+      dyno_run_measure_get (&m, &r);
+      check_run_rate (&r, &run);
+      g_assert_cmpfloat (fabs (r.validation_rate - 500), <, 1e-6);
+      if (steps >= 4)
+        {
+          g_assert_cmpfloat (fabs (r.rate.median - 1000), <, 1);
+          g_assert_cmpfloat (fabs (r.epoch_overhead_s - 0.04), <, 1e-3);
+          g_assert_cmpfloat (fabs (r.step_ms - 10), <, 1e-6);
+          g_assert_cmpfloat (fabs (r.wait_data_ms - 2.5), <, 1e-6);
+        }
+      g_assert_cmpuint (r.vram_bytes, ==, 1002);
+    }
+}
+
+/* One epoch ended while it was measured. */
+static void
+test_one_epoch (void)
+{
+  Run run = { .steps_per_epoch = 100,
+              .step_s = 0.01,
+              .first_step_s = 0.05,
+              .validation_s = 0.4,
+              .saving_s = 0.1,
+              .n_validation = 250 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  tell_epoch (&run, &m, 100, 250);
+  run.epoch++;
+  tell_step (&run, &m, 0.05);
+  for (guint i = 0; i < 20; i++)
+    tell_step (&run, &m, 0.01);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  check_run_rate (&r, &run);
+}
+
+/* An epoch of an hour, ended early with part of its validation, which is none of those that
+ * count whole. */
+static void
+test_early_end (void)
+{
+  Run run = { .steps_per_epoch = 360000,
+              .step_s = 0.01,
+              .first_step_s = 0.05,
+              .validation_s = 900,
+              .saving_s = 2,
+              .n_validation = 90000 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  tell_epoch (&run, &m, 150, 40);
+  run.epoch++;
+  tell_step (&run, &m, 0.05);
+  for (guint i = 0; i < 20; i++)
+    tell_step (&run, &m, 0.01);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpfloat (fabs (r.validation_rate - 100), <, 1e-6);
+  g_assert_cmpuint (m.epochs.n, ==, 0);
+  check_run_rate (&r, &run);
+}
+
+/* The second epoch is the one that is ended early. */
+static void
+test_early_end_of_another (void)
+{
+  Run run = { .steps_per_epoch = 100,
+              .step_s = 0.01,
+              .first_step_s = 0.01,
+              .validation_s = 0.5,
+              .n_validation = 250 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  tell_epoch (&run, &m, 100, 250);
+  tell_epoch (&run, &m, 20, 50);
+  run.epoch++;
+  tell_step (&run, &m, 0.01);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpuint (m.epochs.n, ==, 0);
+  g_assert_cmpfloat (fabs (r.validation_rate - 500), <, 1e-6);
+  check_run_rate (&r, &run);
+}
+
+/* Nothing is known of the end of an epoch: the rate is that of training alone. */
+static void
+test_no_end (void)
+{
+  Run run = { .steps_per_epoch = 1000, .n_validation = 100, .epoch = 1 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  tell_step (&run, &m, 20); /* loads and compiles */
+  for (guint i = 0; i < 50; i++)
+    tell_step (&run, &m, 0.01);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpfloat (fabs (r.rate.median - 1000), <, 1e-6);
+  g_assert_cmpfloat (fabs (r.run_rate.median - 1000), <, 1e-6);
+  g_assert_cmpuint (r.steps, ==, 50);
+  g_assert_true (isnan (r.epoch_overhead_s) && isnan (r.validation_rate));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/runmeter/short-epochs", test_short_epochs);
+  g_test_add_func ("/tune/runmeter/one-epoch", test_one_epoch);
+  g_test_add_func ("/tune/runmeter/epoch-ended-early", test_early_end);
+  g_test_add_func ("/tune/runmeter/second-epoch-ended-early", test_early_end_of_another);
+  g_test_add_func ("/tune/runmeter/no-end-of-an-epoch", test_no_end);
+  return g_test_run ();
+}
