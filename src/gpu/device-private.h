@@ -108,6 +108,10 @@ struct _DynoDevice {
   DynoKernelTable *kernels;
 };
 
+/* dyno_device_query_usage of a device that need not be open. */
+gboolean dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handle,
+                                           DynoMemoryUsage *usage);
+
 /* The state of a queue; TRANSFER is COMPUTE where there is only one. */
 DynoQueueState *dyno_device_get_queue (DynoDevice *device, DynoQueue queue);
 

@@ -411,7 +411,8 @@ dyno_device_get_validation_messages (DynoDevice *device)
 }
 
 gboolean
-dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
+dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handle,
+                                  DynoMemoryUsage *usage)
 {
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT
@@ -422,9 +423,7 @@ dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
   guint64 size, free_bytes;
   int best = -1;
 
-  if (!device->info.memory_budget)
-    return FALSE;
-  device->instance->vk.GetPhysicalDeviceMemoryProperties2 (device->probe->handle, &memory);
+  instance->vk.GetPhysicalDeviceMemoryProperties2 (handle, &memory);
   for (uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; i++)
     if ((memory.memoryProperties.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
         && (best < 0
@@ -442,6 +441,13 @@ dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
                               .used_bytes = size - free_bytes,
                               .available_bytes = free_bytes };
   return TRUE;
+}
+
+gboolean
+dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
+{
+  return device->info.memory_budget
+         && dyno_physical_device_query_usage (device->instance, device->probe->handle, usage);
 }
 
 gboolean

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #define INTERVAL_MS 1000
-#define END_US      G_USEC_PER_SEC       /* what is being read may take so long at the end */
-#define STALE_US    (5 * G_USEC_PER_SEC) /* a source that has not answered since hangs */
+#define END_US      G_USEC_PER_SEC /* what is being read may take so long at the end */
+#define STALE_MS    5000
 
-static const DynoSourceClass *const classes[] = { &dyno_source_host };
+static const DynoSourceClass *const classes[] = { &dyno_source_host, &dyno_source_nvml,
+                                                  &dyno_source_drm, &dyno_source_driver };
 
 #define N_READERS G_N_ELEMENTS (classes)
 
@@ -29,7 +30,7 @@ typedef struct {
 typedef struct {
   gatomicrefcount references;
   DynoSourceSetup setup;
-  gint64 interval_us;
+  gint64 interval_us, stale_us;
 
   GMutex lock;
   GCond changed;
@@ -168,7 +169,8 @@ take_over (DynoSensorReading *reading, const DynoSensorReading *part)
 static gboolean
 is_stale (const Shared *shared, const Reader *reader, gint64 now)
 {
-  return reader->count > 0 && now - reader->time_us > MAX (STALE_US, 5 * shared->interval_us);
+  return reader->count > 0
+         && now - reader->time_us > MAX (shared->stale_us, 5 * shared->interval_us);
 }
 
 static void
@@ -283,6 +285,9 @@ dyno_sensors_new (const DynoSensorsParams *params)
   shared->setup.has_device = params->device != NULL;
   if (params->device)
     shared->setup.device = *params->device;
+  shared->setup.in_use = params->in_use;
+  shared->setup.ask_driver = params->ask_driver;
+  shared->stale_us = (gint64) (params->stale_ms ? params->stale_ms : STALE_MS) * 1000;
   shared->interval_us = (gint64) (params->interval_ms ? params->interval_ms : INTERVAL_MS) * 1000;
   sensors->shared = shared;
   sensors->reading = params->reading;

@@ -95,6 +95,9 @@ typedef struct {
   const char *sys_root;  /* NULL: "/sys" */
   const char *nvml;      /* library; NULL: "libnvidia-ml.so.1" */
   guint interval_ms;     /* 0: 1000 */
+  guint stale_ms;        /* so long a source may not answer before it is left out; 0: 5000 */
+  gboolean in_use;       /* this process has the device open, and says what it holds (_set_vram) */
+  gboolean ask_driver;   /* the Vulkan driver is asked for the device's memory */
   /* Called about once an interval with the newest reading, on a thread that reads nothing itself;
    * never after _free.  NULL: nobody is called. */
   void (*reading) (const DynoSensorReading *reading, gpointer data);

@@ -12,6 +12,8 @@ typedef struct {
   char *proc_root, *sys_root, *nvml;
   DynoDeviceInfo device;
   gboolean has_device;
+  gboolean in_use;     /* this process has it open */
+  gboolean ask_driver; /* for the device's memory: nobody else does */
 } DynoSourceSetup;
 
 typedef struct {
@@ -23,7 +25,8 @@ typedef struct {
   void (*close) (gpointer source);
 } DynoSourceClass;
 
-extern const DynoSourceClass dyno_source_host;
+extern const DynoSourceClass dyno_source_host, dyno_source_nvml, dyno_source_drm,
+    dyno_source_driver;
 
 /* Sets a value that is a number. */
 void dyno_sensor_set (DynoSensorReading *reading, DynoSensor sensor, double value,

@@ -22,6 +22,7 @@ dyno_run_begin_sensors (DynoRun *run)
   if (!run->sensors)
     {
       params.device = dyno_device_get_info (run->engine->device);
+      params.in_use = TRUE;
       params.reading = tell_reading;
       params.data = run->session;
       run->sensors = dyno_sensors_new (&params);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The programs that have a DRM device open, by /proc/PID/fdinfo: who they are, what memory they
+ * hold, how busy they keep its engines.  Others' are seen as far as the kernel lets this user see
+ * them.  Private to the monitor layer; one thread.
+ *
+ * Format: Documentation/gpu/drm-usage-stats.rst of the kernel. */
+#pragma once
+#include "source.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoDrmClients DynoDrmClients;
+
+typedef struct {
+  double others;       /* other processes; NaN: not known */
+  double own_bytes;    /* device memory of this process; NaN: not known */
+  double busy_percent; /* of the busiest engine, by all that can be seen; NaN: not known */
+} DynoDrmUsage;
+
+DynoDrmClients *dyno_drm_clients_new (const char *proc_root, const char *pci);
+void dyno_drm_clients_free (DynoDrmClients *clients);
+void dyno_drm_clients_read (DynoDrmClients *clients, gint64 now_us, DynoDrmUsage *usage);
+
+G_END_DECLS

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* NVIDIA cards by NVML, which is opened at run time.
+ *
+ * Only nvmlInit_v2 and a function that finds the card are needed; every other one that an older
+ * driver lacks, or that a card does not answer, leaves its value "not available".  The library
+ * stays loaded until the process ends: it has threads and exit handlers of its own.
+ * Interface: NVIDIA's NVML API reference. */
+#include "source.h"
+#include <gmodule.h>
+#include <math.h>
+#include <unistd.h>
+
+#define VENDOR_NVIDIA 0x10de
+
+#define OK 0
+
+#define CLOCK_GRAPHICS  0
+#define CLOCK_MEMORY    2
+#define TEMPERATURE_GPU 0
+
+#define MOST_PROCESSES 1024
+
+typedef struct _NvmlDevice NvmlDevice;
+
+typedef struct {
+  unsigned int gpu, memory; /* percent */
+} NvmlUtilisation;
+
+typedef struct {
+  unsigned long long total, free, used;
+} NvmlMemory;
+
+/* of the second and third version of the functions; the first one's is not used */
+typedef struct {
+  unsigned int pid;
+  unsigned long long bytes;
+  unsigned int gpu_instance, compute_instance;
+} NvmlProcess;
+
+typedef int (*NvmlCall) (void);
+typedef int (*NvmlFind) (const char *pci, NvmlDevice **device);
+typedef int (*NvmlUtilisationOf) (NvmlDevice *device, NvmlUtilisation *answer);
+typedef int (*NvmlNumber) (NvmlDevice *device, unsigned int *answer);
+typedef int (*NvmlNumberOf) (NvmlDevice *device, int what, unsigned int *answer);
+typedef int (*NvmlFlags) (NvmlDevice *device, unsigned long long *answer);
+typedef int (*NvmlMemoryOf) (NvmlDevice *device, NvmlMemory *answer);
+typedef int (*NvmlProcesses) (NvmlDevice *device, unsigned int *count, NvmlProcess *answer);
+
+typedef struct {
+  NvmlDevice *device;
+  NvmlCall end;
+  NvmlUtilisationOf utilisation;
+  NvmlNumberOf temperature, clock;
+  NvmlNumber power, power_limit;
+  NvmlFlags throttle;
+  NvmlMemoryOf memory;
+  NvmlProcesses processes[2]; /* that compute, that draw: a Vulkan program may be either */
+  char *proc_root;
+  gboolean in_use;
+  NvmlProcess rows[MOST_PROCESSES];
+} Nvml;
+
+/* The first of two names that the library has; NULL: it has neither. */
+static gpointer
+find_symbol (GModule *module, const char *name, const char *other)
+{
+  gpointer symbol = NULL;
+
+  if (g_module_symbol (module, name, &symbol) && symbol)
+    return symbol;
+  return other && g_module_symbol (module, other, &symbol) ? symbol : NULL;
+}
+
+static void
+find_functions (Nvml *nvml, GModule *module)
+{
+  nvml->end = (NvmlCall) find_symbol (module, "nvmlShutdown", NULL);
+  nvml->utilisation =
+      (NvmlUtilisationOf) find_symbol (module, "nvmlDeviceGetUtilizationRates", NULL);
+  nvml->temperature = (NvmlNumberOf) find_symbol (module, "nvmlDeviceGetTemperature", NULL);
+  nvml->clock = (NvmlNumberOf) find_symbol (module, "nvmlDeviceGetClockInfo", NULL);
+  nvml->power = (NvmlNumber) find_symbol (module, "nvmlDeviceGetPowerUsage", NULL);
+  nvml->power_limit = (NvmlNumber) find_symbol (module, "nvmlDeviceGetEnforcedPowerLimit", NULL);
+  nvml->throttle = (NvmlFlags) find_symbol (module, "nvmlDeviceGetCurrentClocksEventReasons",
+                                            "nvmlDeviceGetCurrentClocksThrottleReasons");
+  nvml->memory = (NvmlMemoryOf) find_symbol (module, "nvmlDeviceGetMemoryInfo", NULL);
+  nvml->processes[0] = (NvmlProcesses) find_symbol (
+      module, "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2");
+  nvml->processes[1] =
+      (NvmlProcesses) find_symbol (module, "nvmlDeviceGetGraphicsRunningProcesses_v3",
+                                   "nvmlDeviceGetGraphicsRunningProcesses_v2");
+}
+
+static gpointer
+open_nvml (const DynoSourceSetup *setup)
+{
+  g_autofree Nvml *nvml = NULL;
+  GModule *module;
+  NvmlCall begin;
+  NvmlFind find;
+
+  if (!setup->has_device || setup->device.vendor_id != VENDOR_NVIDIA
+      || setup->device.pci[0] == '\0')
+    return NULL;
+  module = g_module_open (setup->nvml, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  if (!module)
+    {
+      g_info ("Sensors: no NVML: %s", g_module_error ());
+      return NULL;
+    }
+  g_module_make_resident (module);
+  begin = (NvmlCall) find_symbol (module, "nvmlInit_v2", "nvmlInit");
+  find = (NvmlFind) find_symbol (module, "nvmlDeviceGetHandleByPciBusId_v2",
+                                 "nvmlDeviceGetHandleByPciBusId");
+  if (!begin || !find || begin () != OK)
+    return NULL;
+  nvml = g_new0 (Nvml, 1);
+  find_functions (nvml, module);
+  if (find (setup->device.pci, &nvml->device) != OK)
+    {
+      g_info ("Sensors: NVML does not know a card at %s", setup->device.pci);
+      if (nvml->end)
+        nvml->end ();
+      return NULL;
+    }
+  nvml->proc_root = g_strdup (setup->proc_root);
+  nvml->in_use = setup->in_use;
+  return g_steal_pointer (&nvml);
+}
+
+static void
+close_nvml (gpointer data)
+{
+  Nvml *nvml = data;
+
+  if (nvml->end)
+    nvml->end ();
+  g_free (nvml->proc_root);
+  g_free (nvml);
+}
+
+static void
+set (DynoSensorReading *reading, DynoSensor sensor, double value)
+{
+  dyno_sensor_set (reading, sensor, value, DYNO_SENSOR_SOURCE_NVML);
+}
+
+static void
+read_number (NvmlDevice *device, NvmlNumber get, DynoSensor sensor, double unit,
+             DynoSensorReading *reading)
+{
+  unsigned int value;
+
+  if (get && get (device, &value) == OK)
+    set (reading, sensor, value * unit);
+}
+
+static void
+read_number_of (NvmlDevice *device, NvmlNumberOf get, int what, DynoSensor sensor,
+                DynoSensorReading *reading)
+{
+  unsigned int value;
+
+  if (get && get (device, what, &value) == OK)
+    set (reading, sensor, value);
+}
+
+/* Idle clocks, clocks that someone set, and those of a group of cards are no throttling. */
+static void
+read_throttle (Nvml *nvml, DynoSensorReading *reading)
+{
+  static const struct {
+    unsigned long long bits;
+    DynoThrottle reason;
+  } known[] = { { 0x04 | 0x80, DYNO_THROTTLE_POWER }, /* limit; external brake */
+                { 0x20 | 0x40, DYNO_THROTTLE_TEMPERATURE },
+                { 0x08, DYNO_THROTTLE_HARDWARE } };
+  unsigned long long flags;
+
+  if (!nvml->throttle || nvml->throttle (nvml->device, &flags) != OK)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (flags & known[i].bits)
+      reading->throttle_reasons |= (guint) known[i].reason;
+  set (reading, DYNO_SENSOR_GPU_THROTTLE, reading->throttle_reasons != 0);
+}
+
+static gboolean
+is_visible (const Nvml *nvml, unsigned int pid)
+{
+  g_autofree char *path = g_strdup_printf ("%s/%u", nvml->proc_root, pid);
+
+  return g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
+/* A process may be in both lists.  In a container the numbers are those outside of it, so that this
+ * process has one that is not known here: one that is not visible is taken for it, where this one
+ * uses the card. */
+static void
+read_processes (Nvml *nvml, DynoSensorReading *reading)
+{
+  g_autoptr (GHashTable) others = g_hash_table_new (NULL, NULL);
+  unsigned int own = (unsigned int) getpid (), hidden = 0, n_others;
+  gboolean asked = FALSE, found = FALSE;
+
+  for (guint k = 0; k < G_N_ELEMENTS (nvml->processes); k++)
+    {
+      unsigned int count = MOST_PROCESSES;
+
+      if (!nvml->processes[k] || nvml->processes[k](nvml->device, &count, nvml->rows) != OK)
+        continue;
+      asked = TRUE;
+      for (guint i = 0; i < MIN (count, MOST_PROCESSES); i++)
+        if (nvml->rows[i].pid == own)
+          {
+            found = TRUE;
+            if (nvml->rows[i].bytes != G_MAXUINT64)
+              set (reading, DYNO_SENSOR_VRAM_OWN, (double) nvml->rows[i].bytes);
+          }
+        else if (g_hash_table_add (others, GUINT_TO_POINTER (nvml->rows[i].pid))
+                 && !is_visible (nvml, nvml->rows[i].pid))
+          hidden++;
+    }
+  if (!asked)
+    return;
+  n_others = g_hash_table_size (others);
+  set (reading, DYNO_SENSOR_GPU_OTHERS, n_others - (nvml->in_use && !found && hidden > 0 ? 1 : 0));
+}
+
+static void
+read_nvml (gpointer data, gint64 now_us, DynoSensorReading *reading)
+{
+  Nvml *nvml = data;
+  NvmlUtilisation utilisation;
+  NvmlMemory memory;
+
+  (void) now_us;
+  if (nvml->utilisation && nvml->utilisation (nvml->device, &utilisation) == OK)
+    set (reading, DYNO_SENSOR_GPU_BUSY, utilisation.gpu);
+  read_number_of (nvml->device, nvml->temperature, TEMPERATURE_GPU, DYNO_SENSOR_GPU_TEMPERATURE,
+                  reading);
+  read_number (nvml->device, nvml->power, DYNO_SENSOR_GPU_POWER, 1e-3, reading);
+  read_number (nvml->device, nvml->power_limit, DYNO_SENSOR_GPU_POWER_LIMIT, 1e-3, reading);
+  read_number_of (nvml->device, nvml->clock, CLOCK_GRAPHICS, DYNO_SENSOR_GPU_CLOCK, reading);
+  read_number_of (nvml->device, nvml->clock, CLOCK_MEMORY, DYNO_SENSOR_GPU_MEMORY_CLOCK, reading);
+  read_throttle (nvml, reading);
+  if (nvml->memory && nvml->memory (nvml->device, &memory) == OK && memory.used <= memory.total)
+    {
+      set (reading, DYNO_SENSOR_VRAM_ALL, (double) memory.used);
+      set (reading, DYNO_SENSOR_VRAM_TOTAL, (double) memory.total);
+    }
+  read_processes (nvml, reading);
+}
+
+const DynoSourceClass dyno_source_nvml = { "NVML", open_nvml, read_nvml, close_nvml };

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* NVIDIA cards, by a library of our own that answers as NVML does: whole, with gaps, failing,
+ * hanging. */
+#include "fake-nvml.h"
+#include "monitor-test.h"
+#include <gmodule.h>
+#include <math.h>
+
+static DynoDeviceInfo card = { .vendor_id = 0x10de,
+                               .pci = "0000:65:00.0",
+                               .vram_bytes = 81000000000 };
+
+/* The library that the sensors will open too, with what it counted before forgotten. */
+static FakeNvml *
+open_fake (const char *path)
+{
+  GModule *module = g_module_open (path, G_MODULE_BIND_LOCAL);
+  gpointer fake = NULL;
+
+  g_assert_nonnull (module);
+  g_module_make_resident (module);
+  g_assert_true (g_module_symbol (module, "fake_nvml", &fake));
+  *(FakeNvml *) fake = (FakeNvml){ .lists_own = 1 };
+  return fake;
+}
+
+static gpointer
+open_source (const char *library, const DynoDeviceInfo *device, gboolean in_use)
+{
+  DynoSourceSetup setup = { .proc_root = (char *) "/proc",
+                            .nvml = (char *) library,
+                            .device = *device,
+                            .has_device = TRUE,
+                            .in_use = in_use };
+
+  return dyno_source_nvml.open (&setup);
+}
+
+static void
+read_now (gpointer source, DynoSensorReading *reading)
+{
+  dyno_sensor_reading_init (reading);
+  dyno_source_nvml.read (source, 0, reading);
+}
+
+static void
+test_whole (void)
+{
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  gpointer source = open_source (FAKE_NVML, &card, TRUE);
+  DynoSensorReading r;
+
+  g_assert_nonnull (source);
+  read_now (source, &r);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 87);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_TEMPERATURE], 71);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 349.5);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER_LIMIT], 700);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_CLOCK], 1980);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_MEMORY_CLOCK], 2619);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_ALL], 20e9);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 80e9);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 5e9);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2); /* one of them in both lists */
+  test_assert_near (r.values[DYNO_SENSOR_GPU_THROTTLE], 0);
+  g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_NVML);
+  test_assert_missing (r.values[DYNO_SENSOR_CPU_BUSY]);
+  dyno_source_nvml.close (source);
+  g_assert_cmpint (fake->inits, ==, 1);
+  g_assert_cmpint (fake->shutdowns, ==, 1);
+}
+
+static void
+test_reasons (void)
+{
+  static const struct {
+    unsigned long long flags;
+    guint reasons;
+  } rows[] = { { 0x1, 0 }, /* idle */
+               { 0x2, 0 }, /* clocks that were asked for */
+               { 0x4, DYNO_THROTTLE_POWER },
+               { 0x8, DYNO_THROTTLE_HARDWARE },
+               { 0x10, 0 },
+               { 0x20, DYNO_THROTTLE_TEMPERATURE },
+               { 0x40 | 0x80, DYNO_THROTTLE_TEMPERATURE | DYNO_THROTTLE_POWER },
+               { 0x100, 0 } };
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  gpointer source = open_source (FAKE_NVML, &card, TRUE);
+  DynoSensorReading r;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      fake->reasons = rows[i].flags;
+      read_now (source, &r);
+      g_assert_cmpuint (r.throttle_reasons, ==, rows[i].reasons);
+      test_assert_near (r.values[DYNO_SENSOR_GPU_THROTTLE], rows[i].reasons != 0);
+    }
+  dyno_source_nvml.close (source);
+}
+
+/* In a container this process is known by another number: one that is not visible is taken for it,
+ * where it uses the card. */
+static void
+test_hidden (void)
+{
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  DynoSensorReading r;
+
+  fake->lists_own = 0;
+  for (guint in_use = 0; in_use < 2; in_use++)
+    {
+      gpointer source = open_source (FAKE_NVML, &card, in_use > 0);
+
+      read_now (source, &r);
+      test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], in_use ? 2 : 3);
+      test_assert_missing (r.values[DYNO_SENSOR_VRAM_OWN]);
+      dyno_source_nvml.close (source);
+    }
+}
+
+static void
+test_old (void)
+{
+  FakeNvml *fake = open_fake (FAKE_NVML_OLD);
+  gpointer source = open_source (FAKE_NVML_OLD, &card, TRUE);
+  DynoSensorReading r;
+
+  fake->reasons = 0x4;
+  read_now (source, &r);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 87);
+  test_assert_missing (r.values[DYNO_SENSOR_GPU_POWER_LIMIT]);
+  g_assert_cmpuint (r.throttle_reasons, ==, DYNO_THROTTLE_POWER);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2);
+  dyno_source_nvml.close (source);
+}
+
+static void
+test_none (void)
+{
+  DynoDeviceInfo other = card;
+  FakeNvml *fake;
+
+  g_assert_null (open_source ("/nonexistent/libnvidia-ml.so.1", &card, TRUE));
+  g_assert_null (open_source (FAKE_NVML_BARE, &card, TRUE));
+  fake = open_fake (FAKE_NVML);
+  fake->init_error = 9;
+  g_assert_null (open_source (FAKE_NVML, &card, TRUE));
+  g_assert_cmpint (fake->shutdowns, ==, 0);
+  fake->init_error = 0;
+  g_strlcpy (other.pci, "0000:66:00.0", sizeof other.pci);
+  g_assert_null (open_source (FAKE_NVML, &other, TRUE));
+  g_assert_cmpint (fake->shutdowns, ==, 1); /* what was begun is ended */
+  other = card;
+  other.vendor_id = 0x1002;
+  g_assert_null (open_source (FAKE_NVML, &other, TRUE));
+  other = card;
+  other.pci[0] = '\0';
+  g_assert_null (open_source (FAKE_NVML, &other, TRUE));
+}
+
+static void
+test_errors (void)
+{
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  gpointer source = open_source (FAKE_NVML, &card, TRUE);
+  DynoSensorReading r;
+
+  fake->error = 15; /* the card is lost */
+  read_now (source, &r);
+  for (guint i = 0; i < DYNO_N_SENSORS; i++)
+    test_assert_missing (r.values[i]);
+  g_assert_cmpuint (r.throttle_reasons, ==, 0);
+  fake->error = 0;
+  read_now (source, &r);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 87);
+  dyno_source_nvml.close (source);
+}
+
+/* --- with threads ----------------------------------------------------------------------------- */
+
+static DynoSensors *
+open_sensors (const char *root)
+{
+  DynoSensorsParams params = { .device = &card,
+                               .proc_root = root,
+                               .sys_root = root,
+                               .nvml = FAKE_NVML,
+                               .interval_ms = 2,
+                               .stale_ms = 50 };
+
+  return dyno_sensors_new (&params);
+}
+
+/* Asks until the sensor is there, or is not. */
+static void
+wait_until (DynoSensors *sensors, DynoSensor sensor, gboolean there, DynoSensorReading *r)
+{
+  do
+    {
+      g_usleep (1000);
+      dyno_sensors_get (sensors, r);
+    }
+  while (isfinite (r->values[sensor]) != there);
+}
+
+/* A card that stops answering is not available; the machine's values go on, and so do the card's
+ * when it answers again. */
+static void
+test_hangs_reading (void)
+{
+  char *root = test_tree_new ();
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  DynoSensors *sensors;
+  DynoSensorReading r;
+  gint64 last;
+
+  test_tree_write_machine (root, 0);
+  sensors = open_sensors (root);
+  wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
+  __atomic_store_n (&fake->hang, FAKE_HANG_READ, __ATOMIC_SEQ_CST);
+  wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 81e9); /* the size of the heap is left */
+  g_assert_cmpuint (r.throttle_reasons, ==, 0);
+  last = r.time_us;
+  test_tree_write (root, "meminfo", "MemTotal: 7 kB\nMemAvailable: 3 kB\n");
+  do
+    wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
+  while (r.values[DYNO_SENSOR_RAM_TOTAL] != 7 * 1024);
+  g_assert_cmpint (r.time_us, >, last);
+  dyno_sensors_free (sensors);
+  g_assert_cmpint (__atomic_load_n (&fake->shutdowns, __ATOMIC_SEQ_CST), ==, 0);
+  test_tree_free (root);
+}
+
+/* Nor does one that never begins to answer, or never ends, hold the end up. */
+static void
+test_hangs_elsewhere (void)
+{
+  static const int places[] = { FAKE_HANG_INIT, FAKE_HANG_SHUTDOWN };
+
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      char *root = test_tree_new ();
+      FakeNvml *fake = open_fake (FAKE_NVML);
+      DynoSensors *sensors;
+      DynoSensorReading r;
+
+      fake->hang = places[i];
+      test_tree_write_machine (root, 0);
+      sensors = open_sensors (root);
+      wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
+      if (places[i] == FAKE_HANG_SHUTDOWN)
+        wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
+      else
+        test_assert_missing (r.values[DYNO_SENSOR_GPU_BUSY]);
+      dyno_sensors_free (sensors);
+      test_tree_free (root);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/monitor/nvml/all-that-a-card-tells", test_whole);
+  g_test_add_func ("/monitor/nvml/reasons-that-hold-it-back", test_reasons);
+  g_test_add_func ("/monitor/nvml/own-process-behind-a-hidden-number", test_hidden);
+  g_test_add_func ("/monitor/nvml/older-library-has-less", test_old);
+  g_test_add_func ("/monitor/nvml/no-library-or-card-is-no-source", test_none);
+  g_test_add_func ("/monitor/nvml/errors-are-not-available", test_errors);
+  g_test_add_func ("/monitor/nvml/hanging-card-is-left-out-and-behind", test_hangs_reading);
+  g_test_add_func ("/monitor/nvml/hanging-begin-or-end-is-left-behind", test_hangs_elsewhere);
+  return g_test_run ();
+}
