@@ -26,6 +26,8 @@ set -l job 'plan train tune queue'
 
 complete -c dynoctl -f
 complete -c dynoctl -n __fish_use_subcommand -a devices -d 'List the Vulkan devices'
+complete -c dynoctl -n __fish_use_subcommand -a sensors -d 'What a GPU and the machine do now'
+complete -c dynoctl -n __fish_use_subcommand -a watch -d 'A run and the machine, live in the terminal'
 complete -c dynoctl -n __fish_use_subcommand -a presets -d 'List the GPU presets, or show one'
 complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set holds'
 complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
@@ -41,16 +43,17 @@ complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue export bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices presets inspect plan train tune quick diagnose runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose runs queue export bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
-__dynoctl_option 'devices plan train tune queue quick bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'devices sensors watch plan train tune queue quick bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect plan train tune queue' -l targets -r -F -d 'Targets of an X.npy'
 
 __dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
 __dynoctl_option quick -l no-cpu -d 'Leave out the comparison with the CPU'
 __dynoctl_option diagnose -l run -x -a '(__fish_complete_directories)' -d 'Folder of the run'
+__dynoctl_option watch -l once -d 'Say how it is now, and end'
 __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 
 __dynoctl_option presets -F -a "$presets"

@@ -48,6 +48,8 @@ int dyno_verb_queue (int argc, char **argv);
 int dyno_verb_export (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);
+int dyno_verb_sensors (int argc, char **argv);
+int dyno_verb_watch (int argc, char **argv);
 
 /* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL:
  * none allowed) takes arguments that are no options, at most max_rest.  Returns TRUE to go on;

@@ -10,6 +10,8 @@
 
 static const DynoVerb verbs[] = {
   { "devices", "", "list the Vulkan devices", dyno_verb_devices },
+  { "sensors", "", "what a GPU and the machine do now", dyno_verb_sensors },
+  { "watch", "[RUN]", "a run and the machine, live in the terminal", dyno_verb_watch },
   { "presets", "[NAME]", "list the GPU presets, or show one", dyno_verb_presets },
   { "inspect", "DATA", "what a data set holds", dyno_verb_inspect },
   { "plan", "--data DATA --model M", "device memory by component, before any run", dyno_verb_plan },

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of sensors in words and as JSON; the sensors of a device of this machine. */
+#pragma once
+#include "jsontext.h"
+#include "sensors.h"
+
+G_BEGIN_DECLS
+
+/* "87 %", "12.3 GiB", "not available".  g_free. */
+char *dyno_text_sensor (DynoSensor sensor, double value);
+
+/* A member for each sensor, null where it is not available, and "throttle_reasons". */
+void dyno_json_sensors (DynoJson *json, const double *values, guint throttle_reasons);
+
+/* The device of this index, -1: the first that is no processor; has FALSE: there is none, which is
+ * no error but for an index that is too large. */
+gboolean dyno_sensors_find_device (int index, DynoDeviceInfo *device, gboolean *has,
+                                   GError **error);
+
+G_END_DECLS

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A run as its folder tells it while it goes on: settings.ini, facts.ini, metrics.csv, sensors.csv.
+ * For dynoctl watch.  One thread. */
+#pragma once
+#include "runfacts.h"
+#include "sensorscsv.h"
+#include "series.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoWatchRun DynoWatchRun;
+
+typedef enum {
+  DYNO_WATCH_RUNNING,
+  DYNO_WATCH_SILENT, /* nothing was written for a while: it hangs, was killed, or is paused */
+  DYNO_WATCH_ENDED,
+} DynoWatchState;
+
+/* NaN and 0: not known. */
+typedef struct {
+  const char *folder; /* as it was named */
+  DynoWatchState state;
+  double silent_s;                    /* since something was written; NaN: nothing was yet */
+  const char *ended;                  /* "finished", "stopped", "failed" */
+  char *what;                         /* "resnet18 on DATA, batch 64, AMP, 8 workers"; NULL */
+  char *device;                       /* NULL */
+  guint64 epochs, epoch, steps, step; /* steps: of the whole */
+  double loss, val_loss, samples_per_s, step_ms, wait_data_ms, vram_bytes, seconds;
+  char *metric; /* of validation, the name of the first; NULL */
+  double val_metric;
+  double eta_s;
+  gboolean has_sensors;                       /* of the last second or so */
+  DynoSensorRow sensors;                      /* the last */
+  DynoSeries *rate, *loss_series, *gpu, *cpu; /* over steps, over steps, over seconds (two) */
+} DynoWatchStatus;
+
+DynoWatchRun *dyno_watch_run_new (const char *folder);
+void dyno_watch_run_free (DynoWatchRun *run);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWatchRun, dyno_watch_run_free)
+
+/* Reads what has come. */
+const DynoWatchStatus *dyno_watch_run_update (DynoWatchRun *run);
+
+/* The folder of a run: the one that was named, that of this name below `parent`, or (name NULL) the
+ * one below it that was written to last.  NULL: there is none.  g_free. */
+char *dyno_watch_find_run (const char *parent, const char *name);
+
+G_END_DECLS
