@@ -94,7 +94,7 @@ guint32
 dyno_schema_count_channels (const DynoBatchSchema *schema)
 {
   const DynoBatchField *input = dyno_schema_find_role (schema, DYNO_FIELD_INPUT);
-  return input ? dyno_field_axis (input, 'C') : 0;
+  return input ? dyno_field_axis (input, 'C') * dyno_field_axis (input, 'F') : 0;
 }
 
 guint32

@@ -73,12 +73,20 @@ test_roles (void)
 {
   DynoBatchSchema classes = dyno_schema_image (DYNO_ELEMENT_U8, 1, 1, 1, 0);
   DynoBatchSchema values = dyno_schema_image (DYNO_ELEMENT_F32, 1, 1, 7, 4);
+  DynoBatchSchema sequences = { 0 };
 
   g_assert_cmpstr (dyno_schema_find_role (&classes, DYNO_FIELD_TARGET)->name, ==, "class");
   g_assert_cmpstr (dyno_schema_find_role (&values, DYNO_FIELD_TARGET)->name, ==, "values");
   g_assert_cmpuint (dyno_schema_count_values (&classes), ==, 0);
   g_assert_cmpuint (dyno_schema_count_values (&values), ==, 4);
   g_assert_cmpuint (dyno_schema_count_channels (&values), ==, 7);
+  dyno_schema_add (&sequences, &(DynoBatchField){ .name = "series",
+                                                  .role = DYNO_FIELD_INPUT,
+                                                  .element = DYNO_ELEMENT_F32,
+                                                  .axes = "TF",
+                                                  .n_axes = 2,
+                                                  .shape = { 40, 5 } });
+  g_assert_cmpuint (dyno_schema_count_channels (&sequences), ==, 5);
   g_assert_cmpuint (dyno_schema_count_values (&(DynoBatchSchema){ 0 }), ==, 0);
   g_assert_cmpuint (dyno_schema_count_channels (&(DynoBatchSchema){ 0 }), ==, 0);
   g_assert_cmpint (dyno_schema_find_index (&values, DYNO_FIELD_SEED), ==, 2);
