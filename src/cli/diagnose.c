@@ -127,6 +127,25 @@ dyno_diagnosis_say (const char *folder, DynoProgress *progress)
     }
 }
 
+void
+dyno_diagnosis_say_before (const DynoJob *job, const DynoDatasetInfo *info,
+                           const DynoDeviceInfo *device, const DynoJobPlan *plan)
+{
+  g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
+  g_autoptr (DynoDiagnosis) d = NULL;
+
+  dyno_diagnosis_input_init (input);
+  dyno_diagnosis_input_take_plan (input, job, info, device, plan);
+  d = dyno_diagnose (input);
+  for (guint i = 0; i < d->findings->len; i++)
+    {
+      const DynoFinding *finding = d->findings->pdata[i];
+
+      if (finding->check == DYNO_CHECK_BEFORE && finding->key)
+        print_finding (finding);
+    }
+}
+
 int
 dyno_verb_diagnose (int argc, char **argv)
 {

@@ -13,4 +13,8 @@ void dyno_findings_print (const GPtrArray *findings);
  * progress; nothing where there is none. */
 void dyno_diagnosis_say (const char *folder, DynoProgress *progress);
 
+/* What the check list of before a run finds that a setting mends; nothing where all is well. */
+void dyno_diagnosis_say_before (const DynoJob *job, const DynoDatasetInfo *info,
+                                const DynoDeviceInfo *device, const DynoJobPlan *plan);
+
 G_END_DECLS

@@ -2,6 +2,7 @@
 /* dynoctl plan: what a run would need, before any run: memory, time, disk. */
 #include "job-options.h"
 #include "amount.h"
+#include "diagnose.h"
 #include "output.h"
 #include <math.h>
 
@@ -151,6 +152,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
   if (estimate)
     print_estimate (job, estimate);
+  dyno_diagnosis_say_before (job, info, &cli_job->device, plan);
 }
 
 /* From what the history remembers; without a history no time is told. */

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run tells: events and the log. */
-#include "ceilings.h"
 #include "intl.h"
 #include "run.h"
-#include "sample-cache.h"
 #include <math.h>
 #include <string.h>
 
 /* the driver is asked for all programs' memory this seldom */
-#define VRAM_ASK_US   (G_USEC_PER_SEC / 4)
-#define VENDOR_NVIDIA 0x10de
+#define VRAM_ASK_US (G_USEC_PER_SEC / 4)
 
 gint64
 dyno_run_clock (const DynoRun *run, gint64 monotonic_us)
@@ -135,40 +132,6 @@ write_row (DynoEvent *event, gpointer data)
 /* --- facts ------------------------------------------------------------------------------------ */
 
 static void
-take_device (DynoRunFacts *facts, const DynoDeviceInfo *info)
-{
-  DynoCeilings ceilings;
-
-  g_strlcpy (facts->device, info->name, sizeof facts->device);
-  facts->vendor_id = info->vendor_id;
-  facts->software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
-  facts->fp16 = info->fp16;
-  facts->matrix = info->matrix != DYNO_MATRIX_NONE;
-  facts->timestamps = info->timestamp_ns > 0;
-  if (!dyno_ceilings_load (info, &ceilings))
-    return;
-  facts->copy_bytes_per_s = ceilings.copy_bytes_per_s;
-  facts->single_flops_per_s = ceilings.single_flops_per_s;
-  facts->matrix_flops_per_s = ceilings.matrix_flops_per_s;
-}
-
-/* What the host does with clocks and drivers; advice comes of it, nothing is changed. */
-static void
-take_host (DynoRunFacts *facts)
-{
-  g_autofree char *governor = NULL;
-
-  facts->cores = g_get_num_processors ();
-  facts->ram_free_bytes = dyno_sample_cache_get_free_memory ();
-  if (g_file_get_contents ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", &governor, NULL,
-                           NULL))
-    g_strlcpy (facts->governor, g_strstrip (governor), sizeof facts->governor);
-  facts->no_persistence = facts->vendor_id == VENDOR_NVIDIA
-                          && g_file_test ("/proc/driver/nvidia/version", G_FILE_TEST_EXISTS)
-                          && !g_file_test ("/run/nvidia-persistenced", G_FILE_TEST_IS_DIR);
-}
-
-static void
 take_work (DynoRunFacts *facts, const DynoEngine *engine)
 {
   DynoLowering *lowering = dyno_build_get_lowering (engine->training.build);
@@ -209,8 +172,8 @@ dyno_run_tell_facts (DynoRun *run)
   };
   DynoEvent *event = dyno_event_new (DYNO_EVENT_FACTS);
 
-  take_device (&facts, dyno_device_get_info (engine->device));
-  take_host (&facts);
+  dyno_run_facts_set_device (&facts, dyno_device_get_info (engine->device));
+  dyno_run_facts_set_host (&facts);
   take_work (&facts, engine);
   run->facts = event->facts = facts;
   dyno_run_write_facts (run);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* facts.ini: one table names the keys. */
 #include "runfacts.h"
+#include "ceilings.h"
 #include "file.h"
+#include "sample-cache.h"
 #include <math.h>
 #include <string.h>
 
-#define GROUP     "run"
-#define MAX_BYTES (64 * 1024)
+#define VENDOR_NVIDIA 0x10de
+#define GROUP         "run"
+#define MAX_BYTES     (64 * 1024)
 #define ROW(kind, member)                                                                         \
   {                                                                                               \
 #member, kind, G_STRUCT_OFFSET(DynoRunFacts, member), sizeof(((DynoRunFacts *) NULL)->member) \
@@ -111,4 +114,37 @@ dyno_run_facts_read (const char *folder, DynoRunFacts *facts)
         }
     }
   return TRUE;
+}
+
+void
+dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info)
+{
+  DynoCeilings ceilings;
+
+  g_strlcpy (facts->device, info->name, sizeof facts->device);
+  facts->vendor_id = info->vendor_id;
+  facts->software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  facts->fp16 = info->fp16;
+  facts->matrix = info->matrix != DYNO_MATRIX_NONE;
+  facts->timestamps = info->timestamp_ns > 0;
+  if (!dyno_ceilings_load (info, &ceilings))
+    return;
+  facts->copy_bytes_per_s = ceilings.copy_bytes_per_s;
+  facts->single_flops_per_s = ceilings.single_flops_per_s;
+  facts->matrix_flops_per_s = ceilings.matrix_flops_per_s;
+}
+
+void
+dyno_run_facts_set_host (DynoRunFacts *facts)
+{
+  g_autofree char *governor = NULL;
+
+  facts->cores = g_get_num_processors ();
+  facts->ram_free_bytes = dyno_sample_cache_get_free_memory ();
+  if (g_file_get_contents ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", &governor, NULL,
+                           NULL))
+    g_strlcpy (facts->governor, g_strstrip (governor), sizeof facts->governor);
+  facts->no_persistence = facts->vendor_id == VENDOR_NVIDIA
+                          && g_file_test ("/proc/driver/nvidia/version", G_FILE_TEST_EXISTS)
+                          && !g_file_test ("/run/nvidia-persistenced", G_FILE_TEST_IS_DIR);
 }

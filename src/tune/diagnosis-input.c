@@ -4,6 +4,7 @@
 #include "runfacts.h"
 #include "base-error.h"
 #include "intl.h"
+#include "planjob.h"
 #include "sensorscsv.h"
 #include <math.h>
 #include <string.h>
@@ -152,6 +153,30 @@ dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder, GE
   dyno_run_facts_read (folder, &input->facts);
   read_sensors (input, folder);
   return TRUE;
+}
+
+void
+dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
+                                const DynoDatasetInfo *info, const DynoDeviceInfo *device,
+                                const DynoJobPlan *plan)
+{
+  DynoRunFacts *facts = &input->facts;
+
+  input->has_settings = TRUE;
+  input->settings = job->settings;
+  dyno_run_facts_set_device (facts, device);
+  dyno_run_facts_set_host (facts);
+  facts->device_bytes = plan->device_bytes;
+  facts->limit_bytes = plan->limit_bytes;
+  facts->planned_bytes = plan->plan.total_bytes;
+  facts->fitting_batch = (guint64) MAX (plan->fitting_batch, 0);
+  facts->steps_per_epoch = plan->steps_per_epoch;
+  facts->batch_size = (guint64) job->settings.batch_size;
+  facts->accumulate = (guint64) job->settings.accumulate;
+  facts->amp = job->settings.amp && device->fp16;
+  facts->generated = info->schema.generated;
+  facts->flops_per_sample = plan->flops_per_sample;
+  dyno_job_count_parts (job, info, &facts->n_train, &facts->n_validation);
 }
 
 void

@@ -80,6 +80,11 @@ void dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input,
 gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
                                         GError **error);
 
+/* Takes what is known before a run: for the check list of before. */
+void dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
+                                     const DynoDatasetInfo *info, const DynoDeviceInfo *device,
+                                     const DynoJobPlan *plan);
+
 /* Takes what a view knows now; the same input again and again: what sensors told adds up. */
 void dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view);
 

@@ -119,6 +119,13 @@ class Diagnose(Case):
         self.train('--epochs', '4', '--set', 'lr=0')
         self.assertIn('stuck-at-chance', self.ids(self.diagnose()))
 
+    def test_the_plan_says_what_a_setting_mends(self):
+        plan = ('plan', '--data', TINY, *SMALL)
+        self.assertNotIn('cores', self.run_it(*plan).stdout.decode())
+        told = self.run_it(*plan, '--set', 'workers=250', '--set', 'data.val_split=0').stdout.decode()
+        self.assertIn('!  250 workers share ', told)
+        self.assertIn('     Set data.val_split=0.1\n', told)
+
     def test_too_many_workers_are_named(self):
         self.train('--epochs', '1', '--set', 'workers=250')
         self.assertIn('workers-above-cores', self.ids(self.diagnose()))
