@@ -3,6 +3,7 @@
 #include "amount.h"
 #include "exporter.h"
 #include "job-options.h"
+#include "metrics.h"
 #include "output.h"
 #include "runexporter.h"
 #include "signals.h"
@@ -106,6 +107,26 @@ find_settings (const char *path, GError **error)
   return NULL;
 }
 
+/* What settings.ini of a run, which was written before it began, cannot say: the rate of its last
+ * whole epoch, and its device memory. */
+static void
+take_run (const char *folder, DynoMeasured *measured)
+{
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_read (path, NULL);
+  guint64 n_epochs = metrics ? dyno_metrics_get_epochs (metrics) : 0,
+          n_steps = metrics ? dyno_metrics_get_steps (metrics) : 0;
+  DynoEpochMetrics epoch;
+  DynoStepMetrics step;
+
+  if (n_epochs == 0 || measured->samples_per_s > 0)
+    return;
+  if (dyno_metrics_copy_epochs (metrics, n_epochs - 1, 1, &epoch) == 1 && epoch.samples_per_s > 0)
+    measured->samples_per_s = epoch.samples_per_s;
+  if (dyno_metrics_copy_steps (metrics, n_steps - 1, 1, &step) == 1)
+    measured->vram_bytes = step.vram_bytes;
+}
+
 /* The data set tells shapes and steps.  One that is not there, on another machine, say, is no
  * reason not to export. */
 static DynoDataset *
@@ -157,6 +178,8 @@ export_settings (const Options *o, const DynoExporter *exporter)
   for (guint i = 0; i < warnings->len; i++)
     dyno_error_line ("%s: warning: %s", o->command, (const char *) warnings->pdata[i]);
   dyno_settings_file_read_measured (path, &measured);
+  if (g_file_test (o->settings, G_FILE_TEST_IS_DIR))
+    take_run (o->settings, &measured);
   if (exporter->asks_data)
     dataset = open_dataset (o, job);
   if (dyno_signals_get ())

@@ -121,6 +121,20 @@ class Exports(unittest.TestCase):
             self.assertEqual(json.loads(done.stdout)['train_micro_batch_size_per_gpu'], 77)
         self.assertIn(b'best.ini', self.run_it('export', '--settings', self.folder, '--to', 'json', expect=2).stderr)
 
+    def test_the_rate_of_a_run_is_its_last_epochs(self):
+        os.makedirs(self.path('run'))
+        write_settings(self.path('run/settings.ini'), SHAPES, {})
+        with open(self.path('run/settings.ini'), encoding='utf-8') as file:
+            text = file.read().replace('# Measured: 61.3 samples/s\n', '')
+        with open(self.path('run/settings.ini'), 'w', encoding='utf-8') as file:
+            file.write(text)
+        with open(self.path('run/metrics.csv'), 'w', encoding='utf-8') as file:
+            file.write('step,epoch,loss,samples_per_s,vram_bytes,train_loss,val_loss,epoch_samples_per_s,epoch_seconds\n'
+                       '1,1,2.5,70,5242880,2.5,2.5,80.5,1\n2,2,2.4,90,7340032,2.4,2.4,88.5,1\n3,3,2.4,95,7340032,,,,\n')
+        self.run_it('export', '--settings', 'run', '--to', 'json', '-o', 'a.json')
+        whole = readers.read_json(self.path('a.json'))
+        self.assertEqual((whole['samples_per_s'], whole['vram_bytes'], whole['card']), (88.5, 7340032, 'Card'))
+
     def test_what_json_cannot_hold_is_told(self):
         write_settings(self.path('a.ini'), SHAPES, {'label_smoothing': 0.1, 'schedule': 'step', 'epochs': 10})
         words = self.run_it('export', '--settings', 'a.ini', '--to', 'deepspeed').stderr.decode()

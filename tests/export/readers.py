@@ -339,7 +339,8 @@ def check_lightning(path, s):
                 for key, value in expected.get(part, {}).get('init_args', {}).items():
                     same(f'{part}.{key}', config[part]['init_args'][key], value)
             for key, value in expected['trainer'].items():
-                same(f'trainer.{key}', config['trainer'][key], value)
+                got = config['trainer'][key]
+                same(f'trainer.{key}', str(got) if key == 'devices' else got, str(value) if key == 'devices' else value)
             same('seed_everything', config['seed_everything'], s.seed32)
             same('accumulate_grad_batches of the Trainer', made.trainer.accumulate_grad_batches, s.accumulate)
             same('gradient_clip_val of the Trainer', made.trainer.gradient_clip_val, expected['trainer']['gradient_clip_val'])
