@@ -28,8 +28,7 @@ typedef enum {
 typedef enum {
   DYNO_FIELD_INPUT,  /* what the network reads */
   DYNO_FIELD_TARGET, /* what it learns: I32 class ids or F32 values */
-  DYNO_FIELD_MASK,   /* which elements count */
-  DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis */
+  DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis; what counts follows from it */
   DYNO_FIELD_SEED,   /* I32: a random word per sample, filled by the loader */
 } DynoFieldRole;
 

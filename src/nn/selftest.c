@@ -609,6 +609,26 @@ specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, gbool
 
 /* A kernel that does not compile is the report's fault; FALSE for any other error. */
 static gboolean
+compile_kernel (DynoDevice *device, const DynoKernelSpec *spec, DynoVariantReport *report,
+                GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  DynoKernelStatistics one;
+  DynoKernel *kernel = dyno_kernel_get (device, spec, &local);
+
+  if (!kernel && !g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+  if (!kernel && !report->fault)
+    report->fault = g_strdup (local->message);
+  if (kernel && dyno_kernel_get_statistics (device, kernel, &one))
+    take_largest (&report->statistics, &one);
+  return TRUE;
+}
+
+static gboolean
 compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2dPass pass,
               DynoVariantReport *report, GError **error)
 {
@@ -617,22 +637,55 @@ compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2
       DynoKernelSpec specs[2];
       guint n = specs_of (dyno_device_get_info (device), tile, &TILED->cases[i], half, pass, specs);
       for (guint k = 0; k < n; k++)
-        {
-          g_autoptr (GError) local = NULL;
-          DynoKernelStatistics one;
-          DynoKernel *kernel = dyno_kernel_get (device, &specs[k], &local);
-          if (!kernel && !g_error_matches (local, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER))
-            {
-              g_propagate_error (error, g_steal_pointer (&local));
-              return FALSE;
-            }
-          if (!kernel && !report->fault)
-            report->fault = g_strdup (local->message);
-          if (kernel && dyno_kernel_get_statistics (device, kernel, &one))
-            take_largest (&report->statistics, &one);
-        }
+        if (!compile_kernel (device, &specs[k], report, error))
+          return FALSE;
     }
   return TRUE;
+}
+
+/* A kind that has no tiles: what its nodes are lowered to. */
+static gboolean
+compile_case (DynoDevice *device, const Case *s, gboolean half, DynoConv2dPass pass,
+              DynoVariantReport *report, GError **error)
+{
+  g_autoptr (DynoLowering) lowering = NULL;
+  gboolean good;
+  Trial trial;
+
+  good =
+      trial_init (&trial, s, half, error)
+      && (lowering = dyno_lowering_new (trial.graph, dyno_device_get_info (device), NULL, error));
+  GPtrArray *dispatches = good ? dyno_lowering_get_dispatches (lowering) : NULL;
+  for (guint i = 0; good && i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      if (g_str_equal (dispatch->pass, dyno_conv2d_pass_name (pass)))
+        good = compile_kernel (device, &dispatch->spec, report, error);
+    }
+  g_clear_pointer (&lowering, dyno_lowering_free);
+  trial_clear (&trial);
+  return good;
+}
+
+static gboolean
+compile_kind (DynoDevice *device, const Kind *kind, gboolean half, DynoConv2dPass pass,
+              DynoVariantReport *report, GError **error)
+{
+  for (guint i = 0; i < kind->n_cases; i++)
+    if (!compile_case (device, &kind->cases[i], half, pass, report, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* The report's end; it has compiled where it has no fault. */
+static void
+tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, guint *n_failed)
+{
+  report->passed = !report->fault;
+  *n_failed += !report->passed;
+  if (func)
+    func (report, data);
+  g_free ((char *) report->fault);
 }
 
 gboolean
@@ -660,11 +713,22 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
       dyno_variant_print (&variant, label);
       if (!compile_tile (device, tile, half, pass, &report, error))
         return FALSE;
-      report.passed = !report.fault;
-      failed += !report.passed;
-      if (func)
-        func (&report, data);
-      g_free ((char *) report.fault);
+      tell_compiled (&report, func, data, &failed);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) * 2 * DYNO_CONV2D_N_PASSES; i++)
+    {
+      const Kind *kind = &kinds[i / 2 / DYNO_CONV2D_N_PASSES];
+      gboolean half = i / DYNO_CONV2D_N_PASSES % 2;
+      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
+      DynoVariantReport report = {
+        .name = kind->label, .pass = dyno_conv2d_pass_name (pass), .half = half, .usable = TRUE
+      };
+
+      if (kind == TILED || (half && !info->fp16))
+        continue;
+      if (!compile_kind (device, kind, half, pass, &report, error))
+        return FALSE;
+      tell_compiled (&report, func, data, &failed);
     }
   if (n_failed)
     *n_failed = failed;

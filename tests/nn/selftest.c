@@ -67,11 +67,46 @@ test_device (void)
   g_assert_cmpuint (dyno_device_get_validation_messages (device), ==, 0);
 }
 
+static void
+count_names (const DynoVariantReport *report, gpointer data)
+{
+  g_autofree char *name =
+      g_strdup_printf ("%s %s %s", report->name, report->pass, report->half ? "amp" : "fp32");
+
+  if (report->usable)
+    g_assert_true (g_hash_table_add (data, g_steal_pointer (&name)));
+}
+
+/* Every usable variant of the list is compiled, once, those without tiles too. */
+static void
+test_compiles_the_list (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDevice) device = dyno_device_open (NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (GHashTable) listed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
+                         compiled = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GHashTableIter iter;
+  gpointer name;
+  guint failed = 1;
+  dyno_selftest_list (dyno_device_get_info (device), count_names, listed);
+  g_assert_true (dyno_selftest_compile (device, count_names, compiled, &failed, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (failed, ==, 0);
+  g_assert_true (g_hash_table_contains (compiled, "depthwise wgrad fp32"));
+  g_hash_table_iter_init (&iter, listed);
+  while (g_hash_table_iter_next (&iter, &name, NULL))
+    if (!g_hash_table_contains (compiled, name))
+      g_error ("%s is not compiled", (char *) name);
+  g_assert_cmpuint (g_hash_table_size (compiled), ==, g_hash_table_size (listed));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/selftest/lists-variants", test_list);
+  g_test_add_func ("/nn/selftest/compiles-what-is-listed", test_compiles_the_list);
   g_test_add_func ("/nn/selftest/all-variants-pass", test_device);
   return g_test_run ();
 }
