@@ -305,7 +305,7 @@ build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GEr
   if (dyno_vk_result_code (result) == DYNO_GPU_ERROR_FAILED || result == VK_ERROR_INVALID_SHADER_NV)
     return refuse (error, spec,
                    "vkCreateComputePipelines: %s (%d), the driver's compiler failed; update the "
-                   "driver, or train with amp=false",
+                   "driver",
                    dyno_vk_result_name (result), (int) result);
   dyno_device_set_error (device, error, result, "vkCreateComputePipelines", spec->shader);
   return FALSE;

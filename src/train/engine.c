@@ -398,6 +398,15 @@ guess_fitting (DynoEngine *engine)
              : 0;
 }
 
+static void
+append_advice (GError *error, const char *advice)
+{
+  char *whole = g_strconcat (error->message, advice, NULL);
+
+  g_free (error->message);
+  error->message = whole;
+}
+
 /* What would have fitted, when the device refused memory that the plan counted on. */
 static void
 explain_memory (DynoEngine *engine, GError **error)
@@ -414,9 +423,15 @@ explain_memory (DynoEngine *engine, GError **error)
       " (other programs may hold device memory; batch_size %" G_GINT64_FORMAT
       " with accumulate %" G_GINT64_FORMAT " should fit and keeps the effective batch)",
       fitting, parts * engine->job->settings.accumulate);
-  g_autofree char *whole = g_strconcat ((*error)->message, advice, NULL);
-  g_free ((*error)->message);
-  (*error)->message = g_steal_pointer (&whole);
+  append_advice (*error, advice);
+}
+
+/* In fp32 there is nothing else to try. */
+static void
+explain_kernel (DynoEngine *engine, GError *error)
+{
+  if (g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER) && engine->job->settings.amp)
+    append_advice (error, _ (", or train with amp=false"));
 }
 
 /* Batch norm: its statistics change with the micro-batch, and of one sample are none. */
@@ -524,6 +539,7 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
       if (parts == 0)
         {
           explain_memory (engine, &problem);
+          explain_kernel (engine, problem);
           g_propagate_error (error, g_steal_pointer (&problem));
           return FALSE;
         }

@@ -30,13 +30,19 @@ static void G_GNUC_PRINTF (1, 2) fault (const char *format, ...)
 
 /* Some steps of two linear layers, which are convolutions. */
 static void
-train (TestRun *run)
+train_in (TestRun *run, const char *precision)
 {
   g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=16&samples=100&classes=3");
 
-  test_job_set (job, "model.width=0.0625", "lr=0.01", NULL);
+  test_job_set (job, "model.width=0.0625", "lr=0.01", precision, NULL);
   job->max_steps = 3;
   test_run (run, job, NULL, NULL);
+}
+
+static void
+train (TestRun *run)
+{
+  train_in (run, "amp=false");
 }
 
 static void
@@ -99,7 +105,9 @@ static void
 test_each_pipeline (void)
 {
   g_auto (TestRun) whole = { 0 };
+  g_auto (TestRun) half = { 0 };
   guint n_replaced = 0, n_ended = 0;
+  guint64 last_ended = 0;
 
   set_faults ("");
   forget_choices ();
@@ -121,6 +129,8 @@ test_each_pipeline (void)
         {
           g_assert_error (run.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER);
           g_assert_nonnull (strstr (run.error->message, ".comp"));
+          g_assert_null (strstr (run.error->message, "amp")); /* it is fp32 already */
+          last_ended = n;
           g_assert_cmpuint (dyno_choices_count_refusals (choices), ==, 0);
           n_ended++;
           continue;
@@ -139,6 +149,13 @@ test_each_pipeline (void)
   g_test_message ("%u replaced, %u ended", n_replaced, n_ended);
   g_assert_cmpuint (n_replaced, >=, 2);
   g_assert_cmpuint (n_ended, >=, 2);
+  forget_choices ();
+  fault ("pipeline=%" G_GUINT64_FORMAT, last_ended);
+  train_in (&half, "amp=true");
+  set_faults ("");
+  g_assert_error (half.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER);
+  g_assert_true (
+      g_str_has_suffix (half.error->message, "update the driver, or train with amp=false"));
   forget_choices ();
 }
 
