@@ -3,7 +3,6 @@
  *
  * Invariant: rows are only appended, and never change.  metricscsv.c writes them down. */
 #include "metrics.h"
-#include "metricscsv.h"
 #include <string.h>
 
 struct _DynoMetrics {
@@ -119,41 +118,4 @@ dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
                           DynoEpochMetrics *rows)
 {
   return copy_rows (metrics, metrics->epochs, first, count, rows);
-}
-
-/* Copies, so that writing a long log holds nobody up. */
-static GArray *
-copy_all (DynoMetrics *metrics, GArray *rows)
-{
-  GArray *copy;
-
-  g_mutex_lock (&metrics->lock);
-  copy = g_array_copy (rows);
-  g_mutex_unlock (&metrics->lock);
-  return copy;
-}
-
-char *
-dyno_metrics_to_csv (DynoMetrics *metrics)
-{
-  g_autoptr (GArray) epochs = copy_all (metrics, metrics->epochs);
-  g_autoptr (GArray) steps = copy_all (metrics, metrics->steps);
-  GString *text = g_string_new (NULL);
-  DynoMetricTable table;
-  guint next = 0;
-
-  dyno_metrics_get_table (metrics, &table);
-  dyno_metrics_csv_append_head (text, &table);
-  for (guint i = 0; i < steps->len; i++)
-    {
-      const DynoStepMetrics *step = &g_array_index (steps, DynoStepMetrics, i);
-      const DynoEpochMetrics *epoch = NULL;
-
-      while (next < epochs->len && g_array_index (epochs, DynoEpochMetrics, next).step < step->step)
-        next++;
-      if (next < epochs->len && g_array_index (epochs, DynoEpochMetrics, next).step == step->step)
-        epoch = &g_array_index (epochs, DynoEpochMetrics, next++);
-      dyno_metrics_csv_append (text, &table, step, epoch);
-    }
-  return g_string_free (text, FALSE);
 }

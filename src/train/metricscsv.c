@@ -286,3 +286,35 @@ dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMet
   *epoch = row.epoch;
   return TRUE;
 }
+
+/* --- a whole log ------------------------------------------------------------------------------ */
+
+/* The epoch whose last step this is, of those from *next on; or NULL. */
+static const DynoEpochMetrics *
+find_epoch (const DynoEpochMetrics *epochs, guint64 n, guint64 *next, guint64 step)
+{
+  while (*next < n && epochs[*next].step < step)
+    (*next)++;
+  return *next < n && epochs[*next].step == step ? &epochs[(*next)++] : NULL;
+}
+
+char *
+dyno_metrics_to_csv (DynoMetrics *metrics)
+{
+  /* Copies, so that writing a long log holds nobody up; an epoch's step is there before it. */
+  guint64 n_epochs = dyno_metrics_get_epochs (metrics), n_steps = dyno_metrics_get_steps (metrics),
+          next = 0;
+  g_autofree DynoEpochMetrics *epochs = g_new (DynoEpochMetrics, n_epochs + 1);
+  g_autofree DynoStepMetrics *steps = g_new (DynoStepMetrics, n_steps + 1);
+  GString *text = g_string_new (NULL);
+  DynoMetricTable table;
+
+  dyno_metrics_get_table (metrics, &table);
+  dyno_metrics_csv_append_head (text, &table);
+  n_epochs = dyno_metrics_copy_epochs (metrics, 0, n_epochs, epochs);
+  n_steps = dyno_metrics_copy_steps (metrics, 0, n_steps, steps);
+  for (guint64 i = 0; i < n_steps; i++)
+    dyno_metrics_csv_append (text, &table, &steps[i],
+                             find_epoch (epochs, n_epochs, &next, steps[i].step));
+  return g_string_free (text, FALSE);
+}

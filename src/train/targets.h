@@ -9,7 +9,7 @@
  * checkpoint holds the weights as they are, and the map. */
 #pragma once
 #include "dataset.h"
-#include "weightsfile.h"
+#include "weightvalues.h"
 
 G_BEGIN_DECLS
 

@@ -2,23 +2,10 @@
 /* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private to
  * the train layer. */
 #pragma once
-#include "graph.h"
 #include "safetensors.h"
+#include "weightvalues.h"
 
 G_BEGIN_DECLS
-
-/* A float array for each parameter of the graph, in its order and torchvision's layout; states
- * too. */
-typedef struct {
-  guint n;
-  float **values;
-  guint64 batches_tracked; /* num_batches_tracked of the batch norms */
-} DynoWeights;
-
-/* Zeros.  NULL: no memory (DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY). */
-DynoWeights *dyno_weights_new (DynoGraph *graph, GError **error);
-void dyno_weights_free (DynoWeights *weights);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeights, dyno_weights_free)
 
 /* From a file, whose tensors have prefix before their names ("" for a plain weights file).  F16,
  * BF16 and F64 are converted.  Every parameter must be there in its shape, and with strict nothing
