@@ -16,18 +16,22 @@ get_exporter (GtkFileChooser *chooser)
   return filter ? g_object_get_data (G_OBJECT (filter), "dyno-exporter") : NULL;
 }
 
-/* A name with another exporter's ending is meant for that one: "run.json" is JSON whatever kind of
- * file is chosen. */
+/* Of Dyno's own two formats, which read back, the name decides: "run.json" is JSON whichever was
+ * chosen. */
 static const DynoExporter *
 exporter_for (const char *path, const DynoExporter *chosen)
 {
+  static const char *const own[] = { "keyfile", "json" };
   const char *dot = strrchr (path, '.');
-  if (!chosen || !dot || g_ascii_strcasecmp (dot + 1, chosen->extension) == 0)
-    return chosen;
-  for (const DynoExporter *const *other = dyno_exporter_list (); *other; other++)
+  gboolean is_own = FALSE;
+
+  for (guint i = 0; chosen && i < G_N_ELEMENTS (own); i++)
+    is_own |= strcmp (chosen->id, own[i]) == 0;
+  for (guint i = 0; is_own && dot && i < G_N_ELEMENTS (own); i++)
     {
-      if (g_ascii_strcasecmp (dot + 1, (*other)->extension) == 0)
-        return *other;
+      const DynoExporter *exporter = dyno_exporter_find (own[i]);
+      if (g_ascii_strcasecmp (dot + 1, exporter->extension) == 0)
+        return exporter;
     }
   return chosen;
 }
@@ -88,40 +92,21 @@ dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
   gtk_widget_show (dialog);
 }
 
-/* The name's ending follows the kind of file that is chosen. */
-static void
-filter_changed (GtkFileChooser *chooser, GParamSpec *spec, gpointer data)
-{
-  const DynoExporter *exporter = get_exporter (chooser);
-  g_autofree char *name = gtk_file_chooser_get_current_name (chooser);
-  char *dot = name ? strrchr (name, '.') : NULL;
-  if (!exporter || !name || !*name || strchr (name, '/'))
-    return;
-  if (dot && dot != name)
-    *dot = 0;
-  g_autofree char *full = g_strconcat (name, ".", exporter->extension, NULL);
-  gtk_file_chooser_set_current_name (chooser, full);
-}
-
 void
-dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen chosen,
-                             gpointer data)
+dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *chosen_exporter,
+                             DynoPathChosen chosen, gpointer data)
 {
   GtkWidget *dialog = new_dialog (parent, _ ("Export Settings"), GTK_FILE_CHOOSER_ACTION_SAVE,
                                   _ ("_Export"), chosen, data);
-  g_autofree char *full = g_strconcat (name, ".ini", NULL);
-  for (const DynoExporter *const *exporter = dyno_exporter_list (); *exporter; exporter++)
-    {
-      GtkFileFilter *filter = gtk_file_filter_new ();
-      g_autofree char *pattern = g_strconcat ("*.", (*exporter)->extension, NULL);
-      g_autofree char *title = g_strdup_printf ("%s (%s)", _ ((*exporter)->title), pattern);
-      gtk_file_filter_set_name (filter, title);
-      gtk_file_filter_add_pattern (filter, pattern);
-      g_object_set_data (G_OBJECT (filter), "dyno-exporter", (gpointer) *exporter);
-      gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), filter);
-    }
-  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), full);
-  g_signal_connect (dialog, "notify::filter", G_CALLBACK (filter_changed), NULL);
+  GtkFileFilter *filter = gtk_file_filter_new ();
+  g_autofree char *pattern = g_strconcat ("*.", chosen_exporter->extension, NULL),
+                  *title = g_strdup_printf ("%s (%s)", _ (chosen_exporter->title), pattern);
+
+  gtk_file_filter_set_name (filter, title);
+  gtk_file_filter_add_pattern (filter, pattern);
+  g_object_set_data (G_OBJECT (filter), "dyno-exporter", (gpointer) chosen_exporter);
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), filter);
+  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), chosen_exporter->file_name);
   gtk_widget_show (dialog);
 }
 

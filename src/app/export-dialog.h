@@ -12,10 +12,9 @@ typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, 
 void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
                        const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
                        gpointer data); /* patterns: up to NULL; NULL: all files */
-/* One filter an exporter; the name gets its extension when it has none, and one with another
- * exporter's extension is given to that one. */
-void dyno_dialog_export_settings (GtkWindow *parent, const char *name, DynoPathChosen chosen,
-                                  gpointer data);
+/* A file of this exporter, under the name that such files have. */
+void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporter,
+                                  DynoPathChosen chosen, gpointer data);
 /* extension: "png", "svg", "pdf", "csv". */
 void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
                                 DynoPathChosen chosen, gpointer data);

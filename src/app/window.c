@@ -10,6 +10,7 @@
 #include "datapanel.h"
 #include "errorbar.h"
 #include "export-dialog.h"
+#include "exportchooser.h"
 #include "obstacles.h"
 #include "presetpanel.h"
 #include "row.h"
@@ -348,14 +349,20 @@ open_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer da
 }
 
 static void
-export_settings_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+export_failed (const GError *error, gpointer data)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (DYNO_WINDOW (data)->error_bar),
+                             _ ("The settings were not exported"), error);
+}
+
+static void
+export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
   const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
   DynoExportContext context = { .job = dyno_setup_get_job (self->setup),
                                 .device = device ? device->name : NULL };
-  g_autoptr (GError) error = NULL;
   if (status->job && status->n_steps > 0
       && dyno_settings_equal (&status->job->settings, &context.job->settings))
     {
@@ -363,16 +370,8 @@ export_settings_chosen (const char *path, const DynoExporter *exporter, gpointer
           status->n_epochs > 0 ? status->epoch.samples_per_s : status->step.samples_per_s;
       context.vram_bytes = status->step.vram_bytes;
     }
-  if (!dyno_export_file (exporter ? exporter : dyno_exporter_list ()[0], &context, path, TRUE,
-                         &error))
-    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar),
-                               _ ("The settings were not exported"), error);
-}
-
-static void
-export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-  dyno_dialog_export_settings (data, "dyno-settings", export_settings_chosen, data);
+  dyno_export_chooser_show (GTK_WINDOW (self), &context, dyno_setup_get_dataset (self->setup),
+                            export_failed, self);
 }
 
 static void

@@ -220,10 +220,10 @@ class Window:
 
     def save_as(self, dialog, path, button):
         """Types a path into the name field of a save dialog."""
-        self.find(Atspi.Role.FILE_CHOOSER, dialog)
+        chooser = self.find(Atspi.Role.FILE_CHOOSER, dialog)
 
         def question():
-            for node in self.nodes():
+            for node in walk(chooser):
                 if node.get_role() == Atspi.Role.TEXT and showing(node) and '.' in Atspi.Text.get_text(node, 0, -1):
                     return node
             return None
@@ -231,6 +231,18 @@ class Window:
         Atspi.EditableText.set_text_contents(field, path)
         self.press(button)
         self.wait_for(f'"{path}"', lambda: os.path.exists(path))
+
+    def export(self, path, title='Dyno settings'):
+        """Saves the settings in the format of that title, which is shown first."""
+        self.press('Export settings')
+        self.press_row(title)
+        self.press('Save…')
+        self.save_as('Export Settings', path, 'Export')
+
+    def press_row(self, name):
+        row = self.find(Atspi.Role.LIST_ITEM, name)
+        Atspi.Selection.select_child(row.get_parent(), row.get_index_in_parent())
+        self.wait_for(f'"{name}" to be selected', lambda: row.get_state_set().contains(Atspi.StateType.SELECTED))
 
     def small_shapes(self):
         """The least work that is still training."""
@@ -381,8 +393,7 @@ def test_exports_settings_that_read_back(window):
     window.set_number('Epochs', 7)
     window.set_number('Batch size', 24)
     first, second = os.path.join(HOME, 'first.ini'), os.path.join(HOME, 'second.ini')
-    window.press('Export settings')
-    window.save_as('Export Settings', first, 'Export')
+    window.export(first)
     keys = GLib.KeyFile()
     keys.load_from_file(first, GLib.KeyFileFlags.NONE)
     assert keys.get_string('settings', 'batch_size') == '24'
@@ -393,10 +404,28 @@ def test_exports_settings_that_read_back(window):
     subprocess.run([window.program, first], check=True)  # goes to the window that is open
     window.wait_for('the settings of the file', lambda: window.get_number('Epochs') == 7 and window.get_number('Batch size') == 24)
     window.ready()
-    window.press('Export settings')
-    window.save_as('Export Settings', second, 'Export')
+    window.export(second)
     with open(first, 'rb') as a, open(second, 'rb') as b:
         assert a.read() == b.read(), 'the settings file does not read back exactly'
+
+
+def test_exports_for_other_programs(window):
+    """What is shown is what is written; what the format cannot hold is counted."""
+    path = os.path.join(HOME, 'for-lightning.yaml')
+    window.ready()
+    window.set_number('Batch size', 48)
+    window.press('Export settings')
+    window.press_row('Lightning CLI')
+    preview = window.find(Atspi.Role.TEXT, 'What will be written')
+    window.wait_for('the preview', lambda: 'trainer:' in Atspi.Text.get_text(preview, 0, -1))
+    shown = Atspi.Text.get_text(preview, 0, -1)
+    window.text_with('have no counterpart in this format')
+    window.press('Save…')
+    window.save_as('Export Settings', path, 'Export')
+    with open(path) as file:
+        assert file.read() == shown
+    assert 'batch_size: 48' in shown, shown
+    window.ready()
 
 
 def test_says_what_is_wrong(window):
@@ -517,8 +546,7 @@ def test_a_json_name_means_json(window):
     path = os.path.join(HOME, 'settings.json')
     window.ready()
     window.set_number('Epochs', 17)
-    window.press('Export settings')
-    window.save_as('Export Settings', path, 'Export')  # the kind of file stays INI
+    window.export(path)  # the format that is chosen is INI
     with open(path) as file:
         kept = json.load(file)
     assert kept['settings']['epochs'] == 17, kept
@@ -623,7 +651,7 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.ready()
 
 
-TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_says_what_is_wrong,
+TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven,

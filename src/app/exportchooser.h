@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The dialog that exports settings: a list of the formats, the text as it would be written, what
+ * the format cannot hold; copied or saved from there.  Modal to its window; nothing blocks. */
+#pragma once
+#include "exporter.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* Called with the error of a file that could not be written. */
+typedef void (*DynoExportFailed) (const GError *error, gpointer data);
+
+/* context, its job and device are copied; its dataset is the information of `dataset`, which is
+ * referenced, or NULL.  failed may come as long as the dialog is there, which parent destroys with
+ * itself. */
+void dyno_export_chooser_show (GtkWindow *parent, const DynoExportContext *context,
+                               DynoDataset *dataset, DynoExportFailed failed, gpointer data);
+
+G_END_DECLS
