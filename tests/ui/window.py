@@ -557,7 +557,7 @@ def test_a_json_name_means_json(window):
 
 
 def test_tuning_calls_proven_what_was_proven(window):
-    window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16, workers=0)
+    window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16, workers=0, prefetch=2)
     window.wait_for('its settings', lambda: window.get_number('Batch size') == 16 and window.get_number('Samples') == 200)
     window.ready()
     window.press('Tune', Atspi.Role.RADIO_BUTTON)
