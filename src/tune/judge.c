@@ -277,6 +277,14 @@ compare_precisions (DynoSearch *search)
     result->amp_text =
         g_strdup_printf (_ ("AMP computes %.2f times as fast as fp32 on this GPU, at batch %d."),
                          ratio, (int) batch);
+  if (result->numerics && result->numerics->text)
+    {
+      char *both = g_strjoin (" ", result->amp_text ? result->amp_text : result->numerics->text,
+                              result->amp_text ? result->numerics->text : NULL, NULL);
+
+      g_free (result->amp_text);
+      result->amp_text = both;
+    }
 }
 
 static gboolean

@@ -17,12 +17,13 @@
 #include <math.h>
 #include <string.h>
 
-#define SCAN_SHARE    0.35 /* of the time: after it no ceiling is begun */
-#define PROOF_SHARE   0.40 /* of the time: what is kept for proofs at the most */
-#define MOST_TRIALS   60
-#define LEAST_PROMISE 0.004 /* of the rate: expected improvement that is worth a trial */
-#define HOPELESS      0.85  /* of the best: below it a first look is enough */
-#define MEMORY_MARGIN 0.98  /* of the limit: what the best may take */
+#define SCAN_SHARE     0.35 /* of the time: after it no ceiling is begun */
+#define PROOF_SHARE    0.40 /* of the time: what is kept for proofs at the most */
+#define NUMERICS_SHARE 0.15 /* of the time, at the most */
+#define MOST_TRIALS    60
+#define LEAST_PROMISE  0.004 /* of the rate: expected improvement that is worth a trial */
+#define HOPELESS       0.85  /* of the best: below it a first look is enough */
+#define MEMORY_MARGIN  0.98  /* of the limit: what the best may take */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -300,6 +301,45 @@ search_jointly (DynoSearch *search)
   search_smaller (search);
 }
 
+/* --- AMP's numbers ---------------------------------------------------------------------------- */
+
+/* Where the choice would use AMP: some steps of both precisions from the same weights.  FALSE: fp32
+ * trains here and AMP does not, so that nothing with AMP can be the best. */
+static gboolean
+check_numerics (DynoSearch *search)
+{
+  const DynoArm *choice = dyno_search_choose (search);
+  DynoTuneResult *result = search->result;
+  double left;
+
+  if (!choice || !choice->settings.amp || !search->meter->class->numerics
+      || dyno_search_stopped (search))
+    return TRUE;
+  left =
+      search->seconds - dyno_search_elapsed (search) - reserved_seconds (search, &choice->settings);
+  left = MIN (left, NUMERICS_SHARE * search->seconds);
+  if (left < dyno_search_cost (search, &choice->settings, search->trial_s))
+    return TRUE;
+  result->numerics = g_new0 (DynoNumerics, 1);
+  if (!search->meter->class->numerics (search->meter, &choice->settings,
+                                       dyno_search_now_us (search) + (gint64) (left * 1e6),
+                                       search->params->cancellable, result->numerics, NULL))
+    {
+      dyno_numerics_clear (result->numerics);
+      g_clear_pointer (&result->numerics, g_free);
+      return TRUE;
+    }
+  if (result->numerics->verdict != DYNO_NUMERICS_BAD)
+    return TRUE;
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      DynoArm *arm = search->arms->pdata[i];
+
+      arm->out |= arm->settings.amp;
+    }
+  return FALSE;
+}
+
 /* --- from begin to end ------------------------------------------------------------------------ */
 
 /* What cannot fit is ruled out before anything is tried. */
@@ -368,8 +408,11 @@ take_known (DynoSearch *search)
 
   for (guint i = 0; known && i < known->ceilings->len; i++)
     {
-      DynoCeiling *copy = g_new0 (DynoCeiling, 1);
+      DynoCeiling *copy;
 
+      if (((const DynoCeiling *) known->ceilings->pdata[i])->outcome == DYNO_TRIAL_FAILED)
+        continue; /* it may work now */
+      copy = g_new0 (DynoCeiling, 1);
       dyno_ceiling_copy (known->ceilings->pdata[i], copy);
       g_ptr_array_add (search->result->ceilings, copy);
       dyno_search_learn_ceiling (search, copy);
@@ -476,6 +519,11 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
     {
       dyno_search_scan (&search);
       search_jointly (&search);
+      if (!check_numerics (&search))
+        {
+          search.space.fp16 = FALSE;
+          search_jointly (&search);
+        }
     }
   dyno_search_prove (&search);
   dyno_search_judge (&search);

@@ -277,9 +277,9 @@ dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s
     }
   else
     {
-      if (dyno_search_stopped (search))
+      if (dyno_search_stopped (search) || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
         {
-          g_free (c);
+          g_free (c); /* it says nothing of the settings */
           return (double) NAN;
         }
       c->outcome = outcome_of (error);

@@ -144,6 +144,9 @@ dyno_tune_result_unref (DynoTuneResult *result)
   g_free (result->lr_advice);
   g_free (result->preset_text);
   g_free (result->amp_text);
+  if (result->numerics)
+    dyno_numerics_clear (result->numerics);
+  g_free (result->numerics);
   g_strfreev (result->reasons);
   g_free (result->device);
   dyno_job_unref (result->job);

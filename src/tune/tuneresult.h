@@ -7,7 +7,7 @@
  * train_samples_per_s leaves those out.  A ceiling's rate is that of the loader or of the device
  * alone.  low and high bound the rate at 95 %. */
 #pragma once
-#include "job.h"
+#include "numerics.h"
 
 G_BEGIN_DECLS
 
@@ -41,7 +41,6 @@ typedef struct {
   guint64 vram_bytes;    /* allocated */
   guint64 planned_bytes; /* 0: not planned */
   guint64 steps;         /* measured */
-  double accuracy_s;     /* to the goal's value; 0: no goal, or not reached */
   char *text;            /* why not, or NULL */
 } DynoTrial;
 
@@ -130,10 +129,11 @@ typedef struct {
   double lr;                          /* for the best's batch */
   char *lr_advice;                    /* NULL: the batch is the same */
   DynoPresetVerdict preset_verdict;
-  char *preset_text;  /* NULL: unknown */
-  char *amp_text;     /* NULL: not compared */
-  double outside_cpu; /* the most of any measurement; NaN: not known */
-  char **reasons;     /* sentences, the most important first */
+  char *preset_text;      /* NULL: unknown */
+  DynoNumerics *numerics; /* of AMP, where the best would use it; NULL: not compared */
+  char *amp_text;         /* NULL: not compared */
+  double outside_cpu;     /* the most of any measurement; NaN: not known */
+  char **reasons;         /* sentences, the most important first */
 } DynoTuneResult;
 
 DynoTuneResult *dyno_tune_result_new (const DynoJob *job); /* empty; for the search */

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SURE 1.1 /* times a ceiling: above it the ceiling is wrong */
+
 /* TRUE when a is to be preferred at nearly the same rate. */
 static gboolean
 is_smaller (const DynoVerdictEntry *a, const DynoVerdictEntry *b)
@@ -137,7 +139,9 @@ explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
   double loader = r->loader_ceiling, gpu = r->gpu_ceiling;
   const DynoTrial *best = &r->best;
 
-  if (isfinite (loader) && isfinite (gpu) && loader < gpu)
+  if (best->train_samples_per_s > SURE * MIN (loader, gpu))
+    ; /* it has been faster than its ceiling: they were measured while others used the machine */
+  else if (isfinite (loader) && isfinite (gpu) && loader < gpu)
     say (reasons,
          _ ("The data pipeline is the limit: alone it delivers %.4g samples/s, the GPU could take "
             "%.4g."),

@@ -336,13 +336,30 @@ test_lost_device_is_a_result (void)
     }
 }
 
+/* AMP is three times as fast here, and its losses are no numbers. */
+static void
+test_amp_that_does_not_train_is_not_the_best (void)
+{
+  DynoMachine m = *find_machine ("gpu-bound");
+
+  for (m.amp_diverges = 0; m.amp_diverges <= 1; m.amp_diverges++)
+    {
+      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+
+      g_assert_true (r->proven);
+      g_assert_true (r->best.settings.amp == !m.amp_diverges);
+      g_assert_nonnull (r->numerics);
+      g_assert_true (says (r, r->numerics->text));
+    }
+}
+
 /* A measurement that does not end takes the time that is left, and nothing of what was measured. */
 static void
 test_time_out_takes_nothing (void)
 {
   DynoMachine m = *find_machine ("usual");
 
-  for (m.stuck_at = 12; m.stuck_at < 36; m.stuck_at++)
+  for (m.stuck_at = 4; m.stuck_at < 36; m.stuck_at++)
     {
       double seconds;
       g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, &seconds, NULL);
@@ -352,6 +369,8 @@ test_time_out_takes_nothing (void)
         before = MAX (before, trial_of (r, i)->samples_per_s);
       g_assert_cmpfloat (r->best.samples_per_s, >=, 0.95 * before);
       g_assert_cmpfloat (seconds, <=, 165);
+      for (guint i = 0; i < r->ceilings->len; i++)
+        g_assert_cmpint (((const DynoCeiling *) r->ceilings->pdata[i])->outcome, ==, DYNO_TRIAL_OK);
       for (guint i = 0; i < r->trials->len; i++)
         if (strcmp (trial_of (r, i)->stage, "proof") == 0)
           g_assert_cmpint (trial_of (r, i)->outcome, ==, DYNO_TRIAL_OK);
@@ -691,6 +710,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/refused-memory-is-a-result", test_refusal_is_a_result);
   g_test_add_func ("/tune/search/failing-kernel-is-a-result", test_failing_kernel_is_a_result);
   g_test_add_func ("/tune/search/lost-device-is-a-result", test_lost_device_is_a_result);
+  g_test_add_func ("/tune/search/amp-that-does-not-train-is-not-the-best",
+                   test_amp_that_does_not_train_is_not_the_best);
   g_test_add_func ("/tune/search/time-out-takes-nothing", test_time_out_takes_nothing);
   g_test_add_func ("/tune/search/all-fails", test_all_fails);
   g_test_add_func ("/tune/search/nothing-fits", test_nothing_fits);

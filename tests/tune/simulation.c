@@ -239,6 +239,24 @@ plan (DynoMeter *meter, const DynoSettings *s, guint64 *bytes, gboolean *fits, c
   return TRUE;
 }
 
+static gboolean
+numerics (DynoMeter *meter, const DynoSettings *s, gint64 deadline_us, GCancellable *cancellable,
+          DynoNumerics *n, GError **error)
+{
+  DynoSimulation *sim = (DynoSimulation *) meter;
+
+  sim->clock_s += 2 * sim->machine->prepare_s;
+  *n = (DynoNumerics){ .n_steps = 16, .batch_size = s->batch_size };
+  for (guint i = 0; i < n->n_steps; i++)
+    {
+      n->loss_fp32[i] = 2.0 / (1 + i);
+      n->loss_amp[i] = sim->machine->amp_diverges && i > 4 ? (double) NAN : 2.0 / (1 + i);
+      n->loss_scale[i] = 65536;
+    }
+  dyno_numerics_judge (n);
+  return TRUE;
+}
+
 static void
 simulation_free (DynoMeter *meter)
 {
@@ -248,9 +266,12 @@ simulation_free (DynoMeter *meter)
   g_free (sim);
 }
 
-static const DynoMeterClass class = {
-  .loader = loader, .gpu = gpu, .trial = trial, .plan = plan, .free = simulation_free
-};
+static const DynoMeterClass class = { .loader = loader,
+                                      .gpu = gpu,
+                                      .trial = trial,
+                                      .plan = plan,
+                                      .free = simulation_free,
+                                      .numerics = numerics };
 
 DynoSimulation *
 dyno_simulation_new (const DynoMachine *machine, guint32 seed)

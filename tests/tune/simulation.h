@@ -34,8 +34,9 @@ typedef struct {
   double outside_cpu;
   double prepare_s;
   gboolean amp_fails, all_fails;
-  guint stuck_at; /* the nth measurement lasts until its deadline; 0: none */
-  guint lost_at;  /* the nth measurement loses the device; 0: none */
+  gboolean amp_diverges; /* its losses, from the same weights */
+  guint stuck_at;        /* the nth measurement lasts until its deadline; 0: none */
+  guint lost_at;         /* the nth measurement loses the device; 0: none */
 } DynoMachine;
 
 typedef struct {

@@ -175,6 +175,9 @@ test_limit_in_words (void)
   r->loader_ceiling = 1200;
   g_autofree char *gpu = explain (r);
   g_assert_nonnull (strstr (gpu, "The GPU is the limit: alone it trains 900 samples/s"));
+  r->best.train_samples_per_s = 1000; /* more than the device could: that figure is wrong */
+  g_autofree char *wrong = explain (r);
+  g_assert_null (strstr (wrong, "is the limit"));
   r->loader_ceiling = INFINITY; /* the device makes its own input */
   g_autofree char *neither = explain (r);
   g_assert_null (strstr (neither, "is the limit"));
