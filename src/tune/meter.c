@@ -79,11 +79,21 @@ measure_loader (DynoMeter *meter, const DynoSettings *settings, double seconds, 
   return TRUE;
 }
 
+static void
+drop_device (RealMeter *real)
+{
+  dyno_gpu_ceiling_release (real->gpu);
+  g_clear_pointer (&real->device, dyno_device_unref);
+}
+
+/* The one that is open, unless it was lost: a trial goes on with another by itself. */
 static gboolean
 open_device (RealMeter *real, GError **error)
 {
   DynoDeviceParams params = { .index = real->job->device };
 
+  if (real->device && !dyno_device_wait_idle (real->device, NULL))
+    drop_device (real);
   if (!real->device)
     real->device = dyno_device_open (&params, error);
   return real->device != NULL;
@@ -95,10 +105,7 @@ fail (RealMeter *real, GError *problem, GError **error)
 {
   if (g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
       || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT))
-    {
-      dyno_gpu_ceiling_release (real->gpu);
-      g_clear_pointer (&real->device, dyno_device_unref);
-    }
+    drop_device (real);
   g_propagate_error (error, problem);
   return FALSE;
 }

@@ -6,6 +6,8 @@
 
 #define FAR (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
+static DynoDevice *device; /* of all tests: what one has compiled the next ones have */
+
 typedef struct {
   DynoJob *job;
   DynoDataset *dataset;
@@ -44,7 +46,7 @@ measure (Bench *b, DynoMeasurement *m, GError **error)
 {
   g_autoptr (DynoDeadline) deadline = dyno_deadline_new (FAR, NULL, NULL);
 
-  return dyno_gpu_ceiling_measure (b->ceiling, NULL, &b->job->settings, 0, deadline, m, error);
+  return dyno_gpu_ceiling_measure (b->ceiling, device, &b->job->settings, 0, deadline, m, error);
 }
 
 /* Samples are decoded once for a network, some of them for any batch; what is the loader's, and
@@ -115,9 +117,17 @@ test_unreadable (void)
 int
 main (int argc, char **argv)
 {
+  g_autoptr (GError) error = NULL;
+  int code;
+
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/gpuceiling/same-network-is-built-once", test_kept);
   g_test_add_func ("/tune/gpuceiling/micro-batches-are-added-up", test_accumulate);
   g_test_add_func ("/tune/gpuceiling/unreadable-samples-are-passed-over", test_unreadable);
-  return g_test_run ();
+  device = dyno_device_open (NULL, &error);
+  g_assert_no_error (error);
+  code = g_test_run ();
+  g_assert_cmpuint (dyno_device_get_validation_messages (device), ==, 0);
+  dyno_device_unref (device);
+  return code;
 }
