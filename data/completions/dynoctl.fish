@@ -85,7 +85,7 @@ __dynoctl_option tune -l resume -x -a '(__fish_complete_directories)' -d 'Go on 
 __dynoctl_option queue -a 'list add start remove clear'
 __dynoctl_option queue -l stop-on-failure -d 'No further job after one that failed'
 
-__dynoctl_option runs -a 'list show compare rename delete'
+__dynoctl_option runs -a 'list show compare rename delete import'
 __dynoctl_option runs -s m -l model -x -a "$models" -d 'Runs of this model alone'
 __dynoctl_option runs -s d -l data -x -d 'Runs whose data set holds this text'
 __dynoctl_option runs -s n -l limit -x -d 'The newest N alone'

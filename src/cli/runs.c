@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl runs: the history of runs: list, show, compare, rename, delete. */
+/* dynoctl runs: the history of runs: list, show, compare, rename, delete, import. */
 #include "amount.h"
 #include "formats.h"
+#include "import.h"
 #include "output.h"
 #include "run-words.h"
 #include "runwriter.h"
@@ -321,6 +322,35 @@ delete_run (RunsOptions *o, GError **error)
   return dyno_store_delete_run (o->store, run->id, error) ? DYNO_EXIT_OK : -1;
 }
 
+/* A folder of a run, or one with many of them. */
+static int
+import_runs (RunsOptions *o, GError **error)
+{
+  g_autoptr (DynoStoredRun) run = NULL;
+  g_autoptr (GError) problem = NULL;
+  gboolean added = FALSE;
+  guint n, n_found = 0;
+
+  if (dyno_store_get_read_only (o->store))
+    {
+      g_set_error_literal (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_READ_ONLY,
+                           dyno_store_get_read_only (o->store));
+      return -1;
+    }
+  run = dyno_store_import_run (o->store, o->words[0], &added, &problem);
+  n = run ? (guint) added : dyno_store_import_runs (o->store, o->words[0], &n_found);
+  if (!run && n_found == 0)
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return -1;
+    }
+  if (run && o->json)
+    dyno_run_print_json (run, NULL);
+  else if (!o->json)
+    dyno_out_line ("%u %s added to the history", n, n == 1 ? "run was" : "runs were");
+  return DYNO_EXIT_OK;
+}
+
 /* --- the verb --------------------------------------------------------------------------------- */
 
 static const struct {
@@ -333,6 +363,7 @@ static const struct {
   { "compare", " ID ID", 2, compare },
   { "rename", " ID NAME", 2, rename_run },
   { "delete", " ID", 1, delete_run },
+  { "import", " FOLDER", 1, import_runs },
 };
 
 static int
@@ -345,8 +376,8 @@ act (RunsOptions *o, const char *name)
   while (at < G_N_ELEMENTS (actions) && strcmp (actions[at].name, name) != 0)
     at++;
   if (at == G_N_ELEMENTS (actions))
-    return dyno_cli_usage (o->command,
-                           "there is no “%s”; it is list, show, compare, rename or delete", name);
+    return dyno_cli_usage (
+        o->command, "there is no “%s”; it is list, show, compare, rename, delete or import", name);
   if (o->n_words != actions[at].n_words)
     return dyno_cli_usage (o->command, "write it as: %s %s%s", o->command, name, actions[at].words);
   o->store = dyno_store_open (NULL, &error);
@@ -375,9 +406,11 @@ dyno_verb_runs (int argc, char **argv)
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, "[list | show ID | compare ID ID | rename ID NAME | delete ID]",
-                       "The history of runs: every run of dynoctl and of the window.", entries,
-                       "Without a word it lists them, newest first.", &rest, 3, &code))
+  if (!dyno_cli_parse (
+          argc, argv,
+          "[list | show ID | compare ID ID | rename ID NAME | delete ID | import FOLDER]",
+          "The history of runs: every run of dynoctl and of the window.", entries,
+          "Without a word it lists them, newest first.", &rest, 3, &code))
     return code;
   if (o.limit < 0)
     return dyno_cli_usage (argv[0], "--limit %" G_GINT64_FORMAT ": it is 0 (all) or more", o.limit);

@@ -5,6 +5,7 @@
 #include "database.h"
 #include "file.h"
 #include "migrations.h"
+#include "salvage.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -401,97 +402,12 @@ connect_to (DynoDatabase *db)
 
 /* --- a damaged file --------------------------------------------------------------------------- */
 
-/* One table of the old file, from one of its ends until what cannot be read. */
-static guint
-copy_table (sqlite3 *from, sqlite3 *to, const char *table, gboolean backwards)
-{
-  g_autofree char *select = g_strdup_printf ("SELECT * FROM %s ORDER BY %s %s", table,
-                                             strcmp (table, "epochs") == 0   ? "run"
-                                             : strcmp (table, "trials") == 0 ? "search"
-                                                                             : "id",
-                                             backwards ? "DESC" : "ASC");
-  g_autoptr (GString) insert = g_string_new (NULL);
-  g_autoptr (GString) marks = g_string_new (NULL);
-  sqlite3_stmt *reading = NULL, *writing = NULL;
-  guint n = 0;
-
-  if (sqlite3_prepare_v2 (from, select, -1, &reading, NULL) != SQLITE_OK)
-    return 0;
-  g_string_printf (insert, "INSERT OR IGNORE INTO %s (", table);
-  for (int i = 0; i < sqlite3_column_count (reading); i++)
-    {
-      g_string_append_printf (insert, "%s%s", i ? ", " : "", sqlite3_column_name (reading, i));
-      g_string_append (marks, i ? ", ?" : "?");
-    }
-  g_string_append_printf (insert, ") VALUES (%s)", marks->str);
-  if (sqlite3_prepare_v2 (to, insert->str, -1, &writing, NULL) == SQLITE_OK)
-    while (sqlite3_step (reading) == SQLITE_ROW)
-      {
-        for (int i = 0; i < sqlite3_column_count (reading); i++)
-          sqlite3_bind_value (writing, i + 1, sqlite3_column_value (reading, i));
-        sqlite3_step (writing);
-        n += (guint) sqlite3_changes (to);
-        sqlite3_reset (writing);
-      }
-  sqlite3_finalize (reading);
-  sqlite3_finalize (writing);
-  return n;
-}
-
-static guint
-salvage (DynoDatabase *db)
-{
-  sqlite3 *from = NULL;
-  guint n = 0;
-
-  if (sqlite3_open_v2 (db->aside, &from, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK
-      && execute (db->handle, "BEGIN IMMEDIATE") == SQLITE_OK)
-    {
-      for (guint i = 0; dyno_history_tables[i]; i++)
-        n += copy_table (from, db->handle, dyno_history_tables[i], FALSE)
-             + copy_table (from, db->handle, dyno_history_tables[i], TRUE);
-      if (execute (db->handle, "COMMIT") != SQLITE_OK)
-        execute (db->handle, "ROLLBACK");
-    }
-  sqlite3_close_v2 (from);
-  return n;
-}
-
-/* The file and what belongs to it. */
-static gboolean
-move_aside (DynoDatabase *db)
-{
-  static const char *const parts[] = { "-wal", "-shm", "-journal", "" };
-  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
-  g_autofree char *stamp = g_date_time_format (now, "%Y%m%d-%H%M%S");
-  char *aside = g_strdup_printf ("%s.corrupt-%s", db->path, stamp);
-
-  for (guint i = 2; g_file_test (aside, G_FILE_TEST_EXISTS); i++)
-    {
-      g_free (aside);
-      aside = g_strdup_printf ("%s.corrupt-%s-%u", db->path, stamp, i);
-    }
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    {
-      g_autofree char *from = g_strconcat (db->path, parts[i], NULL),
-                      *to = g_strconcat (aside, parts[i], NULL);
-
-      if (g_rename (from, to) != 0 && parts[i][0] == '\0')
-        {
-          g_free (aside);
-          return FALSE;
-        }
-    }
-  g_free (db->aside);
-  db->aside = aside;
-  return TRUE;
-}
-
 /* One process at a time, so that nobody moves aside what another has just made. */
 static int
 repair (DynoDatabase *db)
 {
   g_autofree char *folder = g_path_get_dirname (db->path), *shown = NULL;
+  char *aside;
   int lock = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code;
   gint64 until = g_get_monotonic_time () + BUSY_MS * 1000;
   guint n;
@@ -503,11 +419,16 @@ repair (DynoDatabase *db)
   if (is_damage (code))
     {
       disconnect (db);
-      if (move_aside (db))
-        code = connect_to (db);
+      aside = dyno_salvage_move_aside (db->path);
+      if (aside)
+        {
+          g_free (db->aside);
+          db->aside = aside;
+          code = connect_to (db);
+        }
       if (code == SQLITE_OK)
         {
-          n = salvage (db);
+          n = dyno_salvage_copy (db->aside, db->handle);
           shown = g_filename_display_name (db->aside);
           g_message ("The history “%s” was damaged: it is kept as “%s” and begun anew with the %u "
                      "entries that could be read",

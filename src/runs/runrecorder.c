@@ -131,14 +131,8 @@ take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given, double end)
   run->epochs = epoch.epoch;
   run->steps = MAX (run->steps, epoch.step);
   run->loss = epoch.train_loss;
-  if (epoch.val_loss < run->best_val_loss || isnan (run->best_val_loss))
-    run->best_val_loss = epoch.val_loss;
-  if (r->selecting >= 0
-      && dyno_metric_is_better (&r->metrics.infos[at], epoch.val_metrics[0], run->best_metric))
-    {
-      run->best_metric = epoch.val_metrics[0];
-      run->best_epoch = epoch.epoch;
-    }
+  dyno_stored_run_take_best (run, r->selecting < 0 ? NULL : &r->metrics.infos[at],
+                             epoch.val_metrics[0], &epoch);
 }
 
 static void

@@ -20,6 +20,11 @@ struct _DynoStore {
   "epoch_overhead_s, planned_bytes, vram_bytes, parameters, parts, uid"
 DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
 
+/* The epoch is the best so far, as the session finds it: by the metric (NULL: none selects), by the
+ * loss where that is equal. */
+void dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric, double value,
+                                const DynoEpochMetrics *epoch);
+
 /* "key=value" lines of the whole table, and back: what is missing or bad has its default value.
  * g_free. */
 char *dyno_settings_to_lines (const DynoSettings *settings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs in the history.  Every change is one transaction. */
 #include "file.h"
+#include "import.h"
 #include "process.h"
 #include "store-private.h"
 #include <math.h>
@@ -22,6 +23,12 @@ dyno_store_open (const char *path, GError **error)
   store = g_new0 (DynoStore, 1);
   g_atomic_ref_count_init (&store->references);
   store->db = db;
+  /* What could not be read any more may still lie in the folders of the window's runs. */
+  if (dyno_database_get_aside (db))
+    {
+      g_autofree char *runs = dyno_data_dir ("runs");
+      dyno_store_import_runs (store, runs, NULL);
+    }
   return store;
 }
 

@@ -182,6 +182,24 @@ dyno_stored_run_get_title (const DynoStoredRun *run)
   return g_strdup_printf ("%s on %s", run->model, base);
 }
 
+void
+dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric, double value,
+                           const DynoEpochMetrics *epoch)
+{
+  gboolean better = run->best_epoch == 0 || epoch->val_loss < run->best_val_loss;
+
+  if (!isfinite (epoch->val_loss))
+    return;
+  if (metric && run->best_epoch > 0 && value != run->best_metric)
+    better = dyno_metric_is_better (metric, value, run->best_metric);
+  if (!better)
+    return;
+  run->best_epoch = epoch->epoch;
+  run->best_val_loss = epoch->val_loss;
+  if (metric)
+    run->best_metric = value;
+}
+
 DynoStoredRun *
 dyno_stored_run_read (sqlite3_stmt *s)
 {

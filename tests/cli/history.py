@@ -125,7 +125,32 @@ class History(Case):
         plan, = self.events(self.lines('plan', *job, '--json', '--set', 'batch_size=4'), 'plan')
         self.assertIsNone(plan['total_seconds'])
 
+    def test_import(self):
+        self.train('--out', 'all/a', '--set', 'lr=0.01')
+        self.train('--out', 'all/b', '--steps', '5')
+        before = {run['folder']: run for run in self.runs()}
+        for path in glob.glob(self.file() + '*'):
+            os.unlink(path)
+        self.assertIn('2 runs', self.run_it('runs', 'import', 'all').stdout.decode())
+        after = {run['folder']: run for run in self.runs()}
+        self.assertEqual(set(after), set(before))
+        for folder, run in after.items():
+            for key in 'model', 'data', 'steps', 'epochs', 'metric', 'best_epoch', 'n_train', 'state', 'device', 'vram_bytes':
+                self.assertEqual(run[key], before[folder][key], key)
+            if run['epochs']:
+                self.assertAlmostEqual(run['samples_per_s'], before[folder]['samples_per_s'], delta=1)
+        shown, = self.runs('show', str(after[self.path('all/a')]['id']))
+        self.assertEqual((shown['settings']['lr'], len(shown['epoch_list'])), (0.01, 2))
+        self.assertIn('0 runs', self.run_it('runs', 'import', 'all').stdout.decode())
+        self.run_it('runs', 'import', self.folder, expect=2)
+
     # --- without it
+
+    def test_lost_file_is_made_from_folders(self):
+        self.train('--out', os.path.join('home', 'dyno', 'runs', 'of the window'))
+        with open(self.file(), 'wb') as file:
+            file.write(b'nothing of it is left')
+        self.assertEqual([(run['name'], run['epochs']) for run in self.runs()], [('of the window', 2)])
 
     def test_damaged_file_is_begun_anew(self):
         self.train('--no-out')

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* A folder's files are read as far as they go: what is missing is not known.  The settings are
+ * taken from the key file by name, as dyno_settings_set takes them. */
+#include "import.h"
+#include "median.h"
+#include "runfacts.h"
+#include "store-private.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_SETTINGS_BYTES (1 << 20)
+
+/* A value of [run], which stands escaped where it is no UTF-8. */
+static char *
+get_name (GKeyFile *file, const char *key)
+{
+  g_autofree char *other = g_strconcat (key, "_escaped", NULL),
+                  *escaped = g_key_file_get_string (file, "run", other, NULL);
+
+  return escaped ? g_strcompress (escaped) : g_key_file_get_string (file, "run", key, NULL);
+}
+
+static void
+read_settings (DynoStoredRun *run)
+{
+  g_autofree char *path = g_build_filename (run->folder, "settings.ini", NULL);
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_auto (GStrv) keys = NULL;
+  GStatBuf status;
+
+  if (g_stat (path, &status) != 0 || !S_ISREG (status.st_mode)
+      || status.st_size > MAX_SETTINGS_BYTES
+      || !g_key_file_load_from_file (file, path, G_KEY_FILE_NONE, NULL))
+    return;
+  run->begin_us = (gint64) status.st_mtime * G_USEC_PER_SEC;
+  run->model = get_name (file, "model");
+  run->data = get_name (file, "data");
+  run->targets = get_name (file, "targets");
+  run->preset = get_name (file, "preset");
+  keys = g_key_file_get_keys (file, "settings", NULL, NULL);
+  for (guint i = 0; keys && keys[i]; i++)
+    {
+      g_autofree char *value = g_key_file_get_string (file, "settings", keys[i], NULL);
+      if (value)
+        dyno_settings_set (&run->settings, keys[i], g_strstrip (value), NULL);
+    }
+}
+
+static void
+take_facts (DynoStoredRun *run)
+{
+  g_autofree DynoRunFacts *facts = g_new0 (DynoRunFacts, 1);
+
+  if (!dyno_run_facts_read (run->folder, facts))
+    return;
+  run->device = *facts->device ? g_strdup (facts->device) : NULL;
+  run->software_device = facts->software;
+  run->n_train = facts->n_train;
+  run->n_validation = facts->n_validation;
+  run->planned_bytes = facts->planned_bytes;
+  run->parts = (guint) MAX (1, facts->parts);
+  run->error = *facts->problem ? g_strdup (facts->problem) : NULL;
+  if (facts->state == DYNO_SESSION_FINISHED)
+    run->state = DYNO_RUN_STATE_FINISHED;
+  else if (facts->state == DYNO_SESSION_STOPPED)
+    run->state = DYNO_RUN_STATE_STOPPED;
+  else if (facts->state == DYNO_SESSION_FAILED)
+    run->state = DYNO_RUN_STATE_FAILED;
+  else if (facts->state != DYNO_SESSION_NEW)
+    run->state = DYNO_RUN_STATE_RUNNING; /* or was killed: its folder is locked, or is not */
+}
+
+/* By the metric that the log has first, as its columns have no word of which one selects. */
+static GArray *
+take_epochs (DynoStoredRun *run, DynoMetrics *log)
+{
+  guint64 n = dyno_metrics_get_epochs (log);
+  GArray *epochs = g_array_sized_new (FALSE, TRUE, sizeof (DynoEpochMetrics), (guint) n);
+  g_autofree double *rates = g_new (double, n + 1);
+  DynoMetricTable table;
+  guint n_rates = 0;
+
+  dyno_metrics_get_table (log, &table);
+  g_array_set_size (epochs, (guint) n);
+  dyno_metrics_copy_epochs (log, 0, n, (DynoEpochMetrics *) (gpointer) epochs->data);
+  for (guint i = 0; i < epochs->len; i++)
+    {
+      DynoEpochMetrics *e = &g_array_index (epochs, DynoEpochMetrics, i);
+
+      if (e->samples_per_s > 0)
+        rates[n_rates++] = e->samples_per_s;
+      dyno_stored_run_take_best (run, table.n > 0 ? &table.infos[0] : NULL, e->val_metrics[0], e);
+      run->epochs = e->epoch;
+    }
+  if (n_rates > 0)
+    run->samples_per_s = dyno_median (rates, n_rates);
+  if (table.n > 0)
+    {
+      run->metric = g_strdup (table.infos[0].name);
+      run->metric_unit = g_strdup (table.infos[0].unit);
+      run->metric_is_fraction = table.infos[0].format == DYNO_METRIC_FRACTION;
+    }
+  return epochs;
+}
+
+static void
+take_steps (DynoStoredRun *run, DynoMetrics *log)
+{
+  guint64 n = dyno_metrics_get_steps (log);
+  DynoStepMetrics last;
+
+  if (n == 0 || dyno_metrics_copy_steps (log, n - 1, 1, &last) != 1)
+    return;
+  run->steps = last.step;
+  run->seconds = last.seconds;
+  run->loss = last.loss;
+  run->vram_bytes = last.vram_bytes;
+  if (isnan (run->samples_per_s) && last.samples_per_s > 0)
+    run->samples_per_s = last.samples_per_s;
+}
+
+static DynoStoredRun *
+find_entry (DynoStore *store, const char *folder, GError **error)
+{
+  DynoRunFilter filter = { .folder = folder, .limit = 1 };
+  g_autoptr (GPtrArray) found = dyno_store_list_runs (store, &filter, error);
+
+  return found && found->len > 0 ? g_ptr_array_steal_index (found, 0) : NULL;
+}
+
+DynoStoredRun *
+dyno_store_import_run (DynoStore *store, const char *folder, gboolean *added, GError **error)
+{
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+  g_autofree char *path = g_canonicalize_filename (folder, NULL),
+                  *csv = g_build_filename (path, "metrics.csv", NULL);
+  g_autoptr (DynoMetrics) log = NULL;
+  g_autoptr (GArray) epochs = NULL;
+  g_autoptr (GError) problem = NULL;
+  DynoStoredRun *old = find_entry (store, path, &problem);
+  GStatBuf status;
+
+  *added = FALSE;
+  if (old)
+    return old;
+  log = problem ? NULL : dyno_metrics_read (csv, &problem);
+  if (!log)
+    {
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND, "No run is in there: %s",
+                   problem->message);
+      return NULL;
+    }
+  run->folder = g_steal_pointer (&path);
+  if (g_stat (csv, &status) == 0)
+    run->begin_us = run->end_us = run->seen_us = (gint64) status.st_mtime * G_USEC_PER_SEC;
+  read_settings (run);
+  epochs = take_epochs (run, log);
+  take_steps (run, log);
+  run->state = run->epochs >= (guint64) run->settings.epochs ? DYNO_RUN_STATE_FINISHED
+                                                             : DYNO_RUN_STATE_STOPPED;
+  take_facts (run);
+  if (!isnan (run->seconds))
+    run->begin_us = MIN (run->begin_us, run->end_us - (gint64) (run->seconds * 1e6));
+  if (!dyno_store_put_run (store, run, (DynoEpochMetrics *) (gpointer) epochs->data, epochs->len,
+                           error))
+    return NULL;
+  *added = TRUE;
+  return g_steal_pointer (&run);
+}
+
+guint
+dyno_store_import_runs (DynoStore *store, const char *parent, guint *n_found)
+{
+  g_autoptr (GDir) dir = g_dir_open (parent, 0, NULL);
+  const char *name;
+  guint n = 0, found = 0;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    {
+      g_autofree char *folder = g_build_filename (parent, name, NULL);
+      g_autoptr (DynoStoredRun) run = NULL;
+      gboolean added = FALSE;
+
+      if (g_file_test (folder, G_FILE_TEST_IS_DIR))
+        run = dyno_store_import_run (store, folder, &added, NULL);
+      n += added;
+      found += run != NULL;
+    }
+  if (n_found)
+    *n_found = found;
+  return n;
+}
