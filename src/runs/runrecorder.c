@@ -229,6 +229,15 @@ adopt (DynoRunRecorder *r, const DynoJob *job)
   dyno_stored_run_free (made);
 }
 
+/* What could not be opened at the start is tried again: a full disk, another process. */
+static gboolean
+open_store (DynoRunRecorder *r, GError **error)
+{
+  if (!r->store)
+    r->store = dyno_store_open (NULL, error);
+  return r->store != NULL;
+}
+
 static gboolean
 write_entry (DynoRunRecorder *r, GError **error)
 {
@@ -248,7 +257,7 @@ static void
 write_it (DynoRunRecorder *r, gboolean last)
 {
   g_autoptr (GError) problem = NULL;
-  gboolean good = !r->store || write_entry (r, &problem);
+  gboolean good = open_store (r, &problem) && write_entry (r, &problem);
 
   if (last && g_error_matches (problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY))
     {
@@ -320,7 +329,7 @@ begin (DynoRunRecorder *r)
   g_mutex_lock (&r->lock);
   job = dyno_job_copy (r->job);
   g_mutex_unlock (&r->lock);
-  if (!r->store && !(r->store = dyno_store_open (NULL, &problem)))
+  if (!open_store (r, &problem))
     tell (r, problem);
   dyno_stored_run_set_job (r->run, job);
   if (r->store)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The queue: frozen settings, one job after another, failures, signals, and a start that was
 killed."""
-import json, os, signal, subprocess, sys
+import json, os, signal, subprocess, sys, time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
 
-LONG = '100000'  # epochs: until it is stopped
+LONG = '5000'  # epochs: until it is stopped
 
 
 class Queue(Case):
@@ -108,7 +108,14 @@ class Queue(Case):
         self.start()
         self.follow('epoch')
         self.process.kill()  # its run saves and ends, as it was asked to when the queue died
-        self.process.communicate()
+        self.process.wait()
+        for _ in range(600):
+            run, = self.lines('runs', '--json')
+            if run['state'] != 'running':
+                break
+            time.sleep(0.1)
+        self.assertEqual(run['state'], 'stopped')
+        self.process.stdout.close()
         self.start()
         job = self.follow('job')
         self.assertEqual((job['id'], job['state'], job['attempts']), (1, 'running', 2))
