@@ -463,15 +463,17 @@ probe (const char *path, gboolean *locks)
   return fd >= 0;
 }
 
-/* In a folder that cannot be written nobody else writes either: no lock is needed, and none could
- * be had. */
+/* Without a log beside it nobody writes: no lock is needed, and none could be had.  Where there is
+ * one, another user may be at it. */
 static int
 connect_unwritable (DynoDatabase *db, int problem)
 {
   g_autofree char *uri = g_filename_to_uri (db->path, NULL, NULL);
   g_autofree char *name = g_strconcat (uri ? uri : "", "?immutable=1", NULL);
-  g_autofree char *version = NULL;
-  int code = open_handle (db, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  g_autofree char *version = NULL, *log = g_strconcat (db->path, "-wal", NULL);
+  gboolean alone = !g_file_test (log, G_FILE_TEST_EXISTS);
+  int code = open_handle (db, alone ? name : db->path,
+                          SQLITE_OPEN_READONLY | (alone ? SQLITE_OPEN_URI : 0));
 
   g_free (db->read_only);
   db->read_only = g_strdup_printf ("The history “%s” cannot be written: %s; --state-dir names "

@@ -169,6 +169,24 @@ class History(Case):
         self.assertEqual(len(self.runs()), 1)
         self.run_it('runs', 'rename', '1', 'x', expect=7)
 
+    def test_folder_cannot_be_written(self):
+        self.train('--no-out')
+        os.chmod(self.folder, 0o755)
+        os.chmod(os.path.dirname(self.file()), 0o555)
+        other = {'user': 65534} if os.geteuid() == 0 else {}
+
+        def run_it(*arguments):
+            try:
+                done = subprocess.run([PROGRAM, 'runs', *arguments], cwd='/', env=dict(self.environment, HOME='/nonexistent'), **other,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+            except PermissionError:
+                self.skipTest('no other user can run the program')
+            self.assertIn('cannot be written', done.stderr.decode())
+            return done
+        listed = run_it('--json')
+        self.assertEqual((listed.returncode, json.loads(listed.stdout)['state']), (0, 'finished'))
+        self.assertEqual(run_it('rename', '1', 'x').returncode, 7)
+
     def test_held_by_another(self):
         self.train('--no-out')
         with sqlite3.connect(self.file()) as database:
