@@ -3,7 +3,7 @@
 """exports.py DYNOCTL [--keep FOLDER]: `dynoctl export` of settings as different as can be, read
 back by readers.py.  --keep leaves the files in FOLDER, for readers.py where more programs are
 installed."""
-import json, os, subprocess, sys, tempfile, unittest
+import json, os, struct, subprocess, sys, tempfile, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import readers
@@ -37,6 +37,15 @@ def write_settings(path, data, values, model='resnet18'):
         file.write('[run]\ndata_escaped=' + escaped.replace('\\', '\\\\') + f'\nmodel={model}\n[settings]\n')
         for key, value in values.items():
             file.write(f'{key}={str(value).lower() if isinstance(value, bool) else value}\n')
+
+
+def write_npy(path, shape):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+    head += ' ' * (63 - (10 + len(head)) % 64) + '\n'
+    count = shape[0] * shape[1]
+    with open(path, 'wb') as file:
+        file.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
+        file.write(struct.pack(f'<{count}f', *(i / 7 for i in range(count))))
 
 
 class Exports(unittest.TestCase):
@@ -100,6 +109,20 @@ class Exports(unittest.TestCase):
                 words = readers.run_shell(self.path(f'{i}/torchrun.sh'), [], {})
                 self.assertIn('--data-path=/data/' + name, words)
                 self.assertFalse(os.path.exists(self.path('evil')))
+
+    def test_shapes_are_the_data_sets(self):
+        write_npy(self.path('X.npy'), (40, 5))
+        write_npy(self.path('y.npy'), (40, 3))
+        for data, pytorch, tensorflow, outputs, values in (
+                (self.path('X.npy'), (5,), (5,), 3, True),
+                ('builtin:waves?length=20&channels=3&samples=60&classes=4', (3, 20), (20, 3), 4, False),
+                ('synthetic:24x16x1?classes=6&samples=100', (1, 24, 16), (24, 16, 1), 6, False)):
+            write_settings(self.path('a.ini'), data, {'batch_size': 8})
+            for name, shape in (('pytorch', pytorch), ('tensorflow', tensorflow)):
+                self.run_it('export', '--settings', 'a.ini', '--to', name, '-o', 'a.py', '-f')
+                constants, _tree = readers.read_python(self.path('a.py'))
+                self.assertEqual((constants['SAMPLE_SHAPE'], constants['N_OUTPUTS'], constants['PREDICTS_VALUES']),
+                                 (shape, outputs, values), data)
 
     def test_key_file_and_json_come_round(self):
         data, values = CASES['other']
