@@ -351,6 +351,7 @@ test_finding (void)
   source = open_card (root, "");
   g_assert_nonnull (source);
   dyno_source_drm.close (source);
+  test_tree_write (root, "bus/pci/devices/0000:05:00.0/uevent", "DRIVER=amdgpu\n");
   test_tree_write (root, "bus/pci/devices/0000:05:00.0/vendor", "0x1002\n");
   test_tree_write (root, "bus/pci/devices/0000:05:00.0/device", "0x744c\n");
   g_assert_null (open_card (root, ""));

@@ -10,6 +10,22 @@ static DynoDeviceInfo card = { .vendor_id = 0x10de,
                                .pci = "0000:65:00.0",
                                .vram_bytes = 81000000000 };
 
+#define SET(member, value) __atomic_store_n (&(member), (value), __ATOMIC_SEQ_CST)
+#define GET(member)        __atomic_load_n (&(member), __ATOMIC_SEQ_CST)
+
+/* Threads that an earlier test left behind may look still. */
+static void
+forget (FakeNvml *fake)
+{
+  int *const members[] = { &fake->hang,  &fake->init_error, &fake->error,
+                           &fake->inits, &fake->shutdowns,  &fake->reads };
+
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    SET (*members[i], 0);
+  SET (fake->lists_own, 1);
+  SET (fake->reasons, 0);
+}
+
 /* The library that the sensors will open too, with what it counted before forgotten. */
 static FakeNvml *
 open_fake (const char *path)
@@ -20,7 +36,7 @@ open_fake (const char *path)
   g_assert_nonnull (module);
   g_module_make_resident (module);
   g_assert_true (g_module_symbol (module, "fake_nvml", &fake));
-  *(FakeNvml *) fake = (FakeNvml){ .lists_own = 1 };
+  forget (fake);
   return fake;
 }
 
@@ -217,7 +233,7 @@ test_hangs_reading (void)
   test_tree_write_machine (root, 0);
   sensors = open_sensors (root);
   wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
-  __atomic_store_n (&fake->hang, FAKE_HANG_READ, __ATOMIC_SEQ_CST);
+  SET (fake->hang, FAKE_HANG_READ);
   wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 81e9); /* the size of the heap is left */
   g_assert_cmpuint (r.throttle_reasons, ==, 0);
@@ -228,7 +244,7 @@ test_hangs_reading (void)
   while (r.values[DYNO_SENSOR_RAM_TOTAL] != 7 * 1024);
   g_assert_cmpint (r.time_us, >, last);
   dyno_sensors_free (sensors);
-  g_assert_cmpint (__atomic_load_n (&fake->shutdowns, __ATOMIC_SEQ_CST), ==, 0);
+  g_assert_cmpint (GET (fake->shutdowns), ==, 0);
   test_tree_free (root);
 }
 
@@ -245,7 +261,7 @@ test_hangs_elsewhere (void)
       DynoSensors *sensors;
       DynoSensorReading r;
 
-      fake->hang = places[i];
+      SET (fake->hang, places[i]);
       test_tree_write_machine (root, 0);
       sensors = open_sensors (root);
       wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
