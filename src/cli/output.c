@@ -46,6 +46,12 @@ dyno_out_get_problem (void)
   return problem == EPIPE ? 0 : problem;
 }
 
+gboolean
+dyno_out_has_reader (void)
+{
+  return problem != EPIPE;
+}
+
 void
 dyno_out_text (const char *text)
 {

@@ -19,6 +19,8 @@ void dyno_out_init (void);
 /* errno of the first write to standard output that failed, but not because the reader went away; 0:
  * none. */
 int dyno_out_get_problem (void);
+/* FALSE: the reader of standard output went away; for what is there to be read alone. */
+gboolean dyno_out_has_reader (void);
 /* The event of a failure, {"event": "error", "text": ..., "code": ...}; and the same with the last
  * line of standard error where no such event was printed. */
 void dyno_out_error_event (const char *text, int code);

@@ -286,7 +286,7 @@ watch_lines (Watch *watch)
         print_lines (watch);
       tick++;
     }
-  while (!watch->once && goes_on (watch) && dyno_out_get_problem () == 0);
+  while (!watch->once && goes_on (watch) && dyno_out_get_problem () == 0 && dyno_out_has_reader ());
 }
 
 static gboolean

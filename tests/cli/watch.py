@@ -166,6 +166,12 @@ class Watch(Case):
         self.assertGreater(line['sensors']['ram_total_bytes'], 0)
         self.assertEqual(len(self.run_it('watch', '--once').stdout.decode().splitlines()), 1)
 
+    def test_ends_when_nobody_reads(self):
+        process = subprocess.Popen([PROGRAM, 'watch', '--json'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE)
+        self.assertIn(b'"event"', process.stdout.readline())
+        process.stdout.close()
+        self.assertEqual(process.wait(60), 0)
+
     def test_what_is_no_run_is_said(self):
         self.assertIn('no folder of a run', self.run_it('watch', 'nothing', expect=3).stderr.decode())
         os.mkdir(self.path('empty'))
