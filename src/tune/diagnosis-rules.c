@@ -189,7 +189,7 @@ static const DynoRule rules[] = {
                   "--device") },
   { RULE ("cpu-shared", NOTE, DURING, 0.15, "of all cores", "what a desktop takes stays below it"),
     .applies = dyno_check_shares_cpu, .text = N_ ("Other programs took {a} of the CPU meanwhile"),
-    .action = N_ ("Decoding is that much slower than it could be") },
+    .action = N_ ("What runs on the CPU is that much slower than it could be") },
   { RULE ("updates-skipped", WARNING, DURING, 0.05, "of the steps",
           "the loss scale doubles each 2000 steps: one overflow for each is usual"),
     .applies = dyno_check_skips_updates,
