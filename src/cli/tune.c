@@ -242,9 +242,6 @@ write_report (Search *search, const DynoTuneResult *result)
   context.device = &search->cli_job->device;
   context.data = dyno_dataset_get_info (search->cli_job->dataset);
   context.limit_bytes = result->best.vram_bytes + result->margin_bytes;
-  if (result->numerics)
-    context.losses = (DynoReportLosses){ result->numerics->loss_fp32, result->numerics->loss_amp,
-                                         result->numerics->loss_scale, result->numerics->n_steps };
   html = dyno_report_html (result, &context);
   if (!dyno_file_write_atomic (path, html, strlen (html), &error))
     keep_error (search, error);

@@ -7,10 +7,9 @@
 #include "reporthtml-private.h"
 #include <math.h>
 
-#define MIB         (1024.0 * 1024)
-#define GIB         (1024.0 * MIB)
-#define FEW         4   /* fewer predictions have no median worth a word */
-#define MOST_LOSSES 200 /* points of a loss curve */
+#define MIB (1024.0 * 1024)
+#define GIB (1024.0 * MIB)
+#define FEW 4 /* fewer predictions have no median worth a word */
 
 /* --- over the batch size ----------------------------------------------------------------------- */
 
@@ -325,32 +324,21 @@ dyno_report_write_plots (DynoReport *report)
 
 /* --- AMP --------------------------------------------------------------------------------------- */
 
-/* At most MOST_LOSSES of them; the mean of each run of steps. */
-static guint
-thin (const double *values, guint n, DynoHtmlPoint *points)
+static void
+fill_points (DynoHtmlPoint *points, const double *values, guint n, gboolean as_power)
 {
-  guint stride = (n + MOST_LOSSES - 1) / MOST_LOSSES, kept = 0;
-
-  for (guint first = 0; first < n; first += stride)
-    {
-      guint end = MIN (first + stride, n);
-      double sum = 0;
-
-      for (guint i = first; i < end; i++)
-        sum += values[i];
-      points[kept++] = (DynoHtmlPoint){ .x = first + 1, .y = sum / (end - first) };
-    }
-  return kept;
+  for (guint i = 0; i < n; i++)
+    points[i] = (DynoHtmlPoint){ .x = i + 1, .y = as_power ? log2 (values[i]) : values[i] };
 }
 
 static void
-write_losses (DynoReport *report, const DynoReportLosses *losses)
+write_losses (DynoReport *report, const DynoNumerics *numerics)
 {
-  g_autofree DynoHtmlPoint *fp32 = g_new0 (DynoHtmlPoint, losses->n),
-                           *amp = g_new0 (DynoHtmlPoint, losses->n);
+  DynoHtmlPoint fp32[DYNO_NUMERICS_STEPS], amp[DYNO_NUMERICS_STEPS];
+  guint n = numerics->n_steps;
   const DynoHtmlSeries series[] = {
-    { "fp32", fp32, thin (losses->fp32, losses->n, fp32), 0, TRUE, FALSE, FALSE },
-    { "AMP", amp, thin (losses->amp, losses->n, amp), 1, TRUE, FALSE, FALSE },
+    { .name = "fp32", .points = fp32, .n = n, .line = TRUE },
+    { .name = "AMP", .points = amp, .n = n, .colour = 1, .line = TRUE },
   };
   const DynoHtmlPlot plot = { .title = _ ("Loss in both precisions"),
                               .caption = _ ("From the same weights, on the same samples."),
@@ -359,27 +347,39 @@ write_losses (DynoReport *report, const DynoReportLosses *losses)
                               .series = series,
                               .n_series = 2,
                               .y_limit = (double) NAN };
+
+  fill_points (fp32, numerics->loss_fp32, n, FALSE);
+  fill_points (amp, numerics->loss_amp, n, FALSE);
   dyno_html_plot (report->html, &plot);
 }
 
+/* A step that was skipped is a hollow point. */
 static void
-write_scale (DynoReport *report, const DynoReportLosses *losses)
+write_scale (DynoReport *report, const DynoNumerics *numerics)
 {
-  g_autofree DynoHtmlPoint *points = g_new0 (DynoHtmlPoint, losses->n);
-  g_autofree double *logs = g_new0 (double, losses->n);
+  DynoHtmlPoint all[DYNO_NUMERICS_STEPS], skipped[DYNO_NUMERICS_STEPS];
+  guint n = numerics->n_steps, n_skipped = 0;
 
-  for (guint i = 0; i < losses->n; i++)
-    logs[i] = losses->scale[i] > 0 ? log2 (losses->scale[i]) : (double) NAN;
-  const DynoHtmlSeries series = { NULL,  points, thin (logs, losses->n, points), 4, TRUE,
-                                  FALSE, FALSE };
+  fill_points (all, numerics->loss_scale, n, TRUE);
+  for (guint i = 0; i < n; i++)
+    if (numerics->skipped[i])
+      skipped[n_skipped++] = all[i];
+  const DynoHtmlSeries series[] = {
+    { .name = _ ("scale"), .points = all, .n = n, .colour = 3, .line = TRUE },
+    { .name = _ ("step skipped"),
+      .points = skipped,
+      .n = n_skipped,
+      .colour = 4,
+      .dots = TRUE,
+      .hollow = TRUE },
+  };
   const DynoHtmlPlot plot = { .title = _ ("Loss scale of AMP"),
-                              .caption = _ ("It falls where gradients overflowed, and the step "
-                                            "was skipped."),
+                              .caption = _ ("It is halved where gradients overflowed."),
                               .x_label = _ ("step"),
                               .y_label = _ ("power of two"),
                               .y_whole = TRUE,
-                              .series = &series,
-                              .n_series = 1,
+                              .series = series,
+                              .n_series = 2,
                               .y_limit = (double) NAN };
   dyno_html_plot (report->html, &plot);
 }
@@ -387,20 +387,21 @@ write_scale (DynoReport *report, const DynoReportLosses *losses)
 void
 dyno_report_write_losses (DynoReport *report)
 {
-  const DynoReportLosses *losses = &report->context->losses;
-  gboolean drawn = losses->n > 0 && losses->fp32 && losses->amp;
+  const DynoNumerics *numerics = report->result->numerics;
+  const char *text = report->result->amp_text;
 
-  if (!drawn && !report->result->amp_text)
+  if (!text && numerics)
+    text = numerics->text;
+  if (!text && !numerics)
     return;
   dyno_html_printf (report->html, "<section class=\"plots\"><h2>%s</h2>", _ ("Numbers of AMP"));
-  if (report->result->amp_text)
-    dyno_html_printf (report->html, "<p>%s</p>", report->result->amp_text);
-  if (drawn)
+  if (text)
+    dyno_html_printf (report->html, "<p>%s</p>", text);
+  if (numerics && numerics->n_steps > 0)
     {
       g_string_append (report->html, "<div class=\"grid\">\n");
-      write_losses (report, losses);
-      if (losses->scale)
-        write_scale (report, losses);
+      write_losses (report, numerics);
+      write_scale (report, numerics);
       g_string_append (report->html, "</div>");
     }
   g_string_append (report->html, "</section>\n");

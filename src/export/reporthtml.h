@@ -9,19 +9,11 @@
 
 G_BEGIN_DECLS
 
-/* Loss curves from the same weights in both precisions, and the loss scale of AMP's; n each. */
-typedef struct {
-  const double *fp32, *amp;
-  const double *scale; /* or NULL */
-  guint n;             /* 0: not compared */
-} DynoReportLosses;
-
 /* What the result does not say; all may be NULL or 0. */
 typedef struct {
   const DynoDeviceInfo *device;
   const DynoDatasetInfo *data;
   guint64 limit_bytes; /* of device memory, that the search kept within */
-  DynoReportLosses losses;
   char cpu[128];
   guint64 ram_bytes;
 } DynoReportContext;

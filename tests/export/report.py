@@ -172,6 +172,16 @@ class Report(unittest.TestCase):
                              ('What the GPU trains alone', 'the best, both together')):
             self.assertEqual([t.text for t in drawn[title].iter(NS + 'text') if 'limit' in t.get('class')], [label])
 
+    def test_losses_of_both_precisions_and_skipped_steps(self):
+        drawn = figures(page('whole'))
+        lines = {p.get('class'): p.get('d') for p in next(s for s in drawn['Loss in both precisions'].iter(NS + 'svg')
+                                                          if s.get('class') == 'plot').iter(NS + 'path')}
+        self.assertEqual((lines['line c0'].count('M'), lines['line c0'].count('L')), (1, 47))
+        # a loss that is no number is a gap
+        self.assertEqual((lines['line c1'].count('M'), lines['line c1'].count('L')), (2, 45))
+        skipped = [words(t) for t in drawn['Loss scale of AMP'].iter(NS + 'title')]
+        self.assertEqual([t.split(';')[0] for t in skipped], ['step: 2', 'step: 3'])
+
     def test_settings_are_a_file_that_can_be_copied(self):
         text = ''.join(next(page('whole').iter(NS + 'pre')).itertext())
         lines = text.splitlines()
