@@ -4,6 +4,7 @@
 #include "formats.h"
 #include "intl.h"
 #include "reporthtml-private.h"
+#include "space.h"
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ write_trial (DynoReport *report, const DynoTrial *t)
                   *low = dyno_report_rate_text (t->low), *high = dyno_report_rate_text (t->high);
   gboolean ran = dyno_report_has (t),
            is_best = dyno_report_has (&report->result->best)
-                     && dyno_settings_equal (&t->settings, &report->result->best.settings);
+                     && dyno_space_same (&t->settings, &report->result->best.settings);
 
   dyno_html_printf (html, "<tr class=\"%s%s\"><td class=\"number\">%s</td><td>%s</td>",
                     dyno_trial_outcome_class (t->outcome), is_best ? " best" : "", number,

@@ -5,7 +5,7 @@
 #include "amount.h"
 #include "formats.h"
 #include "intl.h"
-#include "preset.h"
+#include "space.h"
 #include <gio/gio.h>
 #include <math.h>
 #include <string.h>
@@ -58,6 +58,8 @@ dyno_report_rate_text (double rate)
 char *
 dyno_report_value_text (const DynoSettingInfo *info, const char *value)
 {
+  if (info && info->type == DYNO_SETTING_DOUBLE)
+    return g_strdup_printf ("%.4g", g_ascii_strtod (value, NULL));
   if (!info || info->type != DYNO_SETTING_BOOL)
     return g_strdup (value);
   return g_strdup (g_strcmp0 (value, "true") == 0    ? _ ("on")
@@ -146,7 +148,7 @@ write_verdict (DynoReport *report)
           result->proven
               ? _ ("Base line, your settings and the best ones ran again in turn, for longer, with "
                    "validation.")
-              : _ ("The search ended before the best ones ran again beside the others; take the "
+              : _ ("What was measured does not prove it: the reasons are below. Take the "
                    "numbers as a first look."));
     }
   g_string_append (report->html, "</section>\n");
@@ -229,8 +231,7 @@ write_comparison (DynoReport *report)
   guint n = G_N_ELEMENTS (rows);
   double most = 0;
 
-  if (!dyno_report_has (&r->fastest)
-      || dyno_settings_equal (&r->fastest.settings, &r->best.settings))
+  if (!dyno_report_has (&r->fastest) || dyno_space_same (&r->fastest.settings, &r->best.settings))
     n--;
   for (guint i = 0; i < n; i++)
     if (dyno_report_has (rows[i].trial))

@@ -238,6 +238,7 @@ fill (DynoTuneResult *r)
   fill_trial (&r->fastest, "proof", &s);
   s = settings_of (&base, 128, 16, TRUE);
   fill_trial (&r->best, "proof", &s);
+  r->best.settings.lr = 0.028; /* as the search advises it for the batch */
   add_trial (r, "proof", &s, 1.01);
   r->proven = TRUE;
   r->speedup = r->best.samples_per_s / r->baseline.samples_per_s;
@@ -294,6 +295,8 @@ main (int argc, char **argv)
       if (strcmp (kind, "early") == 0)
         stop_early (result);
       result->keep_today = strcmp (kind, "kept") == 0;
+      if (result->keep_today)
+        result->fastest.settings.batch_size = result->best.settings.batch_size;
     }
   html = dyno_report_html (result, &context);
   fputs (html, stdout); /* g_print would change what the locale lacks */

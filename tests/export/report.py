@@ -111,6 +111,12 @@ class Report(unittest.TestCase):
             self.assertEqual(words(next(root.iter(NS + 'h1'))), head)
             self.assertEqual([words(e) for e in root.iter(NS + 'span') if e.get('class') == 'badge'], [badge])
 
+    def test_the_best_that_is_the_fastest_is_told_once(self):
+        """The learning rate goes with the batch; it makes no other settings of them."""
+        for kind, bars in (('whole', 4), ('kept', 3)):
+            classes = [e.get('class') for e in page(kind).iter(NS + 'div')]
+            self.assertEqual(len([c for c in classes if c and c.startswith('bar ')]), bars)
+
     def test_memory_has_a_unit_of_its_size(self):
         for kind, unit in (('whole', 'GiB'), ('early', 'MiB')):
             figure = figures(page(kind))['Device memory by batch size']
@@ -120,6 +126,7 @@ class Report(unittest.TestCase):
         rows = list(sections(page('whole'))['Every trial'].find(f'.//{NS}tbody'))
         self.assertEqual([words(row[0]) for row in rows], [str(n) for n in range(1, 13)])
         self.assertEqual([row.get('class') for row in rows if 'best' in row.get('class')], ['ok best', 'ok best'])
+        self.assertEqual(len(rows), 12)
         failed = {words(row[10]): words(row[2]) for row in rows if words(row[3]) == ''}
         self.assertEqual(set(failed), {'does not fit', 'out of memory', 'dropped'})
         self.assertIn('the driver refused 1.1 GiB', failed['out of memory'])
