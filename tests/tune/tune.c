@@ -107,7 +107,8 @@ test_snapshot_and_stop (void)
   dyno_tune_pause (tune, TRUE);
   dyno_tune_start (tune);
   /* Paused before anything was measured: stopping ends it all the same. */
-  g_assert_cmpuint (dyno_tune_get_result (tune)->trials->len, ==, 0);
+  g_autoptr (DynoTuneResult) meanwhile = dyno_tune_get_result (tune);
+  g_assert_cmpuint (meanwhile->trials->len, ==, 0);
   dyno_tune_stop (tune);
   for (gboolean done = FALSE; !done;)
     {
