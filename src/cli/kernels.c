@@ -209,7 +209,7 @@ on_variant (const DynoVariantReport *report, gpointer data)
 {
   Variants *variants = data;
   g_autofree char *key =
-      g_strdup_printf ("conv2d.%s %s", report->pass, report->half ? "f16" : "f32");
+      g_strdup_printf ("conv2d.%s %s", report->pass, dyno_dtype_name (report->precision->compute));
   g_autofree char *refused =
       report->variant ? dyno_choices_get_refusal (variants->choices, key, report->variant) : NULL;
   DynoJson json;
@@ -219,18 +219,18 @@ on_variant (const DynoVariantReport *report, gpointer data)
   if (!variants->json && variants->stats)
     {
       const DynoKernelStatistics *s = &report->statistics;
-      dyno_table_add (
-          variants->table, g_strdup (report->pass), g_strdup (report->half ? "amp" : "fp32"),
-          g_strdup (report->name), number (s, s->registers), number (s, s->spills),
-          number (s, s->shared_bytes), subgroups (s),
-          report->fault ? g_strdup_printf ("FAILED: %s", report->fault) : g_strdup ("compiles"),
-          NULL);
+      dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->precision->name),
+                      g_strdup (report->name), number (s, s->registers), number (s, s->spills),
+                      number (s, s->shared_bytes), subgroups (s),
+                      report->fault ? g_strdup_printf ("FAILED: %s", report->fault)
+                                    : g_strdup ("compiles"),
+                      NULL);
       return;
     }
   if (!variants->json)
     {
-      dyno_table_add (variants->table, g_strdup (report->pass),
-                      g_strdup (report->half ? "amp" : "fp32"), g_strdup (report->name),
+      dyno_table_add (variants->table, g_strdup (report->pass), g_strdup (report->precision->name),
+                      g_strdup (report->name),
                       variants->tested && report->usable ? g_strdup_printf ("%.2g", report->error)
                                                          : g_strdup ("-"),
                       verdict (report, refused, variants->tested), NULL);
@@ -241,7 +241,7 @@ on_variant (const DynoVariantReport *report, gpointer data)
   dyno_json_string (&json, "event", "variant");
   dyno_json_string (&json, "name", report->name);
   dyno_json_string (&json, "pass", report->pass);
-  dyno_json_string (&json, "mode", report->half ? "amp" : "fp32");
+  dyno_json_string (&json, "mode", report->precision->name);
   dyno_json_bool (&json, "usable", report->usable);
   dyno_json_string (&json, "text", report->why);
   dyno_json_string (&json, "refused", refused);

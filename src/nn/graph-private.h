@@ -50,7 +50,6 @@ void dyno_tensor_free (DynoTensor *tensor);
 void dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat,
                         float *const *values);
 
-const char *dyno_dtype_name (DynoDtype dtype);
 const char *dyno_space_name (DynoSpace space);
 
 G_END_DECLS

@@ -43,6 +43,7 @@ dyno_dtype_size (DynoDtype dtype)
 {
   return dtype == DYNO_DTYPE_U8 ? 1 : dtype == DYNO_DTYPE_F16 ? 2 : 4;
 }
+const char *dyno_dtype_name (DynoDtype dtype); /* "f32", "f16", as keys and prints have them */
 
 /* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once per slot
  * (a step in flight). */

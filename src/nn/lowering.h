@@ -64,6 +64,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLowering, dyno_lowering_free)
 DynoGraph *dyno_lowering_get_graph (DynoLowering *lowering);
 GPtrArray *dyno_lowering_get_dispatches (DynoLowering *lowering); /* DynoDispatch*, in order */
 
+/* What a device lacks to compute in a type ("the device has no fp16"); NULL: nothing. */
+const char *dyno_dtype_unusable (DynoDtype dtype, const DynoDeviceInfo *info);
+
+/* Every precision that there are kernels for: fp32 first. */
+const DynoPrecision *dyno_precision_list (guint *n);
+
 /* What a device lacks for a precision ("no fp16; train without AMP"); NULL: nothing. */
 const char *dyno_precision_unusable (const DynoPrecision *precision, const DynoDeviceInfo *info);
 

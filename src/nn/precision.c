@@ -12,6 +12,19 @@ static const DynoPrecision precisions[] = {
     .loss_scaling = TRUE },
 };
 
+const char *
+dyno_dtype_unusable (DynoDtype dtype, const DynoDeviceInfo *info)
+{
+  return dtype == DYNO_DTYPE_F16 && !info->fp16 ? "the device has no fp16" : NULL;
+}
+
+const DynoPrecision *
+dyno_precision_list (guint *n)
+{
+  *n = G_N_ELEMENTS (precisions);
+  return precisions;
+}
+
 DynoPrecision
 dyno_precision_of_amp (gboolean amp)
 {

@@ -24,6 +24,12 @@ typedef struct {
   guint32 groups; /* 1, or as many as channels */
 } Case;
 
+static double
+tolerance_of (const DynoPrecision *precision)
+{
+  return precision->compute == DYNO_DTYPE_F32 ? TOLERANCE_SINGLE : TOLERANCE_HALF;
+}
+
 #define MAX_CASES 5
 
 /* A kind of convolution and its shapes. */
@@ -56,7 +62,7 @@ typedef struct {
   gsize n_x, n_y, n_weight;
   float *x, *dy, *weight; /* dense; weight in torchvision's order */
   double *y_want, *dx_want, *dw_want;
-  gboolean half;
+  const DynoPrecision *precision;
   DynoGraph *graph;
   DynoTensor *input, *output, *seed; /* x, y, dy */
 } Trial;
@@ -117,12 +123,12 @@ trial_clear (Trial *t)
 }
 
 static gboolean
-trial_init (Trial *t, const Case *s, gboolean half, GError **error)
+trial_init (Trial *t, const Case *s, const DynoPrecision *precision, GError **error)
 {
   gboolean accumulate;
-  *t = (Trial){ .s = *s, .half = half };
-  t->graph = dyno_graph_new (&(DynoGraphParams){
-      .batch = s->n, .precision = dyno_precision_of_amp (half), .training = TRUE });
+  *t = (Trial){ .s = *s, .precision = precision };
+  t->graph = dyno_graph_new (
+      &(DynoGraphParams){ .batch = s->n, .precision = *precision, .training = TRUE });
   t->input = dyno_graph_activation (t->graph, "x", s->n, s->h, s->w, s->c);
   if (t->input)
     t->input->needs_gradient = TRUE;
@@ -303,7 +309,8 @@ report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSE
  * the variant's fault, any other error is returned. */
 static gboolean
 test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial *trials,
-              gboolean half, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+              const DynoPrecision *precision, DynoVariantFunc func, gpointer data, guint *n_failed,
+              GError **error)
 {
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   const Case *cases = kind->cases;
@@ -314,7 +321,7 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
 
   if (tile)
     {
-      variant = dyno_tile_variant (tile, info, half);
+      variant = dyno_tile_variant (tile, info, precision->compute);
       dyno_variant_print (&variant, label);
     }
   else
@@ -346,17 +353,17 @@ test_variant (DynoDevice *device, const Kind *kind, const DynoTile *tile, Trial 
     }
   report_passes ((DynoVariantReport){ .name = label,
                                       .variant = tile ? &variant : NULL,
-                                      .half = half,
+                                      .precision = precision,
                                       .usable = TRUE,
-                                      .tolerance = half ? TOLERANCE_HALF : TOLERANCE_SINGLE,
+                                      .tolerance = tolerance_of (precision),
                                       .fault = fault },
                  errors, func, data, n_failed);
   return TRUE;
 }
 
 static gboolean
-test_kind (DynoDevice *device, const Kind *kind, gboolean half, DynoVariantFunc func, gpointer data,
-           guint *n_failed, GError **error)
+test_kind (DynoDevice *device, const Kind *kind, const DynoPrecision *precision,
+           DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
 {
   Trial trials[MAX_CASES];
   guint made = 0;
@@ -364,23 +371,24 @@ test_kind (DynoDevice *device, const Kind *kind, gboolean half, DynoVariantFunc 
 
   memset (trials, 0, sizeof trials);
   for (; made < kind->n_cases && good; made++)
-    good = trial_init (&trials[made], &kind->cases[made], half, error);
+    good = trial_init (&trials[made], &kind->cases[made], precision, error);
   for (guint i = 0; i < dyno_n_tiles && good && kind == TILED; i++)
-    if (!dyno_tile_unusable (&dyno_tiles[i], dyno_device_get_info (device), half))
-      good = test_variant (device, kind, &dyno_tiles[i], trials, half, func, data, n_failed, error);
+    if (!dyno_tile_unusable (&dyno_tiles[i], dyno_device_get_info (device), precision->compute))
+      good = test_variant (device, kind, &dyno_tiles[i], trials, precision, func, data, n_failed,
+                           error);
   if (good && kind != TILED)
-    good = test_variant (device, kind, NULL, trials, half, func, data, n_failed, error);
+    good = test_variant (device, kind, NULL, trials, precision, func, data, n_failed, error);
   for (guint i = 0; i < made; i++)
     trial_clear (&trials[i]);
   return good;
 }
 
 static gboolean
-test_precision (DynoDevice *device, gboolean half, DynoVariantFunc func, gpointer data,
-                guint *n_failed, GError **error)
+test_precision (DynoDevice *device, const DynoPrecision *precision, DynoVariantFunc func,
+                gpointer data, guint *n_failed, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    if (!test_kind (device, &kinds[i], half, func, data, n_failed, error))
+    if (!test_kind (device, &kinds[i], precision, func, data, n_failed, error))
       return FALSE;
   return TRUE;
 }
@@ -395,21 +403,25 @@ struct _DynoVariantTest {
   DynoVariant variant;
 };
 
-/* The pass that a choice's key names; FALSE: it is none of a convolution. */
-static gboolean
-read_key (const char *key, DynoConv2dPass *pass, gboolean *half)
+/* The pass and precision that a choice's key names; NULL: it is none of a convolution. */
+static const DynoPrecision *
+read_key (const char *key, DynoConv2dPass *pass)
 {
-  for (guint p = 0; p < DYNO_CONV2D_N_PASSES; p++)
+  guint n;
+  const DynoPrecision *list = dyno_precision_list (&n);
+
+  for (guint i = 0; i < n * DYNO_CONV2D_N_PASSES; i++)
     {
-      g_autofree char *begin = g_strdup_printf ("conv2d.%s ", dyno_conv2d_pass_name (p));
-      *pass = p;
+      const DynoPrecision *precision = &list[i / DYNO_CONV2D_N_PASSES];
+      g_autofree char *begin = NULL;
+
+      *pass = i % DYNO_CONV2D_N_PASSES;
+      begin = g_strdup_printf ("conv2d.%s %s ", dyno_conv2d_pass_name (*pass),
+                               dyno_dtype_name (precision->compute));
       if (g_str_has_prefix (key, begin))
-        {
-          *half = g_str_has_prefix (key + strlen (begin), "f16");
-          return TRUE;
-        }
+        return precision;
     }
-  return FALSE;
+  return NULL;
 }
 
 /* The node of the pass planned with this tile; NULL without an error: the tile cannot make this
@@ -453,16 +465,16 @@ dyno_variant_test_new (const DynoDeviceInfo *info, const char *key, const DynoVa
   static const guint order[] = { 1, 3, 4, 0, 2 };
   g_autoptr (DynoVariantTest) test = g_new0 (DynoVariantTest, 1);
   g_autoptr (GError) problem = NULL;
-  gboolean half;
+  const DynoPrecision *precision = read_key (key, &test->pass);
 
-  if (!read_key (key, &test->pass, &half))
+  if (!precision)
     return NULL;
   test->key = g_strdup (key);
   test->variant = dyno_variant_tile (variant);
   for (guint i = 0; i < G_N_ELEMENTS (order) && !test->build && !problem; i++)
     {
       trial_clear (&test->trial);
-      if (trial_init (&test->trial, &TILED->cases[order[i]], half, &problem))
+      if (trial_init (&test->trial, &TILED->cases[order[i]], precision, &problem))
         test->build = plan_pass (&test->trial, info, key, &test->variant, &problem);
     }
   if (problem)
@@ -533,7 +545,7 @@ dyno_variant_test_run (DynoVariantTest *test, DynoDevice *device, double *nmse, 
   guint64 timeline_value;
   DynoProgram *program;
 
-  *tolerance = test->trial.half ? TOLERANCE_HALF : TOLERANCE_SINGLE;
+  *tolerance = tolerance_of (test->trial.precision);
   if (!dyno_build_allocate (device, &test->build, 1, error)
       || !dyno_build_record (test->build, device, 1u << DYNO_COMMAND_FULL, NULL, error))
     return FALSE;
@@ -548,7 +560,7 @@ dyno_variant_test_run (DynoVariantTest *test, DynoDevice *device, double *nmse, 
 /* Compiling ------------------------------------------------------------------------------------ */
 
 static DynoConv2dShape
-shape_of (const Case *s, gboolean half)
+shape_of (const Case *s, DynoDtype dtype)
 {
   return (DynoConv2dShape){ .n = s->n,
                             .h = s->h,
@@ -566,7 +578,7 @@ shape_of (const Case *s, gboolean half)
                             .pad_h = s->pad,
                             .pad_w = s->pad,
                             .groups = s->groups,
-                            .half = half,
+                            .dtype = dtype,
                             .statistics = s->stride == 1 };
 }
 
@@ -587,11 +599,11 @@ take_largest (DynoKernelStatistics *all, const DynoKernelStatistics *one)
 /* The tile's kernels of one case: the first of its variants, and of those that are split where that
  * is another kernel. */
 static guint
-specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, gboolean half,
+specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const Case *s, DynoDtype dtype,
           DynoConv2dPass pass, DynoKernelSpec specs[2])
 {
   DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
-  DynoConv2dShape shape = shape_of (s, half);
+  DynoConv2dShape shape = shape_of (s, dtype);
   guint n = dyno_conv2d_variants (info, &shape, pass, variants), found = 0;
   gboolean have[2] = { FALSE, FALSE };
 
@@ -629,13 +641,14 @@ compile_kernel (DynoDevice *device, const DynoKernelSpec *spec, DynoVariantRepor
 }
 
 static gboolean
-compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2dPass pass,
+compile_tile (DynoDevice *device, const DynoTile *tile, DynoConv2dPass pass,
               DynoVariantReport *report, GError **error)
 {
   for (guint i = 0; i < TILED->n_cases; i++)
     {
       DynoKernelSpec specs[2];
-      guint n = specs_of (dyno_device_get_info (device), tile, &TILED->cases[i], half, pass, specs);
+      guint n = specs_of (dyno_device_get_info (device), tile, &TILED->cases[i],
+                          report->precision->compute, pass, specs);
       for (guint k = 0; k < n; k++)
         if (!compile_kernel (device, &specs[k], report, error))
           return FALSE;
@@ -645,15 +658,15 @@ compile_tile (DynoDevice *device, const DynoTile *tile, gboolean half, DynoConv2
 
 /* A kind that has no tiles: what its nodes are lowered to. */
 static gboolean
-compile_case (DynoDevice *device, const Case *s, gboolean half, DynoConv2dPass pass,
-              DynoVariantReport *report, GError **error)
+compile_case (DynoDevice *device, const Case *s, DynoConv2dPass pass, DynoVariantReport *report,
+              GError **error)
 {
   g_autoptr (DynoLowering) lowering = NULL;
   gboolean good;
   Trial trial;
 
   good =
-      trial_init (&trial, s, half, error)
+      trial_init (&trial, s, report->precision, error)
       && (lowering = dyno_lowering_new (trial.graph, dyno_device_get_info (device), NULL, error));
   GPtrArray *dispatches = good ? dyno_lowering_get_dispatches (lowering) : NULL;
   for (guint i = 0; good && i < dispatches->len; i++)
@@ -668,11 +681,11 @@ compile_case (DynoDevice *device, const Case *s, gboolean half, DynoConv2dPass p
 }
 
 static gboolean
-compile_kind (DynoDevice *device, const Kind *kind, gboolean half, DynoConv2dPass pass,
-              DynoVariantReport *report, GError **error)
+compile_kind (DynoDevice *device, const Kind *kind, DynoConv2dPass pass, DynoVariantReport *report,
+              GError **error)
 {
   for (guint i = 0; i < kind->n_cases; i++)
-    if (!compile_case (device, &kind->cases[i], half, pass, report, error))
+    if (!compile_case (device, &kind->cases[i], pass, report, error))
       return FALSE;
   return TRUE;
 }
@@ -688,48 +701,62 @@ tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, g
   g_free ((char *) report->fault);
 }
 
+/* All kinds in one precision. */
+static gboolean
+compile_precision (DynoDevice *device, const DynoPrecision *precision, DynoVariantFunc func,
+                   gpointer data, guint *n_failed, GError **error)
+{
+  const DynoDeviceInfo *info = dyno_device_get_info (device);
+  char label[DYNO_VARIANT_LABEL];
+  DynoVariant variant;
+
+  for (guint i = 0; i < dyno_n_tiles * DYNO_CONV2D_N_PASSES; i++)
+    {
+      const DynoTile *tile = &dyno_tiles[i / DYNO_CONV2D_N_PASSES];
+      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
+      DynoVariantReport report = { .name = label,
+                                   .variant = &variant,
+                                   .pass = dyno_conv2d_pass_name (pass),
+                                   .precision = precision,
+                                   .usable = TRUE };
+
+      if (dyno_tile_unusable (tile, info, precision->compute))
+        continue;
+      variant = dyno_tile_variant (tile, info, precision->compute);
+      dyno_variant_print (&variant, label);
+      if (!compile_tile (device, tile, pass, &report, error))
+        return FALSE;
+      tell_compiled (&report, func, data, n_failed);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) * DYNO_CONV2D_N_PASSES; i++)
+    {
+      const Kind *kind = &kinds[i / DYNO_CONV2D_N_PASSES];
+      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
+      DynoVariantReport report = { .name = kind->label,
+                                   .pass = dyno_conv2d_pass_name (pass),
+                                   .precision = precision,
+                                   .usable = TRUE };
+
+      if (kind == TILED)
+        continue;
+      if (!compile_kind (device, kind, pass, &report, error))
+        return FALSE;
+      tell_compiled (&report, func, data, n_failed);
+    }
+  return TRUE;
+}
+
 gboolean
 dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed,
                        GError **error)
 {
-  const DynoDeviceInfo *info = dyno_device_get_info (device);
-  guint failed = 0;
+  guint failed = 0, n;
+  const DynoPrecision *list = dyno_precision_list (&n);
 
-  for (guint i = 0; i < dyno_n_tiles * 2 * DYNO_CONV2D_N_PASSES; i++)
-    {
-      const DynoTile *tile = &dyno_tiles[i / 2 / DYNO_CONV2D_N_PASSES];
-      gboolean half = i / DYNO_CONV2D_N_PASSES % 2;
-      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
-      DynoVariant variant = dyno_tile_variant (tile, info, half);
-      char label[DYNO_VARIANT_LABEL];
-      DynoVariantReport report = { .name = label,
-                                   .variant = &variant,
-                                   .pass = dyno_conv2d_pass_name (pass),
-                                   .half = half,
-                                   .usable = TRUE };
-
-      if (dyno_tile_unusable (tile, info, half))
-        continue;
-      dyno_variant_print (&variant, label);
-      if (!compile_tile (device, tile, half, pass, &report, error))
-        return FALSE;
-      tell_compiled (&report, func, data, &failed);
-    }
-  for (guint i = 0; i < G_N_ELEMENTS (kinds) * 2 * DYNO_CONV2D_N_PASSES; i++)
-    {
-      const Kind *kind = &kinds[i / 2 / DYNO_CONV2D_N_PASSES];
-      gboolean half = i / DYNO_CONV2D_N_PASSES % 2;
-      DynoConv2dPass pass = i % DYNO_CONV2D_N_PASSES;
-      DynoVariantReport report = {
-        .name = kind->label, .pass = dyno_conv2d_pass_name (pass), .half = half, .usable = TRUE
-      };
-
-      if (kind == TILED || (half && !info->fp16))
-        continue;
-      if (!compile_kind (device, kind, half, pass, &report, error))
-        return FALSE;
-      tell_compiled (&report, func, data, &failed);
-    }
+  for (guint i = 0; i < n; i++)
+    if (!dyno_precision_unusable (&list[i], dyno_device_get_info (device))
+        && !compile_precision (device, &list[i], func, data, &failed, error))
+      return FALSE;
   if (n_failed)
     *n_failed = failed;
   return TRUE;
@@ -737,53 +764,70 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
 
 /* List ----------------------------------------------------------------------------------------- */
 
+/* Whether a tile is made for a precision at all: what is for the other alone is no variant of it. */
+static gboolean
+is_made_for (const DynoTile *tile, const DynoPrecision *precision)
+{
+  gboolean single = precision->compute == DYNO_DTYPE_F32;
+
+  return !(tile->kind == DYNO_TILE_MATRIX && single) && (single ? tile->k_single : tile->k) > 0;
+}
+
+static void
+list_precision (const DynoDeviceInfo *info, const DynoPrecision *precision, DynoVariantFunc func,
+                gpointer data)
+{
+  const char *lacks = dyno_dtype_unusable (precision->compute, info);
+
+  for (guint i = 0; i < dyno_n_tiles * DYNO_CONV2D_N_PASSES; i++)
+    {
+      const DynoTile *tile = &dyno_tiles[i / DYNO_CONV2D_N_PASSES];
+      DynoVariant variant = dyno_tile_variant (tile, info, precision->compute);
+      const char *why = dyno_tile_unusable (tile, info, precision->compute);
+      char label[DYNO_VARIANT_LABEL];
+
+      if (!is_made_for (tile, precision))
+        continue;
+      dyno_variant_print (&variant, label);
+      func (&(DynoVariantReport){ .name = label,
+                                  .variant = &variant,
+                                  .pass = dyno_conv2d_pass_name (i % DYNO_CONV2D_N_PASSES),
+                                  .precision = precision,
+                                  .usable = !why,
+                                  .why = why },
+            data);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) * DYNO_CONV2D_N_PASSES; i++)
+    if (&kinds[i / DYNO_CONV2D_N_PASSES] != TILED)
+      func (&(DynoVariantReport){ .name = kinds[i / DYNO_CONV2D_N_PASSES].label,
+                                  .pass = dyno_conv2d_pass_name (i % DYNO_CONV2D_N_PASSES),
+                                  .precision = precision,
+                                  .usable = !lacks,
+                                  .why = lacks },
+            data);
+}
+
 void
 dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer data)
 {
-  for (guint i = 0; i < dyno_n_tiles * 2; i++)
-    {
-      const DynoTile *tile = &dyno_tiles[i / 2];
-      gboolean half = i % 2;
-      DynoVariant variant = dyno_tile_variant (tile, info, half);
-      char label[DYNO_VARIANT_LABEL];
-      DynoVariantReport report = { .name = label,
-                                   .variant = &variant,
-                                   .half = half,
-                                   .why = dyno_tile_unusable (tile, info, half) };
+  guint n;
+  const DynoPrecision *list = dyno_precision_list (&n);
 
-      /* A tile that is made for the other precision alone is no variant of this one. */
-      if ((tile->kind == DYNO_TILE_MATRIX && !half) || (half ? tile->k : tile->k_single) == 0)
-        continue;
-      dyno_variant_print (&variant, label);
-      report.usable = !report.why;
-      for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
-        {
-          report.pass = dyno_conv2d_pass_name (pass);
-          func (&report, data);
-        }
-    }
-  for (guint i = 0; i < G_N_ELEMENTS (kinds) * 2 * DYNO_CONV2D_N_PASSES; i++)
-    {
-      const Kind *kind = &kinds[i / 2 / DYNO_CONV2D_N_PASSES];
-      gboolean half = i / DYNO_CONV2D_N_PASSES % 2, usable = !half || info->fp16;
-      if (kind != TILED)
-        func (&(DynoVariantReport){ .name = kind->label,
-                                    .pass = dyno_conv2d_pass_name (i % DYNO_CONV2D_N_PASSES),
-                                    .half = half,
-                                    .usable = usable,
-                                    .why = usable ? NULL : "the device has no fp16" },
-              data);
-    }
+  for (guint i = 0; i < n; i++)
+    list_precision (info, &list[i], func, data);
 }
 
 gboolean
 dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed,
                         GError **error)
 {
-  guint failed = 0;
-  gboolean good = test_precision (device, FALSE, func, data, &failed, error)
-                  && (!dyno_device_get_info (device)->fp16
-                      || test_precision (device, TRUE, func, data, &failed, error));
+  guint failed = 0, n;
+  const DynoPrecision *list = dyno_precision_list (&n);
+  gboolean good = TRUE;
+
+  for (guint i = 0; i < n && good; i++)
+    if (!dyno_precision_unusable (&list[i], dyno_device_get_info (device)))
+      good = test_precision (device, &list[i], func, data, &failed, error);
   if (n_failed)
     *n_failed = failed;
   return good;

@@ -9,9 +9,9 @@ typedef struct {
   const char *name;           /* "khr 128x128x32": path, tile */
   const DynoVariant *variant; /* whose print that is; NULL: of a kind that has no variants */
   const char *pass;           /* "forward", "dgrad", "wgrad" */
-  gboolean half;              /* of AMP; FALSE: fp32 */
-  gboolean usable;            /* on this device */
-  const char *why;            /* not usable: why not; else NULL */
+  const DynoPrecision *precision;
+  gboolean usable; /* on this device */
+  const char *why; /* not usable: why not; else NULL */
   /* Of a self-test only. */
   gboolean passed;
   double error;      /* the largest normalised mean squared error of its shapes */

@@ -141,7 +141,7 @@ shape_of (const ReferenceConv2d *s, gboolean half)
                             .pad_h = s->pad_h,
                             .pad_w = s->pad_w,
                             .groups = 1,
-                            .half = half };
+                            .dtype = half ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32 };
 }
 
 /* Every tile for every pass on the device; of the splits of wgrad now few, now many. */

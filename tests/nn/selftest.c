@@ -14,7 +14,7 @@ count (const DynoVariantReport *report, gpointer data)
   Count *c = data;
   c->usable += report->usable;
   c->unusable += !report->usable;
-  c->half += report->half;
+  c->half += report->precision->compute == DYNO_DTYPE_F16;
   g_assert_nonnull (report->name);
   g_assert_nonnull (report->pass);
   g_assert_true (report->usable == (!report->why));
@@ -49,6 +49,9 @@ test_list (void)
   g_assert_cmpuint (on_poor.unusable, >, on_poor.usable);
   g_assert_cmpuint (on_rich.usable, >, on_poor.usable);
   g_assert_cmpuint (on_rich.usable + on_rich.unusable, ==, on_poor.usable + on_poor.unusable);
+  /* Every precision of the table is listed. */
+  g_assert_cmpuint (on_rich.half, >, 0);
+  g_assert_cmpuint (on_rich.half, <, on_rich.usable + on_rich.unusable);
 }
 
 static void
@@ -71,7 +74,7 @@ static void
 count_names (const DynoVariantReport *report, gpointer data)
 {
   g_autofree char *name =
-      g_strdup_printf ("%s %s %s", report->name, report->pass, report->half ? "amp" : "fp32");
+      g_strdup_printf ("%s %s %s", report->name, report->pass, report->precision->name);
 
   if (report->usable)
     g_assert_true (g_hash_table_add (data, g_steal_pointer (&name)));

@@ -30,13 +30,13 @@ useful_flops (const DynoConv2dShape *s)
 static guint64
 bytes_x (const DynoConv2dShape *s)
 {
-  return (guint64) s->n * s->h * s->w * s->c * (s->half ? 2 : 4);
+  return (guint64) s->n * s->h * s->w * s->c * dyno_dtype_size (s->dtype);
 }
 
 static guint64
 bytes_y (const DynoConv2dShape *s)
 {
-  return (guint64) s->n * s->oh * s->ow * s->k * (s->half ? 2 : 4);
+  return (guint64) s->n * s->oh * s->ow * s->k * dyno_dtype_size (s->dtype);
 }
 
 static guint64
@@ -50,8 +50,8 @@ static char *
 choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
   return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s",
-                          dyno_conv2d_pass_name (pass), s->half ? "f16" : "f32", s->n, s->h, s->w,
-                          s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
+                          dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h,
+                          s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
                           s->pad_h, s->pad_w,
                           pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
                           pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums" : "",
@@ -167,8 +167,8 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_WRITE);
   if (parts)
     {
-      dispatch->bytes =
-          bytes_x (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
+      dispatch->bytes = bytes_x (shape) + parts->size_bytes
+                        + count_weight (shape) * dyno_dtype_size (shape->dtype);
       join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE);
       return;
     }
@@ -176,7 +176,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
     dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2],
                         DYNO_ACCESS_READ);
   dispatch->bytes =
-      bytes_x (shape) + bytes_y (shape) + count_weight (shape) * (shape->half ? 2 : 4);
+      bytes_x (shape) + bytes_y (shape) + count_weight (shape) * dyno_dtype_size (shape->dtype);
 
   DynoColumnSums sums = { .groups = dyno_conv2d_statistics_groups (
                               dyno_lowering_get_info (lowering), shape, &variant) };
@@ -212,15 +212,15 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
   if (parts)
     {
       dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
-      dispatch->bytes =
-          bytes_y (shape) + parts->size_bytes + count_weight (shape) * (shape->half ? 2 : 4);
+      dispatch->bytes = bytes_y (shape) + parts->size_bytes
+                        + count_weight (shape) * dyno_dtype_size (shape->dtype);
       join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate);
       return;
     }
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
-                    + count_weight (shape) * (shape->half ? 2 : 4);
+                    + count_weight (shape) * dyno_dtype_size (shape->dtype);
 }
 
 void
@@ -254,7 +254,7 @@ dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *shape = node->attributes;
   guint32 rows = shape->n * shape->oh * shape->ow, chunks = BIAS_INVOCATIONS / BIAS_LANES,
-          chunk = shape->half ? 8 : 4;
+          chunk = 16 / dyno_dtype_size (shape->dtype);
   guint32 groups = CLAMP (rows / BIAS_MIN_ROWS, 1, BIAS_MAX_GROUPS),
           each = (rows + groups - 1) / groups, accumulate;
   DynoKernelSpec spec = { .shader = "conv2d/bias.comp",
@@ -268,7 +268,7 @@ dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
     target = dyno_lowering_workspace (lowering, "partial", (guint64) groups * shape->kp * 4);
   if (!target)
     return;
-  dyno_kernel_spec_macro (&spec, "HALF=%d", shape->half);
+  dyno_kernel_spec_macro (&spec, "HALF=%d", shape->dtype == DYNO_DTYPE_F16);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "bias", &spec, groups,
                                                    (shape->kp / chunk + chunks - 1) / chunks, 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, dy), node->inputs[0],

@@ -13,8 +13,8 @@ typedef struct {
   guint32 n, h, w, c, cp; /* of x; cp, kp: channels in memory */
   guint32 oh, ow, k, kp;  /* of y */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-  guint32 groups; /* of channels: output k reads those of its group alone */
-  gboolean half;
+  guint32 groups;  /* of channels: output k reads those of its group alone */
+  DynoDtype dtype; /* of x, y and the weight as the kernels read it */
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
   /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the
@@ -49,7 +49,7 @@ typedef enum {
 /* A tile of the product; see shaders/lib/gemm.glsl. */
 typedef struct {
   DynoTileKind kind;
-  guint32 m, n, k;        /* of a workgroup; k counts for fp16, fp32 takes `k_single` */
+  guint32 m, n, k;        /* of a workgroup; k counts for types of 2 bytes, fp32 takes `k_single` */
   guint32 k_single;       /* 0: not for fp32 */
   guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX, PATCH) */
   /* 2: FMA has two tiles in shared memory, PATCH loads the next patch ahead into registers */
@@ -72,16 +72,16 @@ typedef struct {
 #define DYNO_CONV2D_MAX_VARIANTS 128
 
 /* Why a device cannot run a tile with this precision, or NULL: it can.  Static text. */
-const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);
+const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype dtype);
 /* Whether a pass of this shape can be made by a tile at all. */
 gboolean dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info,
                            const DynoConv2dShape *shape, DynoConv2dPass pass);
 /* The variant without splits; prints "khr 128x128x32/64x64". */
-DynoVariant dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half);
+DynoVariant dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype dtype);
 
 /* What a tile is in a pass: BK, BM and BN of its kernel (FIRST in wgrad: all taps are one BM). */
 gboolean dyno_tile_uses_matrix (const DynoTile *tile);
-guint32 dyno_tile_pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass);
+guint32 dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass);
 guint32 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape,

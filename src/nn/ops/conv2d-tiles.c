@@ -52,16 +52,16 @@ dyno_tile_uses_matrix (const DynoTile *tile)
 }
 
 static guint32
-tile_depth (const DynoTile *tile, gboolean half)
+tile_depth (const DynoTile *tile, DynoDtype dtype)
 {
-  return half ? tile->k : tile->k_single;
+  return dyno_dtype_size (dtype) == 2 ? tile->k : tile->k_single;
 }
 
 /* BK of a pass: where lanes lie along M there is no K to load at once. */
 guint32
-dyno_tile_pass_depth (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
+dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
 {
-  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, half);
+  return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, dtype);
 }
 
 /* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has
@@ -89,9 +89,9 @@ tile_invocations (const DynoTile *tile)
 
 /* Workgroup memory, the larger of what the passes take; see gemm-matrix.glsl and gemm-fma.glsl. */
 static guint32
-tile_shared_bytes (const DynoTile *tile, gboolean half)
+tile_shared_bytes (const DynoTile *tile, DynoDtype dtype)
 {
-  guint32 k = tile_depth (tile, half);
+  guint32 k = tile_depth (tile, dtype);
   if (tile->kind == DYNO_TILE_LANES)
     return 0;
   if (tile->kind == DYNO_TILE_FMA)
@@ -217,11 +217,11 @@ dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
 }
 
 const char *
-dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half)
+dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype dtype)
 {
   if (dyno_tile_uses_matrix (tile))
     {
-      if (!half)
+      if (dtype != DYNO_DTYPE_F16)
         return "matrix units are used with fp16 only";
       if (info->matrix == DYNO_MATRIX_NONE)
         return info->matrix_khr_device || info->matrix_nv_device
@@ -235,26 +235,26 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, gboolean h
   if (tile->kind == DYNO_TILE_LANES
       && (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->subgroup_size != 8))
     return "made for devices that are a CPU with subgroups of 8";
-  if (half && !info->fp16)
-    return "the device has no fp16";
-  if (tile_depth (tile, half) == 0)
+  if (dyno_dtype_unusable (dtype, info))
+    return dyno_dtype_unusable (dtype, info);
+  if (tile_depth (tile, dtype) == 0)
     return "not made for fp32";
   if (tile_invocations (tile) > info->max_invocations)
     return "the device's workgroups are too small";
-  if (tile_shared_bytes (tile, half) > info->shared_bytes)
+  if (tile_shared_bytes (tile, dtype) > info->shared_bytes)
     return "the device has too little workgroup memory";
   return NULL;
 }
 
 DynoVariant
-dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, gboolean half)
+dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype dtype)
 {
   /* Tiles of one size differ in their parts. */
   gboolean lanes = tile->kind == DYNO_TILE_LANES;
-  DynoVariant variant = { .path = half ? DYNO_PATH_F16 : DYNO_PATH_F32,
+  DynoVariant variant = { .path = dtype == DYNO_DTYPE_F16 ? DYNO_PATH_F16 : DYNO_PATH_F32,
                           .m = tile->m,
                           .n = tile->n,
-                          .k = tile_depth (tile, half),
+                          .k = tile_depth (tile, dtype),
                           .part_m = lanes ? 0 : tile->part_m,
                           .part_n = lanes ? 0 : tile->part_n };
   if (dyno_tile_uses_matrix (tile))

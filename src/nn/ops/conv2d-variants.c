@@ -64,7 +64,8 @@ static gboolean
 has_few_channels (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
   return s->c <= 4 && s->cp == 8
-         && (pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_WGRAD && !s->half));
+         && (pass == DYNO_CONV2D_FORWARD
+             || (pass == DYNO_CONV2D_WGRAD && s->dtype == DYNO_DTYPE_F32));
 }
 
 /* Channels and taps of x in a product: KH * KW * C. */
@@ -73,7 +74,7 @@ taps_of (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
   if (!has_few_channels (s, pass))
     return (guint64) s->kernel_h * s->kernel_w * s->cp;
-  guint32 chunk_taps = s->half ? 2 : 1;
+  guint32 chunk_taps = dyno_dtype_size (s->dtype) == 2 ? 2 : 1;
   return (guint64) s->kernel_h * (ceil_div (s->kernel_w, chunk_taps) * chunk_taps) * 4;
 }
 
@@ -126,11 +127,11 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
 
 /* What the sum is cut into: K tiles, or of FIRST in wgrad the pixels of a tile. */
 static guint32
-split_unit (const DynoTile *tile, gboolean half, DynoConv2dPass pass)
+split_unit (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
 {
   return tile->kind == DYNO_TILE_FIRST && pass == DYNO_CONV2D_WGRAD
              ? tile->m
-             : dyno_tile_pass_depth (tile, half, pass);
+             : dyno_tile_pass_depth (tile, dtype, pass);
 }
 
 static double
@@ -203,7 +204,7 @@ static void
 set_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
              guint32 splits)
 {
-  variant->variant = dyno_tile_variant (variant->tile, info, shape->half);
+  variant->variant = dyno_tile_variant (variant->tile, info, shape->dtype);
   variant->variant.splits = splits;
 }
 
@@ -216,7 +217,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   guint32 processors = dyno_device_info_processors (info);
   Product product = product_of (shape, pass, tile);
-  guint32 unit = dyno_tile_pass_depth (tile, shape->half, pass);
+  guint32 unit = dyno_tile_pass_depth (tile, shape->dtype, pass);
   guint64 deep = split_depth (tile, shape, pass, &product),
           bytes = product.rows * product.columns * 4;
   guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
@@ -232,7 +233,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   set_variant (&variants[n++], info, shape, 0);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
    * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
-  if (pass == DYNO_CONV2D_FORWARD && shape->statistics && shape->half)
+  if (pass == DYNO_CONV2D_FORWARD && shape->statistics && dyno_dtype_size (shape->dtype) == 2)
     return n;
   /* On a CPU the smallest tile alone, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST
@@ -263,9 +264,9 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
   for (guint i = 0; i < dyno_n_tiles; i++)
     {
       const DynoTile *tile = &dyno_tiles[i];
-      guint32 depth = split_unit (tile, shape->half, pass), last = 0;
+      guint32 depth = split_unit (tile, shape->dtype, pass), last = 0;
 
-      if (dyno_tile_unusable (tile, info, shape->half)
+      if (dyno_tile_unusable (tile, info, shape->dtype)
           || !dyno_tile_serves (tile, info, shape, pass))
         continue;
       Product product = product_of (shape, pass, tile);
@@ -308,7 +309,7 @@ static void
 needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
               const Product *product, gboolean *check_m, gboolean *check_n, gboolean *check_k)
 {
-  guint32 depth = dyno_tile_pass_depth (tile, shape->half, pass);
+  guint32 depth = dyno_tile_pass_depth (tile, shape->dtype, pass);
   *check_n = product->columns % dyno_tile_pass_n (tile, pass) != 0;
   *check_m = product->rows % dyno_tile_pass_m (tile, pass) != 0;
   *check_k = product->depth % depth != 0;
@@ -475,9 +476,9 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                                              : tile->kind == DYNO_TILE_LANES ? 8
                                                                              : 0,
                             .push_bytes = sizeof (DynoConv2dPush) };
-  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->half,
+  dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->dtype == DYNO_DTYPE_F16,
                           dyno_tile_pass_m (tile, pass), dyno_tile_pass_n (tile, pass),
-                          dyno_tile_pass_depth (tile, shape->half, pass));
+                          dyno_tile_pass_depth (tile, shape->dtype, pass));
   add_kind (shape, pass, tile, spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (split)

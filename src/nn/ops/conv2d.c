@@ -159,7 +159,7 @@ dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
     .pad_h = params->pad_h,
     .pad_w = params->pad_w,
     .groups = MAX (params->groups, 1),
-    .half = dyno_graph_get_params (graph)->precision.compute == DYNO_DTYPE_F16,
+    .dtype = dyno_graph_get_params (graph)->precision.compute,
     .has_bias = params->bias != FALSE,
   };
   shape.oh = output_side (x->h, shape.kernel_h, shape.stride_h, shape.pad_h);

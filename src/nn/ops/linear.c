@@ -59,7 +59,7 @@ build (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit 
     .stride_h = 1,
     .stride_w = 1,
     .groups = 1,
-    .half = dyno_graph_get_params (graph)->precision.compute == DYNO_DTYPE_F16,
+    .dtype = dyno_graph_get_params (graph)->precision.compute,
     .has_bias = TRUE,
   };
   return dyno_conv2d_append (graph, &linear_op, name, x, weight, bias, &shape, x->n,
