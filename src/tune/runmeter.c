@@ -4,6 +4,7 @@
 #include "runmeter.h"
 #include "intl.h"
 #include "outsidecpu.h"
+#include "planjob.h"
 #include "session.h"
 #include <math.h>
 
@@ -13,7 +14,7 @@
 #define ENOUGH            2    /* windows, where the time is over */
 #define EARLY_SHARE       0.75 /* of the time: then an epoch is ended that has not ended by itself */
 #define VALIDATION_SHARE  0.25 /* of the time: what that epoch's validation may take */
-#define LEAST_VALIDATION  4    /* batches of it */
+#define LEAST_VALIDATION  4    /* batches of it besides those that are decoded before */
 #define WHOLE_EPOCH_STEPS 4    /* an epoch of fewer steps has none that is not its first or last */
 
 /* --- what events say -------------------------------------------------------------------------- */
@@ -66,6 +67,7 @@ void
 dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 most_validated)
 {
   double seconds = isfinite (e->validation_seconds) ? e->validation_seconds : 0;
+  guint64 validated;
 
   m->n_epochs++;
   m->epoch_ended = TRUE;
@@ -74,7 +76,10 @@ dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 mo
   if (m->n_validation == 0)
     return;
   m->validation_s += seconds;
-  m->n_validated += m->early ? MIN (m->n_validation, most_validated) : m->n_validation;
+  validated = m->early ? MIN (m->n_validation, most_validated) : m->n_validation;
+  m->n_validated += validated;
+  if (validated < m->n_validation)
+    m->n_validated -= MIN (m->n_ahead, validated / 2);
 }
 
 /* Of a whole run, from its parts. */
@@ -142,7 +147,8 @@ typedef struct {
   DynoSession *session;
   DynoRunMeasure m;
   double seconds;
-  guint64 batch, n_train;
+  guint64 batch;
+  guint64 ahead;          /* batches that can be decoded when a validation begins */
   guint64 most_validated; /* of an epoch that is ended early; 0: that was not called for */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
@@ -166,7 +172,7 @@ end_epoch (Follow *f)
   double measured_s = dyno_windows_get_seconds (&f->m.steps);
   double rate = (double) (f->m.n_counted * f->batch) / MAX (measured_s, 1e-6);
   double batches = 2 * rate * VALIDATION_SHARE * f->seconds / (double) f->batch;
-  guint most = (guint) CLAMP (batches, LEAST_VALIDATION, 1e6);
+  guint most = (guint) CLAMP (batches, (double) (LEAST_VALIDATION + f->ahead), 1e6);
 
   f->most_validated = most * f->batch;
   dyno_session_end_epoch (f->session, most);
@@ -253,10 +259,14 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   guint64 batch = MIN ((guint64) job->settings.batch_size, MAX (n_train, 1));
+  guint64 ahead = (guint64) job->settings.prefetch + DYNO_JOB_SLOTS;
   Follow f = { .session = session,
+               .ahead = ahead,
                .seconds = seconds,
                .batch = batch,
-               .m = { .n_used = n_train / batch * batch, .n_validation = n_validation } };
+               .m = { .n_used = n_train / batch * batch,
+                      .n_validation = n_validation,
+                      .n_ahead = ahead * batch / 2 } };
   DynoCpuTimes end;
 
   dyno_measurement_init (measurement);

@@ -7,11 +7,14 @@
 
 G_BEGIN_DECLS
 
-/* What the events of a run say, by the run's own clock.  All zero but for the first two at first.
+/* What the events of a run say, by the run's own clock.  All zero but for the first four at first.
  * The first step of all counts nowhere: queues fill, memory is touched first. */
 typedef struct {
   guint64 n_used, n_validation; /* samples of an epoch: those that it trains on, and validates */
   guint64 steps_per_epoch;
+  /* Samples of a validation that its loader has decoded by the time it begins, as far as that can
+   * be known: they cost less than the others, of which part of a validation has few. */
+  guint64 n_ahead;
   DynoWindows steps;  /* training alone */
   DynoWindows epochs; /* whole epochs, their ends included, from the second on */
   guint64 n_steps, n_epochs;

@@ -157,6 +157,32 @@ test_early_end (void)
   check_run_rate (&r, &run);
 }
 
+/* Of 40 samples 16 were decoded before: the others say what one takes.  In a whole validation they
+ * are as many as ever. */
+static void
+test_decoded_ahead (void)
+{
+  Run run = { .steps_per_epoch = 100,
+              .step_s = 0.01,
+              .first_step_s = 0.01,
+              .validation_s = 9,
+              .n_validation = 400 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  m.n_ahead = 16;
+  tell_epoch (&run, &m, 20, 40);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpfloat (fabs (r.validation_rate - 24 / 0.9), <, 1e-6);
+  begin (&m, &run);
+  m.n_ahead = 16;
+  tell_epoch (&run, &m, 100, 400);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpfloat (fabs (r.validation_rate - 400 / 9.0), <, 1e-6);
+}
+
 /* The second epoch is the one that is ended early. */
 static void
 test_early_end_of_another (void)
@@ -209,6 +235,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/runmeter/one-epoch", test_one_epoch);
   g_test_add_func ("/tune/runmeter/epoch-ended-early", test_early_end);
   g_test_add_func ("/tune/runmeter/second-epoch-ended-early", test_early_end_of_another);
+  g_test_add_func ("/tune/runmeter/what-was-decoded-before-validation", test_decoded_ahead);
   g_test_add_func ("/tune/runmeter/no-end-of-an-epoch", test_no_end);
   return g_test_run ();
 }
