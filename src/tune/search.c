@@ -232,7 +232,7 @@ open_knobs (DynoSearch *search, const DynoSettings *best)
 static gboolean
 try_point (DynoSearch *search, const DynoSettings *s, double hopeless_below)
 {
-  return has_time (search, s, search->trial_s)
+  return !dyno_search_stopped (search) && has_time (search, s, search->trial_s)
          && dyno_search_try (search, "search", s, search->trial_s, reserved_seconds (search, s),
                              hopeless_below)
          && search->failures < DYNO_SEARCH_FAILURES;
