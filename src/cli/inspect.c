@@ -55,7 +55,10 @@ print_list (DynoJson *json, const char *key, const char *const *list)
 static void
 print_schema (DynoJson *json, const DynoBatchSchema *schema)
 {
-  static const char *const roles[] = { "input", "target", "mask", "length", "seed" };
+  static const char *const roles[] = { [DYNO_FIELD_INPUT] = "input",
+                                       [DYNO_FIELD_TARGET] = "target",
+                                       [DYNO_FIELD_LENGTH] = "length",
+                                       [DYNO_FIELD_SEED] = "seed" };
 
   dyno_json_begin_array (json, "fields");
   for (guint i = 0; i < schema->n_fields; i++)
