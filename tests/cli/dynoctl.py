@@ -13,11 +13,14 @@ SMALL = ['--model', 'simplecnn', '--set', 'model.width=0.125', '--set', 'batch_s
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='dynoctl-')
-        self.environment = dict(os.environ, XDG_DATA_HOME=os.path.join(self.folder, 'home'), SOURCE_DATE_EPOCH='1700000000')
+        # Apart from the folder, in which then lies nothing but what a command was told to make.
+        self.home = tempfile.mkdtemp(prefix='dynoctl-home-')
+        self.environment = dict(os.environ, XDG_DATA_HOME=self.home, SOURCE_DATE_EPOCH='1700000000')
         self.environment.pop('DYNO_LOG', None)
 
     def tearDown(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def path(self, name):
         return os.path.join(self.folder, name)

@@ -14,7 +14,7 @@ class History(Case):
         return self.lines('runs', *arguments, '--json', **options)
 
     def file(self):
-        return os.path.join(self.folder, 'home', 'dyno', 'history.sqlite')
+        return os.path.join(self.home, 'dyno', 'history.sqlite')
 
     def test_list_and_show(self):
         self.assertEqual(self.runs(), [])
@@ -147,7 +147,7 @@ class History(Case):
     # --- without it
 
     def test_lost_file_is_made_from_folders(self):
-        self.train('--out', os.path.join('home', 'dyno', 'runs', 'of the window'))
+        self.train('--out', os.path.join(self.home, 'dyno', 'runs', 'of the window'))
         with open(self.file(), 'wb') as file:
             file.write(b'nothing of it is left')
         self.assertEqual([(run['name'], run['epochs']) for run in self.runs()], [('of the window', 2)])
@@ -171,7 +171,7 @@ class History(Case):
 
     def test_folder_cannot_be_written(self):
         self.train('--no-out')
-        os.chmod(self.folder, 0o755)
+        os.chmod(self.home, 0o755)
         os.chmod(os.path.dirname(self.file()), 0o555)
         other = {'user': 65534} if os.geteuid() == 0 else {}
 
