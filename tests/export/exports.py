@@ -110,6 +110,25 @@ class Exports(unittest.TestCase):
                 self.assertIn('--data-path=/data/' + name, words)
                 self.assertFalse(os.path.exists(self.path('evil')))
 
+    def test_a_program_without_its_requirements_is_missing_not_wrong(self):
+        write_settings(self.path('a.ini'), *CASES['plain'])
+        self.export_all(self.path('a.ini'), self.path('made'))
+        package = self.path('modules/lightning/pytorch')
+        os.makedirs(package)
+        for folder, text in ((os.path.dirname(package), ''), (package, 'LightningModule = object\n')):
+            with open(os.path.join(folder, '__init__.py'), 'w', encoding='utf-8') as file:
+                file.write(text)
+        for error, missing in (('ModuleNotFoundError("Requirement \'jsonargparse\' not met.")', True),
+                               ('ModuleNotFoundError("No such module", name="no_module_at_all")', True),
+                               ('ModuleNotFoundError("No such module", name="lightning.nothing")', False),
+                               ('ValueError("Key not expected")', False)):
+            with open(os.path.join(package, 'cli.py'), 'w', encoding='utf-8') as file:
+                file.write(f'def LightningCLI(*arguments, **options):\n    raise {error}\n')
+            done = subprocess.run([sys.executable, '-B', readers.__file__, self.path('made')], check=False, stdout=subprocess.PIPE,
+                                  env=dict(os.environ, PYTHONPATH=self.path('modules')), timeout=120)
+            line, = (line for line in done.stdout.decode().splitlines() if line.strip().startswith('lightning:'))
+            self.assertEqual(('; missing:' in line, 'WRONG' in line, done.returncode), (missing, not missing, not missing), line)
+
     def test_shapes_are_the_data_sets(self):
         write_npy(self.path('X.npy'), (40, 5))
         write_npy(self.path('y.npy'), (40, 3))

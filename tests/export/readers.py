@@ -149,6 +149,19 @@ def find_module(name):
         return None
 
 
+def is_missing(error):
+    """Whether a program is here but not all that its reader needs: that says nothing about the
+    file.  A module's name is given where Python looked for it; Lightning raises the same error
+    without one.  A module that is not there within a package that is, is what a wrong file names."""
+    while error:
+        if isinstance(error, ModuleNotFoundError):
+            return not error.name or not find_module(error.name.split('.')[0])
+        if isinstance(error, ImportError) and re.search(r"Requirement '.*' not met", str(error)):
+            return True
+        error = error.__cause__
+    return False
+
+
 def version(module):
     return getattr(module, '__version__', '?')
 
@@ -576,6 +589,9 @@ def check(folder, say=print):
                 raise Wrong(f'there is no {file}')
             say(f'{name}: equal; {function(path, settings)}')
         except Exception as error:  # whatever a program says against its file
+            if is_missing(error):
+                say(f'{name}: equal; missing: {error}')
+                continue
             good = False
             say(f'{name}: WRONG: {type(error).__name__}: {error}')
     return good
