@@ -120,3 +120,14 @@ dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char 
   gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), full);
   gtk_widget_show (dialog);
 }
+
+void
+dyno_dialog_save_report (GtkWindow *parent, DynoPathChosen chosen, gpointer data,
+                         GDestroyNotify free_data)
+{
+  GtkWidget *dialog = new_dialog (parent, _ ("Save Report"), GTK_FILE_CHOOSER_ACTION_SAVE,
+                                  _ ("_Save"), chosen, data);
+  g_object_set_data_full (G_OBJECT (dialog), "dyno-data", data, free_data);
+  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), "dyno-report.html");
+  gtk_widget_show (dialog);
+}

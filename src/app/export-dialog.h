@@ -18,5 +18,8 @@ void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporte
 /* extension: "png", "svg", "pdf", "csv". */
 void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
                                 DynoPathChosen chosen, gpointer data);
+/* A report in HTML.  data is freed once the dialog is gone. */
+void dyno_dialog_save_report (GtkWindow *parent, DynoPathChosen chosen, gpointer data,
+                              GDestroyNotify free_data);
 
 G_END_DECLS

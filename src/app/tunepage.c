@@ -2,11 +2,16 @@
 /* The page of the tuner.  It owns the tuner of the moment, takes its events ten times per second,
  * and frees it in a thread.  Every trial becomes a line; nothing is taken back. */
 #include "tunepage.h"
+#include "curveview.h"
 #include "format.h"
 #include "obstacles.h"
 #include "row.h"
+#include "tunefindings.h"
+#include "tunereport.h"
+#include "tunestages.h"
 #include "words.h"
 #include <glib/gi18n.h>
+#include <math.h>
 
 #define DRAIN_MS 100
 
@@ -20,25 +25,34 @@ enum {
   COLUMN_OUTCOME,
   COLUMN_TEXT,
   COLUMN_VALUE,
+  COLUMN_INTERVAL,
+  COLUMN_PREDICTED,
+  COLUMN_WEIGHT, /* of the font: the chosen settings are bold */
+  COLUMN_TRIAL,  /* its place in the result */
   N_COLUMNS
 };
 
 struct _DynoTunePage {
   GtkBox parent_instance;
-  GtkWidget *intro, *minutes, *minutes_label, *start, *stop, *status_box, *status, *progress;
-  GtkWidget *best_card, *speedup, *speedup_of, *best_title, *best_text, *best_rate, *best_memory,
-      *best_settings, *base_rate, *base_memory, *base_settings;
-  GtkWidget *use, *list_box, *list;
+  GtkWidget *intro, *minutes, *minutes_label, *start, *pause, *stop, *status_box, *status,
+      *progress, *stages;
+  GtkWidget *best_card, *speedup, *speedup_of, *gain, *best_title, *best_text, *best_rate,
+      *best_memory, *best_settings, *today_box, *today_rate, *today_memory, *today_settings,
+      *base_rate, *base_memory, *base_settings;
+  GtkWidget *use, *report, *details, *curve_card, *curve, *findings, *list_box, *list;
   GtkListStore *trials;
   DynoSetup *setup;
   DynoTune *tune;
-  gboolean over, freeing, has_best, worth_using;
+  DynoTuneResult *result; /* of the last search, once it has a best */
+  guint64 limit;          /* of memory, as the search began */
+  guint n_trials;
+  gboolean over, paused, freeing, has_best, worth_using;
   DynoSettings best;
   double most;
   guint timer;
 };
 
-enum { FAILED, ACTIVE_CHANGED, N_SIGNALS };
+enum { FAILED, REPORT_FAILED, ACTIVE_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoTunePage, dyno_tune_page, GTK_TYPE_BOX)
@@ -66,25 +80,65 @@ rescale (DynoTunePage *self)
     }
 }
 
+/* "2,390 – 2,460"; empty where there is no interval. */
+static char *
+describe_interval (const DynoTrial *trial)
+{
+  g_autofree char *low = dyno_format_rate (trial->low), *high = dyno_format_rate (trial->high);
+  if (!(trial->low > 0) || !(trial->high > trial->low))
+    return g_strdup ("");
+  return g_strdup_printf ("%s\302\240\342\200\223\302\240%s", low, high);
+}
+
 static void
 add_trial (DynoTunePage *self, const DynoTrial *trial)
 {
   GtkTreeIter iter;
-  gboolean ok = trial->outcome == DYNO_TRIAL_OK;
-  g_autofree char *rate = ok ? dyno_format_rate (trial->samples_per_s) : g_strdup ("");
+  gboolean rated = trial->samples_per_s > 0;
+  g_autofree char *rate = rated ? dyno_format_rate (trial->samples_per_s) : g_strdup ("");
   g_autofree char *memory =
       trial->vram_bytes > 0 ? dyno_format_bytes (trial->vram_bytes) : g_strdup ("");
   g_autofree char *settings = dyno_trial_describe (&trial->settings);
+  g_autofree char *interval = describe_interval (trial);
+  g_autofree char *predicted =
+      trial->predicted > 0 ? dyno_format_rate (trial->predicted) : g_strdup ("");
   gtk_list_store_insert_with_values (
       self->trials, &iter, -1, COLUMN_NUMBER, trial->number, COLUMN_STAGE,
       dyno_words_stage (trial->stage), COLUMN_SETTINGS, settings, COLUMN_RATE, rate, COLUMN_MEMORY,
       memory, COLUMN_OUTCOME, dyno_words_outcome (trial->outcome), COLUMN_TEXT, trial->text,
-      COLUMN_VALUE, ok ? trial->samples_per_s : 0.0, -1);
-  if (ok)
+      COLUMN_VALUE, rated ? trial->samples_per_s : 0.0, COLUMN_INTERVAL, interval, COLUMN_PREDICTED,
+      predicted, COLUMN_WEIGHT, PANGO_WEIGHT_NORMAL, COLUMN_TRIAL, self->n_trials++, -1);
+  if (rated)
     self->most = MAX (self->most, trial->samples_per_s);
   rescale (self);
   g_autoptr (GtkTreePath) path = gtk_tree_model_get_path (GTK_TREE_MODEL (self->trials), &iter);
   gtk_tree_view_scroll_to_cell (GTK_TREE_VIEW (self->list), path, NULL, FALSE, 0, 0);
+}
+
+/* What the tuner chose among; the learning rate of the choice is advised, not tried. */
+static gboolean
+is_same_trial (const DynoSettings *a, const DynoSettings *b)
+{
+  g_autofree char *one = dyno_trial_describe (a), *other = dyno_trial_describe (b);
+  return g_str_equal (one, other);
+}
+
+static void
+mark_chosen (DynoTunePage *self)
+{
+  GtkTreeIter iter;
+  GtkTreeModel *model = GTK_TREE_MODEL (self->trials);
+  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more;
+       more = gtk_tree_model_iter_next (model, &iter))
+    {
+      guint i;
+      gtk_tree_model_get (model, &iter, COLUMN_TRIAL, &i, -1);
+      const DynoTrial *trial =
+          i < self->result->trials->len ? self->result->trials->pdata[i] : NULL;
+      if (trial && trial->outcome == DYNO_TRIAL_OK && is_same_trial (&trial->settings, &self->best))
+        gtk_list_store_set (self->trials, &iter, COLUMN_WEIGHT, PANGO_WEIGHT_BOLD, COLUMN_OUTCOME,
+                            _ ("Measured, chosen"), -1);
+    }
 }
 
 static void
@@ -92,6 +146,45 @@ set_text (GtkWidget *label, char *text)
 {
   gtk_label_set_text (GTK_LABEL (label), text ? text : "");
   g_free (text);
+}
+
+static void
+show_trial (const DynoTrial *trial, GtkWidget *rate, GtkWidget *settings, GtkWidget *memory)
+{
+  set_text (rate, describe_rate (trial->samples_per_s));
+  set_text (memory, dyno_format_bytes (trial->vram_bytes));
+  set_text (settings, dyno_trial_describe (&trial->settings));
+}
+
+/* Where the present settings are the base line, or the best, they are shown once. */
+static void
+show_today (DynoTunePage *self)
+{
+  const DynoTuneResult *r = self->result;
+  gboolean apart = r->today.stage && *r->today.stage
+                   && !is_same_trial (&r->today.settings, &r->baseline.settings)
+                   && !is_same_trial (&r->today.settings, &r->best.settings);
+  if (apart)
+    show_trial (&r->today, self->today_rate, self->today_settings, self->today_memory);
+  gtk_widget_set_visible (self->today_box, apart);
+  gtk_widget_set_visible (self->gain, apart && r->gain > 0);
+  /* Translators: how many times faster: "1.8× your settings" */
+  set_text (self->gain, g_strdup_printf (_ ("%.2g× your settings"), r->gain));
+}
+
+static void
+show_result (DynoTunePage *self)
+{
+  const DynoTuneResult *r = self->result;
+  const char *first = r->reasons && r->reasons[0] ? r->reasons[0] : "";
+  gtk_label_set_text (GTK_LABEL (self->best_text), first);
+  gtk_widget_set_visible (self->best_text, *first != '\0');
+  show_today (self);
+  mark_chosen (self);
+  gtk_widget_set_visible (self->curve_card, r->curve.n > 1);
+  dyno_curve_view_set_result (DYNO_CURVE_VIEW (self->curve), self->result, self->limit);
+  dyno_tune_findings_show (self->findings, r);
+  gtk_widget_show (self->details);
 }
 
 static void
@@ -114,14 +207,14 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
                                                         : _ ("Best so far, not proven"));
   dyno_widget_add_class (self->use, "suggested-action", event->proven && !event->keep_today);
   gtk_widget_set_visible (self->use, !event->keep_today);
-  gtk_label_set_text (GTK_LABEL (self->best_text), event->text ? event->text : "");
-  gtk_widget_set_visible (self->best_text, event->text != NULL);
-  set_text (self->best_rate, describe_rate (event->trial.samples_per_s));
-  set_text (self->best_memory, dyno_format_bytes (event->trial.vram_bytes));
-  set_text (self->best_settings, dyno_trial_describe (&event->trial.settings));
-  set_text (self->base_rate, describe_rate (event->baseline.samples_per_s));
-  set_text (self->base_memory, dyno_format_bytes (event->baseline.vram_bytes));
-  set_text (self->base_settings, dyno_trial_describe (&event->baseline.settings));
+  show_trial (&event->trial, self->best_rate, self->best_settings, self->best_memory);
+  show_trial (&event->baseline, self->base_rate, self->base_settings, self->base_memory);
+  g_clear_pointer (&self->result, dyno_tune_result_unref);
+  if (event->result)
+    {
+      self->result = dyno_tune_result_ref (event->result);
+      show_result (self);
+    }
   gtk_widget_show (self->best_card);
 }
 
@@ -135,11 +228,15 @@ show_state (DynoTunePage *self)
   gtk_widget_set_visible (self->minutes_label, !active);
   gtk_widget_set_visible (self->stop, active);
   gtk_widget_set_sensitive (self->stop, !self->over);
+  gtk_widget_set_visible (self->pause, active);
+  gtk_widget_set_sensitive (self->pause, !self->over);
+  gtk_button_set_label (GTK_BUTTON (self->pause), self->paused ? _ ("Res_ume") : _ ("P_ause"));
   gtk_widget_set_visible (self->status_box, active);
   gtk_widget_set_visible (self->list_box,
                           gtk_tree_model_iter_n_children (GTK_TREE_MODEL (self->trials), NULL) > 0
                               || active);
   gtk_widget_set_sensitive (self->use, self->has_best && !active);
+  gtk_widget_set_visible (self->report, self->result && !active);
   gtk_widget_set_tooltip_text (self->start, obstacle);
 }
 
@@ -175,6 +272,8 @@ static void
 show_progress (DynoTunePage *self, const DynoTrial *trial)
 {
   g_autofree char *settings = dyno_trial_describe (&trial->settings);
+  if (self->paused)
+    return;
   g_autofree char *text = g_strdup_printf ("%s: %s", dyno_words_stage (trial->stage), settings);
   gtk_label_set_text (GTK_LABEL (self->status), text);
 }
@@ -186,6 +285,7 @@ drain (gpointer data)
   DynoTuneEvent *event;
   while ((event = dyno_tune_try_pop (self->tune)))
     {
+      dyno_tune_stages_take_event (DYNO_TUNE_STAGES (self->stages), event);
       switch (event->type)
         {
         case DYNO_TUNE_EVENT_PROGRESS:
@@ -227,9 +327,16 @@ dyno_tune_page_start (DynoTunePage *self)
     return;
   gtk_list_store_clear (self->trials);
   self->most = 0;
+  self->n_trials = 0;
   self->has_best = FALSE;
-  self->over = FALSE;
+  self->over = self->paused = FALSE;
+  g_clear_pointer (&self->result, dyno_tune_result_unref);
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  self->limit = plan ? plan->limit_bytes : 0;
   gtk_widget_hide (self->best_card);
+  gtk_widget_hide (self->details);
+  gtk_widget_show (self->stages);
+  dyno_tune_stages_begin (DYNO_TUNE_STAGES (self->stages));
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), 0);
   self->tune = dyno_tune_new (dyno_setup_get_job (self->setup),
@@ -248,6 +355,34 @@ dyno_tune_page_stop (DynoTunePage *self)
     return;
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Stopping; what was measured stays"));
   dyno_tune_stop (self->tune);
+}
+
+static void
+pause_clicked (GtkButton *button, DynoTunePage *self)
+{
+  if (!self->tune || self->over || self->freeing)
+    return;
+  self->paused = !self->paused;
+  dyno_tune_pause (self->tune, self->paused);
+  gtk_label_set_text (GTK_LABEL (self->status),
+                      self->paused ? _ ("Paused after the measurement that runs") : _ ("Resuming"));
+  show_state (self);
+}
+
+static void
+report_failed (const GError *error, gpointer data)
+{
+  g_signal_emit (data, signals[REPORT_FAILED], 0, error);
+}
+
+static void
+report_clicked (GtkButton *button, DynoTunePage *self)
+{
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  if (self->result)
+    dyno_tune_report_save (GTK_WINDOW (window), self->result, dyno_setup_get_device (self->setup),
+                           dyno_setup_get_dataset (self->setup), self->limit, report_failed,
+                           G_OBJECT (self));
 }
 
 gboolean
@@ -290,6 +425,7 @@ dyno_tune_page_dispose (GObject *object)
   if (self->tune && !self->freeing)
     free_tune (self);
   self->setup = NULL;
+  g_clear_pointer (&self->result, dyno_tune_result_unref);
   G_OBJECT_CLASS (dyno_tune_page_parent_class)->dispose (object);
 }
 
@@ -300,8 +436,12 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_tune_page_dispose;
   signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[REPORT_FAILED] = g_signal_new ("report-failed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0,
+                                         NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[ACTIVE_CHANGED] = g_signal_new ("active-changed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST,
                                           0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  g_type_ensure (DYNO_TYPE_CURVE_VIEW);
+  g_type_ensure (DYNO_TYPE_TUNE_STAGES);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/tunepage.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoTunePage, name)
@@ -309,26 +449,40 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   BIND (minutes);
   BIND (minutes_label);
   BIND (start);
+  BIND (pause);
   BIND (stop);
   BIND (status_box);
   BIND (status);
   BIND (progress);
+  BIND (stages);
   BIND (best_card);
   BIND (speedup);
   BIND (speedup_of);
+  BIND (gain);
   BIND (best_title);
   BIND (best_text);
   BIND (best_rate);
   BIND (best_memory);
   BIND (best_settings);
+  BIND (today_box);
+  BIND (today_rate);
+  BIND (today_memory);
+  BIND (today_settings);
   BIND (base_rate);
   BIND (base_memory);
   BIND (base_settings);
   BIND (use);
+  BIND (report);
+  BIND (details);
+  BIND (curve_card);
+  BIND (curve);
+  BIND (findings);
   BIND (list_box);
   BIND (list);
   BIND (trials);
 #undef BIND
+  gtk_widget_class_bind_template_callback (widget_class, pause_clicked);
+  gtk_widget_class_bind_template_callback (widget_class, report_clicked);
 }
 
 static void

@@ -224,6 +224,13 @@ tune_failed (DynoTunePage *page, const GError *error, DynoWindow *self)
 }
 
 static void
+report_failed (DynoTunePage *page, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The report was not saved"),
+                             error);
+}
+
+static void
 tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
@@ -684,6 +691,7 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_object (self->monitor, "done", G_CALLBACK (run_done), self, 0);
   g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
+  g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
   g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);
   /* Tab brings what it reaches into view. */
   GtkWidget *panel = gtk_bin_get_child (GTK_BIN (gtk_bin_get_child (GTK_BIN (self->side_scroll))));

@@ -574,6 +574,32 @@ def test_tuning_calls_proven_what_was_proven(window):
     window.press('Train', Atspi.Role.RADIO_BUTTON)
 
 
+def test_a_search_shows_what_it_found(window):
+    """Pause and resume on the way; then the curve in words, what each setting brought, the chosen
+    trial, and the report in a file."""
+    window.open_settings(data='builtin:shapes?size=16&samples=400', model='mlp', amp='false', batch_size=8, workers=1, prefetch=2)
+    window.wait_for('its settings', lambda: window.get_number('Batch size') == 8 and window.get_number('Samples') == 400)
+    window.ready()
+    window.press('Tune', Atspi.Role.RADIO_BUTTON)
+    window.set_number('Minutes', 0.5)
+    window.press('Start Tuning')
+    window.wait_for('a stage at work', lambda: any(t.startswith('\u25cf ') for t in window.shown()))
+    window.press('Pause')
+    window.press('Resume')
+    window.find(Atspi.Role.PUSH_BUTTON, 'Start Tuning')
+    window.find(Atspi.Role.PUSH_BUTTON, 'Save Report…', state=there)
+    chart = window.find(Atspi.Role.CHART, 'Throughput and memory by batch size', state=there)
+    words = chart.get_description()
+    assert re.search(r'^Batch \d+: [\d,.]+ samples/s (measured|expected), ', words, re.M) and 'advised' in words, words
+    assert any(n.get_name() == 'Measured, chosen' for n in window.nodes()), 'no trial is marked as chosen'
+    path = os.path.join(HOME, 'report.html')
+    window.press('Save Report…')
+    window.save_as('Save Report', path, 'Save')
+    with open(path) as report:
+        assert '<svg' in report.read()
+    window.press('Train', Atspi.Role.RADIO_BUTTON)
+
+
 def test_closes_in_mid_run(window):
     start_long_run(window)
     window.close()
@@ -654,7 +680,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven,
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
          test_quits_in_mid_run]

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Throughput and memory over the batch size, as a search has found them: the knee, the advised and
+ * the fastest batch marked, and the memory that there is. */
+#pragma once
+#include "tuneresult.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_CURVE_VIEW (dyno_curve_view_get_type ())
+G_DECLARE_FINAL_TYPE (DynoCurveView, dyno_curve_view, DYNO, CURVE_VIEW, GtkDrawingArea)
+
+GtkWidget *dyno_curve_view_new (void);
+/* Takes a reference.  limit_bytes: of memory, that the search kept within; 0: not known. */
+void dyno_curve_view_set_result (DynoCurveView *self, DynoTuneResult *result, guint64 limit_bytes);
+
+G_END_DECLS

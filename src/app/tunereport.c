@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The dialog has the request; when a place was chosen the thread's task has it. */
+#include "tunereport.h"
+#include "export-dialog.h"
+#include "file.h"
+#include "reporthtml.h"
+
+typedef struct {
+  DynoTuneResult *result;
+  gboolean has_device;
+  DynoDeviceInfo device;
+  DynoDataset *dataset; /* or NULL */
+  guint64 limit_bytes;
+  char *path;
+  DynoReportFailed failed;
+  GObject *data;
+} Request;
+
+static void
+request_free (gpointer data)
+{
+  Request *self = data;
+  dyno_tune_result_unref (self->result);
+  g_clear_pointer (&self->dataset, dyno_dataset_unref);
+  g_object_unref (self->data);
+  g_free (self->path);
+  g_free (self);
+}
+
+static void
+write_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Request *self = data;
+  DynoReportContext context;
+  GError *error = NULL;
+  dyno_report_context_init (&context);
+  context.device = self->has_device ? &self->device : NULL;
+  context.data = self->dataset ? dyno_dataset_get_info (self->dataset) : NULL;
+  context.limit_bytes = self->limit_bytes;
+  g_autofree char *html = dyno_report_html (self->result, &context);
+  if (dyno_file_write_atomic (self->path, html, strlen (html), &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+static void
+written (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Request *self = g_task_get_task_data (G_TASK (result));
+  g_autoptr (GError) error = NULL;
+  if (!g_task_propagate_boolean (G_TASK (result), &error))
+    self->failed (error, self->data);
+}
+
+static void
+path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  Request *request = data, *self = g_memdup2 (request, sizeof *request);
+  /* The dialog's own goes with the dialog. */
+  dyno_tune_result_ref (self->result);
+  if (self->dataset)
+    dyno_dataset_ref (self->dataset);
+  g_object_ref (self->data);
+  self->path = g_strdup (path);
+  g_autoptr (GTask) task = g_task_new (NULL, NULL, written, NULL);
+  g_task_set_task_data (task, self, request_free);
+  g_task_run_in_thread (task, write_in_thread);
+}
+
+void
+dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
+                       DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                       GObject *data)
+{
+  Request *self = g_new0 (Request, 1);
+  self->result = dyno_tune_result_ref (result);
+  self->has_device = device != NULL;
+  if (device)
+    self->device = *device;
+  self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
+  self->limit_bytes = limit_bytes;
+  self->failed = failed;
+  self->data = g_object_ref (data);
+  dyno_dialog_save_report (parent, path_chosen, self, request_free);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving the report of a search: asks for a place, and writes it in a thread. */
+#pragma once
+#include "device.h"
+#include "tuneresult.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+typedef void (*DynoReportFailed) (const GError *error, gpointer data);
+
+/* What is given is taken over or copied; device and dataset may be NULL.  data is kept alive until
+ * all is written. */
+void dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
+                            DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                            GObject *data);
+
+G_END_DECLS
