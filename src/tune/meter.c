@@ -116,12 +116,14 @@ measure_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gin
 {
   RealMeter *real = (RealMeter *) meter;
   g_autoptr (DynoDeadline) deadline = dyno_deadline_new (deadline_us, cancellable, error);
+  DynoSettings kernels = *settings;
   GError *problem = NULL;
 
   dyno_measurement_init (measurement);
+  kernels.autotune = kernels.autotune && meter->tune_kernels;
   if (!deadline || !open_device (real, error))
     return FALSE;
-  return dyno_gpu_ceiling_measure (real->gpu, real->device, settings, seconds, deadline,
+  return dyno_gpu_ceiling_measure (real->gpu, real->device, &kernels, seconds, deadline,
                                    measurement, &problem)
          || fail (real, problem, error);
 }
@@ -135,6 +137,7 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
   GError *problem = NULL;
 
   dyno_measurement_init (measurement);
+  job->settings.autotune = job->settings.autotune && meter->tune_kernels;
   dyno_gpu_ceiling_release (real->gpu);
   if (!open_device (real, error))
     return FALSE;
@@ -149,13 +152,15 @@ compare_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadlin
                   GCancellable *cancellable, DynoNumerics *numerics, GError **error)
 {
   RealMeter *real = (RealMeter *) meter;
+  DynoSettings kernels = *settings;
   GError *problem = NULL;
 
   *numerics = (DynoNumerics){ 0 };
+  kernels.autotune = kernels.autotune && meter->tune_kernels;
   dyno_gpu_ceiling_release (real->gpu);
   if (!open_device (real, error))
     return FALSE;
-  return dyno_numerics_compare (real->job, real->dataset, real->device, &real->info, settings,
+  return dyno_numerics_compare (real->job, real->dataset, real->device, &real->info, &kernels,
                                 deadline_us, cancellable, numerics, &problem)
          || fail (real, problem, error);
 }
@@ -219,6 +224,7 @@ dyno_meter_new (const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *
   real->meter.n_cores = g_get_num_processors ();
   real->meter.has_fp16 = info->fp16;
   real->meter.generated = dyno_dataset_get_info (dataset)->schema.generated;
+  real->meter.tune_kernels = TRUE;
   divide (real);
   real->gpu = dyno_gpu_ceiling_new (job, dataset, real->indices);
   return &real->meter;

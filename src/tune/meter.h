@@ -63,6 +63,9 @@ struct _DynoMeter {
   gboolean generated; /* the device makes its own input: there is no loader to measure */
   gboolean can_cache; /* all decoded samples fit what a loader would keep */
   guint64 n_train, n_validation;
+  /* gpu and trial measure kernels that are not known yet, as a run does where its settings want
+   * it: some seconds for each new network.  FALSE: they take the likely ones; TRUE at first. */
+  gboolean tune_kernels;
 };
 
 /* Keeps device and builds between measurements.  info: the device that job->device names. */

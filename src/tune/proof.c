@@ -11,6 +11,7 @@
 #define REPLACEMENTS 3 /* for those that fail */
 #define TURNS        3
 #define CLOSE        0.95 /* of the fastest: worth a proof */
+#define KERNELS_S    5.0  /* to measure those of a new network, at the most */
 #define LONGER       3.0  /* than a trial, at the most */
 
 static void
@@ -55,13 +56,10 @@ next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
 static gboolean
 has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
 {
-  double seconds = dyno_search_elapsed (search)
-                   + 2 * dyno_search_cost (search, &more->settings, search->trial_s);
+  double seconds = dyno_search_elapsed (search) + dyno_search_proof_cost (search, &more->settings);
 
   for (guint i = 0; i < list->len; i++)
-    seconds +=
-        2
-        * dyno_search_cost (search, &((const DynoArm *) list->pdata[i])->settings, search->trial_s);
+    seconds += dyno_search_proof_cost (search, &((const DynoArm *) list->pdata[i])->settings);
   return seconds <= search->seconds;
 }
 
@@ -115,9 +113,12 @@ is_settled (DynoSearch *search, const GPtrArray *list, const DynoArm *arm)
 static double
 slot_seconds (DynoSearch *search, const GPtrArray *list, guint turn)
 {
-  double left = search->seconds - dyno_search_elapsed (search),
-         each = left / ((double) list->len * (TURNS - turn)) - search->prepare_s;
+  double left = search->seconds - dyno_search_elapsed (search), each;
 
+  for (guint i = 0; i < list->len; i++)
+    left -= dyno_search_prepare (search, &((const DynoArm *) list->pdata[i])->settings)
+            + search->again_prepare_s * (TURNS - 1 - turn);
+  each = left / ((double) list->len * (TURNS - turn));
   return CLAMP (each, search->trial_s, LONGER * search->trial_s);
 }
 
@@ -137,7 +138,7 @@ take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
       if (dyno_search_stopped (search))
         return FALSE;
       if (dyno_search_cost (search, &arm->settings, seconds) > left)
-        seconds = MAX (left - search->prepare_s, 0);
+        seconds = MAX (left - dyno_search_prepare (search, &arm->settings), 0);
       if (dyno_search_cost (search, &arm->settings, seconds) > left
           || seconds < 0.5 * search->trial_s)
         return FALSE;
@@ -161,6 +162,20 @@ try_again (DynoSearch *search, const DynoArm *arm, const char *stage)
     dyno_search_try (search, stage, &arm->settings, search->trial_s, 0, 0);
 }
 
+/* The proof is as a run is, kernels measured, where that leaves two turns; else all are compared as
+ * they were searched, with the likely kernels, and a run is a little faster than promised. */
+static void
+tune_if_there_is_time (DynoSearch *search, const GPtrArray *list)
+{
+  double left = search->seconds - dyno_search_elapsed (search);
+
+  for (guint i = 0; i < list->len; i++)
+    left -=
+        KERNELS_S + dyno_search_proof_cost (search, &((const DynoArm *) list->pdata[i])->settings);
+  if (left > 0)
+    dyno_search_tune_kernels (search);
+}
+
 void
 dyno_search_prove (DynoSearch *search)
 {
@@ -171,6 +186,7 @@ dyno_search_prove (DynoSearch *search)
   if (search->baseline != search->today)
     try_again (search, search->baseline, "baseline");
   list = choose_arms (search);
+  tune_if_there_is_time (search, list);
   for (guint turn = 0; turn < TURNS && list->len > 0; turn++)
     if (!take_turn (search, list, turn, &replacements))
       return;

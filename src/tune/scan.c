@@ -78,7 +78,7 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
         }
     }
   search->memory_limits |= flat == 0 && batch >= largest
-                           && largest < (gint64) search->meter->n_train / 2
+                           && largest < (gint64) search->meter->n_train / DYNO_SEARCH_UPDATES
                            && largest < (gint64) dyno_setting_find ("batch_size")->tunable.maximum;
   return best_batch;
 }

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SCAN_SHARE     0.35 /* of the time: after it no ceiling is begun */
+#define SCAN_SHARE     0.40 /* of the time after the first looks: then no ceiling is begun */
 #define PROOF_SHARE    0.40 /* of the time: what is kept for proofs at the most */
 #define NUMERICS_SHARE 0.15 /* of the time, at the most */
 #define MOST_TRIALS    60
@@ -31,12 +31,12 @@
 static double
 reserved_seconds (DynoSearch *search, const DynoSettings *settings)
 {
-  double seconds = 4 * dyno_search_cost (search, settings, search->trial_s);
+  double seconds = 2 * dyno_search_proof_cost (search, settings);
 
   if (search->today)
-    seconds += 2 * dyno_search_cost (search, &search->today->settings, search->trial_s);
+    seconds += dyno_search_proof_cost (search, &search->today->settings);
   if (search->baseline && search->baseline != search->today)
-    seconds += 2 * dyno_search_cost (search, &search->baseline->settings, search->trial_s);
+    seconds += dyno_search_proof_cost (search, &search->baseline->settings);
   return MIN (seconds, PROOF_SHARE * search->seconds);
 }
 
@@ -200,7 +200,7 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
       if (promise <= (measured ? LEAST_PROMISE : 0))
         continue;
       /* Two that promise the same: the one that is measured in less time. */
-      promise *= sqrt ((search->prepare_s + search->trial_s)
+      promise *= sqrt ((search->again_prepare_s + search->trial_s)
                        / dyno_search_cost (search, s, search->trial_s));
       if (promise <= most || dyno_search_find (search, s) || !dyno_search_fits (search, s)
           || is_broken (search, s))
@@ -348,7 +348,8 @@ plan_space (DynoSearch *search)
 {
   DynoMeter *meter = search->meter;
   const DynoSettingInfo *batch = dyno_setting_find ("batch_size");
-  gint64 most = MAX ((gint64) MIN (meter->n_train / 2, (guint64) batch->tunable.maximum), 1);
+  gint64 most = MAX (
+      (gint64) MIN (meter->n_train / DYNO_SEARCH_UPDATES, (guint64) batch->tunable.maximum), 1);
   gint64 largest = 0;
 
   search->space = (DynoSearchSpace){ .n_cores = meter->n_cores,
@@ -500,7 +501,8 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
   search->begin_us = dyno_search_now_us (search);
   search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
   search->scan_s = CLAMP (search->seconds / 120, 0.25, 1.5);
-  search->scan_end_s = SCAN_SHARE * search->seconds;
+  search->networks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  params->meter->tune_kernels = FALSE; /* trials compare; the proof is as a run is */
   if (params->limit_bytes > 0)
     search->most_bytes = (guint64) (MEMORY_MARGIN * (double) params->limit_bytes);
 }
@@ -517,6 +519,8 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
   try_what_is_there (&search);
   if (search.space.most_batch > 0)
     {
+      search.scan_end_s = dyno_search_elapsed (&search);
+      search.scan_end_s += SCAN_SHARE * MAX (search.seconds - search.scan_end_s, 0);
       dyno_search_scan (&search);
       search_jointly (&search);
       if (!check_numerics (&search))
@@ -535,6 +539,7 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
 
   g_ptr_array_unref (search.arms);
   g_hash_table_unref (search.plans);
+  g_hash_table_unref (search.networks);
   dyno_rate_model_free (search.model);
   return found;
 }

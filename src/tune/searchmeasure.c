@@ -30,13 +30,68 @@ dyno_search_stopped (DynoSearch *search)
   return g_cancellable_is_cancelled (search->params->cancellable);
 }
 
+/* What its kernels depend on. */
+static char *
+network_key (const DynoSettings *s)
+{
+  return g_strdup_printf ("%" G_GINT64_FORMAT " %d %d", s->batch_size, s->amp, s->checkpointing);
+}
+
+static gboolean
+is_known_network (DynoSearch *search, const DynoSettings *settings)
+{
+  g_autofree char *key = network_key (settings);
+
+  return g_hash_table_contains (search->networks, key);
+}
+
 double
-dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds)
+dyno_search_prepare (DynoSearch *search, const DynoSettings *settings)
+{
+  if (!is_known_network (search, settings))
+    return search->new_prepare_s;
+  /* The second time costs a small part of the first one. */
+  return search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
+}
+
+/* Seconds of measuring: as many as are asked for, or the least number of steps. */
+static double
+measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
   double rate = dyno_rate_model_predict (search->model, settings, NULL),
          samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
 
-  return search->prepare_s + MAX (seconds, rate > 0 ? samples / rate : 0);
+  return MAX (seconds, rate > 0 ? samples / rate : 0);
+}
+
+double
+dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds)
+{
+  return dyno_search_prepare (search, settings) + measuring (search, settings, seconds);
+}
+
+double
+dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings)
+{
+  gboolean proof = search->meter->tune_kernels;
+  double again = search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
+
+  return (proof ? dyno_search_prepare (search, settings) : search->new_prepare_s) + again
+         + 2 * measuring (search, settings, search->trial_s);
+}
+
+void
+dyno_search_tune_kernels (DynoSearch *search)
+{
+  search->meter->tune_kernels = TRUE;
+  if (search->job->settings.autotune)
+    g_hash_table_remove_all (search->networks);
+}
+
+static void
+learn_preparation (double *prepare_s, double took)
+{
+  *prepare_s = *prepare_s > 0 ? (*prepare_s + took) / 2 : took;
 }
 
 /* --- arms ------------------------------------------------------------------------------------- */
@@ -166,7 +221,7 @@ static gboolean
 measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
          double reserve_s, DynoMeasurement *m, GError **error)
 {
-  double begin_s, left, took, samples;
+  double begin_s, left, took, samples, *prepare_s;
   gboolean good;
 
   wait_for_turn (search);
@@ -186,7 +241,12 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
     {
       samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
       took = MAX (took - MAX (seconds, samples / m->rate.median), 0);
-      search->prepare_s = search->prepare_s > 0 ? (search->prepare_s + took) / 2 : took;
+      prepare_s = function == search->meter->class->loader ? &search->loader_prepare_s
+                  : is_known_network (search, settings)    ? &search->again_prepare_s
+                                                           : &search->new_prepare_s;
+      learn_preparation (prepare_s, took);
+      if (prepare_s != &search->loader_prepare_s)
+        g_hash_table_add (search->networks, network_key (settings));
     }
   return good;
 }
@@ -252,12 +312,14 @@ dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s
   const DynoMeterClass *class = search->meter->class;
   DynoCeiling *c = find_ceiling (search, of, settings);
   g_autoptr (GError) error = NULL;
+  double prepare_s =
+      of == DYNO_CEILING_LOADER ? search->loader_prepare_s : dyno_search_prepare (search, settings);
   DynoMeasurement m;
 
   if (c)
     return c->samples_per_s;
   if (dyno_search_stopped (search) || search->failures >= DYNO_SEARCH_FAILURES
-      || dyno_search_elapsed (search) + search->prepare_s + search->scan_s > search->scan_end_s)
+      || dyno_search_elapsed (search) + prepare_s + search->scan_s > search->scan_end_s)
     return (double) NAN;
   if (of == DYNO_CEILING_GPU && !dyno_search_fits (search, settings))
     return 0;
@@ -363,7 +425,8 @@ keep_trial (DynoSearch *search, const DynoArm *arm, const char *stage, DynoTrial
   trial->settings = arm->settings;
   trial->outcome = outcome;
   trial->predicted = arm->predicted;
-  trial->planned_bytes = arm->planned_bytes;
+  /* With the kernels that it took, where it ran. */
+  trial->planned_bytes = m->planned_bytes > 0 ? m->planned_bytes : arm->planned_bytes;
   trial->outside_cpu = m->outside_cpu;
   trial->vram_bytes = m->vram_bytes;
   trial->text = g_strdup (text);
@@ -417,8 +480,9 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
   arm->predicted = arm->predicted > 0 ? dyno_search_run_rate (search, NULL, arm->predicted) : 0;
   arm->planned_bytes = dyno_search_planned (search, settings);
   if (hopeless_below > 0 && seconds >= 1
-      && dyno_search_cost (search, settings, seconds / 3) < 0.6 * seconds + search->prepare_s
-      && search->prepare_s < seconds)
+      && dyno_search_cost (search, settings, seconds / 3)
+             < 0.6 * seconds + dyno_search_prepare (search, settings)
+      && dyno_search_prepare (search, settings) < seconds)
     dropped = look (search, arm, seconds / 3, reserve_s, hopeless_below, &m, &error);
   if (!error && !dropped
       && measure (search, search->meter->class->trial, settings, seconds, reserve_s, &m, &error))

@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 #define DYNO_SEARCH_PAYS     1.03 /* a gain below this is not worth a change */
 #define DYNO_SEARCH_NOISE    0.01 /* of any rate: two measurements of the same differ by as much */
 #define DYNO_SEARCH_FAILURES 6    /* one after the other: the device or the data is broken */
+#define DYNO_SEARCH_UPDATES  8    /* of an epoch, at the least: fewer hardly learn, however fast */
 #define DYNO_SEARCH_STEPS    7.0  /* that a measurement takes at the least */
 
 /* All that was measured end to end of one point. */
@@ -39,14 +40,18 @@ typedef struct {
   GHashTable *plans; /* of fits () */
   double seconds, paused_s;
   gint64 begin_us;
-  double prepare_s;       /* that a measurement takes besides measuring */
+  /* What a measurement takes besides measuring: of the loader; of a network that the device has
+   * not had yet (kernels are compiled, and measured in the proof), and that it has had; 0: not
+   * known */
+  double loader_prepare_s, new_prepare_s, again_prepare_s;
+  GHashTable *networks;   /* that the device has had */
   double trial_s, scan_s; /* to measure */
-  double scan_end_s;
-  guint64 most_bytes; /* may be planned; what was refused is above it */
-  double loader_rate; /* that the device need not exceed; INFINITY: not known */
-  double expected;    /* rate of a run that the model holds possible at all */
-  guint failures;     /* one after the other */
-  double end_share;   /* validation and end of an epoch over its training; NaN: not known */
+  double scan_end_s;      /* no ceiling is begun that would end later */
+  guint64 most_bytes;     /* may be planned; what was refused is above it */
+  double loader_rate;     /* that the device need not exceed; INFINITY: not known */
+  double expected;        /* rate of a run that the model holds possible at all */
+  guint failures;         /* one after the other */
+  double end_share;       /* validation and end of an epoch over its training; NaN: not known */
   gboolean memory_limits, loader_limits;
 } DynoSearch;
 
@@ -55,8 +60,13 @@ void dyno_arm_free (gpointer arm);
 gboolean dyno_search_stopped (DynoSearch *search);
 gint64 dyno_search_now_us (DynoSearch *search);
 double dyno_search_elapsed (DynoSearch *search);
-/* What a measurement takes, by what is known. */
+/* What a measurement takes on the device, by what is known: besides measuring, and in all. */
+double dyno_search_prepare (DynoSearch *search, const DynoSettings *settings);
 double dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds);
+/* What two turns of the proof take. */
+double dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings);
+/* From now on kernels are measured: each network is new once more. */
+void dyno_search_tune_kernels (DynoSearch *search);
 
 /* Whether it fits with the margin, and nothing that is smaller was refused. */
 gboolean dyno_search_fits (DynoSearch *search, const DynoSettings *settings);

@@ -80,7 +80,7 @@ dyno_machine_best (const DynoMachine *m, const DynoSettings *start, double secon
   double best = 0;
 
   *grid_s = 0;
-  for (gint64 batch = 8; batch <= MIN (4096, (gint64) m->n_train / 2); batch *= 2)
+  for (gint64 batch = 8; batch <= MIN (4096, (gint64) m->n_train / 8); batch *= 2)
     for (gint64 workers = 0; workers <= (m->generated ? 0 : m->cores);
          workers = MAX (1, workers * 2))
       for (int amp = 0; amp <= !m->no_fp16; amp++)
@@ -97,7 +97,7 @@ dyno_machine_best (const DynoMachine *m, const DynoSettings *start, double secon
               if (planned (m, &s) > m->limit_bytes)
                 continue;
               best = MAX (best, dyno_machine_rate (m, &s));
-              *grid_s += m->prepare_s
+              *grid_s += m->prepare_s + (workers == 0 && cache == 0 ? m->compile_s + m->tune_s : 0)
                          + MAX (seconds, 7.0 * (double) batch / dyno_machine_train_rate (m, &s));
             }
   return best;
@@ -109,6 +109,21 @@ static double
 normal (GRand *random)
 {
   return sqrt (-2 * log (1 - g_rand_double (random))) * cos (2 * G_PI * g_rand_double (random));
+}
+
+/* What the first time of a network takes, and that of measuring its kernels. */
+static double
+new_network_s (DynoSimulation *sim, const DynoSettings *s)
+{
+  g_autofree char *key =
+      g_strdup_printf ("%" G_GINT64_FORMAT " %d %d", s->batch_size, s->amp, s->checkpointing);
+  double seconds = 0;
+
+  if (sim->meter.tune_kernels && s->autotune && g_hash_table_add (sim->tuned, g_strdup (key)))
+    seconds += sim->machine->tune_s;
+  if (g_hash_table_add (sim->compiled, g_steal_pointer (&key)))
+    seconds += sim->machine->compile_s;
+  return seconds;
 }
 
 /* Takes the time, and gives windows of the rate as the machine is at that moment. */
@@ -123,6 +138,8 @@ measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_
 
   sim->n++;
   took = m->prepare_s + MAX (seconds, rate > 0 ? least : 0);
+  if (!is_loader)
+    took += new_network_s (sim, s);
   if (sim->n == m->stuck_at)
     took = INFINITY;
   if (sim->clock_s + took > (double) deadline_us / 1e6 + 1e-9)
@@ -263,6 +280,8 @@ simulation_free (DynoMeter *meter)
   DynoSimulation *sim = (DynoSimulation *) meter;
 
   g_rand_free (sim->random);
+  g_hash_table_unref (sim->compiled);
+  g_hash_table_unref (sim->tuned);
   g_free (sim);
 }
 
@@ -284,9 +303,12 @@ dyno_simulation_new (const DynoMachine *machine, guint32 seed)
                             .generated = machine->generated,
                             .can_cache = !machine->no_cache && !machine->generated,
                             .n_train = machine->n_train,
-                            .n_validation = machine->n_validation };
+                            .n_validation = machine->n_validation,
+                            .tune_kernels = TRUE };
   sim->machine = machine;
   sim->random = g_rand_new_with_seed (seed);
+  sim->compiled = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  sim->tuned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return sim;
 }
 

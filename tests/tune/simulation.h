@@ -33,6 +33,9 @@ typedef struct {
   double drift, drift_s; /* of the processor's speed: amplitude, period */
   double outside_cpu;
   double prepare_s;
+  /* Of a network that the device has not had yet: its kernels are compiled; and measured, which
+   * takes tune_s where the meter tunes and the settings want it. */
+  double compile_s, tune_s;
   gboolean amp_fails, all_fails;
   gboolean amp_diverges; /* its losses, from the same weights */
   guint stuck_at;        /* the nth measurement lasts until its deadline; 0: none */
@@ -45,6 +48,7 @@ typedef struct {
   GRand *random;
   double clock_s;
   guint n;
+  GHashTable *compiled, *tuned; /* networks, as text */
 } DynoSimulation;
 
 DynoSimulation *dyno_simulation_new (const DynoMachine *machine, guint32 seed);
