@@ -235,8 +235,26 @@ class Signals(Case):
 
 
 class Tune(Case):
+    # Without the autotuner, which on a busy CPU may take as long as the whole search.
+    TUNE = ['tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--set', 'autotune=false', '--json']
+
     def tune(self, *arguments, expect=0):
-        return self.lines('tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--json', *arguments, expect=expect)
+        return self.lines(*self.TUNE, *arguments, expect=expect)
+
+    def tune_until_measured(self, *arguments):
+        """Trials of a search that is stopped once one has worked, however long that takes."""
+        process = subprocess.Popen([PROGRAM, *self.TUNE, '--minutes', '10', *arguments], cwd=self.folder, env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        trials = []
+        for line in process.stdout:
+            trials += self.events([json.loads(line)], 'trial')
+            if trials and trials[-1]['outcome'] == 'ok':
+                process.send_signal(signal.SIGINT)
+                break
+        output, words = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, words.decode())
+        return trials + self.events([json.loads(line) for line in output.decode().splitlines()], 'trial')
 
     def test_events_and_files(self):
         lines = self.tune('--minutes', '0.5', '--out', self.path('tuned'))
@@ -250,7 +268,8 @@ class Tune(Case):
             self.assertIn(trial['outcome'], ('ok', 'oom', 'failed', 'dropped'))
             self.assertIn('seed', trial['settings'])
             if trial['outcome'] == 'ok':
-                self.assertTrue(0 < trial['low'] <= trial['samples_per_s'] <= trial['high'])
+                self.assertGreater(trial['samples_per_s'], 0)
+                self.assertTrue(0 <= trial['low'] <= trial['samples_per_s'] <= trial['high'])
                 self.assertGreater(trial['vram_bytes'], 0)
                 self.assertGreater(trial['planned_bytes'], 0)
         for ceiling in ceilings:
@@ -264,7 +283,8 @@ class Tune(Case):
         self.assertTrue(best['reasons'])
         proofs = [t['settings'] for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
         same = [s for s in proofs if {**s, 'lr': 0} == {**best['settings'], 'lr': 0}]
-        self.assertEqual(best['proven'], len(same) >= 2)
+        # Without an end in time or on an unsteady machine it is not: tests/tune/search.c has both.
+        self.assertTrue(not best['proven'] or len(same) >= 2, proofs)
         self.assertEqual('Not proven' in ' '.join(best['reasons']), not best['proven'])
         plan, = self.lines('plan', '--settings', self.path('tuned/best.ini'), '--json')
         self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
@@ -281,12 +301,13 @@ class Tune(Case):
 
     def test_resumes_and_does_not_write_over(self):
         where = self.path('tuned')
-        first = self.events(self.tune('--minutes', '0.15', '--out', where), 'trial')
+        first = self.tune_until_measured('--out', where)
         self.assertIn('--resume', self.run_it('tune', '--data', TINY, '--model', 'mlp', '--out', where, expect=2).stderr.decode())
-        again = self.events(self.tune('--minutes', '0.15', '--resume', where), 'trial')
-        self.assertEqual([t['stage'] for t in again if t['stage'] in ('today', 'baseline')],
-                         ['baseline'] if 'baseline' not in [t['stage'] for t in first] and 'baseline' in [t['stage'] for t in again]
-                         else [])
+        again = self.tune_until_measured('--resume', where)
+        # What failed may have been cut short, and is measured again.
+        known = {t['stage'] for t in first if t['outcome'] != 'failed'} & {'today', 'baseline'}
+        self.assertIn('today', known)
+        self.assertFalse(known & {t['stage'] for t in again}, (first, again))
         with open(self.path('tuned/trials.csv'), newline='') as file:
             numbers = [int(r['number']) for r in csv.DictReader(file) if r['stage'] not in ('loader', 'gpu')]
         self.assertEqual(numbers, list(range(1, len(first) + len(again) + 1)))
