@@ -143,6 +143,12 @@ dyno_run_monitor_get_status (DynoRunMonitor *self)
   return dyno_run_view_get_status (self->view);
 }
 
+DynoRunView *
+dyno_run_monitor_get_view (DynoRunMonitor *self)
+{
+  return self->view;
+}
+
 const DynoRunSeries *
 dyno_run_monitor_get_series (DynoRunMonitor *self)
 {

@@ -31,6 +31,7 @@ gboolean dyno_run_monitor_is_active (
     DynoRunMonitor *self); /* from start until all is saved and freed */
 void dyno_run_monitor_drain (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
+DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
 const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);
 char *dyno_run_monitor_to_csv (
     DynoRunMonitor *self); /* every step; NULL before the first run; g_free */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of a run.  The three plots share their x axis (steps), so they share the read-out. */
 #include "runpage.h"
+#include "diagnosiscard.h"
 #include "file.h"
 #include "format.h"
 #include "row.h"
@@ -15,7 +16,7 @@ enum { THROUGHPUT, LOSS, MEMORY, N_PLOTS };
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *title, *state, *progress, *folder, *stats, *smoothing;
+  GtkWidget *title, *state, *progress, *folder, *stats, *diagnosis, *smoothing;
   GtkWidget *throughput, *loss, *memory;
   DynoPlotView *plots[N_PLOTS];
   DynoRunMonitor *monitor;
@@ -178,10 +179,11 @@ dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
 }
 
 void
-dyno_run_page_set_monitor (DynoRunPage *self, DynoRunMonitor *monitor)
+dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetup *setup)
 {
   const DynoRunSeries *series = dyno_run_monitor_get_series (monitor);
   self->monitor = monitor;
+  dyno_diagnosis_card_set_run (DYNO_DIAGNOSIS_CARD (self->diagnosis), monitor, setup);
   dyno_plot_view_add_line (self->plots[THROUGHPUT], series->throughput, 0, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->loss, 1, FALSE);
   dyno_plot_view_add_line (self->plots[LOSS], series->val_loss, 2, TRUE);
@@ -198,6 +200,7 @@ static void
 dyno_run_page_class_init (DynoRunPageClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  g_type_ensure (DYNO_TYPE_DIAGNOSIS_CARD);
   g_type_ensure (DYNO_TYPE_STATS_BAR);
   g_type_ensure (DYNO_TYPE_PLOT_VIEW);
   gtk_widget_class_set_template_from_resource (widget_class,
@@ -207,6 +210,7 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, stats);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, diagnosis);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, smoothing);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, throughput);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, loss);

@@ -680,7 +680,7 @@ dyno_window_init (DynoWindow *self)
   dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
   dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
   dyno_welcome_set_setup (DYNO_WELCOME (self->welcome), self->setup);
-  dyno_run_page_set_monitor (DYNO_RUN_PAGE (self->run_page), self->monitor);
+  dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor, self->setup);
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);

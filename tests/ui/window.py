@@ -600,6 +600,30 @@ def test_a_search_shows_what_it_found(window):
     window.press('Train', Atspi.Role.RADIO_BUTTON)
 
 
+def test_a_run_is_diagnosed(window):
+    """The phases of a step while it goes on, the findings of its folder when it has ended, and what
+    one advises put into the settings."""
+    window.open_settings(data='builtin:shapes?size=32&samples=2000', amp='false', batch_size=16, workers=64, epochs=40, model__width=0.25)
+    window.wait_for('its settings', lambda: window.get_number('Workers') == 64 and window.get_number('Epochs') == 40)
+    window.ready()
+    window.press('Start')
+    window.text_with('Forward')
+    bar = window.find(Atspi.Role.DRAWING_AREA, 'Time of a step by phase')
+    assert re.search(r'Forward .*%.*ms', bar.get_description()), bar.get_description()
+    window.press('Stop')
+    window.text('Stopped, step')
+    window.ready()
+    fold = window.wait_for('the findings', lambda: next((n for n in window.nodes() if n.get_role() == Atspi.Role.TOGGLE_BUTTON
+                                                         and re.match(r'\d+ findings?$', n.get_name())), None))
+    Atspi.Action.do_action(fold, 0)
+    window.text_with('64 workers share')
+    button = window.button_name('Apply: Workers')
+    window.press(button)
+    wanted = int(button.split()[-1])
+    window.wait_for(f'{wanted} workers', lambda: window.get_number('Workers') == wanted)
+    Atspi.Action.do_action(fold, 0)
+
+
 def test_closes_in_mid_run(window):
     start_long_run(window)
     window.close()
@@ -645,7 +669,7 @@ def test_a_narrow_window_clips_nothing(window):
         subprocess.run(['xdotool', 'windowsize', xid, str(width), '700'], check=True)
         window.wait_for(f'a page inside a window asked to be {width} wide', lambda: all(
             0 < right(window.find(role, name, state=there)) <= Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
-            for role, name in ((Atspi.Role.CHART, 'Loss'), (Atspi.Role.LABEL, 'Memory'))), 20)
+            for role, name in ((Atspi.Role.CHART, 'Throughput'), (Atspi.Role.LABEL, 'Memory'))), 20)
     subprocess.run(['xdotool', 'windowsize', xid, str(before), '800'], check=True)
     window.press('Stop')
     window.text('Stopped, step')
@@ -680,7 +704,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found,
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
          test_quits_in_mid_run]

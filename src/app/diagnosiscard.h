@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What limits the run: the verdict, the time of a step by phase, what the sensors tell, and the
+ * findings, those with a setting to change applied by a button. */
+#pragma once
+#include "runmonitor.h"
+#include "setup.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_DIAGNOSIS_CARD (dyno_diagnosis_card_get_type ())
+G_DECLARE_FINAL_TYPE (DynoDiagnosisCard, dyno_diagnosis_card, DYNO, DIAGNOSIS_CARD, GtkBox)
+
+/* Hidden until a run has steps to judge.  Both live longer than the card. */
+void dyno_diagnosis_card_set_run (DynoDiagnosisCard *self, DynoRunMonitor *monitor,
+                                  DynoSetup *setup);
+
+G_END_DECLS
