@@ -143,7 +143,6 @@ test_broken (void)
                                        "self/io", "pressure/cpu", "pressure/io" };
   char *root = test_tree_new ();
   gpointer source = open_tree (root);
-  g_autofree char *fifo = g_build_filename (root, "pressure", NULL);
   g_autofree char *big = g_strnfill (1 << 20, '7');
   DynoSensorReading r;
 
