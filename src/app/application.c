@@ -39,6 +39,7 @@ static const Shortcut shortcuts[] = {
   { "win.export-curves::png", { "<Primary>e" } },
   { "win.page::train", { "<Alt>1" } },
   { "win.page::tune", { "<Alt>2" } },
+  { "win.page::runs", { "<Alt>3" } },
   { "win.plot-log", { "<Primary>l" } },
   { "win.plot-hold", { "<Primary>h" } },
   { "win.show-help-overlay", { "<Primary>question", "<Primary>F1" } },

@@ -16,6 +16,7 @@
 #include "row.h"
 #include "runmonitor.h"
 #include "runpage.h"
+#include "runspage.h"
 #include "settingspanel.h"
 #include "tunepage.h"
 #include "vrambar.h"
@@ -29,7 +30,7 @@ struct _DynoWindow {
   GtkApplicationWindow parent_instance;
   GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *export_button;
   GtkWidget *error_bar, *side, *side_scroll, *data_panel, *preset_panel, *settings_panel, *vram_bar;
-  GtkWidget *pages, *train_stack, *welcome, *run_page, *tune_page;
+  GtkWidget *pages, *train_stack, *welcome, *run_page, *tune_page, *runs_page;
   DynoState *state;
   DynoSetup *setup;
   DynoRunMonitor *monitor;
@@ -207,6 +208,8 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   work_changed (self);
   if (had_focus)
     gtk_widget_grab_focus (self->start_button);
+  if (gtk_widget_get_mapped (self->runs_page))
+    dyno_runs_page_refresh (DYNO_RUNS_PAGE (self->runs_page));
   finish_closing (self);
 }
 
@@ -228,6 +231,19 @@ report_failed (DynoTunePage *page, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The report was not saved"),
                              error);
+}
+
+static void
+history_failed (DynoRunsPage *page, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The history cannot be used"),
+                             error);
+}
+
+static void
+run_taken (DynoRunsPage *page, DynoWindow *self)
+{
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
 }
 
 static void
@@ -642,6 +658,7 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_WELCOME);
   g_type_ensure (DYNO_TYPE_RUN_PAGE);
   g_type_ensure (DYNO_TYPE_TUNE_PAGE);
+  g_type_ensure (DYNO_TYPE_RUNS_PAGE);
   g_type_ensure (DYNO_TYPE_ERROR_BAR);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/window.ui");
@@ -664,6 +681,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (welcome);
   BIND (run_page);
   BIND (tune_page);
+  BIND (runs_page);
 #undef BIND
 }
 
@@ -682,6 +700,7 @@ dyno_window_init (DynoWindow *self)
   dyno_welcome_set_setup (DYNO_WELCOME (self->welcome), self->setup);
   dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor, self->setup);
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
+  dyno_runs_page_set_setup (DYNO_RUNS_PAGE (self->runs_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
   g_signal_connect_object (self->monitor, "changed", G_CALLBACK (work_changed), self,
@@ -691,6 +710,8 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_object (self->monitor, "done", G_CALLBACK (run_done), self, 0);
   g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
+  g_signal_connect (self->runs_page, "failed", G_CALLBACK (history_failed), self);
+  g_signal_connect (self->runs_page, "taken", G_CALLBACK (run_taken), self);
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
   g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);
   /* Tab brings what it reaches into view. */

@@ -314,7 +314,7 @@ def test_every_control_has_a_name(window):
     window.ready()
     subprocess.run([window.program, '/nowhere'], check=True)
     window.text_with('/nowhere')
-    for page in 'Tune', 'Train':
+    for page in 'Tune', 'Runs', 'Train':
         window.press(page, Atspi.Role.RADIO_BUTTON)
         nameless = [n.get_role().value_nick for n in window.nodes()
                     if n.get_state_set().contains(Atspi.StateType.FOCUSABLE) and showing(n) and not n.get_name()]
@@ -624,6 +624,48 @@ def test_a_run_is_diagnosed(window):
     Atspi.Action.do_action(fold, 0)
 
 
+def test_past_runs_are_compared_renamed_and_deleted(window):
+    for lr in 0.05, 0.02:
+        window.open_settings(data='builtin:shapes?size=16&samples=100', model='mlp', amp='false', batch_size=16, epochs=1, lr=lr)
+        window.wait_for('its settings', lambda: abs(window.get_number('Learning rate') - lr) < 1e-9)
+        window.ready()
+        window.press('Start')
+        window.text('Finished, step')
+        window.ready()
+    window.press('Runs', Atspi.Role.RADIO_BUTTON)
+    table = window.wait_for('the list', lambda: next((n for n in window.nodes() if n.get_name() == 'Runs' and n.get_role() in (Atspi.Role.TABLE, Atspi.Role.TREE_TABLE) and showing(n)), None))
+    rows = window.wait_for('two runs', lambda: Atspi.Table.get_n_rows(table) if Atspi.Table.get_n_rows(table) >= 2 else 0)
+
+    def select(button, *rows):
+        """Again and again: the list may just be read anew."""
+        def question():
+            for row in rows or (0,):
+                Atspi.Table.add_row_selection(table, row)
+            return sensitive(window.find(Atspi.Role.PUSH_BUTTON, button))
+        window.wait_for(f'"{button}" for {rows or (0,)}', question)
+    select('Compare Two', 0, 1)
+    window.press('Compare Two')
+    window.text('Learning rate')
+    window.text_with('0.02')
+    Atspi.Table.remove_row_selection(table, 1)
+    window.press('Set Up Again')
+    assert window.get_number('Learning rate') == 0.02
+    window.press('Runs', Atspi.Role.RADIO_BUTTON)
+    window.wait_for('the list again', lambda: Atspi.Table.get_n_rows(table) == rows)
+    select('Rename…')
+    window.press('Rename…')
+    entry = window.find(Atspi.Role.TEXT, 'Name of the run')
+    Atspi.EditableText.set_text_contents(entry, 'the slower one')
+    window.press('Rename')
+    window.wait_for('its name', lambda: any(n.get_name() == 'the slower one' for n in window.nodes()))
+    select('Delete…')
+    window.press('Delete…')
+    window.text('Delete \u201cthe slower one\u201d')
+    window.press('Delete')
+    window.wait_for('it to go', lambda: Atspi.Table.get_n_rows(table) == rows - 1)
+    window.press('Train', Atspi.Role.RADIO_BUTTON)
+
+
 def test_closes_in_mid_run(window):
     start_long_run(window)
     window.close()
@@ -704,7 +746,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed,
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
          test_quits_in_mid_run]
