@@ -149,10 +149,16 @@ test_each_pipeline (void)
   g_test_message ("%u replaced, %u ended", n_replaced, n_ended);
   g_assert_cmpuint (n_replaced, >=, 2);
   g_assert_cmpuint (n_ended, >=, 2);
-  forget_choices ();
-  fault ("pipeline=%" G_GUINT64_FORMAT, last_ended);
-  train_in (&half, "amp=true");
-  set_faults ("");
+  /* In fp16 there are other pipelines, and their order is not that of fp32: down to the next one
+   * that nothing replaces. */
+  for (guint64 n = last_ended; n > 0 && !half.error; n--)
+    {
+      test_run_clear (&half);
+      forget_choices ();
+      fault ("pipeline=%" G_GUINT64_FORMAT, n);
+      train_in (&half, "amp=true");
+      set_faults ("");
+    }
   g_assert_error (half.error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_SHADER);
   g_assert_true (
       g_str_has_suffix (half.error->message, "update the driver, or train with amp=false"));
