@@ -116,7 +116,9 @@ slot_seconds (DynoSearch *search, const GPtrArray *list, guint turn)
   double left = search->seconds - dyno_search_elapsed (search), each;
 
   for (guint i = 0; i < list->len; i++)
-    left -= dyno_search_prepare (search, &((const DynoArm *) list->pdata[i])->settings)
+    left -= (TURNS - turn)
+                * dyno_search_fill_seconds (search, &((const DynoArm *) list->pdata[i])->settings)
+            + dyno_search_prepare (search, &((const DynoArm *) list->pdata[i])->settings)
             + search->again_prepare_s * (TURNS - 1 - turn);
   each = left / ((double) list->len * (TURNS - turn));
   return CLAMP (each, search->trial_s, LONGER * search->trial_s);
@@ -137,12 +139,14 @@ take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
         continue;
       if (dyno_search_stopped (search))
         return FALSE;
+      left -= dyno_search_fill_seconds (search, &arm->settings);
       if (dyno_search_cost (search, &arm->settings, seconds) > left)
         seconds = MAX (left - dyno_search_prepare (search, &arm->settings), 0);
       if (dyno_search_cost (search, &arm->settings, seconds) > left
           || seconds < 0.5 * search->trial_s)
         return FALSE;
-      if (!dyno_search_try (search, "proof", &arm->settings, seconds, 0, 0))
+      if (!dyno_search_try (search, "proof", &arm->settings,
+                            seconds + dyno_search_fill_seconds (search, &arm->settings), 0, 0))
         return FALSE;
       if (arm->out && ++*replacements <= REPLACEMENTS)
         add (list, next_leader (search, list, 0));

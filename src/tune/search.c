@@ -179,6 +179,19 @@ expected_improvement (double mean, double sd, double leader)
   return MAX (sd, 1e-6) * (z * 0.5 * erfc (-z / G_SQRT2) + exp (-0.5 * z * z) / sqrt (2 * G_PI));
 }
 
+/* Of all epochs of the run, in the first of which a cache is filled. */
+static double
+promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
+{
+  double n = (double) MAX (search->meter->n_train, 1),
+         epochs = (double) MAX (search->job->settings.epochs, 1), epoch_s;
+
+  predicted = dyno_search_run_rate (search, NULL, predicted);
+  epoch_s = n / predicted;
+  epoch_s += MAX (dyno_search_fill_seconds (search, s) - epoch_s, 0) / epochs;
+  return n / epoch_s;
+}
+
 /* The untried point that promises most; FALSE: none promises more than the noise. */
 static gboolean
 next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
@@ -193,15 +206,16 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
 
       if (!(predicted > 0))
         continue;
-      predicted = dyno_search_run_rate (search, NULL, predicted);
+      predicted = promised_rate (search, s, predicted);
       expected = MAX (expected, predicted);
       promise = dyno_search_utility (s, predicted);
       promise = measured ? expected_improvement (promise, sd, leader) : exp (promise);
       if (promise <= (measured ? LEAST_PROMISE : 0))
         continue;
       /* Two that promise the same: the one that is measured in less time. */
-      promise *= sqrt ((search->again_prepare_s + search->trial_s)
-                       / dyno_search_cost (search, s, search->trial_s));
+      promise *= sqrt (
+          (search->again_prepare_s + search->trial_s)
+          / (dyno_search_cost (search, s, search->trial_s) + dyno_search_fill_seconds (search, s)));
       if (promise <= most || dyno_search_find (search, s) || !dyno_search_fits (search, s)
           || is_broken (search, s))
         continue;
@@ -232,9 +246,12 @@ open_knobs (DynoSearch *search, const DynoSettings *best)
 static gboolean
 try_point (DynoSearch *search, const DynoSettings *s, double hopeless_below)
 {
-  return !dyno_search_stopped (search) && has_time (search, s, search->trial_s)
-         && dyno_search_try (search, "search", s, search->trial_s, reserved_seconds (search, s),
-                             hopeless_below)
+  /* A cache that is being filled says nothing yet. */
+  double fill_s = dyno_search_fill_seconds (search, s), seconds = search->trial_s + fill_s;
+
+  return !dyno_search_stopped (search) && has_time (search, s, seconds)
+         && dyno_search_try (search, "search", s, seconds, reserved_seconds (search, s),
+                             fill_s > 0 ? 0 : hopeless_below)
          && search->failures < DYNO_SEARCH_FAILURES;
 }
 

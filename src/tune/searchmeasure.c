@@ -71,13 +71,29 @@ dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double secon
 }
 
 double
+dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings)
+{
+  DynoSettings s = *settings;
+  double loader;
+
+  s.cache = FALSE;
+  loader = settings->cache && search->space.loader ? dyno_rate_model_loader (search->model, &s) : 0;
+  /* Where the device takes longer anyway, filling is not seen. */
+  if (!(loader > 0) || loader > 1.3 * dyno_rate_model_gpu (search->model, &s))
+    return 0;
+  return (double) search->meter->n_train / loader;
+}
+
+double
 dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings)
 {
   gboolean proof = search->meter->tune_kernels;
   double again = search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
 
   return (proof ? dyno_search_prepare (search, settings) : search->new_prepare_s) + again
-         + 2 * measuring (search, settings, search->trial_s);
+         + 2
+               * (measuring (search, settings, search->trial_s)
+                  + dyno_search_fill_seconds (search, settings));
 }
 
 void
@@ -330,7 +346,7 @@ dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s
   if (of == DYNO_CEILING_GPU)
     c->planned_bytes = dyno_search_planned (search, settings);
   if (measure (search, of == DYNO_CEILING_GPU ? class->gpu : class->loader, settings,
-               search->scan_s, search->seconds - search->scan_end_s, &m, &error))
+               search->scan_s, (search->seconds - search->scan_end_s) / 2, &m, &error))
     {
       c->samples_per_s = m.rate.median;
       c->low = m.rate.low;

@@ -63,6 +63,9 @@ double dyno_search_elapsed (DynoSearch *search);
 /* What a measurement takes on the device, by what is known: besides measuring, and in all. */
 double dyno_search_prepare (DynoSearch *search, const DynoSettings *settings);
 double dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds);
+/* Until the cache holds all, at the rate of the loader without it; 0 where there is none: what is
+ * measured before says little. */
+double dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings);
 /* What two turns of the proof take. */
 double dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings);
 /* From now on kernels are measured: each network is new once more. */

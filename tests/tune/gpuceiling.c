@@ -114,6 +114,35 @@ test_unreadable (void)
   end (&b);
 }
 
+/* A deadline may come at any moment of building and measuring: a result, and the next measurement
+ * is as good as any. */
+static void
+test_deadline (void)
+{
+  Bench b;
+  DynoMeasurement m;
+  gboolean good = FALSE;
+
+  begin (&b, 100);
+  b.job->model = (g_free (b.job->model), g_strdup ("simplecnn"));
+  dyno_gpu_ceiling_free (b.ceiling);
+  b.ceiling = dyno_gpu_ceiling_new (b.job, b.dataset, b.indices);
+  for (guint i = 0; i < 24; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDeadline) deadline =
+          dyno_deadline_new (g_get_monotonic_time () + (gint64) (1 << (i / 2)) * 500, NULL, NULL);
+
+      b.job->settings.batch_size = 3 + i;
+      good = dyno_gpu_ceiling_measure (b.ceiling, device, &b.job->settings, 0.05, deadline, &m,
+                                       &error);
+      g_test_message ("%u us: %s", (guint) (1 << (i / 2)) * 500, good ? "ok" : error->message);
+      if (!good)
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+    }
+  end (&b);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -122,6 +151,7 @@ main (int argc, char **argv)
 
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/gpuceiling/same-network-is-built-once", test_kept);
+  g_test_add_func ("/tune/gpuceiling/deadline-at-any-moment", test_deadline);
   g_test_add_func ("/tune/gpuceiling/micro-batches-are-added-up", test_accumulate);
   g_test_add_func ("/tune/gpuceiling/unreadable-samples-are-passed-over", test_unreadable);
   device = dyno_device_open (NULL, &error);
