@@ -77,8 +77,10 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
           best_batch = batch;
         }
     }
-  search->memory_limits |= flat == 0 && batch >= largest
-                           && largest < (gint64) search->meter->n_train / DYNO_SEARCH_UPDATES
+  /* As largest is rounded. */
+  gint64 updates = (gint64) search->meter->n_train / DYNO_SEARCH_UPDATES / 8 * 8;
+
+  search->memory_limits |= flat == 0 && batch >= largest && largest < updates
                            && largest < (gint64) dyno_setting_find ("batch_size")->tunable.maximum;
   return best_batch;
 }
