@@ -14,7 +14,7 @@ static DynoVerdict
 choose (const Row *rows, guint n, int baseline, int today, double expected)
 {
   DynoSettings settings[8];
-  DynoVerdictEntry entries[8];
+  DynoVerdictEntry entries[8] = { 0 };
   DynoVerdict verdict;
 
   g_assert_cmpuint (n, <=, G_N_ELEMENTS (entries));
