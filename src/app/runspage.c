@@ -397,6 +397,7 @@ add_list (DynoRunsPage *self)
   add_column (self, _ ("State"), COLUMN_STATE, 0, FALSE);
   self->scrolled = gtk_scrolled_window_new (NULL, NULL);
   gtk_widget_set_vexpand (self->scrolled, TRUE);
+  dyno_widget_set_accessible_name (self->scrolled, _ ("Runs"));
   dyno_widget_add_class (self->scrolled, "card", TRUE);
   dyno_widget_add_class (self->scrolled, "list-card", TRUE);
   gtk_container_add (GTK_CONTAINER (self->scrolled), self->list);
