@@ -213,6 +213,18 @@ gpu (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us
                      &measurement->rate, error);
 }
 
+/* What a trial of so many seconds sees: the loader without its cache while that fills. */
+static double
+seen_rate (const DynoMachine *m, const DynoSettings *s, double seconds)
+{
+  DynoSettings plain = *s;
+
+  plain.cache = FALSE;
+  if (m->fills && s->cache && seconds < (double) m->n_train / loader_rate (m, &plain))
+    return dyno_machine_train_rate (m, &plain);
+  return dyno_machine_train_rate (m, s);
+}
+
 static gboolean
 trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us,
        GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
@@ -224,7 +236,7 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
   dyno_measurement_init (measurement);
   measurement->planned_bytes = (guint64) planned (m, s);
   if (is_refused (sim, s, error)
-      || !measure (sim, s, dyno_machine_train_rate (m, s), loader_rate (m, s) < 2 * gpu_rate (m, s),
+      || !measure (sim, s, seen_rate (m, s, seconds), loader_rate (m, s) < 2 * gpu_rate (m, s),
                    seconds, deadline_us, FALSE, &measurement->rate, error))
     return FALSE;
   share = dyno_machine_rate (m, s) / dyno_machine_train_rate (m, s);

@@ -38,6 +38,7 @@ typedef struct {
   double compile_s, tune_s;
   gboolean amp_fails, all_fails;
   gboolean amp_diverges; /* its losses, from the same weights */
+  gboolean fills;        /* a trial that ends before the cache is full tells the rate without it */
   guint stuck_at;        /* the nth measurement lasts until its deadline; 0: none */
   guint lost_at;         /* the nth measurement loses the device; 0: none */
 } DynoMachine;
