@@ -8,6 +8,7 @@
 #include "window.h"
 #include <glib-unix.h>
 #include <glib/gi18n.h>
+#include <handy.h>
 #include <stdlib.h>
 #include <unistd.h>
 #ifdef GDK_WINDOWING_X11
@@ -101,6 +102,7 @@ dyno_application_startup (GApplication *application)
 {
   DynoApplication *self = DYNO_APPLICATION (application);
   G_APPLICATION_CLASS (dyno_application_parent_class)->startup (application);
+  hdy_init ();
   gtk_window_set_default_icon_name (DYNO_APP_ID);
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
   for (gsize i = 0; i < G_N_ELEMENTS (shortcuts); i++)
