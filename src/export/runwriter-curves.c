@@ -2,9 +2,9 @@
 /* The curves of a run, drawn by the module dyno-curves: loss, metrics, throughput and VRAM over
  * steps.  A metric of all outputs has a plot of its own; those of single outputs share one.
  *
- * The module is searched in $DYNO_MODULE_DIR alone when that is set, else where it was installed,
- * then in the build tree beside this program.  It is kept: Cairo and X do not like to be
- * unloaded. */
+ * The module is searched in $DYNO_MODULE_DIR alone when that is set, else in the build tree beside
+ * this program, then where it was installed: there may lie another version.  It is kept: Cairo and
+ * X do not like to be unloaded. */
 #include "runwriter.h"
 #include "curves-module.h"
 #include "runview.h"
@@ -138,11 +138,9 @@ find_module (void)
 
   if (named && *named)
     return open_at (named);
-  module = open_at (DYNO_MODULE_DIR);
-  if (module)
-    return module;
   folder = build_folder ();
-  return open_at (folder);
+  module = open_at (folder);
+  return module ? module : open_at (DYNO_MODULE_DIR);
 }
 
 static DynoCurvesWrite
