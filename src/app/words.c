@@ -26,9 +26,13 @@ const char *
 dyno_words_dataset_kind (const DynoDatasetInfo *info)
 {
   static const Word words[] = {
-    { "shapes", N_ ("Built in, drawn shapes") },   { "waves", N_ ("Built in, waves") },
-    { "synthetic", N_ ("Noise made on the GPU") }, { "idx", N_ ("IDX files (MNIST)") },
-    { "image-folder", N_ ("Image folder") },       { "npy", N_ ("NumPy arrays") },
+    { "shapes", N_ ("Built in, drawn shapes") },
+    { "waves", N_ ("Built in, waves") },
+    { "synthetic", N_ ("Noise made on the GPU") },
+    { "idx", N_ ("IDX files (MNIST)") },
+    { "image-folder", N_ ("Image folder") },
+    { "npy", N_ ("NumPy arrays") },
+    { "cifar", N_ ("CIFAR files") },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     {

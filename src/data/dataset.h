@@ -24,7 +24,7 @@ typedef enum {
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
-  const char *kind;     /* "shapes", "waves", "idx", "image-folder", "npy", "synthetic" */
+  const char *kind;     /* "shapes", "waves", "idx", "cifar", "image-folder", "npy", "synthetic" */
   const char *title;    /* for people, untranslated: "Image folder" */
   char *name;           /* short: folder name or built-in's name */
   char *location;       /* the DATA string it was opened from */
@@ -65,7 +65,8 @@ typedef struct {
  * second. */
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
-/* Opens DATA: a path (folder, IDX images file or its folder, X.npy or its folder),
+/* Opens DATA: a path (folder of images, IDX images file or its folder, CIFAR file or its folder,
+ * X.npy or its folder),
  * "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]",
  * "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]" or
  * "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
