@@ -6,6 +6,7 @@
 #include "checkpoint.h"
 #include "file.h"
 #include "hash.h"
+#include "weightsinfo.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -76,17 +77,22 @@ dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash)
 }
 
 char **
-dyno_checkpoint_weights_metadata (const DynoJob *job, guint64 run_id)
+dyno_checkpoint_weights_metadata (const DynoJob *job, const DynoDatasetInfo *data, guint64 run_id)
 {
-  char **metadata = g_new0 (char *, 7);
+  g_autoptr (GPtrArray) pairs = g_ptr_array_new ();
+  g_autoptr (DynoWeightsInfo) info = dyno_weights_info_new (job, data, NULL);
 
-  metadata[0] = g_strdup ("format");
-  metadata[1] = g_strdup ("pt");
-  metadata[2] = g_strdup ("model");
-  metadata[3] = g_strdup (job->model);
-  metadata[4] = run_id ? g_strdup (RUN_KEY) : NULL;
-  metadata[5] = run_id ? g_strdup_printf ("%" G_GUINT64_FORMAT, run_id) : NULL;
-  return metadata;
+  g_ptr_array_add (pairs, g_strdup ("format"));
+  g_ptr_array_add (pairs, g_strdup ("pt"));
+  if (info)
+    dyno_weights_info_append (info, pairs);
+  if (run_id)
+    {
+      g_ptr_array_add (pairs, g_strdup (RUN_KEY));
+      g_ptr_array_add (pairs, g_strdup_printf ("%" G_GUINT64_FORMAT, run_id));
+    }
+  g_ptr_array_add (pairs, NULL);
+  return (char **) g_ptr_array_steal (pairs, NULL);
 }
 
 gboolean

@@ -41,9 +41,10 @@ typedef struct {
  * what is learned.  Never 0. */
 guint64 dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash);
 
-/* Metadata of a weights file: key, value, ..., NULL.  And whether the weights file at path is one of
- * that run, by these. */
-char **dyno_checkpoint_weights_metadata (const DynoJob *job, guint64 run_id);
+/* Metadata of a weights file (weightsinfo.h): key, value, ..., NULL.  And whether the weights file at
+ * path is one of that run, by these. */
+char **dyno_checkpoint_weights_metadata (const DynoJob *job, const DynoDatasetInfo *data,
+                                         guint64 run_id);
 gboolean dyno_checkpoint_owns_weights (const char *path, guint64 run_id);
 
 /* The checkpoint that `resume` names: a file, or the one in a run's folder.  Errors: CHECKPOINT

@@ -57,6 +57,7 @@ dyno_run_begin_saving (DynoRun *run)
                                  run->dir ? dyno_run_folder_get_checkpoint (run->dir) : NULL,
                              .best = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL,
                              .content_hash = run->content_hash,
+                             .dataset = dyno_dataset_get_info (run->engine->dataset),
                              .told = on_told,
                              .data = run->session };
 
@@ -212,8 +213,8 @@ fail_to_save (DynoRun *run, const GError *problem, GError **error)
 static gboolean
 save_to (const DynoWeights *weights, DynoRun *run, const char *path, GError **error)
 {
-  g_auto (GStrv) metadata =
-      dyno_checkpoint_weights_metadata (run->engine->job, run->position.run_id);
+  g_auto (GStrv) metadata = dyno_checkpoint_weights_metadata (
+      run->engine->job, dyno_dataset_get_info (run->engine->dataset), run->position.run_id);
   g_autoptr (GError) problem = NULL;
 
   return !path

@@ -115,7 +115,8 @@ read_back (DynoSaver *saver, Order *order)
 static void
 write_best (DynoSaver *saver, Order *order)
 {
-  g_auto (GStrv) metadata = dyno_checkpoint_weights_metadata (order->job, order->position.run_id);
+  g_auto (GStrv) metadata =
+      dyno_checkpoint_weights_metadata (order->job, saver->params.dataset, order->position.run_id);
   g_autoptr (GError) problem = NULL;
   gboolean written = FALSE;
 

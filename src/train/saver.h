@@ -25,11 +25,12 @@ typedef struct {
   const char *checkpoint; /* path, or NULL: none is written */
   const char *best;       /* path for the best weights, or NULL: they are kept in memory */
   guint64 content_hash;   /* of the data set */
+  const DynoDatasetInfo *dataset;
   DynoSaverTold told;
   gpointer data;
 } DynoSaverParams;
 
-/* Program and snapshot outlive the saver. */
+/* Program, data set and snapshot outlive the saver. */
 DynoSaver *dyno_saver_new (const DynoSaverParams *params);
 /* Waits for what is being written; what only waits its turn is dropped. */
 void dyno_saver_free (DynoSaver *saver);

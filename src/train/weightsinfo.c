@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* The metadata of a weights file.  Invariant: what is read was checked as if a stranger had written
+ * it: counts against each other, shapes against what a field can hold, numbers against being
+ * finite. */
+#include "weightsinfo.h"
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_OUTPUTS (1u << 20)
+#define MAX_SIDE    (1u << 24)
+
+void
+dyno_weights_info_free (DynoWeightsInfo *info)
+{
+  if (!info)
+    return;
+  g_free (info->model);
+  g_strfreev (info->class_names);
+  g_strfreev (info->target_names);
+  g_strfreev (info->target_units);
+  g_free (info);
+}
+
+DynoWeightsInfo *
+dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError **error)
+{
+  g_autoptr (DynoWeightsInfo) info = g_new0 (DynoWeightsInfo, 1);
+  DynoNetworkParams network;
+
+  if (!dyno_job_get_network (job, data, DYNO_MODE_PREDICT, &network, error))
+    return NULL;
+  info->model = g_strdup (job->model);
+  info->model_width = job->settings.model_width;
+  info->n_outputs = network.n_outputs;
+  info->is_values = network.loss == DYNO_LOSS_MSE;
+  if (!info->is_values)
+    info->class_names = g_strdupv (data->class_names);
+  else if (data->target_names)
+    {
+      info->target_names = g_strdupv (data->target_names);
+      info->target_units = g_strdupv (data->target_units);
+    }
+  info->input = *dyno_schema_find_role (&network.schema, DYNO_FIELD_INPUT);
+  info->has_input = TRUE;
+  return g_steal_pointer (&info);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void
+add (GPtrArray *pairs, const char *key, char *value)
+{
+  g_ptr_array_add (pairs, g_strdup (key));
+  g_ptr_array_add (pairs, value);
+}
+
+static char *
+number (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup (g_ascii_formatd (text, sizeof text, "%.9g", value));
+}
+
+static void
+add_names (GPtrArray *pairs, const char *key, char *const *names)
+{
+  g_autoptr (JsonNode) node = json_node_new (JSON_NODE_ARRAY);
+  JsonArray *array = json_array_new ();
+
+  if (!names)
+    {
+      json_array_unref (array);
+      return;
+    }
+  for (guint i = 0; names[i]; i++)
+    {
+      g_autofree char *valid = g_utf8_make_valid (names[i], -1);
+      json_array_add_string_element (array, valid);
+    }
+  json_node_take_array (node, array);
+  add (pairs, key, json_to_string (node, FALSE));
+}
+
+static void
+add_floats (GPtrArray *pairs, const char *key, const float *values, guint n)
+{
+  g_autoptr (GString) text = g_string_new ("[");
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = number ((double) values[i]);
+      g_string_append_printf (text, "%s%s", i ? ", " : "", value);
+    }
+  g_string_append_c (text, ']');
+  add (pairs, key, g_string_free (g_steal_pointer (&text), FALSE));
+}
+
+static void
+add_input (GPtrArray *pairs, const DynoBatchField *input)
+{
+  const DynoNormalisation *normalisation = &input->normalisation;
+  guint n = CLAMP (dyno_field_axis (input, input->axes[input->n_axes - 1]), 1,
+                   G_N_ELEMENTS (normalisation->mean));
+  g_autoptr (GString) shape = g_string_new ("[");
+
+  for (guint i = 0; i < input->n_axes; i++)
+    g_string_append_printf (shape, "%s%u", i ? ", " : "", input->shape[i]);
+  g_string_append_c (shape, ']');
+  add (pairs, "input.element", g_strdup (dyno_element_name (input->element)));
+  add (pairs, "input.axes", g_strdup (input->axes));
+  add (pairs, "input.shape", g_string_free (g_steal_pointer (&shape), FALSE));
+  if (input->variable)
+    {
+      add (pairs, "input.variable", g_strdup ("true"));
+      add (pairs, "input.pad", number (input->pad));
+    }
+  add (pairs, "input.scale", g_strdup (normalisation->scale_255 ? "1/255" : "1"));
+  if (!normalisation->standardise)
+    return;
+  add_floats (pairs, "input.mean", normalisation->mean, n);
+  add_floats (pairs, "input.deviation", normalisation->deviation, n);
+}
+
+void
+dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs)
+{
+  add (pairs, "model", g_utf8_make_valid (info->model, -1));
+  add (pairs, "model.width", number (info->model_width));
+  add (pairs, "task", g_strdup (info->is_values ? "values" : "classes"));
+  add (pairs, "outputs", g_strdup_printf ("%u", info->n_outputs));
+  add_names (pairs, "classes", info->class_names);
+  add_names (pairs, "targets", info->target_names);
+  add_names (pairs, "units", info->target_units);
+  if (info->has_input)
+    add_input (pairs, &info->input);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static gboolean
+refuse (GError **error, const char *key, const char *text)
+{
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+               "its metadata says “%s” of %s, which makes no sense", text, key);
+  return FALSE;
+}
+
+/* No list or object in the list: its parser is recursive. */
+static gboolean
+is_flat (const char *text)
+{
+  gboolean in_string = FALSE;
+  guint depth = 0;
+
+  for (; *text; text++)
+    if (in_string)
+      {
+        if (*text == '\\' && text[1])
+          text++;
+        else if (*text == '"')
+          in_string = FALSE;
+      }
+    else if (*text == '"')
+      in_string = TRUE;
+    else if ((*text == '[' || *text == '{') && ++depth > 1)
+      return FALSE;
+  return TRUE;
+}
+
+/* The list that a key holds, owned by parser; NULL with *error unset: there is no such key. */
+static JsonArray *
+get_list (DynoSafetensors *file, const char *key, JsonParser *parser, GError **error)
+{
+  const char *text = dyno_safetensors_get_metadata (file, key);
+  JsonNode *root;
+
+  if (!text)
+    return NULL;
+  root = is_flat (text) && json_parser_load_from_data (parser, text, -1, NULL)
+             ? json_parser_get_root (parser)
+             : NULL;
+  if (root && JSON_NODE_HOLDS_ARRAY (root))
+    return json_node_get_array (root);
+  refuse (error, key, text);
+  return NULL;
+}
+
+static gboolean
+read_names (DynoSafetensors *file, const char *key, guint32 wanted, char ***names, GError **error)
+{
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  g_autoptr (GError) problem = NULL;
+  JsonArray *array = get_list (file, key, parser, &problem);
+  const char *text = dyno_safetensors_get_metadata (file, key);
+
+  if (problem)
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  if (!array)
+    return TRUE;
+  if (json_array_get_length (array) != wanted)
+    return refuse (error, key, text);
+  *names = g_new0 (char *, (gsize) wanted + 1);
+  for (guint i = 0; i < wanted; i++)
+    {
+      JsonNode *node = json_array_get_element (array, i);
+      if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_STRING)
+        return refuse (error, key, text);
+      (*names)[i] = json_node_dup_string (node);
+    }
+  return TRUE;
+}
+
+/* least to most numbers; *n 0: there is no such key. */
+static gboolean
+read_numbers (DynoSafetensors *file, const char *key, guint most, double *values, guint *n,
+              GError **error)
+{
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  g_autoptr (GError) problem = NULL;
+  JsonArray *array = get_list (file, key, parser, &problem);
+  const char *text = dyno_safetensors_get_metadata (file, key);
+
+  *n = 0;
+  if (problem)
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  if (!array)
+    return TRUE;
+  *n = json_array_get_length (array);
+  if (*n < 1 || *n > most)
+    return refuse (error, key, text);
+  for (guint i = 0; i < *n; i++)
+    {
+      JsonNode *node = json_array_get_element (array, i);
+      if (!JSON_NODE_HOLDS_VALUE (node)
+          || (json_node_get_value_type (node) != G_TYPE_INT64
+              && json_node_get_value_type (node) != G_TYPE_DOUBLE)
+          || !isfinite (values[i] = json_node_get_double (node)))
+        return refuse (error, key, text);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_normalisation (DynoSafetensors *file, DynoNormalisation *normalisation, GError **error)
+{
+  const char *scale = dyno_safetensors_get_metadata (file, "input.scale");
+  double mean[4], deviation[4];
+  guint n_mean, n_deviation;
+
+  if (scale && strcmp (scale, "1/255") != 0 && strcmp (scale, "1") != 0)
+    return refuse (error, "input.scale", scale);
+  normalisation->scale_255 = scale && strcmp (scale, "1/255") == 0;
+  if (!read_numbers (file, "input.mean", 4, mean, &n_mean, error)
+      || !read_numbers (file, "input.deviation", 4, deviation, &n_deviation, error))
+    return FALSE;
+  normalisation->standardise = n_mean > 0;
+  if (n_mean != n_deviation)
+    return refuse (error, "input.deviation", "as many values as input.mean has not");
+  for (guint i = 0; i < 4 && n_mean > 0; i++)
+    {
+      normalisation->mean[i] = (float) mean[MIN (i, n_mean - 1)];
+      normalisation->deviation[i] = (float) deviation[MIN (i, n_mean - 1)];
+      if (!(normalisation->deviation[i] > 0.0f) || !isfinite (normalisation->mean[i]))
+        return refuse (error, "input.deviation",
+                       dyno_safetensors_get_metadata (file, "input.deviation"));
+    }
+  return TRUE;
+}
+
+static gboolean
+read_input (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
+{
+  static const char *const axes[] = { "HWC", "TF", "TC", "C", "F" };
+  const char *element = dyno_safetensors_get_metadata (file, "input.element"),
+             *letters = dyno_safetensors_get_metadata (file, "input.axes"),
+             *variable = dyno_safetensors_get_metadata (file, "input.variable"),
+             *pad = dyno_safetensors_get_metadata (file, "input.pad");
+  double shape[DYNO_SCHEMA_MAX_AXES];
+  DynoBatchField *input = &info->input;
+  gboolean known = FALSE;
+
+  if (!element && !letters)
+    return TRUE;
+  for (guint i = 0; i <= DYNO_ELEMENT_F32; i++)
+    if (g_strcmp0 (element, dyno_element_name ((DynoElement) i)) == 0)
+      {
+        input->element = (DynoElement) i;
+        known = TRUE;
+      }
+  if (!known)
+    return refuse (error, "input.element", element ? element : "nothing");
+  known = FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (axes); i++)
+    known = known || g_strcmp0 (letters, axes[i]) == 0;
+  if (!known)
+    return refuse (error, "input.axes", letters ? letters : "nothing");
+  g_strlcpy (input->axes, letters, sizeof input->axes);
+  if (!read_numbers (file, "input.shape", DYNO_SCHEMA_MAX_AXES, shape, &input->n_axes, error))
+    return FALSE;
+  known = input->n_axes == strlen (letters);
+  for (guint i = 0; i < input->n_axes && known; i++)
+    {
+      known = shape[i] >= 1 && shape[i] <= MAX_SIDE && shape[i] == floor (shape[i]);
+      input->shape[i] = known ? (guint32) shape[i] : 0;
+    }
+  if (!known)
+    return refuse (error, "input.shape",
+                   input->n_axes ? dyno_safetensors_get_metadata (file, "input.shape") : "nothing");
+  input->name = "input";
+  input->role = DYNO_FIELD_INPUT;
+  input->variable = g_strcmp0 (variable, "true") == 0;
+  input->pad = pad ? g_ascii_strtod (pad, NULL) : 0;
+  info->has_input = TRUE;
+  return read_normalisation (file, &input->normalisation, error);
+}
+
+static gboolean
+read_outputs (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
+{
+  const char *width = dyno_safetensors_get_metadata (file, "model.width"),
+             *outputs = dyno_safetensors_get_metadata (file, "outputs"),
+             *task = dyno_safetensors_get_metadata (file, "task");
+  guint64 n = 0;
+
+  if (width)
+    info->model_width = g_ascii_strtod (width, NULL);
+  if (!(info->model_width >= 0 && info->model_width <= 16))
+    return refuse (error, "model.width", width);
+  if (task && strcmp (task, "classes") != 0 && strcmp (task, "values") != 0)
+    return refuse (error, "task", task);
+  info->is_values = g_strcmp0 (task, "values") == 0;
+  if (!outputs)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (outputs, 10, 1, MAX_OUTPUTS, &n, NULL))
+    return refuse (error, "outputs", outputs);
+  info->n_outputs = (guint32) n;
+  if (info->is_values)
+    return read_names (file, "targets", info->n_outputs, &info->target_names, error)
+           && read_names (file, "units", info->n_outputs, &info->target_units, error);
+  return read_names (file, "classes", info->n_outputs, &info->class_names, error);
+}
+
+DynoWeightsInfo *
+dyno_weights_info_read (DynoSafetensors *file, GError **error)
+{
+  g_autoptr (DynoWeightsInfo) info = g_new0 (DynoWeightsInfo, 1);
+
+  info->model = g_strdup (dyno_safetensors_get_metadata (file, "model"));
+  info->model_width = 1;
+  if (!read_outputs (file, info, error) || !read_input (file, info, error))
+    return NULL;
+  return g_steal_pointer (&info);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a weights file says of itself, in its metadata: the model and its parameters, what it is fed
+ * and how that is normalised, what its outputs mean.  Who has the file needs nothing else to
+ * predict.
+ *
+ * Keys (all strings, lists as JSON): model, model.width, task ("classes" or "values"), outputs,
+ * classes, targets, units; input.element ("uint8", "int32", "float32"), input.axes ("HWC", "TF",
+ * "C"), input.shape, input.variable and input.pad (of sequences), input.scale (what an element is
+ * multiplied by), input.mean and input.deviation (per channel; after the scale). */
+#pragma once
+#include "job.h"
+#include "safetensors.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *model;
+  double model_width;
+  guint32 n_outputs;   /* 0: not told */
+  gboolean is_values;  /* the outputs are values, in the data's unit; else classes */
+  char **class_names;  /* n_outputs + NULL; NULL: not told, or values */
+  char **target_names; /* n_outputs + NULL; NULL: not told, or classes */
+  char **target_units; /* as target_names; "": none */
+  gboolean has_input;  /* the next is told */
+  DynoBatchField input;
+} DynoWeightsInfo;
+
+/* Of a job and the data set it trains on.  Errors: those of dyno_job_get_network. */
+DynoWeightsInfo *dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data,
+                                        GError **error);
+/* Of a file; what it does not say stays NULL or 0.  Errors: CHECKPOINT, where what it says makes no
+ * sense. */
+DynoWeightsInfo *dyno_weights_info_read (DynoSafetensors *file, GError **error);
+void dyno_weights_info_free (DynoWeightsInfo *info);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)
+
+/* Appends keys and values (char *) to pairs. */
+void dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs);
+
+G_END_DECLS

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights files: what they say of themselves. */
+#include "npyfile.h"
+#include "train-test.h"
+#include "weightsinfo.h"
+#include <string.h>
+
+static char *
+in_folder (const char *folder, const char *name)
+{
+  return g_build_filename (folder, name, NULL);
+}
+
+static DynoWeightsInfo *
+read_info (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
+  DynoWeightsInfo *info = file ? dyno_weights_info_read (file, &error) : NULL;
+
+  g_assert_no_error (error);
+  return info;
+}
+
+/* Model, classes, size and normalisation of the images that a run was trained on. */
+static void
+test_says_its_input_and_classes (void)
+{
+  g_autofree char *folder = test_folder (), *weights = in_folder (folder, "weights.safetensors"),
+                  *last = in_folder (folder, "weights-last.safetensors");
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:shapes?size=16&samples=64&classes=3");
+  g_auto (TestRun) run = { 0 };
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, "image_size=24", "data.val_split=0.5", NULL);
+  job->max_steps = 2;
+  test_run_good (&run, job);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoWeightsInfo) info = read_info (i ? last : weights);
+      const DynoNormalisation *normalisation = &info->input.normalisation;
+
+      g_assert_cmpstr (info->model, ==, "simplecnn");
+      g_assert_cmpfloat (info->model_width, ==, 0.25);
+      g_assert_false (info->is_values);
+      g_assert_cmpuint (info->n_outputs, ==, 3);
+      g_assert_cmpuint (g_strv_length (info->class_names), ==, 3);
+      g_assert_cmpstr (info->class_names[0], ==, "circle");
+      g_assert_true (info->has_input);
+      g_assert_cmpstr (info->input.axes, ==, "HWC");
+      g_assert_cmpint (info->input.element, ==, DYNO_ELEMENT_U8);
+      g_assert_cmpuint (info->input.shape[0], ==, 24);
+      g_assert_cmpuint (info->input.shape[1], ==, 24);
+      g_assert_cmpuint (info->input.shape[2], ==, 3);
+      g_assert_true (normalisation->scale_255 && normalisation->standardise);
+      g_assert_cmpfloat (normalisation->mean[0], ==, 0.33f);
+      g_assert_cmpfloat (normalisation->deviation[2], ==, 0.25f);
+    }
+  test_remove_tree (folder);
+}
+
+/* The values in use, not those that the data set advises. */
+static void
+test_says_that_nothing_is_normalised (void)
+{
+  g_autofree char *folder = test_folder (), *weights = in_folder (folder, "weights.safetensors");
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:waves?length=16&samples=32&classes=2");
+  g_auto (TestRun) run = { 0 };
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, "data.normalise=false", "data.val_split=0", NULL);
+  job->max_steps = 1;
+  test_run_good (&run, job);
+  g_autoptr (DynoWeightsInfo) info = read_info (weights);
+  g_assert_false (info->input.normalisation.scale_255 || info->input.normalisation.standardise);
+  g_assert_cmpstr (info->input.axes, ==, "TF");
+  g_assert_cmpuint (info->input.shape[0], ==, 16);
+  test_remove_tree (folder);
+}
+
+/* The names and units of values are those of y.names. */
+static void
+test_says_its_values_and_units (void)
+{
+  g_autofree char *folder = test_folder (),
+                  *weights = in_folder (folder, "run/weights.safetensors"),
+                  *x = in_folder (folder, "X.npy"), *y = in_folder (folder, "y.npy"),
+                  *names = in_folder (folder, "y.names");
+  guint64 x_shape[] = { 8, 4 }, y_shape[] = { 8, 2 };
+  float values[32];
+  g_autoptr (GError) error = NULL;
+  g_auto (TestRun) run = { 0 };
+
+  for (guint i = 0; i < 32; i++)
+    values[i] = (float) i;
+  g_assert_true (
+      dyno_npy_write (x, "f4", 2, x_shape, values, &error)
+      && dyno_npy_write (y, "f4", 2, y_shape, values, &error)
+      && g_file_set_contents (names, "speed (m/s)\nangle, [left] \"x\" (°)\n", -1, &error));
+  g_autoptr (DynoJob) job = test_job ("mlp", x);
+  job->out_dir = in_folder (folder, "run");
+  test_job_set (job, "data.val_split=0", "batch_size=8", NULL);
+  job->max_steps = 1;
+  test_run_good (&run, job);
+  g_autoptr (DynoWeightsInfo) info = read_info (weights);
+  g_assert_true (info->is_values);
+  g_assert_cmpuint (info->n_outputs, ==, 2);
+  g_assert_nonnull (info->target_names);
+  g_assert_cmpuint (g_strv_length (info->target_names), ==, 2);
+  g_assert_cmpstr (info->target_names[1], ==, "angle, [left] \"x\"");
+  g_assert_cmpstr (info->target_units[1], ==, "°");
+  g_assert_cmpuint (g_strv_length (info->target_units), ==, 2);
+  g_assert_cmpint (info->input.element, ==, DYNO_ELEMENT_F32);
+  test_remove_tree (folder);
+}
+
+/* Metadata of strangers: each of these is refused, and its key named. */
+static void
+test_nonsense_is_refused (void)
+{
+  static const struct {
+    const char *key, *value;
+  } cases[] = {
+    { "model.width", "nan" },           { "outputs", "0" },
+    { "outputs", "99999999999" },       { "task", "dreams" },
+    { "classes", "[\"a\"]" },           { "classes", "[[[[[" },
+    { "classes", "{\"a\":1}" },         { "input.element", "complex128" },
+    { "input.axes", "CHWX" },           { "input.shape", "[16, 16]" },
+    { "input.shape", "[16, 1e30, 3]" }, { "input.shape", "[16, -1, 3]" },
+    { "input.mean", "[0.5, \"b\"]" },   { "input.deviation", "[1, 0, 1]" },
+    { "input.deviation", "[1]" },       { "input.scale", "255" },
+  };
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "w.safetensors");
+  float zero = 0;
+  DynoSafetensor row = { .name = "a", .type = DYNO_TENSOR_F32, .size_bytes = 4, .data = &zero };
+
+  for (gsize i = 0; i <= G_N_ELEMENTS (cases); i++)
+    {
+      const char *good[] = { "model",
+                             "mlp",
+                             "model.width",
+                             "1",
+                             "outputs",
+                             "2",
+                             "task",
+                             "classes",
+                             "classes",
+                             "[\"a\", \"[b\"]",
+                             "input.element",
+                             "uint8",
+                             "input.axes",
+                             "HWC",
+                             "input.shape",
+                             "[16, 16, 3]",
+                             "input.scale",
+                             "1/255",
+                             "input.mean",
+                             "[0, 0, 0.5]",
+                             "input.deviation",
+                             "[1, 1, 0.5]",
+                             NULL };
+      g_autoptr (GError) error = NULL;
+
+      for (guint k = 0; good[k] && i < G_N_ELEMENTS (cases); k += 2)
+        if (strcmp (good[k], cases[i].key) == 0)
+          good[k + 1] = cases[i].value;
+      dyno_safetensors_write (path, &row, 1, good, &error);
+      g_assert_no_error (error);
+      g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
+      g_assert_no_error (error);
+      g_autoptr (DynoWeightsInfo) info = dyno_weights_info_read (file, &error);
+      if (i == G_N_ELEMENTS (cases))
+        {
+          g_assert_no_error (error);
+          g_assert_cmpstr (info->class_names[1], ==, "[b");
+          continue;
+        }
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
+      g_assert_nonnull (strstr (error->message, cases[i].key));
+    }
+  test_remove_tree (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/weights/says-its-input-and-classes", test_says_its_input_and_classes);
+  g_test_add_func ("/train/weights/says-that-nothing-is-normalised",
+                   test_says_that_nothing_is_normalised);
+  g_test_add_func ("/train/weights/says-its-values-and-units", test_says_its_values_and_units);
+  g_test_add_func ("/train/weights/nonsense-in-metadata-is-refused", test_nonsense_is_refused);
+  return g_test_run ();
+}
