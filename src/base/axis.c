@@ -98,6 +98,30 @@ dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboole
     }
 }
 
+void
+dyno_axis_init_time (DynoAxis *axis, double low, double high, guint max_ticks)
+{
+  static const double steps[] = { 1,     2,     5,     10,    15,     30,     60,
+                                  120,   300,   600,   900,   1800,   3600,   7200,
+                                  10800, 21600, 43200, 86400, 172800, 432000, 864000 };
+  double step = steps[G_N_ELEMENTS (steps) - 1];
+
+  dyno_axis_init (axis, low, high, max_ticks, FALSE, FALSE, 0);
+  axis->time = TRUE;
+  if (axis->step <= 0.5)
+    return;
+  for (guint i = G_N_ELEMENTS (steps); i-- > 0;)
+    if ((axis->high - axis->low) / steps[i] <= max_ticks)
+      step = steps[i];
+  if ((axis->high - axis->low) / step > DYNO_AXIS_MAX_TICKS)
+    return; /* years: as they are */
+  axis->step = step;
+  axis->n_ticks = 0;
+  for (double i = ceil (axis->low / step - 1e-9);
+       i * step <= axis->high + step * 1e-6 && axis->n_ticks < DYNO_AXIS_MAX_TICKS; i += 1.0)
+    axis->ticks[axis->n_ticks++] = i * step;
+}
+
 double
 dyno_axis_position (const DynoAxis *axis, double value)
 {
@@ -154,8 +178,28 @@ format_scaled (double value, int digits)
 }
 
 char *
+dyno_axis_format_time (double seconds, double step)
+{
+  guint64 whole = (guint64) (MAX (seconds, 0.0) + (step < 1.0 ? 0.0 : 0.5));
+  guint days = (guint) (whole / 86400), hours = (guint) (whole / 3600 % 24),
+        minutes = (guint) (whole / 60 % 60);
+
+  if (!isfinite (seconds) || seconds > 1e12)
+    return g_strdup ("–");
+  if (step < 1.0)
+    return g_strdup_printf ("%.*f", (int) -floor (log10 (step) + 1e-9), seconds);
+  if (days > 0)
+    return g_strdup_printf ("%ud %u:%02u", days, hours, minutes);
+  if (hours > 0)
+    return g_strdup_printf ("%u:%02u:%02u", hours, minutes, (guint) (whole % 60));
+  return g_strdup_printf ("%u:%02u", minutes, (guint) (whole % 60));
+}
+
+char *
 dyno_axis_format (const DynoAxis *axis, double value)
 {
+  if (axis->time)
+    return dyno_axis_format_time (value, axis->step);
   if (axis->log)
     return value < 1e-3 || value >= 1e5 ? format_power (value, 6) : g_strdup_printf ("%.6g", value);
   if (axis->step < 1e-6)

@@ -13,7 +13,8 @@ typedef struct {
   double ticks[DYNO_AXIS_MAX_TICKS];
   guint n_ticks;
   gboolean log;
-  double step; /* linear axes */
+  double step;   /* linear axes */
+  gboolean time; /* in seconds, told as 1:30 */
 } DynoAxis;
 
 /* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear
@@ -22,12 +23,17 @@ typedef struct {
 void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
                      gboolean round_out, double least_step);
 
+/* The same for seconds: ticks at whole seconds, minutes, hours and days as clocks have them. */
+void dyno_axis_init_time (DynoAxis *axis, double low, double high, guint max_ticks);
+
 /* Position of a value in [0, 1] of the axis. */
 double dyno_axis_position (const DynoAxis *axis, double value);
 double dyno_axis_value (const DynoAxis *axis, double position);
 
 /* "0.05", "1.2k", "3M", "1e15": as many digits as the step needs.  g_free. */
 char *dyno_axis_format (const DynoAxis *axis, double value);
+/* Seconds as "0:05", "1:30", "2:05:00"; step: what lies between two of them.  g_free. */
+char *dyno_axis_format_time (double seconds, double step);
 /* A single value for a read-out: four significant digits, k and M for large ones. */
 char *dyno_axis_format_value (double value);
 

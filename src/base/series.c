@@ -195,6 +195,30 @@ bound (const DynoSeries *series, double value, gboolean after)
   return low;
 }
 
+/* The same for x >= value from first on, where it is about `near` further: looked for there, so that
+ * the columns of a drawing touch little memory. */
+static guint64
+bound_from (const double *x, guint64 first, guint64 end, guint64 near, double value)
+{
+  guint64 step = MAX (near, 1), low = first, high;
+
+  while (low + step < end && x[low + step] < value)
+    {
+      low += step;
+      step *= 2;
+    }
+  high = MIN (low + step, end);
+  while (low < high)
+    {
+      guint64 middle = low + (high - low) / 2;
+      if (x[middle] < value)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
 /* Minimum and maximum of points [first, last). */
 static Bucket
 range (const DynoSeries *series, guint64 first, guint64 last)
@@ -284,14 +308,14 @@ dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, Dy
     {
       for (guint64 i = first; i < end; i++)
         columns[n_columns++] =
-            (DynoColumn){ x[i], y[i], y[i], y[i], y[i], isfinite (y[i]) ? 1 : 0 };
+            (DynoColumn){ x[i], y[i], y[i], y[i], y[i], isfinite (y[i]) ? 1 : 0, 1 };
       return n_columns;
     }
 
   for (guint c = 0; c < n && first < end; c++)
     {
       double edge = x0 + (x1 - x0) * (c + 1) / n;
-      guint64 last = c + 1 == n ? end : MIN (bound (series, edge, FALSE), end);
+      guint64 last = c + 1 == n ? end : bound_from (x, first, end, (end - first) / (n - c), edge);
       Bucket b;
 
       if (last <= first)
@@ -302,7 +326,8 @@ dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, Dy
                                            .y_max = b.count ? b.maximum : NAN,
                                            .y_first = first_finite (y, first, last, FALSE),
                                            .y_last = first_finite (y, first, last, TRUE),
-                                           .count = b.count };
+                                           .count = b.count,
+                                           .points = last - first };
       first = last;
     }
   return n_columns;

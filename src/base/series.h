@@ -31,7 +31,8 @@ void dyno_series_peek (const DynoSeries *series, const double **x, const double 
 typedef struct {
   double x;
   double y_min, y_max, y_first, y_last;
-  guint64 count;
+  guint64 count;  /* finite values */
+  guint64 points; /* all */
 } DynoColumn;
 guint dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n,
                            DynoColumn *columns);

@@ -11,12 +11,20 @@ typedef struct {
   double red, green, blue, alpha;
 } DynoColour;
 
-typedef struct {
+typedef struct _DynoPlotTheme DynoPlotTheme;
+struct _DynoPlotTheme {
   DynoColour background, foreground, grid, muted; /* muted: axis text */
   DynoColour lines[8];
-  double font_size; /* user-space units */
-  const char *font; /* family */
-} DynoPlotTheme;
+  double font_size;  /* user-space units */
+  const char *font;  /* family */
+  double line_width; /* 0: 1.5 */
+  gboolean dashed;   /* lines differ by their dashes too */
+  /* The width of a text of one line and, with show, the text itself in the colour that is set, its
+   * base line from the current point on.  NULL: Cairo's simple text, which has one font and joins no
+   * letters. */
+  double (*text) (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size,
+                  gboolean bold, gboolean show);
+};
 
 extern const DynoPlotTheme dyno_plot_theme_light;
 extern const DynoPlotTheme dyno_plot_theme_dark;
@@ -25,7 +33,12 @@ typedef struct {
   DynoSeries *series;
   guint colour;    /* index into the theme's lines */
   gboolean points; /* draw points joined by a line (validation), not a line alone */
-  double width;    /* line width; 0: 1.5 */
+  double width;    /* line width; 0: the theme's */
+  guint dash;      /* pattern; 0: none, but for themes with dashes */
+  /* Points (x of the series, x that is shown), both rising: epochs or seconds of steps.  NULL: the
+   * series' own. */
+  const DynoSeries *x_map;
+  gboolean mark_gaps; /* a value that is no number is marked */
 } DynoPlotLine;
 
 typedef struct {
@@ -36,15 +49,17 @@ typedef struct {
   gboolean y_log; /* non-positive values are left out */
   gboolean y_from_zero;
   gboolean x_whole; /* x counts something: no ticks between whole numbers */
+  gboolean x_time;  /* x is seconds: ticks as 1:30 */
   /* a few values far outside do not flatten the rest: they are marked at the edge */
   gboolean robust;
   /* least room for the y axis' texts, so that plots below each other stand in line; 0: their own */
   double label_width;
-  double smoothing; /* 0..0.99: exponential, for display; the raw line stays, faint */
-  double x0, x1;    /* view; x0 >= x1: all */
-  double y_limit;   /* a line with y_limit_label (the VRAM budget); NaN: none */
+  double title_room; /* beside the names of the lines, at the right: not drawn into */
+  double smoothing;  /* 0..0.99: exponential, for display; the raw line stays, faint */
+  double x0, x1;     /* view, in x that is shown; x0 >= x1: all */
+  double y_limit;    /* a line with y_limit_label (the VRAM budget); NaN: none */
   const char *y_limit_label;
-  double cursor_x;   /* data x of the hover read-out; NaN: none */
+  double cursor_x;   /* x of the read-out, as shown; NaN: none */
   const char *empty; /* what to say while there is no point */
 } DynoPlot;
 
@@ -55,7 +70,7 @@ void dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *the
  * label_width of all. */
 double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                               double height);
-/* Data x at a pixel x of the last layout of that size; NaN outside of the axes. */
+/* x as shown at a pixel x of the last layout of that size; NaN outside of the axes. */
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                        double height, double pixel_x);
 

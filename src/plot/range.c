@@ -6,6 +6,7 @@
  * line that has grown is never taken for a spike.  A curve that starts high and falls is no spike
  * either: where a plot does not begin at zero, its first columns always count. */
 #include "range.h"
+#include "span.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,74 @@
 #define LEAST_COLUMNS 12
 #define QUANTILE      0.05
 #define FAR           5.0 /* spans beyond a quantile */
+
+/* --- the x that is shown ---------------------------------------------------------------------- */
+
+/* The line through the points around value, which is looked for in from; its value in to. */
+static double
+interpolate (const double *from, const double *to, guint64 n, double value)
+{
+  guint64 low = 0, high = n;
+  double span;
+
+  if (n < 2)
+    return n ? to[0] : 0.0;
+  while (low < high)
+    {
+      guint64 middle = low + (high - low) / 2;
+      if (from[middle] < value)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  low = CLAMP (low, 1, n - 1);
+  if (from[low] == value)
+    return to[low];
+  /* Beyond the ends the slope of a few points, so that one that is steep by chance does not count */
+  high = low;
+  low--;
+  if (value > from[n - 1])
+    low = n > 16 ? n - 16 : 0;
+  span = from[high] - from[low];
+  return span > 0.0 ? to[low] + (to[high] - to[low]) * ((value - from[low]) / span) : to[high];
+}
+
+double
+dyno_plot_map_x (const DynoSeries *map, double x)
+{
+  const double *from, *to;
+
+  if (!map || !isfinite (x))
+    return x;
+  dyno_series_peek (map, &from, &to);
+  return interpolate (from, to, dyno_series_get_length (map), x);
+}
+
+double
+dyno_plot_unmap_x (const DynoSeries *map, double shown)
+{
+  const double *from, *to;
+
+  if (!map || !isfinite (shown))
+    return shown;
+  dyno_series_peek (map, &from, &to);
+  return interpolate (to, from, dyno_series_get_length (map), shown);
+}
+
+guint
+dyno_plot_columns (const DynoPlotLine *line, const DynoSeries *series, double x0, double x1,
+                   guint n, DynoColumn *columns)
+{
+  const DynoSeries *map = line->x_map;
+  guint n_columns = dyno_series_columns (series, dyno_plot_unmap_x (map, x0),
+                                         dyno_plot_unmap_x (map, x1), n, columns);
+
+  for (guint i = 0; map && i < n_columns; i++)
+    columns[i].x = dyno_plot_map_x (map, columns[i].x);
+  return n_columns;
+}
+
+/* --- ranges ----------------------------------------------------------------------------------- */
 
 static int
 compare (gconstpointer a, gconstpointer b)
@@ -36,7 +105,7 @@ robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double
 {
   DynoColumn columns[COLUMNS + 4];
   double least[COLUMNS + 4], greatest[COLUMNS + 4], low, high, far;
-  guint n_columns = dyno_series_columns (line->series, x0, x1, COLUMNS, columns), n = 0;
+  guint n_columns = dyno_plot_columns (line, line->series, x0, x1, COLUMNS, columns), n = 0;
 
   for (guint i = 0; i < n_columns; i++)
     if (columns[i].count > 0)
@@ -67,6 +136,30 @@ robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double
   return TRUE;
 }
 
+/* A view between two points shows the line from one to the other. */
+static void
+take_neighbours (const DynoPlot *plot, DynoPlotRange *range)
+{
+  gboolean any = FALSE;
+
+  range->y0 = 0.0;
+  range->y1 = 1.0;
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      DynoColumn columns[4 + 4];
+      guint n = dyno_plot_columns (&plot->lines[i], plot->lines[i].series, plot->x0, plot->x1, 4,
+                                   columns);
+
+      for (guint c = 0; c < n; c++)
+        if (columns[c].count > 0)
+          {
+            range->y0 = any ? MIN (range->y0, columns[c].y_min) : columns[c].y_min;
+            range->y1 = any ? MAX (range->y1, columns[c].y_max) : columns[c].y_max;
+            any = TRUE;
+          }
+    }
+}
+
 gboolean
 dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range)
 {
@@ -75,17 +168,25 @@ dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range)
 
   for (guint i = 0; i < plot->n_lines; i++)
     {
+      const DynoPlotLine *line = &plot->lines[i];
       double x0, x1, y0, y1;
 
-      if (!dyno_series_get_range (plot->lines[i].series, from, to, &x0, &x1, &y0, &y1))
+      if (!dyno_series_get_range (line->series, dyno_plot_unmap_x (line->x_map, from),
+                                  dyno_plot_unmap_x (line->x_map, to), &x0, &x1, &y0, &y1))
         continue;
+      x0 = dyno_plot_map_x (line->x_map, x0);
+      x1 = dyno_plot_map_x (line->x_map, x1);
       if (plot->robust && !plot->y_log)
-        robust_extent (plot, &plot->lines[i], viewed ? plot->x0 : x0, viewed ? plot->x1 : x1, &y0,
-                       &y1);
+        robust_extent (plot, line, viewed ? plot->x0 : x0, viewed ? plot->x1 : x1, &y0, &y1);
       range->x0 = any ? MIN (range->x0, x0) : x0;
       range->x1 = any ? MAX (range->x1, x1) : x1;
       range->y0 = any ? MIN (range->y0, y0) : y0;
       range->y1 = any ? MAX (range->y1, y1) : y1;
+      any = TRUE;
+    }
+  if (viewed && !any && dyno_plot_extent (plot, &(DynoPlotSpan){ 0 }))
+    {
+      take_neighbours (plot, range);
       any = TRUE;
     }
   if (any && viewed)
@@ -104,7 +205,8 @@ dyno_plot_least_positive (const DynoPlot *plot, double x0, double x1)
   for (guint i = 0; i < plot->n_lines; i++)
     {
       DynoColumn columns[512 + 4];
-      guint n = dyno_series_columns (plot->lines[i].series, x0, x1, 512, columns);
+      const DynoPlotLine *line = &plot->lines[i];
+      guint n = dyno_plot_columns (line, line->series, x0, x1, 512, columns);
 
       for (guint c = 0; c < n; c++)
         {

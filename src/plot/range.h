@@ -16,4 +16,14 @@ gboolean dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range);
 /* The least positive value in view: the lower end of a logarithmic axis; infinite: none. */
 double dyno_plot_least_positive (const DynoPlot *plot, double x0, double x1);
 
+/* The x that is shown for a series' own, and back.  map: its points are (own, shown), both rising;
+ * between them, and beyond its ends, lines; NULL: the same.  With fewer than two points all is at
+ * the first, or at 0. */
+double dyno_plot_map_x (const DynoSeries *map, double x);
+double dyno_plot_unmap_x (const DynoSeries *map, double shown);
+
+/* dyno_series_columns of series, which has the x of the line, in x that is shown. */
+guint dyno_plot_columns (const DynoPlotLine *line, const DynoSeries *series, double x0, double x1,
+                         guint n, DynoColumn *columns);
+
 G_END_DECLS

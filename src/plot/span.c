@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Zooming and panning. */
+#include "span.h"
+#include "range.h"
+#include <math.h>
+
+gboolean
+dyno_plot_span_is_all (DynoPlotSpan span)
+{
+  return !(span.x0 < span.x1);
+}
+
+/* Of that width, moved into all. */
+static DynoPlotSpan
+put_inside (double x0, double width, DynoPlotSpan all)
+{
+  x0 = MAX (MIN (x0, all.x1 - width), all.x0);
+  return (DynoPlotSpan){ x0, x0 + width };
+}
+
+DynoPlotSpan
+dyno_plot_span_zoom (DynoPlotSpan span, DynoPlotSpan all, double at, double factor, double least)
+{
+  double width, share;
+
+  if (dyno_plot_span_is_all (all) || !(factor > 0.0))
+    return (DynoPlotSpan){ 0.0, 0.0 };
+  if (dyno_plot_span_is_all (span))
+    span = all;
+  width = (span.x1 - span.x0) * factor;
+  if (factor < 1.0)
+    width = MAX (width, MIN (least, span.x1 - span.x0));
+  if (width >= all.x1 - all.x0)
+    return (DynoPlotSpan){ 0.0, 0.0 };
+  at = isfinite (at) ? CLAMP (at, span.x0, span.x1) : (span.x0 + span.x1) / 2;
+  share = (at - span.x0) / (span.x1 - span.x0);
+  return put_inside (at - share * width, width, all);
+}
+
+DynoPlotSpan
+dyno_plot_span_pan (DynoPlotSpan span, DynoPlotSpan all, double share)
+{
+  double width = span.x1 - span.x0;
+
+  if (dyno_plot_span_is_all (span) || dyno_plot_span_is_all (all))
+    return span;
+  if (width >= all.x1 - all.x0)
+    return (DynoPlotSpan){ 0.0, 0.0 };
+  return put_inside (span.x0 + share * width, width, all);
+}
+
+gboolean
+dyno_plot_extent (const DynoPlot *plot, DynoPlotSpan *all)
+{
+  gboolean any = FALSE;
+
+  *all = (DynoPlotSpan){ 0.0, 0.0 };
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      const DynoPlotLine *line = &plot->lines[i];
+      guint64 n = dyno_series_get_length (line->series);
+      double x0, x1, y;
+
+      if (n == 0)
+        continue;
+      dyno_series_get (line->series, 0, &x0, &y);
+      dyno_series_get (line->series, n - 1, &x1, &y);
+      x0 = dyno_plot_map_x (line->x_map, x0);
+      x1 = dyno_plot_map_x (line->x_map, x1);
+      all->x0 = any ? MIN (all->x0, x0) : x0;
+      all->x1 = any ? MAX (all->x1, x1) : x1;
+      any = TRUE;
+    }
+  return any;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking at a plot: zooming and panning, steps as epochs and as time, marks where a value is no
+ * number, lines that differ without colours. */
+#include "axis.h"
+#include "draw.h"
+#include "range.h"
+#include "span.h"
+#include <math.h>
+#include <string.h>
+
+static const DynoPlotSpan all = { 0, 1000 };
+
+static void
+assert_span (DynoPlotSpan span, double x0, double x1)
+{
+  g_assert_cmpfloat_with_epsilon (span.x0, x0, 1e-9);
+  g_assert_cmpfloat_with_epsilon (span.x1, x1, 1e-9);
+}
+
+static void
+test_zoom_keeps_the_pointed_value (void)
+{
+  DynoPlotSpan whole = { 0, 0 };
+  DynoPlotSpan near = dyno_plot_span_zoom (whole, all, 250, 0.5, 10);
+
+  assert_span (near, 125, 625); /* 250 is a quarter from the left, as before */
+  assert_span (dyno_plot_span_zoom (near, all, 250, 0.5, 10), 187.5, 437.5);
+  assert_span (dyno_plot_span_zoom (near, all, (double) NAN, 0.5, 10), 250, 500);
+}
+
+static void
+test_zoom_stops_at_the_least_width (void)
+{
+  DynoPlotSpan near = { 500, 512 };
+
+  assert_span (dyno_plot_span_zoom (near, all, 500, 0.1, 10), 500, 510);
+  assert_span (dyno_plot_span_zoom ((DynoPlotSpan){ 500, 504 }, all, 500, 0.1, 10), 500, 504);
+}
+
+static void
+test_zooming_out_ends_at_the_whole (void)
+{
+  g_assert_true (
+      dyno_plot_span_is_all (dyno_plot_span_zoom ((DynoPlotSpan){ 200, 800 }, all, 500, 2, 10)));
+  assert_span (dyno_plot_span_zoom ((DynoPlotSpan){ 0, 100 }, all, 0, 2, 10), 0, 200);
+  /* No further than the ends. */
+  assert_span (dyno_plot_span_zoom ((DynoPlotSpan){ 900, 1000 }, all, 900, 3, 10), 700, 1000);
+  g_assert_true (
+      dyno_plot_span_is_all (dyno_plot_span_zoom (all, (DynoPlotSpan){ 5, 5 }, 5, 0.5, 1)));
+}
+
+static void
+test_panning_stops_at_the_ends (void)
+{
+  DynoPlotSpan part = { 100, 300 };
+
+  assert_span (dyno_plot_span_pan (part, all, 0.25), 150, 350);
+  assert_span (dyno_plot_span_pan (part, all, -4), 0, 200);
+  assert_span (dyno_plot_span_pan (part, all, 40), 800, 1000);
+  g_assert_true (dyno_plot_span_is_all (dyno_plot_span_pan ((DynoPlotSpan){ 0, 0 }, all, 0.5)));
+}
+
+/* Steps of 2 s, then of 10 s. */
+static DynoSeries *
+make_clock (void)
+{
+  DynoSeries *map = dyno_series_new ("Time", "s");
+
+  for (guint i = 0; i <= 100; i++)
+    dyno_series_append (map, i, i <= 50 ? i * 2 : 100 + (i - 50) * 10);
+  return map;
+}
+
+static void
+test_a_map_goes_both_ways (void)
+{
+  g_autoptr (DynoSeries) map = make_clock (), none = dyno_series_new ("", ""),
+                         one = dyno_series_new ("", "");
+
+  g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 25.5), 51, 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 75), 350, 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_plot_map_x (map, 120), 800, 1e-9); /* as it went on last */
+  for (double x = 0; x <= 130; x += 0.7)
+    g_assert_cmpfloat_with_epsilon (dyno_plot_unmap_x (map, dyno_plot_map_x (map, x)), x, 1e-6);
+  g_assert_cmpfloat (dyno_plot_map_x (NULL, 7), ==, 7);
+  g_assert_cmpfloat (dyno_plot_map_x (none, 7), ==, 0);
+  dyno_series_append (one, 3, 9);
+  g_assert_cmpfloat (dyno_plot_map_x (one, 7), ==, 9);
+  g_assert_true (isinf (dyno_plot_unmap_x (map, INFINITY)));
+}
+
+/* 2,000 points between the steps of the map, so that columns are drawn. */
+static void
+test_a_mapped_line_is_seen_over_its_time (void)
+{
+  g_autoptr (DynoSeries) map = make_clock (), series = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { .series = series, .x_map = map };
+  DynoPlot plot = { .lines = &line, .n_lines = 1, .y_limit = NAN, .cursor_x = NAN };
+  DynoPlotRange range;
+  DynoPlotSpan extent;
+  DynoColumn columns[64 + 4];
+
+  for (guint i = 0; i <= 2000; i++)
+    dyno_series_append (series, i * 0.05, i < 1000 ? 1 : 2);
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat_with_epsilon (range.x1, 600, 1e-9);
+  g_assert_true (dyno_plot_extent (&plot, &extent));
+  assert_span (extent, 0, 600);
+  plot.x0 = 0;
+  plot.x1 = 90; /* the first 45 steps: all ones */
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat (range.y1, ==, 1);
+  g_assert_cmpfloat (range.x1, ==, 90);
+  for (guint i = 0, n = dyno_plot_columns (&line, series, 200, 400, 64, columns); i < n; i++)
+    {
+      g_assert_cmpfloat (columns[i].x, >=, 195);
+      g_assert_cmpfloat (columns[i].x, <=, 405);
+      g_assert_cmpfloat (columns[i].y_min, ==, 2);
+    }
+}
+
+static void
+test_a_view_between_two_points_shows_the_line (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Accuracy", "%");
+  DynoPlotLine line = { .series = series };
+  DynoPlot plot = { .lines = &line, .n_lines = 1, .x0 = 12, .x1 = 18 };
+  DynoPlotRange range;
+
+  g_assert_false (dyno_plot_range (&plot, &range));
+  dyno_series_append (series, 10, 50);
+  dyno_series_append (series, 20, 70);
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat (range.y0, ==, 50);
+  g_assert_cmpfloat (range.y1, ==, 70);
+}
+
+static void
+assert_time_ticks (double low, double high, guint most, const char *expected)
+{
+  DynoAxis axis;
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  dyno_axis_init_time (&axis, low, high, most);
+  for (guint i = 0; i < axis.n_ticks; i++)
+    {
+      g_autofree char *tick = dyno_axis_format (&axis, axis.ticks[i]);
+      g_string_append_printf (text, "%s%s", i ? " " : "", tick);
+    }
+  g_assert_cmpstr (text->str, ==, expected);
+}
+
+static void
+test_time_has_the_ticks_of_clocks (void)
+{
+  assert_time_ticks (0, 100, 7, "0:00 0:15 0:30 0:45 1:00 1:15 1:30");
+  assert_time_ticks (0, 3700, 5, "0:00 15:00 30:00 45:00 1:00:00");
+  assert_time_ticks (0, 90000, 5, "0:00 6:00:00 12:00:00 18:00:00 1d 0:00");
+  assert_time_ticks (0, 1, 5, "0.0 0.2 0.4 0.6 0.8 1.0");
+  assert_time_ticks (0, 1e13, 5, "0:00 – – – – –"); /* no time at all */
+}
+
+/* Pixels that are red, green, blue at most or at least what is asked for, in rows of a drawing. */
+static guint
+count (const DynoPlot *plot, const DynoPlotTheme *theme, int from, int to,
+       gboolean (*is) (const guint8 *p))
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 400, 200);
+  cairo_t *cr = cairo_create (surface);
+  int stride = cairo_image_surface_get_stride (surface);
+  const guint8 *data;
+  guint n = 0;
+
+  dyno_plot_draw (cr, plot, theme, 400, 200, 1.0);
+  cairo_surface_flush (surface);
+  data = cairo_image_surface_get_data (surface);
+  for (int y = from; y < to; y++)
+    for (int x = 0; x < 400; x++)
+      n += is (data + y * stride + x * 4);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+  return n;
+}
+
+static gboolean
+is_red (const guint8 *p)
+{
+  return p[2] > 170 && p[1] < 60 && p[0] < 80;
+}
+
+static gboolean
+is_blue (const guint8 *p)
+{
+  return p[0] > 190 && p[2] < 90;
+}
+
+static void
+test_no_number_is_marked (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { .series = series, .mark_gaps = TRUE };
+  DynoPlot plot = {
+    .x_label = "Step", .lines = &line, .n_lines = 1, .y_limit = NAN, .cursor_x = NAN
+  };
+  guint marked;
+
+  for (guint i = 0; i < 3000; i++)
+    dyno_series_append (series, i, 1 + 0.1 * (i % 7));
+  g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 150, 180, is_red), ==, 0);
+  dyno_series_append (series, 3000, (double) NAN); /* one among many, in a column of its own */
+  for (guint i = 3001; i < 4000; i++)
+    dyno_series_append (series, i, 1);
+  marked = count (&plot, &dyno_plot_theme_light, 150, 180, is_red);
+  g_assert_cmpuint (marked, >, 6);
+  line.mark_gaps = FALSE;
+  g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 150, 180, is_red), ==, 0);
+}
+
+static void
+test_high_contrast_lines_are_wide_and_dashed (void)
+{
+  g_autoptr (DynoSeries) low = dyno_series_new ("a", ""), high = dyno_series_new ("b", "");
+  /* the second is the blue one */
+  DynoPlotLine lines[] = { { .series = low, .colour = 4 }, { .series = high } };
+  DynoPlot plot = {
+    .x_label = "Step", .lines = lines, .n_lines = 2, .y_limit = NAN, .cursor_x = NAN
+  };
+  DynoPlotTheme theme = dyno_plot_theme_light;
+  guint thin, wide, dashed;
+
+  for (guint i = 0; i < 50; i++)
+    {
+      dyno_series_append (low, i, 0);
+      dyno_series_append (high, i, 1);
+    }
+  theme.line_width = 2;
+  thin = count (&plot, &theme, 27, 170, is_blue);
+  theme.line_width = 4;
+  wide = count (&plot, &theme, 27, 170, is_blue);
+  theme.dashed = TRUE;
+  dashed = count (&plot, &theme, 27, 170, is_blue);
+  g_assert_cmpuint (wide, >, thin * 3 / 2);
+  g_assert_cmpuint (dashed, <, wide * 95 / 100);
+}
+
+static double
+measure (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size, gboolean bold,
+         gboolean show)
+{
+  if (show)
+    {
+      cairo_set_source_rgb (cr, 1, 0, 0);
+      cairo_rel_line_to (cr, 5, 0);
+      cairo_stroke (cr);
+    }
+  return 30;
+}
+
+static void
+test_text_is_the_themes (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("a", "");
+  DynoPlotLine line = { .series = series };
+  DynoPlot plot = {
+    .title = "t", .x_label = "x", .lines = &line, .n_lines = 1, .y_limit = NAN, .cursor_x = NAN
+  };
+  DynoPlotTheme theme = dyno_plot_theme_light;
+
+  dyno_series_append (series, 0, 1);
+  dyno_series_append (series, 9, 2);
+  theme.text = measure;
+  g_assert_cmpuint (count (&plot, &theme, 0, 26, is_red), >, 3); /* the title */
+  g_assert_cmpfloat (dyno_plot_label_width (&plot, &theme, 400, 200), >=, 30);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/plot/span/zoom-keeps-the-pointed-value", test_zoom_keeps_the_pointed_value);
+  g_test_add_func ("/plot/span/zoom-stops-at-the-least-width", test_zoom_stops_at_the_least_width);
+  g_test_add_func ("/plot/span/zooming-out-ends-at-the-whole", test_zooming_out_ends_at_the_whole);
+  g_test_add_func ("/plot/span/panning-stops-at-the-ends", test_panning_stops_at_the_ends);
+  g_test_add_func ("/plot/map/goes-both-ways", test_a_map_goes_both_ways);
+  g_test_add_func ("/plot/map/line-is-seen-over-its-time",
+                   test_a_mapped_line_is_seen_over_its_time);
+  g_test_add_func ("/plot/range/view-between-two-points-shows-the-line",
+                   test_a_view_between_two_points_shows_the_line);
+  g_test_add_func ("/plot/axis/time-has-the-ticks-of-clocks", test_time_has_the_ticks_of_clocks);
+  g_test_add_func ("/plot/draw/no-number-is-marked", test_no_number_is_marked);
+  g_test_add_func ("/plot/draw/high-contrast-lines-are-wide-and-dashed",
+                   test_high_contrast_lines_are_wide_and_dashed);
+  g_test_add_func ("/plot/draw/text-is-the-themes", test_text_is_the_themes);
+  return g_test_run ();
+}
