@@ -101,6 +101,13 @@ compose (const DynoRunMeasure *m, DynoMeasurement *r)
 }
 
 void
+dyno_run_measure_end (DynoRunMeasure *m)
+{
+  if (m->steps.n < ENOUGH)
+    dyno_windows_end (&m->steps);
+}
+
+void
 dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *r)
 {
   dyno_windows_estimate (&m->steps, &r->rate);
@@ -152,6 +159,8 @@ typedef struct {
   guint64 most_validated; /* of an epoch that is ended early; 0: that was not called for */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
+  char *preparing; /* what the session prepares: the last that it told, as DynoEvent's; or NULL */
+  guint n_prepared, n_to_prepare;
   GError *error;
 } Follow;
 
@@ -187,6 +196,13 @@ take_event (Follow *f, const DynoEvent *event)
     {
       f->planned_bytes = event->plan.plan.plan.total_bytes;
       m->steps_per_epoch = event->plan.plan.steps_per_epoch;
+    }
+  else if (event->type == DYNO_EVENT_PROGRESS)
+    {
+      g_free (f->preparing);
+      f->preparing = g_strdup (event->progress.what);
+      f->n_prepared = event->progress.done;
+      f->n_to_prepare = event->progress.total;
     }
   else if (event->type == DYNO_EVENT_STEP)
     {
@@ -227,6 +243,32 @@ follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *can
     }
 }
 
+/* What the time went into. */
+static GError *
+make_late_error (const Follow *f)
+{
+  gboolean kernels =
+      g_strcmp0 (f->preparing, "compile") == 0 || g_strcmp0 (f->preparing, "autotune") == 0;
+
+  if (f->m.n_steps > 0)
+    return g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                        ngettext ("The time was over after %u step, before enough were measured; "
+                                  "give the search more minutes",
+                                  "The time was over after %u steps, before enough were measured; "
+                                  "give the search more minutes",
+                                  f->m.n_steps),
+                        (guint) f->m.n_steps);
+  if (kernels && f->n_prepared < f->n_to_prepare)
+    return g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                        _ ("The time was over while kernels were prepared (%u of %u), before the "
+                           "first step; they are kept, so search again, or give it more minutes"),
+                        f->n_prepared, f->n_to_prepare);
+  return g_error_new_literal (
+      G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+      _ ("The time was over before the first step had ended, for which the driver may have "
+         "compiled kernels; they are kept, so search again, or give it more minutes"));
+}
+
 /* FALSE: error says why the session gave nothing. */
 static gboolean
 conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **error)
@@ -239,12 +281,10 @@ conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **err
   else if (g_cancellable_is_cancelled (cancellable))
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
                          _ ("Stopped before enough steps were measured"));
-  else if (f->m.steps.n >= ENOUGH)
+  else if (f->m.steps.n > 0)
     return TRUE;
   else if (g_get_monotonic_time () >= deadline_us)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
-                         _ ("The time was over before enough steps were measured; give the search "
-                            "more minutes"));
+    g_propagate_error (error, make_late_error (f));
   else
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
                          _ ("The run ended before enough steps were measured"));
@@ -268,6 +308,7 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
                       .n_validation = n_validation,
                       .n_ahead = ahead * batch / 2 } };
   DynoCpuTimes end;
+  gboolean good;
 
   dyno_measurement_init (measurement);
   f.m.steps.length_s = f.m.epochs.length_s = MIN (WINDOW_S, seconds / WINDOWS);
@@ -281,6 +322,9 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
 
   measurement->planned_bytes = f.planned_bytes;
   measurement->outside_cpu = dyno_cpu_times_get_outside (&f.cpu, &end);
+  dyno_run_measure_end (&f.m);
   dyno_run_measure_get (&f.m, measurement);
-  return conclude (&f, deadline_us, cancellable, error);
+  good = conclude (&f, deadline_us, cancellable, error);
+  g_free (f.preparing);
+  return good;
 }

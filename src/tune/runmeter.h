@@ -35,6 +35,8 @@ void dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *step);
  * steps tell. */
 void dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *epoch,
                              guint64 most_validated);
+/* No event will come any more: where there is hardly a window, the open one counts. */
+void dyno_run_measure_end (DynoRunMeasure *m);
 /* Rates, steps and memory. */
 void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement);
 

@@ -248,7 +248,12 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
                    dyno_search_now_us (search) + (gint64) (left * 1e6), search->params->cancellable,
                    m, error)
          && isfinite (m->rate.median) && m->rate.median > 0;
-  if (!good && error && !*error)
+  if (!good && error && !*error && m->steps > 0)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                 _ ("The device ended %u steps and counted no sample in them, so it computes "
+                    "nothing; test it by “dynoctl kernels --self-test”, or update its driver"),
+                 (guint) MIN (m->steps, G_MAXUINT));
+  else if (!good && error && !*error)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
                  _ ("The measurement ended before a single step was counted"));
   took = dyno_search_elapsed (search) - begin_s;

@@ -226,19 +226,26 @@ merge_pairs (DynoWindows *w)
 }
 
 void
-dyno_windows_add (DynoWindows *w, double time_s, double samples)
+dyno_windows_end (DynoWindows *w)
 {
-  g_return_if_fail (w->begun);
-  w->open_samples += samples;
-  w->open_seconds += MAX (time_s - w->last_s, 0);
-  w->last_s = time_s;
-  if (w->open_seconds < w->length_s || w->open_seconds <= 0)
+  if (w->open_seconds <= 0)
     return;
   if (w->n == DYNO_WINDOWS_MOST)
     merge_pairs (w);
   w->samples[w->n] = w->open_samples;
   w->seconds[w->n++] = w->open_seconds;
   w->open_samples = w->open_seconds = 0;
+}
+
+void
+dyno_windows_add (DynoWindows *w, double time_s, double samples)
+{
+  g_return_if_fail (w->begun);
+  w->open_samples += samples;
+  w->open_seconds += MAX (time_s - w->last_s, 0);
+  w->last_s = time_s;
+  if (w->open_seconds >= w->length_s)
+    dyno_windows_end (w);
 }
 
 void

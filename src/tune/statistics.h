@@ -45,6 +45,8 @@ typedef struct {
 void dyno_windows_begin (DynoWindows *w, double time_s);
 /* Samples that took from the last begin or sample to time_s. */
 void dyno_windows_add (DynoWindows *w, double time_s, double samples);
+/* Ends the window that has not, however short, where nothing more will come. */
+void dyno_windows_end (DynoWindows *w);
 /* The window that has not ended does not count. */
 void dyno_windows_estimate (const DynoWindows *w, DynoEstimate *e);
 /* Of all windows that ended. */

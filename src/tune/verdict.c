@@ -107,6 +107,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
   else if (isfinite (r->speedup))
     say (reasons, _ ("%.2f times the base line (%s): %.4g samples/s after %.4g."), r->speedup, base,
          r->best.samples_per_s, r->baseline.samples_per_s);
+  else if (r->baseline.outcome == DYNO_TRIAL_OK)
+    say (reasons, _ ("The base line (%s) was not measured, for want of time."), base);
   else
     say (reasons, _ ("The base line (%s) did not work: %s. "), base,
          outcome_in_words (r->baseline.outcome));

@@ -227,6 +227,28 @@ test_no_end (void)
   g_assert_true (isnan (r.epoch_overhead_s) && isnan (r.validation_rate));
 }
 
+/* The time was over after two steps: the one that counts tells something, if with much doubt. */
+static void
+test_least (void)
+{
+  Run run = { .steps_per_epoch = 1000, .n_validation = 100, .epoch = 1 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  tell_step (&run, &m, 20);
+  dyno_run_measure_end (&m);
+  g_assert_cmpuint (m.steps.n, ==, 0);
+  tell_step (&run, &m, 0.01);
+  g_assert_cmpuint (m.steps.n, ==, 0);
+  dyno_run_measure_end (&m);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpfloat (fabs (r.rate.median - 1000), <, 1e-6);
+  g_assert_cmpfloat (r.rate.high / r.rate.low, >, 3);
+  g_assert_cmpuint (r.steps, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -237,5 +259,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/runmeter/second-epoch-ended-early", test_early_end_of_another);
   g_test_add_func ("/tune/runmeter/what-was-decoded-before-validation", test_decoded_ahead);
   g_test_add_func ("/tune/runmeter/no-end-of-an-epoch", test_no_end);
+  g_test_add_func ("/tune/runmeter/one-step-tells-something", test_least);
   return g_test_run ();
 }

@@ -119,6 +119,8 @@ typedef struct {
   void (*wait) (gpointer user);
   GCancellable *cancellable;
   void (*trial) (gpointer user, const DynoTrial *trial);
+  DynoSimulation *sim; /* that is there already, with what it compiled; NULL: a new one */
+  guint *n_late;       /* measurements that their deadline ended */
 } Wanted;
 
 /* *error: may be NULL, for a search that must not fail. */
@@ -126,7 +128,7 @@ static DynoTuneResult *
 search (const DynoMachine *m, guint32 seed, Wanted wanted, double *seconds, GError **error)
 {
   g_autoptr (DynoJob) job = dyno_job_new ();
-  DynoSimulation *sim = dyno_simulation_new (m, seed);
+  DynoSimulation *sim = wanted.sim ? wanted.sim : dyno_simulation_new (m, seed);
   DynoTuneResult *result;
   DynoSearchParams params = {
     .meter = &sim->meter,
@@ -153,7 +155,10 @@ search (const DynoMachine *m, guint32 seed, Wanted wanted, double *seconds, GErr
     *error = g_steal_pointer (&problem);
   if (seconds)
     *seconds = sim->clock_s;
-  dyno_simulation_free (sim);
+  if (wanted.n_late)
+    *wanted.n_late = sim->n_late;
+  if (!wanted.sim)
+    dyno_simulation_free (sim);
   return result;
 }
 
@@ -499,6 +504,98 @@ test_no_time_at_all (void)
   g_assert_cmpuint (r->trials->len, ==, 1);
 }
 
+/* The present settings have all the time there is; what is left after them is used as far as it
+ * goes. */
+static void
+test_preparation_takes_most (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  for (double share = 0.1; share < 0.97; share += 0.05)
+    for (gboolean fp16 = 0; fp16 <= 1; fp16++)
+      {
+        guint late;
+        double seconds;
+
+        m.no_fp16 = !fp16;
+        m.compile_s = share * 60;
+        g_autoptr (DynoTuneResult) r =
+            search (&m, 1, (Wanted){ .minutes = 1, .n_late = &late }, &seconds, NULL);
+
+        g_test_message ("%.2f: %u late, %.0f s, %.0f samples/s", share, late, seconds,
+                        r->best.samples_per_s);
+        g_assert_cmpint (r->today.outcome, ==, DYNO_TRIAL_OK);
+        g_assert_cmpfloat (r->best.samples_per_s, >=, 0.97 * r->today.samples_per_s);
+        g_assert_cmpfloat (seconds, <=, 66);
+        g_assert_cmpuint (late, <=, 1);
+        g_assert_true (r->proven || says (r, "Not proven"));
+        g_assert_false (says (r, "did not work"));
+      }
+}
+
+/* The kernels of AMP take much longer to compile than those that were measured before: what did
+ * not end is not begun once more for another batch. */
+static void
+test_preparation_grows (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  m.compile_s = 1;
+  for (m.compile_amp_s = 10; m.compile_amp_s < 100; m.compile_amp_s += 10)
+    {
+      DynoSettings settings;
+      guint late;
+      double seconds;
+
+      dyno_settings_init (&settings);
+      settings.amp = FALSE;
+      settings.workers = 4;
+      g_autoptr (DynoTuneResult) r = search (
+          &m, 1, (Wanted){ .minutes = 1, .settings = &settings, .n_late = &late }, &seconds, NULL);
+
+      g_test_message ("%.0f s: %u late, %.0f s, %.0f samples/s", m.compile_amp_s, late, seconds,
+                      r->best.samples_per_s);
+      g_assert_cmpuint (late, <=, 1);
+      g_assert_cmpfloat (seconds, <=, 66);
+      g_assert_true (r->proven);
+    }
+}
+
+/* Not one step in the time: it says so, and what was compiled is there the next time. */
+static void
+test_preparation_takes_all (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  g_autoptr (GError) error = NULL;
+  DynoSimulation *sim;
+
+  m.compile_s = 80;
+  sim = dyno_simulation_new (&m, 1);
+  g_autoptr (DynoTuneResult) none =
+      search (&m, 1, (Wanted){ .minutes = 1, .sim = sim }, NULL, &error);
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_nonnull (strstr (error->message, "The time was over"));
+  g_assert_cmpuint (none->trials->len, ==, 1);
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 1, .sim = sim }, NULL, NULL);
+  g_assert_cmpint (r->today.outcome, ==, DYNO_TRIAL_OK);
+  dyno_simulation_free (sim);
+}
+
+/* A device that ends its work at once and computes nothing counts no sample. */
+static void
+test_device_that_computes_nothing (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  g_autoptr (GError) error = NULL;
+
+  m.computes_nothing = TRUE;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, &error);
+
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_nonnull (strstr (error->message, "counted no sample"));
+  g_assert_false (dyno_tune_result_has_best (r));
+}
+
 static guint waits;
 
 static void
@@ -769,6 +866,12 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/hopeless-is-dropped", test_hopeless_is_dropped);
   g_test_add_func ("/tune/search/keeps-its-time", test_keeps_its_time);
   g_test_add_func ("/tune/search/no-time-at-all", test_no_time_at_all);
+  g_test_add_func ("/tune/search/preparation-that-takes-most-of-the-time",
+                   test_preparation_takes_most);
+  g_test_add_func ("/tune/search/preparation-that-grows", test_preparation_grows);
+  g_test_add_func ("/tune/search/preparation-that-takes-all-of-the-time",
+                   test_preparation_takes_all);
+  g_test_add_func ("/tune/search/device-that-computes-nothing", test_device_that_computes_nothing);
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   g_test_add_func ("/tune/search/stopped-tells-what-it-has", test_stopped_tells_what_it_has);
   g_test_add_func ("/tune/search/goes-on-without-measuring-again", test_goes_on);

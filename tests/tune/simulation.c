@@ -111,19 +111,42 @@ normal (GRand *random)
   return sqrt (-2 * log (1 - g_rand_double (random))) * cos (2 * G_PI * g_rand_double (random));
 }
 
-/* What the first time of a network takes, and that of measuring its kernels. */
-static double
-new_network_s (DynoSimulation *sim, const DynoSettings *s)
+/* What is left of compiling a network, or of measuring its kernels. */
+static double *
+left_of (GHashTable *networks, const DynoSettings *s, double whole)
 {
   g_autofree char *key =
       g_strdup_printf ("%" G_GINT64_FORMAT " %d %d", s->batch_size, s->amp, s->checkpointing);
-  double seconds = 0;
+  double *left = g_hash_table_lookup (networks, key);
 
-  if (sim->meter.tune_kernels && s->autotune && g_hash_table_add (sim->tuned, g_strdup (key)))
-    seconds += sim->machine->tune_s;
-  if (g_hash_table_add (sim->compiled, g_steal_pointer (&key)))
-    seconds += sim->machine->compile_s;
-  return seconds;
+  if (!left)
+    {
+      left = g_memdup2 (&whole, sizeof whole);
+      g_hash_table_insert (networks, g_steal_pointer (&key), left);
+    }
+  return left;
+}
+
+/* What is done is kept, also where the deadline, in so many seconds, comes before the end. */
+static double
+prepare_network (DynoSimulation *sim, const DynoSettings *s, double deadline_s)
+{
+  const DynoMachine *m = sim->machine;
+  double *part[2] = { left_of (sim->compiled, s,
+                               s->amp && m->compile_amp_s > 0 ? m->compile_amp_s : m->compile_s),
+                      NULL },
+         took = 0;
+
+  if (sim->meter.tune_kernels && s->autotune)
+    part[1] = left_of (sim->tuned, s, m->tune_s);
+  for (guint i = 0; i < 2 && part[i]; i++)
+    {
+      double done = CLAMP (deadline_s - took, 0, *part[i]);
+
+      took += *part[i];
+      *part[i] -= done;
+    }
+  return took;
 }
 
 /* Takes the time, and gives windows of the rate as the machine is at that moment. */
@@ -139,11 +162,12 @@ measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_
   sim->n++;
   took = m->prepare_s + MAX (seconds, rate > 0 ? least : 0);
   if (!is_loader)
-    took += new_network_s (sim, s);
+    took += prepare_network (sim, s, (double) deadline_us / 1e6 - sim->clock_s - m->prepare_s);
   if (sim->n == m->stuck_at)
     took = INFINITY;
   if (sim->clock_s + took > (double) deadline_us / 1e6 + 1e-9)
     {
+      sim->n_late++;
       sim->clock_s = MAX (sim->clock_s, (double) deadline_us / 1e6);
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "The time was over");
       return FALSE;
@@ -165,6 +189,8 @@ measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_
 
       if (uses_cpu && m->drift > 0)
         slow = 1 - m->drift * 0.5 * (1 + sin (2 * G_PI * at / m->drift_s));
+      if (m->computes_nothing && !is_loader)
+        slow = 0;
       windows[i] = rate * common * slow * (1 + m->noise * normal (sim->random));
     }
   dyno_estimate (windows, G_N_ELEMENTS (windows), e);
@@ -208,6 +234,7 @@ gpu (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us
 
   dyno_measurement_init (measurement);
   measurement->vram_bytes = measurement->planned_bytes = (guint64) planned (sim->machine, s);
+  measurement->steps = sim->machine->computes_nothing ? 100 : 0;
   return !is_refused (sim, s, error)
          && measure (sim, s, gpu_rate (sim->machine, s), FALSE, seconds, deadline_us, FALSE,
                      &measurement->rate, error);
@@ -235,6 +262,7 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
 
   dyno_measurement_init (measurement);
   measurement->planned_bytes = (guint64) planned (m, s);
+  measurement->steps = m->computes_nothing ? 100 : 0;
   if (is_refused (sim, s, error)
       || !measure (sim, s, seen_rate (m, s, seconds), loader_rate (m, s) < 2 * gpu_rate (m, s),
                    seconds, deadline_us, FALSE, &measurement->rate, error))
@@ -319,8 +347,8 @@ dyno_simulation_new (const DynoMachine *machine, guint32 seed)
                             .tune_kernels = TRUE };
   sim->machine = machine;
   sim->random = g_rand_new_with_seed (seed);
-  sim->compiled = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  sim->tuned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  sim->compiled = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  sim->tuned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return sim;
 }
 

@@ -36,11 +36,13 @@ typedef struct {
   /* Of a network that the device has not had yet: its kernels are compiled; and measured, which
    * takes tune_s where the meter tunes and the settings want it. */
   double compile_s, tune_s;
+  double compile_amp_s; /* of one with AMP; 0: as the others */
   gboolean amp_fails, all_fails;
-  gboolean amp_diverges; /* its losses, from the same weights */
-  gboolean fills;        /* a trial that ends before the cache is full tells the rate without it */
-  guint stuck_at;        /* the nth measurement lasts until its deadline; 0: none */
-  guint lost_at;         /* the nth measurement loses the device; 0: none */
+  gboolean computes_nothing; /* steps end, and no sample of theirs is counted */
+  gboolean amp_diverges;     /* its losses, from the same weights */
+  gboolean fills; /* a trial that ends before the cache is full tells the rate without it */
+  guint stuck_at; /* the nth measurement lasts until its deadline; 0: none */
+  guint lost_at;  /* the nth measurement loses the device; 0: none */
 } DynoMachine;
 
 typedef struct {
@@ -48,8 +50,8 @@ typedef struct {
   const DynoMachine *machine;
   GRand *random;
   double clock_s;
-  guint n;
-  GHashTable *compiled, *tuned; /* networks, as text */
+  guint n, n_late;              /* measurements; those that the deadline ended */
+  GHashTable *compiled, *tuned; /* networks, as text: seconds that are left of it */
 } DynoSimulation;
 
 DynoSimulation *dyno_simulation_new (const DynoMachine *machine, guint32 seed);
