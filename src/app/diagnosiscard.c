@@ -244,7 +244,10 @@ judge_folder (GTask *task, gpointer source, gpointer data, GCancellable *cancell
   GError *error = NULL;
   dyno_diagnosis_input_init (input);
   if (dyno_diagnosis_input_read_run (input, data, &error))
-    g_task_return_pointer (task, dyno_diagnose (input), (GDestroyNotify) dyno_diagnosis_unref);
+    {
+      dyno_diagnosis_input_find_ceilings (input, NULL);
+      g_task_return_pointer (task, dyno_diagnose (input), (GDestroyNotify) dyno_diagnosis_unref);
+    }
   else
     g_task_return_error (task, error);
 }

@@ -2,14 +2,13 @@
 /* dynoctl diagnose: what limited a run, from what its folder holds. */
 #include "diagnose.h"
 #include "amount.h"
+#include "cli.h"
 #include "diagnosistext.h"
 #include "file.h"
 #include "output.h"
 #include <gio/gio.h>
 #include <math.h>
 #include <string.h>
-
-#define LEAST_STEPS 20 /* of a run whose diagnosis is worth a line at its end */
 
 static const char *const marks[] = { "+", " ", "!", "!!" };
 
@@ -85,6 +84,14 @@ print_lists (const DynoDiagnosis *d)
     }
 }
 
+static const char *
+source_of_ceiling (double ceiling, gboolean measured)
+{
+  return isnan (ceiling) ? ""
+         : measured      ? "   (measured by a search)"
+                         : "   (estimated from this run)";
+}
+
 static void
 print_text (const DynoDiagnosis *d)
 {
@@ -94,37 +101,39 @@ print_text (const DynoDiagnosis *d)
   dyno_out_line ("%s", d->verdict);
   dyno_out_line ("%s", "");
   dyno_out_line ("training        %s", real);
-  dyno_out_line ("loader ceiling  %s", loader);
-  dyno_out_line ("GPU ceiling     %s%s", gpu,
-                 d->ceilings_measured ? "" : "   (both estimated from this run)");
+  dyno_out_line ("loader ceiling  %s%s", loader,
+                 source_of_ceiling (d->loader_ceiling, d->loader_measured));
+  dyno_out_line ("GPU ceiling     %s%s", gpu, source_of_ceiling (d->gpu_ceiling, d->gpu_measured));
   if (d->phases.step_ms > 0)
     print_phases (&d->phases);
   print_lists (d);
 }
 
 void
-dyno_diagnosis_say (const char *folder, DynoProgress *progress)
+dyno_diagnosis_say (const DynoDiagnosis *d)
 {
-  g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
-  g_autoptr (DynoDiagnosis) d = NULL;
+  const DynoFinding *worst = NULL;
 
-  dyno_diagnosis_input_init (input);
-  if (!dyno_diagnosis_input_read_run (input, folder, NULL))
-    return;
-  d = dyno_diagnose (input);
-  if (input->log.whole.n_steps < LEAST_STEPS && !dyno_diagnosis_find (d, "not-a-number"))
-    return;
-  dyno_progress_say (progress, "diagnosis: %s", d->verdict);
-  for (guint i = 0, told = 0; i < d->findings->len && told < 3; i++)
+  for (guint i = 0; i < d->findings->len; i++)
     {
       const DynoFinding *finding = d->findings->pdata[i];
 
-      if (finding->level < DYNO_FINDING_WARNING || g_str_has_prefix (d->verdict, finding->text))
-        continue;
-      dyno_progress_say (progress, "  %s: %s", dyno_finding_level_name (finding->level),
-                         finding->text);
-      told++;
+      if (finding->level >= DYNO_FINDING_WARNING && (!worst || finding->level > worst->level)
+          && !g_str_has_prefix (d->verdict, finding->text))
+        worst = finding;
     }
+  dyno_out_line ("diagnosis: %s", d->verdict);
+  if (worst)
+    dyno_out_line ("  %s: %s", dyno_finding_level_name (worst->level), worst->text);
+}
+
+void
+dyno_diagnosis_print_event (const DynoDiagnosis *d)
+{
+  g_autofree char *json = dyno_diagnosis_to_json (d, 0, "diagnosis");
+
+  dyno_out_text (json);
+  dyno_out_text ("\n");
 }
 
 void
@@ -175,10 +184,11 @@ dyno_verb_diagnose (int argc, char **argv)
   dyno_diagnosis_input_init (input);
   if (!dyno_diagnosis_input_read_run (input, folder, &error))
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  dyno_diagnosis_input_find_ceilings (input, NULL);
   diagnosis = dyno_diagnose (input);
   if (as_json)
     {
-      g_autofree char *json = dyno_diagnosis_to_json (diagnosis, 0);
+      g_autofree char *json = dyno_diagnosis_to_json (diagnosis, 0, NULL);
 
       dyno_out_text (json);
       dyno_out_text ("\n");

@@ -2,16 +2,17 @@
 /* Findings for people: the verb diagnose, the end of train, quick. */
 #pragma once
 #include "diagnosis.h"
-#include "progress.h"
+#include "planjob.h"
 
 G_BEGIN_DECLS
 
 /* A line each, and a second for what to do. */
 void dyno_findings_print (const GPtrArray *findings);
 
-/* The verdict of a run's folder and its worst findings, in a few lines between those of the
- * progress; nothing where there is none. */
-void dyno_diagnosis_say (const char *folder, DynoProgress *progress);
+/* The end of a run: the verdict and what is worst beside it, in two lines at most; and as an
+ * event. */
+void dyno_diagnosis_say (const DynoDiagnosis *diagnosis);
+void dyno_diagnosis_print_event (const DynoDiagnosis *diagnosis);
 
 /* What the check list of before a run finds that a setting mends; nothing where all is well. */
 void dyno_diagnosis_say_before (const DynoJob *job, const DynoDatasetInfo *info,

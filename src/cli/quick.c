@@ -4,6 +4,7 @@
 #include "diagnose.h"
 #include "diagnosistext.h"
 #include "output.h"
+#include "progress.h"
 #include "signals.h"
 #include <math.h>
 #include <string.h>

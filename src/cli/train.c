@@ -14,7 +14,8 @@
 
 #define RUNS_FOLDER "runs"
 
-#define MAX_NAMED 20 /* unreadable samples on standard error */
+#define MAX_NAMED   20 /* unreadable samples on standard error */
+#define LEAST_STEPS 20 /* of a run whose diagnosis is worth a line at its end */
 
 typedef struct {
   DynoJobOptions options;
@@ -42,9 +43,10 @@ typedef struct {
   DynoEventQueue *events;
   DynoProgress progress;
   DynoRunView *view;
-  GError *error;     /* the first that the session told */
-  char *checkpoint;  /* the last that was saved */
-  int signal_number; /* that stopped the run */
+  DynoDiagnosisInput *input; /* what sensors told, where no folder keeps it */
+  GError *error;             /* the first that the session told */
+  char *checkpoint;          /* the last that was saved */
+  int signal_number;         /* that stopped the run */
   gboolean place_told;
   DynoSessionState end;
 } Run;
@@ -314,6 +316,11 @@ on_event (Run *run, DynoEvent *event)
     case DYNO_EVENT_CHECKPOINT:
       on_checkpoint (run, event->text);
       break;
+    case DYNO_EVENT_SENSORS:
+      if (!run->cli_job->job->out_dir)
+        dyno_diagnosis_input_add_sensors (run->input, event->sensors->values,
+                                          event->sensors->throttle_reasons);
+      break;
     case DYNO_EVENT_WARNING:
       on_warning (run, event->text);
       break;
@@ -398,10 +405,27 @@ finish (Run *run)
                                 : DYNO_EXIT_RESUMABLE;
     }
   if (folder && !as_json && !run->options->quiet)
-    dyno_diagnosis_say (folder, &run->progress);
-  if (folder && !as_json && !run->options->quiet)
     dyno_out_line ("in %s: weights.safetensors, metrics.csv, settings.ini, curves, log", folder);
   return DYNO_EXIT_OK;
+}
+
+/* What limited it, of a run that has done a step; once it has ended. */
+static DynoDiagnosis *
+diagnose (Run *run)
+{
+  const DynoRunFacts *facts = dyno_run_view_get_facts (run->view);
+
+  if (dyno_metrics_get_steps (dyno_session_get_metrics (run->session)) == 0)
+    return NULL;
+  dyno_diagnosis_input_take_session (run->input, run->session, facts, run->cli_job->job->out_dir);
+  dyno_diagnosis_input_find_ceilings (run->input, NULL);
+  return dyno_diagnose (run->input);
+}
+
+static gboolean
+is_worth_a_line (const DynoDiagnosisInput *input, const DynoDiagnosis *d)
+{
+  return input->log.n_steps > LEAST_STEPS || dyno_diagnosis_find (d, "not-a-number");
 }
 
 static int
@@ -411,11 +435,15 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   Run run = { .command = command, .options = options, .cli_job = cli_job };
   g_autoptr (DynoSession) session = NULL;
   g_autoptr (DynoRunRecorder) recorder = NULL;
+  g_autoptr (DynoDiagnosis) diagnosis = NULL;
+  g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
   int code;
 
   if (cli_job->preset_note && !options->quiet)
     dyno_error_line ("%s: %s", command, cli_job->preset_note);
   run.view = dyno_run_view_new (FALSE);
+  run.input = input;
+  dyno_diagnosis_input_init (input);
   dyno_run_view_begin (run.view, job);
   dyno_progress_init (&run.progress, run.view, options->quiet || options->options.json);
   run.session = session = dyno_session_new (job);
@@ -426,7 +454,12 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   dyno_session_start (session);
   follow (&run);
   dyno_session_join (session);
+  diagnosis = diagnose (&run);
+  if (diagnosis && options->options.json)
+    dyno_diagnosis_print_event (diagnosis);
   code = finish (&run);
+  if (diagnosis && !options->options.json && !options->quiet && is_worth_a_line (input, diagnosis))
+    dyno_diagnosis_say (diagnosis);
   dyno_run_view_free (run.view);
   g_clear_error (&run.error);
   g_free (run.checkpoint);

@@ -45,13 +45,15 @@ add_phases (DynoJson *json, const DynoPhases *p)
 }
 
 char *
-dyno_diagnosis_to_json (const DynoDiagnosis *d, guint indent)
+dyno_diagnosis_to_json (const DynoDiagnosis *d, guint indent, const char *event)
 {
   DynoJson json;
   char *text;
 
   dyno_json_init (&json, indent);
   dyno_json_begin_object (&json, NULL);
+  if (event)
+    dyno_json_string (&json, "event", event);
   dyno_json_string (&json, "verdict", d->verdict);
   dyno_json_string (&json, "knob", d->knob);
   dyno_json_double (&json, "expected_gain", d->expected_gain);
@@ -77,6 +79,7 @@ dyno_run_writer_write_diagnosis (const char *folder, GError **error)
   dyno_diagnosis_input_init (input);
   if (!dyno_diagnosis_input_read_run (input, folder, error))
     return FALSE;
+  dyno_diagnosis_input_find_ceilings (input, NULL);
   diagnosis = dyno_diagnose (input);
   g_info ("Diagnosis: %s", diagnosis->verdict);
   for (guint i = 0; i < diagnosis->findings->len; i++)
@@ -87,6 +90,6 @@ dyno_run_writer_write_diagnosis (const char *folder, GError **error)
         g_info ("Diagnosis, %s: %s%s%s", finding->id, finding->text, finding->action ? ". " : "",
                 finding->action ? finding->action : "");
     }
-  json = dyno_diagnosis_to_json (diagnosis, 2);
+  json = dyno_diagnosis_to_json (diagnosis, 2, NULL);
   return dyno_file_write_atomic (path, json, strlen (json), error);
 }

@@ -130,6 +130,11 @@ gboolean dyno_store_find_rates (DynoStore *store, const DynoJob *job, const Dyno
 /* Its samples_per_s; NaN: none. */
 double dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                              guint64 fingerprint);
+/* samples/s that searches measured last of the loader alone and of the device alone, for equal
+ * model, data and device and for the settings that count there; NaN: none. */
+void dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fingerprint,
+                               const char *device, const DynoSettings *settings, double *loader,
+                               double *gpu);
 /* FALSE: a run's rate does not depend on the setting (learning rate, seed, epochs, ...). */
 gboolean dyno_setting_changes_rate (const DynoSettingInfo *info);
 

@@ -224,36 +224,65 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
   return TRUE;
 }
 
+/* The loader's rate is in samples/s: neither the batch nor what the device does with it counts. */
 static gboolean
-same_rate (const DynoSettings *a, const DynoSettings *b)
+changes_loader (const DynoSettingInfo *info)
+{
+  static const char *const with[] = { "workers",    "prefetch",           "pinned",     "cache",
+                                      "image_size", "persistent_workers", "data.layout" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (with); i++)
+    if (strcmp (info->key, with[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Of a batch that lies on the device already. */
+static gboolean
+changes_device (const DynoSettingInfo *info)
+{
+  return dyno_setting_changes_rate (info) && (info->group != DYNO_SETTING_GROUP_PIPELINE);
+}
+
+typedef gboolean (*Counts) (const DynoSettingInfo *info);
+
+static gboolean
+same_rate (const DynoSettings *a, const DynoSettings *b, Counts counts)
 {
   guint n;
   g_autofree const DynoSettingInfo **different = dyno_store_compare_settings (a, b, &n);
 
   for (guint i = 0; i < n; i++)
-    if (dyno_setting_changes_rate (different[i]) && dyno_setting_counts (different[i], a))
+    if (counts (different[i]) && dyno_setting_counts (different[i], a))
       return FALSE;
   return TRUE;
 }
 
+/* What rates are remembered of. */
+typedef struct {
+  const char *model, *device;
+  guint64 fingerprint;
+  const DynoSettings *settings;
+  Counts counts; /* the settings that must be equal */
+} Wanted;
+
 /* Rows of (settings, rate, overhead, preparation, time, run), newest first. */
 static gboolean
-find_among (DynoStore *store, const char *sql, const DynoJob *job, const DynoDeviceInfo *device,
-            guint64 fingerprint, DynoStoredRate *rate)
+find_among (DynoStore *store, const char *sql, const Wanted *wanted, DynoStoredRate *rate)
 {
   sqlite3_stmt *s;
   gboolean row = FALSE, found = FALSE;
 
   dyno_database_lock (store->db);
-  s = dyno_database_prepare (store->db, NULL, sql, "sus", job->model ? job->model : "", fingerprint,
-                             device->name);
+  s = dyno_database_prepare (store->db, NULL, sql, "sus", wanted->model ? wanted->model : "",
+                             wanted->fingerprint, wanted->device);
   while (s && !found && dyno_database_step (store->db, s, &row, NULL) && row)
     {
       g_autofree char *lines = dyno_column_text (s, 0);
       DynoSettings settings;
 
       dyno_settings_from_lines (&settings, lines);
-      found = same_rate (&settings, &job->settings);
+      found = same_rate (&settings, wanted->settings, wanted->counts);
       if (found)
         *rate = (DynoStoredRate){ .samples_per_s = dyno_column_double (s, 1),
                                   .epoch_overhead_seconds = dyno_column_double (s, 2),
@@ -271,6 +300,8 @@ gboolean
 dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                        guint64 fingerprint, DynoStoredRate *rate)
 {
+  const Wanted wanted = { job->model, device->name, fingerprint, &job->settings,
+                          dyno_setting_changes_rate };
   DynoStoredRate trial = { 0 };
   gboolean by_run, by_trial;
 
@@ -279,7 +310,7 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
                        "SELECT settings, samples_per_s, epoch_overhead_s, preparation_s, seen_us, "
                        "id FROM runs WHERE model = ? AND fingerprint = ? AND device = ? "
                        "AND samples_per_s > 0 AND parts = 1 ORDER BY id DESC LIMIT 1000",
-                       job, device, fingerprint, rate);
+                       &wanted, rate);
   by_trial = find_among (store,
                          "SELECT trials.settings, trials.samples_per_s, NULL, NULL, "
                          "trials.time_us, 0 FROM trials JOIN searches ON searches.id = "
@@ -287,7 +318,7 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
                          "searches.device = ? AND trials.samples_per_s > 0 "
                          "AND trials.outcome = 'ok' AND trials.stage NOT IN ('loader', 'gpu') "
                          "ORDER BY trials.time_us DESC LIMIT 1000",
-                         job, device, fingerprint, &trial);
+                         &wanted, &trial);
   /* A trial is shorter: it only tells where no run does. */
   if (!by_run && by_trial)
     *rate = trial;
@@ -302,4 +333,27 @@ dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo
 
   dyno_store_find_rates (store, job, device, fingerprint, &rate);
   return rate.samples_per_s;
+}
+
+#define CEILINGS_OF(stage)                                                                 \
+  "SELECT trials.settings, trials.samples_per_s, NULL, NULL, trials.time_us, 0 "           \
+  "FROM trials JOIN searches ON searches.id = trials.search WHERE searches.model = ? AND " \
+  "searches.fingerprint = ? AND searches.device = ? AND trials.samples_per_s > 0 "         \
+  "AND trials.outcome = 'ok' AND trials.stage = '" stage                                   \
+  "' ORDER BY trials.time_us DESC LIMIT 1000"
+
+void
+dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fingerprint,
+                          const char *device, const DynoSettings *settings, double *loader,
+                          double *gpu)
+{
+  const Wanted of_loader = { model, device, fingerprint, settings, changes_loader },
+               of_device = { model, device, fingerprint, settings, changes_device };
+  DynoStoredRate rate;
+
+  *loader = *gpu = (double) NAN;
+  if (find_among (store, CEILINGS_OF ("loader"), &of_loader, &rate))
+    *loader = rate.samples_per_s;
+  if (find_among (store, CEILINGS_OF ("gpu"), &of_device, &rate))
+    *gpu = rate.samples_per_s;
 }

@@ -34,7 +34,7 @@ typedef enum {
   DYNO_EVENT_PLAN,     /* the data set is open and the memory planned */
   DYNO_EVENT_PROGRESS, /* preparing: scanning, compiling, tuning */
   DYNO_EVENT_METRICS,  /* what is measured: before the first step */
-  DYNO_EVENT_FACTS,    /* what the run is made of: before the first step */
+  DYNO_EVENT_FACTS,    /* what the run is made of: before the first step, and at the end */
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
   DYNO_EVENT_CHECKPOINT, /* saved */
@@ -47,6 +47,8 @@ typedef enum {
 /* What a run is made of and runs on; 0 and empty: not known.  Members of 64 bits, gboolean, double
  * and text alone (runfacts.c). */
 typedef struct {
+  char model[64];
+  guint64 fingerprint; /* of the data: DynoDatasetInfo.content_hash */
   char device[256];
   guint64 vendor_id;
   gboolean software, fp16, matrix; /* the device; matrix units that are used */

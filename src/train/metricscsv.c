@@ -46,7 +46,8 @@ static const Column columns[] = {
   { "skipped", FLAG, STEP (skipped), NULL },
   { "vram_bytes", COUNT, STEP (vram_bytes), NULL },
   { "vram_all_bytes", COUNT, STEP (vram_all_bytes), NULL },
-  { "seconds", REAL, STEP (seconds), "%.4f" },
+  /* to the microsecond: differences are compared with step_ms */
+  { "seconds", REAL, STEP (seconds), "%.6f" },
   { "train_loss", REAL, EPOCH (train_loss), "%.9g" },
   { "train_", METRICS, EPOCH (train_metrics), "%.6g" },
   { "val_loss", REAL, EPOCH (val_loss), "%.9g" },

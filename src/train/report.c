@@ -148,12 +148,23 @@ take_work (DynoRunFacts *facts, const DynoEngine *engine)
     facts->sample_bytes += layout->sample_bytes[i];
 }
 
+static void
+emit_facts (DynoRun *run)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_FACTS);
+
+  event->facts = run->facts;
+  dyno_run_write_facts (run);
+  dyno_session_emit (run->session, event);
+}
+
 void
 dyno_run_tell_facts (DynoRun *run)
 {
   const DynoEngine *engine = run->engine;
   const DynoSettings *s = &engine->job->settings;
   DynoRunFacts facts = {
+    .fingerprint = run->content_hash,
     .device_bytes = engine->plan.device_bytes,
     .limit_bytes = engine->plan.limit_bytes,
     .planned_bytes = engine->plan.plan.total_bytes,
@@ -170,14 +181,25 @@ dyno_run_tell_facts (DynoRun *run)
     .guess_loss = run->health.guess,
     .state = DYNO_SESSION_RUNNING,
   };
-  DynoEvent *event = dyno_event_new (DYNO_EVENT_FACTS);
 
+  g_strlcpy (facts.model, engine->job->model, sizeof facts.model);
   dyno_run_facts_set_device (&facts, dyno_device_get_info (engine->device));
   dyno_run_facts_set_host (&facts);
   take_work (&facts, engine);
-  run->facts = event->facts = facts;
-  dyno_run_write_facts (run);
-  dyno_session_emit (run->session, event);
+  run->facts = facts;
+  emit_facts (run);
+}
+
+void
+dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason)
+{
+  run->facts.state = state;
+  run->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_strlcpy (run->facts.problem, reason ? reason->message : "", sizeof run->facts.problem);
+  /* somebody may have measured the device meanwhile */
+  if (run->engine)
+    dyno_run_facts_set_device (&run->facts, dyno_device_get_info (run->engine->device));
+  emit_facts (run);
 }
 
 void

@@ -96,6 +96,8 @@ void dyno_run_tell_metrics (DynoRun *run);
 /* What the run is made of, once its engine is there: event, and facts.ini where the folder has
  * begun. */
 void dyno_run_tell_facts (DynoRun *run);
+/* The same with how it ended; reason: the error, or NULL. */
+void dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason);
 /* facts.ini; a failure is logged, no more. */
 void dyno_run_write_facts (DynoRun *run);
 /* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and

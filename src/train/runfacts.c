@@ -20,6 +20,8 @@ static const struct {
   enum { TEXT, COUNT, FLAG, REAL } kind;
   gsize offset, size;
 } table[] = {
+  ROW (TEXT, model),
+  ROW (COUNT, fingerprint),
   ROW (TEXT, device),
   ROW (COUNT, vendor_id),
   ROW (FLAG, software),

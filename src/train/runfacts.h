@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The facts of a run that its settings and its log do not hold: what it ran on, what it was made
- * of, how it ended.  Told once by the session before the first step (DYNO_EVENT_FACTS), and kept in
- * the run's folder as facts.ini, so that a run is judged long after it. */
+ * of, how it ended.  Told by the session before the first step and at the end (DYNO_EVENT_FACTS),
+ * and kept in the run's folder as facts.ini, so that a run is judged long after it. */
 #pragma once
 #include "event.h"
 

@@ -298,7 +298,7 @@ find_bad_layer (DynoRun *run)
   g_autoptr (GError) problem = NULL;
   g_autofree char *name = NULL;
 
-  if (!run->folder_begun || !run->engine || isfinite (run->health.loss))
+  if (!run->engine || isfinite (run->health.loss))
     return;
   name = dyno_engine_find_bad_layer (run->engine, &problem);
   if (name)
@@ -309,7 +309,7 @@ find_bad_layer (DynoRun *run)
 }
 
 static void
-finish_folder (DynoRun *run, DynoSessionState state, const GError *reason)
+finish_folder (DynoRun *run)
 {
   g_autoptr (GError) problem = NULL;
 
@@ -317,12 +317,6 @@ finish_folder (DynoRun *run, DynoSessionState state, const GError *reason)
     return;
   if (run->settings_due)
     dyno_run_write_settings (run);
-  run->facts.state = state;
-  run->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
-  if (run->facts.diverged)
-    find_bad_layer (run);
-  g_strlcpy (run->facts.problem, reason ? reason->message : "", sizeof run->facts.problem);
-  dyno_run_write_facts (run);
   if (dyno_metrics_get_steps (run->session->metrics) == 0)
     return;
   if (!dyno_run_folder_finish (run->dir, run->session->metrics, &problem))
@@ -388,7 +382,11 @@ dyno_session_run (gpointer data)
     }
   state = end_state (&run, outcome);
   dyno_run_end_sensors (&run);
-  finish_folder (&run, state, problem);
+  if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
+    find_bad_layer (&run);
+  if (run.facts.state != DYNO_SESSION_NEW) /* it has come near its first step */
+    dyno_run_tell_last_facts (&run, state, problem);
+  finish_folder (&run);
   g_clear_pointer (&run.saver, dyno_saver_free); /* one that ends at once writes nothing more */
   dyno_run_collect_unreadable (&run);
   if (problem)

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CHUNK 64 /* rows copied at once */
+
 void
 dyno_stretches_init (DynoStretches *log)
 {
@@ -135,6 +137,27 @@ dyno_stretches_sum (const DynoStretches *log, guint first, guint count, DynoStre
   memset (sum, 0, sizeof *sum);
   for (guint i = first; i < MIN (log->n, first + count); i++)
     join (sum, &log->stretches[i]);
+}
+
+void
+dyno_stretches_add_log (DynoStretches *log, DynoMetrics *metrics)
+{
+  DynoStepMetrics rows[CHUNK];
+  DynoEpochMetrics epoch;
+  guint64 first = 0, n = CHUNK, epochs = 0;
+
+  for (; n == CHUNK; first += n)
+    {
+      n = dyno_metrics_copy_steps (metrics, first, CHUNK, rows);
+      for (guint64 i = 0; i < n; i++)
+        {
+          dyno_stretches_add_step (log, &rows[i]);
+          for (; dyno_metrics_copy_epochs (metrics, epochs, 1, &epoch) == 1
+                 && epoch.step <= rows[i].step;
+               epochs++)
+            dyno_stretches_add_epoch (log, &epoch);
+        }
+    }
 }
 
 gboolean

@@ -52,6 +52,9 @@ void dyno_stretches_add_epoch (DynoStretches *log, const DynoEpochMetrics *epoch
 /* Sums of several in a row: from stretch `first`, `count` of them. */
 void dyno_stretches_sum (const DynoStretches *log, guint first, guint count, DynoStretch *sum);
 
+/* The whole log of a run, behind what was added before. */
+void dyno_stretches_add_log (DynoStretches *log, DynoMetrics *metrics);
+
 /* Reads a run's metrics.csv; what follows a line that is not whole is left out.  FALSE: there is no
  * such file, or it is none. */
 gboolean dyno_stretches_read (DynoStretches *log, const char *folder);

@@ -156,6 +156,43 @@ dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder, GE
 }
 
 void
+dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *session,
+                                   const DynoRunFacts *facts, const char *folder)
+{
+  const DynoJob *job = dyno_session_get_job (session);
+
+  dyno_stretches_add_log (&input->log, dyno_session_get_metrics (session));
+  input->has_settings = TRUE;
+  input->settings = job->settings;
+  input->facts = *facts;
+  if (folder)
+    read_sensors (input, folder);
+  dyno_job_unref (job);
+}
+
+void
+dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
+{
+  const DynoRunFacts *facts = &input->facts;
+  g_autoptr (DynoStore) opened = NULL;
+  g_autoptr (GError) problem = NULL;
+
+  if (!input->has_settings || facts->fingerprint == 0 || !*facts->model)
+    return;
+  if (!store)
+    store = opened = dyno_store_open (NULL, &problem);
+  if (!store)
+    {
+      g_info ("No ceilings out of the history: %s", problem->message);
+      return;
+    }
+  dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device,
+                            &input->settings, &input->loader_ceiling, &input->gpu_ceiling);
+  if (facts->parts > 1) /* the device was measured with whole batches */
+    input->gpu_ceiling = (double) NAN;
+}
+
+void
 dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
                                 const DynoDatasetInfo *info, const DynoDeviceInfo *device,
                                 const DynoJobPlan *plan)

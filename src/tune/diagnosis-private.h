@@ -13,6 +13,7 @@ typedef struct {
   guint64 n_steps;              /* that were timed */
   double batch;                 /* samples of a step */
   double rate, loader_ceiling, gpu_ceiling;
+  gboolean loader_measured, gpu_measured;
   double decode_ms, fetch_ms; /* of a sample, one worker's */
   double workers;             /* that decode: 1 at least */
   gboolean software;          /* the device is a CPU */

@@ -121,13 +121,18 @@ measure_ceilings (DynoMeasures *m)
              : m->settings           ? (double) (m->settings->batch_size * m->settings->accumulate)
                                      : NONE;
   m->rate = ratio (m->batch * 1e3, m->training_ms);
-  m->gpu_ceiling =
-      !isnan (input->gpu_ceiling) ? input->gpu_ceiling : ratio (m->batch * 1e3, m->device_ms);
+  m->gpu_measured = !isnan (input->gpu_ceiling);
+  m->gpu_ceiling = m->gpu_measured ? input->gpu_ceiling : ratio (m->batch * 1e3, m->device_ms);
   m->decode_ms = sum->decoded > 0 ? sum->decode_ms / (double) sum->decoded : NONE;
   m->fetch_ms = sum->decoded > 0 ? sum->fetch_ms / (double) sum->decoded : NONE;
   m->workers = MAX (1, sum->workers / n);
-  m->loader_ceiling = !isnan (input->loader_ceiling) ? input->loader_ceiling
-                                                     : ratio (m->workers * 1e3, m->decode_ms);
+  /* A loader that is faster than the device when it is alone, and which the device waits for none
+   * the less, is not alone: then the run itself tells what it gives. */
+  m->loader_measured = !isnan (input->loader_ceiling)
+                       && !(input->loader_ceiling >= m->gpu_ceiling
+                            && m->phases.wait_data_ms >= DYNO_DIAGNOSIS_WAITING * m->training_ms);
+  m->loader_ceiling =
+      m->loader_measured ? input->loader_ceiling : ratio (m->workers * 1e3, m->decode_ms);
   /* A run is proof of its own rate: decoding that shares cores with the device is slower than
    * alone. */
   if (m->loader_ceiling < m->rate)
@@ -348,7 +353,8 @@ dyno_diagnose (const DynoDiagnosisInput *input)
   d->loader_ceiling = m.loader_ceiling;
   d->gpu_ceiling = m.gpu_ceiling;
   d->rate = m.rate;
-  d->ceilings_measured = !isnan (input->loader_ceiling) || !isnan (input->gpu_ceiling);
+  d->loader_measured = m.loader_measured;
+  d->gpu_measured = m.gpu_measured;
   d->bandwidth_share = m.bandwidth_share;
   d->arithmetic_share = m.arithmetic_share;
   take_rules (d, &m);

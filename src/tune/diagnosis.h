@@ -8,6 +8,8 @@
 #pragma once
 #include "runview.h"
 #include "sensors.h"
+#include "session.h"
+#include "store.h"
 
 G_BEGIN_DECLS
 
@@ -80,6 +82,16 @@ void dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input,
 gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
                                         GError **error);
 
+/* Takes what a session knows that has ended, without reading its log again: facts are the last that
+ * it told.  folder: where its sensors.csv is, or NULL. */
+void dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *session,
+                                        const DynoRunFacts *facts, const char *folder);
+
+/* Takes the ceilings that a search measured of the run's settings, data and device, as far as the
+ * history knows any.  store NULL: that of dyno_store_open (NULL), where the facts say what to look
+ * for. */
+void dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store);
+
 /* Takes what is known before a run: for the check list of before. */
 void dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
                                      const DynoDatasetInfo *info, const DynoDeviceInfo *device,
@@ -95,7 +107,7 @@ typedef struct {
   double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or nothing to turn */
   DynoPhases phases;
   double loader_ceiling, gpu_ceiling, rate; /* samples/s; NaN: not known */
-  gboolean ceilings_measured;               /* FALSE: estimated from the run itself */
+  gboolean loader_measured, gpu_measured;   /* FALSE: estimated from the run itself */
   /* Of the device's own measured rates (ceilings.h), while it computes: 0..1; NaN: not known. */
   double bandwidth_share, arithmetic_share;
   GPtrArray *findings; /* DynoFinding*, by list, worst first in each */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """dynoctl diagnose, and diagnosis.json at the end of a run: bottlenecks and faults that are provoked
 on the real program."""
-import json, os, random, struct, sys, zlib
+import contextlib, glob, json, os, random, sqlite3, struct, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, SMALL, TINY, main
@@ -55,8 +55,50 @@ class Diagnose(Case):
             self.assertIn('Diagnosis: ', file.read())
 
     def test_train_ends_with_the_verdict(self):
-        told = self.train('--epochs', '3').stdout.decode()
-        self.assertIn('\ndiagnosis: ' + self.diagnose()['verdict'] + '\n', told)
+        told = self.train('--epochs', '3').stdout.decode().splitlines()
+        verdict, = [line for line in told if line.startswith('diagnosis: ')]
+        self.assertEqual(verdict, 'diagnosis: ' + self.diagnose()['verdict'])
+        self.assertIn(told.index(verdict), (len(told) - 1, len(told) - 2))
+
+    def test_json_of_a_run_ends_with_its_diagnosis(self):
+        lines = self.lines('train', '--data', TINY, *SMALL, '--out', 'run', '--epochs', '3', '--json')
+        self.assertEqual([line['event'] for line in lines[-2:]], ['done', 'diagnosis'])
+        self.assertEqual(len(self.events(lines, 'diagnosis')), 1)
+        told, again = lines[-1], self.diagnose()
+        self.assertEqual(list(told), ['event', *again])
+        self.assertEqual(self.ids(told), self.ids(again))
+        for name in PHASES:  # metrics.csv has them rounded
+            self.assertAlmostEqual(told['phases_ms'][name], again['phases_ms'][name], places=2)
+
+    def test_without_a_folder_it_is_told_too_and_of_a_resumed_run_as_a_whole(self):
+        lines = self.lines('train', '--data', TINY, *SMALL, '--no-out', '--epochs', '3', '--json')
+        self.assertGreater(lines[-1]['ceilings']['gpu'], 0)
+        self.assertIn('prepared', self.ids(lines[-1]))
+        self.train('--epochs', '4', '--set', 'lr=0', '--steps', '6')
+        lines = self.lines('train', '--resume', 'run', '--epochs', '4', '--json')
+        self.assertIn('stuck-at-chance', self.ids(lines[-1]))
+        self.assertEqual(self.ids(lines[-1]), self.ids(self.diagnose()))
+
+    def test_ceilings_that_a_search_measured_are_taken(self):
+        def end():
+            lines = self.lines('train', '--data', TINY, *SMALL, '--out', 'run', '--force', '--epochs', '2', '--json')
+            return lines[-1]['ceilings']['gpu']
+        self.train('--epochs', '2')
+        with open(self.path('run/facts.ini')) as file:
+            facts = dict(line.rstrip('\n').split('=', 1) for line in file if '=' in line)
+        with open(self.path('run/settings.ini')) as file:
+            settings = [line for line in file.read().split('[settings]\n')[1].splitlines() if '=' in line]
+        history, = glob.glob(os.path.join(self.environment['XDG_DATA_HOME'], 'dyno', 'history.sqlite'))
+        with contextlib.closing(sqlite3.connect(history)) as store, store:
+            fingerprint = int(facts['fingerprint'])
+            store.execute('INSERT INTO searches (model, settings, fingerprint, device, begin_us, seen_us, state) '
+                          "VALUES (?, '', ?, ?, 1, 1, 'finished')",
+                          (facts['model'], fingerprint - (1 << 64) * (fingerprint >> 63), facts['device']))
+            store.execute("INSERT INTO trials (search, number, time_us, stage, settings, outcome, samples_per_s) "
+                          "VALUES (1, 1, 1, 'gpu', ?, 'ok', 1e9)", ('\n'.join(settings) + '\n',))
+        self.assertEqual(end(), 1e9)
+        self.assertIn('GPU ceiling     1000000000 samples/s   (measured by a search)\n',
+                      self.run_it('diagnose', '--run', 'run').stdout.decode())
 
     def test_times_of_epochs_are_events_and_columns(self):
         lines = self.lines('train', '--data', TINY, *SMALL, '--out', 'run', '--epochs', '2', '--json')

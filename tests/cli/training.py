@@ -19,7 +19,7 @@ class Train(Case):
         plan, = self.events(lines, 'plan')
         steps, epochs = self.events(lines, 'step'), self.events(lines, 'epoch')
         done, = self.events(lines, 'done')
-        self.assertEqual(lines[-1], done)
+        self.assertEqual(lines[-2], done)
         self.assertEqual([s['step'] for s in steps], list(range(1, 2 * plan['steps_per_epoch'] + 1)))
         self.assertEqual([e['epoch'] for e in epochs], [1, 2])
         for step in steps:
@@ -146,7 +146,7 @@ class Train(Case):
         process = subprocess.Popen([PROGRAM, 'train', '--data', self.path('images'), *SMALL, '--epochs', '5000', '--json',
                                     '--set', 'image_size=16'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL)
-        warned = False
+        warned, done = False, None
         for line in process.stdout:
             event = json.loads(line)
             if event.get('event') == 'step' and event['step'] == 1:
@@ -156,8 +156,9 @@ class Train(Case):
             if event.get('event') == 'warning' and 'a/06.png' in event['text']:
                 warned = True
                 process.send_signal(signal.SIGINT)
+            done = event if event['event'] == 'done' else done
         self.assertEqual((process.wait(timeout=60), warned), (130, True))
-        self.assertEqual((event['event'], event['unreadable']), ('done', 1))
+        self.assertEqual((done['unreadable'], event['event']), (1, 'diagnosis'))
 
     def test_dead_reader_does_not_stop_the_run(self):
         process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--json', '--out', self.path('run')],

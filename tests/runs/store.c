@@ -409,6 +409,58 @@ test_search (void)
   test_remove_tree (folder);
 }
 
+/* A ceiling is found by the settings that it depends on, and by no others. */
+static void
+test_ceilings (void)
+{
+  static const struct {
+    const char *change;
+    gboolean loader, gpu; /* it is still found */
+  } cases[] = {
+    { "lr=0.5", TRUE, TRUE },         { "workers=7", FALSE, TRUE },
+    { "cache=true", FALSE, TRUE },    { "batch_size=8", TRUE, FALSE },
+    { "amp=false", TRUE, FALSE },     { "image_size=20", FALSE, FALSE },
+    { "vram_budget=1G", TRUE, TRUE }, { "seed=9", TRUE, TRUE },
+  };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  DynoDeviceInfo device = { .name = "A card" };
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  DynoStoreTrial trial = { .number = 1, .stage = "loader", .outcome = "ok", .samples_per_s = 50 };
+  double loader, gpu;
+  gint64 id;
+
+  test_job_set (job, "workers=3", "amp=true", "batch_size=16", NULL);
+  trial.settings = job->settings;
+  id = dyno_store_begin_search (store, job, &device, 5, NULL, NULL);
+  dyno_store_find_ceilings (store, "mlp", 5, "A card", &job->settings, &loader, &gpu);
+  g_assert_true (isnan (loader) && isnan (gpu));
+  g_assert_true (dyno_store_add_trial (store, id, &trial, NULL));
+  trial = (DynoStoreTrial){ .number = 2, .stage = "gpu", .outcome = "ok", .samples_per_s = 70 };
+  trial.settings = job->settings;
+  g_assert_true (dyno_store_add_trial (store, id, &trial, NULL));
+  /* what was not measured to its end tells nothing */
+  trial = (DynoStoreTrial){ .number = 3, .stage = "gpu", .outcome = "oom", .samples_per_s = 90 };
+  trial.settings = job->settings;
+  g_assert_true (dyno_store_add_trial (store, id, &trial, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoJob) other = dyno_job_copy (job);
+
+      test_job_set (other, cases[i].change, NULL);
+      dyno_store_find_ceilings (store, "mlp", 5, "A card", &other->settings, &loader, &gpu);
+      g_test_message ("%s", cases[i].change);
+      g_assert_true (cases[i].loader ? loader == 50 : isnan (loader));
+      g_assert_true (cases[i].gpu ? gpu == 70 : isnan (gpu));
+    }
+  dyno_store_find_ceilings (store, "mlp", 6, "A card", &job->settings, &loader, &gpu);
+  g_assert_true (isnan (loader) && isnan (gpu));
+  dyno_store_find_ceilings (store, "mlp", 5, "Another", &job->settings, &loader, &gpu);
+  g_assert_true (isnan (loader) && isnan (gpu));
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 static void
 test_titles_and_jobs (void)
 {
@@ -446,6 +498,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
   g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
   g_test_add_func ("/runs/store/search-and-trials", test_search);
+  g_test_add_func ("/runs/store/ceilings-of-the-settings-that-count", test_ceilings);
   g_test_add_func ("/runs/store/title-and-job", test_titles_and_jobs);
   return g_test_run ();
 }

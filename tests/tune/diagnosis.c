@@ -572,7 +572,7 @@ test_ceilings (void)
   g_assert_cmpfloat_with_epsilon (d->rate, 64 / 0.0197, 1e-6);
   g_assert_cmpfloat_with_epsilon (d->loader_ceiling, 4 / 0.0012, 1e-6);
   g_assert_cmpfloat_with_epsilon (d->gpu_ceiling, 64 / 0.0097, 1e-6);
-  g_assert_false (d->ceilings_measured);
+  g_assert_false (d->loader_measured || d->gpu_measured);
   /* 8 workers give 6667, just above what the device takes. */
   g_assert_cmpstr (d->knob, ==, "workers");
   g_assert_cmpstr (dyno_diagnosis_find (d, "cpu-bound")->value, ==, "8");
@@ -587,8 +587,57 @@ test_ceilings (void)
   m.in.loader_ceiling = 5000;
   m.in.gpu_ceiling = 9000;
   measured = dyno_diagnose (&m.in);
-  g_assert_true (measured->ceilings_measured);
+  g_assert_true (measured->loader_measured && measured->gpu_measured);
   g_assert_true (measured->loader_ceiling == 5000 && measured->gpu_ceiling == 9000);
+  g_clear_pointer (&measured, dyno_diagnosis_unref);
+  /* But for a loader that would be faster than the device, which waits for it none the less. */
+  m.in.loader_ceiling = 20000;
+  measured = dyno_diagnose (&m.in);
+  g_assert_true (!measured->loader_measured && measured->gpu_measured);
+  g_assert_cmpfloat_with_epsilon (measured->loader_ceiling, 4 / 0.0012, 1e-6);
+}
+
+/* The history's ceilings are those of a search with the run's settings, data and device. */
+static void
+test_ceilings_of_a_search (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-diagnosis-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "history.sqlite", NULL);
+  g_autoptr (DynoStore) store = dyno_store_open (path, NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoDeviceInfo device = { .name = "Test GPU" };
+  DynoStoreTrial trial = { .number = 1, .stage = "loader", .outcome = "ok", .samples_per_s = 5000 };
+  Machine m;
+  gint64 search;
+
+  machine_init (&m);
+  job->model = g_strdup ("mlp");
+  trial.settings = m.in.settings;
+  search = dyno_store_begin_search (store, job, &device, 77, NULL, NULL);
+  g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+  trial.number = 2;
+  trial.stage = "gpu";
+  trial.samples_per_s = 9000;
+  g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+  dyno_diagnosis_input_find_ceilings (&m.in, store); /* a run that says neither model nor data */
+  g_assert_true (isnan (m.in.loader_ceiling) && isnan (m.in.gpu_ceiling));
+  g_strlcpy (m.in.facts.model, "mlp", sizeof m.in.facts.model);
+  m.in.facts.fingerprint = 77;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (m.in.loader_ceiling == 5000 && m.in.gpu_ceiling == 9000);
+  /* The device was measured with whole batches. */
+  m.in.facts.parts = 2;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (m.in.loader_ceiling == 5000 && isnan (m.in.gpu_ceiling));
+  g_clear_pointer (&store, dyno_store_free);
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const ends[] = { "", "-wal", "-shm" };
+      g_autofree char *file = g_strconcat (path, ends[i], NULL);
+
+      g_remove (file);
+    }
+  g_rmdir (folder);
 }
 
 /* No more workers than cores: then the cache, then smaller images. */
@@ -709,6 +758,7 @@ test_sources (void)
                         sensed = dyno_event_new (DYNO_EVENT_SENSORS);
   g_autoptr (GError) error = NULL;
   DynoDiagnosisInput a, b;
+  DynoStretches whole;
   DynoSensorRow row;
   DynoSensorReading reading;
 
@@ -721,11 +771,20 @@ test_sources (void)
   for (guint i = 1; i <= 9; i++)
     {
       DynoStepMetrics step = {
-        .step = i, .epoch = 1, .loss = 1.5, .step_ms = 2, .samples = 8, .seconds = 0.002 * i
+        .step = i, .epoch = 1, .loss = 1.5, .step_ms = 0.137, .samples = 8, .seconds = 0.000137 * i
       };
 
       dyno_metrics_add_step (log, &step);
       dyno_run_view_take_step (view, &step);
+      if (i % 3 == 0)
+        {
+          DynoEpochMetrics epoch = {
+            .epoch = i / 3, .step = i, .val_loss = 1, .saving_seconds = 1
+          };
+
+          dyno_metrics_add_epoch (log, &epoch);
+          dyno_run_view_take_epoch (view, &epoch);
+        }
     }
   text = dyno_metrics_to_csv (log);
   g_assert_true (g_file_set_contents (metrics, text, -1, NULL));
@@ -749,7 +808,10 @@ test_sources (void)
 
   g_clear_error (&error);
   g_assert_true (dyno_diagnosis_input_read_run (&a, folder, &error));
+  dyno_stretches_init (&whole);
+  dyno_stretches_add_log (&whole, log);
   dyno_diagnosis_input_take_view (&b, view);
+  g_assert_cmpmem (&whole, sizeof whole, &b.log, sizeof b.log);
   dyno_diagnosis_input_take_view (&b, view);
   for (guint i = 0; i < 2; i++)
     {
@@ -758,6 +820,8 @@ test_sources (void)
       g_assert_true (in->has_settings && in->settings.workers == 7);
       g_assert_cmpuint (in->log.n_steps, ==, 9);
       g_assert_cmpuint (in->log.whole.samples, ==, 64);
+      /* steps of which one follows the other: the file's rounding is no gap between them */
+      g_assert_cmpfloat (in->log.whole.gap_ms, <, 0.01);
       g_assert_cmpuint (in->sensors.n, ==, 1);
       g_assert_cmpfloat_with_epsilon (in->sensors.gpu_busy, 0.5, 1e-9);
       g_assert_cmpstr (in->facts.device, ==, "Card; = \"x\"");
@@ -847,6 +911,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/device-without-timestamps", test_no_timestamps);
   g_test_add_func ("/tune/diagnosis/few-steps-tell-nothing", test_few_steps);
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
+  g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
   g_test_add_func ("/tune/diagnosis/no-more-workers-than-cores", test_cpu_bound_without_cores);
   g_test_add_func ("/tune/diagnosis/amp-brings-what-the-loader-gives", test_amp_gain);
   g_test_add_func ("/tune/diagnosis/bad-layer-is-named", test_bad_layer_is_named);
