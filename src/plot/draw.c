@@ -120,7 +120,7 @@ layout_y_axis (DynoPlotLayout *l, double y0, double y1, double x0, double x1)
                       (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), TRUE, FALSE, 0);
     }
   else
-    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / (theme->font_size * 3.4), 2.0), FALSE, TRUE,
+    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), FALSE, TRUE,
                     0);
 }
 

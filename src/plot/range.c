@@ -25,7 +25,7 @@ interpolate (const double *from, const double *to, guint64 n, double value)
   double span;
 
   if (n < 2)
-    return n ? to[0] : 0.0;
+    return n == 0 ? 0.0 : from[0] > 0.0 ? to[0] * (value / from[0]) : to[0];
   while (low < high)
     {
       guint64 middle = low + (high - low) / 2;

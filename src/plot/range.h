@@ -17,8 +17,8 @@ gboolean dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range);
 double dyno_plot_least_positive (const DynoPlot *plot, double x0, double x1);
 
 /* The x that is shown for a series' own, and back.  map: its points are (own, shown), both rising;
- * between them, and beyond its ends, lines; NULL: the same.  With fewer than two points all is at
- * the first, or at 0. */
+ * between them, and beyond its ends, lines; NULL: the same.  One point has a line from the origin,
+ * none is 0. */
 double dyno_plot_map_x (const DynoSeries *map, double x);
 double dyno_plot_unmap_x (const DynoSeries *map, double shown);
 

@@ -23,6 +23,7 @@ struct _DynoRunView {
   /* the latter is estimated; 0: not preparing; not known yet */
   gint64 preparing_since_us, preparing_until_us;
   guint64 limit_bytes, need_bytes; /* 0: none; not known */
+  gint64 step_taken_us;            /* when the last step came */
 };
 
 static void
@@ -59,12 +60,20 @@ dyno_run_view_new (gboolean with_series)
   series->throughput = dyno_series_new (_ ("Training"), _ ("samples/s"));
   series->loss = dyno_series_new (_ ("Training"), "");
   series->val_loss = dyno_series_new (_ ("Validation"), "");
+  series->lr = dyno_series_new (_ ("Learning rate"), "");
+  series->loss_scale = dyno_series_new (_ ("Loss scale"), "");
+  series->gpu_busy = dyno_series_new (_ ("GPU"), "%");
+  series->gpu_temperature = dyno_series_new (_ ("GPU"), "°C");
+  series->gpu_power = dyno_series_new (_ ("GPU"), "W");
+  series->seconds = dyno_series_new ("", "s");
+  series->epochs = dyno_series_new ("", "");
   series->vram = dyno_series_new (_ ("Dyno"), "GiB");
   series->vram_all = dyno_series_new (_ ("All programs"), "GiB");
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     {
       series->train[i] = dyno_series_new (_ ("Training"), "");
       series->val[i] = dyno_series_new (_ ("Validation"), "");
+      series->step[i] = dyno_series_new (_ ("Training"), "");
     }
   return view;
 }
@@ -74,7 +83,9 @@ static void
 for_each (DynoRunView *view, void (*f) (DynoSeries *series))
 {
   DynoRunSeries *s = &view->series;
-  DynoSeries *const single[] = { s->throughput, s->loss, s->val_loss, s->vram, s->vram_all };
+  DynoSeries *const single[] = { s->throughput,      s->loss,      s->val_loss,   s->vram,
+                                 s->vram_all,        s->lr,        s->loss_scale, s->gpu_busy,
+                                 s->gpu_temperature, s->gpu_power, s->seconds,    s->epochs };
 
   for (guint i = 0; i < G_N_ELEMENTS (single); i++)
     f (single[i]);
@@ -82,6 +93,7 @@ for_each (DynoRunView *view, void (*f) (DynoSeries *series))
     {
       f (s->train[i]);
       f (s->val[i]);
+      f (s->step[i]);
     }
 }
 
@@ -290,6 +302,36 @@ take_table (DynoRunView *view, const DynoMetricTable *table)
 
       dyno_series_set_unit (view->series.train[i], unit);
       dyno_series_set_unit (view->series.val[i], unit);
+      dyno_series_set_unit (view->series.step[i], unit);
+    }
+}
+
+/* Between the steps, as far as the next one is under way: steps may be slower than sensors. */
+static void
+add_sensors (DynoRunView *view, const DynoSensorReading *reading)
+{
+  const DynoStepMetrics *step = &view->status.step;
+  const struct {
+    DynoSeries *series;
+    DynoSensor sensor;
+  } rows[] = { { view->series.gpu_busy, DYNO_SENSOR_GPU_BUSY },
+               { view->series.gpu_temperature, DYNO_SENSOR_GPU_TEMPERATURE },
+               { view->series.gpu_power, DYNO_SENSOR_GPU_POWER } };
+  double since_ms = (double) (g_get_monotonic_time () - view->step_taken_us) / 1000, part = 0;
+
+  if (!view->with_series || view->status.n_steps == 0)
+    return;
+  if (step->step_ms > 0)
+    part = CLAMP (since_ms / step->step_ms, 0, 0.9);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      guint64 n = dyno_series_get_length (rows[i].series);
+      double x = (double) step->step + part, last = x, y;
+
+      if (n > 0)
+        dyno_series_get (rows[i].series, n - 1, &last, &y);
+      if (isfinite (reading->values[rows[i].sensor]))
+        dyno_series_append (rows[i].series, MAX (x, last), reading->values[rows[i].sensor]);
     }
 }
 
@@ -320,6 +362,7 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
     case DYNO_EVENT_SENSORS:
       s->has_sensors = TRUE;
       s->sensors = *event->sensors;
+      add_sensors (view, event->sensors);
       break;
     case DYNO_EVENT_DONE:
       s->state = event->done.state;
@@ -356,6 +399,24 @@ estimate (DynoRunView *view)
   s->fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
 }
 
+/* Where the step stands among epochs.  An epoch that was seen to end tells where this one began; one
+ * that was begun before a resume is counted from its first step. */
+static void
+add_epoch_place (DynoRunView *view, const DynoStepMetrics *step)
+{
+  const DynoRunStatus *s = &view->status;
+  guint64 per_epoch = s->has_plan ? s->plan.steps_per_epoch : 0, begin;
+
+  if (per_epoch == 0 || step->epoch == 0)
+    return;
+  begin = s->n_epochs > 0 && s->epoch.epoch + 1 == step->epoch ? s->epoch.step
+                                                               : (step->epoch - 1) * per_epoch;
+  if (step->step > begin)
+    dyno_series_append (view->series.epochs, (double) step->step,
+                        (double) (step->epoch - 1)
+                            + MIN ((double) (step->step - begin) / (double) per_epoch, 1.0));
+}
+
 void
 dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
 {
@@ -380,7 +441,17 @@ dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
     return;
   dyno_series_append (series->throughput, x,
                       step->samples_per_s > 0 ? step->samples_per_s : (double) NAN);
-  dyno_series_append (series->loss, x, step->skipped ? (double) NAN : step->loss);
+  dyno_series_append (series->loss, x, isfinite (step->loss) ? step->loss : (double) NAN);
+  dyno_series_append (series->seconds, x, step->seconds);
+  dyno_series_append (series->lr, x, step->lr);
+  if (step->loss_scale > 0)
+    dyno_series_append (series->loss_scale, x, step->loss_scale);
+  for (guint i = 0; i < s->metrics.n; i++)
+    dyno_series_append (series->step[i], x,
+                        step->metrics[i]
+                            * (s->metrics.infos[i].format == DYNO_METRIC_FRACTION ? 100 : 1));
+  add_epoch_place (view, step);
+  view->step_taken_us = g_get_monotonic_time ();
   dyno_series_append (series->vram, x, (double) step->vram_bytes / s->memory_unit);
   if (step->vram_all_bytes > 0)
     dyno_series_append (series->vram_all, x, (double) step->vram_all_bytes / s->memory_unit);
@@ -395,6 +466,8 @@ dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch)
   s->epoch = *epoch;
   s->n_epochs++;
   dyno_stretches_add_epoch (&view->stretches, epoch);
+  if (view->with_series && (!s->has_plan || s->plan.steps_per_epoch == 0))
+    dyno_series_append (view->series.epochs, x, (double) epoch->epoch);
   if (view->with_series && isfinite (epoch->val_loss))
     dyno_series_append (view->series.val_loss, x, epoch->val_loss);
   for (guint i = 0; i < s->metrics.n; i++)

@@ -49,8 +49,13 @@ typedef struct {
  * as the view: a new run clears them.  NULL where the view keeps none. */
 typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
-  /* fractions in percent; their units are set once the table is known */
-  DynoSeries *train[DYNO_MAX_METRICS], *val[DYNO_MAX_METRICS];
+  DynoSeries *lr, *loss_scale;
+  DynoSeries *gpu_busy, *gpu_temperature, *gpu_power; /* of the sensors, as far as there are some */
+  /* For x axes: the seconds of training at the end of each step, and the epochs, begun ones in
+   * part; without a plan those that are known from whole epochs. */
+  DynoSeries *seconds, *epochs;
+  /* Fractions in percent; their units are set once the table is known.  step: of each step. */
+  DynoSeries *train[DYNO_MAX_METRICS], *val[DYNO_MAX_METRICS], *step[DYNO_MAX_METRICS];
 } DynoRunSeries;
 
 /* with_series FALSE: only the last numbers are kept. */

@@ -85,7 +85,8 @@ test_a_map_goes_both_ways (void)
   g_assert_cmpfloat (dyno_plot_map_x (NULL, 7), ==, 7);
   g_assert_cmpfloat (dyno_plot_map_x (none, 7), ==, 0);
   dyno_series_append (one, 3, 9);
-  g_assert_cmpfloat (dyno_plot_map_x (one, 7), ==, 9);
+  g_assert_cmpfloat (dyno_plot_map_x (one, 7), ==, 21);
+  g_assert_cmpfloat (dyno_plot_unmap_x (one, 21), ==, 7);
   g_assert_true (isinf (dyno_plot_unmap_x (map, INFINITY)));
 }
 

@@ -143,6 +143,10 @@ test_best (void)
   g_assert_cmpfloat (last_of (series->val[1]), ==, 2);
   g_assert_cmpstr (dyno_series_get_unit (series->val[0]), ==, "%");
   g_assert_cmpstr (dyno_series_get_unit (series->val[1]), ==, "degrees");
+  /* Steps have theirs, too. */
+  dyno_run_view_take_step (view, &(DynoStepMetrics){ .step = 50, .metrics = { 0.5, 3 } });
+  g_assert_cmpfloat (last_of (series->step[0]), ==, 50);
+  g_assert_cmpfloat (last_of (series->step[1]), ==, 3);
 }
 
 static void
@@ -153,9 +157,75 @@ test_skipped (void)
   DynoStepMetrics row = { .step = 1, .loss = 5, .skipped = TRUE };
 
   dyno_run_view_take_step (view, &row);
+  g_assert_cmpfloat (last_of (series->loss), ==, 5); /* what was not done is the update */
+  row = (DynoStepMetrics){ .step = 2, .loss = INFINITY, .skipped = TRUE };
+  dyno_run_view_take_step (view, &row);
   g_assert_true (isnan (last_of (series->loss)));
   g_assert_true (isnan (last_of (series->throughput))); /* not known yet */
   g_assert_cmpuint (dyno_series_get_length (series->vram_all), ==, 0);
+}
+
+/* --- x axes and sensors ------------------------------------------------------------------------ */
+
+static double
+get_y (const DynoSeries *series, guint64 i)
+{
+  double x, y;
+
+  dyno_series_get (series, i, &x, &y);
+  return y;
+}
+
+static void
+test_steps_have_a_place_in_epochs_and_time (void)
+{
+  g_autoptr (DynoRunView) view = new_view (3);
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+
+  take_plan (view, 1, 0, 4);
+  for (guint64 step = 1; step <= 4; step++)
+    dyno_run_view_take_step (
+        view,
+        &(DynoStepMetrics){ .step = step, .epoch = 1, .seconds = (double) step * 2, .lr = 0.5 });
+  g_assert_cmpfloat (get_y (series->epochs, 0), ==, 0.25);
+  g_assert_cmpfloat (last_of (series->epochs), ==, 1);
+  g_assert_cmpfloat (last_of (series->seconds), ==, 8);
+  g_assert_cmpfloat (last_of (series->lr), ==, 0.5);
+  g_assert_cmpuint (dyno_series_get_length (series->loss_scale), ==, 0);
+  dyno_run_view_take_epoch (view, &(DynoEpochMetrics){ .epoch = 1, .step = 4, .val_loss = NAN });
+  dyno_run_view_take_step (view, &(DynoStepMetrics){ .step = 6, .epoch = 2, .loss_scale = 1024 });
+  g_assert_cmpfloat (last_of (series->epochs), ==, 1.5);
+  g_assert_cmpfloat (last_of (series->loss_scale), ==, 1024);
+}
+
+static void
+test_without_a_plan_whole_epochs_are_known (void)
+{
+  g_autoptr (DynoRunView) view = new_view (3);
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+
+  dyno_run_view_take_step (view, &(DynoStepMetrics){ .step = 7, .epoch = 1 });
+  g_assert_cmpuint (dyno_series_get_length (series->epochs), ==, 0);
+  dyno_run_view_take_epoch (view, &(DynoEpochMetrics){ .epoch = 1, .step = 7, .val_loss = NAN });
+  g_assert_cmpfloat (last_of (series->epochs), ==, 1);
+}
+
+static void
+test_sensors_are_series (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+  g_autofree DynoSensorReading *reading = g_new (DynoSensorReading, 1);
+  const DynoEvent event = { .sensors = reading };
+
+  dyno_sensor_reading_init (reading);
+  reading->values[DYNO_SENSOR_GPU_BUSY] = 93;
+  take (view, DYNO_EVENT_SENSORS, &event);
+  g_assert_cmpuint (dyno_series_get_length (series->gpu_busy), ==, 0); /* before the first step */
+  dyno_run_view_take_step (view, &(DynoStepMetrics){ .step = 5, .step_ms = 1e-3 });
+  take (view, DYNO_EVENT_SENSORS, &event);
+  g_assert_cmpfloat (last_of (series->gpu_busy), ==, 93);
+  g_assert_cmpuint (dyno_series_get_length (series->gpu_power), ==, 0); /* not available */
 }
 
 /* --- units and limits ------------------------------------------------------------------------- */
@@ -314,7 +384,12 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
   g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
   g_test_add_func ("/train/runview/best-follows-the-table", test_best);
-  g_test_add_func ("/train/runview/skipped-step-is-a-gap", test_skipped);
+  g_test_add_func ("/train/runview/steps-have-a-place-in-epochs-and-time",
+                   test_steps_have_a_place_in_epochs_and_time);
+  g_test_add_func ("/train/runview/without-a-plan-whole-epochs-are-known",
+                   test_without_a_plan_whole_epochs_are_known);
+  g_test_add_func ("/train/runview/sensors-are-series", test_sensors_are_series);
+  g_test_add_func ("/train/runview/skipped-step-has-its-loss", test_skipped);
   g_test_add_func ("/train/runview/memory-unit-and-limit", test_memory);
   g_test_add_func ("/train/runview/memory-without-a-plan", test_memory_without_plan);
   g_test_add_func ("/train/runview/preparation-never-falls-back", test_preparation);

@@ -356,6 +356,29 @@ def test_trains_to_the_end(window):
     assert_whole(newest_run())
 
 
+def test_plots_are_read_zoomed_and_shown_alone(window):
+    """With the keyboard, over the run that has just ended; all plots go along."""
+    def chart(name):
+        return window.find(Atspi.Role.CHART, name)
+    window.focus(Atspi.Role.CHART, 'Loss')
+    window.key('Home')
+    window.wait_for('the first step', lambda: chart('Accuracy').get_description().startswith('Step 1: Training '))
+    window.key('plus')
+    window.wait_for('a part of the steps', lambda: re.search(r'; shown from 1 to \d+$', chart('Throughput').get_description()))
+    window.choose('Horizontal axis', 'Epoch')
+    window.wait_for('epochs', lambda: re.match(r'Epoch \d\.\d\d: .*; shown from \d', chart('Loss').get_description()))
+    window.choose('Horizontal axis', 'Time')
+    window.wait_for('the clock', lambda: re.match(r'Time \d+:\d\d: ', chart('Loss').get_description()))
+    window.choose('Horizontal axis', 'Step')
+    window.focus(Atspi.Role.CHART, 'Loss')
+    window.key('0')
+    window.wait_for('all steps', lambda: 'shown from' not in chart('Loss').get_description())
+    window.key('m')
+    window.wait_for('one plot', lambda: not any(n.get_role() == Atspi.Role.CHART and n.get_name() == 'Throughput' and showing(n) for n in window.nodes()))
+    window.press('Show all plots (M)')
+    chart('Throughput')
+
+
 def start_long_run(window):
     window.ready()
     window.small_shapes()
@@ -711,7 +734,7 @@ def test_a_narrow_window_clips_nothing(window):
         subprocess.run(['xdotool', 'windowsize', xid, str(width), '700'], check=True)
         window.wait_for(f'a page inside a window asked to be {width} wide', lambda: all(
             0 < right(window.find(role, name, state=there)) <= Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
-            for role, name in ((Atspi.Role.CHART, 'Throughput'), (Atspi.Role.LABEL, 'Memory'))), 20)
+            for role, name in ((Atspi.Role.CHART, 'Loss'), (Atspi.Role.LABEL, 'Memory'))), 20)
     subprocess.run(['xdotool', 'windowsize', xid, str(before), '800'], check=True)
     window.press('Stop')
     window.text('Stopped, step')
@@ -743,7 +766,7 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.ready()
 
 
-TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
+TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted,

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot.  It owns no data: it keeps a DynoPlot and repaints when told.  A held view pins x0
- * and x1 to what was seen at that moment; the series go on growing beside it. */
+/* A live plot.  It owns no data: it keeps a DynoPlot and repaints when told.  Pointer and keys ask
+ * for another view by signals, since plots over one axis are moved together. */
 #include "view.h"
 #include "row.h"
 #include "axis.h"
+#include "range.h"
 #include "theme.h"
 #include <glib/gi18n.h>
 #include <gtk/gtk-a11y.h>
 #include <math.h>
 
-#define MAX_LINES 4
+#define ZOOM       0.8 /* of the view, for each click of the wheel and each key */
+#define PAN        0.1
+#define LEAST_DRAG 6 /* pixels; less is a click */
 
 struct _DynoPlotView {
   GtkDrawingArea parent_instance;
   DynoPlot plot;
-  DynoPlotLine lines[MAX_LINES];
+  DynoPlotLine lines[DYNO_PLOT_VIEW_MAX_LINES];
   char *title, *x_label, *y_label, *empty, *limit_label;
-  gboolean held;
   DynoPlotView *const *row; /* the views in line with this one, itself among them; the caller's */
   guint n_row;
   double own_label_width;
+  gboolean dragging;
+  double drag_from, drag_to;         /* pixels */
+  DynoPlotSpan drag_span, drag_axis; /* what was looked at when it began; the whole for "all" */
 };
 
-enum { CURSOR, N_SIGNALS };
+enum { CURSOR, SPAN, MAXIMIZE, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoPlotView, dyno_plot_view, GTK_TYPE_DRAWING_AREA)
@@ -39,6 +44,14 @@ static GType plot_accessible_get_type (void);
 G_DEFINE_TYPE (PlotAccessible, plot_accessible, GTK_TYPE_WIDGET_ACCESSIBLE)
 
 static char *
+format_x (const DynoPlot *plot, double x)
+{
+  if (plot->x_time)
+    return dyno_axis_format_time (x, 1);
+  return g_strdup_printf (plot->x_whole ? "%.0f" : "%.2f", x);
+}
+
+static char *
 describe (const DynoPlot *plot)
 {
   g_autoptr (GString) values = g_string_new (NULL);
@@ -50,10 +63,11 @@ describe (const DynoPlot *plot)
       double x, y;
       if (n == 0)
         continue;
-      dyno_series_get (
-          series, isnan (plot->cursor_x) ? n - 1 : dyno_series_nearest (series, plot->cursor_x), &x,
-          &y);
-      at = isnan (at) ? x : at;
+      const DynoSeries *map = plot->lines[i].x_map;
+      double own = dyno_plot_unmap_x (map, plot->cursor_x);
+      dyno_series_get (series, isnan (plot->cursor_x) ? n - 1 : dyno_series_nearest (series, own),
+                       &x, &y);
+      at = isnan (at) ? dyno_plot_map_x (map, x) : at;
       g_autofree char *value = dyno_axis_format_value (y);
       g_string_append_printf (values, "%s%s %s", values->len ? ", " : "",
                               dyno_series_get_name (series), value);
@@ -62,9 +76,17 @@ describe (const DynoPlot *plot)
     }
   if (values->len == 0)
     return g_strdup (plot->empty);
-  /* Translators: name of the x axis ("Step"), a number, values: "Step 120: Training 0.532,
-   * Validation 0.61" */
-  return g_strdup_printf (_ ("%s %.0f: %s"), plot->x_label, at, values->str);
+  g_autofree char *shown = format_x (plot, at), *from = NULL, *to = NULL;
+  if (!(plot->x0 < plot->x1))
+    /* Translators: name of the x axis ("Step"), where, values: "Step 120: Training 0.532,
+     * Validation 0.61" */
+    return g_strdup_printf (_ ("%s %s: %s"), plot->x_label, shown, values->str);
+  from = format_x (plot, plot->x0);
+  to = format_x (plot, plot->x1);
+  /* Translators: as above, and which part of the x axis is shown: "Step 120: Training 0.532; shown
+   * from 100 to 200" */
+  return g_strdup_printf (_ ("%s %s: %s; shown from %s to %s"), plot->x_label, shown, values->str,
+                          from, to);
 }
 
 static const char *
@@ -107,11 +129,10 @@ replace (char **place, const char *text, const char **shown)
 }
 
 void
-dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label,
-                           const char *y_label, const char *empty)
+dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *y_label,
+                           const char *empty)
 {
   replace (&self->title, title, &self->plot.title);
-  replace (&self->x_label, x_label, &self->plot.x_label);
   replace (&self->y_label, y_label, &self->plot.y_label);
   replace (&self->empty, empty, &self->plot.empty);
   dyno_widget_set_accessible_name (GTK_WIDGET (self), title);
@@ -119,17 +140,27 @@ dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_
 }
 
 void
-dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour, gboolean points)
+dyno_plot_view_set_x (DynoPlotView *self, const char *label, gboolean whole, gboolean time)
 {
-  g_return_if_fail (self->plot.n_lines < MAX_LINES);
-  self->lines[self->plot.n_lines++] =
-      (DynoPlotLine){ .series = series, .colour = colour, .points = points };
+  replace (&self->x_label, label, &self->plot.x_label);
+  self->plot.x_whole = whole;
+  self->plot.x_time = time;
+  gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
 void
-dyno_plot_view_clear_lines (DynoPlotView *self)
+dyno_plot_view_set_lines (DynoPlotView *self, const DynoPlotLine *lines, guint n)
 {
-  self->plot.n_lines = 0;
+  self->plot.n_lines = MIN (n, DYNO_PLOT_VIEW_MAX_LINES);
+  for (guint i = 0; i < self->plot.n_lines; i++)
+    self->lines[i] = lines[i];
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+void
+dyno_plot_view_set_title_room (DynoPlotView *self, double room)
+{
+  self->plot.title_room = room;
 }
 
 void
@@ -192,37 +223,11 @@ dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-/* All of what is there now; FALSE: nothing, and *x0 and *x1 are 0. */
-static gboolean
-get_extent (DynoPlotView *self, double *x0, double *x1)
-{
-  gboolean any = FALSE;
-
-  *x0 = *x1 = 0;
-  for (guint i = 0; i < self->plot.n_lines; i++)
-    {
-      double low, high, y_low, y_high;
-      if (!dyno_series_get_range (self->lines[i].series, -INFINITY, INFINITY, &low, &high, &y_low,
-                                  &y_high))
-        continue;
-      *x0 = any ? MIN (*x0, low) : low;
-      *x1 = any ? MAX (*x1, high) : high;
-      any = TRUE;
-    }
-  return any;
-}
-
 void
-dyno_plot_view_set_held (DynoPlotView *self, gboolean held)
+dyno_plot_view_set_span (DynoPlotView *self, DynoPlotSpan span)
 {
-  double x0, x1;
-  self->held = held;
-  self->plot.x0 = self->plot.x1 = 0;
-  if (held && get_extent (self, &x0, &x1) && x1 > x0)
-    {
-      self->plot.x0 = x0;
-      self->plot.x1 = x1;
-    }
+  self->plot.x0 = span.x0;
+  self->plot.x1 = span.x1;
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -241,8 +246,7 @@ dyno_plot_view_set_cursor (DynoPlotView *self, double x)
 void
 dyno_plot_view_refresh (DynoPlotView *self)
 {
-  if (!self->held || self->plot.x1 <= self->plot.x0)
-    gtk_widget_queue_draw (GTK_WIDGET (self));
+  gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
 const DynoPlot *
@@ -267,6 +271,15 @@ dyno_plot_view_draw (GtkWidget *widget, cairo_t *cr)
   const DynoPlotTheme *theme = dyno_plot_theme_for_widget (widget);
   share_label_width (self, dyno_plot_label_width (&self->plot, theme, width, height));
   dyno_plot_draw (cr, &self->plot, theme, width, height, gtk_widget_get_scale_factor (widget));
+  if (self->dragging && dyno_plot_span_is_all (self->drag_span)
+      && fabs (self->drag_to - self->drag_from) >= LEAST_DRAG)
+    {
+      const DynoColour *c = &theme->lines[0];
+      cairo_set_source_rgba (cr, c->red, c->green, c->blue, 0.16);
+      cairo_rectangle (cr, MIN (self->drag_from, self->drag_to), 0,
+                       fabs (self->drag_to - self->drag_from), height);
+      cairo_fill (cr);
+    }
   if (gtk_widget_has_visible_focus (widget))
     gtk_render_focus (gtk_widget_get_style_context (widget), cr, 0, 0, width, height);
   return GDK_EVENT_STOP;
@@ -281,10 +294,134 @@ x_at (DynoPlotView *self, double pixel)
                          gtk_widget_get_allocated_height (widget), pixel);
 }
 
+/* --- zooming and panning ---------------------------------------------------------------------- */
+
+static DynoPlotSpan
+get_span (DynoPlotView *self)
+{
+  return (DynoPlotSpan){ self->plot.x0, self->plot.x1 };
+}
+
+static void
+ask_for (DynoPlotView *self, DynoPlotSpan span)
+{
+  g_signal_emit (self, signals[SPAN], 0, span.x0, span.x1);
+}
+
+/* Of whole things a few; of others as close as the numbers go. */
+static double
+get_least (DynoPlotView *self, DynoPlotSpan all)
+{
+  return self->plot.x_whole ? 4 : (all.x1 - all.x0) * 1e-5;
+}
+
+static void
+zoom (DynoPlotView *self, double at, double factor)
+{
+  DynoPlotSpan all;
+  if (dyno_plot_extent (&self->plot, &all))
+    ask_for (self, dyno_plot_span_zoom (get_span (self), all, at, factor, get_least (self, all)));
+}
+
+static void
+pan (DynoPlotView *self, double share)
+{
+  DynoPlotSpan all;
+  if (dyno_plot_extent (&self->plot, &all))
+    ask_for (self, dyno_plot_span_pan (get_span (self), all, share));
+}
+
+/* With Control the wheel zooms, with Shift it pans; else the page scrolls. */
+static gboolean
+dyno_plot_view_scroll (GtkWidget *widget, GdkEventScroll *event)
+{
+  DynoPlotView *self = DYNO_PLOT_VIEW (widget);
+  double dx = 0, dy = 0;
+  if (event->direction == GDK_SCROLL_SMOOTH)
+    gdk_event_get_scroll_deltas ((GdkEvent *) event, &dx, &dy);
+  else if (event->direction == GDK_SCROLL_UP || event->direction == GDK_SCROLL_DOWN)
+    dy = event->direction == GDK_SCROLL_UP ? -1 : 1;
+  else
+    dx = event->direction == GDK_SCROLL_LEFT ? -1 : 1;
+  if (event->state & GDK_CONTROL_MASK)
+    zoom (self, x_at (self, event->x), pow (ZOOM, -CLAMP (dy, -4, 4)));
+  else if ((event->state & GDK_SHIFT_MASK) || (dx != 0 && !dyno_plot_span_is_all (get_span (self))))
+    pan (self, PAN * (dx != 0 ? dx : dy));
+  else
+    return GDK_EVENT_PROPAGATE;
+  return GDK_EVENT_STOP;
+}
+
+/* A drag moves what is looked at; over the whole it chooses a part. */
+static gboolean
+dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
+{
+  DynoPlotView *self = DYNO_PLOT_VIEW (widget);
+  DynoPlotSpan all;
+  if (event->button != GDK_BUTTON_PRIMARY)
+    return GDK_EVENT_PROPAGATE;
+  gtk_widget_grab_focus (widget);
+  self->dragging = FALSE;
+  if (event->type == GDK_2BUTTON_PRESS)
+    ask_for (self, (DynoPlotSpan){ 0, 0 });
+  else if (event->type == GDK_BUTTON_PRESS && dyno_plot_extent (&self->plot, &all))
+    {
+      self->dragging = TRUE;
+      self->drag_from = self->drag_to = event->x;
+      self->drag_span = get_span (self);
+      self->drag_axis = dyno_plot_span_is_all (self->drag_span) ? all : self->drag_span;
+    }
+  return GDK_EVENT_STOP;
+}
+
+/* Of the axis as it was when the drag began, in x for a pixel; it is as wide as the widget less
+ * what stands beside it. */
+static double
+get_scale (DynoPlotView *self)
+{
+  double wide = gtk_widget_get_allocated_width (GTK_WIDGET (self)) - self->plot.label_width - 33;
+  return (self->drag_axis.x1 - self->drag_axis.x0) / MAX (wide, 1);
+}
+
+static void
+drag_to (DynoPlotView *self, double pixel)
+{
+  DynoPlotSpan all;
+  self->drag_to = pixel;
+  if (dyno_plot_span_is_all (self->drag_span))
+    gtk_widget_queue_draw (GTK_WIDGET (self));
+  else if (dyno_plot_extent (&self->plot, &all))
+    ask_for (self, dyno_plot_span_pan (self->drag_span, all,
+                                       (self->drag_from - pixel) * get_scale (self)
+                                           / (self->drag_span.x1 - self->drag_span.x0)));
+}
+
+static gboolean
+dyno_plot_view_button_release (GtkWidget *widget, GdkEventButton *event)
+{
+  DynoPlotView *self = DYNO_PLOT_VIEW (widget);
+  if (event->button != GDK_BUTTON_PRIMARY || !self->dragging)
+    return GDK_EVENT_PROPAGATE;
+  self->dragging = FALSE;
+  if (dyno_plot_span_is_all (self->drag_span)
+      && fabs (self->drag_to - self->drag_from) >= LEAST_DRAG)
+    {
+      double width = gtk_widget_get_allocated_width (widget), least = self->plot.label_width + 17;
+      double a = x_at (self, CLAMP (MIN (self->drag_from, self->drag_to), least, width - 17)),
+             b = x_at (self, CLAMP (MAX (self->drag_from, self->drag_to), least, width - 17));
+      if (isfinite (a) && isfinite (b) && b - a >= get_least (self, self->drag_axis))
+        ask_for (self, (DynoPlotSpan){ a, b });
+    }
+  gtk_widget_queue_draw (widget);
+  return GDK_EVENT_STOP;
+}
+
 static gboolean
 dyno_plot_view_motion (GtkWidget *widget, GdkEventMotion *event)
 {
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
+  if (self->dragging)
+    drag_to (self, event->x);
   g_signal_emit (self, signals[CURSOR], 0, x_at (self, event->x));
   return GDK_EVENT_PROPAGATE;
 }
@@ -292,43 +429,80 @@ dyno_plot_view_motion (GtkWidget *widget, GdkEventMotion *event)
 static gboolean
 dyno_plot_view_leave (GtkWidget *widget, GdkEventCrossing *event)
 {
-  g_signal_emit (widget, signals[CURSOR], 0, (double) NAN);
+  if (event->mode == GDK_CROSSING_NORMAL)
+    g_signal_emit (widget, signals[CURSOR], 0, (double) NAN);
   return GDK_EVENT_PROPAGATE;
 }
 
-/* The read-out with the keyboard: arrows by a hundredth of the view, Home, End, Escape. */
+/* The read-out with the keyboard: arrows by a hundredth of the view, Home, End, Escape.  What is
+ * looked at follows it. */
+static gboolean
+move_cursor (DynoPlotView *self, guint key)
+{
+  DynoPlotSpan all, span = get_span (self);
+  double x = self->plot.cursor_x;
+  if (!dyno_plot_extent (&self->plot, &all))
+    return FALSE;
+  if (dyno_plot_span_is_all (span))
+    span = all;
+  double step = (span.x1 - span.x0) / 100;
+  if (self->plot.x_whole)
+    step = MAX (round (step), 1);
+  if (key == GDK_KEY_Left)
+    x = isnan (x) ? span.x1 : MAX (x - step, all.x0);
+  else if (key == GDK_KEY_Right)
+    x = isnan (x) ? span.x0 : MIN (x + step, all.x1);
+  else if (key == GDK_KEY_Escape && isnan (x))
+    return FALSE;
+  else
+    x = key == GDK_KEY_Home ? all.x0 : key == GDK_KEY_End ? all.x1 : (double) NAN;
+  if (x < span.x0 || x > span.x1)
+    ask_for (self, dyno_plot_span_pan (
+                       span, all, (x - (x < span.x0 ? span.x0 : span.x1)) / (span.x1 - span.x0)));
+  g_signal_emit (self, signals[CURSOR], 0, x);
+  return TRUE;
+}
+
 static gboolean
 dyno_plot_view_key (GtkWidget *widget, GdkEventKey *event)
 {
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
-  double x0 = self->plot.x0, x1 = self->plot.x1, x = self->plot.cursor_x;
-  if (x1 <= x0 && !get_extent (self, &x0, &x1))
+  double middle = self->plot.cursor_x;
+  if (event->state & (GDK_CONTROL_MASK | GDK_MOD1_MASK))
     return GDK_EVENT_PROPAGATE;
-  double step = MAX ((x1 - x0) / 100, 1);
   switch (event->keyval)
     {
+    case GDK_KEY_plus:
+    case GDK_KEY_equal:
+    case GDK_KEY_KP_Add:
+      zoom (self, middle, ZOOM);
+      return GDK_EVENT_STOP;
+    case GDK_KEY_minus:
+    case GDK_KEY_KP_Subtract:
+      zoom (self, middle, 1 / ZOOM);
+      return GDK_EVENT_STOP;
+    case GDK_KEY_0:
+    case GDK_KEY_KP_0:
+      ask_for (self, (DynoPlotSpan){ 0, 0 });
+      return GDK_EVENT_STOP;
+    case GDK_KEY_m:
+      g_signal_emit (self, signals[MAXIMIZE], 0);
+      return GDK_EVENT_STOP;
     case GDK_KEY_Left:
-      x = isnan (x) ? x1 : MAX (x - step, x0);
-      break;
     case GDK_KEY_Right:
-      x = isnan (x) ? x0 : MIN (x + step, x1);
-      break;
+      if (event->state & GDK_SHIFT_MASK)
+        {
+          pan (self, event->keyval == GDK_KEY_Left ? -PAN : PAN);
+          return GDK_EVENT_STOP;
+        }
+      G_GNUC_FALLTHROUGH;
     case GDK_KEY_Home:
-      x = x0;
-      break;
     case GDK_KEY_End:
-      x = x1;
-      break;
     case GDK_KEY_Escape:
-      if (isnan (x))
-        return GDK_EVENT_PROPAGATE;
-      x = NAN;
-      break;
+      return move_cursor (self, event->keyval) ? GDK_EVENT_STOP : GDK_EVENT_PROPAGATE;
     default:
       return GDK_EVENT_PROPAGATE;
     }
-  g_signal_emit (self, signals[CURSOR], 0, x);
-  return GDK_EVENT_STOP;
 }
 
 static void
@@ -353,10 +527,17 @@ dyno_plot_view_class_init (DynoPlotViewClass *class)
   widget_class->motion_notify_event = dyno_plot_view_motion;
   widget_class->leave_notify_event = dyno_plot_view_leave;
   widget_class->key_press_event = dyno_plot_view_key;
+  widget_class->scroll_event = dyno_plot_view_scroll;
+  widget_class->button_press_event = dyno_plot_view_button_press;
+  widget_class->button_release_event = dyno_plot_view_button_release;
   gtk_widget_class_set_accessible_type (widget_class, plot_accessible_get_type ());
   gtk_widget_class_set_accessible_role (widget_class, ATK_ROLE_CHART);
   signals[CURSOR] = g_signal_new ("cursor", DYNO_TYPE_PLOT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
+  signals[SPAN] = g_signal_new ("span", DYNO_TYPE_PLOT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 2, G_TYPE_DOUBLE, G_TYPE_DOUBLE);
+  signals[MAXIMIZE] = g_signal_new ("maximize", DYNO_TYPE_PLOT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL,
+                                    NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void
@@ -367,5 +548,7 @@ dyno_plot_view_init (DynoPlotView *self)
   self->plot.cursor_x = NAN;
   self->plot.x_whole = TRUE; /* steps */
   gtk_widget_set_can_focus (GTK_WIDGET (self), TRUE);
-  gtk_widget_add_events (GTK_WIDGET (self), GDK_POINTER_MOTION_MASK | GDK_LEAVE_NOTIFY_MASK);
+  gtk_widget_add_events (GTK_WIDGET (self), GDK_POINTER_MOTION_MASK | GDK_LEAVE_NOTIFY_MASK
+                                                | GDK_BUTTON_PRESS_MASK | GDK_BUTTON_RELEASE_MASK
+                                                | GDK_SCROLL_MASK | GDK_SMOOTH_SCROLL_MASK);
 }

@@ -4,7 +4,7 @@
  * The lines' series belong to others and must outlive the view.  Signal "cursor" (double x; NaN:
  * left). */
 #pragma once
-#include "draw.h"
+#include "span.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -12,18 +12,25 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_PLOT_VIEW (dyno_plot_view_get_type ())
 G_DECLARE_FINAL_TYPE (DynoPlotView, dyno_plot_view, DYNO, PLOT_VIEW, GtkDrawingArea)
 
-void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *x_label,
-                                const char *y_label, const char *empty); /* copied */
-void dyno_plot_view_add_line (DynoPlotView *self, DynoSeries *series, guint colour,
-                              gboolean points);
-void dyno_plot_view_clear_lines (DynoPlotView *self);
+#define DYNO_PLOT_VIEW_MAX_LINES 16
+
+/* "cursor" (double x): the read-out was moved there, by pointer or keys; NaN: away.  "span" (double
+ * x0, double x1): zoomed or panned so.  "maximize": asked for by key.  Who has the view decides for
+ * which views that holds, and sets it. */
+void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *y_label,
+                                const char *empty); /* copied */
+/* What x is: "Step"; see DynoPlot.  Copied. */
+void dyno_plot_view_set_x (DynoPlotView *self, const char *label, gboolean whole, gboolean time);
+/* Up to DYNO_PLOT_VIEW_MAX_LINES; their series and maps are the caller's. */
+void dyno_plot_view_set_lines (DynoPlotView *self, const DynoPlotLine *lines, guint n);
 void dyno_plot_view_set_limit (DynoPlotView *self, double y, const char *label); /* NaN: none */
 void dyno_plot_view_set_from_zero (DynoPlotView *self, gboolean from_zero);
 void dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust); /* see DynoPlot */
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
 void dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing);
-/* the view stays where it is while data goes on */
-void dyno_plot_view_set_held (DynoPlotView *self, gboolean held);
+void dyno_plot_view_set_title_room (DynoPlotView *self, double room);
+/* Stays while data goes on. */
+void dyno_plot_view_set_span (DynoPlotView *self, DynoPlotSpan span);
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);
 void dyno_plot_view_refresh (DynoPlotView *self); /* the series have grown */
 /* Views below each other stand in line: the texts beside their axes get the same room. */

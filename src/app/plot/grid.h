@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Plots in cards: one below the other, in two columns where there is room, or one alone. */
+#pragma once
+#include "view.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_PLOT_GRID (dyno_plot_grid_get_type ())
+G_DECLARE_FINAL_TYPE (DynoPlotGrid, dyno_plot_grid, DYNO, PLOT_GRID, GtkGrid)
+
+GtkWidget *dyno_plot_grid_new (void);
+/* The grid has the view from then on; it is not shown yet.  Their order is that of the calls. */
+void dyno_plot_grid_add (DynoPlotGrid *self, DynoPlotView *view);
+void dyno_plot_grid_set_shown (DynoPlotGrid *self, DynoPlotView *view, gboolean shown);
+/* Alone, until it is asked for again; also by its button and by the view's signal. */
+void dyno_plot_grid_toggle_maximized (DynoPlotGrid *self, DynoPlotView *view);
+
+G_END_DECLS

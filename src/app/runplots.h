@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The plots of a run, which share x axis, view and read-out, and what is chosen for them: smoothing,
+ * x axis, which ones are shown. */
+#pragma once
+#include "runmonitor.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_RUN_PLOTS (dyno_run_plots_get_type ())
+G_DECLARE_FINAL_TYPE (DynoRunPlots, dyno_run_plots, DYNO, RUN_PLOTS, GtkBox)
+
+void dyno_run_plots_set_run (DynoRunPlots *self, DynoRunMonitor *monitor);
+void dyno_run_plots_set_log (DynoRunPlots *self, gboolean log);
+/* The plots stay as they are while the run goes on. */
+void dyno_run_plots_set_held (DynoRunPlots *self, gboolean held);
+/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending. */
+gboolean dyno_run_plots_write (DynoRunPlots *self, const char *path, GError **error);
+
+G_END_DECLS
