@@ -1,10 +1,13 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = (x - mean) * gamma * invstd + beta [+ residual with RESIDUAL=1], [max (y, 0) with RELU=1];
+/* y = (x - mean) * gamma * invstd + beta [+ residual with RESIDUAL=1], y = f (y) with ACTIVATION;
  * (N, H, W, C) all.  VARIANCE=1: spread is a variance, not 1 / sqrt (variance + EPSILON).  An
  * invocation keeps to its channels: STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
+#ifdef ACTIVATION
+#include "activation.glsl"
+#endif
 #include "batchnorm-push.h"
 
 layout (constant_id = DYNO_BATCH_NORM_APPLY_COUNT) const uint COUNT = 1;
@@ -43,8 +46,8 @@ main ()
 #ifdef RESIDUAL
           x.q[j] += residual.q[j];
 #endif
-#ifdef RELU
-          x.q[j] = relu (x.q[j]);
+#ifdef ACTIVATION
+          x.q[j] = activate (x.q[j]);
 #endif
         }
       lanes_store (p.y, i, x);

@@ -1,12 +1,15 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
- * behind the relu's mask; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then mean
- * (dy * xhat), over n, h, w.  MASK_X=1, MASK_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes the
- * masked dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own
+ * behind the activation's slope; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then mean
+ * (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes
+ * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own
  * memory.  STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
+#ifdef ACTIVATION
+#include "activation.glsl"
+#endif
 #include "batchnorm-push.h"
 
 layout (constant_id = DYNO_BATCH_NORM_APPLY_COUNT) const uint COUNT = 1;
@@ -25,7 +28,7 @@ main ()
   const Lanes invstd = lanes_load_floats (p.invstd, column);
   const Lanes mean_dy = lanes_load_floats (p.sums, column);
   const Lanes mean_product = lanes_load_floats (p.sums, CVECS + column);
-#ifdef MASK_X
+#ifdef SLOPE_X
   const Lanes beta = lanes_load_floats (p.beta, column);
 #endif
   Lanes factor = lanes_load_floats (p.gamma, column), slope, offset;
@@ -40,18 +43,17 @@ main ()
     {
       const Lanes x = lanes_load (p.x, i);
       Lanes dy = lanes_load (p.dy, i), dx;
-#ifdef MASK_Y
+#ifdef SLOPE_Y
       const Lanes y = lanes_load (p.y, i);
 #endif
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         {
           const vec4 d = x.q[j] - mean.q[j];
-#ifdef MASK_X
-          dy.q[j] =
-              mix (vec4 (0.0), dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
+#ifdef SLOPE_X
+          dy.q[j] = activation_slope_of_x (d * factor.q[j] + beta.q[j], dy.q[j]);
 #endif
-#ifdef MASK_Y
-          dy.q[j] = mix (vec4 (0.0), dy.q[j], greaterThan (y.q[j], vec4 (0.0)));
+#ifdef SLOPE_Y
+          dy.q[j] = activation_slope_of_y (y.q[j], dy.q[j]);
 #endif
           dx.q[j] = factor.q[j] * dy.q[j] - d * slope.q[j] - offset.q[j];
         }

@@ -2,12 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 /* partials[group][0][c] = sum of dy[r][c], partials[group][1][c] = sum of dy[r][c] * xhat[r][c],
  * over the rows r of a group; xhat = (x - mean[c]) * invstd[c]; x, y, dy (ROWS, CVECS * LANES).  dy
- * is taken behind the relu: MASK_X=1 finds its mask from x again, MASK_Y=1 from y > 0.
- * MASK_STORE=1 writes the masked dy back into dy, where it is the residual's gradient from then on.
- * REMATERIALISE=1 writes y, which was dropped, from x again: max (y, 0) where MASK_X says that a
- * relu made it.  UNROLL rows are loaded at once. */
+ * is taken behind the activation ACTIVATION: SLOPE_X=1 finds its slope from x again, SLOPE_Y=1 from
+ * y.  MASK_STORE=1 writes that dy back into dy, where it is the residual's gradient from then on.
+ * REMATERIALISE=1 writes y, which was dropped, from x again, the activation behind it with
+ * SLOPE_X.  UNROLL rows are loaded at once. */
 #include "types.glsl"
 #include "lanes.glsl"
+#ifdef ACTIVATION
+#include "activation.glsl"
+#endif
 #include "batchnorm-push.h"
 
 layout (constant_id = DYNO_BATCH_NORM_REDUCE_ROWS) const uint ROWS = 1;
@@ -22,7 +25,7 @@ shared vec4 products[LOCAL_Y * LOCAL_X * QUADS];
 
 struct Row {
   Lanes x, dy;
-#ifdef MASK_Y
+#ifdef SLOPE_Y
   Lanes y;
 #endif
 };
@@ -35,7 +38,7 @@ row_load (uint i)
   Row row;
   row.x = lanes_load (p.x, i);
   row.dy = lanes_load (p.dy, i);
-#ifdef MASK_Y
+#ifdef SLOPE_Y
   row.y = lanes_load (p.y, i);
 #endif
   return row;
@@ -50,17 +53,16 @@ row_take (Row row, uint i)
   [[unroll]] for (uint j = 0; j < QUADS; j++)
     {
       const vec4 d = row.x.q[j] - mean.q[j];
-#ifdef MASK_X
-      row.dy.q[j] =
-          mix (vec4 (0.0), row.dy.q[j], greaterThan (d * factor.q[j] + beta.q[j], vec4 (0.0)));
+#ifdef SLOPE_X
+      row.dy.q[j] = activation_slope_of_x (d * factor.q[j] + beta.q[j], row.dy.q[j]);
 #endif
-#ifdef MASK_Y
-      row.dy.q[j] = mix (vec4 (0.0), row.dy.q[j], greaterThan (row.y.q[j], vec4 (0.0)));
+#ifdef SLOPE_Y
+      row.dy.q[j] = activation_slope_of_y (row.y.q[j], row.dy.q[j]);
 #endif
 #ifdef REMATERIALISE
       y.q[j] = d * factor.q[j] + beta.q[j];
-#ifdef MASK_X
-      y.q[j] = relu (y.q[j]);
+#ifdef SLOPE_X
+      y.q[j] = activate (y.q[j]);
 #endif
 #endif
       sum.q[j] += row.dy.q[j];
@@ -88,7 +90,7 @@ main ()
     {
       const Lanes invstd = lanes_load_floats (p.invstd, column);
       mean = lanes_load_floats (p.mean, column);
-#if defined MASK_X || defined REMATERIALISE
+#if defined SLOPE_X || defined REMATERIALISE
       factor = lanes_load_floats (p.gamma, column);
       beta = lanes_load_floats (p.beta, column);
       [[unroll]] for (uint j = 0; j < QUADS; j++)

@@ -5,7 +5,9 @@
  * dense.  STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and
  * metrics are of that, in the targets' unit, the gradient of (x - (t - mean) / deviation)^2 / 8,
  * whose curvature is the most that cross entropy has: one learning rate then suits both.
- * GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.  Rows from n_valid on count nothing and
+ * GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.
+ * SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere, in place of the square;
+ * with STANDARD=1 of (x - z) and times the deviation, that is with the bend at the deviation.  Rows from n_valid on count nothing and
  * get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -25,8 +27,21 @@ DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 
 #ifdef STANDARD
 #define SLOPE 0.25
+#elif defined (SMOOTH_L1)
+#define SLOPE 1.0
 #else
 #define SLOPE 2.0
+#endif
+
+/* Of a difference d in units of `deviation`: what it costs, in the targets' unit, and the direction
+ * that the gradient takes. */
+#ifdef SMOOTH_L1
+#define COST(d, deviation) \
+  ((deviation) * (abs (d) < 1.0 ? 0.5 * (d) * (d) : abs (d) - 0.5))
+#define DIRECTION(d) (abs (d) < 1.0 ? (d) : sign (d))
+#else
+#define COST(d, deviation) ((d) * (deviation) * ((d) * (deviation)))
+#define DIRECTION(d)       (d)
 #endif
 
 #ifdef PER_OUTPUT
@@ -66,17 +81,17 @@ main ()
                     x.q[j / 4][j % 4]
                     - (Targets (p.targets).v[row * C + c] - Standard (p.standard).v[c]) / deviation;
                 absolute = abs (d) * deviation;
-                own += vec2 (d * deviation * (d * deviation), absolute);
+                own += vec2 (COST (d, deviation), absolute);
 #else
                 const float d = x.q[j / 4][j % 4] - Targets (p.targets).v[row * C + c];
                 absolute = abs (d);
-                own += vec2 (d * d, absolute);
+                own += vec2 (COST (d, 1.0), absolute);
 #endif
 #ifdef PER_OUTPUT
                 Results (p.rows).v[row * STRIDE + 2 + c] = SHARE_OF (absolute);
 #endif
 #ifdef GRADIENT
-                g.q[j / 4][j % 4] = d * factor;
+                g.q[j / 4][j % 4] = DIRECTION (d) * factor;
 #endif
               }
 #ifdef GRADIENT

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the ops that go over elements: relu, add, dropout. */
+/* Push constants of the ops that go over elements: activations, add, dropout. */
 #ifndef DYNO_SHARED_ELEMENTWISE_PUSH_H
 #define DYNO_SHARED_ELEMENTWISE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each; dropout alone has those behind the first */
+/* constant_id of each; those behind the first are of one op each */
 #define DYNO_ELEMENTWISE_COUNT  0 /* 16-byte accesses in a tensor */
+#define DYNO_ACTIVATION_CVECS   1 /* with PADDED: accesses in a pixel */
+#define DYNO_ACTIVATION_C       2
 #define DYNO_DROPOUT_STREAM     1
 #define DYNO_DROPOUT_THRESHOLD  2
 #define DYNO_DROPOUT_KEEP_SCALE 3

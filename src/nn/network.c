@@ -51,7 +51,7 @@ static gboolean
 check_target (const DynoNetworkParams *params, GError **error)
 {
   const DynoBatchField *target = dyno_schema_find_role (&params->schema, DYNO_FIELD_TARGET);
-  gboolean values = params->loss == DYNO_LOSS_MSE;
+  gboolean values = params->loss != DYNO_LOSS_CROSS_ENTROPY;
   if (!target || target->element != (values ? DYNO_ELEMENT_F32 : DYNO_ELEMENT_I32)
       || dyno_field_count (target) != (values ? params->n_outputs : 1)
       || (values && params->schema.generated))
@@ -131,7 +131,7 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
 {
   guint32 values = params->n_outputs;
   DynoTensor *targets = params->schema.generated ? NULL : add_input (graph, DYNO_FIELD_TARGET);
-  if (params->loss == DYNO_LOSS_MSE)
+  if (params->loss != DYNO_LOSS_CROSS_ENTROPY)
     {
       if (params->standard_targets)
         {
@@ -141,7 +141,10 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
           if (graph->standard)
             graph->standard->offset = DYNO_TENSOR_ALIGNMENT;
         }
-      dyno_mse_loss (graph, graph->logits, targets, graph->standard);
+      if (params->loss == DYNO_LOSS_SMOOTH_L1)
+        dyno_smooth_l1_loss (graph, graph->logits, targets, graph->standard);
+      else
+        dyno_mse_loss (graph, graph->logits, targets, graph->standard);
       return;
     }
   dyno_softmax_cross_entropy (graph, graph->logits, targets, params->label_smoothing);

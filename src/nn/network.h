@@ -17,6 +17,7 @@ typedef enum {
 typedef enum {
   DYNO_LOSS_CROSS_ENTROPY, /* targets: N int32; metric: correct samples */
   DYNO_LOSS_MSE,           /* targets: (N, n_outputs) floats; metric: mean absolute error */
+  DYNO_LOSS_SMOOTH_L1,     /* likewise */
 } DynoLoss;
 
 typedef struct {
@@ -30,7 +31,7 @@ typedef struct {
   DynoAugmentation augmentation; /* in training */
   guint32 n_outputs;             /* classes or values, > 0 */
   DynoLoss loss;
-  /* MSE: targets by their mean and deviation, see dyno_program_write_target_scale */
+  /* MSE and smooth L1: targets by their mean and deviation, see dyno_program_write_target_scale */
   gboolean standard_targets;
   double label_smoothing;
   DynoPrecision precision;

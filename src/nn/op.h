@@ -5,6 +5,7 @@
  * they ask the traits, and the hooks where an op must do something itself.  A new op is a file of
  * its own with one such class. */
 #pragma once
+#include "activation.h"
 #include "graph.h"
 #include <stddef.h>
 
@@ -12,10 +13,13 @@ G_BEGIN_DECLS
 
 typedef struct _DynoLowering DynoLowering;
 
-/* y[i] = f (x[i]) */
+/* y[i] = f (x[i]); the functions are in shaders/shared/activation.h */
 typedef enum {
   DYNO_ACTIVATION_NONE,
-  DYNO_ACTIVATION_RELU, /* max (x, 0) */
+  DYNO_ACTIVATION_RELU = DYNO_ACTIVATION_ID_RELU,
+  DYNO_ACTIVATION_RELU6 = DYNO_ACTIVATION_ID_RELU6,
+  DYNO_ACTIVATION_SILU = DYNO_ACTIVATION_ID_SILU,
+  DYNO_ACTIVATION_SIGMOID = DYNO_ACTIVATION_ID_SIGMOID,
 } DynoActivation;
 
 /* Output 0 has the shape of each of the inputs, and element i of it depends on element i of

@@ -21,8 +21,13 @@ typedef struct {
 } DynoConv2dParams;
 
 /* (N, H, W, C) -> (N, OH, OW, out_channels), OH = (H + 2 pad_h - kernel_h) / stride_h + 1.
- * Cross-correlation, as PyTorch.  In one dimension: x is (N, 1, T, C), the kernel 1 high. */
+ * Cross-correlation, as PyTorch. */
 DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
+                         const DynoConv2dParams *params);
+
+/* The same over a sequence (N, 1, T, C) -> (N, 1, OT, out_channels); of the params those of the
+ * width are read.  The weight's shape is (out, in, kernel), PyTorch's Conv1d. */
+DynoTensor *dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
 /* On the last axis: (N, H, W, C) -> (N, H, W, out), each of the N*H*W rows by itself; a sequence
@@ -37,14 +42,19 @@ DynoTensor *dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *
 /* Normalises over N, H, W per channel; eps 1e-5; running mean and (unbiased) variance with momentum
  * 0.1; parameters name.weight, name.bias, states name.running_mean, name.running_var (and
  * name.num_batches_tracked on disk).
- * Evaluation graphs use the running statistics.  Can take on ReLU and a residual by fusion. */
+ * Evaluation graphs use the running statistics.  Can take on an activation by fusion, or a residual, with ReLU or without. */
 DynoTensor *dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
+/* y = f (x), each value by itself; NONE is a mistake. */
+DynoTensor *dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation activation,
+                             const char *name);
 DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
+/* x (N, H, W, C) times factors (N, 1, 1, C): y[n][h][w][c] = x[n][h][w][c] * factors[n][c] */
+DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);
 DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                            guint32 stride, guint32 pad);
-/* -> (N, 1, 1, C) */
+/* -> (N, 1, 1, C); PyTorch's AdaptiveAvgPool2d (1) */
 DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
@@ -68,6 +78,12 @@ void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTenso
  * that suit cross entropy suit it, where the whole one overshoots.  NULL: the plain loss. */
 void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
                     DynoTensor *standard);
+
+/* PyTorch's SmoothL1Loss, beta 1: a large error counts by its size, not by its square.  standard:
+ * the bend is at the deviation (beta is the deviation, loss in the targets' unit), the gradient that
+ * of x - z, a quarter of it. */
+void dyno_smooth_l1_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
+                          DynoTensor *standard);
 
 /* The optimizer stage over flat memory: norm and Inf check, scaler update, clipping, update, fp16
  * copy, clearing of gradients. */

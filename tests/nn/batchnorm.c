@@ -20,6 +20,8 @@ typedef enum {
   RELU,
   ADD_RELU,
   ADD, /* an add alone is not fused: the residual's gradient is dy itself */
+  RELU6,
+  SILU,
 } Form;
 
 typedef struct {
@@ -62,6 +64,16 @@ case_clear (Case *c)
   g_free (c->variance);
 }
 
+static guint
+activation_of (Form form)
+{
+  static const guint activations[] = { [RELU] = DYNO_ACTIVATION_RELU,
+                                       [ADD_RELU] = DYNO_ACTIVATION_RELU,
+                                       [RELU6] = DYNO_ACTIVATION_RELU6,
+                                       [SILU] = DYNO_ACTIVATION_SILU };
+  return form < G_N_ELEMENTS (activations) ? activations[form] : DYNO_ACTIVATION_NONE;
+}
+
 static ReferenceBatchNorm
 case_reference (const Case *c, Form form)
 {
@@ -71,7 +83,7 @@ case_reference (const Case *c, Form form)
                                .gamma = c->gamma,
                                .beta = c->beta,
                                .residual = form == ADD_RELU || form == ADD ? c->residual : NULL,
-                               .relu = form == RELU || form == ADD_RELU };
+                               .activation = activation_of (form) };
 }
 
 /* Moves the residual where the sum is near the relu's bend: there a rounding of the sum decides the
@@ -100,13 +112,13 @@ build (Harness *h, const Case *c, Form form, gboolean fuse, DynoTensor **x, Dyno
   DynoTensor *y = dyno_batch_norm (graph, *x, "bn");
   if (*residual)
     y = dyno_add (graph, y, *residual, "add");
-  if (form == RELU || form == ADD_RELU)
-    y = dyno_relu (graph, y, "relu");
+  if (activation_of (form))
+    y = dyno_activation (graph, y, activation_of (form), "activation");
   if (fuse)
     {
       guint nodes = dyno_graph_get_nodes (graph)->len;
       dyno_fuse_all (graph);
-      if (form == RELU)
+      if (form == RELU || form >= RELU6)
         g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, nodes - 1);
       if (form == ADD_RELU)
         g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, nodes - 2);
@@ -124,6 +136,8 @@ check_train (const Shape *shape, Form form, gboolean fuse, gboolean amp, double 
   Case c;
   case_init (&c, shape, offset);
   case_avoid_bend (&c);
+  for (guint i = 0; i < shape->c && form == RELU6; i++)
+    c.gamma[i] *= 4;
   g_autoptr (Harness) h =
       harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n });
   DynoTensor *x, *residual, *y = build (h, &c, form, fuse, &x, &residual);
@@ -167,6 +181,16 @@ check_all (Form form, gboolean fuse)
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
     for (guint amp = 0; amp < 2; amp++)
       check_train (&shapes[i], form, fuse, amp, 0);
+}
+
+/* gamma is large enough for both bends of ReLU6. */
+static void
+test_activations_fused (void)
+{
+  for (guint i = 1; i < 7; i += 2)
+    for (guint amp = 0; amp < 2; amp++)
+      for (guint form = RELU6; form <= SILU; form++)
+        check_train (&shapes[i], form, TRUE, amp, 0);
 }
 
 static void
@@ -226,7 +250,7 @@ test_evaluation (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
     for (guint amp = 0; amp < 2; amp++)
-      for (guint form = PLAIN; form <= ADD_RELU; form++)
+      for (guint form = PLAIN; form <= SILU; form++)
         {
           Case c;
           case_init (&c, &shapes[i], 0);
@@ -321,6 +345,7 @@ test_deterministic (void)
 typedef enum {
   REMATERIALISE_PLAIN,
   REMATERIALISE_RELU,
+  REMATERIALISE_SILU,
   REMATERIALISE_POOL,
   REMATERIALISE_N
 } RematerialiseForm;
@@ -339,7 +364,9 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
       DynoGraph *graph = harness_graph (h);
       DynoTensor *x, *residual, *y = build (h, &c, PLAIN, FALSE, &x, &residual);
       if (form != REMATERIALISE_PLAIN)
-        y = dyno_relu (graph, y, "relu");
+        y = dyno_activation (
+            graph, y, form == REMATERIALISE_SILU ? DYNO_ACTIVATION_SILU : DYNO_ACTIVATION_RELU,
+            "activation");
       if (form == REMATERIALISE_POOL)
         y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
       dyno_fuse_all (graph);
@@ -437,6 +464,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/matches-reference", test_plain);
   g_test_add_func ("/nn/batchnorm/relu-matches-reference", test_relu);
   g_test_add_func ("/nn/batchnorm/fused-relu-matches-reference", test_relu_fused);
+  g_test_add_func ("/nn/batchnorm/fused-activations-match-reference", test_activations_fused);
   g_test_add_func ("/nn/batchnorm/add-relu-matches-reference", test_add_relu);
   g_test_add_func ("/nn/batchnorm/fused-add-relu-matches-reference", test_add_relu_fused);
   g_test_add_func ("/nn/batchnorm/add-matches-reference", test_add);

@@ -31,7 +31,7 @@ static const ReferenceConv2d variant_cases[] = {
 };
 
 typedef struct {
-  gboolean amp, bias, accumulate;
+  gboolean amp, bias, accumulate, sequence;
   const DynoVariant *variants[DYNO_CONV2D_N_PASSES]; /* NULL: the first choice */
 } Options;
 
@@ -56,15 +56,15 @@ check (const ReferenceConv2d *s, const Options *o)
       harness_new (&(HarnessParams){ .amp = o->amp, .training = TRUE, .batch = s->n });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
-  DynoTensor *y = dyno_conv2d (graph, input, "conv",
-                               &(DynoConv2dParams){ .out_channels = s->k,
-                                                    .kernel_h = s->kernel_h,
-                                                    .kernel_w = s->kernel_w,
-                                                    .stride_h = s->stride_h,
-                                                    .stride_w = s->stride_w,
-                                                    .pad_h = s->pad_h,
-                                                    .pad_w = s->pad_w,
-                                                    .bias = o->bias });
+  const DynoConv2dParams params = { .out_channels = s->k,
+                                    .kernel_h = s->kernel_h,
+                                    .kernel_w = s->kernel_w,
+                                    .stride_h = s->stride_h,
+                                    .stride_w = s->stride_w,
+                                    .pad_h = s->pad_h,
+                                    .pad_w = s->pad_w,
+                                    .bias = o->bias };
+  DynoTensor *y = (o->sequence ? dyno_conv1d : dyno_conv2d) (graph, input, "conv", &params);
   g_assert_nonnull (y);
   g_assert_cmpuint (y->h, ==, oh);
   g_assert_cmpuint (y->w, ==, ow);
@@ -269,6 +269,32 @@ test_linear_last_axis (void)
 
 /* Over a sequence (N, T, C), as (N, 1, T, C) with a kernel 1 high, against loops in one
  * dimension. */
+/* The weight is as torch.nn.Conv1d has it, and what is no sequence is refused. */
+static void
+test_conv1d (void)
+{
+  static const ReferenceConv2d sequences[] = { { 2, 1, 19, 5, 9, 1, 5, 1, 2, 0, 2 },
+                                               { 1, 1, 8, 12, 20, 1, 3, 1, 1, 0, 1 } };
+  for (guint i = 0; i < G_N_ELEMENTS (sequences); i++)
+    check (&sequences[i],
+           &(Options){ .amp = i == 1, .bias = TRUE, .accumulate = TRUE, .sequence = TRUE });
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
+  DynoConv2dParams params = { .out_channels = 12, .kernel_w = 3, .pad_w = 1 };
+  DynoTensor *x = dyno_graph_activation (graph, "x", 1, 1, 30, 6);
+  const DynoTensor *y = dyno_conv1d (graph, x, "conv", &params);
+  const DynoParameter *weight = dyno_graph_get_parameters (graph)->pdata[0];
+  const guint32 dims[3] = { 12, 6, 3 };
+  g_assert_true (y->h == 1 && y->w == 30);
+  g_assert_cmpuint (weight->n_dims, ==, 3);
+  g_assert_cmpmem (weight->dims, sizeof dims, dims, sizeof dims);
+  g_assert_cmpuint (weight->fan_in, ==, 18);
+  x = dyno_graph_activation (graph, "image", 1, 4, 30, 6);
+  g_assert_null (dyno_conv1d (graph, x, "other", &params));
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (graph, &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+}
+
 static void
 test_one_dimensional (void)
 {
@@ -695,6 +721,7 @@ main (int argc, char **argv)
                    test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
+  g_test_add_func ("/nn/conv1d/matches-reference-with-torchs-weight", test_conv1d);
   g_test_add_func ("/nn/conv2d/one-dimensional-is-a-height-of-one", test_one_dimensional);
   g_test_add_func ("/nn/linear/takes-the-last-axis", test_linear_last_axis);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);

@@ -2,6 +2,7 @@
 /* relu, add, accumulate and dropout. */
 #include "harness.h"
 #include "random.h"
+#include "reference/elementwise.h"
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,62 @@ test_relu (void)
             g_assert_true (dx_got[k] == (x[k] > 0 ? dy[k] : 0));
           }
       }
+}
+
+/* What the reference is, pads of sigmoid among it (the harness looks at them), and the gradient in
+ * memory of its own where x has another reader. */
+static void
+test_activations (void)
+{
+  for (guint kind = DYNO_ACTIVATION_RELU6; kind <= DYNO_ACTIVATION_SIGMOID; kind++)
+    for (guint i = 0; i < 3; i++)
+      for (guint form = 0; form < 4; form++)
+        {
+          const Shape *s = &shapes[i];
+          gsize count = shape_count (s);
+          g_autoptr (Harness) h = make (s, form & 1);
+          g_autofree double *x = harness_random (1, count, 9), *dy = harness_random (2, count, 1),
+                            *dz = harness_random (3, count, 1);
+          x[0] = 0;
+          x[count - 1] = 6;
+          DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+          DynoTensor *y = dyno_activation (harness_graph (h), input, kind, "y");
+          harness_set_gradient (h, y, dy);
+          if (form & 2)
+            harness_set_gradient (h, dyno_relu (harness_graph (h), input, "z"), dz);
+          harness_run (h);
+          g_autofree double *want = g_new (double, count), *dx = g_new (double, count);
+          for (gsize k = 0; k < count; k++)
+            {
+              want[k] = reference_activate (kind, x[k]);
+              dx[k] = dy[k] * reference_activation_slope (kind, x[k]);
+              if (form & 2)
+                dx[k] += x[k] > 0 ? dz[k] : 0;
+            }
+          g_autofree double *y_got = harness_read (h, y),
+                            *dx_got = harness_read_gradient (h, input);
+          harness_assert_close (y_got, want, count, harness_tolerance (h), "y");
+          harness_assert_close (dx_got, dx, count, harness_tolerance (h), "dx");
+        }
+}
+
+/* Neither does an activation hide NaN, nor make one of a large value. */
+static void
+test_activation_limits (void)
+{
+  const double x[8] = { NAN, 200, -200, 0, 60000, -60000, INFINITY, 6 };
+  for (guint kind = DYNO_ACTIVATION_RELU6; kind <= DYNO_ACTIVATION_SIGMOID; kind++)
+    {
+      g_autoptr (Harness) h =
+          harness_new (&(HarnessParams){ .amp = TRUE, .kind = DYNO_COMMAND_FORWARD });
+      DynoTensor *y =
+          dyno_activation (harness_graph (h), harness_input (h, "x", 1, 1, 1, 8, x), kind, "y");
+      harness_run (h);
+      g_autofree double *got = harness_read (h, y);
+      g_assert_true (isnan (got[0]));
+      for (guint i = 1; i < 8; i++)
+        g_assert_cmpfloat (got[i], ==, harness_round_f16 (reference_activate (kind, x[i])));
+    }
 }
 
 /* NaN must not be hidden: the check for overflow relies on it. */
@@ -228,6 +285,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/relu/matches-reference", test_relu);
   g_test_add_func ("/nn/relu/nan-passes", test_relu_nan);
+  g_test_add_func ("/nn/activation/matches-reference", test_activations);
+  g_test_add_func ("/nn/activation/limits", test_activation_limits);
   g_test_add_func ("/nn/relu/shared-gradient-is-not-overwritten", test_shared);
   g_test_add_func ("/nn/add/matches-reference", test_add);
   g_test_add_func ("/nn/add/shapes-must-agree", test_add_shapes);

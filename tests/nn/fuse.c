@@ -470,11 +470,38 @@ test_rules_ask_traits (void)
       dyno_graph_node (graph, known ? &rectifier : &namesake, "act", &x, 1, &y, 1, NULL, 0);
       g_assert_cmpuint (dyno_fuse_batch_norm_relu (graph), ==, known);
       const DynoNode *norm = dyno_graph_get_nodes (graph)->pdata[0];
-      double relu;
-      g_assert_true (dyno_node_get_attribute (norm, "relu", &relu));
-      g_assert_cmpfloat (relu, ==, known);
+      double activation;
+      g_assert_true (dyno_node_get_attribute (norm, "activation", &activation));
+      g_assert_cmpfloat (activation, ==, known ? DYNO_ACTIVATION_RELU : DYNO_ACTIVATION_NONE);
       g_assert_true (norm->outputs[0] == (known ? y : x));
     }
+}
+
+/* Taken on: what leaves pads zero, and behind a residual what is found again from y; the largest of
+ * a window is that of its activations only where those rise, and the kernel knows ReLU alone. */
+static void
+test_activations_fall_back (void)
+{
+  static const gboolean fuses[] = { [DYNO_ACTIVATION_RELU] = TRUE,
+                                    [DYNO_ACTIVATION_RELU6] = TRUE,
+                                    [DYNO_ACTIVATION_SILU] = TRUE,
+                                    [DYNO_ACTIVATION_SIGMOID] = FALSE };
+  for (DynoActivation kind = DYNO_ACTIVATION_RELU; kind <= DYNO_ACTIVATION_SIGMOID; kind++)
+    for (guint residual = 0; residual < 2; residual++)
+      {
+        g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2 });
+        DynoTensor *x = dyno_graph_activation (graph, "x", 2, 6, 6, 5);
+        DynoTensor *y = dyno_batch_norm (graph, x, "bn");
+        y = residual ? dyno_add (graph, y, x, "add") : y;
+        y = dyno_activation (graph, y, kind, "activation");
+        dyno_max_pool (graph, y, "pool", 2, 2, 0);
+        dyno_fuse_batch_norm_add_relu (graph);
+        dyno_fuse_batch_norm_relu (graph);
+        g_assert_cmpint (g_str_equal (y->producer->op->name, "batch_norm"), ==,
+                         residual ? kind == DYNO_ACTIVATION_RELU : fuses[kind]);
+        g_assert_cmpuint (dyno_fuse_batch_norm_max_pool (graph), ==,
+                          !residual && kind == DYNO_ACTIVATION_RELU);
+      }
 }
 
 int
@@ -482,6 +509,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/fuse/rules-ask-traits", test_rules_ask_traits);
+  g_test_add_func ("/nn/fuse/activations-that-are-not-taken-on", test_activations_fall_back);
   g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
   g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite",
                    test_statistics_pivot);

@@ -266,7 +266,7 @@ test_nonfinite (void)
 /* standard: the prediction stands for prediction * deviation + mean, each value by its own; the
  * loss and the error are of that, and the gradient of the difference over the deviation. */
 static void
-check_mse (gboolean standard)
+check_values (gboolean standard, gboolean smooth_l1)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
@@ -290,17 +290,19 @@ check_mse (gboolean standard)
           }
         for (gsize k = 0; k < count; k++)
           x[k] = x[k] * scale[c->c + k % c->c] + scale[k % c->c];
-        dyno_mse_loss (harness_graph (h), prediction,
-                       harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets),
-                       standard
-                           ? harness_raw (h, "standard", DYNO_DTYPE_F32, 1, 1, 1, 2 * c->c, scale)
-                           : NULL);
+        (smooth_l1 ? dyno_smooth_l1_loss : dyno_mse_loss) (
+            harness_graph (h), prediction,
+            harness_raw (h, "targets", DYNO_DTYPE_F32, c->n, 1, 1, c->c, targets),
+            standard ? harness_raw (h, "standard", DYNO_DTYPE_F32, 1, 1, 1, 2 * c->c, scale)
+                     : NULL);
         harness_run (h);
         ReferenceLoss s = { c->n, c->c, c->n_valid, 0 };
         double absolute, loss = reference_mse (&s, x, targets, &absolute, want);
+        if (smooth_l1)
+          loss = reference_smooth_l1 (&s, x, targets, scale + c->c, want);
         for (gsize k = 0; k < count; k++)
-          /* of ((value - target) / deviation)^2 / 8 */
-          want[k] /= standard ? 8 * scale[c->c + k % c->c] : 1;
+          /* of ((value - target) / deviation)^2 / 8, and smooth L1 as large where it is a square */
+          want[k] /= !standard ? 1 : smooth_l1 ? 4 : 8 * scale[c->c + k % c->c];
         scale_gradient (want, count, 4096.0 / (c->n_valid * 2));
         g_autofree double *got = harness_read_gradient (h, prediction);
         harness_assert_close (got, want, count, harness_tolerance (h), "gradient");
@@ -316,13 +318,20 @@ check_mse (gboolean standard)
 static void
 test_mse (void)
 {
-  check_mse (FALSE);
+  check_values (FALSE, FALSE);
 }
 
 static void
 test_mse_standard (void)
 {
-  check_mse (TRUE);
+  check_values (TRUE, FALSE);
+}
+
+static void
+test_smooth_l1 (void)
+{
+  check_values (FALSE, TRUE);
+  check_values (TRUE, TRUE);
 }
 
 static void
@@ -364,6 +373,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/crossentropy/nan-and-inf-are-told", test_nonfinite);
   g_test_add_func ("/nn/mse/matches-reference", test_mse);
   g_test_add_func ("/nn/mse/standardised-targets-match-reference", test_mse_standard);
+  g_test_add_func ("/nn/smooth-l1/matches-reference", test_smooth_l1);
   g_test_add_func ("/nn/loss/bad-shapes-are-errors", test_shapes);
   return g_test_run ();
 }

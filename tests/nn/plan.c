@@ -582,7 +582,7 @@ test_small_workgroups (void)
 static void
 many_macros (DynoLowering *lowering, DynoNode *node)
 {
-  DynoKernelSpec spec = { .shader = "relu/relu_forward.comp", .local_size = { 64 } };
+  DynoKernelSpec spec = { .shader = "activation/activation_forward.comp", .local_size = { 64 } };
   for (guint i = 0; i < 40; i++)
     dyno_kernel_spec_macro (&spec, "MACRO_%u=1", i);
   dyno_lowering_dispatch (lowering, node, "forward", &spec, 1, 1, 1);
@@ -598,7 +598,8 @@ test_macros_that_do_not_fit (void)
   dyno_graph_node (graph, &op, "node", NULL, 0, NULL, 0, NULL, 0);
   g_assert_null (dyno_lowering_new (graph, &info_cpu, NULL, &error));
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
-  g_assert_nonnull (strstr (error->message, "the macros of relu/relu_forward.comp do not fit"));
+  g_assert_nonnull (
+      strstr (error->message, "the macros of activation/activation_forward.comp do not fit"));
 }
 
 int

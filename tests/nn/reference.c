@@ -3,6 +3,7 @@
  * hand. */
 #include "harness.h"
 #include "reference/batchnorm.h"
+#include "reference/elementwise.h"
 #include "reference/finite.h"
 #include "reference/loss.h"
 #include "reference/optimizer.h"
@@ -51,10 +52,13 @@ test_batch_norm (void)
   g_autofree double *dy = harness_random (5, rows * c, 1);
   g_autofree double *dx = g_new (double, rows *c), *dresidual = g_new (double, rows *c);
   g_autofree double *dgamma = g_new (double, c), *dbeta = g_new (double, c);
-  for (guint form = 0; form < 3; form++)
+  static const guint activations[] = { DYNO_ACTIVATION_NONE, DYNO_ACTIVATION_RELU,
+                                       DYNO_ACTIVATION_RELU, DYNO_ACTIVATION_SILU };
+  for (guint form = 0; form < 4; form++)
     {
-      NormCase n = { .s = { rows, c, x, gamma, beta, form == 2 ? residual : NULL, form > 0 },
-                     .dy = dy };
+      NormCase n = {
+        .s = { rows, c, x, gamma, beta, form >= 2 ? residual : NULL, activations[form] }, .dy = dy
+      };
       reference_batch_norm_backward (&n.s, dy, dx, dresidual, dgamma, dbeta);
       n.moved = &n.s.x;
       g_assert_cmpfloat (reference_finite_error (norm_value, &n, x, rows * c, dx, 1e-5), <, 1e-12);
@@ -75,11 +79,73 @@ test_batch_norm_running (void)
 {
   const double x[4] = { 1, 2, 3, 6 }, one[1] = { 1 }, zero[1] = { 0 };
   double mean[1] = { 10 }, variance[1] = { 1 }, y[4];
-  ReferenceBatchNorm s = { 4, 1, x, one, zero, NULL, FALSE };
+  ReferenceBatchNorm s = { 4, 1, x, one, zero, NULL, DYNO_ACTIVATION_NONE };
   reference_batch_norm_train (&s, mean, variance, y);
   g_assert_cmpfloat (fabs (mean[0] - 9.3), <, 1e-12); /* 0.9 * 10 + 0.1 * 3 */
   g_assert_cmpfloat (fabs (variance[0] - (0.9 + 0.1 * 14 / 3.0)), <, 1e-12); /* unbiased: 14 / 3 */
   g_assert_cmpfloat (fabs (y[3] - 3 / sqrt (3.5 + 1e-5)), <, 1e-12);         /* biased: 14 / 4 */
+}
+
+/* Elementwise ---------------------------------------------------------------------------------- */
+
+typedef struct {
+  ReferenceScale s;
+  const double **moved;
+  const double *x, *factors, *dy;
+  guint activation;
+} ScaleCase;
+
+static double
+scale_value (const double *x, gpointer data)
+{
+  ScaleCase *c = data;
+  gsize count = (gsize) c->s.n * c->s.pixels * c->s.c;
+  g_autofree double *y = g_new (double, count);
+  const double *kept = *c->moved;
+  *c->moved = x;
+  reference_scale_forward (&c->s, c->x, c->factors, y);
+  *c->moved = kept;
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_scale (void)
+{
+  ScaleCase c = { .s = { 3, 4, 5 } };
+  g_autofree double *x = harness_random (1, 60, 1), *s = harness_random (2, 15, 1),
+                    *dy = harness_random (3, 60, 1);
+  double dx[60], ds[15];
+  c.x = x;
+  c.factors = s;
+  c.dy = dy;
+  reference_scale_backward (&c.s, x, s, dy, dx, ds);
+  c.moved = &c.x;
+  g_assert_cmpfloat (reference_finite_error (scale_value, &c, x, 60, dx, 1e-5), <, 1e-12);
+  c.moved = &c.factors;
+  g_assert_cmpfloat (reference_finite_error (scale_value, &c, s, 15, ds, 1e-5), <, 1e-12);
+}
+
+static double
+activation_value (const double *x, gpointer data)
+{
+  double sum = 0;
+  for (guint i = 0; i < 40; i++)
+    sum += reference_activate (*(const guint *) data, x[i]);
+  return sum;
+}
+
+static void
+test_activations (void)
+{
+  g_autofree double *x = harness_random (1, 40, 12);
+  double slope[40];
+  for (guint kind = DYNO_ACTIVATION_RELU; kind <= DYNO_ACTIVATION_SIGMOID; kind++)
+    {
+      for (guint i = 0; i < 40; i++)
+        slope[i] = reference_activation_slope (kind, x[i]);
+      g_assert_cmpfloat (reference_finite_error (activation_value, &kind, x, 40, slope, 1e-5), <,
+                         1e-12);
+    }
 }
 
 /* Pooling -------------------------------------------------------------------------------------- */
@@ -139,6 +205,7 @@ typedef struct {
   ReferenceLoss s;
   const double *targets;
   gboolean mse;
+  const double *beta; /* smooth L1 */
 } LossCase;
 
 static double
@@ -146,6 +213,8 @@ loss_value (const double *x, gpointer data)
 {
   const LossCase *c = data;
   double metric;
+  if (c->beta)
+    return reference_smooth_l1 (&c->s, x, c->targets, c->beta, NULL);
   return c->mse ? reference_mse (&c->s, x, c->targets, &metric, NULL)
                 : reference_cross_entropy (&c->s, x, c->targets, &metric, NULL);
 }
@@ -156,12 +225,16 @@ test_losses (void)
   const guint32 n = 4, c = 6;
   g_autofree double *x = harness_random (1, n * c, 3), *values = harness_random (2, n * c, 1),
                     *gradient = g_new (double, n *c);
-  const double ids[4] = { 0, 5, -1, 2 };
+  const double ids[4] = { 0, 5, -1, 2 }, beta[6] = { 1, 1, 2, 0.5, 1, 3 };
   double metric;
   for (guint i = 0; i < 2; i++)
     {
-      LossCase entropy = { { n, c, 4 - i, 0.2 * i }, ids, FALSE },
-               square = { { n, c, 4 - i, 0 }, values, TRUE };
+      LossCase entropy = { { n, c, 4 - i, 0.2 * i }, ids, FALSE, NULL },
+               square = { { n, c, 4 - i, 0 }, values, TRUE, NULL },
+               smooth = { { n, c, 4 - i, 0 }, values, FALSE, beta };
+      reference_smooth_l1 (&smooth.s, x, values, beta, gradient);
+      g_assert_cmpfloat (reference_finite_error (loss_value, &smooth, x, n * c, gradient, 1e-5), <,
+                         1e-12);
       reference_cross_entropy (&entropy.s, x, ids, &metric, gradient);
       g_assert_cmpfloat (reference_finite_error (loss_value, &entropy, x, n * c, gradient, 1e-5), <,
                          1e-12);
@@ -219,6 +292,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/reference/batch-norm-gradient", test_batch_norm);
   g_test_add_func ("/nn/reference/batch-norm-running-statistics", test_batch_norm_running);
+  g_test_add_func ("/nn/reference/activation-slopes", test_activations);
+  g_test_add_func ("/nn/reference/scale-gradient", test_scale);
   g_test_add_func ("/nn/reference/pool-gradient", test_pool);
   g_test_add_func ("/nn/reference/loss-gradient", test_losses);
   g_test_add_func ("/nn/reference/loss-values", test_loss_values);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See batchnorm.h. */
 #include "reference/batchnorm.h"
+#include "reference/elementwise.h"
 #include <math.h>
 
 #define EPSILON  1e-5
@@ -18,14 +19,27 @@ statistics (const ReferenceBatchNorm *s, guint32 c, double *mean, double *varian
   *variance = square / s->rows;
 }
 
+/* What the activation is made of. */
 static double
-output (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
+before (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 {
   guint32 c = at % s->c;
   double y = (s->x[at] - mean) / sqrt (variance + EPSILON) * s->gamma[c] + s->beta[c];
   if (s->residual)
     y += s->residual[at];
-  return s->relu && y < 0 ? 0 : y;
+  return y;
+}
+
+static double
+output (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
+{
+  return reference_activate (s->activation, before (s, at, mean, variance));
+}
+
+static double
+slope (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
+{
+  return reference_activation_slope (s->activation, before (s, at, mean, variance));
 }
 
 void
@@ -66,7 +80,7 @@ reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, do
       for (gsize r = 0; r < s->rows; r++)
         {
           gsize at = r * s->c + c;
-          double g = s->relu && output (s, at, mean, variance) <= 0 ? 0 : dy[at];
+          double g = dy[at] * slope (s, at, mean, variance);
           sum += g;
           product += g * (s->x[at] - mean) * invstd;
           if (dresidual)
@@ -75,7 +89,7 @@ reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, do
       for (gsize r = 0; r < s->rows; r++)
         {
           gsize at = r * s->c + c;
-          double g = s->relu && output (s, at, mean, variance) <= 0 ? 0 : dy[at];
+          double g = dy[at] * slope (s, at, mean, variance);
           dx[at] = s->gamma[c] * invstd
                    * (g - sum / s->rows - (s->x[at] - mean) * invstd * product / s->rows);
         }

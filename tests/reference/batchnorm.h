@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch norm with an optional residual and ReLU on the CPU in double: PyTorch's BatchNorm, eps
+/* Batch norm with an optional residual and activation on the CPU in double: PyTorch's BatchNorm, eps
  * 1e-5, momentum 0.1.  Dense arrays of rows x c. */
 #pragma once
 #include <glib.h>
@@ -11,7 +11,7 @@ typedef struct {
   guint32 c;
   const double *x, *gamma, *beta;
   const double *residual; /* NULL: none */
-  gboolean relu;
+  guint activation;       /* see elementwise.h */
 } ReferenceBatchNorm;
 
 /* Training: the batch's statistics; running_mean and running_variance (may be NULL) are moved. */

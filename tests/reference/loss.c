@@ -90,6 +90,23 @@ reference_mse (const ReferenceLoss *s, const double *prediction, const double *t
 }
 
 double
+reference_smooth_l1 (const ReferenceLoss *s, const double *prediction, const double *targets,
+                     const double *beta, double *gradient)
+{
+  double loss = 0;
+  for (gsize i = 0; i < (gsize) s->n * s->c; i++)
+    {
+      double bend = beta[i % s->c];
+      double d = i / s->c < s->n_valid ? prediction[i] - targets[i] : 0;
+      gboolean inside = fabs (d) < bend;
+      loss += (inside ? d * d / (2 * bend) : fabs (d) - bend / 2) / s->c;
+      if (gradient)
+        gradient[i] = (inside ? d / bend : d > 0 ? 1 : -1) / s->c;
+    }
+  return loss;
+}
+
+double
 reference_absolute (const ReferenceLoss *s, const double *prediction, const double *targets,
                     guint32 output)
 {

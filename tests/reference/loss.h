@@ -27,6 +27,10 @@ double reference_top5 (const ReferenceLoss *s, const double *logits, const doubl
 double reference_mse (const ReferenceLoss *s, const double *prediction, const double *targets,
                       double *absolute, double *gradient);
 
+/* The same of SmoothL1Loss, each output with a beta of its own. */
+double reference_smooth_l1 (const ReferenceLoss *s, const double *prediction, const double *targets,
+                            const double *beta, double *gradient);
+
 /* The sum over rows of the absolute error of one output. */
 double reference_absolute (const ReferenceLoss *s, const double *prediction, const double *targets,
                            guint32 output);

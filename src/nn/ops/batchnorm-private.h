@@ -6,13 +6,13 @@
  *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the
  *   running statistics.  Never computed again, since the running statistics would move twice; its
  *   outputs are a few KiB;
- *   batch_norm: y = relu? ((x - mean) * inverse deviation * weight + bias + residual?).  May be
+ *   batch_norm: y = activation? ((x - mean) * inverse deviation * weight + bias + residual?).  May be
  *   computed again: all that it reads is kept or may be computed again too.
  * In an evaluation graph there is the second node alone, and it reads the running mean and
  * variance.
  *
- * Fusion changes the batch_norm node in place (batch_norm_absorb): a residual with its relu, a
- * relu, max pooling. */
+ * Fusion changes the batch_norm node in place (batch_norm_absorb): a residual with its relu, an
+ * activation, max pooling. */
 #pragma once
 #include "lowering.h"
 
@@ -41,7 +41,7 @@ enum {
 };
 
 typedef struct {
-  gboolean relu;
+  guint32 activation;  /* a DynoActivation; with a residual or a pool NONE or RELU */
   DynoPoolWindow pool; /* kernel 0: none; never with a residual */
 } DynoBatchNormAttributes;
 

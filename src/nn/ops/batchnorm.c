@@ -3,12 +3,12 @@
  * statistics: batchnorm-stats.c.
  *
  * batch_norm, with xhat = (x - mean[c]) * invstd[c]:
- *     y = [max (0, .) with relu] (gamma[c] * xhat + beta[c] [+ residual])
+ *     y = [activation] (gamma[c] * xhat + beta[c] [+ residual])
  * Inputs x and residual (N, H, W, C), gamma, beta, mean, invstd (C); output y (N, H, W, C).  In
  * evaluation mean and invstd come of the running statistics.
  *
  * batch_norm_backward, with M = N * H * W and sums over n, h, w:
- *     g = y > 0 ? dy : 0 with relu, else dy          (N, H, W, C)
+ *     g = dy * activation' (.), or dy               (N, H, W, C)
  *     dbeta[c] += sum g                              (C)
  *     dgamma[c] += sum g * xhat                      (C)
  *     dx = gamma[c] * invstd[c] * (g - sum g / M - xhat * sum (g * xhat) / M)
@@ -26,7 +26,8 @@
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
  * - y without a residual may be dropped after the forward pass: the reducing pass then writes it
  *   again, by the same expression.
- * - The mask of a fused relu is found again from x, or from y where a residual was added.
+ * - The slope of a fused activation is found again from x, or from y where a residual was added
+ *   (relu alone).
  * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and
  *   shared; and dx, where there is no residual, is written over dy: the backward pass then needs no
  *   memory of its own.  With max pooling, where dy is smaller, dx is written over x instead, if
@@ -67,7 +68,8 @@ enum {
 enum { BACKWARD_DX, BACKWARD_DRESIDUAL, BACKWARD_DGAMMA, BACKWARD_DBETA, BACKWARD_N_OUTPUTS };
 
 typedef struct {
-  gboolean relu, residual;
+  guint32 activation; /* a DynoActivation */
+  gboolean residual;
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
   DynoPoolWindow pool; /* kernel 0: none */
@@ -144,7 +146,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
                           .push_bytes = sizeof (DynoBatchNormPoolPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
-  if (attributes->relu)
+  if (attributes->activation)
     dyno_kernel_spec_macro (&spec, "RELU=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
@@ -194,8 +196,8 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
                           .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
-  if (attributes->relu)
-    dyno_kernel_spec_macro (&spec, "RELU=1");
+  if (attributes->activation)
+    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
   if (residual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
   if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
@@ -224,12 +226,14 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 
 /* Backward ------------------------------------------------------------------------------------- */
 
-/* The macros that say where the relu's mask comes from; behind mask_store dy is masked already. */
+/* The macros that say where the activation's slope comes from; behind mask_store dy has it
+ * already. */
 static void
 backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
 {
-  if (attributes->relu)
-    dyno_kernel_spec_macro (spec, attributes->residual ? "MASK_Y=1" : "MASK_X=1");
+  if (attributes->activation)
+    dyno_kernel_spec_macro (spec, "ACTIVATION=%u %s=1", attributes->activation,
+                            attributes->residual ? "SLOPE_Y" : "SLOPE_X");
 }
 
 static void
@@ -425,7 +429,7 @@ backward_rematerialises (const DynoNode *node)
 }
 
 static const DynoAttribute backward_attributes[] = {
-  DYNO_ATTRIBUTE (BatchNormBackward, relu),        DYNO_ATTRIBUTE (BatchNormBackward, residual),
+  DYNO_ATTRIBUTE (BatchNormBackward, activation),  DYNO_ATTRIBUTE (BatchNormBackward, residual),
   DYNO_ATTRIBUTE (BatchNormBackward, mask_store),  DYNO_ATTRIBUTE (BatchNormBackward, accumulate),
   DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel), DYNO_ATTRIBUTE (BatchNormBackward, pool.stride),
   DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
@@ -442,7 +446,7 @@ static DynoTensor *
 backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
                    BatchNormBackward *attributes)
 {
-  if (!attributes->relu)
+  if (!attributes->activation)
     {
       dyno_graph_gradient_add (graph, residual, y->gradient);
       return NULL;
@@ -481,7 +485,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
              *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
   const DynoBatchNormAttributes *forward = node->attributes;
-  BatchNormBackward attributes = { .relu = forward->relu,
+  BatchNormBackward attributes = { .activation = forward->activation,
                                    .residual = residual != NULL,
                                    .pool = forward->pool,
                                    .y = residual ? NULL : y };
@@ -503,7 +507,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                      [BACKWARD_BETA] = node->inputs[DYNO_BATCH_NORM_BIAS],
                                      [BACKWARD_MEAN] = node->inputs[DYNO_BATCH_NORM_MEAN],
                                      [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
-                                     [BACKWARD_Y] = attributes.relu && residual ? y : NULL,
+                                     [BACKWARD_Y] = attributes.activation && residual ? y : NULL,
                                      [BACKWARD_DY] = dy };
   if (pooled)
     {
@@ -550,6 +554,13 @@ absorb_pool (DynoGraph *graph, DynoNode *node, const DynoNode *pool)
   return TRUE;
 }
 
+/* Of those alone whose f (0) is 0: pads stay zero. */
+static gboolean
+can_take (DynoActivation activation)
+{
+  return activation == DYNO_ACTIVATION_RELU6 || activation == DYNO_ACTIVATION_SILU;
+}
+
 static gboolean
 batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
 {
@@ -559,11 +570,13 @@ batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
   if (attributes->pool.kernel)
     return FALSE;
   if (traits->window_maximum)
-    return !has_residual && absorb_pool (graph, node, next);
-  if (attributes->relu)
+    return !has_residual && attributes->activation <= DYNO_ACTIVATION_RELU
+           && absorb_pool (graph, node, next);
+  if (attributes->activation)
     return FALSE;
-  if (traits->activation == DYNO_ACTIVATION_RELU)
-    attributes->relu = TRUE;
+  if (traits->activation == DYNO_ACTIVATION_RELU
+      || (can_take (traits->activation) && !has_residual))
+    attributes->activation = traits->activation;
   else if (traits->elementwise == DYNO_ELEMENTWISE_SUM && !has_residual)
     dyno_node_set_input (node, DYNO_BATCH_NORM_RESIDUAL,
                          next->inputs[next->inputs[0] == node->outputs[DYNO_BATCH_NORM_Y]]);
@@ -573,7 +586,7 @@ batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
 }
 
 static const DynoAttribute batch_norm_attributes[] = {
-  DYNO_ATTRIBUTE (DynoBatchNormAttributes, relu),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.stride),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad),
@@ -627,7 +640,7 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
   DynoTensor *outputs[DYNO_BATCH_NORM_N_OUTPUTS] = { y };
   dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, outputs,
-                   DYNO_BATCH_NORM_N_OUTPUTS, &(DynoBatchNormAttributes){ .relu = FALSE },
+                   DYNO_BATCH_NORM_N_OUTPUTS, &(DynoBatchNormAttributes){ 0 },
                    sizeof (DynoBatchNormAttributes));
   return y;
 }

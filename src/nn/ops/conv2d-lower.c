@@ -121,14 +121,13 @@ parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
       lowering, "parts", (guint64) target->n * target->h * target->w * target->cp * 4 * splits);
 }
 
-/* target (+)= bias + sum of the parts. */
-static void
-join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target,
-      DynoTensor *bias, guint32 splits, guint32 accumulate)
+void
+dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts,
+                        DynoTensor *target, DynoTensor *bias, guint32 splits, gboolean adds)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 count = target->n * target->h * target->w * target->cp,
-          lanes = target->dtype == DYNO_DTYPE_F16 ? 8 : 4;
+          lanes = target->dtype == DYNO_DTYPE_F16 ? 8 : 4, accumulate = adds != FALSE;
   DynoKernelSpec spec = { .shader = "conv2d/join.comp",
                           .local_size = { MIN (JOIN_INVOCATIONS, info->max_invocations), 1, 1 },
                           .push_bytes = sizeof (DynoConv2dJoinPush) };
@@ -169,7 +168,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
     {
       dispatch->bytes = bytes_x (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
-      join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE);
+      dyno_conv2d_lower_join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE);
       return;
     }
   if (node->inputs[2])
@@ -214,7 +213,7 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
       dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
       dispatch->bytes = bytes_y (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
-      join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate);
+      dyno_conv2d_lower_join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate);
       return;
     }
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,

@@ -139,6 +139,11 @@ void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoO
 void dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial,
                                DynoTensor *target, guint32 count, guint32 splits);
 
+/* target (+)= bias, where there is one, + sum over splits of parts[split], floats of target's
+ * elements: a dispatch.  target has rows of its cp channels. */
+void dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts,
+                             DynoTensor *target, DynoTensor *bias, guint32 splits, gboolean adds);
+
 /* A way to compute a convolution and to hold its weight, for some numbers of groups; the table of
  * them is in conv2d.c. */
 typedef struct {

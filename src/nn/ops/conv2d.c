@@ -139,8 +139,10 @@ find_form (const DynoConv2dShape *shape)
   return NULL;
 }
 
-DynoTensor *
-dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2dParams *params)
+/* n_dims: of the weight as PyTorch has it; 3 leaves the height of 1 out. */
+static DynoTensor *
+append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
+                    const DynoConv2dParams *params, guint n_dims)
 {
   if (!x)
     return NULL;
@@ -179,8 +181,9 @@ dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
 
   g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
                   *bias_name = g_strconcat (name, ".bias", NULL);
-  const DynoParameterLayout weight_layout = form->layout (&shape),
-                            bias_layout = dyno_layout_vector (shape.k);
+  DynoParameterLayout weight_layout = form->layout (&shape);
+  const DynoParameterLayout bias_layout = dyno_layout_vector (shape.k);
+  weight_layout.n_dims = n_dims;
   DynoParameter *bias = NULL, *weight = dyno_graph_parameter (graph, weight_name, &weight_layout,
                                                               params->init, FALSE);
   if (!weight)
@@ -195,6 +198,26 @@ dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
     }
   return dyno_conv2d_append (graph, form->op, name, x, weight, bias, &shape, shape.n, shape.oh,
                              shape.ow);
+}
+
+DynoTensor *
+dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2dParams *params)
+{
+  return append_convolution (graph, x, name, params, 4);
+}
+
+DynoTensor *
+dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2dParams *params)
+{
+  DynoConv2dParams flat = *params;
+  flat.kernel_h = flat.stride_h = 1;
+  flat.pad_h = 0;
+  if (x && x->h != 1)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: (%u, %u, %u, %u) is no sequence; a convolution over one takes "
+                            "(N, 1, T, C)",
+                            name, x->n, x->h, x->w, x->c);
+  return append_convolution (graph, x, name, &flat, 3);
 }
 
 void

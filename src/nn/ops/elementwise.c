@@ -54,9 +54,20 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
                         gboolean accumulate, const guint32 *constants, guint n_constants,
                         gboolean step)
 {
+  dyno_elementwise_lower_spec (lowering, node, pass, &(DynoKernelSpec){ .shader = shader }, a, b,
+                               target, accumulate, constants, n_constants, step);
+}
+
+void
+dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const char *pass,
+                             const DynoKernelSpec *base, DynoTensor *a, DynoTensor *b,
+                             DynoTensor *target, gboolean accumulate, const guint32 *constants,
+                             guint n_constants, gboolean step)
+{
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 count = dyno_elementwise_count (lowering, target);
-  DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoElementwisePush) };
+  DynoKernelSpec spec = *base;
+  spec.push_bytes = sizeof (DynoElementwisePush);
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, target->dtype);
   dyno_elementwise_words (&spec, info);
@@ -69,7 +80,8 @@ dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->flops = dyno_tensor_elements (target);
-  dispatch->bytes = target->size_bytes * (1 + (a != NULL) + (b != NULL) + (accumulate != FALSE));
+  dispatch->bytes =
+      target->size_bytes * (accumulate ? 2 : 1) + (a ? a->size_bytes : 0) + (b ? b->size_bytes : 0);
   if (a)
     dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, a), a, DYNO_ACCESS_READ);
   if (b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What ops that go over elements share: how wide an access is, how many workgroups, and the one
- * lowering of relu, add and dropout.  Kernels read and write 16 bytes at a time
+ * lowering of activations, add and dropout.  Kernels read and write 16 bytes at a time
  * (shaders/lib/lanes.glsl). */
 #pragma once
 #include "lowering.h"
@@ -50,5 +50,11 @@ void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char 
                              const char *shader, DynoTensor *a, DynoTensor *b, DynoTensor *target,
                              gboolean accumulate, const guint32 *constants, guint n_constants,
                              gboolean step);
+
+/* The same with a spec that names the shader and has its macros. */
+void dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const char *pass,
+                                  const DynoKernelSpec *base, DynoTensor *a, DynoTensor *b,
+                                  DynoTensor *target, gboolean accumulate, const guint32 *constants,
+                                  guint n_constants, gboolean step);
 
 G_END_DECLS

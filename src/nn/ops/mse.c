@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mse_loss: PyTorch's MSELoss.
- *     loss[n] = sum over c of (x[n][c] - t[n][c])^2 / C
- *     dx[n][c] = 2 / C * (x[n][c] - t[n][c]) * loss scale / loss divisor
+/* mse_loss: PyTorch's MSELoss; smooth_l1_loss: its SmoothL1Loss, beta 1.
+ *     loss[n] = sum over c of f (x[n][c] - t[n][c]) / C
+ *     dx[n][c] = 1 / C * f' (x[n][c] - t[n][c]) * loss scale / loss divisor
+ * with f (d) = d^2, or d^2 / 2 where |d| < 1 and |d| - 1/2 elsewhere.
  * Inputs x, the prediction (N, H, W, C), t, the targets (N, H, W, C) F32, and mean and deviation of
  * the targets (2 C F32), or none: with them x stands for x * deviation + mean (mse_rows.comp);
  * output in training dx (N, H, W, C).  n counts the rows (N, H, W); those of a sample count as
@@ -22,15 +23,30 @@ is_per_output (const DynoTensor *prediction)
 }
 
 static void
-mse_lower (DynoLowering *lowering, DynoNode *node)
+lower (DynoLowering *lowering, DynoNode *node, gboolean smooth_l1)
 {
   DynoKernelSpec spec = { .shader = "loss/mse_rows.comp" };
   if (is_per_output (node->inputs[0]))
     dyno_kernel_spec_macro (&spec, "PER_OUTPUT=1");
+  if (smooth_l1)
+    dyno_kernel_spec_macro (&spec, "SMOOTH_L1=1");
   dyno_loss_lower (lowering, node, &spec, 0.0f);
 }
 
+static void
+mse_lower (DynoLowering *lowering, DynoNode *node)
+{
+  lower (lowering, node, FALSE);
+}
+
+static void
+smooth_l1_lower (DynoLowering *lowering, DynoNode *node)
+{
+  lower (lowering, node, TRUE);
+}
+
 static const DynoOpClass mse_class = { .name = "mse_loss", .lower = mse_lower };
+static const DynoOpClass smooth_l1_class = { .name = "smooth_l1_loss", .lower = smooth_l1_lower };
 
 const DynoMetricInfo dyno_mse_metric = { .name = "mean_abs_error",
                                          .title = N_ ("Mean error"),
@@ -56,20 +72,34 @@ declare_metrics (DynoGraph *graph, const DynoTensor *prediction)
   dyno_graph_declare_metrics (graph, metrics, n);
 }
 
-void
-dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets, DynoTensor *standard)
+static void
+append (DynoGraph *graph, const DynoOpClass *op, const char *title, DynoTensor *prediction,
+        DynoTensor *targets, DynoTensor *standard)
 {
   if (!prediction)
     return;
   if (!targets)
     {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the squared error needs targets");
+      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the %s needs targets", title);
       return;
     }
-  if (!dyno_loss_check (graph, "squared error", prediction, targets, DYNO_DTYPE_F32, prediction->c))
+  if (!dyno_loss_check (graph, title, prediction, targets, DYNO_DTYPE_F32, prediction->c))
     return;
   declare_metrics (graph, prediction);
   DynoTensor *gradient = dyno_loss_gradient (graph, prediction);
-  dyno_graph_node (graph, &mse_class, "loss", (DynoTensor *[]){ prediction, targets, standard },
+  dyno_graph_node (graph, op, "loss", (DynoTensor *[]){ prediction, targets, standard },
                    standard ? 3 : 2, &gradient, 1, NULL, 0);
+}
+
+void
+dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets, DynoTensor *standard)
+{
+  append (graph, &mse_class, "squared error", prediction, targets, standard);
+}
+
+void
+dyno_smooth_l1_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
+                     DynoTensor *standard)
+{
+  append (graph, &smooth_l1_class, "smooth L1 loss", prediction, targets, standard);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* scale: y[n][h][w][c] = x[n][h][w][c] * s[n][c]: what squeeze-and-excitation does with its
+ * factors.  Inputs x (N, H, W, C) and s (N, 1, 1, C); output y (N, H, W, C).
+ * scale_backward, in one pass over x and dy:
+ *     dx[n][h][w][c] (+)= dy[n][h][w][c] * s[n][c]
+ *     ds[n][c] (+)= sum over h, w of dy[n][h][w][c] * x[n][h][w][c]
+ * Inputs x, s, dy; outputs dx, which is dy's memory where nobody else reads that, and ds, each NULL
+ * where it is not wanted.  The pixels of a large image are cut into splits, whose sums are added up
+ * in a fixed order. */
+#include "conv2d-private.h"
+#include "elementwise.h"
+#include "elementwise-push.h"
+#include "ops.h"
+#include "scale-push.h"
+#include <stddef.h>
+
+typedef struct {
+  gboolean accumulate, accumulate_factor;
+} ScaleBackward;
+
+enum { BACKWARD_X, BACKWARD_S, BACKWARD_DY, BACKWARD_N_INPUTS };
+enum { BACKWARD_DX, BACKWARD_DS, BACKWARD_N_OUTPUTS };
+
+#define INVOCATIONS          256
+#define INVOCATIONS_SOFTWARE 64
+#define WORKGROUPS           1024 /* that keep a large card busy */
+#define WORKGROUPS_SOFTWARE  4
+#define LEAST_ROUNDS         4 /* pixels that an invocation takes at least before it is split */
+
+static void
+bind (DynoDispatch *dispatch, gsize offset, DynoTensor *tensor, gboolean accumulate)
+{
+  dispatch->bytes += tensor->size_bytes * (accumulate ? 2 : 1);
+  dyno_dispatch_bind (dispatch, (guint16) offset, tensor,
+                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+}
+
+/* Pixels of an image that a workgroup adds up. */
+static guint32
+split_of (const DynoDeviceInfo *info, const DynoTensor *x, guint32 lanes, guint32 blocks)
+{
+  guint32 pixels = x->h * x->w;
+  guint64 groups = (guint64) x->n * blocks;
+  guint64 wanted = dyno_info_is_software (info) ? WORKGROUPS_SOFTWARE
+                                                : dyno_device_info_scale (info, WORKGROUPS);
+  guint64 splits = CLAMP (wanted / groups, 1, MAX (1, pixels / (lanes * LEAST_ROUNDS)));
+  return (guint32) ((pixels + splits - 1) / splits);
+}
+
+static void
+lower_backward (DynoLowering *lowering, DynoNode *node)
+{
+  const ScaleBackward *attributes = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *x = node->inputs[BACKWARD_X], *s = node->inputs[BACKWARD_S],
+             *dy = node->inputs[BACKWARD_DY];
+  DynoTensor *dx = node->outputs[BACKWARD_DX], *ds = node->outputs[BACKWARD_DS], *partials = NULL;
+  guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype), width = MIN (cvecs, 32),
+          blocks = (cvecs + width - 1) / width, pixels = x->h * x->w;
+  guint32 invocations = MIN (dyno_info_is_software (info) ? INVOCATIONS_SOFTWARE : INVOCATIONS,
+                             info->max_invocations);
+  DynoKernelSpec spec = { .shader = "scale/scale_backward.comp",
+                          .push_bytes = sizeof (DynoScalePush) };
+  spec.local_size[0] = width;
+  spec.local_size[1] = CLAMP (pixels / LEAST_ROUNDS, 1, invocations / width);
+  guint32 split = split_of (info, x, spec.local_size[1], blocks),
+          splits = (pixels + split - 1) / split;
+  if (ds && splits > 1)
+    {
+      partials = dyno_lowering_workspace (lowering, "partials",
+                                          (guint64) splits * x->n * x->cp * sizeof (float));
+      if (!partials)
+        return;
+    }
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, info);
+  dyno_elementwise_count (lowering, x);
+  if (dx)
+    dyno_kernel_spec_macro (&spec, "DX=%d", attributes->accumulate ? 2 : 1);
+  if (ds)
+    dyno_kernel_spec_macro (&spec, "DS=%d", partials ? 3 : attributes->accumulate_factor ? 2 : 1);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_CVECS, cvecs);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_PIXELS, pixels);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_SAMPLES, x->n);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_SPLIT, split);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "backward", &spec, blocks, MIN (x->n, 65535), splits);
+  dispatch->flops = dyno_tensor_elements (x) * ((dx != NULL) + 2 * (ds != NULL));
+  dispatch->bytes = dy->size_bytes + (dx ? s->size_bytes : 0) + (ds ? x->size_bytes : 0);
+  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dy), dy, DYNO_ACCESS_READ);
+  if (ds)
+    dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, x), x, DYNO_ACCESS_READ);
+  if (dx)
+    {
+      dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, s), s, DYNO_ACCESS_READ);
+      bind (dispatch, offsetof (DynoScalePush, dx), dx, attributes->accumulate);
+    }
+  if (ds)
+    bind (dispatch, offsetof (DynoScalePush, ds), partials ? partials : ds,
+          !partials && attributes->accumulate_factor);
+  if (partials)
+    dyno_conv2d_lower_join (lowering, node, partials, ds, NULL, splits,
+                            attributes->accumulate_factor);
+}
+
+static const DynoAttribute backward_attributes[] = {
+  DYNO_ATTRIBUTE (ScaleBackward, accumulate), DYNO_ATTRIBUTE (ScaleBackward, accumulate_factor)
+};
+
+static const DynoOpClass backward_class = { .name = "scale_backward",
+                                            DYNO_OP_ATTRIBUTES (backward_attributes),
+                                            .lower = lower_backward };
+
+static void
+backward (DynoGraph *graph, DynoNode *node)
+{
+  ScaleBackward attributes = { FALSE, FALSE };
+  DynoTensor *x = node->inputs[0], *s = node->inputs[1], *y = node->outputs[0];
+  DynoTensor *dy = dyno_graph_gradient (graph, y), *outputs[BACKWARD_N_OUTPUTS] = { NULL };
+  /* dy may be another gradient's memory when a factor's is made of it: dx in place is fine, since
+   * an invocation reads what it writes over before. */
+  if (x->needs_gradient)
+    outputs[BACKWARD_DX] = dyno_graph_gradient_in_place (graph, x, y)
+                               ? dy
+                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  if (s->needs_gradient)
+    outputs[BACKWARD_DS] = dyno_graph_gradient_target (graph, s, &attributes.accumulate_factor);
+  if (!outputs[BACKWARD_DX] && !outputs[BACKWARD_DS])
+    return;
+  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
+  dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ x, s, dy }, BACKWARD_N_INPUTS,
+                   outputs, BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
+}
+
+static void
+lower (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0];
+  const guint32 constants[] = { [DYNO_SCALE_FORWARD_CVECS - 1] =
+                                    x->cp / dyno_dtype_lanes (x->dtype),
+                                [DYNO_SCALE_FORWARD_PIXELS - 1] = x->h * x->w };
+  dyno_elementwise_lower (lowering, node, "forward", "scale/scale_forward.comp", node->inputs[0],
+                          node->inputs[1], node->outputs[0], FALSE, constants,
+                          G_N_ELEMENTS (constants), FALSE);
+}
+
+static const DynoOpClass scale_class = {
+  .name = "scale", .traits = { .restorable = TRUE }, .backward = backward, .lower = lower
+};
+
+DynoTensor *
+dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name)
+{
+  if (!x || !factors)
+    return NULL;
+  if (factors->n != x->n || factors->h != 1 || factors->w != 1 || factors->c != x->c
+      || factors->dtype != x->dtype || (guint64) x->h * x->w > G_MAXINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: factors (%u, %u, %u, %u) do not fit (%u, %u, %u, %u); there is "
+                            "one for each sample and channel",
+                            name, factors->n, factors->h, factors->w, factors->c, x->n, x->h, x->w,
+                            x->c);
+  DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);
+  if (!y)
+    return NULL;
+  dyno_graph_node (graph, &scale_class, name, (DynoTensor *[]){ x, factors }, 2, &y, 1, NULL, 0);
+  return y;
+}
