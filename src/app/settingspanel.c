@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A card for each group of the table of settings: its common ones in front, the others in the
+/* A card for each group of the table of settings: the first ones in front, the others in the
  * expander.  How arrays are read is shown with the data set. */
 #include "settingspanel.h"
 #include "format.h"
@@ -90,7 +90,7 @@ add_card (GtkWidget *box, const char *title)
 
 /* The card of each group that has such rows. */
 static void
-add_cards (DynoSettingsPanel *self, GtkWidget *box, gboolean common)
+add_cards (DynoSettingsPanel *self, GtkWidget *box, gboolean front)
 {
   guint n;
   const DynoSettingInfo *list = dyno_setting_list (&n);
@@ -98,7 +98,8 @@ add_cards (DynoSettingsPanel *self, GtkWidget *box, gboolean common)
   for (guint i = 0; i < n; i++)
     {
       GtkWidget **card = &cards[list[i].group];
-      if (list[i].common != common || list[i].group == DYNO_SETTING_GROUP_ARRAYS)
+      if ((list[i].group <= DYNO_SETTING_GROUP_PIPELINE) != front
+          || list[i].group == DYNO_SETTING_GROUP_ARRAYS)
         continue;
       if (!*card)
         *card = add_card (box, _ (dyno_setting_group_title (list[i].group)));

@@ -64,10 +64,7 @@ dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash)
   hash = dyno_hash_string (hash, job->weights_in ? job->weights_in : "");
   for (guint i = 0; i < n; i++)
     {
-      DynoSettingGroup group = table[i].group;
-      gboolean tells = group == DYNO_SETTING_GROUP_TRAINING || group == DYNO_SETTING_GROUP_OPTIMIZER
-                       || group == DYNO_SETTING_GROUP_MODEL || group == DYNO_SETTING_GROUP_DATA
-                       || table[i].same_on_resume;
+      gboolean tells = !table[i].same_weights;
       g_autofree char *value = tells ? dyno_settings_get (&job->settings, table[i].key) : NULL;
 
       if (value && strcmp (table[i].key, "epochs") != 0)

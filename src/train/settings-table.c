@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of settings: a row each, in which stands all that is known of it.
  *
- * Invariants: the order of the table is the order in files and in the window, so that rows of one
- * group stand together; a row names its key, type and member by FLAG, CHOICE or NUMBER, and then
- * only what differs from "no": a member that is left out is 0, FALSE or NULL. */
+ * Invariants: the order of the table is the order in files, and within each group in the window; a
+ * row names its key, type and member by FLAG, CHOICE or NUMBER, and then only what differs from
+ * "no": a member that is left out is 0, FALSE or NULL. */
 #include "intl.h"
 #include "settings.h"
 #include <string.h>
@@ -28,99 +28,96 @@ static char default_workers[8];
 #define LIVE(name)  .live = DYNO_SETTING_LIVE_##name
 
 static const DynoSettingInfo table[] = {
-  { NUMBER (INT, epochs, "epochs", "10", 1, 1000000), GROUP (TRAINING), LIVE (STEP), .common = TRUE,
+  { NUMBER (INT, epochs, "epochs", "10", 1, 1000000), GROUP (TRAINING), LIVE (STEP),
     .title = N_ ("Epochs"), .help = N_ ("How often the training goes through the data set.") },
-  { NUMBER (INT, batch_size, "batch_size", "32", 1, 65536), GROUP (TRAINING), .common = TRUE,
-    .by_preset = TRUE, .same_on_resume = TRUE,
-    .tunable = { DYNO_TUNABLE_DOUBLED, 8, 4096, .baseline = 16 }, .title = N_ ("Batch size"),
+  { NUMBER (INT, batch_size, "batch_size", "32", 1, 65536), GROUP (TRAINING), .by_preset = TRUE,
+    .same_on_resume = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 8, 4096, .baseline = 16 },
+    .title = N_ ("Batch size"),
     .help = N_ ("Samples that go through the network at once; larger ones need more memory.") },
-  { NUMBER (INT, accumulate, "accumulate", "1", 1, 1024), GROUP (TRAINING), .common = TRUE,
-    .same_on_resume = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 1, 16, .baseline = 1 },
-    .title = N_ ("Accumulation"),
+  { NUMBER (INT, accumulate, "accumulate", "1", 1, 1024), GROUP (TRAINING), .same_on_resume = TRUE,
+    .tunable = { DYNO_TUNABLE_DOUBLED, 1, 16, .baseline = 1 }, .title = N_ ("Accumulation"),
     .help = N_ ("Batches whose gradients are added up before each update: a larger batch without "
                 "more memory.") },
-  { FLAG (amp, "amp", "true"), GROUP (TRAINING), .common = TRUE, .by_preset = TRUE,
-    .same_on_resume = TRUE, .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 },
-    .title = N_ ("Mixed precision (AMP)"),
+  { FLAG (amp, "amp", "true"), GROUP (TRAINING), .by_preset = TRUE, .same_on_resume = TRUE,
+    .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Mixed precision (AMP)"),
     .help = N_ (
         "Computes in fp16 with fp32 master weights and loss scaling; fp32 throughout when off.") },
 
-  { NUMBER (INT, workers, "workers", default_workers, 0, 256), GROUP (PIPELINE), LIVE (LOADER),
-    .common = TRUE, .by_preset = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 0, 256, .baseline = 0 },
-    .title = N_ ("Workers"),
+  { NUMBER (INT, workers, "workers", default_workers, 0, 256), GROUP (PIPELINE),
+    .same_weights = TRUE, LIVE (LOADER), .by_preset = TRUE,
+    .tunable = { DYNO_TUNABLE_DOUBLED, 0, 256, .baseline = 0 }, .title = N_ ("Workers"),
     .help = N_ ("Threads that decode samples; with 0 the training thread decodes itself.") },
-  { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), LIVE (LOADER), .common = TRUE,
-    .by_preset = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 },
+  { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), .same_weights = TRUE,
+    LIVE (LOADER), .by_preset = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 },
     .title = N_ ("Prefetch"), .help = N_ ("Batches that the workers prepare ahead of the step.") },
-  { FLAG (pinned, "pinned", "true"), GROUP (PIPELINE), .common = TRUE, .by_preset = TRUE,
+  { FLAG (pinned, "pinned", "true"), GROUP (PIPELINE), .same_weights = TRUE, .by_preset = TRUE,
     .title = N_ ("Pinned memory"),
     .help = N_ ("Decodes into page-locked memory that the device copies from by itself.") },
-  { FLAG (cache, "cache", "false"), GROUP (PIPELINE), .common = TRUE,
+  { FLAG (cache, "cache", "false"), GROUP (PIPELINE), .same_weights = TRUE,
     .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Cache samples"),
     .help =
         N_ ("Keeps decoded samples in main memory, as many as fit into half of what is free.") },
-  { FLAG (persistent_workers, "persistent_workers", "true"), GROUP (PIPELINE), .by_preset = TRUE,
-    .title = N_ ("Persistent workers"),
+  { FLAG (persistent_workers, "persistent_workers", "true"), GROUP (PIPELINE), .same_weights = TRUE,
+    .by_preset = TRUE, .title = N_ ("Persistent workers"),
     .help = N_ ("Keeps the worker threads from one epoch to the next.") },
 
-  { CHOICE (optimizer, "optimizer", "sgd", optimizers), GROUP (OPTIMIZER),
-    .title = N_ ("Optimizer"),
+  { CHOICE (optimizer, "optimizer", "sgd", optimizers), GROUP (TRAINING), .title = N_ ("Optimizer"),
     .help = N_ ("How gradients change the weights: SGD with momentum, or AdamW.") },
-  { NUMBER (DOUBLE, lr, "lr", "0.05", 0, 100), GROUP (OPTIMIZER), LIVE (STEP),
+  { NUMBER (DOUBLE, lr, "lr", "0.05", 0, 100), GROUP (TRAINING), LIVE (STEP),
     .title = N_ ("Learning rate"),
     .help = N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and "
                 "0.001 for AdamW.") },
-  { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (OPTIMIZER), LIVE (STEP),
+  { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), LIVE (STEP),
     .depends_on = "optimizer=sgd", .title = N_ ("Momentum"),
     .help = N_ ("Share of the last update that SGD carries on.") },
-  { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (OPTIMIZER), LIVE (STEP),
+  { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), LIVE (STEP),
     .title = N_ ("Weight decay"),
     .help = N_ ("Pulls the weights towards zero a little with each update.") },
-  { CHOICE (schedule, "schedule", "cosine", schedules), GROUP (OPTIMIZER), .title = N_ ("Schedule"),
+  { CHOICE (schedule, "schedule", "cosine", schedules), GROUP (TRAINING), .title = N_ ("Schedule"),
     .help = N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each "
                 "third of the run.") },
-  { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (OPTIMIZER),
+  { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (TRAINING),
     .title = N_ ("Warm-up"),
     .help = N_ ("Epochs over which the learning rate rises to its height.") },
-  { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (OPTIMIZER),
+  { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED),
     .title = N_ ("Label smoothing"),
     .help = N_ ("Share of the target that is spread over all classes.") },
-  { NUMBER (DOUBLE, clip_norm, "clip_norm", "0", 0, 1e6), GROUP (OPTIMIZER), LIVE (STEP),
+  { NUMBER (DOUBLE, clip_norm, "clip_norm", "0", 0, 1e6), GROUP (ADVANCED), LIVE (STEP),
     .zero = N_ ("Off"), .title = N_ ("Gradient clipping"),
     .help = N_ ("Largest norm that the gradient may have; 0 switches clipping off.") },
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },
 
-  { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (DATA), .zero = N_ ("Own size"),
+  { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), .zero = N_ ("Own size"),
     .same_on_resume = TRUE, .title = N_ ("Image size"),
     .help = N_ ("Height and width that images are brought to; 0 keeps the data set's own.") },
-  { FLAG (augment_flip, "augment.flip", "false"), GROUP (DATA), .same_on_resume = TRUE,
+  { FLAG (augment_flip, "augment.flip", "false"), GROUP (PIPELINE), .same_on_resume = TRUE,
     .title = N_ ("Random flip"),
     .help = N_ ("Mirrors half of the training images from left to right, on the device.") },
-  { NUMBER (DOUBLE, augment_brightness, "augment.brightness", "0", 0, 10), GROUP (DATA),
+  { NUMBER (DOUBLE, augment_brightness, "augment.brightness", "0", 0, 10), GROUP (PIPELINE),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random brightness"),
     .help = N_ ("Multiplies each training image by a random factor of at most this much above or "
                 "below 1, on the device; 0 switches it off.") },
-  { FLAG (data_shuffle, "data.shuffle", "true"), GROUP (DATA), .same_on_resume = TRUE,
+  { FLAG (data_shuffle, "data.shuffle", "true"), GROUP (PIPELINE), .same_on_resume = TRUE,
     .title = N_ ("Shuffle"), .help = N_ ("Takes the training samples in a new order each epoch.") },
-  { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (DATA),
+  { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
     .help = N_ ("Part of the data set that is kept out of training to check on it.") },
-  { FLAG (data_normalise, "data.normalise", "true"), GROUP (DATA), .same_on_resume = TRUE,
+  { FLAG (data_normalise, "data.normalise", "true"), GROUP (PIPELINE), .same_on_resume = TRUE,
     .title = N_ ("Normalise"),
     .help = N_ ("Scales bytes to between 0 and 1, pixels as the data set advises, and values to "
                 "predict to mean 0 and deviation "
                 "1; "
                 "off feeds all as they are.") },
-  { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (DATA),
+  { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (ADVANCED),
     .title = N_ ("Unreadable share"),
     .help = N_ ("Share of the samples that may be unreadable; past it the run stops.") },
-  { FLAG (data_links, "data.links", "false"), GROUP (DATA), .opens_data = TRUE,
+  { FLAG (data_links, "data.links", "false"), GROUP (ADVANCED), .opens_data = TRUE,
     .title = N_ ("Follow links"),
     .help = N_ ("Takes files outside of the data set's folder that symbolic links in it lead "
                 "to.") },
-  { FLAG (data_one_class, "data.one_class", "false"), GROUP (DATA), .opens_data = TRUE,
+  { FLAG (data_one_class, "data.one_class", "false"), GROUP (ADVANCED), .opens_data = TRUE,
     .title = N_ ("Allow one class"),
     .help = N_ ("Takes a data set whose samples are all of one class, which teaches nothing.") },
 
@@ -129,44 +126,44 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape "
                 "tells.") },
 
-  { NUMBER (BYTES, vram_budget, "vram_budget", "0", 0, MOST_VRAM), GROUP (DEVICE),
-    .zero = N_ ("Automatic"), .by_preset = TRUE, .title = N_ ("VRAM budget"),
+  { NUMBER (BYTES, vram_budget, "vram_budget", "0", 0, MOST_VRAM), GROUP (MEMORY),
+    .same_weights = TRUE, .zero = N_ ("Automatic"), .by_preset = TRUE, .title = N_ ("VRAM budget"),
     .help = N_ (
         "Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.") },
-  { FLAG (checkpointing, "checkpointing", "false"), GROUP (DEVICE),
+  { FLAG (checkpointing, "checkpointing", "false"), GROUP (MEMORY), .same_weights = TRUE,
     .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Activation checkpointing"),
     .help = N_ ("Computes cheap activations a second time instead of keeping them: less memory, a "
                 "little slower.") },
-  { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (DEVICE), .title = N_ ("Shrink to memory"),
+  { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (MEMORY), .same_weights = TRUE,
+    .title = N_ ("Shrink to memory"),
     .help = N_ ("Where the device refuses memory that the plan counted on, goes on with smaller "
                 "micro-batches and more accumulation at the same effective batch.") },
-  { FLAG (autotune, "autotune", "true"), GROUP (DEVICE), .depends_on = "deterministic=false",
-    .title = N_ ("Kernel autotuning"),
+  { FLAG (autotune, "autotune", "true"), GROUP (ADVANCED), .same_weights = TRUE,
+    .depends_on = "deterministic=false", .title = N_ ("Kernel autotuning"),
     .help = N_ ("Measures the variants of each kernel on this GPU once, for some seconds, and "
                 "keeps the fastest.") },
-  { FLAG (deterministic, "deterministic", "false"), GROUP (DEVICE), .title = N_ ("Deterministic"),
+  { FLAG (deterministic, "deterministic", "false"), GROUP (ADVANCED), .same_weights = TRUE,
+    .title = N_ ("Deterministic"),
     .help = N_ ("Takes kernels by rule and never by timing, so that runs with one seed are equal "
                 "to the bit.") },
 
-  { NUMBER (INT, seed, "seed", "1", 0, MOST_SEED), GROUP (RUN), .same_on_resume = TRUE,
+  { NUMBER (INT, seed, "seed", "1", 0, MOST_SEED), GROUP (ADVANCED), .same_on_resume = TRUE,
     .title = N_ ("Seed"),
     .help = N_ (
         "Start of all random choices: weights, split, order of samples, augmentation, dropout.") },
-  { NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", "5", 0, 1e6), GROUP (RUN),
-    LIVE (STEP), .title = N_ ("Checkpoint every"),
+  { NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", "5", 0, 1e6), GROUP (ADVANCED),
+    .same_weights = TRUE, LIVE (STEP), .title = N_ ("Checkpoint every"),
     .help = N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at "
                 "the ends of epochs alone.") },
 };
 
 static const char *const group_titles[DYNO_SETTING_N_GROUPS] = {
+  [DYNO_SETTING_GROUP_MODEL] = N_ ("Model"),
   [DYNO_SETTING_GROUP_TRAINING] = N_ ("Training"),
   [DYNO_SETTING_GROUP_PIPELINE] = N_ ("Data Pipeline"),
-  [DYNO_SETTING_GROUP_OPTIMIZER] = N_ ("Optimizer"),
-  [DYNO_SETTING_GROUP_MODEL] = N_ ("Model"),
-  [DYNO_SETTING_GROUP_DATA] = N_ ("Samples"),
+  [DYNO_SETTING_GROUP_MEMORY] = N_ ("Memory"),
+  [DYNO_SETTING_GROUP_ADVANCED] = N_ ("Advanced"),
   [DYNO_SETTING_GROUP_ARRAYS] = N_ ("Arrays"),
-  [DYNO_SETTING_GROUP_DEVICE] = N_ ("GPU"),
-  [DYNO_SETTING_GROUP_RUN] = N_ ("Run"),
 };
 
 static void

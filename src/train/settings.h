@@ -62,16 +62,14 @@ typedef enum {
   DYNO_SETTING_BYTES,
 } DynoSettingType;
 
-/* Where a setting stands: a card of the window each, in this order. */
+/* Where a setting stands: what the window folds away together, in this order. */
 typedef enum {
+  DYNO_SETTING_GROUP_MODEL,
   DYNO_SETTING_GROUP_TRAINING,
   DYNO_SETTING_GROUP_PIPELINE,
-  DYNO_SETTING_GROUP_OPTIMIZER,
-  DYNO_SETTING_GROUP_MODEL,
-  DYNO_SETTING_GROUP_DATA,
+  DYNO_SETTING_GROUP_MEMORY,
+  DYNO_SETTING_GROUP_ADVANCED,
   DYNO_SETTING_GROUP_ARRAYS, /* how an array is read: the window shows it with the data set */
-  DYNO_SETTING_GROUP_DEVICE,
-  DYNO_SETTING_GROUP_RUN,
   DYNO_SETTING_N_GROUPS
 } DynoSettingGroup;
 
@@ -106,12 +104,12 @@ typedef struct {
   const char *const *values; /* ENUM: NULL-terminated names, index = value */
   const char *default_value; /* the default, as text */
   DynoSettingGroup group;
-  gboolean common; /* stands in front; the others of its group behind "More Settings" */
   DynoSettingLive live;
   DynoTunable tunable;
   const char *depends_on;  /* "optimizer=sgd": without effect where that is not so; or NULL */
   gboolean by_preset;      /* a GPU preset advises it */
   gboolean opens_data;     /* a data set is opened by it: it has to be opened again */
+  gboolean same_weights;   /* the weights that come of it do not depend on it, or hardly */
   gboolean same_on_resume; /* a resumed run that changes it is warned: it does not go on exactly */
   gsize offset;            /* in DynoSettings */
 } DynoSettingInfo;
@@ -120,7 +118,7 @@ typedef struct {
 const DynoSettingInfo *dyno_setting_list (guint *n);
 const DynoSettingInfo *dyno_setting_find (const char *key); /* NULL: unknown */
 
-/* N_(): the title of a group's card. */
+/* N_(): the title of a group. */
 const char *dyno_setting_group_title (DynoSettingGroup group);
 
 /* The setting that depends_on names, and the value it must have; NULL: it depends on none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of settings: defaults, text both ways, refusals, locales; schedule;
  * plans of jobs. */
+#include "checkpoint.h"
 #include "engine.h"
 #include "planjob.h"
 #include "pulse.h"
@@ -82,8 +83,8 @@ test_rows_are_whole (void)
 
       g_assert_cmpuint (info->group, <, DYNO_SETTING_N_GROUPS);
       rows_of[info->group]++;
-      if (i > 0) /* groups stand together, in their order */
-        g_assert_cmpint (info->group, >=, table[i - 1].group);
+      /* What gives the same weights may differ when a run is resumed. */
+      g_assert_false (info->same_weights && info->same_on_resume);
       g_assert_true (info->minimum < info->maximum);
       g_assert_true (!info->zero || (*info->zero && info->minimum == 0));
       g_assert_true (info->type == DYNO_SETTING_DOUBLE || info->type == DYNO_SETTING_INT
@@ -213,6 +214,27 @@ check_roundtrips (void)
       g_assert_true (dyno_settings_set_number (&b, table[i].key,
                                                dyno_settings_get_number (&a, table[i].key), NULL));
       g_assert_true (dyno_settings_equal (&a, &b));
+    }
+}
+
+/* Whose weights they are follows from every setting that they depend on, and from no other. */
+static void
+test_weights (void)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  const guint64 before = dyno_checkpoint_identify (job, 7);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = other_value (&table[i]);
+      /* what is trained longer is the same run */
+      gboolean same = table[i].same_weights || g_str_equal (table[i].key, "epochs");
+
+      dyno_settings_init (&job->settings);
+      g_assert_true (dyno_settings_set (&job->settings, table[i].key, value, NULL));
+      g_assert_true ((dyno_checkpoint_identify (job, 7) == before) == same);
     }
 }
 
@@ -737,6 +759,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/live-ones-follow-by-their-way", test_live_follow);
   g_test_add_func ("/train/settings/following-keeps-what-was-adapted", test_follow_keeps_adapted);
   g_test_add_func ("/train/settings/roundtrip", test_roundtrip);
+  g_test_add_func ("/train/settings/weights-are-told-by-what-they-depend-on", test_weights);
   g_test_add_func ("/train/settings/roundtrip-in-a-comma-locale", test_locale);
   g_test_add_func ("/train/settings/refusals", test_refusals);
   g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
