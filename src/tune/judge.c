@@ -113,6 +113,8 @@ draw_curve (DynoSearch *search, const DynoArm *best)
 
       s.batch_size = (gint64) g_array_index (values, double, i);
       arm = dyno_search_find (search, &s);
+      if (!arm && !dyno_search_updates (search, &s))
+        continue;
       p->batch_size = s.batch_size;
       p->vram_bytes = dyno_search_planned (search, &s);
       if (arm && !arm->out && dyno_arm_estimate (arm, &e))

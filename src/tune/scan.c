@@ -32,7 +32,8 @@ static gboolean
 fits_at (DynoSearch *search, DynoSettings s, gint64 batch)
 {
   s.batch_size = batch;
-  return batch <= search->space.most_batch && dyno_search_fits (search, &s);
+  return batch <= search->space.most_batch && dyno_search_updates (search, &s)
+         && dyno_search_fits (search, &s);
 }
 
 /* The largest batch that fits, in eights where that leaves something. */
@@ -78,7 +79,7 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
         }
     }
   /* As largest is rounded. */
-  gint64 updates = (gint64) search->meter->n_train / DYNO_SEARCH_UPDATES / 8 * 8;
+  gint64 updates = (gint64) search->meter->n_train / (DYNO_SEARCH_UPDATES * s->accumulate) / 8 * 8;
 
   search->memory_limits |= flat == 0 && batch >= largest && largest < updates
                            && largest < (gint64) dyno_setting_find ("batch_size")->tunable.maximum;
@@ -145,7 +146,9 @@ scan_memory_savers (DynoSearch *search, const DynoSettings *best)
     scan_up (search, &s, largest);
   s = *best;
   s.accumulate = best->accumulate * 4;
-  if (s.accumulate <= (gint64) dyno_setting_find ("accumulate")->tunable.maximum)
+  s.batch_size = largest;
+  if (s.accumulate <= (gint64) dyno_setting_find ("accumulate")->tunable.maximum
+      && dyno_search_updates (search, &s))
     gpu_at (search, s, largest);
 }
 

@@ -90,6 +90,16 @@ dyno_search_fits (DynoSearch *search, const DynoSettings *settings)
   return p->fits && p->bytes < search->most_bytes;
 }
 
+gboolean
+dyno_search_updates (DynoSearch *search, const DynoSettings *s)
+{
+  const DynoSettings *present = &search->job->settings;
+  gint64 each = s->batch_size * s->accumulate;
+
+  return (guint64) each * DYNO_SEARCH_UPDATES <= search->meter->n_train
+         || each <= present->batch_size * present->accumulate;
+}
+
 /* The largest batch of these settings that fits, at most most; 0: none. */
 static gint64
 largest_batch (DynoSearch *search, const DynoSettings *settings, gint64 most)
@@ -216,8 +226,8 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
       promise *= sqrt (
           (search->again_prepare_s + search->trial_s)
           / (dyno_search_cost (search, s, search->trial_s) + dyno_search_fill_seconds (search, s)));
-      if (promise <= most || dyno_search_find (search, s) || !dyno_search_fits (search, s)
-          || is_broken (search, s))
+      if (promise <= most || dyno_search_find (search, s) || !dyno_search_updates (search, s)
+          || !dyno_search_fits (search, s) || is_broken (search, s))
         continue;
       most = promise;
       *next = *s;

@@ -73,6 +73,8 @@ void dyno_search_tune_kernels (DynoSearch *search);
 
 /* Whether it fits with the margin, and nothing that is smaller was refused. */
 gboolean dyno_search_fits (DynoSearch *search, const DynoSettings *settings);
+/* Whether an epoch has updates enough, of accumulated batches too. */
+gboolean dyno_search_updates (DynoSearch *search, const DynoSettings *settings);
 guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); /* 0: not known */
 
 /* One ceiling: from the records if it was measured.  0: it failed; NaN: there was no time. */

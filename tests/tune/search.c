@@ -342,6 +342,41 @@ test_what_cannot_fit_is_not_tried (void)
   g_assert_true (says (r, "of the memory that it may take"));
 }
 
+/* A step of several batches is one update: fewer than 8 of an epoch hardly learn. */
+static void
+test_accumulated_batches_are_one_update (void)
+{
+  for (gint64 accumulate = 1; accumulate <= 16; accumulate *= 4)
+    {
+      DynoMachine m = *find_machine ("memory-bound");
+      DynoSettings settings;
+
+      m.n_train = 3000;
+      m.optimizer_s = 0.05; /* each update costs as much as hundreds of samples */
+      dyno_settings_init (&settings);
+      settings.batch_size = 8;
+      settings.workers = 4;
+      settings.accumulate = accumulate;
+      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .settings = &settings }, NULL, NULL);
+
+      g_test_message ("%d: %d of batch %d", (int) accumulate, (int) r->best.settings.accumulate,
+                      (int) r->best.settings.batch_size);
+      for (guint i = 0; i < r->trials->len; i++)
+        {
+          const DynoSettings *s = &trial_of (r, i)->settings;
+          g_assert_cmpint (s->batch_size * s->accumulate * 8, <=, 3000);
+        }
+      for (guint i = 0; i < r->ceilings->len; i++)
+        {
+          const DynoCeiling *c = r->ceilings->pdata[i];
+          g_assert_true (c->of == DYNO_CEILING_LOADER
+                         || c->settings.batch_size * c->settings.accumulate * 8 <= 3000);
+        }
+      g_assert_cmpint (r->curve.points[r->curve.n - 1].batch_size * r->best.settings.accumulate * 8,
+                       <=, 3000);
+    }
+}
+
 static void
 test_refusal_is_a_result (void)
 {
@@ -855,6 +890,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/the-limit-alone-is-judged", test_limit_alone_is_judged);
   g_test_add_func ("/tune/search/knee-is-refined", test_knee_is_refined);
   g_test_add_func ("/tune/search/what-cannot-fit-is-not-tried", test_what_cannot_fit_is_not_tried);
+  g_test_add_func ("/tune/search/accumulated-batches-are-one-update",
+                   test_accumulated_batches_are_one_update);
   g_test_add_func ("/tune/search/refused-memory-is-a-result", test_refusal_is_a_result);
   g_test_add_func ("/tune/search/failing-kernel-is-a-result", test_failing_kernel_is_a_result);
   g_test_add_func ("/tune/search/lost-device-is-a-result", test_lost_device_is_a_result);
