@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "amount.h"
+#include <locale.h>
 #include <math.h>
+#include <string.h>
 
 /* value in the largest unit of which there is at least one, or nearly: 1000 MiB are 0.98 GiB. */
 static char *
@@ -36,6 +38,27 @@ dyno_amount_count (double count, const char *gap)
   static const char *const units[] = { "", "k", "M", "G", "T", NULL };
 
   return scale (count, 1000, units, gap);
+}
+
+char *
+dyno_amount_rate (double per_s)
+{
+  const struct lconv *locale = localeconv ();
+  /* The locale C has no separator, and its decimal point is English. */
+  const char *apart = *locale->thousands_sep                     ? locale->thousands_sep
+                      : strcmp (locale->decimal_point, ".") == 0 ? ","
+                                                                 : "";
+  GString *text = g_string_new (NULL);
+
+  if (!isfinite (per_s) || fabs (per_s) < 99.95)
+    g_string_printf (text, "%.*f", fabs (per_s) < 9.995 ? 2 : 1, per_s);
+  else
+    {
+      g_string_printf (text, "%.0f", per_s);
+      for (gssize at = (gssize) text->len - 3; at > (per_s < 0); at -= 3)
+        g_string_insert (text, at, apart);
+    }
+  return g_string_free (text, FALSE);
 }
 
 char *

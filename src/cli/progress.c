@@ -175,9 +175,9 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent 
       job->data, event->plan.n_train, event->plan.n_validation);
   dyno_progress_say (progress,
                      "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT
-                     " workers; device memory %s of %s",
+                     " worker%s; device memory %s of %s",
                      job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
-                     job->settings.workers, total, budget);
+                     job->settings.workers, job->settings.workers == 1 ? "" : "s", total, budget);
 }
 
 void

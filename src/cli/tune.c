@@ -11,6 +11,7 @@
 #include "runwriter.h"
 #include "signals.h"
 #include "space.h"
+#include "verdict.h"
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -250,7 +251,8 @@ write_report (Search *search, const DynoTuneResult *result)
 static void
 print_best (Search *search, const DynoTuneResult *result)
 {
-  g_autofree char *settings = dyno_trial_describe (&result->best.settings);
+  g_autofree char *settings = dyno_trial_describe (&result->best.settings),
+                  *gains = dyno_verdict_explain_gains (result);
 
   dyno_progress_say (&search->progress, "%s", "");
   dyno_progress_say (&search->progress, "%s: %s: %.1f samples/s (%.1f to %.1f)",
@@ -260,6 +262,8 @@ print_best (Search *search, const DynoTuneResult *result)
                      settings, result->best.samples_per_s, result->best.low, result->best.high);
   for (guint i = 0; result->reasons[i]; i++)
     dyno_progress_say (&search->progress, "%s", result->reasons[i]);
+  if (gains)
+    dyno_progress_say (&search->progress, "%s", gains);
 }
 
 static void

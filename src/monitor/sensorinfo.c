@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names, titles and units of sensors; readings as plain values. */
 #include "source.h"
+#include "intl.h"
 #include <math.h>
 
 static const DynoSensorInfo infos[DYNO_N_SENSORS] = {
@@ -56,14 +57,15 @@ dyno_sensor_source_name (DynoSensorSource source)
 char *
 dyno_throttle_words (guint reasons)
 {
-  static const char *const words[] = { "power", "temperature", "current", "hardware" };
+  static const char *const words[] = { N_ ("power"), N_ ("temperature"), N_ ("current"),
+                                       N_ ("hardware") };
   g_autoptr (GString) text = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     if (reasons & (1u << i))
-      g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", words[i]);
+      g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", _ (words[i]));
   if (text->len == 0)
-    g_string_append (text, "none");
+    g_string_append (text, _ ("none"));
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 

@@ -69,7 +69,7 @@ typedef enum {
   DYNO_THROTTLE_HARDWARE = 1 << 3, /* the hardware says no more */
 } DynoThrottle;
 
-/* "power, temperature"; 0: "none".  g_free. */
+/* "power, temperature"; 0: "none", as a person reads it.  g_free. */
 char *dyno_throttle_words (guint reasons);
 
 #define DYNO_SENSORS_MAX_CORES 1024

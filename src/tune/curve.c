@@ -41,7 +41,7 @@ describe_step (const DynoTuneCurve *curve)
 }
 
 void
-dyno_curve_read (DynoTuneCurve *curve)
+dyno_curve_read (DynoTuneCurve *curve, gint64 advised)
 {
   double fastest = 0;
 
@@ -69,6 +69,11 @@ dyno_curve_read (DynoTuneCurve *curve)
         curve->smallest = p->batch_size;
       if (curve->knee == 0 && twice && twice->samples_per_s < KNEE * p->samples_per_s)
         curve->knee = p->batch_size;
+    }
+  if (find (curve, advised))
+    {
+      curve->smallest = advised;
+      curve->fastest = MAX (curve->fastest, advised);
     }
   g_free (curve->text);
   curve->text = describe_step (curve);

@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Fills knee, smallest, fastest, largest and text of a curve from its points. */
-void dyno_curve_read (DynoTuneCurve *curve);
+/* Fills knee, smallest, fastest, largest and text of a curve from its points.  advised: the batch
+ * that was chosen, which is advised then, if the curve has it; 0: none was. */
+void dyno_curve_read (DynoTuneCurve *curve, gint64 advised);
 
 G_END_DECLS

@@ -136,7 +136,7 @@ draw_curve (DynoSearch *search, const DynoArm *best)
         }
       curve->n++;
     }
-  dyno_curve_read (curve);
+  dyno_curve_read (curve, best->settings.batch_size);
 }
 
 /* --- what each setting brought ---------------------------------------------------------------- */
@@ -206,6 +206,15 @@ advise_learning_rate (DynoSearch *search)
       (int) (to->batch_size * to->accumulate));
 }
 
+/* As part of a sentence. */
+static char *
+without_full_stop (const char *text)
+{
+  gsize length = text ? strlen (text) : 0;
+
+  return g_strndup (text ? text : "", length - (length > 0 && text[length - 1] == '.'));
+}
+
 static void
 judge_preset (DynoSearch *search)
 {
@@ -217,19 +226,20 @@ judge_preset (DynoSearch *search)
 
   if (!arm)
     return;
-  g_autofree char *settings = dyno_trial_describe (&arm->settings);
+  g_autofree char *settings = dyno_trial_describe (&arm->settings),
+                  *why = without_full_stop (arm->text);
 
   if (arm->outcome == DYNO_TRIAL_DOES_NOT_FIT || arm->outcome == DYNO_TRIAL_OUT_OF_MEMORY)
     {
       result->preset_verdict = DYNO_PRESET_VERDICT_TOO_BIG;
       result->preset_text =
-          g_strdup_printf (_ ("The preset %s (%s) is too big: %s."), name, settings, arm->text);
+          g_strdup_printf (_ ("The preset %s (%s) is too big: %s."), name, settings, why);
     }
   else if (arm->out || !dyno_arm_estimate (arm, &e))
     {
       result->preset_verdict = DYNO_PRESET_VERDICT_FAILED;
-      result->preset_text = g_strdup_printf (_ ("The preset %s (%s) failed: %s."), name, settings,
-                                             arm->text ? arm->text : "");
+      result->preset_text =
+          g_strdup_printf (_ ("The preset %s (%s) failed: %s."), name, settings, why);
     }
   else if (limit > 0 && arm->vram_bytes > 0
            && (double) arm->vram_bytes < (1 - UNUSED_SHARE) * (double) limit)

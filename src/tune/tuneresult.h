@@ -79,7 +79,7 @@ typedef struct {
   DynoCurvePoint *points; /* by rising batch */
   guint n;
   gint64 knee;     /* from here on doubling the batch brings less than 10 %; 0: none */
-  gint64 smallest; /* within 3 % of the fastest: advised */
+  gint64 smallest; /* within 3 % of the fastest: advised; that of the best where there is one */
   gint64 fastest;
   gint64 largest; /* that fits; 0: not known */
   char *text;     /* "128 to 256: +2 % for +71 % memory", or NULL */

@@ -85,15 +85,27 @@ static void G_GNUC_PRINTF (2, 3) say (GPtrArray *reasons, const char *format, ..
 }
 
 static void
+explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *low = dyno_amount_rate (r->best.low), *high = dyno_amount_rate (r->best.high),
+                  *base_low = dyno_amount_rate (r->baseline.low),
+                  *base_high = dyno_amount_rate (r->baseline.high);
+
+  say (reasons,
+       _ ("Not proven: this machine is so unsteady that what was found may be no faster (%s to %s "
+          "samples/s, the base line %s to %s); search again when it is idle."),
+       low, high, base_low, base_high);
+}
+
+static void
 explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
 {
-  g_autofree char *base = dyno_trial_describe (&r->baseline.settings);
+  g_autofree char *base = dyno_trial_describe (&r->baseline.settings),
+                  *rate = dyno_amount_rate (r->best.samples_per_s),
+                  *base_rate = dyno_amount_rate (r->baseline.samples_per_s);
 
   if (r->inside_noise)
-    say (reasons,
-         _ ("Not proven: this machine is so unsteady that what was found may be no faster (%.4g to "
-            "%.4g samples/s, the base line %.4g to %.4g); search again when it is idle."),
-         r->best.low, r->best.high, r->baseline.low, r->baseline.high);
+    explain_noise (reasons, r);
   else if (!r->proven)
     say (reasons, _ ("Not proven: the search ended before the longer runs that prove it."));
   if (r->keep_today && r->proven)
@@ -105,8 +117,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
         say (reasons, _ ("The base line (%s) is the fastest that was found. "), base);
     }
   else if (isfinite (r->speedup))
-    say (reasons, _ ("%.2f times the base line (%s): %.4g samples/s after %.4g."), r->speedup, base,
-         r->best.samples_per_s, r->baseline.samples_per_s);
+    say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
+         rate, base_rate);
   else if (r->baseline.outcome == DYNO_TRIAL_OK)
     say (reasons, _ ("The base line (%s) was not measured, for want of time."), base);
   else
@@ -117,8 +129,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, _ ("%.2f times the present settings."), r->gain);
 }
 
-static void
-explain_each (GPtrArray *reasons, const DynoTuneResult *r)
+char *
+dyno_verdict_explain_gains (const DynoTuneResult *r)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
@@ -131,8 +143,7 @@ explain_each (GPtrArray *reasons, const DynoTuneResult *r)
                               info ? _ (info->title) : gain->key, gain->from, gain->to,
                               gain->factor);
     }
-  if (text->len > 0)
-    say (reasons, _ ("What each setting brought: %s."), text->str);
+  return text->len > 0 ? g_strdup_printf (_ ("What each setting brought: %s."), text->str) : NULL;
 }
 
 static void
@@ -140,19 +151,20 @@ explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
 {
   double loader = r->loader_ceiling, gpu = r->gpu_ceiling;
   const DynoTrial *best = &r->best;
+  g_autofree char *loader_rate = dyno_amount_rate (loader), *gpu_rate = dyno_amount_rate (gpu);
 
   if (best->train_samples_per_s > SURE * MIN (loader, gpu))
     ; /* it has been faster than its ceiling: they were measured while others used the machine */
   else if (isfinite (loader) && isfinite (gpu) && loader < gpu)
     say (reasons,
-         _ ("The data pipeline is the limit: alone it delivers %.4g samples/s, the GPU could take "
-            "%.4g."),
-         loader, gpu);
+         _ ("The data pipeline is the limit: alone it delivers %s samples/s, the GPU could take "
+            "%s."),
+         loader_rate, gpu_rate);
   else if (isfinite (loader) && isfinite (gpu))
     say (reasons,
-         _ ("The GPU is the limit: alone it trains %.4g samples/s, the data pipeline could deliver "
-            "%.4g."),
-         gpu, loader);
+         _ ("The GPU is the limit: alone it trains %s samples/s, the data pipeline could deliver "
+            "%s."),
+         gpu_rate, loader_rate);
   if (best->wait_data_ms > 0.1 * best->step_ms)
     say (reasons, _ ("Each step waits %.0f %% of its time for data."),
          100 * best->wait_data_ms / best->step_ms);
@@ -168,13 +180,13 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
   if (!r->keep_today && fastest->samples_per_s > best->samples_per_s
       && fastest->settings.batch_size > best->settings.batch_size)
     {
-      g_autofree char *settings = dyno_trial_describe (&fastest->settings);
+      g_autofree char *settings = dyno_trial_describe (&fastest->settings),
+                      *rate = dyno_amount_rate (fastest->samples_per_s);
 
       say (reasons,
-           _ ("The fastest is %s: %.4g samples/s, %.1f %% more; the advised is the "
+           _ ("The fastest is %s: %s samples/s, %.1f %% more; the advised is the "
               "smallest batch within 3 %% of it."),
-           settings, fastest->samples_per_s,
-           100 * (fastest->samples_per_s / best->samples_per_s - 1));
+           settings, rate, 100 * (fastest->samples_per_s / best->samples_per_s - 1));
     }
   if (r->lr_advice)
     say (reasons, "%s", r->lr_advice);
@@ -184,12 +196,13 @@ static void
 explain_run (GPtrArray *reasons, const DynoTuneResult *r)
 {
   const DynoTrial *best = &r->best;
+  g_autofree char *rate = dyno_amount_rate (best->train_samples_per_s);
 
   if (best->validation_s + best->epoch_end_s > 0)
     say (reasons,
          _ ("The rate is that of a whole run: of each epoch validation takes %.3g s and its end "
-            "%.3g s; training alone runs at %.4g samples/s."),
-         best->validation_s, best->epoch_end_s, best->train_samples_per_s);
+            "%.3g s; training alone runs at %s samples/s."),
+         best->validation_s, best->epoch_end_s, rate);
   if (r->margin_bytes > 0)
     {
       g_autofree char *margin = dyno_amount_bytes (r->margin_bytes, " ");
@@ -204,7 +217,6 @@ dyno_verdict_explain (const DynoTuneResult *r)
   GPtrArray *reasons = g_ptr_array_new ();
 
   explain_gain (reasons, r);
-  explain_each (reasons, r);
   explain_limit (reasons, r);
   explain_batch (reasons, r);
   explain_run (reasons, r);

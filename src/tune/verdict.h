@@ -31,5 +31,7 @@ double dyno_verdict_learning_rate (const DynoSettings *from, const DynoSettings 
 
 /* The sentences of a result that is complete but for them, the most important first.  g_strfreev. */
 char **dyno_verdict_explain (const DynoTuneResult *result);
+/* What each setting brought, for where no bars show it; NULL: nothing to tell.  g_free. */
+char *dyno_verdict_explain_gains (const DynoTuneResult *result);
 
 G_END_DECLS

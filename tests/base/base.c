@@ -327,6 +327,26 @@ test_amount_count (void)
 }
 
 static void
+test_amount_rate (void)
+{
+  static const struct {
+    double rate;
+    const char *text;
+  } cases[] = {
+    { 0.524, "0.52" }, { 9.994, "9.99" },   { 9.996, "10.0" },  { 61.44, "61.4" },
+    { 99.96, "100" },  { 640.4, "640" },    { 999.6, "1,000" }, { 16740, "16,740" },
+    { 0, "0.00" },     { -1234, "-1,234" }, { -123, "-123" },   { 1234567, "1,234,567" }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = dyno_amount_rate (cases[i].rate);
+
+      g_assert_cmpstr (text, ==, cases[i].text);
+    }
+}
+
+static void
 test_amount_duration (void)
 {
   static const struct {
@@ -362,6 +382,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/median/is-the-middle", test_median);
   g_test_add_func ("/base/amount/bytes-have-three-digits", test_amount_bytes);
   g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);
+  g_test_add_func ("/base/amount/rates-have-their-thousands-apart", test_amount_rate);
   g_test_add_func ("/base/amount/durations-round-once", test_amount_duration);
   return g_test_run ();
 }

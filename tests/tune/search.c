@@ -4,6 +4,7 @@
  * simulation's. */
 #include "simulation.h"
 #include "preset.h"
+#include "verdict.h"
 #include <math.h>
 #include <string.h>
 
@@ -564,6 +565,7 @@ test_preparation_takes_most (void)
         g_assert_cmpfloat (seconds, <=, 66);
         g_assert_cmpuint (late, <=, 1);
         g_assert_true (r->proven || says (r, "Not proven"));
+        g_assert_cmpint (r->curve.smallest, ==, r->best.settings.batch_size);
         g_assert_false (says (r, "did not work"));
       }
 }
@@ -797,7 +799,9 @@ test_gains_make_the_whole (void)
   for (guint i = 0; i < r->n_gains; i++)
     product *= r->gains[i].factor;
   g_assert_cmpfloat_with_epsilon (product, r->speedup, 1e-6 * product);
-  g_assert_true (says (r, "What each setting brought"));
+  g_assert_false (says (r, "What each setting brought")); /* bars show that */
+  g_autofree char *gains = dyno_verdict_explain_gains (r);
+  g_assert_true (g_str_has_prefix (gains, "What each setting brought: "));
 }
 
 static void
@@ -848,6 +852,7 @@ test_preset_is_judged (void)
       g_assert_cmpint (r->preset_verdict, ==, cases[i].verdict);
       g_assert_true (says (r, cases[i].words));
       g_assert_true (says (r, "RTX 3060"));
+      g_assert_null (strstr (r->preset_text, ".."));
     }
 }
 
@@ -871,6 +876,7 @@ test_curve (void)
     }
   g_assert_cmpuint (measured, >=, 1);
   g_assert_cmpint (r->curve.smallest, <=, r->curve.fastest);
+  g_assert_cmpint (r->curve.smallest, ==, r->best.settings.batch_size);
   g_assert_true (says (r, "memory"));
 }
 

@@ -203,7 +203,7 @@ is_refused (DynoSimulation *sim, const DynoSettings *s, GError **error)
   const DynoMachine *m = sim->machine;
 
   if (planned (m, s) > m->limit_bytes)
-    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, "It does not fit");
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, "It does not fit.");
   else if (m->refused_bytes > 0 && planned (m, s) > m->refused_bytes)
     {
       sim->clock_s += m->prepare_s;

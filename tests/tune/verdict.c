@@ -178,6 +178,11 @@ test_limit_in_words (void)
   r->best.train_samples_per_s = 1000; /* more than the device could: that figure is wrong */
   g_autofree char *wrong = explain (r);
   g_assert_null (strstr (wrong, "is the limit"));
+  r->loader_ceiling = 16740.2;
+  r->gpu_ceiling = 1234567;
+  r->best.train_samples_per_s = 16000;
+  g_autofree char *large = explain (r);
+  g_assert_nonnull (strstr (large, "it delivers 16,740 samples/s, the GPU could take 1,234,567."));
   r->loader_ceiling = INFINITY; /* the device makes its own input */
   g_autofree char *neither = explain (r);
   g_assert_null (strstr (neither, "is the limit"));
@@ -196,12 +201,22 @@ test_curve (void)
                               { .batch_size = 1024, .vram_bytes = 600 } };
   DynoTuneCurve curve = { .points = points, .n = G_N_ELEMENTS (points) };
 
-  dyno_curve_read (&curve);
+  dyno_curve_read (&curve, 0);
   g_assert_cmpint (curve.knee, ==, 128);
   g_assert_cmpint (curve.smallest, ==, 128);
   g_assert_cmpint (curve.fastest, ==, 256);
   g_assert_cmpint (curve.largest, ==, 512);
   g_assert_cmpstr (curve.text, ==, "batch 128 to 256: +2 % for +71 % memory");
+  /* What was chosen is what is advised, whatever the model holds of the others. */
+  dyno_curve_read (&curve, 64);
+  g_assert_cmpint (curve.smallest, ==, 64);
+  g_assert_cmpint (curve.fastest, ==, 256);
+  g_assert_true (g_str_has_prefix (curve.text, "batch 64 to 128: +2"));
+  dyno_curve_read (&curve, 512);
+  g_assert_cmpint (curve.smallest, ==, 512);
+  g_assert_cmpint (curve.fastest, ==, 512);
+  dyno_curve_read (&curve, 1024); /* it does not fit */
+  g_assert_cmpint (curve.smallest, ==, 128);
   g_free (curve.text);
 }
 
@@ -211,7 +226,7 @@ test_curve_of_nothing (void)
   DynoCurvePoint points[] = { { .batch_size = 32 }, { .batch_size = 64 } };
   DynoTuneCurve curve = { .points = points, .n = G_N_ELEMENTS (points) };
 
-  dyno_curve_read (&curve);
+  dyno_curve_read (&curve, 0);
   g_assert_cmpint (curve.knee + curve.smallest + curve.fastest + curve.largest, ==, 0);
   g_assert_null (curve.text);
 }
