@@ -89,6 +89,7 @@ __dynoctl_option runs -a 'list show compare rename delete import'
 __dynoctl_option runs -s m -l model -x -a "$models" -d 'Runs of this model alone'
 __dynoctl_option runs -s d -l data -x -d 'Runs whose data set holds this text'
 __dynoctl_option runs -s n -l limit -x -d 'The newest N alone'
+__dynoctl_option runs -l searches -d 'List searches instead'
 __dynoctl_option runs -l files -d "Delete also the files in the run's folder"
 
 __dynoctl_option export -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'

@@ -5,6 +5,7 @@
 #include "import.h"
 #include "output.h"
 #include "run-words.h"
+#include "runs-searches.h"
 #include "runwriter.h"
 #include <math.h>
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct {
   guint n_words;
   char *model, *data;
   gint64 limit;
-  gboolean files, json;
+  gboolean files, searches, json;
   DynoStore *store;
 } RunsOptions;
 
@@ -36,9 +37,12 @@ list (RunsOptions *o, GError **error)
   DynoRunFilter filter = { .model = o->model,
                            .data = o->data,
                            .limit = (guint) MIN (o->limit, G_MAXUINT) };
-  g_autoptr (GPtrArray) runs = dyno_store_list_runs (o->store, &filter, error);
+  g_autoptr (GPtrArray) runs = NULL;
   g_autoptr (DynoTable) table = NULL;
 
+  if (o->searches)
+    return dyno_searches_list (o->store, filter.limit, o->json, o->command, error);
+  runs = dyno_store_list_runs (o->store, &filter, error);
   if (!runs)
     return -1;
   if (o->json)
@@ -166,9 +170,12 @@ find (RunsOptions *o, guint at, GError **error)
 static int
 show (RunsOptions *o, GError **error)
 {
-  g_autoptr (DynoStoredRun) run = find (o, 0, error);
+  gint64 search = dyno_search_parse_id (o->words[0]);
+  g_autoptr (DynoStoredRun) run = search ? NULL : find (o, 0, error);
   g_autoptr (GArray) epochs = run ? dyno_store_list_epochs (o->store, run->id, error) : NULL;
 
+  if (search)
+    return dyno_search_show (o->store, search, o->json, error);
   if (!epochs)
     return -1;
   if (o->json)
@@ -400,6 +407,8 @@ dyno_verb_runs (int argc, char **argv)
       "TEXT" },
     { "limit", 'n', 0, G_OPTION_ARG_INT64, &o.limit, "list: the newest N alone (default: all)",
       "N" },
+    { "searches", 0, 0, G_OPTION_ARG_NONE, &o.searches,
+      "list: the searches of dynoctl tune and of the window instead; show sN shows one", NULL },
     { "files", 0, 0, G_OPTION_ARG_NONE, &o.files,
       "delete: also the files that Dyno wrote into the run's folder", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object a line on standard output", NULL },
@@ -412,6 +421,8 @@ dyno_verb_runs (int argc, char **argv)
           "The history of runs: every run of dynoctl and of the window.", entries,
           "Without a word it lists them, newest first.", &rest, 3, &code))
     return code;
+  if (o.searches && (o.model || o.data))
+    return dyno_cli_usage (argv[0], "--searches lists all of them; leave out --model and --data");
   if (o.limit < 0)
     return dyno_cli_usage (argv[0], "--limit %" G_GINT64_FORMAT ": it is 0 (all) or more", o.limit);
   o.n_words = rest && rest[0] ? g_strv_length (rest) - 1 : 0;

@@ -257,6 +257,25 @@ class Tune(Case):
         self.assertEqual(process.returncode, 130, words.decode())
         return trials + self.events([json.loads(line) for line in output.decode().splitlines()], 'trial')
 
+    def check_history(self, best, trials, ceilings):
+        """The search is kept, and found by its own number, which is no run's."""
+        listed, = self.lines('runs', '--searches', '--json')
+        self.assertEqual((listed['id'], listed['state'], listed['model']), ('s1', 'finished', 'mlp'))
+        self.assertEqual(listed['trials'], len(trials) + len(ceilings))
+        self.assertEqual((listed['proven'], listed['samples_per_s']), (best['proven'], best['samples_per_s']))
+        shown, = self.lines('runs', 'show', 's1', '--json')
+        self.assertEqual(shown['settings'], best['settings'])
+        self.assertEqual(shown['text'], ' '.join(best['reasons']))
+        stored = [(t['stage'], t['settings'], t['samples_per_s']) for t in shown['trial_list'] if t['stage'] not in ('loader', 'gpu')]
+        self.assertEqual(stored, [(t['stage'], t['settings'], t['samples_per_s'] or None) for t in trials])
+        words = self.run_it('runs', 'show', 's1').stdout.decode()
+        self.assertIn('best      batch', words)
+        self.assertIn('today', words)
+        self.assertIn('base line', self.run_it('runs', '--searches').stdout.decode())
+        self.assertEqual(self.lines('runs', '--json'), [])
+        self.run_it('runs', 'show', 's2', expect=2)
+        self.run_it('runs', '--searches', '--model', 'mlp', expect=2)
+
     def test_events_and_files(self):
         lines = self.tune('--minutes', '0.5', '--out', self.path('tuned'))
         trials, ceilings = self.events(lines, 'trial'), self.events(lines, 'ceiling')
@@ -297,6 +316,7 @@ class Tune(Case):
         with open(self.path('tuned/trials.csv'), newline='') as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), len(trials) + len(ceilings))
+        self.check_history(best, trials, ceilings)
         self.assertEqual([r['number'] for r in rows if r['stage'] not in ('loader', 'gpu')], [str(t['number']) for t in trials])
         self.assertEqual(rows[0]['batch_size'], str(trials[0]['settings']['batch_size']))
 

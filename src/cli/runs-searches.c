@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A search has a number of its own, written with an s before it, so that it is never taken for a
+ * run's. */
+#include "runs-searches.h"
+#include "amount.h"
+#include "formats.h"
+#include "output.h"
+#include "run-words.h"
+#include "tuneresult.h"
+#include <math.h>
+
+gint64
+dyno_search_parse_id (const char *word)
+{
+  guint64 id = 0;
+
+  return *word == 's' && g_ascii_string_to_unsigned (word + 1, 10, 1, G_MAXINT64, &id, NULL)
+             ? (gint64) id
+             : 0;
+}
+
+static char *
+text_id (const DynoStoredSearch *search)
+{
+  return g_strdup_printf ("s%" G_GINT64_FORMAT, search->id);
+}
+
+static char *
+text_rate (double rate)
+{
+  return rate > 0 ? dyno_text_rate (rate) : g_strdup ("-");
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void
+add_trials (DynoJson *json, const GPtrArray *trials)
+{
+  dyno_json_begin_array (json, "trial_list");
+  for (guint i = 0; i < trials->len; i++)
+    {
+      const DynoStoreTrial *t = trials->pdata[i];
+
+      dyno_json_begin_object (json, NULL);
+      dyno_json_uint (json, "number", t->number);
+      dyno_json_string (json, "stage", t->stage);
+      dyno_export_json_settings (json, &t->settings);
+      dyno_json_string (json, "outcome", t->outcome);
+      dyno_json_double (json, "samples_per_s", t->samples_per_s);
+      dyno_json_double (json, "low", t->low);
+      dyno_json_double (json, "high", t->high);
+      dyno_json_double (json, "predicted", t->predicted);
+      dyno_json_uint (json, "vram_bytes", t->vram_bytes);
+      dyno_json_uint (json, "planned_bytes", t->planned_bytes);
+      dyno_json_string (json, "text", t->text);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+/* trials NULL: settings and trials are left out. */
+static void
+print_json (const DynoStoredSearch *search, const GPtrArray *trials)
+{
+  g_autofree char *id = text_id (search);
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "search");
+  dyno_json_string (&json, "id", id);
+  dyno_json_string (&json, "state", dyno_run_state_name (search->state));
+  dyno_json_string (&json, "model", search->model);
+  dyno_json_string (&json, "data", search->data);
+  dyno_json_string (&json, "preset", search->preset);
+  dyno_json_string (&json, "device", search->device);
+  dyno_json_string (&json, "folder", search->folder);
+  dyno_json_add_time (&json, "begin", search->begin_us);
+  dyno_json_add_time (&json, "end", search->end_us);
+  dyno_json_uint (&json, "trials", search->n_trials);
+  dyno_json_double (&json, "samples_per_s",
+                    search->has_best ? search->best_samples_per_s : (double) NAN);
+  dyno_json_double (&json, "baseline_samples_per_s", search->baseline_samples_per_s);
+  dyno_json_bool (&json, "proven", search->proven);
+  dyno_json_string (&json, "text", search->text);
+  if (trials)
+    {
+      if (search->has_best)
+        dyno_export_json_settings (&json, &search->best);
+      else
+        dyno_json_null (&json, "settings");
+      add_trials (&json, trials);
+    }
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static char *
+text_verdict (const DynoStoredSearch *search)
+{
+  return g_strdup (!search->has_best ? "nothing" : search->proven ? "proven" : "not proven");
+}
+
+static void
+print_trials (const GPtrArray *trials)
+{
+  g_autoptr (DynoTable) table = NULL;
+
+  if (trials->len == 0)
+    return;
+  table =
+      dyno_table_new ("", "stage", "samples/s", "predicted", "VRAM", "outcome", "settings", NULL);
+  for (guint i = 0; i < trials->len; i++)
+    {
+      const DynoStoreTrial *t = trials->pdata[i];
+      g_autofree char *settings = dyno_trial_describe (&t->settings);
+
+      dyno_table_add (
+          table, g_strdup_printf ("%u", t->number), g_strdup (t->stage),
+          text_rate (t->samples_per_s), text_rate (t->predicted),
+          dyno_amount_bytes (t->vram_bytes, " "), g_strdup (t->outcome),
+          g_strdup_printf ("%s%s%s", settings, t->text ? ": " : "", t->text ? t->text : ""), NULL);
+    }
+  dyno_out_line ("%s", "");
+  dyno_table_print (table);
+}
+
+static void
+print_search (const DynoStoredSearch *search, const GPtrArray *trials)
+{
+  g_autofree char *id = text_id (search), *begun = dyno_text_when (search->begin_us),
+                  *best = dyno_trial_describe (&search->best), *verdict = text_verdict (search),
+                  *rate = text_rate (search->best_samples_per_s),
+                  *base = text_rate (search->baseline_samples_per_s),
+                  *data = g_filename_display_name (search->data ? search->data : ""),
+                  *folder = search->folder ? g_filename_display_name (search->folder) : NULL;
+
+  dyno_out_line ("search %s  %s, begun %s", id, dyno_run_state_name (search->state), begun);
+  dyno_out_line ("model     %s on %s", search->model, data);
+  dyno_out_line ("device    %s", search->device ? search->device : "-");
+  if (search->has_best)
+    dyno_out_line ("best      %s: %s samples/s, %s (base line: %s)", best, rate, verdict, base);
+  if (search->text)
+    dyno_out_line ("why       %s", search->text);
+  dyno_out_line ("folder    %s", folder ? folder : "nothing is kept");
+  print_trials (trials);
+}
+
+/* --- the two actions -------------------------------------------------------------------------- */
+
+int
+dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *command,
+                    GError **error)
+{
+  g_autoptr (GPtrArray) searches = dyno_store_list_searches (store, limit, error);
+  g_autoptr (DynoTable) table = NULL;
+
+  if (!searches)
+    return -1;
+  if (searches->len == 0 && !json)
+    dyno_error_line ("%s: no searches yet", command);
+  if (searches->len > 0 && !json)
+    table = dyno_table_new ("id", "begun", "model", "data", "state", "trials", "samples/s",
+                            "base line", "verdict", "best", NULL);
+  for (guint i = 0; i < searches->len; i++)
+    {
+      const DynoStoredSearch *search = searches->pdata[i];
+
+      if (json)
+        print_json (search, NULL);
+      else
+        dyno_table_add (
+            table, text_id (search), dyno_text_when (search->begin_us), g_strdup (search->model),
+            dyno_text_data (search->data), g_strdup (dyno_run_state_name (search->state)),
+            g_strdup_printf ("%u", search->n_trials), text_rate (search->best_samples_per_s),
+            text_rate (search->baseline_samples_per_s), text_verdict (search),
+            search->has_best ? dyno_trial_describe (&search->best) : g_strdup ("-"), NULL);
+    }
+  if (table)
+    dyno_table_print (table);
+  return DYNO_EXIT_OK;
+}
+
+int
+dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error)
+{
+  g_autoptr (GPtrArray) searches = dyno_store_list_searches (store, 0, error), trials = NULL;
+  const DynoStoredSearch *search = NULL;
+
+  for (guint i = 0; searches && i < searches->len && !search; i++)
+    if (((const DynoStoredSearch *) searches->pdata[i])->id == id)
+      search = searches->pdata[i];
+  if (searches && !search)
+    g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
+                 "There is no search s%" G_GINT64_FORMAT "; 'dynoctl runs --searches' lists them",
+                 id);
+  if (!search || !(trials = dyno_store_list_trials (store, id, error)))
+    return -1;
+  if (json)
+    print_json (search, trials);
+  else
+    print_search (search, trials);
+  return DYNO_EXIT_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Searches of the history for dynoctl runs: their list, and one with its trials. */
+#pragma once
+#include "store.h"
+
+G_BEGIN_DECLS
+
+/* The number of "s12"; 0: it names no search. */
+gint64 dyno_search_parse_id (const char *word);
+/* -1: the error. */
+int dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *command,
+                        GError **error);
+/* NOT_FOUND. */
+int dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error);
+
+G_END_DECLS
