@@ -384,7 +384,7 @@ start (QueueOptions *o)
 {
   g_autoptr (GError) error = NULL;
   DynoQueuedJob *job = NULL;
-  gint64 last = 0;
+  g_autoptr (GArray) tried = g_array_new (FALSE, FALSE, sizeof (gint64));
   guint n = 0, n_failed = 0;
 
   if (!dyno_store_claim_queue (o->store, &error))
@@ -392,9 +392,9 @@ start (QueueOptions *o)
   dyno_signals_catch ();
   dyno_signals_survive_hangup ();
   while (!dyno_signals_get () && (n_failed == 0 || !o->stop_on_failure)
-         && (job = dyno_store_next_job (o->store, last, &error)))
+         && (job = dyno_store_next_job (o->store, tried, &error)))
     {
-      last = job->id;
+      g_array_append_val (tried, job->id);
       n++;
       n_failed += run_job (o, job) == DYNO_QUEUED_FAILED;
       dyno_queued_job_free (job);

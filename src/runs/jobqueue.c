@@ -74,7 +74,8 @@ dyno_store_list_jobs (DynoStore *store, GError **error)
   gboolean row = FALSE, good;
 
   dyno_database_lock (store->db);
-  s = dyno_database_prepare (store->db, error, "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id", "");
+  s = dyno_database_prepare (
+      store->db, error, "SELECT " JOB_COLUMNS " FROM jobs ORDER BY ifnull (place, id), id", "");
   good = s != NULL;
   while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
     g_ptr_array_add (jobs, read_job (s));
@@ -145,13 +146,45 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
       check_folder (store, folder, error)
       && dyno_database_run (store->db, error,
                             "INSERT INTO jobs (model, data, targets, preset, weights_in, "
-                            "settings, max_steps, device, folder, state, add_us) "
-                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)",
+                            "settings, max_steps, device, folder, state, add_us, place) "
+                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, "
+                            "(SELECT max (ifnull (place, id)) + 1 FROM jobs))",
                             "sbbbbsiibi", job->model, data, targets, job->preset, weights, settings,
                             job->max_steps, (gint64) job->device, folder, g_get_real_time ());
   if (good)
     id = dyno_database_get_last_id (store->db);
   return dyno_database_end (store->db, good, error) ? id : 0;
+}
+
+/* All get whole places anew: halves would run out. */
+gboolean
+dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error)
+{
+  g_autoptr (GPtrArray) jobs = NULL;
+  g_autoptr (DynoQueuedJob) moved = NULL;
+  gint64 place = 0;
+  gboolean good, put = FALSE;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  moved = find_job (store, id, error);
+  jobs = moved ? dyno_store_list_jobs (store, error) : NULL;
+  good = jobs != NULL;
+  for (guint i = 0; good && i <= jobs->len; i++)
+    {
+      const DynoQueuedJob *job = i < jobs->len ? jobs->pdata[i] : NULL;
+
+      if (!put && (!job || job->id == before))
+        {
+          put = TRUE;
+          good = dyno_database_run (store->db, error, "UPDATE jobs SET place = ? WHERE id = ?",
+                                    "ii", ++place, id);
+        }
+      if (good && job && job->id != id)
+        good = dyno_database_run (store->db, error, "UPDATE jobs SET place = ? WHERE id = ?", "ii",
+                                  ++place, job->id);
+    }
+  return dyno_database_end (store->db, good, error);
 }
 
 gboolean
@@ -244,8 +277,17 @@ dyno_store_release_queue (DynoStore *store)
                      NULL);
 }
 
+static gboolean
+was_tried (const GArray *tried, gint64 id)
+{
+  for (guint i = 0; tried && i < tried->len; i++)
+    if (g_array_index (tried, gint64, i) == id)
+      return TRUE;
+  return FALSE;
+}
+
 DynoQueuedJob *
-dyno_store_next_job (DynoStore *store, gint64 after, GError **error)
+dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error)
 {
   g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, error);
 
@@ -253,7 +295,8 @@ dyno_store_next_job (DynoStore *store, gint64 after, GError **error)
     {
       const DynoQueuedJob *job = g_ptr_array_index (jobs, i);
 
-      if (job->id > after && job->state != DYNO_QUEUED_FINISHED && job->state != DYNO_QUEUED_FAILED)
+      if (!was_tried (tried, job->id) && job->state != DYNO_QUEUED_FINISHED
+          && job->state != DYNO_QUEUED_FAILED)
         return g_ptr_array_steal_index (jobs, i);
     }
   return NULL;

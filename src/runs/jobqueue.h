@@ -32,6 +32,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQueuedJob, dyno_queued_job_free)
 gint64 dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error);
 /* In their order, DynoQueuedJob*. */
 GPtrArray *dyno_store_list_jobs (DynoStore *store, GError **error);
+/* To stand right before that job; 0: behind all.  One that runs may be moved, too: it goes on.
+ * NOT_FOUND. */
+gboolean dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error);
 /* NOT_FOUND; ACTIVE: it is running. */
 gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
 
@@ -41,9 +44,9 @@ gboolean dyno_store_claim_queue (DynoStore *store, GError **error);
 gboolean dyno_store_touch_queue (DynoStore *store, GError **error);
 void dyno_store_release_queue (DynoStore *store);
 
-/* The first job after `after` that is not done: one that waits, that was stopped, or whose runner
- * died.  NULL without an error: none is left. */
-DynoQueuedJob *dyno_store_next_job (DynoStore *store, gint64 after, GError **error);
+/* The first job that is not done: one that waits, that was stopped, or whose runner died; but for
+ * those of tried (gint64; NULL: none).  NULL without an error: none is left. */
+DynoQueuedJob *dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error);
 /* process: as dyno_process_describe gives it. */
 gboolean dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError **error);
 gboolean dyno_store_end_job (DynoStore *store, gint64 id, DynoQueuedState state, int exit_code,

@@ -17,7 +17,7 @@ struct _DynoStore {
   "n_train, n_validation, device, driver, software, version, folder, begin_us, end_us, "     \
   "seen_us, state, error, process, steps, epochs, seconds, preparation_s, loss, metric, "    \
   "metric_unit, metric_is_fraction, best_metric, best_val_loss, best_epoch, samples_per_s, " \
-  "epoch_overhead_s, planned_bytes, vram_bytes, parameters, parts, uid"
+  "epoch_overhead_s, planned_bytes, vram_bytes, parameters, parts, uid, tags"
 DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
 
 /* The epoch is the best so far, as the session finds it: by the metric (NULL: none selects), by the

@@ -184,6 +184,37 @@ dyno_store_rename_run (DynoStore *store, gint64 id, const char *name, GError **e
   return dyno_database_end (store->db, good, error);
 }
 
+/* NULL: none.  g_free. */
+static char *
+tidy_tags (const char *tags)
+{
+  g_auto (GStrv) list = g_strsplit (tags ? tags : "", ",", -1);
+  g_autoptr (GPtrArray) kept = g_ptr_array_new ();
+
+  for (guint i = 0; list[i]; i++)
+    if (*g_strstrip (list[i])
+        && !g_ptr_array_find_with_equal_func (kept, list[i], g_str_equal, NULL))
+      g_ptr_array_add (kept, list[i]);
+  if (kept->len == 0)
+    return NULL;
+  g_ptr_array_add (kept, NULL);
+  return g_strjoinv (", ", (char **) kept->pdata);
+}
+
+gboolean
+dyno_store_tag_run (DynoStore *store, gint64 id, const char *tags, GError **error)
+{
+  g_autofree char *tidy = tidy_tags (tags);
+  gboolean good = FALSE;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good =
+      dyno_database_run (store->db, error, "UPDATE runs SET tags = ? WHERE id = ?", "si", tidy, id)
+      && (dyno_database_get_changes (store->db) > 0 || fail_to_find (id, error));
+  return dyno_database_end (store->db, good, error);
+}
+
 gboolean
 dyno_store_delete_run (DynoStore *store, gint64 id, GError **error)
 {
@@ -239,9 +270,9 @@ static gboolean
 insert_row (DynoStore *store, const DynoStoredRun *r, GError **error)
 {
   return dyno_database_run (store->db, error,
-                            "INSERT INTO runs (uid, name, model, settings, begin_us, seen_us, "
-                            "state) VALUES (?, ?, '', '', ?, 0, '')",
-                            "usi", r->uid, r->name, r->begin_us);
+                            "INSERT INTO runs (uid, name, tags, model, settings, begin_us, "
+                            "seen_us, state) VALUES (?, ?, ?, '', '', ?, 0, '')",
+                            "ussi", r->uid, r->name, r->tags, r->begin_us);
 }
 
 static gboolean

@@ -44,6 +44,7 @@ typedef struct {
   gint64 id;   /* small, and never given to another run of this file */
   guint64 uid; /* its identity, whatever file it stands in; 0: none yet */
   char *name;  /* given by _rename, or NULL */
+  char *tags;  /* "baseline, night": words of people, in their order; or NULL */
   /* what was asked for */
   char *model, *data, *targets, *preset, *weights_in;
   DynoSettings settings;
@@ -99,9 +100,12 @@ DynoStoredRun *dyno_store_find_run (DynoStore *store, gint64 id, GError **error)
 GArray *dyno_store_list_epochs (DynoStore *store, gint64 id, GError **error);
 /* name NULL or empty: none.  NOT_FOUND. */
 gboolean dyno_store_rename_run (DynoStore *store, gint64 id, const char *name, GError **error);
+/* tags: words or phrases between commas; spaces around them and those that come twice are left out.
+ * NULL or none: no tags.  NOT_FOUND. */
+gboolean dyno_store_tag_run (DynoStore *store, gint64 id, const char *tags, GError **error);
 /* The entry; the folder stays.  ACTIVE: it is running. */
 gboolean dyno_store_delete_run (DynoStore *store, gint64 id, GError **error);
-/* Writes the entry of the run's uid, but for the name that it has; where there is none it is
+/* Writes the entry of the run's uid, but for the name and the tags that it has; where there is none it is
  * inserted, also once more after the file was lost, and the run gets id and uid.  epochs replace
  * those of their numbers. */
 gboolean dyno_store_put_run (DynoStore *store, DynoStoredRun *run, const DynoEpochMetrics *epochs,

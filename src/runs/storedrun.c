@@ -109,6 +109,7 @@ dyno_stored_run_free (DynoStoredRun *run)
   if (!run)
     return;
   g_free (run->name);
+  g_free (run->tags);
   g_free (run->model);
   g_free (run->data);
   g_free (run->targets);
@@ -247,5 +248,6 @@ dyno_stored_run_read (sqlite3_stmt *s)
   run->n_parameters = (guint64) sqlite3_column_int64 (s, 38);
   run->parts = (guint) MAX (1, sqlite3_column_int (s, 39));
   run->uid = (guint64) sqlite3_column_int64 (s, 40);
+  run->tags = dyno_column_text (s, 41);
   return run;
 }

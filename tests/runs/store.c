@@ -71,6 +71,7 @@ static void
 fill (DynoStoredRun *run)
 {
   change_all (&run->settings);
+  run->tags = g_strdup ("baseline, night");
   run->targets = g_strdup ("/data/y.npy");
   run->preset = g_strdup ("rtx3060");
   run->weights_in = g_strdup ("/w.safetensors");
@@ -137,6 +138,7 @@ test_run_comes_back (void)
   g_free (back->member);                           \
   back->member = run->member
   SAME (name);
+  SAME (tags);
   SAME (model);
   SAME (data);
   SAME (targets);
@@ -177,6 +179,58 @@ test_written_again (void)
   back = dyno_store_find_run (store, run->id, NULL);
   g_assert_cmpuint (back->steps, ==, 9);
   g_assert_cmpstr (back->name, ==, "first"); /* it was given meanwhile */
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+static void
+test_tags (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "builtin:shapes", NULL), back = NULL;
+  g_autoptr (GError) error = NULL;
+
+  put (store, run);
+  g_assert_true (dyno_store_tag_run (store, run->id, " baseline,, for the paper ,baseline", NULL));
+  put (store, run); /* as its recorder goes on to do */
+  back = dyno_store_find_run (store, run->id, NULL);
+  g_assert_cmpstr (back->tags, ==, "baseline, for the paper");
+  g_assert_true (dyno_store_tag_run (store, run->id, " , ", NULL));
+  dyno_stored_run_free (g_steal_pointer (&back));
+  back = dyno_store_find_run (store, run->id, NULL);
+  g_assert_null (back->tags);
+  g_assert_false (dyno_store_tag_run (store, 99, "x", &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* What was read before is written again: name, tags and epochs are as they were. */
+static void
+test_undelete (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "builtin:shapes", NULL), kept = NULL,
+                            back = NULL;
+  g_autoptr (GArray) epochs = NULL;
+  const DynoEpochMetrics epoch = { .epoch = 1, .step = 5, .train_loss = 0.5 };
+
+  run->state = DYNO_RUN_STATE_FINISHED;
+  g_assert_true (dyno_store_put_run (store, run, &epoch, 1, NULL));
+  g_assert_true (dyno_store_rename_run (store, run->id, "the one", NULL));
+  g_assert_true (dyno_store_tag_run (store, run->id, "good", NULL));
+  kept = dyno_store_find_run (store, run->id, NULL);
+  g_assert_true (dyno_store_delete_run (store, run->id, NULL));
+  g_assert_null (dyno_store_find_run (store, run->id, NULL));
+  g_assert_true (dyno_store_put_run (store, kept, &epoch, 1, NULL));
+  g_assert_cmpint (kept->id, !=, run->id);
+  back = dyno_store_find_run (store, kept->id, NULL);
+  g_assert_cmpstr (back->name, ==, "the one");
+  g_assert_cmpstr (back->tags, ==, "good");
+  epochs = dyno_store_list_epochs (store, kept->id, NULL);
+  g_assert_cmpuint (epochs->len, ==, 1);
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }
@@ -491,6 +545,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/runs/store/run-comes-back", test_run_comes_back);
   g_test_add_func ("/runs/store/entry-is-written-again", test_written_again);
+  g_test_add_func ("/runs/store/tags-are-tidy-and-stay", test_tags);
+  g_test_add_func ("/runs/store/a-deleted-run-comes-back", test_undelete);
   g_test_add_func ("/runs/store/ids-are-never-given-twice", test_ids);
   g_test_add_func ("/runs/store/filters-and-keeps-bytes-of-names", test_filter);
   g_test_add_func ("/runs/store/a-folder-has-one-run", test_folder_has_one_run);

@@ -731,7 +731,7 @@ def test_a_narrow_window_clips_nothing(window):
         return area.x + area.width
     before = Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
     for width in 600, before, 600:
-        subprocess.run(['xdotool', 'windowsize', xid, str(width), '700'], check=True)
+        subprocess.run(['xdotool', 'windowsize', xid, str(width), '880'], check=True)
         window.wait_for(f'a page inside a window asked to be {width} wide', lambda: all(
             0 < right(window.find(role, name, state=there)) <= Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
             for role, name in ((Atspi.Role.CHART, 'Loss'), (Atspi.Role.LABEL, 'Memory'))), 20)
