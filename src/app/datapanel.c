@@ -5,6 +5,7 @@
 #include "datapanel.h"
 #include "balancebar.h"
 #include "format.h"
+#include "recentdata.h"
 #include "row.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -221,32 +222,23 @@ cancel_clicked (GtkButton *button, DynoDataPanel *self)
   dyno_setup_cancel_open (self->setup);
 }
 
-/* Recent data sets: what this program registered, newest first. */
 static void
 fill_recent (GtkWidget *popover, DynoDataPanel *self)
 {
-  g_autolist (GtkRecentInfo) items =
-      gtk_recent_manager_get_items (gtk_recent_manager_get_default ());
-  guint n = 0;
+  g_autoptr (GPtrArray) paths = dyno_recent_data_list (N_RECENT);
   dyno_widget_clear (self->recent_box);
-  for (GList *l = items; l && n < N_RECENT; l = l->next)
+  for (guint i = 0; i < paths->len; i++)
     {
-      GtkRecentInfo *item = l->data;
-      if (!gtk_recent_info_has_application (item, "dyno") || !gtk_recent_info_is_local (item))
-        continue;
-      g_autofree char *path = g_filename_from_uri (gtk_recent_info_get_uri (item), NULL, NULL);
-      if (!path || !g_file_test (path, G_FILE_TEST_EXISTS) || !g_utf8_validate (path, -1, NULL))
-        continue;
       GtkWidget *button = gtk_model_button_new ();
-      g_object_set (button, "text", gtk_recent_info_get_display_name (item), "visible", TRUE, NULL);
-      gtk_widget_set_tooltip_text (button, path);
+      g_autofree char *name = g_filename_display_basename (paths->pdata[i]);
+      g_object_set (button, "text", name, "visible", TRUE, NULL);
+      gtk_widget_set_tooltip_text (button, paths->pdata[i]);
       gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "win.open-data");
-      gtk_actionable_set_action_target (GTK_ACTIONABLE (button), "s", path);
+      gtk_actionable_set_action_target (GTK_ACTIONABLE (button), "s", paths->pdata[i]);
       gtk_container_add (GTK_CONTAINER (self->recent_box), button);
-      n++;
     }
-  gtk_widget_set_visible (self->recent_box, n > 0);
-  gtk_widget_set_visible (self->recent_title, n > 0);
+  gtk_widget_set_visible (self->recent_box, paths->len > 0);
+  gtk_widget_set_visible (self->recent_title, paths->len > 0);
 }
 
 void

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of a run. */
 #include "runpage.h"
-#include "diagnosiscard.h"
 #include "file.h"
 #include "format.h"
 #include "row.h"
@@ -12,7 +11,7 @@
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *title, *state, *progress, *folder, *stats, *diagnosis, *plots;
+  GtkWidget *title, *state, *progress, *folder, *stats, *plots;
   DynoRunMonitor *monitor;
 };
 
@@ -22,11 +21,7 @@ static char *
 describe_run (const DynoRunStatus *s)
 {
   const DynoModel *model = dyno_model_find (s->job->model, NULL);
-  g_autofree char *data = NULL;
-  if (g_str_has_prefix (s->job->data, "builtin:shapes"))
-    data = g_strdup (_ ("Shapes"));
-  else
-    data = g_filename_display_basename (s->job->data);
+  g_autofree char *data = dyno_words_data (s->job->data);
   if (s->device)
     /* Translators: model, data set, device */
     return g_strdup_printf (_ ("%s on %s, %s"), model ? model->title : s->job->model, data,
@@ -113,10 +108,9 @@ dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
 }
 
 void
-dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetup *setup)
+dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor)
 {
   self->monitor = monitor;
-  dyno_diagnosis_card_set_run (DYNO_DIAGNOSIS_CARD (self->diagnosis), monitor, setup);
   dyno_run_plots_set_run (DYNO_RUN_PLOTS (self->plots), monitor);
   g_signal_connect_object (monitor, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
 }
@@ -125,7 +119,6 @@ static void
 dyno_run_page_class_init (DynoRunPageClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
-  g_type_ensure (DYNO_TYPE_DIAGNOSIS_CARD);
   g_type_ensure (DYNO_TYPE_STATS_BAR);
   g_type_ensure (DYNO_TYPE_RUN_PLOTS);
   gtk_widget_class_set_template_from_resource (widget_class,
@@ -135,7 +128,6 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, stats);
-  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, diagnosis);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, plots);
   gtk_widget_class_bind_template_callback (widget_class, open_folder);
 }

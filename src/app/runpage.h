@@ -2,7 +2,6 @@
 /* The page of a run: what goes on, the numbers, and three live plots. */
 #pragma once
 #include "runmonitor.h"
-#include "setup.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -10,7 +9,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_RUN_PAGE (dyno_run_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoRunPage, dyno_run_page, DYNO, RUN_PAGE, GtkBox)
 
-void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetup *setup);
+void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
 /* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending; .csv: every

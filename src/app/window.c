@@ -7,35 +7,48 @@
  * slow timer in any case.  Closing in mid-run asks, then stops, and the window goes once the run is
  * saved and freed. */
 #include "window.h"
-#include "datapanel.h"
+#include "datapage.h"
+#include "diagnosepage.h"
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "exportchooser.h"
+#include "home.h"
 #include "obstacles.h"
 #include "presetpanel.h"
+#include "rail.h"
+#include "recentdata.h"
 #include "row.h"
 #include "runmonitor.h"
 #include "runpage.h"
+#include "runpill.h"
 #include "runspage.h"
 #include "settingspanel.h"
+#include "statusbar.h"
 #include "tunepage.h"
 #include "vrambar.h"
-#include "welcome.h"
 #include <glib/gi18n.h>
+#include <handy.h>
 
 #define SLOW_DRAIN_MS 400
 #define FRAME_US      30000
+/* Below these widths the rail becomes a bar at the bottom, and the settings lie over the run. */
+#define NARROW_PIXELS 700
+#define FOLD_PIXELS   960
 
 struct _DynoWindow {
   GtkApplicationWindow parent_instance;
-  GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *export_button;
-  GtkWidget *error_bar, *side, *side_scroll, *data_panel, *preset_panel, *settings_panel, *vram_bar;
-  GtkWidget *pages, *train_stack, *welcome, *run_page, *tune_page, *runs_page;
+  GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *pill;
+  GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *pages;
+  GtkWidget *home, *data_page, *train_flap, *train_stack, *train_empty, *run_page, *tune_page,
+      *diagnose_page, *runs_page;
+  GtkWidget *side, *side_scroll, *preset_panel, *settings_panel, *vram_bar;
   DynoState *state;
   DynoSetup *setup;
   DynoRunMonitor *monitor;
   guint tick, timer;
   gint64 last_drain;
+  guint fit;
+  int width; /* as it was last fitted to */
   gboolean hidden, closing, ready;
 };
 
@@ -48,12 +61,39 @@ enable (DynoWindow *self, const char *name, gboolean enabled)
       G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
 }
 
+/* Something uses the device. */
+static gboolean
+is_working (DynoWindow *self)
+{
+  return dyno_run_monitor_is_active (self->monitor)
+         || dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page))
+         || dyno_home_is_testing (DYNO_HOME (self->home));
+}
+
 /* Nothing is at work, and the window stays. */
 static gboolean
 is_idle (DynoWindow *self)
 {
-  return !self->closing && !dyno_run_monitor_is_active (self->monitor)
-         && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
+  return !self->closing && !is_working (self);
+}
+
+static void
+show_page (DynoWindow *self, const char *name)
+{
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), name);
+}
+
+/* What is said about the run in each frame. */
+static void
+show_status (DynoWindow *self)
+{
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
+  g_autofree char *title = dyno_run_pill_describe (status);
+  const char *now = gtk_window_get_title (GTK_WINDOW (self));
+  dyno_run_pill_show (DYNO_RUN_PILL (self->pill), status);
+  dyno_status_bar_show (DYNO_STATUS_BAR (self->status_bar), self->setup, status);
+  if (g_strcmp0 (now, title ? title : _ ("Dyno")) != 0)
+    gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
 }
 
 static void
@@ -71,6 +111,8 @@ update_actions (DynoWindow *self)
   gboolean tunable = idle && (!obstacle || (plan && !plan->fits));
   enable (self, "start", idle && !obstacle);
   enable (self, "tune", tunable);
+  enable (self, "quick-test", idle && dyno_setup_get_device (self->setup));
+  enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
   enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
   enable (self, "stop", stoppable);
   enable (self, "stop-tune", tuning);
@@ -87,6 +129,8 @@ update_actions (DynoWindow *self)
   gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
                                                    : tuning ? _ ("The tuner is at work.")
                                                             : _ ("Train (F5)"));
+  hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty),
+                                   obstacle ? obstacle : _ ("Everything is ready: press Start."));
   gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
                                 paused ? "media-playback-start-symbolic"
                                        : "media-playback-pause-symbolic",
@@ -95,6 +139,7 @@ update_actions (DynoWindow *self)
                                     paused ? _ ("_Resume") : _ ("_Pause"));
   if (status->state != DYNO_SESSION_NEW)
     gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
+  show_status (self);
 }
 
 /* A run, the tuner or the window has begun or ended something. */
@@ -153,7 +198,7 @@ start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
-  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
+  show_page (self, "train");
   dyno_run_monitor_start (self->monitor, dyno_setup_get_job (self->setup),
                           dyno_setup_get_dataset (self->setup));
   dyno_state_save_setup (self->state, self->setup);
@@ -194,8 +239,7 @@ run_warned (DynoRunMonitor *monitor, const char *text, DynoWindow *self)
 static void
 finish_closing (DynoWindow *self)
 {
-  if (self->closing && !dyno_run_monitor_is_active (self->monitor)
-      && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
+  if (self->closing && !is_working (self))
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
@@ -210,14 +254,27 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
     gtk_widget_grab_focus (self->start_button);
   if (gtk_widget_get_mapped (self->runs_page))
     dyno_runs_page_refresh (DYNO_RUNS_PAGE (self->runs_page));
+  dyno_home_refresh (DYNO_HOME (self->home));
   finish_closing (self);
 }
 
 static void
-tune_changed (DynoTunePage *page, DynoWindow *self)
+work_began_or_ended (DynoWindow *self)
 {
   work_changed (self);
   finish_closing (self);
+}
+
+static void
+quick_failed (DynoHome *page, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The quick test failed"), error);
+}
+
+static void
+queue_known (DynoHome *page, guint n_waiting, DynoWindow *self)
+{
+  dyno_status_bar_set_queue (DYNO_STATUS_BAR (self->status_bar), n_waiting);
 }
 
 static void
@@ -243,7 +300,7 @@ history_failed (DynoRunsPage *page, const GError *error, DynoWindow *self)
 static void
 run_taken (DynoRunsPage *page, DynoWindow *self)
 {
-  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
+  show_page (self, "train");
 }
 
 static void
@@ -251,8 +308,25 @@ tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
-  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "tune");
+  show_page (self, "tune");
   dyno_tune_page_start (DYNO_TUNE_PAGE (self->tune_page));
+}
+
+static void
+quick_test_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  show_page (self, "home");
+  dyno_home_start_quick_test (DYNO_HOME (self->home));
+}
+
+static void
+use_data_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  show_page (self, "train");
+  gtk_widget_grab_focus (self->start_button);
 }
 
 static void
@@ -266,7 +340,7 @@ use_best_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
   dyno_tune_page_use_best (DYNO_TUNE_PAGE (self->tune_page));
-  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
+  show_page (self, "train");
 }
 
 static void
@@ -430,11 +504,41 @@ plot_hold_changed (GSimpleAction *action, GVariant *value, gpointer data)
   g_simple_action_set_state (action, value);
 }
 
+/* The action's state follows the stack, which the bar at the bottom changes by itself. */
 static void
-show_page_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+page_changed (GSimpleAction *action, GVariant *value, gpointer data)
 {
-  gtk_stack_set_visible_child_name (GTK_STACK (DYNO_WINDOW (data)->pages),
-                                    g_variant_get_string (parameter, NULL));
+  show_page (data, g_variant_get_string (value, NULL));
+}
+
+static void
+page_shown (DynoWindow *self)
+{
+  const char *name = gtk_stack_get_visible_child_name (GTK_STACK (self->pages));
+  GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), "page");
+  if (!name)
+    return;
+  g_simple_action_set_state (G_SIMPLE_ACTION (action), g_variant_new_string (name));
+  gtk_widget_set_visible (self->settings_button, g_str_equal (name, "train"));
+  /* The other pages have a next action of their own. */
+  dyno_widget_add_class (self->start_button, "suggested-action", g_str_equal (name, "train"));
+  if (self->ready && g_str_equal (name, "home"))
+    dyno_home_refresh (DYNO_HOME (self->home));
+}
+
+static void
+show_settings_changed (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  DynoWindow *self = data;
+  hdy_flap_set_reveal_flap (HDY_FLAP (self->train_flap), g_variant_get_boolean (value));
+}
+
+static void
+flap_revealed (DynoWindow *self)
+{
+  GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), "show-settings");
+  gboolean shown = hdy_flap_get_reveal_flap (HDY_FLAP (self->train_flap));
+  g_simple_action_set_state (G_SIMPLE_ACTION (action), g_variant_new_boolean (shown));
 }
 
 static const GActionEntry entries[] = {
@@ -450,7 +554,10 @@ static const GActionEntry entries[] = {
   { "open-settings", open_settings_activated },
   { "export-settings", export_settings_activated },
   { "export-curves", export_curves_activated, "s" },
-  { "page", show_page_activated, "s" },
+  { "page", NULL, "s", "'home'", page_changed },
+  { "show-settings", NULL, NULL, "true", show_settings_changed },
+  { "quick-test", quick_test_activated },
+  { "use-data", use_data_activated },
   { "plot-log", NULL, NULL, "false", plot_log_changed },
   { "plot-hold", NULL, NULL, "false", plot_hold_changed },
 };
@@ -458,30 +565,11 @@ static const GActionEntry entries[] = {
 /* Setup */
 
 static void
-remember_recent (const DynoDatasetInfo *info)
-{
-  if (info->generated || !g_path_is_absolute (info->location))
-    return;
-  g_autofree char *uri = g_filename_to_uri (info->location, NULL, NULL);
-  g_autofree char *name = g_filename_display_basename (info->location);
-  GtkRecentData recent = {
-    .display_name = name,
-    .mime_type =
-        (char *) (g_file_test (info->location, G_FILE_TEST_IS_DIR) ? "inode/directory"
-                                                                   : "application/octet-stream"),
-    .app_name = (char *) "dyno",
-    .app_exec = (char *) "dyno %u",
-  };
-  if (uri)
-    gtk_recent_manager_add_full (gtk_recent_manager_get_default (), uri, &recent);
-}
-
-static void
 setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
 {
   if ((flags & DYNO_SETUP_DATASET) && (flags & DYNO_SETUP_SETTINGS) && dyno_setup_get_info (setup))
     {
-      remember_recent (dyno_setup_get_info (setup));
+      dyno_recent_data_add (dyno_setup_get_info (setup));
       if (self->ready)
         dyno_state_save_setup (self->state, setup);
     }
@@ -526,6 +614,7 @@ dyno_window_stop_and_close (DynoWindow *self)
   self->closing = TRUE;
   dyno_run_monitor_stop (self->monitor);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
+  dyno_home_stop_testing (DYNO_HOME (self->home));
   work_changed (self);
   finish_closing (self);
 }
@@ -567,10 +656,11 @@ dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
   gtk_window_get_size (GTK_WINDOW (self), &width, &height);
   dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
   dyno_state_save_setup (self->state, self->setup);
-  if (!dyno_run_monitor_is_active (self->monitor)
-      && !dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page)))
+  if (!is_working (self))
     return GDK_EVENT_PROPAGATE;
-  if (!self->closing)
+  if (!self->closing && dyno_home_is_testing (DYNO_HOME (self->home)))
+    dyno_window_stop_and_close (self);
+  else if (!self->closing)
     ask_to_close (self);
   return GDK_EVENT_STOP;
 }
@@ -585,6 +675,40 @@ dyno_window_state_event (GtkWidget *widget, GdkEventWindowState *event)
       (event->new_window_state & (GDK_WINDOW_STATE_ICONIFIED | GDK_WINDOW_STATE_WITHDRAWN)) != 0;
   update_draining (self);
   return handled;
+}
+
+/* What stands beside each other, for the width.  Not while sizes are being given out. */
+static gboolean
+fit_to_width (gpointer data)
+{
+  DynoWindow *self = data;
+  gboolean narrow = self->width < NARROW_PIXELS, fold = self->width < FOLD_PIXELS;
+  HdyFlap *flap = HDY_FLAP (self->train_flap);
+  gboolean folded = hdy_flap_get_fold_policy (flap) == HDY_FLAP_FOLD_POLICY_ALWAYS;
+  self->fit = 0;
+  gtk_widget_set_visible (self->rail, !narrow);
+  hdy_view_switcher_bar_set_reveal (HDY_VIEW_SWITCHER_BAR (self->bottom_bar), narrow);
+  if (fold != folded)
+    {
+      hdy_flap_set_fold_policy (flap,
+                                fold ? HDY_FLAP_FOLD_POLICY_ALWAYS : HDY_FLAP_FOLD_POLICY_NEVER);
+      hdy_flap_set_reveal_flap (flap, !fold);
+    }
+  return G_SOURCE_REMOVE;
+}
+
+static void
+dyno_window_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
+{
+  DynoWindow *self = DYNO_WINDOW (widget);
+  int width, height;
+  GTK_WIDGET_CLASS (dyno_window_parent_class)->size_allocate (widget, allocation);
+  gtk_window_get_size (GTK_WINDOW (self), &width, &height);
+  if (width == self->width)
+    return;
+  self->width = width;
+  if (self->fit == 0)
+    self->fit = g_idle_add_full (G_PRIORITY_HIGH_IDLE, fit_to_width, self, NULL);
 }
 
 /* TRUE where Space means something to the widget itself: a button, an entry, a list, a text. */
@@ -616,6 +740,7 @@ dyno_window_dispose (GObject *object)
   if (self->setup)
     dyno_setup_shutdown (self->setup);
   g_clear_handle_id (&self->timer, g_source_remove);
+  g_clear_handle_id (&self->fit, g_source_remove);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
   g_clear_object (&self->monitor);
   g_clear_object (&self->setup);
@@ -651,11 +776,16 @@ dyno_window_class_init (DynoWindowClass *class)
   widget_class->delete_event = dyno_window_delete_event;
   widget_class->window_state_event = dyno_window_state_event;
   widget_class->key_press_event = dyno_window_key_press;
-  g_type_ensure (DYNO_TYPE_DATA_PANEL);
+  widget_class->size_allocate = dyno_window_size_allocate;
+  g_type_ensure (DYNO_TYPE_HOME);
+  g_type_ensure (DYNO_TYPE_DATA_PAGE);
+  g_type_ensure (DYNO_TYPE_DIAGNOSE_PAGE);
+  g_type_ensure (DYNO_TYPE_RAIL);
+  g_type_ensure (DYNO_TYPE_RUN_PILL);
+  g_type_ensure (DYNO_TYPE_STATUS_BAR);
   g_type_ensure (DYNO_TYPE_PRESET_PANEL);
   g_type_ensure (DYNO_TYPE_SETTINGS_PANEL);
   g_type_ensure (DYNO_TYPE_VRAM_BAR);
-  g_type_ensure (DYNO_TYPE_WELCOME);
   g_type_ensure (DYNO_TYPE_RUN_PAGE);
   g_type_ensure (DYNO_TYPE_TUNE_PAGE);
   g_type_ensure (DYNO_TYPE_RUNS_PAGE);
@@ -668,20 +798,27 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (pause_image);
   BIND (pause_label);
   BIND (stop_button);
-  BIND (export_button);
+  BIND (pill);
+  BIND (settings_button);
+  BIND (rail);
+  BIND (bottom_bar);
+  BIND (status_bar);
   BIND (error_bar);
+  BIND (pages);
+  BIND (home);
+  BIND (data_page);
+  BIND (train_flap);
+  BIND (train_stack);
+  BIND (train_empty);
+  BIND (run_page);
+  BIND (tune_page);
+  BIND (diagnose_page);
+  BIND (runs_page);
   BIND (side);
   BIND (side_scroll);
-  BIND (data_panel);
   BIND (preset_panel);
   BIND (settings_panel);
   BIND (vram_bar);
-  BIND (pages);
-  BIND (train_stack);
-  BIND (welcome);
-  BIND (run_page);
-  BIND (tune_page);
-  BIND (runs_page);
 #undef BIND
 }
 
@@ -693,12 +830,14 @@ dyno_window_init (DynoWindow *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   dyno_widget_set_accessible_name (GTK_WIDGET (self), _ ("Dyno"));
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
-  dyno_data_panel_set_setup (DYNO_DATA_PANEL (self->data_panel), self->setup);
+  dyno_rail_set_stack (DYNO_RAIL (self->rail), GTK_STACK (self->pages));
+  dyno_home_set_setup (DYNO_HOME (self->home), self->setup);
+  dyno_data_page_set_setup (DYNO_DATA_PAGE (self->data_page), self->setup);
   dyno_preset_panel_set_setup (DYNO_PRESET_PANEL (self->preset_panel), self->setup);
   dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
   dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
-  dyno_welcome_set_setup (DYNO_WELCOME (self->welcome), self->setup);
-  dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor, self->setup);
+  dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor);
+  dyno_diagnose_page_set_run (DYNO_DIAGNOSE_PAGE (self->diagnose_page), self->monitor, self->setup);
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   dyno_runs_page_set_setup (DYNO_RUNS_PAGE (self->runs_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
@@ -713,7 +852,15 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->runs_page, "failed", G_CALLBACK (history_failed), self);
   g_signal_connect (self->runs_page, "taken", G_CALLBACK (run_taken), self);
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
-  g_signal_connect (self->tune_page, "active-changed", G_CALLBACK (tune_changed), self);
+  g_signal_connect_swapped (self->tune_page, "active-changed", G_CALLBACK (work_began_or_ended),
+                            self);
+  g_signal_connect_swapped (self->home, "testing-changed", G_CALLBACK (work_began_or_ended), self);
+  g_signal_connect (self->home, "failed", G_CALLBACK (quick_failed), self);
+  g_signal_connect (self->home, "queue", G_CALLBACK (queue_known), self);
+  g_signal_connect_swapped (self->pages, "notify::visible-child", G_CALLBACK (page_shown), self);
+  g_signal_connect_swapped (self->train_flap, "notify::reveal-flap", G_CALLBACK (flap_revealed),
+                            self);
+  page_shown (self);
   /* Tab brings what it reaches into view. */
   GtkWidget *panel = gtk_bin_get_child (GTK_BIN (gtk_bin_get_child (GTK_BIN (self->side_scroll))));
   gtk_container_set_focus_vadjustment (

@@ -54,6 +54,14 @@ dyno_words_memory_kind (DynoMemoryKind kind)
   return find_word (words, G_N_ELEMENTS (words), dyno_memory_kind_name (kind));
 }
 
+char *
+dyno_words_data (const char *location)
+{
+  if (g_str_has_prefix (location, "builtin:shapes"))
+    return g_strdup (_ ("Shapes"));
+  return g_filename_display_basename (location);
+}
+
 const char *
 dyno_words_session_state (DynoSessionState state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's names as words for people, translated.  Strings are static. */
+/* The engine's names as words for people, translated.  Strings are static but
+ * where a function says otherwise. */
 #pragma once
 #include "session.h"
 #include "tune.h"
@@ -7,6 +8,7 @@
 G_BEGIN_DECLS
 
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
+char *dyno_words_data (const char *location); /* DATA, short; g_free */
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */

@@ -188,6 +188,13 @@ class Window:
         node = self.wait_for(f'"{name}" to be sensitive', question)
         Atspi.Action.do_action(node, 0)
 
+    def page(self, name):
+        """A page of the rail; only the one that is shown is there for screen readers."""
+        button = self.find(Atspi.Role.RADIO_BUTTON, name)
+        if not button.get_state_set().contains(Atspi.StateType.CHECKED):
+            Atspi.Action.do_action(button, 0)
+            self.wait_for(f'the page {name}', lambda: button.get_state_set().contains(Atspi.StateType.CHECKED))
+
     def focused(self):
         for node in self.nodes():
             if node.get_state_set().contains(Atspi.StateType.FOCUSED) and showing(node) and node.get_role() != Atspi.Role.FRAME:
@@ -203,12 +210,18 @@ class Window:
         """A key as from the keyboard, to the window that has it."""
         subprocess.run(['xdotool', 'key', name], check=True)
 
+    def go_to(self, name):
+        """The page with a control of that name."""
+        self.page({'Size': 'Data', 'Samples': 'Data', 'Minutes': 'Tune'}.get(name, 'Train'))
+
     def set_number(self, name, value):
+        self.go_to(name)
         node = self.wait_for(f'"{name}" to be sensitive',
                              lambda: (lambda n: n if sensitive(n) else None)(self.find(Atspi.Role.SPIN_BUTTON, name, state=there)))
         Atspi.Value.set_current_value(node, value)
 
     def get_number(self, name):
+        self.go_to(name)
         return Atspi.Value.get_current_value(self.find(Atspi.Role.SPIN_BUTTON, name, state=there))
 
     def choose(self, name, item):
@@ -314,8 +327,8 @@ def test_every_control_has_a_name(window):
     window.ready()
     subprocess.run([window.program, '/nowhere'], check=True)
     window.text_with('/nowhere')
-    for page in 'Tune', 'Runs', 'Train':
-        window.press(page, Atspi.Role.RADIO_BUTTON)
+    for page in 'Home', 'Data', 'Tune', 'Diagnose', 'Runs', 'Train':
+        window.page(page)
         nameless = [n.get_role().value_nick for n in window.nodes()
                     if n.get_state_set().contains(Atspi.StateType.FOCUSABLE) and showing(n) and not n.get_name()]
         assert not nameless, f'on the page {page}: {nameless}'
@@ -326,6 +339,7 @@ def test_every_control_has_a_name(window):
 
 def test_collapsed_settings_are_not_reached(window):
     window.ready()
+    window.page('Train')
     window.focus(Atspi.Role.TOGGLE_BUTTON, 'More Settings')  # scrolls there
     hidden = {n.get_name() for n in walk(window.find(Atspi.Role.TOGGLE_BUTTON, 'More Settings', state=there))} - {'More Settings', ''}
     assert 'Seed' in hidden, hidden
@@ -494,7 +508,7 @@ def test_opens_a_folder_of_arrays_and_shows_their_axes(window):
     write_npy(os.path.join(folder, 'y.npy'), (40,), '<i8', b''.join((i % 4).to_bytes(8, 'little') for i in range(40)))
     window.ready()
     subprocess.run([window.program, folder], check=True)
-    window.focus(Atspi.Role.TOGGLE_BUTTON, 'Choose data set')  # scrolls there
+    window.page('Data')
     window.text('Taken as N, C, H, W')
     window.text('20\u00a0×\u00a016\u00a0×\u00a03')
     window.choose('Axes', 'N, H, W, C')
@@ -525,18 +539,21 @@ def test_one_class_is_taken_on_request(window):
     for i in range(40):
         write_png(os.path.join(folder, 'only', f'{i}.png'), 16)
     window.ready()
+    window.page('Data')
     window.open_settings(data=folder, data__one_class='true')
     window.text('Image folder')
     window.ready()
     window.open_settings(data__one_class='false')
     window.text('Built in, drawn shapes')
     window.ready()
+    window.page('Train')
 
 
 def test_settings_without_effect_cannot_be_changed(window):
     def can_be_changed(name, role=Atspi.Role.SPIN_BUTTON):
         return sensitive(window.find(role, name, state=there))
     window.ready()
+    window.page('Train')
     window.focus(Atspi.Role.TOGGLE_BUTTON, 'More Settings')
     window.press('More Settings', Atspi.Role.TOGGLE_BUTTON)
     for title in 'Model', 'Training', 'Data Pipeline', 'Memory', 'Advanced':
@@ -583,7 +600,7 @@ def test_tuning_calls_proven_what_was_proven(window):
     window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16, workers=0, prefetch=2)
     window.wait_for('its settings', lambda: window.get_number('Batch size') == 16 and window.get_number('Samples') == 200)
     window.ready()
-    window.press('Tune', Atspi.Role.RADIO_BUTTON)
+    window.page('Tune')
     window.press('Start Tuning')
     window.wait_for('a measured trial', lambda: any(n.get_name() == 'Measured' for n in window.nodes()))
     window.press('Stop Tuning')
@@ -594,7 +611,7 @@ def test_tuning_calls_proven_what_was_proven(window):
     best = shown[shown.index('Best so far, not proven') + 2]
     offered = any(n.get_name() == 'Use These Settings' and showing(n) for n in window.nodes())
     assert offered == (best != 'batch 16, fp32, 0 workers'), f'"{best}" is {"" if offered else "not "}offered to one who has batch 16'
-    window.press('Train', Atspi.Role.RADIO_BUTTON)
+    window.page('Train')
 
 
 def test_a_search_shows_what_it_found(window):
@@ -603,7 +620,7 @@ def test_a_search_shows_what_it_found(window):
     window.open_settings(data='builtin:shapes?size=16&samples=400', model='mlp', amp='false', batch_size=8, workers=1, prefetch=2)
     window.wait_for('its settings', lambda: window.get_number('Batch size') == 8 and window.get_number('Samples') == 400)
     window.ready()
-    window.press('Tune', Atspi.Role.RADIO_BUTTON)
+    window.page('Tune')
     window.set_number('Minutes', 0.5)
     window.press('Start Tuning')
     window.wait_for('a stage at work', lambda: any(t.startswith('\u25cf ') for t in window.shown()))
@@ -620,7 +637,7 @@ def test_a_search_shows_what_it_found(window):
     window.save_as('Save Report', path, 'Save')
     with open(path) as report:
         assert '<svg' in report.read()
-    window.press('Train', Atspi.Role.RADIO_BUTTON)
+    window.page('Train')
 
 
 def test_a_run_is_diagnosed(window):
@@ -630,11 +647,11 @@ def test_a_run_is_diagnosed(window):
     window.wait_for('its settings', lambda: window.get_number('Workers') == 64 and window.get_number('Epochs') == 40)
     window.ready()
     window.press('Start')
+    window.page('Diagnose')
     window.text_with('Forward')
     bar = window.find(Atspi.Role.DRAWING_AREA, 'Time of a step by phase')
     assert re.search(r'Forward .*%.*ms', bar.get_description()), bar.get_description()
     window.press('Stop')
-    window.text('Stopped, step')
     window.ready()
     fold = window.wait_for('the findings', lambda: next((n for n in window.nodes() if n.get_role() == Atspi.Role.TOGGLE_BUTTON
                                                          and re.match(r'\d+ findings?$', n.get_name())), None))
@@ -645,6 +662,7 @@ def test_a_run_is_diagnosed(window):
     wanted = int(button.split()[-1])
     window.wait_for(f'{wanted} workers', lambda: window.get_number('Workers') == wanted)
     Atspi.Action.do_action(fold, 0)
+    window.page('Train')
 
 
 def test_past_runs_are_compared_renamed_and_deleted(window):
@@ -655,7 +673,7 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
         window.press('Start')
         window.text('Finished, step')
         window.ready()
-    window.press('Runs', Atspi.Role.RADIO_BUTTON)
+    window.page('Runs')
     table = window.wait_for('the list', lambda: next((n for n in window.nodes() if n.get_name() == 'Runs' and n.get_role() in (Atspi.Role.TABLE, Atspi.Role.TREE_TABLE) and showing(n)), None))
     rows = window.wait_for('two runs', lambda: Atspi.Table.get_n_rows(table) if Atspi.Table.get_n_rows(table) >= 2 else 0)
 
@@ -673,7 +691,7 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     Atspi.Table.remove_row_selection(table, 1)
     window.press('Set Up Again')
     assert window.get_number('Learning rate') == 0.02
-    window.press('Runs', Atspi.Role.RADIO_BUTTON)
+    window.page('Runs')
     window.wait_for('the list again', lambda: Atspi.Table.get_n_rows(table) == rows)
     select('Rename…')
     window.press('Rename…')
@@ -686,7 +704,7 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     window.text('Delete \u201cthe slower one\u201d')
     window.press('Delete')
     window.wait_for('it to go', lambda: Atspi.Table.get_n_rows(table) == rows - 1)
-    window.press('Train', Atspi.Role.RADIO_BUTTON)
+    window.page('Train')
 
 
 def test_closes_in_mid_run(window):

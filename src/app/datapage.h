@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of the data set: where it comes from, what is in it, what is wrong with it. */
+#pragma once
+#include "setup.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_DATA_PAGE (dyno_data_page_get_type ())
+G_DECLARE_FINAL_TYPE (DynoDataPage, dyno_data_page, DYNO, DATA_PAGE, GtkBox)
+
+void dyno_data_page_set_setup (DynoDataPage *self, DynoSetup *setup);
+
+G_END_DECLS

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* The history is a file that may be on a slow disk: it is read in a thread, which opens it for
+ * itself. */
+#include "home.h"
+#include "format.h"
+#include "jobqueue.h"
+#include "quickcard.h"
+#include "recentdata.h"
+#include "row.h"
+#include "words.h"
+#include <glib/gi18n.h>
+#include <handy.h>
+#include <math.h>
+
+#define MOST_RUNS 5
+#define MOST_DATA 5
+
+struct _DynoHome {
+  GtkBox parent_instance;
+  GtkWidget *title, *text, *cause, *quick, *runs, *runs_group, *data, *data_group;
+  DynoSetup *setup;
+  gboolean reading, again;
+};
+
+enum { QUEUE, FAILED, TESTING_CHANGED, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (DynoHome, dyno_home, GTK_TYPE_BOX)
+
+/* --- what was done last ----------------------------------------------------------------------- */
+
+typedef struct {
+  GPtrArray *runs; /* DynoStoredRun */
+  guint n_waiting;
+} History;
+
+static void
+history_free (gpointer data)
+{
+  History *self = data;
+  g_clear_pointer (&self->runs, g_ptr_array_unref);
+  g_free (self);
+}
+
+static void
+read_history (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const DynoRunFilter filter = { .limit = MOST_RUNS };
+  GError *error = NULL;
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
+  History *history = g_new0 (History, 1);
+  g_autoptr (GPtrArray) jobs = NULL;
+  if (store && (history->runs = dyno_store_list_runs (store, &filter, &error)))
+    jobs = dyno_store_list_jobs (store, &error);
+  for (guint i = 0; jobs && i < jobs->len; i++)
+    history->n_waiting += ((DynoQueuedJob *) jobs->pdata[i])->state == DYNO_QUEUED_WAITING;
+  if (jobs)
+    {
+      g_task_return_pointer (task, history, history_free);
+      return;
+    }
+  history_free (history);
+  g_task_return_error (task, error);
+}
+
+static GtkWidget *
+new_row (GtkWidget *list, const char *title, const char *subtitle)
+{
+  GtkWidget *row = hdy_action_row_new (),
+            *icon = gtk_image_new_from_icon_name ("go-next-symbolic", GTK_ICON_SIZE_MENU);
+  hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (row), title);
+  hdy_action_row_set_subtitle (HDY_ACTION_ROW (row), subtitle);
+  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), TRUE);
+  dyno_widget_set_accessible_name (row, title);
+  gtk_container_add (GTK_CONTAINER (row), icon);
+  gtk_container_add (GTK_CONTAINER (list), row);
+  gtk_widget_show_all (row);
+  return row;
+}
+
+static void
+add_run (DynoHome *self, const DynoStoredRun *run)
+{
+  const DynoModel *model = run->model ? dyno_model_find (run->model, NULL) : NULL;
+  g_autoptr (GDateTime) begin = g_date_time_new_from_unix_local (run->begin_us / G_USEC_PER_SEC);
+  g_autofree char *data = dyno_words_data (run->data ? run->data : ""),
+                  *when = begin ? g_date_time_format (begin, "%x %H:%M") : g_strdup (""),
+                  *best = run->metric_is_fraction ? dyno_format_percent (run->best_metric)
+                                                  : dyno_format_value (run->best_metric);
+  /* Translators: model, data set */
+  g_autofree char *made = g_strdup_printf (_ ("%s on %s"),
+                                           model        ? model->title
+                                           : run->model ? run->model
+                                                        : "",
+                                           data);
+  g_autofree char *subtitle =
+      isnan (run->best_metric) ? g_strdup (when) : g_strdup_printf ("%s  \302\267  %s", when, best);
+  GtkWidget *row = new_row (self->runs, run->name ? run->name : made, subtitle);
+  gtk_list_box_row_set_selectable (GTK_LIST_BOX_ROW (row), FALSE);
+}
+
+static void
+history_read (GObject *source, GAsyncResult *result, gpointer data)
+{
+  DynoHome *self = DYNO_HOME (source);
+  History *history = g_task_propagate_pointer (G_TASK (result), NULL);
+  self->reading = FALSE;
+  if (history && self->setup)
+    {
+      dyno_widget_clear (self->runs);
+      for (guint i = 0; i < history->runs->len; i++)
+        add_run (self, history->runs->pdata[i]);
+      gtk_widget_set_visible (gtk_widget_get_parent (self->runs_group), history->runs->len > 0);
+      g_signal_emit (self, signals[QUEUE], 0, history->n_waiting);
+    }
+  if (history)
+    history_free (history);
+  if (self->again && self->setup)
+    dyno_home_refresh (self);
+}
+
+static void
+show_recent_data (DynoHome *self)
+{
+  g_autoptr (GPtrArray) paths = dyno_recent_data_list (MOST_DATA);
+  dyno_widget_clear (self->data);
+  for (guint i = 0; i < paths->len; i++)
+    {
+      const char *path = paths->pdata[i];
+      g_autofree char *name = g_filename_display_basename (path),
+                      *folder = g_path_get_dirname (path),
+                      *shown = g_filename_display_name (folder);
+      GtkWidget *row = new_row (self->data, name, shown);
+      gtk_actionable_set_action_target (GTK_ACTIONABLE (row), "s", path);
+      gtk_actionable_set_action_name (GTK_ACTIONABLE (row), "win.open-data");
+    }
+  gtk_widget_set_visible (gtk_widget_get_parent (self->data_group), paths->len > 0);
+}
+
+void
+dyno_home_refresh (DynoHome *self)
+{
+  self->again = self->reading;
+  if (self->reading)
+    return;
+  self->reading = TRUE;
+  show_recent_data (self);
+  g_autoptr (GTask) task = g_task_new (self, NULL, history_read, NULL);
+  g_task_run_in_thread (task, read_history);
+}
+
+static void
+run_activated (DynoHome *self)
+{
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  if (G_IS_ACTION_GROUP (window))
+    g_action_group_activate_action (G_ACTION_GROUP (window), "page", g_variant_new_string ("runs"));
+}
+
+/* --- the device, the quick test --------------------------------------------------------------- */
+
+static void
+show_device (DynoHome *self)
+{
+  const GError *error = dyno_setup_get_device_error (self->setup);
+  gtk_widget_set_visible (self->cause, error != NULL);
+  if (!error)
+    return;
+  gtk_label_set_text (GTK_LABEL (self->title), dyno_words_error_title (error));
+  gtk_label_set_text (
+      GTK_LABEL (self->text),
+      _ ("Dyno trains with Vulkan. Install the Vulkan loader and the driver of your graphics "
+         "card, then start "
+         "Dyno again. Without a card, Mesa's software driver (lavapipe) works too, slowly."));
+  gtk_label_set_text (GTK_LABEL (self->cause), error->message);
+}
+
+static void
+setup_changed (DynoSetup *setup, guint flags, DynoHome *self)
+{
+  if (flags & DYNO_SETUP_DEVICES)
+    show_device (self);
+  if (flags & DYNO_SETUP_DATASET)
+    show_recent_data (self);
+}
+
+void
+dyno_home_start_quick_test (DynoHome *self)
+{
+  const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
+  dyno_quick_card_start (DYNO_QUICK_CARD (self->quick), device ? (int) device->index : -1);
+}
+
+gboolean
+dyno_home_is_testing (DynoHome *self)
+{
+  return dyno_quick_card_is_active (DYNO_QUICK_CARD (self->quick));
+}
+
+void
+dyno_home_stop_testing (DynoHome *self)
+{
+  dyno_quick_card_stop (DYNO_QUICK_CARD (self->quick));
+}
+
+static void
+testing_changed (DynoHome *self)
+{
+  g_signal_emit (self, signals[TESTING_CHANGED], 0);
+}
+
+static void
+test_failed (DynoQuickCard *card, const GError *error, DynoHome *self)
+{
+  g_signal_emit (self, signals[FAILED], 0, error);
+}
+
+void
+dyno_home_set_setup (DynoHome *self, DynoSetup *setup)
+{
+  self->setup = setup;
+  g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
+  show_device (self);
+  dyno_home_refresh (self);
+}
+
+static void
+dyno_home_dispose (GObject *object)
+{
+  DYNO_HOME (object)->setup = NULL;
+  G_OBJECT_CLASS (dyno_home_parent_class)->dispose (object);
+}
+
+static void
+dyno_home_class_init (DynoHomeClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  GType type = DYNO_TYPE_HOME;
+  G_OBJECT_CLASS (class)->dispose = dyno_home_dispose;
+  g_type_ensure (DYNO_TYPE_QUICK_CARD);
+  signals[QUEUE] = g_signal_new ("queue", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
+                                 1, G_TYPE_UINT);
+  signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                  G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[TESTING_CHANGED] = g_signal_new ("testing-changed", type, G_SIGNAL_RUN_LAST, 0, NULL,
+                                           NULL, NULL, G_TYPE_NONE, 0);
+  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/home.ui");
+#define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoHome, name)
+  BIND (title);
+  BIND (text);
+  BIND (cause);
+  BIND (quick);
+  BIND (runs);
+  BIND (runs_group);
+  BIND (data);
+  BIND (data_group);
+#undef BIND
+}
+
+static void
+dyno_home_init (DynoHome *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_hide (gtk_widget_get_parent (self->runs_group));
+  gtk_widget_hide (gtk_widget_get_parent (self->data_group));
+  g_signal_connect_object (self->runs, "row-activated", G_CALLBACK (run_activated), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->quick, "active-changed", G_CALLBACK (testing_changed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->quick, "failed", G_CALLBACK (test_failed), self, 0);
+}

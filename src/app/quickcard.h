@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The quick test (quick.h) in the window: its progress, then what was measured, with good and bad
+ * signs.  It measures in a thread; while it does the device is taken. */
+#pragma once
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_QUICK_CARD (dyno_quick_card_get_type ())
+G_DECLARE_FINAL_TYPE (DynoQuickCard, dyno_quick_card, DYNO, QUICK_CARD, GtkBox)
+
+/* Signals: "active-changed"; "failed" (GError).  device: index, -1: the best. */
+void dyno_quick_card_start (DynoQuickCard *self, int device);
+void dyno_quick_card_stop (DynoQuickCard *self);
+/* From start until the thread has ended. */
+gboolean dyno_quick_card_is_active (DynoQuickCard *self);
+
+G_END_DECLS

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The run in the middle of the header bar: what is trained on what, how far it is.  A click goes to
+ * the page Train.  Before the first run the program's name stands there. */
+#pragma once
+#include "runview.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_RUN_PILL (dyno_run_pill_get_type ())
+G_DECLARE_FINAL_TYPE (DynoRunPill, dyno_run_pill, DYNO, RUN_PILL, GtkStack)
+
+void dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *status);
+/* "43 %, MNIST": of the run that goes on, for the window's title; else NULL.  g_free. */
+char *dyno_run_pill_describe (const DynoRunStatus *status);
+
+G_END_DECLS

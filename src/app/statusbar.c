@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "statusbar.h"
+#include "format.h"
+#include "row.h"
+#include <glib/gi18n.h>
+
+struct _DynoStatusBar {
+  GtkBox parent_instance;
+  GtkWidget *device, *memory, *level, *queue;
+};
+
+G_DEFINE_FINAL_TYPE (DynoStatusBar, dyno_status_bar, GTK_TYPE_BOX)
+
+static void
+set_text (GtkWidget *label, const char *text)
+{
+  if (!g_str_equal (gtk_label_get_text (GTK_LABEL (label)), text))
+    gtk_label_set_text (GTK_LABEL (label), text);
+}
+
+/* In use while a run goes on, else what the plan says; of what the run may have. */
+static void
+show_memory (DynoStatusBar *self, const DynoJobPlan *plan, guint64 used)
+{
+  guint64 planned = plan ? plan->plan.total_bytes : 0, limit = plan ? plan->limit_bytes : 0;
+  g_autofree char *need = dyno_format_bytes (planned), *most = dyno_format_bytes (limit),
+                  *live = dyno_format_bytes (used), *text = NULL;
+  if (used > 0 && limit > 0)
+    /* Translators: graphics memory in use, planned, and allowed */
+    text = g_strdup_printf (_ ("VRAM %s in use, %s planned, of %s"), live, need, most);
+  else if (limit > 0)
+    /* Translators: graphics memory planned, and allowed */
+    text = g_strdup_printf (_ ("VRAM %s planned, of %s"), need, most);
+  set_text (self->memory, text ? text : "");
+  gtk_widget_set_visible (self->memory, text != NULL);
+  gtk_widget_set_visible (self->level, limit > 0);
+  if (limit > 0)
+    gtk_level_bar_set_value (GTK_LEVEL_BAR (self->level),
+                             CLAMP ((double) MAX (used, planned) / (double) limit, 0, 1));
+}
+
+void
+dyno_status_bar_show (DynoStatusBar *self, DynoSetup *setup, const DynoRunStatus *status)
+{
+  const DynoDeviceInfo *device = dyno_setup_get_device (setup);
+  gboolean going =
+      status && status->state > DYNO_SESSION_NEW && status->state < DYNO_SESSION_FINISHED;
+  set_text (self->device, dyno_setup_get_device_error (setup) ? _ ("No device to train on")
+                          : device                            ? device->name
+                                                              : _ ("Looking for devices…"));
+  show_memory (self, going && status->has_plan ? &status->plan : dyno_setup_get_plan (setup),
+               going && status->n_steps > 0 ? status->step.vram_bytes : 0);
+}
+
+void
+dyno_status_bar_set_queue (DynoStatusBar *self, guint n_waiting)
+{
+  g_autofree char *text = g_strdup_printf (
+      ngettext ("%u run in the queue", "%u runs in the queue", n_waiting), n_waiting);
+  set_text (self->queue, n_waiting > 0 ? text : _ ("Queue empty"));
+}
+
+static GtkWidget *
+new_label (GtkWidget *box)
+{
+  GtkWidget *label = gtk_label_new ("");
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  dyno_widget_add_class (label, "numeric", TRUE);
+  gtk_container_add (GTK_CONTAINER (box), label);
+  return label;
+}
+
+static void
+dyno_status_bar_class_init (DynoStatusBarClass *class)
+{
+}
+
+static void
+dyno_status_bar_init (DynoStatusBar *self)
+{
+  GtkWidget *box = GTK_WIDGET (self);
+  gtk_box_set_spacing (GTK_BOX (self), 12);
+  dyno_widget_add_class (box, "status-bar", TRUE);
+  atk_object_set_role (gtk_widget_get_accessible (box), ATK_ROLE_STATUSBAR);
+  self->device = new_label (box);
+  gtk_widget_set_hexpand (self->device, TRUE);
+  self->level = gtk_level_bar_new ();
+  gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (self->level), GTK_LEVEL_BAR_OFFSET_LOW, 0);
+  gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (self->level), GTK_LEVEL_BAR_OFFSET_HIGH, 1);
+  gtk_widget_set_size_request (self->level, 90, -1);
+  gtk_widget_set_valign (self->level, GTK_ALIGN_CENTER);
+  dyno_widget_set_accessible_name (self->level, _ ("Graphics memory"));
+  gtk_container_add (GTK_CONTAINER (box), self->level);
+  self->memory = new_label (box);
+  gtk_container_add (GTK_CONTAINER (box), gtk_separator_new (GTK_ORIENTATION_VERTICAL));
+  self->queue = new_label (box);
+  gtk_widget_show_all (box);
+  dyno_status_bar_set_queue (self, 0);
+}

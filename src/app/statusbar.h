@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The strip at the bottom of the window: device, memory planned and in use, length of the queue. */
+#pragma once
+#include "runview.h"
+#include "setup.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_STATUS_BAR (dyno_status_bar_get_type ())
+G_DECLARE_FINAL_TYPE (DynoStatusBar, dyno_status_bar, DYNO, STATUS_BAR, GtkBox)
+
+/* status NULL, or of a run that has ended: nothing is in use. */
+void dyno_status_bar_show (DynoStatusBar *self, DynoSetup *setup, const DynoRunStatus *status);
+void dyno_status_bar_set_queue (DynoStatusBar *self, guint n_waiting);
+
+G_END_DECLS
