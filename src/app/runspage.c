@@ -1,123 +1,251 @@
 /* SPDX-License-Identifier: MIT */
 /* The history is a file that may be on a slow disk: every use of it is a task in a thread, which
- * opens it for itself.  The list is read whenever the page is shown, and after each change. */
+ * opens it for itself.  The list is read whenever the page is shown, and after each change.  What
+ * was deleted last is kept, and put back on request. */
 #include "runspage.h"
 #include "format.h"
+#include "queuecard.h"
 #include "row.h"
-#include "store.h"
+#include "runcompare.h"
+#include "runcurves.h"
+#include "runlist.h"
+#include "sparkcell.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define MOST_RUNS 500
-
-enum {
-  COLUMN_TITLE,
-  COLUMN_WHEN,
-  COLUMN_MODEL,
-  COLUMN_RATE,
-  COLUMN_BEST,
-  COLUMN_STATE,
-  COLUMN_RUN
-};
+#define UNDO_S 10
 
 struct _DynoRunsPage {
   GtkBox parent_instance;
-  GtkWidget *list, *scrolled, *empty, *again, *folder, *compare, *rename, *delete, *card, *grid;
-  GtkListStore *store;
-  GPtrArray *runs; /* DynoStoredRun; the list's rows name them by index */
+  GtkWidget *body, *queue, *list, *scrolled, *empty, *compare, *undo, *undo_label;
+  GtkWidget *resume, *again, *folder, *rename, *tag, *delete;
+  DynoRunList *runs;
+  DynoRunCurves *curves;
+  GPtrArray *deleted; /* Deleted, of the last deletion; or NULL */
+  guint undo_timeout;
   DynoSetup *setup;
+  gboolean filling; /* the selection is put back: no change of it counts */
 };
 
-enum { FAILED, TAKEN, N_SIGNALS };
+enum { FAILED, TAKEN, START, QUEUED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, GTK_TYPE_BOX)
 
+static void update_selection (DynoRunsPage *self);
+
 /* --- the history, in a thread ----------------------------------------------------------------- */
 
 typedef struct {
-  enum { LIST, RENAME, DELETE } what;
-  gint64 id;
-  char *name;
+  DynoStoredRun *run;
+  GArray *epochs;
+} Deleted;
+
+static void
+deleted_free (gpointer data)
+{
+  Deleted *self = data;
+  dyno_stored_run_free (self->run);
+  g_clear_pointer (&self->epochs, g_array_unref);
+  g_free (self);
+}
+
+typedef struct {
+  enum { LIST, RENAME, TAG, DELETE, UNDELETE } what;
+  GArray *ids; /* gint64 */
+  char *text;
+  GPtrArray *deleted; /* Deleted: what was, or what comes back */
 } Request;
 
 static void
 request_free (gpointer data)
 {
   Request *self = data;
-  g_free (self->name);
+  g_clear_pointer (&self->ids, g_array_unref);
+  g_clear_pointer (&self->deleted, g_ptr_array_unref);
+  g_free (self->text);
   g_free (self);
+}
+
+static gboolean
+delete_run (DynoStore *store, gint64 id, GPtrArray *deleted, GError **error)
+{
+  Deleted *one = g_new0 (Deleted, 1);
+  g_ptr_array_add (deleted, one);
+  one->run = dyno_store_find_run (store, id, error);
+  one->epochs = one->run ? dyno_store_list_epochs (store, id, error) : NULL;
+  if (one->epochs && dyno_store_delete_run (store, id, error))
+    return TRUE;
+  g_ptr_array_remove (deleted, one);
+  return FALSE;
+}
+
+static gboolean
+carry_out (DynoStore *store, Request *request, GError **error)
+{
+  for (guint i = 0; request->ids && i < request->ids->len; i++)
+    {
+      gint64 id = g_array_index (request->ids, gint64, i);
+      if (request->what == RENAME && !dyno_store_rename_run (store, id, request->text, error))
+        return FALSE;
+      if (request->what == TAG && !dyno_store_tag_run (store, id, request->text, error))
+        return FALSE;
+      if (request->what == DELETE && !delete_run (store, id, request->deleted, error))
+        return FALSE;
+    }
+  for (guint i = 0; request->what == UNDELETE && i < request->deleted->len; i++)
+    {
+      const Deleted *one = request->deleted->pdata[i];
+      if (!dyno_store_put_run (store, one->run,
+                               (const DynoEpochMetrics *) (const void *) one->epochs->data,
+                               one->epochs->len, error))
+        return FALSE;
+    }
+  return TRUE;
 }
 
 static void
 use_history (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  const Request *request = data;
   GError *error = NULL;
   g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
-  const DynoRunFilter filter = { .limit = MOST_RUNS };
   GPtrArray *runs = NULL;
-  gboolean done = store != NULL;
-  if (done && request->what == RENAME)
-    done = dyno_store_rename_run (store, request->id, request->name, &error);
-  else if (done && request->what == DELETE)
-    done = dyno_store_delete_run (store, request->id, &error);
-  if (done)
-    runs = dyno_store_list_runs (store, &filter, &error);
+  if (store && carry_out (store, data, &error))
+    runs = dyno_store_list_runs (store, NULL, &error);
   if (runs)
     g_task_return_pointer (task, runs, (GDestroyNotify) g_ptr_array_unref);
   else
     g_task_return_error (task, error);
 }
 
+/* --- undo ------------------------------------------------------------------------------------- */
+
 static void
-add_run (DynoRunsPage *self, guint index)
+hide_undo (DynoRunsPage *self)
 {
-  const DynoStoredRun *run = self->runs->pdata[index];
-  g_autoptr (GDateTime) begin = g_date_time_new_from_unix_local (run->begin_us / G_USEC_PER_SEC);
-  g_autofree char *title = dyno_stored_run_get_title (run),
-                  *when = begin ? g_date_time_format (begin, "%x %H:%M") : g_strdup (""),
-                  *rate = dyno_format_rate (run->samples_per_s),
-                  *best = run->metric_is_fraction ? dyno_format_percent (run->best_metric)
-                                                  : dyno_format_value (run->best_metric);
-  static const char *const states[] = { N_ ("Running"), N_ ("Finished"), N_ ("Stopped"),
-                                        N_ ("Failed"), N_ ("Ended without a word") };
-  gtk_list_store_insert_with_values (self->store, NULL, -1, COLUMN_TITLE, title, COLUMN_WHEN, when,
-                                     COLUMN_MODEL, run->model ? run->model : "", COLUMN_RATE, rate,
-                                     COLUMN_BEST, best, COLUMN_STATE, _ (states[run->state]),
-                                     COLUMN_RUN, index, -1);
+  g_clear_handle_id (&self->undo_timeout, g_source_remove);
+  g_clear_pointer (&self->deleted, g_ptr_array_unref);
+  gtk_revealer_set_reveal_child (GTK_REVEALER (self->undo), FALSE);
+}
+
+static gboolean
+undo_over (gpointer data)
+{
+  DynoRunsPage *self = data;
+  self->undo_timeout = 0;
+  hide_undo (self);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+offer_undo (DynoRunsPage *self, GPtrArray *deleted)
+{
+  g_autofree char *text = NULL;
+  hide_undo (self);
+  self->deleted = g_ptr_array_ref (deleted);
+  if (deleted->len == 1)
+    {
+      g_autofree char *title =
+          dyno_stored_run_get_title (((const Deleted *) deleted->pdata[0])->run);
+      text = g_strdup_printf (_ ("“%s” was deleted; its folder stays"), title);
+    }
+  else
+    text = g_strdup_printf (ngettext ("%u run was deleted; its folder stays",
+                                      "%u runs were deleted; their folders stay", deleted->len),
+                            deleted->len);
+  gtk_label_set_text (GTK_LABEL (self->undo_label), text);
+  gtk_revealer_set_reveal_child (GTK_REVEALER (self->undo), TRUE);
+  self->undo_timeout = g_timeout_add_seconds (UNDO_S, undo_over, self);
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static GtkTreeSelection *
+get_selection (DynoRunsPage *self)
+{
+  return gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list));
+}
+
+/* const DynoStoredRun*, in their order. */
+static GPtrArray *
+get_selected (DynoRunsPage *self)
+{
+  GPtrArray *runs = g_ptr_array_new ();
+  GList *rows = gtk_tree_selection_get_selected_rows (get_selection (self), NULL);
+  for (GList *l = rows; l; l = l->next)
+    {
+      guint row = (guint) gtk_tree_path_get_indices (l->data)[0];
+      const DynoStoredRun *run = dyno_run_list_get (self->runs, row);
+      if (run)
+        g_ptr_array_add (runs, (gpointer) run);
+    }
+  g_list_free_full (rows, (GDestroyNotify) gtk_tree_path_free);
+  return runs;
+}
+
+static GArray *
+get_selected_ids (DynoRunsPage *self)
+{
+  g_autoptr (GPtrArray) runs = get_selected (self);
+  GArray *ids = g_array_new (FALSE, FALSE, sizeof (gint64));
+  for (guint i = 0; i < runs->len; i++)
+    g_array_append_val (ids, ((const DynoStoredRun *) runs->pdata[i])->id);
+  return ids;
+}
+
+/* The same runs are selected again, and the list stands where it stood. */
+static void
+show_runs (DynoRunsPage *self, GPtrArray *runs)
+{
+  g_autoptr (GArray) ids = get_selected_ids (self);
+  GtkAdjustment *place = gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scrolled));
+  double y = gtk_adjustment_get_value (place);
+  self->filling = TRUE;
+  /* No widget holds a run while the old ones are freed. */
+  dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves, NULL, 0);
+  gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), NULL);
+  dyno_run_list_set_runs (self->runs, runs);
+  gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), GTK_TREE_MODEL (self->runs));
+  for (guint row = 0; ids->len > 0 && row < dyno_run_list_get_length (self->runs); row++)
+    for (guint i = 0; i < ids->len; i++)
+      if (g_array_index (ids, gint64, i) == dyno_run_list_get (self->runs, row)->id)
+        {
+          g_autoptr (GtkTreePath) path = gtk_tree_path_new_from_indices ((int) row, -1);
+          gtk_tree_selection_select_path (get_selection (self), path);
+        }
+  self->filling = FALSE;
+  gtk_adjustment_set_value (place, y);
+  gtk_widget_set_visible (self->scrolled, dyno_run_list_get_length (self->runs) > 0);
+  gtk_widget_set_visible (self->empty, dyno_run_list_get_length (self->runs) == 0);
+  update_selection (self);
 }
 
 static void
 history_used (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoRunsPage *self = DYNO_RUNS_PAGE (source);
+  const Request *request = g_task_get_task_data (G_TASK (result));
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) runs = g_task_propagate_pointer (G_TASK (result), &error);
   if (!self->setup)
     return;
-  if (!runs)
-    {
-      g_signal_emit (self, signals[FAILED], 0, error);
-      return;
-    }
-  gtk_list_store_clear (self->store);
-  g_clear_pointer (&self->runs, g_ptr_array_unref);
-  self->runs = g_steal_pointer (&runs);
-  for (guint i = 0; i < self->runs->len; i++)
-    add_run (self, i);
-  gtk_widget_set_visible (self->scrolled, self->runs->len > 0);
-  gtk_widget_set_visible (self->empty, self->runs->len == 0);
-  gtk_widget_hide (self->card);
+  if (request->what == DELETE && request->deleted->len > 0)
+    offer_undo (self, request->deleted);
+  if (runs)
+    show_runs (self, g_steal_pointer (&runs));
+  else
+    g_signal_emit (self, signals[FAILED], 0, error);
 }
 
+/* Takes ids and deleted. */
 static void
-ask_history (DynoRunsPage *self, int what, gint64 id, const char *name)
+ask_history (DynoRunsPage *self, int what, GArray *ids, const char *text, GPtrArray *deleted)
 {
   Request *request = g_new0 (Request, 1);
   request->what = what;
-  request->id = id;
-  request->name = g_strdup (name);
+  request->ids = ids;
+  request->text = g_strdup (text);
+  request->deleted = deleted ? deleted : g_ptr_array_new_with_free_func (deleted_free);
   g_autoptr (GTask) task = g_task_new (self, NULL, history_used, NULL);
   g_task_set_task_data (task, request, request_free);
   g_task_run_in_thread (task, use_history);
@@ -126,202 +254,197 @@ ask_history (DynoRunsPage *self, int what, gint64 id, const char *name)
 void
 dyno_runs_page_refresh (DynoRunsPage *self)
 {
-  ask_history (self, LIST, 0, NULL);
+  ask_history (self, LIST, NULL, NULL, NULL);
+  dyno_queue_card_refresh (DYNO_QUEUE_CARD (self->queue));
+}
+
+void
+dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job)
+{
+  dyno_queue_card_add (DYNO_QUEUE_CARD (self->queue), job);
 }
 
 /* --- what is selected ------------------------------------------------------------------------- */
 
-/* At most two of them; the number of all. */
-static guint
-get_selected (DynoRunsPage *self, const DynoStoredRun *selected[2])
+static gboolean
+is_resumable (const DynoStoredRun *run)
 {
-  GtkTreeModel *model;
-  GList *rows = gtk_tree_selection_get_selected_rows (
-      gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list)), &model);
-  guint n = 0;
-  for (GList *l = rows; l; l = l->next, n++)
-    {
-      GtkTreeIter iter;
-      guint index;
-      gtk_tree_model_get_iter (model, &iter, l->data);
-      gtk_tree_model_get (model, &iter, COLUMN_RUN, &index, -1);
-      if (n < 2)
-        selected[n] = self->runs->pdata[index];
-    }
-  g_list_free_full (rows, (GDestroyNotify) gtk_tree_path_free);
-  return n;
+  return run->folder
+         && (run->state == DYNO_RUN_STATE_STOPPED || run->state == DYNO_RUN_STATE_KILLED
+             || run->state == DYNO_RUN_STATE_FAILED);
 }
 
 static void
 update_buttons (DynoRunsPage *self)
 {
-  const DynoStoredRun *selected[2] = { NULL, NULL };
-  guint n = self->runs && self->setup ? get_selected (self, selected) : 0;
-  gtk_widget_set_sensitive (self->again, n == 1 && !dyno_setup_is_locked (self->setup));
-  gtk_widget_set_sensitive (self->folder, n == 1 && selected[0]->folder);
-  gtk_widget_set_sensitive (self->compare, n == 2);
-  gtk_widget_set_sensitive (self->rename, n == 1);
-  gtk_widget_set_sensitive (self->delete, n == 1 && selected[0]->state != DYNO_RUN_STATE_RUNNING);
+  g_autoptr (GPtrArray) selected = get_selected (self);
+  const DynoStoredRun *first = selected->len > 0 ? selected->pdata[0] : NULL;
+  gboolean one = selected->len == 1, ready = self->setup && !dyno_setup_is_locked (self->setup),
+           still = selected->len > 0;
+  for (guint i = 0; i < selected->len; i++)
+    still &= ((const DynoStoredRun *) selected->pdata[i])->state != DYNO_RUN_STATE_RUNNING;
+  gtk_widget_set_sensitive (self->resume, one && ready && is_resumable (first));
+  gtk_widget_set_sensitive (self->again, one && ready);
+  gtk_widget_set_sensitive (self->folder, one && first->folder);
+  gtk_widget_set_sensitive (self->rename, one);
+  gtk_widget_set_sensitive (self->tag, selected->len > 0);
+  gtk_widget_set_sensitive (self->delete, still);
+}
+
+static void
+update_selection (DynoRunsPage *self)
+{
+  if (self->filling)
+    return;
+  g_autoptr (GPtrArray) selected = get_selected (self);
+  update_buttons (self);
+  dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves,
+                         (const DynoStoredRun *const *) selected->pdata, selected->len);
+}
+
+/* NULL: not exactly one. */
+static const DynoStoredRun *
+get_one (DynoRunsPage *self)
+{
+  g_autoptr (GPtrArray) selected = get_selected (self);
+  return selected->len == 1 ? selected->pdata[0] : NULL;
 }
 
 static void
 take_again (DynoRunsPage *self)
 {
-  const DynoStoredRun *selected[2];
-  if (get_selected (self, selected) != 1)
+  const DynoStoredRun *run = get_one (self);
+  if (!run)
     return;
-  DynoJob *job = dyno_stored_run_get_job (selected[0]);
+  DynoJob *job = dyno_stored_run_get_job (run);
   dyno_setup_set_job (self->setup, job);
   dyno_job_unref (job);
   g_signal_emit (self, signals[TAKEN], 0);
 }
 
 static void
+resume (DynoRunsPage *self)
+{
+  const DynoStoredRun *run = get_one (self);
+  if (!run || !is_resumable (run))
+    return;
+  g_autoptr (DynoJob) job = dyno_stored_run_get_job (run);
+  job->out_dir = g_strdup (run->folder);
+  job->resume = g_strdup (run->folder);
+  g_signal_emit (self, signals[START], 0, job);
+}
+
+static void
 open_folder (DynoRunsPage *self)
 {
-  const DynoStoredRun *selected[2];
+  const DynoStoredRun *run = get_one (self);
   g_autoptr (GError) error = NULL;
-  if (get_selected (self, selected) != 1 || !selected[0]->folder)
+  if (!run || !run->folder)
     return;
-  g_autofree char *uri = g_filename_to_uri (selected[0]->folder, NULL, &error);
+  g_autofree char *uri = g_filename_to_uri (run->folder, NULL, &error);
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
   if (!uri || !gtk_show_uri_on_window (GTK_WINDOW (window), uri, GDK_CURRENT_TIME, &error))
     g_signal_emit (self, signals[FAILED], 0, error);
 }
 
-/* --- comparing -------------------------------------------------------------------------------- */
+/* --- rename, tag, delete ---------------------------------------------------------------------- */
+
+typedef struct {
+  DynoRunsPage *page;
+  int what;
+  GArray *ids;
+  GtkWidget *entry;
+} Question;
 
 static void
-add_line (DynoRunsPage *self, int row, const char *title, const char *one, const char *other)
+question_free (gpointer data, GClosure *closure)
 {
-  const char *const texts[] = { title, one, other };
-  for (int i = 0; i < 3; i++)
-    {
-      GtkWidget *label = gtk_label_new (texts[i]);
-      gtk_label_set_xalign (GTK_LABEL (label), 0);
-      gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-      gtk_widget_set_hexpand (label, TRUE);
-      if (i == 0)
-        dyno_widget_add_class (label, "caption", TRUE);
-      if (row == 0)
-        dyno_widget_add_class (label, "run-title", TRUE);
-      gtk_grid_attach (GTK_GRID (self->grid), label, i, row, 1, 1);
-    }
+  Question *self = data;
+  g_array_unref (self->ids);
+  g_free (self);
 }
 
 static void
-compare (DynoRunsPage *self)
+question_answered (GtkDialog *dialog, int response, Question *question)
 {
-  const DynoStoredRun *two[2];
-  int row = 0;
-  guint n;
-  if (get_selected (self, two) != 2)
-    return;
-  g_autofree char *one = dyno_stored_run_get_title (two[0]),
-                  *other = dyno_stored_run_get_title (two[1]);
-  g_autofree char *rates[2] = { dyno_format_rate (two[0]->samples_per_s),
-                                dyno_format_rate (two[1]->samples_per_s) };
-  g_autofree const DynoSettingInfo **infos =
-      dyno_store_compare_settings (&two[0]->settings, &two[1]->settings, &n);
-  dyno_widget_clear (self->grid);
-  add_line (self, row++, "", one, other);
-  add_line (self, row++, _ ("Samples/s"), rates[0], rates[1]);
-  if (g_strcmp0 (two[0]->model, two[1]->model) != 0)
-    add_line (self, row++, _ ("Model"), two[0]->model, two[1]->model);
-  if (g_strcmp0 (two[0]->data, two[1]->data) != 0)
-    {
-      g_autofree char *a = g_filename_display_name (two[0]->data ? two[0]->data : ""),
-                      *b = g_filename_display_name (two[1]->data ? two[1]->data : "");
-      add_line (self, row++, _ ("Data"), a, b);
-    }
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *a = dyno_settings_get (&two[0]->settings, infos[i]->key),
-                      *b = dyno_settings_get (&two[1]->settings, infos[i]->key);
-      add_line (self, row++, _ (infos[i]->title), a, b);
-    }
-  if (n == 0)
-    add_line (self, row, _ ("All settings are equal"), "", "");
-  gtk_widget_show_all (self->grid);
-  gtk_widget_show (self->card);
-}
-
-/* --- rename, delete --------------------------------------------------------------------------- */
-
-static void
-set_id (GtkWidget *dialog, gint64 id)
-{
-  g_object_set_data_full (G_OBJECT (dialog), "dyno-id", g_memdup2 (&id, sizeof id), g_free);
-}
-
-static gint64
-get_id (GtkDialog *dialog)
-{
-  return *(const gint64 *) g_object_get_data (G_OBJECT (dialog), "dyno-id");
-}
-
-static void
-rename_answered (GtkDialog *dialog, int response, DynoRunsPage *self)
-{
-  GtkWidget *entry = g_object_get_data (G_OBJECT (dialog), "dyno-entry");
   if (response == GTK_RESPONSE_ACCEPT)
-    ask_history (self, RENAME, get_id (dialog), gtk_entry_get_text (GTK_ENTRY (entry)));
+    ask_history (question->page, question->what, g_array_ref (question->ids),
+                 gtk_entry_get_text (GTK_ENTRY (question->entry)), NULL);
   gtk_widget_destroy (GTK_WIDGET (dialog));
+}
+
+static void
+ask_text (DynoRunsPage *self, int what, const char *title, const char *name, const char *accept,
+          const char *text)
+{
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self)), *entry = gtk_entry_new ();
+  GtkWidget *dialog = gtk_dialog_new_with_buttons (
+      title, GTK_WINDOW (window),
+      GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, _ ("_Cancel"),
+      GTK_RESPONSE_CANCEL, accept, GTK_RESPONSE_ACCEPT, NULL);
+  Question *question = g_new0 (Question, 1);
+  question->page = self;
+  question->what = what;
+  question->ids = get_selected_ids (self);
+  question->entry = entry;
+  gtk_entry_set_text (GTK_ENTRY (entry), text ? text : "");
+  gtk_entry_set_activates_default (GTK_ENTRY (entry), TRUE);
+  g_object_set (entry, "margin", 18, "width-chars", 40, NULL);
+  dyno_widget_set_accessible_name (entry, name);
+  gtk_container_add (GTK_CONTAINER (gtk_dialog_get_content_area (GTK_DIALOG (dialog))), entry);
+  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT);
+  g_signal_connect_data (dialog, "response", G_CALLBACK (question_answered), question,
+                         question_free, 0);
+  gtk_widget_show_all (dialog);
 }
 
 static void
 ask_name (DynoRunsPage *self)
 {
-  const DynoStoredRun *selected[2];
-  if (get_selected (self, selected) != 1)
-    return;
-  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self)), *entry = gtk_entry_new ();
-  GtkWidget *dialog = gtk_dialog_new_with_buttons (
-      _ ("Rename the Run"), GTK_WINDOW (window),
-      GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, _ ("_Cancel"),
-      GTK_RESPONSE_CANCEL, _ ("_Rename"), GTK_RESPONSE_ACCEPT, NULL);
-  g_autofree char *title = dyno_stored_run_get_title (selected[0]);
-  gtk_entry_set_text (GTK_ENTRY (entry), title);
-  gtk_entry_set_activates_default (GTK_ENTRY (entry), TRUE);
-  g_object_set (entry, "margin", 18, "width-chars", 40, NULL);
-  dyno_widget_set_accessible_name (entry, _ ("Name of the run"));
-  gtk_container_add (GTK_CONTAINER (gtk_dialog_get_content_area (GTK_DIALOG (dialog))), entry);
-  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT);
-  g_object_set_data (G_OBJECT (dialog), "dyno-entry", entry);
-  set_id (dialog, selected[0]->id);
-  g_signal_connect_object (dialog, "response", G_CALLBACK (rename_answered), self, 0);
-  gtk_widget_show_all (dialog);
+  const DynoStoredRun *run = get_one (self);
+  g_autofree char *title = run ? dyno_stored_run_get_title (run) : NULL;
+  if (run)
+    ask_text (self, RENAME, _ ("Rename the Run"), _ ("Name of the run"), _ ("_Rename"), title);
 }
 
 static void
-delete_answered (GtkDialog *dialog, int response, DynoRunsPage *self)
+ask_tags (DynoRunsPage *self)
 {
-  if (response == GTK_RESPONSE_ACCEPT)
-    ask_history (self, DELETE, get_id (dialog), NULL);
-  gtk_widget_destroy (GTK_WIDGET (dialog));
+  g_autoptr (GPtrArray) selected = get_selected (self);
+  const DynoStoredRun *first = selected->len > 0 ? selected->pdata[0] : NULL;
+  if (first)
+    ask_text (self, TAG, _ ("Tags, with Commas Between"), _ ("Tags of the runs"), _ ("_Tag"),
+              first->tags);
 }
 
 static void
-ask_to_delete (DynoRunsPage *self)
+delete_selected (DynoRunsPage *self)
 {
-  const DynoStoredRun *selected[2];
-  if (get_selected (self, selected) != 1)
-    return;
-  g_autofree char *title = dyno_stored_run_get_title (selected[0]);
-  GtkWidget *dialog = gtk_message_dialog_new (
-      GTK_WINDOW (gtk_widget_get_toplevel (GTK_WIDGET (self))),
-      GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION, GTK_BUTTONS_NONE,
-      _ ("Delete “%s” from the history?"), title);
-  gtk_message_dialog_format_secondary_text (
-      GTK_MESSAGE_DIALOG (dialog), "%s",
-      _ ("Its folder with weights, metrics and curves stays where it is."));
-  gtk_dialog_add_button (GTK_DIALOG (dialog), _ ("_Cancel"), GTK_RESPONSE_CANCEL);
-  GtkWidget *yes = gtk_dialog_add_button (GTK_DIALOG (dialog), _ ("_Delete"), GTK_RESPONSE_ACCEPT);
-  dyno_widget_add_class (yes, "destructive-action", TRUE);
-  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_CANCEL);
-  set_id (dialog, selected[0]->id);
-  g_signal_connect_object (dialog, "response", G_CALLBACK (delete_answered), self, 0);
-  gtk_widget_show (dialog);
+  if (gtk_widget_get_sensitive (self->delete))
+    ask_history (self, DELETE, get_selected_ids (self), NULL, NULL);
+}
+
+static void
+undo_clicked (DynoRunsPage *self)
+{
+  GPtrArray *deleted = self->deleted ? g_ptr_array_ref (self->deleted) : NULL;
+  hide_undo (self);
+  if (deleted)
+    ask_history (self, UNDELETE, NULL, NULL, deleted);
+}
+
+static gboolean
+list_key_pressed (GtkWidget *list, GdkEventKey *event, DynoRunsPage *self)
+{
+  if (event->keyval == GDK_KEY_Delete)
+    delete_selected (self);
+  else if (event->keyval == GDK_KEY_F2)
+    ask_name (self);
+  else if (event->keyval == GDK_KEY_z && (event->state & GDK_CONTROL_MASK) && self->deleted)
+    undo_clicked (self);
+  else
+    return GDK_EVENT_PROPAGATE;
+  return GDK_EVENT_STOP;
 }
 
 /* --- the page --------------------------------------------------------------------------------- */
@@ -339,6 +462,8 @@ dyno_runs_page_dispose (GObject *object)
 {
   DynoRunsPage *self = DYNO_RUNS_PAGE (object);
   self->setup = NULL;
+  self->filling = TRUE;
+  g_clear_handle_id (&self->undo_timeout, g_source_remove);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->dispose (object);
 }
 
@@ -346,70 +471,115 @@ static void
 dyno_runs_page_finalize (GObject *object)
 {
   DynoRunsPage *self = DYNO_RUNS_PAGE (object);
-  g_clear_pointer (&self->runs, g_ptr_array_unref);
-  g_clear_object (&self->store);
+  g_clear_pointer (&self->deleted, g_ptr_array_unref);
+  g_clear_object (&self->runs);
+  g_clear_object (&self->curves);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->finalize (object);
 }
 
 static void
 dyno_runs_page_class_init (DynoRunsPageClass *class)
 {
+  GType type = DYNO_TYPE_RUNS_PAGE;
   G_OBJECT_CLASS (class)->dispose = dyno_runs_page_dispose;
   G_OBJECT_CLASS (class)->finalize = dyno_runs_page_finalize;
-  signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_RUNS_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                  NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
-  signals[TAKEN] = g_signal_new ("taken", DYNO_TYPE_RUNS_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                 NULL, G_TYPE_NONE, 0);
+  signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                  G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[TAKEN] =
+      g_signal_new ("taken", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[START] = g_signal_new ("start", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
+                                 1, G_TYPE_POINTER);
+  signals[QUEUED] = g_signal_new ("queued", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                  G_TYPE_NONE, 1, G_TYPE_UINT);
 }
 
+/* All rows are of one height and all columns of a known width, so that no row is measured that is
+ * not seen. */
 static void
-add_column (DynoRunsPage *self, const char *title, int column, double align, gboolean expand)
+add_column (DynoRunsPage *self, const char *title, int column, double align, int width)
 {
   GtkCellRenderer *cell = gtk_cell_renderer_text_new ();
   GtkTreeViewColumn *view =
       gtk_tree_view_column_new_with_attributes (title, cell, "text", column, NULL);
-  g_object_set (cell, "xalign", align, "xpad", 8, "ypad", 6, NULL);
-  if (expand)
-    g_object_set (cell, "ellipsize", PANGO_ELLIPSIZE_END, "width-chars", 12, NULL);
+  g_object_set (cell, "xalign", align, "xpad", 8, "ypad", 6, "ellipsize", PANGO_ELLIPSIZE_END,
+                NULL);
   gtk_tree_view_column_set_alignment (view, (float) align);
+  gtk_tree_view_column_set_sizing (view, GTK_TREE_VIEW_COLUMN_FIXED);
+  gtk_tree_view_column_set_fixed_width (view, width);
   gtk_tree_view_column_set_resizable (view, TRUE);
-  gtk_tree_view_column_set_expand (view, expand);
+  gtk_tree_view_column_set_expand (view, column == DYNO_RUN_LIST_TITLE);
+  gtk_tree_view_column_set_sort_column_id (view, column);
+  gtk_tree_view_append_column (GTK_TREE_VIEW (self->list), view);
+}
+
+static void
+show_spark (GtkTreeViewColumn *column, GtkCellRenderer *cell, GtkTreeModel *model,
+            GtkTreeIter *iter, gpointer data)
+{
+  DynoRunsPage *self = data;
+  const DynoStoredRun *run;
+  gtk_tree_model_get (model, iter, DYNO_RUN_LIST_RUN, &run, -1);
+  const DynoRunCurve *curve = run ? dyno_run_curves_get (self->curves, run, FALSE) : NULL;
+  dyno_spark_cell_set_values (DYNO_SPARK_CELL (cell), curve ? curve->spark : NULL,
+                              curve ? curve->n_spark : 0);
+}
+
+static void
+add_spark_column (DynoRunsPage *self)
+{
+  GtkCellRenderer *cell = dyno_spark_cell_new ();
+  GtkTreeViewColumn *view = gtk_tree_view_column_new_with_attributes (_ ("Loss"), cell, NULL);
+  g_object_set (cell, "xpad", 8, "ypad", 4, NULL);
+  gtk_tree_view_column_set_sizing (view, GTK_TREE_VIEW_COLUMN_FIXED);
+  gtk_tree_view_column_set_fixed_width (view, 106);
+  gtk_tree_view_column_set_cell_data_func (view, cell, show_spark, self, NULL);
   gtk_tree_view_append_column (GTK_TREE_VIEW (self->list), view);
 }
 
 static void
 add_list (DynoRunsPage *self)
 {
-  self->store = gtk_list_store_new (7, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING,
-                                    G_TYPE_STRING, G_TYPE_STRING, G_TYPE_UINT);
-  self->list = gtk_tree_view_new_with_model (GTK_TREE_MODEL (self->store));
-  GtkTreeSelection *selection = gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list));
-  gtk_tree_selection_set_mode (selection, GTK_SELECTION_MULTIPLE);
-  g_signal_connect_object (selection, "changed", G_CALLBACK (update_buttons), self,
+  self->runs = dyno_run_list_new ();
+  self->curves = dyno_run_curves_new ();
+  self->list = gtk_tree_view_new ();
+  gtk_tree_selection_set_mode (get_selection (self), GTK_SELECTION_MULTIPLE);
+  g_signal_connect_object (get_selection (self), "changed", G_CALLBACK (update_selection), self,
                            G_CONNECT_SWAPPED);
-  gtk_tree_view_set_search_column (GTK_TREE_VIEW (self->list), COLUMN_TITLE);
+  g_signal_connect_object (self->curves, "read", G_CALLBACK (gtk_widget_queue_draw), self->list,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect (self->list, "key-press-event", G_CALLBACK (list_key_pressed), self);
   dyno_widget_set_accessible_name (self->list, _ ("Runs"));
-  add_column (self, _ ("Run"), COLUMN_TITLE, 0, TRUE);
-  add_column (self, _ ("Begun"), COLUMN_WHEN, 0, FALSE);
-  add_column (self, _ ("Model"), COLUMN_MODEL, 0, FALSE);
-  add_column (self, _ ("Samples/s"), COLUMN_RATE, 1, FALSE);
-  add_column (self, _ ("Best"), COLUMN_BEST, 1, FALSE);
-  add_column (self, _ ("State"), COLUMN_STATE, 0, FALSE);
+  add_column (self, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 150);
+  add_spark_column (self);
+  add_column (self, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
+  add_column (self, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 130);
+  add_column (self, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 90);
+  add_column (self, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 90);
+  add_column (self, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 106);
+  add_column (self, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
+  add_column (self, _ ("State"), DYNO_RUN_LIST_STATE, 0, 92);
+  add_column (self, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 100);
+  add_column (self, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 260);
+  gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (self->list), TRUE);
+  gtk_tree_view_set_search_column (GTK_TREE_VIEW (self->list), DYNO_RUN_LIST_TITLE);
+  gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (self->list), TRUE);
   self->scrolled = gtk_scrolled_window_new (NULL, NULL);
-  gtk_widget_set_vexpand (self->scrolled, TRUE);
+  g_object_set (self->scrolled, "vexpand", TRUE, "min-content-height", 150, NULL);
   dyno_widget_set_accessible_name (self->scrolled, _ ("Runs"));
   dyno_widget_add_class (self->scrolled, "card", TRUE);
   dyno_widget_add_class (self->scrolled, "list-card", TRUE);
   gtk_container_add (GTK_CONTAINER (self->scrolled), self->list);
   gtk_widget_show (self->list);
-  gtk_container_add (GTK_CONTAINER (self), self->scrolled);
+  gtk_container_add (GTK_CONTAINER (self->body), self->scrolled);
 }
 
 static GtkWidget *
-add_button (GtkWidget *box, const char *label, GCallback clicked, DynoRunsPage *self)
+add_button (GtkWidget *box, const char *label, const char *help, GCallback clicked,
+            DynoRunsPage *self)
 {
   GtkWidget *button = gtk_button_new_with_mnemonic (label);
   g_signal_connect_swapped (button, "clicked", clicked, self);
+  gtk_widget_set_tooltip_text (button, help);
   gtk_container_add (GTK_CONTAINER (box), button);
   return button;
 }
@@ -419,21 +589,84 @@ add_buttons (DynoRunsPage *self)
 {
   GtkWidget *box = gtk_flow_box_new ();
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
-  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 5);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 6);
+  gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
+  gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
-  self->again = add_button (box, _ ("Set Up A_gain"), G_CALLBACK (take_again), self);
-  self->folder = add_button (box, _ ("Open _Folder"), G_CALLBACK (open_folder), self);
-  self->compare = add_button (box, _ ("Compare T_wo"), G_CALLBACK (compare), self);
-  self->rename = add_button (box, _ ("Re_name…"), G_CALLBACK (ask_name), self);
-  self->delete = add_button (box, _ ("Dele_te…"), G_CALLBACK (ask_to_delete), self);
-  gtk_widget_set_tooltip_text (
-      self->again, _ ("Data set, model and settings of this run into the window, to run it again"));
-  gtk_widget_set_tooltip_text (self->compare, _ ("Select two runs"));
+  self->resume = add_button (box, _ ("_Resume"), _ ("Go on where the run was stopped"),
+                             G_CALLBACK (resume), self);
+  self->again =
+      add_button (box, _ ("Set Up A_gain"),
+                  _ ("Data set, model and settings of this run into the window, to run it again"),
+                  G_CALLBACK (take_again), self);
+  self->folder = add_button (box, _ ("Open _Folder"), _ ("Weights, metrics, curves, settings"),
+                             G_CALLBACK (open_folder), self);
+  self->rename = add_button (box, _ ("Re_name…"), _ ("F2"), G_CALLBACK (ask_name), self);
+  self->tag = add_button (box, _ ("_Tags…"), _ ("Words of your own for the selected runs"),
+                          G_CALLBACK (ask_tags), self);
+  self->delete =
+      add_button (box, _ ("Dele_te"), _ ("From the history; folders with weights and metrics stay"),
+                  G_CALLBACK (delete_selected), self);
   g_autoptr (GList) children = gtk_container_get_children (GTK_CONTAINER (box));
   for (GList *l = children; l; l = l->next)
     gtk_widget_set_can_focus (l->data, FALSE);
   gtk_widget_show_all (box);
-  gtk_container_add (GTK_CONTAINER (self), box);
+  gtk_container_add (GTK_CONTAINER (self->body), box);
+}
+
+static void
+add_undo (DynoRunsPage *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
+            *button = gtk_button_new_with_mnemonic (_ ("_Undo"));
+  self->undo = gtk_revealer_new ();
+  self->undo_label = gtk_label_new ("");
+  gtk_label_set_ellipsize (GTK_LABEL (self->undo_label), PANGO_ELLIPSIZE_MIDDLE);
+  g_signal_connect_swapped (button, "clicked", G_CALLBACK (undo_clicked), self);
+  gtk_container_add (GTK_CONTAINER (box), self->undo_label);
+  gtk_box_pack_end (GTK_BOX (box), button, FALSE, FALSE, 0);
+  gtk_container_add (GTK_CONTAINER (self->undo), box);
+  gtk_widget_show_all (self->undo);
+  gtk_container_add (GTK_CONTAINER (self->body), self->undo);
+}
+
+static void
+emit_failed (DynoRunsPage *self, const GError *error)
+{
+  g_signal_emit (self, signals[FAILED], 0, error);
+}
+
+static void
+emit_queued (DynoRunsPage *self, guint n)
+{
+  g_signal_emit (self, signals[QUEUED], 0, n);
+}
+
+static void
+add_queue (DynoRunsPage *self)
+{
+  self->queue = dyno_queue_card_new ();
+  gtk_widget_set_no_show_all (self->queue, TRUE);
+  g_signal_connect_object (self->queue, "failed", G_CALLBACK (emit_failed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->queue, "changed", G_CALLBACK (emit_queued), self,
+                           G_CONNECT_SWAPPED);
+  gtk_container_add (GTK_CONTAINER (self->body), self->queue);
+}
+
+/* All of it scrolls where the window is low: the list keeps a few rows, the curves their height. */
+static void
+add_body (DynoRunsPage *self)
+{
+  GtkWidget *scrolled = gtk_scrolled_window_new (NULL, NULL);
+  self->body = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
+  g_object_set (self->body, "margin", 18, NULL);
+  g_object_set (scrolled, "hscrollbar-policy", GTK_POLICY_NEVER, "vexpand", TRUE, NULL);
+  dyno_widget_set_accessible_name (scrolled, _ ("Queue and runs"));
+  gtk_container_add (GTK_CONTAINER (scrolled), self->body);
+  gtk_container_add (GTK_CONTAINER (self), scrolled);
+  gtk_widget_show (self->body);
+  gtk_widget_show (scrolled);
 }
 
 static void
@@ -441,26 +674,24 @@ dyno_runs_page_init (DynoRunsPage *self)
 {
   GtkWidget *title = gtk_label_new (_ ("Runs"));
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
-  g_object_set (self, "margin", 18, "spacing", 14, NULL);
+  add_body (self);
+  add_queue (self);
   gtk_label_set_xalign (GTK_LABEL (title), 0);
   dyno_widget_add_class (title, "run-title", TRUE);
   gtk_widget_show (title);
-  gtk_container_add (GTK_CONTAINER (self), title);
+  gtk_container_add (GTK_CONTAINER (self->body), title);
   add_buttons (self);
   add_list (self);
   self->empty = gtk_label_new (_ ("Runs appear here once there are some."));
   gtk_widget_set_vexpand (self->empty, TRUE);
   dyno_widget_add_class (self->empty, "caption", TRUE);
-  gtk_container_add (GTK_CONTAINER (self), self->empty);
-  self->card = gtk_scrolled_window_new (NULL, NULL);
-  gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (self->card), TRUE);
-  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->card), 260);
-  dyno_widget_add_class (self->card, "card", TRUE);
-  self->grid = gtk_grid_new ();
-  g_object_set (self->grid, "column-spacing", 18, "row-spacing", 6, "margin", 14, NULL);
-  dyno_widget_set_accessible_name (self->card, _ ("Comparison"));
-  gtk_container_add (GTK_CONTAINER (self->card), self->grid);
-  gtk_container_add (GTK_CONTAINER (self), self->card);
+  gtk_container_add (GTK_CONTAINER (self->body), self->empty);
+  add_undo (self);
+  self->compare = dyno_run_compare_new ();
+  g_signal_connect_object (self->compare, "failed", G_CALLBACK (emit_failed), self,
+                           G_CONNECT_SWAPPED);
+  gtk_container_add (GTK_CONTAINER (self->body), self->compare);
+  gtk_widget_hide (self->compare);
   update_buttons (self);
   g_signal_connect (self, "map", G_CALLBACK (dyno_runs_page_refresh), NULL);
 }

@@ -110,6 +110,7 @@ update_actions (DynoWindow *self)
   /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
   gboolean tunable = idle && (!obstacle || (plan && !plan->fits));
   enable (self, "start", idle && !obstacle);
+  enable (self, "add-to-queue", !obstacle);
   enable (self, "tune", tunable);
   enable (self, "quick-test", idle && dyno_setup_get_device (self->setup));
   enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
@@ -301,6 +302,32 @@ static void
 run_taken (DynoRunsPage *page, DynoWindow *self)
 {
   show_page (self, "train");
+}
+
+static void
+run_asked (DynoRunsPage *page, const DynoJob *job, DynoWindow *self)
+{
+  if (!is_idle (self))
+    return;
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  show_page (self, "train");
+  dyno_run_monitor_start (self->monitor, job, NULL);
+  update_draining (self);
+  work_changed (self);
+  gtk_widget_grab_focus (self->pause_button);
+}
+
+static void
+jobs_queued (DynoRunsPage *page, guint n, DynoWindow *self)
+{
+  dyno_status_bar_set_queue (DYNO_STATUS_BAR (self->status_bar), n);
+}
+
+static void
+add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_runs_page_add_to_queue (DYNO_RUNS_PAGE (self->runs_page), dyno_setup_get_job (self->setup));
 }
 
 static void
@@ -545,6 +572,7 @@ static const GActionEntry entries[] = {
   { "start", start_activated },
   { "pause", pause_activated },
   { "stop", stop_activated },
+  { "add-to-queue", add_to_queue_activated },
   { "tune", tune_activated },
   { "stop-tune", stop_tune_activated },
   { "use-best", use_best_activated },
@@ -851,6 +879,8 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
   g_signal_connect (self->runs_page, "failed", G_CALLBACK (history_failed), self);
   g_signal_connect (self->runs_page, "taken", G_CALLBACK (run_taken), self);
+  g_signal_connect (self->runs_page, "start", G_CALLBACK (run_asked), self);
+  g_signal_connect (self->runs_page, "queued", G_CALLBACK (jobs_queued), self);
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
   g_signal_connect_swapped (self->tune_page, "active-changed", G_CALLBACK (work_began_or_ended),
                             self);

@@ -39,6 +39,7 @@ typedef struct {
    * series' own. */
   const DynoSeries *x_map;
   gboolean mark_gaps; /* a value that is no number is marked */
+  gboolean unnamed;   /* not among the names above the axes */
 } DynoPlotLine;
 
 typedef struct {

@@ -47,6 +47,8 @@ draw_names (const DynoPlotLayout *l, double left, double right, double baseline)
       const char *name = dyno_series_get_name (plot->lines[i].series);
       double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, name), sample = sample_width (l, i);
 
+      if (plot->lines[i].unnamed)
+        continue;
       if (right - w - sample - 5.0 < left)
         return;
       right -= w;

@@ -684,11 +684,17 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
                 Atspi.Table.add_row_selection(table, row)
             return sensitive(window.find(Atspi.Role.PUSH_BUTTON, button))
         window.wait_for(f'"{button}" for {rows or (0,)}', question)
-    select('Compare Two', 0, 1)
-    window.press('Compare Two')
+    select('Tags…', 0, 1)
     window.text('Learning rate')
     window.text_with('0.02')
+    chart = next(n for n in window.nodes() if n.get_role() == Atspi.Role.CHART and n.get_name() == 'Loss' and showing(n))
+    window.wait_for('the curves of both', lambda: chart.get_description().count(', ') >= 2 and chart.get_description())
     Atspi.Table.remove_row_selection(table, 1)
+    window.press('Tags…')
+    entry = window.find(Atspi.Role.TEXT, 'Tags of the runs')
+    Atspi.EditableText.set_text_contents(entry, 'night,  good')
+    window.press('Tag')
+    window.wait_for('its tags', lambda: any(n.get_name() == 'night, good' for n in window.nodes()))
     window.press('Set Up Again')
     assert window.get_number('Learning rate') == 0.02
     window.page('Runs')
@@ -699,11 +705,38 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     Atspi.EditableText.set_text_contents(entry, 'the slower one')
     window.press('Rename')
     window.wait_for('its name', lambda: any(n.get_name() == 'the slower one' for n in window.nodes()))
-    select('Delete…')
-    window.press('Delete…')
-    window.text('Delete \u201cthe slower one\u201d')
+    select('Delete')
     window.press('Delete')
     window.wait_for('it to go', lambda: Atspi.Table.get_n_rows(table) == rows - 1)
+    window.press('Undo')
+    window.wait_for('it to come back', lambda: Atspi.Table.get_n_rows(table) == rows
+                    and any(n.get_name() == 'the slower one' for n in window.nodes()))
+    window.page('Train')
+
+
+def test_jobs_are_queued_moved_and_removed(window):
+    """Settings as they were when each was added; the order is changed by keys, and is that of
+    dynoctl."""
+    for epochs in 3, 7:
+        window.open_settings(data='builtin:shapes?size=16&samples=100', model='mlp', amp='false', batch_size=16, epochs=epochs)
+        window.wait_for('its settings', lambda: window.get_number('Epochs') == epochs)
+        window.wait_for('it to be ready', lambda: sensitive(window.find(Atspi.Role.PUSH_BUTTON, 'Add to queue')))
+        window.press('Add to queue')
+        window.text_with(f'{"1 run" if epochs == 3 else "2 runs"} in the queue')
+    window.page('Runs')
+
+    def order():
+        return [t for t in window.shown() if re.match(r'(.*, )?Epochs [37]\b', t)]
+    window.wait_for('both in their order', lambda: len(order()) == 2 and 'Epochs 3' in order()[0])
+    row = next(n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM and n.get_name() == 'MLP on Shapes, Waiting' and showing(n))
+    Atspi.Component.grab_focus(row)
+    window.wait_for('the focus', lambda: row.get_state_set().contains(Atspi.StateType.FOCUSED))
+    window.key('alt+Down')
+    window.wait_for('the other order', lambda: len(order()) == 2 and 'Epochs 7' in order()[0])
+    for n in 1, 0:
+        button = next(n for n in window.nodes() if n.get_name() == 'Take out of the queue' and showing(n))
+        Atspi.Action.do_action(button, 0)
+        window.wait_for(f'{n} left', lambda: len(order()) == n)
     window.page('Train')
 
 
@@ -787,7 +820,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted,
+         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
          test_quits_in_mid_run]

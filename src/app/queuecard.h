@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of jobs with frozen settings, the one of `dynoctl queue`: their order, what has become
+ * of them, and the process that works them off. */
+#pragma once
+#include "job.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_QUEUE_CARD (dyno_queue_card_get_type ())
+G_DECLARE_FINAL_TYPE (DynoQueueCard, dyno_queue_card, DYNO, QUEUE_CARD, GtkBox)
+
+/* Signals: "failed" (GError); "changed" (guint n): so many wait or run.  The card is visible while
+ * there are some. */
+GtkWidget *dyno_queue_card_new (void);
+/* Reads it anew, in a thread. */
+void dyno_queue_card_refresh (DynoQueueCard *self);
+/* The job, as it is now, behind the others, with a folder of its own. */
+void dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job);
+
+G_END_DECLS

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Past runs over each other: each has a colour, its validation is dashed. */
+#include "runcompare.h"
+#include "export-dialog.h"
+#include "format.h"
+#include "range.h"
+#include "row.h"
+#include "runlist.h"
+#include "runview.h"
+#include "plot/theme.h"
+#include "plot/view.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+enum { STEPS, EPOCHS, TIME };
+
+struct _DynoRunCompare {
+  GtkBox parent_instance;
+  GtkWidget *axis, *table, *grid;
+  DynoPlotView *view;
+  DynoRunCurves *curves;
+  gulong read_handler;
+  const DynoStoredRun *runs[DYNO_RUN_COMPARE_MOST];
+  guint n;
+};
+
+enum { FAILED, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, GTK_TYPE_BOX)
+
+/* --- curves ----------------------------------------------------------------------------------- */
+
+static void
+show_curves (DynoRunCompare *self)
+{
+  DynoPlotLine lines[2 * DYNO_RUN_COMPARE_MOST];
+  guint n = 0;
+  gboolean waits = FALSE;
+  int x = gtk_combo_box_get_active (GTK_COMBO_BOX (self->axis));
+  /* First the training of all, then their validation: names stand in this order. */
+  for (guint part = 0; part < 2; part++)
+    for (guint i = 0; i < self->n; i++)
+      {
+        const DynoRunCurve *curve = dyno_run_curves_get (self->curves, self->runs[i], TRUE);
+        DynoSeries *series = curve ? (part == 0 ? curve->loss : curve->val_loss) : NULL;
+        waits |= !curve;
+        if (!series || dyno_series_get_length (series) == 0)
+          continue;
+        lines[n++] = (DynoPlotLine){ .series = series,
+                                     .colour = i,
+                                     .dash = part,
+                                     .points = part == 1,
+                                     .unnamed = part == 1,
+                                     .mark_gaps = part == 0,
+                                     .x_map = x == EPOCHS ? curve->epochs
+                                              : x == TIME ? curve->seconds
+                                                          : NULL };
+      }
+  dyno_plot_view_set_labels (self->view, _ ("Loss"), self->n > 1 ? _ ("dashed: validation") : "",
+                             waits ? _ ("Reading the curves…")
+                                   : _ ("No curve was kept of this run"));
+  dyno_plot_view_set_lines (self->view, lines, n);
+}
+
+static void
+axis_changed (DynoRunCompare *self)
+{
+  static const char *const names[] = { N_ ("Step"), N_ ("Epoch"), N_ ("Time") };
+  int x = MAX (gtk_combo_box_get_active (GTK_COMBO_BOX (self->axis)), 0);
+  dyno_plot_view_set_x (self->view, _ (names[x]), x == STEPS, x == TIME);
+  dyno_plot_view_set_span (self->view, (DynoPlotSpan){ 0, 0 });
+  dyno_plot_view_set_cursor (self->view, NAN);
+  if (self->n > 0)
+    show_curves (self);
+}
+
+static void
+span_asked (DynoPlotView *view, double x0, double x1, gpointer data)
+{
+  dyno_plot_view_set_span (view, (DynoPlotSpan){ x0, x1 });
+}
+
+static void
+curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  DynoRunCompare *self = data;
+  DynoPlot plot = *dyno_plot_view_get_plot (self->view);
+  g_autofree char *lower = g_ascii_strdown (path, -1);
+  g_autoptr (GError) error = NULL;
+  gboolean done;
+  plot.cursor_x = NAN;
+  plot.title_room = 0;
+  if (g_str_has_suffix (lower, ".csv"))
+    done = dyno_plot_write_csv (&plot, 1, path, &error);
+  else
+    done = dyno_plot_write (&plot, 1, dyno_plot_theme_for_files (GTK_WIDGET (self)), 900, 340, 2,
+                            path, &error);
+  if (!done)
+    g_signal_emit (self, signals[FAILED], 0, error);
+}
+
+static void
+export_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (data));
+  dyno_dialog_export_curves (GTK_WINDOW (window), g_variant_get_string (parameter, NULL),
+                             "dyno-runs", curves_chosen, data);
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+static void
+add_text (DynoRunCompare *self, int row, int column, const char *text)
+{
+  GtkWidget *label = gtk_label_new (text);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 24);
+  gtk_widget_set_hexpand (label, TRUE);
+  if (column == 0)
+    dyno_widget_add_class (label, "caption", TRUE);
+  if (row == 0)
+    dyno_widget_add_class (label, "run-title", TRUE);
+  gtk_grid_attach (GTK_GRID (self->grid), label, column, row, 1, 1);
+}
+
+/* A row of the table; make returns what stands there for a run. */
+static void
+add_row (DynoRunCompare *self, int *row, const char *title, const char *key,
+         char *(*make) (const DynoStoredRun *run, const char *key))
+{
+  add_text (self, *row, 0, title);
+  for (guint i = 0; i < self->n; i++)
+    {
+      g_autofree char *text = make (self->runs[i], key);
+      add_text (self, *row, (int) i + 1, text);
+    }
+  (*row)++;
+}
+
+static char *
+make_title (const DynoStoredRun *run, const char *key)
+{
+  return dyno_stored_run_get_title (run);
+}
+
+static char *
+make_rate (const DynoStoredRun *run, const char *key)
+{
+  return dyno_format_rate (run->samples_per_s);
+}
+
+static char *
+make_best (const DynoStoredRun *run, const char *key)
+{
+  return run->metric_is_fraction ? dyno_format_percent (run->best_metric)
+                                 : dyno_format_value (run->best_metric);
+}
+
+static char *
+make_model (const DynoStoredRun *run, const char *key)
+{
+  return g_strdup (run->model);
+}
+
+static char *
+make_data (const DynoStoredRun *run, const char *key)
+{
+  return g_filename_display_name (run->data ? run->data : "");
+}
+
+static char *
+make_setting (const DynoStoredRun *run, const char *key)
+{
+  return dyno_settings_get (&run->settings, key);
+}
+
+static gboolean
+differ (DynoRunCompare *self, const char *key, char *(*make) (const DynoStoredRun *, const char *) )
+{
+  g_autofree char *first = make (self->runs[0], key);
+  for (guint i = 1; i < self->n; i++)
+    {
+      g_autofree char *other = make (self->runs[i], key);
+      if (g_strcmp0 (first, other) != 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+show_settings (DynoRunCompare *self)
+{
+  guint n_settings;
+  const DynoSettingInfo *settings = dyno_setting_list (&n_settings);
+  int row = 0, before;
+  dyno_widget_clear (self->grid);
+  gtk_widget_set_visible (self->table, self->n > 1);
+  if (self->n < 2)
+    return;
+  add_row (self, &row, "", NULL, make_title);
+  add_row (self, &row, _ ("Best"), NULL, make_best);
+  add_row (self, &row, _ ("Samples/s"), NULL, make_rate);
+  before = row;
+  if (differ (self, NULL, make_model))
+    add_row (self, &row, _ ("Model"), NULL, make_model);
+  if (differ (self, NULL, make_data))
+    add_row (self, &row, _ ("Data"), NULL, make_data);
+  for (guint i = 0; i < n_settings; i++)
+    if (differ (self, settings[i].key, make_setting))
+      add_row (self, &row, _ (settings[i].title), settings[i].key, make_setting);
+  if (row == before)
+    add_text (self, row, 0, _ ("All settings are equal"));
+  gtk_widget_show_all (self->grid);
+}
+
+void
+dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
+                       const DynoStoredRun *const *runs, guint n)
+{
+  /* The view lets go of series before they are freed. */
+  dyno_plot_view_set_lines (self->view, NULL, 0);
+  dyno_plot_view_set_span (self->view, (DynoPlotSpan){ 0, 0 });
+  dyno_run_curves_forget (curves);
+  if (!self->curves)
+    {
+      self->curves = g_object_ref (curves);
+      g_signal_connect_object (curves, "read", G_CALLBACK (show_curves), self, G_CONNECT_SWAPPED);
+    }
+  self->n = MIN (n, DYNO_RUN_COMPARE_MOST);
+  for (guint i = 0; i < self->n; i++)
+    self->runs[i] = runs[i];
+  gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
+  if (n == 0)
+    return;
+  show_curves (self);
+  show_settings (self);
+}
+
+/* --- the widgets ------------------------------------------------------------------------------ */
+
+static GtkWidget *
+make_export_button (DynoRunCompare *self)
+{
+  static const GActionEntry entries[] = { { "export", export_activated, "s", NULL, NULL } };
+  const struct {
+    const char *title, *extension;
+  } formats[] = { { N_ ("_Picture (PNG)…"), "png" },
+                  { N_ ("_Drawing (SVG)…"), "svg" },
+                  { N_ ("P_rint (PDF)…"), "pdf" },
+                  { N_ ("_Numbers (CSV)…"), "csv" } };
+  g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
+  g_autoptr (GMenu) menu = g_menu_new ();
+  GtkWidget *button = gtk_menu_button_new ();
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    {
+      g_autofree char *action = g_strdup_printf ("runs.export('%s')", formats[i].extension);
+      g_menu_append (menu, _ (formats[i].title), action);
+    }
+  g_action_map_add_action_entries (G_ACTION_MAP (group), entries, G_N_ELEMENTS (entries), self);
+  gtk_widget_insert_action_group (GTK_WIDGET (self), "runs", G_ACTION_GROUP (group));
+  gtk_container_add (GTK_CONTAINER (button),
+                     gtk_image_new_from_icon_name ("document-save-symbolic", GTK_ICON_SIZE_BUTTON));
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), G_MENU_MODEL (menu));
+  gtk_widget_set_tooltip_text (button, _ ("Save the curves of the selected runs"));
+  dyno_widget_set_accessible_name (button, _ ("Save the curves of the selected runs"));
+  return button;
+}
+
+static void
+add_bar (DynoRunCompare *self)
+{
+  GtkWidget *bar = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  self->axis = gtk_combo_box_text_new ();
+  gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Step"));
+  gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Epoch"));
+  gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->axis), _ ("Time"));
+  gtk_combo_box_set_active (GTK_COMBO_BOX (self->axis), STEPS);
+  dyno_widget_set_accessible_name (self->axis, _ ("Horizontal axis of the runs"));
+  g_signal_connect_swapped (self->axis, "changed", G_CALLBACK (axis_changed), self);
+  gtk_box_pack_end (GTK_BOX (bar), make_export_button (self), FALSE, FALSE, 0);
+  gtk_box_pack_end (GTK_BOX (bar), self->axis, FALSE, FALSE, 0);
+  gtk_container_add (GTK_CONTAINER (self), bar);
+}
+
+static void
+dyno_run_compare_dispose (GObject *object)
+{
+  DynoRunCompare *self = DYNO_RUN_COMPARE (object);
+  self->n = 0;
+  if (self->view)
+    dyno_plot_view_set_lines (self->view, NULL, 0);
+  g_clear_object (&self->view);
+  g_clear_object (&self->curves);
+  G_OBJECT_CLASS (dyno_run_compare_parent_class)->dispose (object);
+}
+
+static void
+dyno_run_compare_class_init (DynoRunCompareClass *class)
+{
+  G_OBJECT_CLASS (class)->dispose = dyno_run_compare_dispose;
+  signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_RUN_COMPARE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+}
+
+static void
+dyno_run_compare_init (DynoRunCompare *self)
+{
+  GtkWidget *card = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
+  gtk_box_set_spacing (GTK_BOX (self), 8);
+  self->view = g_object_ref_sink (g_object_new (DYNO_TYPE_PLOT_VIEW, NULL));
+  add_bar (self);
+  g_object_set (self->view, "expand", TRUE, "height-request", 190, NULL);
+  dyno_plot_view_set_robust (self->view, TRUE);
+  dyno_plot_view_set_smoothing (self->view, DYNO_RUN_VIEW_SMOOTHING);
+  g_signal_connect (self->view, "span", G_CALLBACK (span_asked), NULL);
+  g_signal_connect (self->view, "cursor", G_CALLBACK (dyno_plot_view_set_cursor), NULL);
+  dyno_widget_add_class (card, "card", TRUE);
+  dyno_widget_add_class (card, "plot-card", TRUE);
+  gtk_container_add (GTK_CONTAINER (card), GTK_WIDGET (self->view));
+  gtk_container_add (GTK_CONTAINER (self), card);
+  self->table = gtk_scrolled_window_new (NULL, NULL);
+  gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (self->table), TRUE);
+  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (self->table), 200);
+  dyno_widget_add_class (self->table, "card", TRUE);
+  dyno_widget_set_accessible_name (self->table, _ ("Comparison"));
+  self->grid = gtk_grid_new ();
+  g_object_set (self->grid, "column-spacing", 18, "row-spacing", 6, "margin", 14, NULL);
+  gtk_container_add (GTK_CONTAINER (self->table), self->grid);
+  gtk_container_add (GTK_CONTAINER (self), self->table);
+  axis_changed (self);
+  gtk_widget_show_all (GTK_WIDGET (self));
+}
+
+GtkWidget *
+dyno_run_compare_new (void)
+{
+  return g_object_new (DYNO_TYPE_RUN_COMPARE, NULL);
+}

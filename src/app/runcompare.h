@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The curves of one or several past runs over each other, and the settings in which they differ. */
+#pragma once
+#include "runcurves.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_RUN_COMPARE (dyno_run_compare_get_type ())
+G_DECLARE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, DYNO, RUN_COMPARE, GtkBox)
+
+#define DYNO_RUN_COMPARE_MOST 8 /* runs; more are left out */
+
+/* Signal "failed" (GError): a file could not be written. */
+GtkWidget *dyno_run_compare_new (void);
+/* runs live until the next call; curves are asked for, and drawn as they come. */
+void dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
+                            const DynoStoredRun *const *runs, guint n);
+
+G_END_DECLS

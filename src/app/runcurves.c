@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Curves of past runs. */
+#include "runcurves.h"
+#include "metrics.h"
+#include "runview.h"
+#include <glib/gstdio.h>
+#include <math.h>
+
+#define MOST_BYTES   ((goffset) 256 << 20) /* of a log that is read for a row of the list */
+#define MOST_PENDING 64
+#define CHUNK        256
+
+typedef struct {
+  gint64 id;
+  guint64 steps; /* that it had: one that goes on is read again */
+  char *title, *folder;
+  double steps_per_epoch;
+  gboolean whole;
+} Request;
+
+struct _DynoRunCurves {
+  GObject parent_instance;
+  GHashTable *curves; /* "id" -> Entry */
+  GPtrArray *pending; /* Request; the last is read next */
+  gboolean reading;
+};
+
+typedef struct {
+  guint64 steps;
+  gboolean whole;
+  DynoRunCurve curve;
+} Entry;
+
+enum { READ, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (DynoRunCurves, dyno_run_curves, G_TYPE_OBJECT)
+
+static void
+request_free (gpointer data)
+{
+  Request *self = data;
+  g_free (self->title);
+  g_free (self->folder);
+  g_free (self);
+}
+
+static void
+entry_free (gpointer data)
+{
+  Entry *self = data;
+  g_clear_pointer (&self->curve.loss, dyno_series_free);
+  g_clear_pointer (&self->curve.val_loss, dyno_series_free);
+  g_clear_pointer (&self->curve.seconds, dyno_series_free);
+  g_clear_pointer (&self->curve.epochs, dyno_series_free);
+  g_free (self);
+}
+
+/* --- in the thread ---------------------------------------------------------------------------- */
+
+static void
+take_rows (DynoRunCurve *curve, DynoMetrics *log, double steps_per_epoch)
+{
+  DynoStepMetrics rows[CHUNK];
+  DynoEpochMetrics epoch;
+  guint64 n, at = 0;
+  while ((n = dyno_metrics_copy_steps (log, at, CHUNK, rows)) > 0)
+    {
+      for (guint64 i = 0; i < n; i++)
+        {
+          double x = (double) rows[i].step;
+          dyno_series_append (curve->loss, x,
+                              isfinite (rows[i].loss) ? rows[i].loss : (double) NAN);
+          dyno_series_append (curve->seconds, x, rows[i].seconds);
+          if (steps_per_epoch > 0)
+            dyno_series_append (curve->epochs, x, x / steps_per_epoch);
+        }
+      at += n;
+    }
+  for (at = 0; dyno_metrics_copy_epochs (log, at, 1, &epoch) == 1; at++)
+    if (isfinite (epoch.val_loss))
+      dyno_series_append (curve->val_loss, (double) epoch.step, epoch.val_loss);
+}
+
+/* Columns that hold no number take that of their left neighbour. */
+static void
+make_spark (DynoRunCurve *curve)
+{
+  DynoColumn columns[DYNO_SPARK_POINTS + 4];
+  double x0, x1, y0, y1;
+  const DynoSeries *smoothed;
+  if (!dyno_series_get_range (curve->loss, -INFINITY, INFINITY, &x0, &x1, &y0, &y1))
+    return;
+  smoothed = dyno_series_smoothed (curve->loss, DYNO_RUN_VIEW_SMOOTHING);
+  guint n =
+      MIN (dyno_series_columns (smoothed, x0, x1, DYNO_SPARK_POINTS, columns), DYNO_SPARK_POINTS);
+  for (guint i = 0; i < n; i++)
+    {
+      if (columns[i].count > 0)
+        curve->spark[curve->n_spark++] = (float) ((columns[i].y_min + columns[i].y_max) / 2);
+      else if (curve->n_spark > 0)
+        {
+          curve->spark[curve->n_spark] = curve->spark[curve->n_spark - 1];
+          curve->n_spark++;
+        }
+    }
+}
+
+static void
+read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Request *request = data;
+  Entry *entry = g_new0 (Entry, 1);
+  DynoRunCurve *curve = &entry->curve;
+  g_autofree char *path = g_build_filename (request->folder, "metrics.csv", NULL);
+  GStatBuf about;
+  entry->steps = request->steps;
+  entry->whole = request->whole;
+  curve->loss = dyno_series_new (request->title, "");
+  curve->val_loss = dyno_series_new (request->title, "");
+  curve->seconds = dyno_series_new ("", "s");
+  curve->epochs = dyno_series_new ("", "");
+  if (g_stat (path, &about) == 0 && (request->whole || about.st_size < MOST_BYTES))
+    {
+      g_autoptr (DynoMetrics) log = dyno_metrics_read (path, NULL);
+      if (log)
+        take_rows (curve, log, request->steps_per_epoch);
+    }
+  make_spark (curve);
+  if (!request->whole)
+    {
+      g_clear_pointer (&curve->loss, dyno_series_free);
+      g_clear_pointer (&curve->val_loss, dyno_series_free);
+      g_clear_pointer (&curve->seconds, dyno_series_free);
+      g_clear_pointer (&curve->epochs, dyno_series_free);
+    }
+  g_task_return_pointer (task, entry, entry_free);
+}
+
+/* --- in the window ---------------------------------------------------------------------------- */
+
+static void read_next (DynoRunCurves *self);
+
+static void
+curve_read (GObject *source, GAsyncResult *result, gpointer data)
+{
+  DynoRunCurves *self = DYNO_RUN_CURVES (source);
+  const Request *request = g_task_get_task_data (G_TASK (result));
+  Entry *entry = g_task_propagate_pointer (G_TASK (result), NULL);
+  Entry *before = g_hash_table_lookup (self->curves, &request->id);
+  self->reading = FALSE;
+  /* A whole one stays until it is forgotten: its series are drawn. */
+  if (entry && before && before->whole && !entry->whole)
+    entry_free (entry);
+  else if (entry)
+    g_hash_table_replace (self->curves, g_memdup2 (&request->id, sizeof request->id), entry);
+  g_signal_emit (self, signals[READ], 0);
+  read_next (self);
+}
+
+static void
+read_next (DynoRunCurves *self)
+{
+  if (self->reading || self->pending->len == 0)
+    return;
+  g_autoptr (GTask) task = g_task_new (self, NULL, curve_read, NULL);
+  g_task_set_task_data (task, g_ptr_array_steal_index (self->pending, self->pending->len - 1),
+                        request_free);
+  self->reading = TRUE;
+  g_task_run_in_thread (task, read_curve);
+}
+
+static void
+ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
+{
+  for (guint i = 0; i < self->pending->len; i++)
+    {
+      const Request *other = self->pending->pdata[i];
+      if (other->id != run->id)
+        continue;
+      whole |= other->whole;
+      g_ptr_array_remove_index (self->pending, i);
+      break;
+    }
+  Request *request = g_new0 (Request, 1);
+  request->id = run->id;
+  request->steps = run->steps;
+  request->title = dyno_stored_run_get_title (run);
+  request->folder = g_strdup (run->folder);
+  request->whole = whole;
+  if (run->epochs > 0)
+    request->steps_per_epoch = (double) run->steps / (double) run->epochs;
+  g_ptr_array_add (self->pending, request);
+  if (self->pending->len > MOST_PENDING)
+    g_ptr_array_remove_index (self->pending, 0);
+  read_next (self);
+}
+
+const DynoRunCurve *
+dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
+{
+  static const DynoRunCurve none;
+  if (!run->folder)
+    return &none;
+  const Entry *entry = g_hash_table_lookup (self->curves, &run->id);
+  if (!entry || (entry->steps != run->steps && !entry->whole) || (whole && !entry->whole))
+    ask_for (self, run, whole);
+  return entry && (!whole || entry->whole) ? &entry->curve : NULL;
+}
+
+static gboolean
+is_whole (gpointer key, gpointer value, gpointer data)
+{
+  return ((const Entry *) value)->whole;
+}
+
+void
+dyno_run_curves_forget (DynoRunCurves *self)
+{
+  g_hash_table_foreach_remove (self->curves, is_whole, NULL);
+}
+
+DynoRunCurves *
+dyno_run_curves_new (void)
+{
+  return g_object_new (DYNO_TYPE_RUN_CURVES, NULL);
+}
+
+static void
+dyno_run_curves_finalize (GObject *object)
+{
+  DynoRunCurves *self = DYNO_RUN_CURVES (object);
+  g_hash_table_unref (self->curves);
+  g_ptr_array_unref (self->pending);
+  G_OBJECT_CLASS (dyno_run_curves_parent_class)->finalize (object);
+}
+
+static void
+dyno_run_curves_class_init (DynoRunCurvesClass *class)
+{
+  G_OBJECT_CLASS (class)->finalize = dyno_run_curves_finalize;
+  signals[READ] = g_signal_new ("read", DYNO_TYPE_RUN_CURVES, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 0);
+}
+
+static void
+dyno_run_curves_init (DynoRunCurves *self)
+{
+  self->curves = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, entry_free);
+  self->pending = g_ptr_array_new_with_free_func (request_free);
+}

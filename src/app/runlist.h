@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of the history as the model of a list.  Texts are made when a row is shown, so that ten
+ * thousand runs are there at once; sorting orders the runs themselves. */
+#pragma once
+#include "store.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_RUN_LIST (dyno_run_list_get_type ())
+G_DECLARE_FINAL_TYPE (DynoRunList, dyno_run_list, DYNO, RUN_LIST, GObject)
+
+typedef enum {
+  DYNO_RUN_LIST_TITLE,
+  DYNO_RUN_LIST_BEGUN,
+  DYNO_RUN_LIST_DATA,
+  DYNO_RUN_LIST_MODEL,
+  DYNO_RUN_LIST_SETTINGS, /* those that are not as by default */
+  DYNO_RUN_LIST_BEST,
+  DYNO_RUN_LIST_RATE,
+  DYNO_RUN_LIST_TIME,
+  DYNO_RUN_LIST_STATE,
+  DYNO_RUN_LIST_TAGS,
+  DYNO_RUN_LIST_RUN, /* pointer: const DynoStoredRun */
+  DYNO_N_RUN_LIST_COLUMNS
+} DynoRunListColumn;
+
+/* runs, DynoStoredRun*, become the list's, and are sorted as it is.  A view is not attached
+ * meanwhile. */
+DynoRunList *dyno_run_list_new (void);
+void dyno_run_list_set_runs (DynoRunList *self, GPtrArray *runs);
+guint dyno_run_list_get_length (DynoRunList *self);
+const DynoStoredRun *dyno_run_list_get (DynoRunList *self, guint row);
+
+/* "Batch size 64, Learning rate 0.01": what is not as by default.  g_free. */
+char *dyno_run_list_tell_settings (const DynoSettings *settings);
+
+G_END_DECLS
