@@ -533,6 +533,19 @@ def write_png(path, side):
         file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
 
 
+def test_data_shows_split_classes_and_pictures(window):
+    """Each class with its name, number and samples that were decoded; what is used for training."""
+    window.ready()
+    window.open_settings(data='builtin:shapes?size=32&samples=100&classes=4', data__val_split=0.2)
+    window.page('Data')
+    window.text('80 train, 20 validate')
+    row = window.find(Atspi.Role.LIST_ITEM, 'square: 25', state=there)
+    assert Atspi.Role.LEVEL_BAR in [n.get_role() for n in walk(row)]
+    window.wait_for('four pictures of it', lambda: sum(n.get_name() == 'A sample' for n in walk(row)) == 4)
+    window.press('Use for Training')
+    window.wait_for('the page Train', lambda: window.find(Atspi.Role.RADIO_BUTTON, 'Train').get_state_set().contains(Atspi.StateType.CHECKED))
+
+
 def test_one_class_is_taken_on_request(window):
     folder = os.path.join(HOME, 'one-class')
     os.makedirs(os.path.join(folder, 'only'), exist_ok=True)
@@ -819,7 +832,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
-         test_opens_a_folder_of_arrays_and_shows_their_axes, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
+         test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
