@@ -80,6 +80,7 @@ __dynoctl_option train -l resume -r -F -d 'Go on with a stopped run: its folder 
 __dynoctl_option 'train queue bench' -l steps -x -d 'Steps'
 
 __dynoctl_option tune -l minutes -x -d 'How long to search in all'
+__dynoctl_option tune -l goal -x -d 'What validation should reach first, such as accuracy=0.9'
 __dynoctl_option tune -l resume -x -a '(__fish_complete_directories)' -d 'Go on from the trials of an earlier search'
 
 __dynoctl_option queue -a 'list add start remove clear'

@@ -75,6 +75,56 @@ known_rate (const DynoTrial *trial)
   return trial->samples_per_s > 0 ? trial->samples_per_s : (double) NAN;
 }
 
+/* null: there was none. */
+static void
+print_goal (DynoJson *json, const DynoTuneResult *r)
+{
+  if (!r->goal)
+    {
+      dyno_json_null (json, "goal");
+      return;
+    }
+  dyno_json_begin_object (json, "goal");
+  dyno_json_string (json, "metric", r->goal->metric);
+  dyno_json_double (json, "value", r->goal->value);
+  dyno_json_bool (json, "reached", r->winner >= 0);
+  dyno_json_begin_array (json, "runs");
+  for (guint i = 0; i < r->racers->len; i++)
+    {
+      const DynoTuneRacer *racer = r->racers->pdata[i];
+
+      if (!racer->ran)
+        continue;
+      dyno_json_begin_object (json, NULL);
+      dyno_export_json_settings (json, &racer->settings);
+      dyno_json_bool (json, "reached", racer->learning.reached);
+      dyno_json_double (json, "seconds", racer->learning.seconds);
+      dyno_json_uint (json, "epochs", racer->learning.epochs);
+      dyno_json_double (json, "best", racer->learning.best);
+      dyno_json_string (json, "text", racer->text);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+  dyno_json_end_object (json);
+}
+
+/* null: not measured. */
+static void
+print_equal_epochs (DynoJson *json, const DynoTuneResult *r)
+{
+  if (r->equal_epochs == 0)
+    {
+      dyno_json_null (json, "equal_epochs");
+      return;
+    }
+  dyno_json_begin_object (json, "equal_epochs");
+  dyno_json_uint (json, "epochs", r->equal_epochs);
+  dyno_json_string (json, "metric", r->equal[0].name);
+  dyno_json_double (json, "best", r->equal[0].best);
+  dyno_json_double (json, "current", r->equal[1].best);
+  dyno_json_end_object (json);
+}
+
 static void
 print_best_members (DynoJson *json, const DynoTuneResult *result)
 {
@@ -99,6 +149,8 @@ print_best_members (DynoJson *json, const DynoTuneResult *result)
   dyno_json_double (json, "speedup", result->speedup);
   dyno_json_double (json, "gain", result->gain);
   dyno_json_uint (json, "margin_bytes", result->margin_bytes);
+  print_goal (json, result);
+  print_equal_epochs (json, result);
 }
 
 static void
@@ -207,7 +259,8 @@ write_files (Search *search, const DynoTuneResult *result)
   DynoExportContext context = { .job = job,
                                 .device = search->cli_job->device.name,
                                 .samples_per_s = result->best.samples_per_s,
-                                .vram_bytes = result->best.vram_bytes };
+                                .vram_bytes = result->best.vram_bytes,
+                                .note = result->goal ? result->reasons[0] : NULL };
   const char *const formats[] = { "keyfile", "json" };
   GError *error = NULL;
 
@@ -222,6 +275,8 @@ write_files (Search *search, const DynoTuneResult *result)
 
       if (i == 0 && !result->proven)
         add_comment (text, "Not proven: the search ended before.");
+      if (i == 0 && context.note)
+        add_comment (text, context.note);
       if (i == 0 && result->lr_advice)
         add_comment (text, result->lr_advice);
       g_string_append (text, body);
@@ -334,7 +389,7 @@ follow (Search *search)
 }
 
 static int
-tune (Search *search, double minutes, const char *resume)
+tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *resume)
 {
   g_autoptr (DynoTune) one = dyno_tune_new (search->cli_job->job, minutes);
   g_autoptr (GError) error = NULL;
@@ -345,6 +400,8 @@ tune (Search *search, double minutes, const char *resume)
   search->tune = one;
   dyno_progress_init (&search->progress, NULL, search->quiet || search->options->json);
   dyno_tune_set_dataset (one, search->cli_job->dataset);
+  if (goal)
+    dyno_tune_set_goal (one, goal);
   if (search->out)
     dyno_tune_set_folder (one, search->out);
   dyno_tune_start (one);
@@ -427,7 +484,9 @@ dyno_verb_tune (int argc, char **argv)
   g_auto (DynoJobOptions) options = { 0 };
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
-  g_autofree char *out = NULL, *resume = NULL;
+  g_autofree char *out = NULL, *resume = NULL, *goal_text = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoLearningGoal goal;
   gboolean quiet = FALSE, force = FALSE;
   double minutes = 3;
   int code;
@@ -435,6 +494,8 @@ dyno_verb_tune (int argc, char **argv)
   const GOptionEntry own[] = {
     { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search in all (default: 3)",
       "N" },
+    { "goal", 0, 0, G_OPTION_ARG_STRING, &goal_text,
+      "The best is what reaches this in validation first, such as accuracy=0.9", "METRIC=VALUE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out,
       "Folder for best.ini, best.json, report.html and trials.csv", "DIR" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
@@ -457,6 +518,8 @@ dyno_verb_tune (int argc, char **argv)
     return code;
   if (!(minutes > 0) || minutes > 10000)
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
+  if (goal_text && !dyno_learning_goal_parse (goal_text, &goal, &error))
+    return dyno_cli_usage (argv[0], "--goal: %s", error->message);
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   options.quiet = quiet;
@@ -475,5 +538,5 @@ dyno_verb_tune (int argc, char **argv)
   search = (Search){
     .command = argv[0], .options = &options, .cli_job = &cli_job, .out = out, .quiet = quiet
   };
-  return tune (&search, minutes, resume);
+  return tune (&search, minutes, goal_text ? &goal : NULL, resume);
 }

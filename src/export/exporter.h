@@ -22,6 +22,7 @@ typedef struct {
   double samples_per_s; /* measured */
   guint64 vram_bytes;
   const DynoDatasetInfo *dataset; /* the job's, opened: shapes, and steps of an epoch */
+  const char *note;               /* a sentence of how the settings were found; NULL: none */
 } DynoExportContext;
 
 typedef struct {

@@ -59,6 +59,8 @@ write_json (const DynoExportContext *context)
     dyno_json_uint (&json, "vram_bytes", context->vram_bytes);
   else
     dyno_json_null (&json, "vram_bytes");
+  if (context->note)
+    dyno_json_string (&json, "note", context->note);
   if (context->job)
     {
       dyno_json_begin_object (&json, "run");

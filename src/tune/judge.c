@@ -335,6 +335,24 @@ beats (const DynoArm *a, const DynoArm *b)
   return turns >= 2 && mean > student[turns] * sqrt (sum / (turns - 1) / turns);
 }
 
+/* What reached the goal first is the best, proven where another had its chance. */
+static void
+take_winner (DynoSearch *search, DynoArm **best)
+{
+  DynoTuneResult *result = search->result;
+  DynoArm *winner = dyno_search_get_winner (search);
+  guint ran = 0;
+
+  if (!winner)
+    return;
+  for (guint i = 0; i < result->racers->len; i++)
+    ran += ((const DynoTuneRacer *) result->racers->pdata[i])->ran;
+  *best = winner;
+  result->proven = ran > 1;
+  result->inside_noise = FALSE;
+  result->keep_today = winner == search->today;
+}
+
 void
 dyno_search_judge (DynoSearch *search)
 {
@@ -354,6 +372,7 @@ dyno_search_judge (DynoSearch *search)
   result->inside_noise =
       result->proven && !(beats (best, search->baseline) && beats (best, search->today));
   result->proven &= !result->inside_noise;
+  take_winner (search, &best);
   fill_trial (search, best, &result->best);
   fill_trial (search, fastest, &result->fastest);
   if (result->baseline.samples_per_s > 0)
@@ -370,6 +389,7 @@ dyno_search_judge (DynoSearch *search)
   compare_precisions (search);
   judge_preset (search);
   advise_learning_rate (search);
+  dyno_search_compare_learning (search);
   result->reasons = dyno_verdict_explain (result);
   result->best.settings.lr = result->lr; /* what is exported */
 }

@@ -165,6 +165,23 @@ compare_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadlin
          || fail (real, problem, error);
 }
 
+static gboolean
+learn (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *goal,
+       gint64 deadline_us, GCancellable *cancellable, DynoLearning *learning, GError **error)
+{
+  RealMeter *real = (RealMeter *) meter;
+  DynoSettings kernels = *settings;
+  GError *problem = NULL;
+
+  kernels.autotune = kernels.autotune && meter->tune_kernels;
+  dyno_gpu_ceiling_release (real->gpu);
+  if (!open_device (real, error))
+    return FALSE;
+  return dyno_learning_measure (real->job, &kernels, real->dataset, real->device, goal, deadline_us,
+                                cancellable, learning, &problem)
+         || fail (real, problem, error);
+}
+
 static void
 real_free (DynoMeter *meter)
 {
@@ -185,6 +202,7 @@ static const DynoMeterClass real_class = {
   .plan = plan,
   .free = real_free,
   .numerics = compare_numerics,
+  .learn = learn,
 };
 
 /* As a run divides, which the facts alone do not tell where the folder brings its own parts. */

@@ -7,6 +7,7 @@
  * G_IO_ERROR_CANCELLED, G_IO_ERROR_TIMED_OUT (the deadline came before enough was measured);
  * anything else failed.  None of them spoils the meter for the next measurement. */
 #pragma once
+#include "learning.h"
 #include "numerics.h"
 #include "statistics.h"
 #include <gio/gio.h>
@@ -54,6 +55,10 @@ typedef struct {
   /* See numerics.h; NULL: the meter cannot tell. */
   gboolean (*numerics) (DynoMeter *meter, const DynoSettings *settings, gint64 deadline_us,
                         GCancellable *cancellable, DynoNumerics *numerics, GError **error);
+  /* See learning.h; NULL: the meter cannot tell. */
+  gboolean (*learn) (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *goal,
+                     gint64 deadline_us, GCancellable *cancellable, DynoLearning *learning,
+                     GError **error);
 } DynoMeterClass;
 
 struct _DynoMeter {

@@ -20,6 +20,7 @@
 #define SCAN_SHARE     0.40 /* of the time after the first looks: then no ceiling is begun */
 #define PROOF_SHARE    0.40 /* of the time: what is kept for proofs at the most */
 #define NUMERICS_SHARE 0.15 /* of the time, at the most */
+#define GOAL_SHARE     0.5  /* of the time: for the race to a goal */
 #define MOST_TRIALS    60
 #define LEAST_PROMISE  0.004 /* of the rate: expected improvement that is worth a trial */
 #define HOPELESS       0.85  /* of the best: below it a first look is enough */
@@ -522,7 +523,8 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
                           .model = dyno_rate_model_new (),
                           .arms = g_ptr_array_new_with_free_func (dyno_arm_free),
                           .plans = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
-                          .seconds = params->minutes * 60,
+                          .seconds = params->minutes * 60 * (params->goal ? 1 - GOAL_SHARE : 1),
+                          .total_s = params->minutes * 60,
                           .most_bytes = G_MAXUINT64,
                           .end_share = (double) NAN };
   search->begin_us = dyno_search_now_us (search);
@@ -541,6 +543,8 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
   gboolean found;
 
   search_init (&search, params, result);
+  if (params->goal)
+    result->goal = g_memdup2 (params->goal, sizeof *params->goal);
   plan_space (&search);
   take_known (&search);
   try_what_is_there (&search);
@@ -557,6 +561,7 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
         }
     }
   dyno_search_prove (&search);
+  dyno_search_race (&search);
   dyno_search_judge (&search);
   result->seconds = dyno_search_elapsed (&search);
   result->minutes = params->minutes;

@@ -28,6 +28,8 @@ typedef struct {
   const DynoSettings *preset; /* the preset's own numbers, or NULL */
   const char *preset_name;
   const DynoTuneResult *known; /* of an earlier search of the same job, to go on from; or NULL */
+  /* To be reached first, for which half of the time is kept; NULL: the fastest is the best. */
+  const DynoLearningGoal *goal;
   GCancellable *cancellable;
   DynoSearchHooks hooks;
 } DynoSearchParams;

@@ -210,8 +210,8 @@ outcome_of (const GError *error)
   return DYNO_TRIAL_FAILED;
 }
 
-static void
-wait_for_turn (DynoSearch *search)
+void
+dyno_search_wait_for_turn (DynoSearch *search)
 {
   const DynoSearchHooks *hooks = &search->params->hooks;
   gint64 begin_us = dyno_search_now_us (search);
@@ -240,9 +240,10 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
   double begin_s, left, took, samples, *prepare_s;
   gboolean good;
 
-  wait_for_turn (search);
+  dyno_search_wait_for_turn (search);
   begin_s = dyno_search_elapsed (search);
-  left = MAX (search->seconds - reserve_s - begin_s, 0);
+  /* Until something has worked, all is for that. */
+  left = MAX ((search->worked ? search->seconds - reserve_s : search->total_s) - begin_s, 0);
   dyno_measurement_init (m);
   good = function (search->meter, settings, MIN (seconds, left),
                    dyno_search_now_us (search) + (gint64) (left * 1e6), search->params->cancellable,
@@ -324,7 +325,7 @@ tell_progress (DynoSearch *search, const char *stage, const DynoSettings *settin
 
   if (hooks->progress)
     hooks->progress (hooks->user, stage, settings,
-                     CLAMP (dyno_search_elapsed (search) / search->seconds, 0, 1));
+                     CLAMP (dyno_search_elapsed (search) / search->total_s, 0, 1));
 }
 
 double
@@ -425,6 +426,7 @@ learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolea
     g_array_append_val (arm->proofs, *run);
   else
     g_array_append_val (arm->trials, *run);
+  search->worked = TRUE;
   arm->outcome = DYNO_TRIAL_OK;
   arm->out = FALSE;
   arm->step_ms = m->step_ms;

@@ -37,8 +37,9 @@ typedef struct {
   GPtrArray *arms; /* DynoArm */
   DynoArm *baseline, *today, *preset;
   DynoSearchSpace space;
-  GHashTable *plans; /* of fits () */
-  double seconds, paused_s;
+  GHashTable *plans;        /* of fits () */
+  double seconds, paused_s; /* of the search and its proof */
+  double total_s;           /* with what is learnt after that */
   gint64 begin_us;
   /* What a measurement takes besides measuring: of the loader; of a network that the device has
    * not had yet (kernels are compiled, and measured in the proof), and that it has had; 0: not
@@ -53,6 +54,7 @@ typedef struct {
   guint failures;         /* one after the other */
   double end_share;       /* validation and end of an epoch over its training; NaN: not known */
   gboolean memory_limits, loader_limits;
+  gboolean worked; /* a trial has */
 } DynoSearch;
 
 void dyno_arm_free (gpointer arm);
@@ -80,6 +82,9 @@ guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); 
 /* One ceiling: from the records if it was measured.  0: it failed; NaN: there was no time. */
 double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings);
 void dyno_search_scan (DynoSearch *search); /* all of them */
+
+/* Returns when the search may go on; the time in it does not count. */
+void dyno_search_wait_for_turn (DynoSearch *search);
 
 /* The point's arm; NULL: it was never tried. */
 DynoArm *dyno_search_find (DynoSearch *search, const DynoSettings *settings);
@@ -112,5 +117,12 @@ DynoArm *dyno_search_choose (DynoSearch *search);
 /* Best, base line and present settings in turn, longer; then the result's verdict. */
 void dyno_search_prove (DynoSearch *search);
 void dyno_search_judge (DynoSearch *search);
+
+/* To the goal, if there is one. */
+void dyno_search_race (DynoSearch *search);
+/* Who was there first; NULL: nobody. */
+DynoArm *dyno_search_get_winner (DynoSearch *search);
+/* Best and present settings after equal epochs, where their batches differ and there is time. */
+void dyno_search_compare_learning (DynoSearch *search);
 
 G_END_DECLS

@@ -15,6 +15,7 @@ struct _DynoTune {
   char *folder, *resumed; /* where the records go; where they come from */
   DynoTuneResult *known;  /* of an earlier search, or NULL */
   double minutes;
+  DynoLearningGoal *goal; /* or NULL */
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
@@ -98,6 +99,14 @@ dyno_tune_set_folder (DynoTune *tune, const char *folder)
   g_return_if_fail (!tune->thread);
   g_free (tune->folder);
   tune->folder = g_strdup (folder);
+}
+
+void
+dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal)
+{
+  g_return_if_fail (!tune->thread);
+  g_free (tune->goal);
+  tune->goal = g_memdup2 (goal, sizeof *goal);
 }
 
 gboolean
@@ -341,6 +350,7 @@ search (DynoTune *tune, GError **error)
                               .preset = tune->preset ? &tune->preset_settings : NULL,
                               .preset_name = tune->preset ? tune->preset->name : NULL,
                               .known = tune->known,
+                              .goal = tune->goal,
                               .cancellable = tune->cancellable,
                               .hooks = { .progress = on_progress,
                                          .ceiling = on_ceiling,
@@ -448,6 +458,7 @@ dyno_tune_free (DynoTune *tune)
   g_object_unref (tune->cancellable);
   g_free (tune->folder);
   g_free (tune->resumed);
+  g_free (tune->goal);
   g_free (tune);
 }
 

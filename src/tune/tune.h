@@ -51,6 +51,8 @@ void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
 void dyno_tune_set_store (DynoTune *tune, DynoStore *store);
 /* Every measurement is written to folder/trials.csv as it ends. */
 void dyno_tune_set_folder (DynoTune *tune, const char *folder);
+/* The best is what reaches it first; half of the time is kept for that. */
+void dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal);
 /* Before the start: goes on from folder/trials.csv.  Errors: those of trialsfile.h. */
 gboolean dyno_tune_resume (DynoTune *tune, const char *folder, GError **error);
 void dyno_tune_start (DynoTune *tune);

@@ -100,6 +100,15 @@ ceiling_free (gpointer data)
   g_free (data);
 }
 
+static void
+racer_free (gpointer data)
+{
+  DynoTuneRacer *racer = data;
+
+  g_free (racer->text);
+  g_free (racer);
+}
+
 DynoTuneResult *
 dyno_tune_result_new (const DynoJob *job)
 {
@@ -109,6 +118,8 @@ dyno_tune_result_new (const DynoJob *job)
   result->job = dyno_job_ref (job);
   result->ceilings = g_ptr_array_new_with_free_func (ceiling_free);
   result->trials = g_ptr_array_new_with_free_func (trial_free);
+  result->racers = g_ptr_array_new_with_free_func (racer_free);
+  result->winner = -1;
   result->speedup = result->gain = result->outside_cpu = (double) NAN;
   result->loader_ceiling = result->gpu_ceiling = (double) NAN;
   result->best.stage = result->baseline.stage = result->today.stage = result->fastest.stage = "";
@@ -129,6 +140,8 @@ dyno_tune_result_unref (DynoTuneResult *result)
     return;
   g_ptr_array_unref (result->ceilings);
   g_ptr_array_unref (result->trials);
+  g_ptr_array_unref (result->racers);
+  g_free (result->goal);
   dyno_trial_clear (&result->best);
   dyno_trial_clear (&result->baseline);
   dyno_trial_clear (&result->today);

@@ -7,6 +7,7 @@
  * train_samples_per_s leaves those out.  A ceiling's rate is that of the loader or of the device
  * alone.  low and high bound the rate at 95 %. */
 #pragma once
+#include "learning.h"
 #include "numerics.h"
 
 G_BEGIN_DECLS
@@ -28,7 +29,7 @@ gboolean dyno_trial_outcome_find (const char *name, DynoTrialOutcome *outcome);
 
 typedef struct {
   guint number;      /* from 1 */
-  const char *stage; /* static: "baseline", "today", "preset", "search", "proof" */
+  const char *stage; /* static: "baseline", "today", "preset", "search", "proof", "goal" */
   DynoSettings settings;
   DynoTrialOutcome outcome;
   double samples_per_s; /* of a whole run; 0 unless OK or DROPPED */
@@ -92,6 +93,14 @@ typedef struct {
   double factor;
 } DynoTuneGain;
 
+/* One of those that raced to a goal. */
+typedef struct {
+  DynoSettings settings; /* but for the learning rate, which its batch is advised */
+  gboolean ran;
+  DynoLearning learning;
+  char *text; /* why it failed, or NULL */
+} DynoTuneRacer;
+
 typedef enum {
   DYNO_PRESET_VERDICT_UNKNOWN, /* no preset, or not tried */
   DYNO_PRESET_VERDICT_HOLDS,
@@ -132,6 +141,12 @@ typedef struct {
   char *preset_text;      /* NULL: unknown */
   DynoNumerics *numerics; /* of AMP, where the best would use it; NULL: not compared */
   char *amp_text;         /* NULL: not compared */
+  DynoLearningGoal *goal; /* of accuracy, on wish; or NULL */
+  GPtrArray *racers;      /* DynoTuneRacer: to the goal, in order */
+  int winner;             /* which of them reached it first, and is the best; -1: none */
+  gboolean equal_wanted;  /* the best has another batch: what that costs in accuracy is asked */
+  guint64 equal_epochs;   /* after which that was compared; 0: it was not */
+  DynoLearning equal[2];  /* best, present settings */
   double outside_cpu;     /* the most of any measurement; NaN: not known */
   char **reasons;         /* sentences, the most important first */
 } DynoTuneResult;

@@ -106,15 +106,17 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
 
   if (r->inside_noise)
     explain_noise (reasons, r);
+  else if (!r->proven && r->winner >= 0)
+    say (reasons, _ ("Not proven: no other settings had the time to reach it."));
   else if (!r->proven)
     say (reasons, _ ("Not proven: the search ended before the longer runs that prove it."));
-  if (r->keep_today && r->proven)
+  if (r->keep_today && r->proven && r->winner < 0)
     say (reasons,
          _ ("Your settings are already as fast: nothing that was tried beats them by 3 %%."));
   if (dyno_space_same (&r->baseline.settings, &r->best.settings))
     {
       if (!r->keep_today)
-        say (reasons, _ ("The base line (%s) is the fastest that was found. "), base);
+        say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
   else if (isfinite (r->speedup))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
@@ -177,7 +179,7 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
 
   if (r->curve.text)
     say (reasons, _ ("A larger batch: %s."), r->curve.text);
-  if (!r->keep_today && fastest->samples_per_s > best->samples_per_s
+  if (!r->keep_today && r->winner < 0 && fastest->samples_per_s > best->samples_per_s
       && fastest->settings.batch_size > best->settings.batch_size)
     {
       g_autofree char *settings = dyno_trial_describe (&fastest->settings),
@@ -211,15 +213,126 @@ explain_run (GPtrArray *reasons, const DynoTuneResult *r)
     }
 }
 
+/* --- learning --------------------------------------------------------------------------------- */
+
+static char *
+describe_time (double seconds)
+{
+  return seconds < 99.5 ? g_strdup_printf (_ ("%.3g s"), seconds) : dyno_amount_duration (seconds);
+}
+
+static char *
+describe_goal (const DynoTuneResult *r)
+{
+  DynoLearning l = { 0 };
+
+  for (guint i = 0; i < r->racers->len && !*l.name; i++)
+    l = ((const DynoTuneRacer *) r->racers->pdata[i])->learning;
+  if (*l.name)
+    return dyno_learning_describe (&l, r->goal->value);
+  return g_strdup_printf ("%s %.4g", r->goal->metric, r->goal->value);
+}
+
+/* "batch 64, fp32, 2 workers: in 12.5 s", or how far it came. */
+static char *
+describe_racer (const DynoTuneRacer *racer)
+{
+  g_autofree char *settings = dyno_trial_describe (&racer->settings),
+                  *time = describe_time (racer->learning.seconds),
+                  *best = dyno_learning_describe (&racer->learning, racer->learning.best);
+
+  if (racer->text)
+    return g_strdup_printf (_ ("%s: it failed: %s"), settings, racer->text);
+  if (racer->learning.reached)
+    return g_strdup_printf (_ ("%s: in %s"), settings, time);
+  if (isnan (racer->learning.best))
+    return g_strdup_printf (_ ("%s: no epoch in %s"), settings, time);
+  return g_strdup_printf (_ ("%s: %s after %s"), settings, best, time);
+}
+
+/* All but the winner. */
+static char *
+describe_others (const DynoTuneResult *r)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < r->racers->len; i++)
+    {
+      const DynoTuneRacer *racer = r->racers->pdata[i];
+      g_autofree char *words = racer->ran && (int) i != r->winner ? describe_racer (racer) : NULL;
+
+      if (words)
+        g_string_append_printf (text, "%s%s", text->len > 0 ? "; " : "", words);
+    }
+  return g_string_free (text, FALSE);
+}
+
+static void
+explain_goal (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *goal = NULL, *others = NULL;
+
+  if (!r->goal)
+    return;
+  goal = describe_goal (r);
+  others = describe_others (r);
+  if (r->winner >= 0)
+    {
+      const DynoTuneRacer *racer = r->racers->pdata[r->winner];
+      g_autofree char *settings = dyno_trial_describe (&racer->settings),
+                      *time = describe_time (racer->learning.seconds);
+
+      say (reasons,
+           ngettext ("The goal, %s in validation, is reached first by %s: in %s of training, "
+                     "after %u epoch.",
+                     "The goal, %s in validation, is reached first by %s: in %s of training, "
+                     "after %u epochs.",
+                     (gulong) racer->learning.epochs),
+           goal, settings, time, (guint) racer->learning.epochs);
+    }
+  else
+    say (reasons,
+         _ ("The goal, %s in validation, was not reached in the time; the choice is the fastest. "
+            "Give the search more minutes, or the run more epochs."),
+         goal);
+  if (*others)
+    say (reasons, _ ("From the same start: %s."), others);
+}
+
+static void
+explain_equal_epochs (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *own = NULL, *present = NULL;
+
+  if (r->equal_epochs == 0)
+    {
+      if (r->equal_wanted)
+        say (reasons, _ ("What the other batch costs in accuracy after equal epochs was not "
+                         "measured: there was no time for an epoch of both."));
+      return;
+    }
+  own = dyno_learning_describe (&r->equal[0], r->equal[0].best);
+  present = dyno_learning_describe (&r->equal[1], r->equal[1].best);
+  say (reasons,
+       ngettext ("After %u epoch from the same start: %s in validation; with the present settings "
+                 "%s.",
+                 "After %u epochs from the same start: %s in validation; with the present settings "
+                 "%s.",
+                 (gulong) r->equal_epochs),
+       (guint) r->equal_epochs, own, present);
+}
+
 char **
 dyno_verdict_explain (const DynoTuneResult *r)
 {
   GPtrArray *reasons = g_ptr_array_new ();
 
+  explain_goal (reasons, r);
   explain_gain (reasons, r);
   explain_limit (reasons, r);
   explain_batch (reasons, r);
   explain_run (reasons, r);
+  explain_equal_epochs (reasons, r);
   if (r->amp_text)
     say (reasons, "%s", r->amp_text);
   if (r->preset_text)

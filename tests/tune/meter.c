@@ -178,6 +178,61 @@ test_diverged (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
 }
 
+/* From the same start until validation is there; as many epochs as were asked for, else. */
+static void
+test_learning (void)
+{
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (DynoMeter) meter = make_meter (job);
+  g_autoptr (GError) error = NULL;
+  DynoLearningGoal goal;
+  DynoLearning l, again;
+
+  g_assert_true (dyno_learning_goal_parse ("loss=1000", &goal, &error));
+  g_assert_true (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));
+  g_assert_no_error (error);
+  g_assert_true (l.reached && !l.higher_is_better);
+  g_assert_cmpuint (l.epochs, ==, 1);
+  g_assert_cmpfloat (l.seconds, >, 0);
+  g_assert_cmpfloat (l.samples_per_s, >, 0);
+  g_assert_true (dyno_learning_goal_parse ("accuracy=1", &goal, &error));
+  goal.most_epochs = 2;
+  goal.value = 1.5; /* nothing reaches it */
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (
+          meter->class->learn (meter, &job->settings, &goal, FAR, NULL, i ? &again : &l, &error));
+      g_assert_no_error (error);
+    }
+  g_assert_true (!l.reached && l.higher_is_better && l.is_fraction);
+  g_assert_cmpuint (l.epochs, ==, 2);
+  g_assert_cmpfloat (l.best, ==, again.best);
+  g_strlcpy (goal.metric, "mean_abs_error", sizeof goal.metric);
+  g_assert_false (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+  g_assert_nonnull (strstr (error->message, "accuracy"));
+}
+
+static void
+test_goal_words (void)
+{
+  static const char *const wrong[] = { "",          "accuracy",    "accuracy=",   "accuracy=x",
+                                       "nothing=1", "accuracy=90", "loss=1=2",    "=0.5",
+                                       "loss=nan",  "loss=inf",    "accuracy=-1", "loss=0.3 " };
+  DynoLearningGoal goal;
+
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (dyno_learning_goal_parse (wrong[i], &goal, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+    }
+  g_assert_true (dyno_learning_goal_parse ("accuracy=0.9", &goal, NULL));
+  g_assert_cmpstr (goal.metric, ==, "accuracy");
+  g_assert_cmpfloat (goal.value, ==, 0.9);
+}
+
 /* The device makes its input: there is no loader. */
 static void
 test_generated (void)
@@ -228,6 +283,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/meter/budget-is-kept", test_budget);
   g_test_add_func ("/tune/meter/cancelled-or-late-spoils-nothing", test_ends);
   g_test_add_func ("/tune/meter/divergence-is-a-result", test_diverged);
+  g_test_add_func ("/tune/meter/learns-until-the-goal", test_learning);
+  g_test_add_func ("/tune/meter/goal-in-words", test_goal_words);
   g_test_add_func ("/tune/meter/generated-input-has-no-loader", test_generated);
   g_test_add_func ("/tune/meter/writes-nothing", test_writes_nothing);
   return g_test_run ();

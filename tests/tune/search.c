@@ -4,6 +4,7 @@
  * simulation's. */
 #include "simulation.h"
 #include "preset.h"
+#include "space.h"
 #include "verdict.h"
 #include <math.h>
 #include <string.h>
@@ -122,6 +123,7 @@ typedef struct {
   void (*trial) (gpointer user, const DynoTrial *trial);
   DynoSimulation *sim; /* that is there already, with what it compiled; NULL: a new one */
   guint *n_late;       /* measurements that their deadline ended */
+  double goal;         /* accuracy; 0: none */
 } Wanted;
 
 /* *error: may be NULL, for a search that must not fail. */
@@ -131,6 +133,7 @@ search (const DynoMachine *m, guint32 seed, Wanted wanted, double *seconds, GErr
   g_autoptr (DynoJob) job = dyno_job_new ();
   DynoSimulation *sim = wanted.sim ? wanted.sim : dyno_simulation_new (m, seed);
   DynoTuneResult *result;
+  DynoLearningGoal goal = { "accuracy", wanted.goal, INFINITY, 0 };
   DynoSearchParams params = {
     .meter = &sim->meter,
     .minutes = wanted.minutes > 0 ? wanted.minutes : 2.5,
@@ -138,6 +141,7 @@ search (const DynoMachine *m, guint32 seed, Wanted wanted, double *seconds, GErr
     .preset = wanted.preset,
     .preset_name = "RTX 3060",
     .known = wanted.known,
+    .goal = wanted.goal > 0 ? &goal : NULL,
     .cancellable = wanted.cancellable,
     .hooks = { .now_us = now_us, .wait = wanted.wait, .trial = wanted.trial, .user = sim }
   };
@@ -856,6 +860,80 @@ test_preset_is_judged (void)
     }
 }
 
+/* A larger batch is faster, and needs more epochs. */
+static void
+test_goal (void)
+{
+  DynoMachine m = *find_machine ("gpu-bound");
+  double seconds;
+
+  m.n_train = 3600;
+  m.n_validation = 400;
+  m.learn_epochs = 3;
+  g_autoptr (DynoTuneResult) fastest = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+  g_autoptr (DynoTuneResult) r =
+      search (&m, 1, (Wanted){ .goal = 0.9, .minutes = 8 }, &seconds, NULL);
+
+  g_assert_cmpfloat (seconds, <=, 480 * 1.1);
+  g_assert_cmpint (r->winner, >=, 0);
+  g_assert_true (r->proven);
+  g_assert_cmpint (r->best.settings.batch_size, <, fastest->best.settings.batch_size);
+  g_assert_cmpint (r->curve.smallest, ==, r->best.settings.batch_size);
+  g_assert_true (g_str_has_prefix (r->reasons[0], "The goal, accuracy 90 % in validation, is "
+                                                  "reached first by batch "));
+  g_assert_true (says (r, "From the same start: "));
+  g_assert_cmpfloat_with_epsilon (r->best.settings.lr,
+                                  dyno_verdict_learning_rate (&r->job->settings, &r->best.settings),
+                                  1e-12);
+  for (guint i = 0; i < r->racers->len; i++)
+    {
+      const DynoTuneRacer *a = r->racers->pdata[i], *w = r->racers->pdata[r->winner];
+
+      if (a->ran) /* nobody trains on that can no longer win */
+        g_assert_cmpfloat (a->learning.seconds, >=, w->learning.seconds);
+      if (a->ran)
+        g_assert_cmpfloat (
+            dyno_machine_epochs (&m, &a->settings) / dyno_machine_rate (&m, &a->settings), >=,
+            dyno_machine_epochs (&m, &w->settings) / dyno_machine_rate (&m, &w->settings));
+    }
+}
+
+static void
+test_goal_that_is_not_reached (void)
+{
+  DynoMachine m = *find_machine ("gpu-bound");
+  double seconds;
+
+  m.learn_epochs = 1000;
+  g_autoptr (DynoTuneResult) plain = search (&m, 1, (Wanted){ .minutes = 2 }, NULL, NULL);
+  g_autoptr (DynoTuneResult) r =
+      search (&m, 1, (Wanted){ .goal = 0.9, .minutes = 4 }, &seconds, NULL);
+
+  g_assert_cmpfloat (seconds, <=, 240 * 1.1);
+  g_assert_cmpint (r->winner, ==, -1);
+  g_assert_true (dyno_space_same (&r->best.settings, &plain->best.settings));
+  g_assert_true (says (r, "was not reached in the time"));
+}
+
+/* Where the batch is another, its accuracy after as many epochs is told, or that it is not known. */
+static void
+test_equal_epochs (void)
+{
+  DynoMachine m = *find_machine ("gpu-bound");
+
+  m.n_train = 3600;
+  m.n_validation = 400;
+  m.learn_epochs = 3;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 6 }, NULL, NULL);
+  g_assert_cmpuint (r->equal_epochs, ==, 3);
+  g_assert_cmpfloat (r->equal[0].best, <, r->equal[1].best);
+  g_assert_true (says (r, "After 3 epochs from the same start: accuracy "));
+  m.n_train = 3600000;
+  g_autoptr (DynoTuneResult) large = search (&m, 1, (Wanted){ .minutes = 6 }, NULL, NULL);
+  g_assert_cmpuint (large->equal_epochs, ==, 0);
+  g_assert_true (says (large, "was not measured"));
+}
+
 static void
 test_curve (void)
 {
@@ -925,6 +1003,9 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/outside-load-is-said", test_load_is_said);
   g_test_add_func ("/tune/search/learning-rate-by-the-square-root", test_learning_rate);
   g_test_add_func ("/tune/search/preset-is-judged", test_preset_is_judged);
+  g_test_add_func ("/tune/search/goal-is-reached-first", test_goal);
+  g_test_add_func ("/tune/search/goal-that-is-not-reached", test_goal_that_is_not_reached);
+  g_test_add_func ("/tune/search/accuracy-after-equal-epochs", test_equal_epochs);
   g_test_add_func ("/tune/search/curve-over-the-batch", test_curve);
   return g_test_run ();
 }

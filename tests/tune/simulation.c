@@ -314,6 +314,41 @@ numerics (DynoMeter *meter, const DynoSettings *s, gint64 deadline_us, GCancella
   return TRUE;
 }
 
+double
+dyno_machine_epochs (const DynoMachine *m, const DynoSettings *s)
+{
+  return ceil (m->learn_epochs
+               * MAX (pow ((double) (s->batch_size * s->accumulate) / 64, 0.7), 0.5));
+}
+
+/* The accuracy rises by equal parts. */
+static gboolean
+learn (DynoMeter *meter, const DynoSettings *s, const DynoLearningGoal *goal, gint64 deadline_us,
+       GCancellable *cancellable, DynoLearning *l, GError **error)
+{
+  DynoSimulation *sim = (DynoSimulation *) meter;
+  const DynoMachine *m = sim->machine;
+  double epoch_s = (double) m->n_train / dyno_machine_rate (m, s),
+         left = MIN ((double) deadline_us / 1e6 - sim->clock_s, goal->most_seconds);
+
+  *l = (DynoLearning){ .name = "accuracy",
+                       .higher_is_better = TRUE,
+                       .is_fraction = TRUE,
+                       .best = (double) NAN,
+                       .samples_per_s = dyno_machine_rate (m, s) };
+  while (!l->reached && l->seconds + epoch_s <= left
+         && (goal->most_epochs == 0 || l->epochs < goal->most_epochs))
+    {
+      l->seconds += epoch_s;
+      l->best = 0.9 * (double) ++l->epochs / dyno_machine_epochs (m, s);
+      l->reached = l->best >= goal->value - 1e-9;
+    }
+  if (!l->reached && goal->most_epochs == 0)
+    l->seconds = MAX (left, 0);
+  sim->clock_s += l->seconds;
+  return TRUE;
+}
+
 static void
 simulation_free (DynoMeter *meter)
 {
@@ -331,13 +366,20 @@ static const DynoMeterClass class = { .loader = loader,
                                       .plan = plan,
                                       .free = simulation_free,
                                       .numerics = numerics };
+static const DynoMeterClass learning_class = { .loader = loader,
+                                               .gpu = gpu,
+                                               .trial = trial,
+                                               .plan = plan,
+                                               .free = simulation_free,
+                                               .numerics = numerics,
+                                               .learn = learn };
 
 DynoSimulation *
 dyno_simulation_new (const DynoMachine *machine, guint32 seed)
 {
   DynoSimulation *sim = g_new0 (DynoSimulation, 1);
 
-  sim->meter = (DynoMeter){ .class = &class,
+  sim->meter = (DynoMeter){ .class = machine->learn_epochs > 0 ? &learning_class : &class,
                             .n_cores = machine->cores,
                             .has_fp16 = !machine->no_fp16,
                             .generated = machine->generated,

@@ -39,10 +39,12 @@ typedef struct {
   double compile_amp_s; /* of one with AMP; 0: as the others */
   gboolean amp_fails, all_fails;
   gboolean computes_nothing; /* steps end, and no sample of theirs is counted */
-  gboolean amp_diverges;     /* its losses, from the same weights */
-  gboolean fills; /* a trial that ends before the cache is full tells the rate without it */
-  guint stuck_at; /* the nth measurement lasts until its deadline; 0: none */
-  guint lost_at;  /* the nth measurement loses the device; 0: none */
+  double
+      learn_epochs; /* to an accuracy of 0.9, at batch 64; more with larger ones; 0: never told */
+  gboolean amp_diverges; /* its losses, from the same weights */
+  gboolean fills;        /* a trial that ends before the cache is full tells the rate without it */
+  guint stuck_at;        /* the nth measurement lasts until its deadline; 0: none */
+  guint lost_at;         /* the nth measurement loses the device; 0: none */
 } DynoMachine;
 
 typedef struct {
@@ -61,6 +63,8 @@ gint64 dyno_simulation_now_us (DynoSimulation *simulation);
 double dyno_machine_train_rate (const DynoMachine *machine, const DynoSettings *settings);
 /* What a run truly gets; 0: it does not fit. */
 double dyno_machine_rate (const DynoMachine *machine, const DynoSettings *settings);
+/* Until an accuracy of 0.9. */
+double dyno_machine_epochs (const DynoMachine *machine, const DynoSettings *settings);
 /* The best of the whole grid of doubled batches and workers, precision, cache and checkpointing, as
  * far as it fits; and what it takes to measure it, seconds each. */
 double dyno_machine_best (const DynoMachine *machine, const DynoSettings *start, double seconds,
