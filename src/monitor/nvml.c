@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* NVIDIA cards by NVML, which is opened at run time.
  *
+ * A process begins it with its first reader and ends it with its last: readers follow one another as
+ * runs and trials do, and one that was left behind may still be in it, so that beginning and ending
+ * never meet each other, nor a call of another reader.
  * Only nvmlInit_v2 and a function that finds the card are needed; every other one that an older
  * driver lacks, or that a card does not answer, leaves its value "not available".  The library
  * stays loaded until the process ends: it has threads and exit handlers of its own.
@@ -46,8 +49,15 @@ typedef int (*NvmlFlags) (NvmlDevice *device, unsigned long long *answer);
 typedef int (*NvmlMemoryOf) (NvmlDevice *device, NvmlMemory *answer);
 typedef int (*NvmlProcesses) (NvmlDevice *device, unsigned int *count, NvmlProcess *answer);
 
+/* Of a library, for the life of the process. */
+typedef struct {
+  GMutex lock; /* held while it is begun or ended */
+  guint readers;
+} Library;
+
 typedef struct {
   NvmlDevice *device;
+  Library *library;
   NvmlCall end;
   NvmlUtilisationOf utilisation;
   NvmlNumberOf temperature, clock;
@@ -91,11 +101,54 @@ find_functions (Nvml *nvml, GModule *module)
                                    "nvmlDeviceGetGraphicsRunningProcesses_v2");
 }
 
+static Library *
+find_library (const char *name)
+{
+  static GMutex lock;
+  static GHashTable *libraries;
+  Library *library;
+
+  g_mutex_lock (&lock);
+  if (!libraries)
+    libraries = g_hash_table_new (g_str_hash, g_str_equal);
+  library = g_hash_table_lookup (libraries, name);
+  if (!library)
+    {
+      library = g_new0 (Library, 1);
+      g_mutex_init (&library->lock);
+      g_hash_table_insert (libraries, g_strdup (name), library);
+    }
+  g_mutex_unlock (&lock);
+  return library;
+}
+
+static gboolean
+enter (Library *library, NvmlCall begin)
+{
+  gboolean good;
+
+  g_mutex_lock (&library->lock);
+  good = library->readers > 0 || begin () == OK;
+  library->readers += good;
+  g_mutex_unlock (&library->lock);
+  return good;
+}
+
+static void
+leave (Library *library, NvmlCall end)
+{
+  g_mutex_lock (&library->lock);
+  if (--library->readers == 0 && end)
+    end ();
+  g_mutex_unlock (&library->lock);
+}
+
 static gpointer
 open_nvml (const DynoSourceSetup *setup)
 {
   g_autofree Nvml *nvml = NULL;
   GModule *module;
+  Library *library;
   NvmlCall begin;
   NvmlFind find;
 
@@ -112,15 +165,16 @@ open_nvml (const DynoSourceSetup *setup)
   begin = (NvmlCall) find_symbol (module, "nvmlInit_v2", "nvmlInit");
   find = (NvmlFind) find_symbol (module, "nvmlDeviceGetHandleByPciBusId_v2",
                                  "nvmlDeviceGetHandleByPciBusId");
-  if (!begin || !find || begin () != OK)
+  library = find_library (setup->nvml);
+  if (!begin || !find || !enter (library, begin))
     return NULL;
   nvml = g_new0 (Nvml, 1);
+  nvml->library = library;
   find_functions (nvml, module);
   if (find (setup->device.pci, &nvml->device) != OK)
     {
       g_info ("Sensors: NVML does not know a card at %s", setup->device.pci);
-      if (nvml->end)
-        nvml->end ();
+      leave (library, nvml->end);
       return NULL;
     }
   nvml->proc_root = g_strdup (setup->proc_root);
@@ -133,8 +187,7 @@ close_nvml (gpointer data)
 {
   Nvml *nvml = data;
 
-  if (nvml->end)
-    nvml->end ();
+  leave (nvml->library, nvml->end);
   g_free (nvml->proc_root);
   g_free (nvml);
 }

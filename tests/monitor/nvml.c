@@ -86,6 +86,29 @@ test_whole (void)
   g_assert_cmpint (fake->shutdowns, ==, 1);
 }
 
+/* A run's reader may be left behind when the next one's begins: the library is begun and ended
+ * once for all of them. */
+static void
+test_two_readers (void)
+{
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  gpointer one = open_source (FAKE_NVML, &card, TRUE), other;
+  DynoSensorReading r;
+
+  other = open_source (FAKE_NVML, &card, TRUE);
+  g_assert_cmpint (fake->inits, ==, 1);
+  dyno_source_nvml.close (one);
+  g_assert_cmpint (fake->shutdowns, ==, 0);
+  read_now (other, &r);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 87);
+  dyno_source_nvml.close (other);
+  g_assert_cmpint (fake->shutdowns, ==, 1);
+  one = open_source (FAKE_NVML, &card, TRUE);
+  g_assert_cmpint (fake->inits, ==, 2);
+  dyno_source_nvml.close (one);
+  g_assert_cmpint (fake->shutdowns, ==, 2);
+}
+
 static void
 test_reasons (void)
 {
@@ -195,12 +218,12 @@ test_errors (void)
 /* --- with threads ----------------------------------------------------------------------------- */
 
 static DynoSensors *
-open_sensors (const char *root)
+open_sensors (const char *root, const char *library)
 {
   DynoSensorsParams params = { .device = &card,
                                .proc_root = root,
                                .sys_root = root,
-                               .nvml = FAKE_NVML,
+                               .nvml = library,
                                .interval_ms = 2,
                                .stale_ms = 50 };
 
@@ -231,7 +254,7 @@ test_hangs_reading (void)
   gint64 last;
 
   test_tree_write_machine (root, 0);
-  sensors = open_sensors (root);
+  sensors = open_sensors (root, FAKE_NVML);
   wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
   SET (fake->hang, FAKE_HANG_READ);
   wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
@@ -253,17 +276,18 @@ static void
 test_hangs_elsewhere (void)
 {
   static const int places[] = { FAKE_HANG_INIT, FAKE_HANG_SHUTDOWN };
+  static const char *const libraries[] = { FAKE_NVML_NO_BEGIN, FAKE_NVML_NO_END };
 
   for (guint i = 0; i < G_N_ELEMENTS (places); i++)
     {
       char *root = test_tree_new ();
-      FakeNvml *fake = open_fake (FAKE_NVML);
+      FakeNvml *fake = open_fake (libraries[i]);
       DynoSensors *sensors;
       DynoSensorReading r;
 
       SET (fake->hang, places[i]);
       test_tree_write_machine (root, 0);
-      sensors = open_sensors (root);
+      sensors = open_sensors (root, libraries[i]);
       wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
       if (places[i] == FAKE_HANG_SHUTDOWN)
         wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
@@ -279,6 +303,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/monitor/nvml/all-that-a-card-tells", test_whole);
+  g_test_add_func ("/monitor/nvml/begun-and-ended-once-for-all-readers", test_two_readers);
   g_test_add_func ("/monitor/nvml/reasons-that-hold-it-back", test_reasons);
   g_test_add_func ("/monitor/nvml/own-process-behind-a-hidden-number", test_hidden);
   g_test_add_func ("/monitor/nvml/older-library-has-less", test_old);
