@@ -202,7 +202,7 @@ draw_rates (const Drawing *d, double top, double bottom, double most)
 {
   const DynoTuneCurve *c = d->curve;
   double scale = (bottom - top) / most;
-  cairo_set_line_width (d->cr, 2);
+  cairo_set_line_width (d->cr, MAX (d->theme->line_width, 2));
   cairo_set_line_join (d->cr, CAIRO_LINE_JOIN_ROUND);
   set_colour (d, d->theme->lines[0], 1);
   for (guint i = 0; i < c->n; i++)

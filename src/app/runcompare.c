@@ -57,9 +57,9 @@ show_curves (DynoRunCompare *self)
                                               : x == TIME ? curve->seconds
                                                           : NULL };
       }
-  dyno_plot_view_set_labels (self->view, _ ("Loss"), self->n > 1 ? _ ("dashed: validation") : "",
-                             waits ? _ ("Reading the curves…")
-                                   : _ ("No curve was kept of this run"));
+  dyno_plot_view_set_labels (
+      self->view, _ ("Loss"), self->n > 1 ? _ ("with points: validation") : "",
+      waits ? _ ("Reading the curves…") : _ ("No curve was kept of this run"));
   dyno_plot_view_set_lines (self->view, lines, n);
 }
 

@@ -508,7 +508,8 @@ add_column (DynoRunsPage *self, const char *title, int column, double align, int
   gtk_tree_view_column_set_fixed_width (view, width);
   gtk_tree_view_column_set_resizable (view, TRUE);
   gtk_tree_view_column_set_expand (view, column == DYNO_RUN_LIST_TITLE);
-  gtk_tree_view_column_set_sort_column_id (view, column);
+  if (column != DYNO_RUN_LIST_SETTINGS) /* texts of many parts, made for each row */
+    gtk_tree_view_column_set_sort_column_id (view, column);
   gtk_tree_view_append_column (GTK_TREE_VIEW (self->list), view);
 }
 
@@ -552,7 +553,7 @@ add_list (DynoRunsPage *self)
   add_column (self, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 150);
   add_spark_column (self);
   add_column (self, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
-  add_column (self, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 130);
+  add_column (self, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 150);
   add_column (self, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 90);
   add_column (self, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 90);
   add_column (self, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 106);
@@ -664,6 +665,9 @@ add_body (DynoRunsPage *self)
   g_object_set (scrolled, "hscrollbar-policy", GTK_POLICY_NEVER, "vexpand", TRUE, NULL);
   dyno_widget_set_accessible_name (scrolled, _ ("Queue and runs"));
   gtk_container_add (GTK_CONTAINER (scrolled), self->body);
+  /* Nothing is pressed to its least height before that. */
+  gtk_scrollable_set_vscroll_policy (GTK_SCROLLABLE (gtk_bin_get_child (GTK_BIN (scrolled))),
+                                     GTK_SCROLL_NATURAL);
   gtk_container_add (GTK_CONTAINER (self), scrolled);
   gtk_widget_show (self->body);
   gtk_widget_show (scrolled);

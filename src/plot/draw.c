@@ -117,11 +117,11 @@ layout_y_axis (DynoPlotLayout *l, double y0, double y1, double x0, double x1)
     {
       double margin = pow (MAX (y1 / y0, 1.1), 0.04);
       dyno_axis_init (&l->ya, y0 / margin, y1 * margin,
-                      (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), TRUE, FALSE, 0);
+                      (guint) CLAMP (l->h / (theme->font_size * 2.4), 2.0, 8.0), TRUE, FALSE, 0);
     }
   else
-    dyno_axis_init (&l->ya, y0, y1, (guint) MAX (l->h / (theme->font_size * 2.4), 2.0), FALSE, TRUE,
-                    0);
+    dyno_axis_init (&l->ya, y0, y1, (guint) CLAMP (l->h / (theme->font_size * 2.4), 2.0, 8.0),
+                    FALSE, TRUE, 0);
 }
 
 static void

@@ -6,7 +6,9 @@
 #include "theme.h"
 
 #define MOST_LAYOUTS 512
-#define CONTRAST     2.8 /* of borders to the ground: a theme that draws them so is of high contrast */
+/* Of borders to the ground, as the colours are written: Adwaita has 1.3 and 1.5 (dark), HighContrast
+ * and HighContrastInverse 2. */
+#define CONTRAST 1.7
 
 static double
 get_luminance (const GdkRGBA *colour)
