@@ -133,7 +133,7 @@ gboolean dyno_device_query_memory (DynoDevice *device, guint64 *used_bytes,
 /* The same, and more of it. */
 typedef struct {
   guint64 own_bytes;  /* of this process, by the driver's count: more than Dyno has asked for */
-  guint64 used_bytes; /* by all programs */
+  guint64 used_bytes; /* by all programs, and by the driver for itself */
   guint64 available_bytes; /* to this process */
 } DynoMemoryUsage;
 gboolean dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage);

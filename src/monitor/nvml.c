@@ -29,9 +29,18 @@ typedef struct {
   unsigned int gpu, memory; /* percent */
 } NvmlUtilisation;
 
+/* Used is all that is not free: also what the driver keeps for itself. */
 typedef struct {
   unsigned long long total, free, used;
 } NvmlMemory;
+
+/* Used is by programs alone, as nvidia-smi tells it; the four add up. */
+typedef struct {
+  unsigned int version;
+  unsigned long long total, reserved, free, used;
+} NvmlMemory2;
+
+#define MEMORY_VERSION 2
 
 /* of the second and third version of the functions; the first one's is not used */
 typedef struct {
@@ -47,6 +56,7 @@ typedef int (*NvmlNumber) (NvmlDevice *device, unsigned int *answer);
 typedef int (*NvmlNumberOf) (NvmlDevice *device, int what, unsigned int *answer);
 typedef int (*NvmlFlags) (NvmlDevice *device, unsigned long long *answer);
 typedef int (*NvmlMemoryOf) (NvmlDevice *device, NvmlMemory *answer);
+typedef int (*NvmlMemory2Of) (NvmlDevice *device, NvmlMemory2 *answer);
 typedef int (*NvmlProcesses) (NvmlDevice *device, unsigned int *count, NvmlProcess *answer);
 
 /* Of a library, for the life of the process. */
@@ -64,6 +74,7 @@ typedef struct {
   NvmlNumber power, power_limit;
   NvmlFlags throttle;
   NvmlMemoryOf memory;
+  NvmlMemory2Of memory2;
   NvmlProcesses processes[2]; /* that compute, that draw: a Vulkan program may be either */
   char *proc_root;
   gboolean in_use;
@@ -94,6 +105,7 @@ find_functions (Nvml *nvml, GModule *module)
   nvml->throttle = (NvmlFlags) find_symbol (module, "nvmlDeviceGetCurrentClocksEventReasons",
                                             "nvmlDeviceGetCurrentClocksThrottleReasons");
   nvml->memory = (NvmlMemoryOf) find_symbol (module, "nvmlDeviceGetMemoryInfo", NULL);
+  nvml->memory2 = (NvmlMemory2Of) find_symbol (module, "nvmlDeviceGetMemoryInfo_v2", NULL);
   nvml->processes[0] = (NvmlProcesses) find_symbol (
       module, "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2");
   nvml->processes[1] =
@@ -280,12 +292,31 @@ read_processes (Nvml *nvml, DynoSensorReading *reading)
   set (reading, DYNO_SENSOR_GPU_OTHERS, n_others - (nvml->in_use && !found && hidden > 0 ? 1 : 0));
 }
 
+/* What the driver keeps counts neither as used nor as memory that there is, where it tells. */
+static void
+read_memory (Nvml *nvml, DynoSensorReading *reading)
+{
+  NvmlMemory2 apart = { .version = sizeof apart | MEMORY_VERSION << 24 };
+  NvmlMemory whole;
+
+  if (nvml->memory2 && nvml->memory2 (nvml->device, &apart) == OK && apart.reserved <= apart.total
+      && apart.used <= apart.total - apart.reserved)
+    {
+      set (reading, DYNO_SENSOR_VRAM_ALL, (double) apart.used);
+      set (reading, DYNO_SENSOR_VRAM_TOTAL, (double) (apart.total - apart.reserved));
+    }
+  else if (nvml->memory && nvml->memory (nvml->device, &whole) == OK && whole.used <= whole.total)
+    {
+      set (reading, DYNO_SENSOR_VRAM_ALL, (double) whole.used);
+      set (reading, DYNO_SENSOR_VRAM_TOTAL, (double) whole.total);
+    }
+}
+
 static void
 read_nvml (gpointer data, gint64 now_us, DynoSensorReading *reading)
 {
   Nvml *nvml = data;
   NvmlUtilisation utilisation;
-  NvmlMemory memory;
 
   (void) now_us;
   if (nvml->utilisation && nvml->utilisation (nvml->device, &utilisation) == OK)
@@ -297,11 +328,7 @@ read_nvml (gpointer data, gint64 now_us, DynoSensorReading *reading)
   read_number_of (nvml->device, nvml->clock, CLOCK_GRAPHICS, DYNO_SENSOR_GPU_CLOCK, reading);
   read_number_of (nvml->device, nvml->clock, CLOCK_MEMORY, DYNO_SENSOR_GPU_MEMORY_CLOCK, reading);
   read_throttle (nvml, reading);
-  if (nvml->memory && nvml->memory (nvml->device, &memory) == OK && memory.used <= memory.total)
-    {
-      set (reading, DYNO_SENSOR_VRAM_ALL, (double) memory.used);
-      set (reading, DYNO_SENSOR_VRAM_TOTAL, (double) memory.total);
-    }
+  read_memory (nvml, reading);
   read_processes (nvml, reading);
 }
 

@@ -23,7 +23,9 @@ typedef enum {
   DYNO_SENSOR_GPU_MEMORY_CLOCK,
   DYNO_SENSOR_GPU_THROTTLE, /* 1: it is held back, throttle_reasons says by what; 0: it is not */
   DYNO_SENSOR_VRAM_OWN,     /* of this process */
-  DYNO_SENSOR_VRAM_ALL,     /* of all programs */
+  /* In use by all programs, and what there is for them; where only what is free is told (an older
+   * NVML, VK_EXT_memory_budget) both with what the driver keeps for itself. */
+  DYNO_SENSOR_VRAM_ALL,
   DYNO_SENSOR_VRAM_TOTAL,
   DYNO_SENSOR_GPU_OTHERS, /* other processes that use the GPU, as far as they can be seen */
   DYNO_SENSOR_CPU_BUSY,   /* of all cores */

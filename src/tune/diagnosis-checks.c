@@ -149,20 +149,25 @@ dyno_check_slows_down (const DynoMeasures *m, double threshold, DynoRuleWords *w
   return TRUE;
 }
 
+/* Two counts, each beside what it is a part of: Vulkan's, of the whole heap, and a sensor's, of what
+ * the driver leaves to programs. */
 gboolean
 dyno_check_is_swapped_out (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
-  double total = m->input->sensors.vram_total, used = (double) m->input->log.whole.vram_all_bytes;
+  const struct {
+    double used, total;
+  } counts[] = { { (double) m->input->log.whole.vram_all_bytes,
+                   (double) m->input->facts.device_bytes },
+                 { m->input->sensors.vram_all_most, m->input->sensors.vram_total } };
 
-  if (m->input->sensors.vram_all_most > used)
-    used = m->input->sensors.vram_all_most;
-  if (!(total > 0))
-    total = (double) m->input->facts.device_bytes;
-  if (m->software || !(total > 0) || !(used >= threshold * total))
-    return FALSE;
-  w->a = dyno_word_bytes (used);
-  w->b = dyno_word_bytes (total);
-  return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (counts) && !m->software; i++)
+    if (counts[i].total > 0 && counts[i].used >= threshold * counts[i].total)
+      {
+        w->a = dyno_word_bytes (counts[i].used);
+        w->b = dyno_word_bytes (counts[i].total);
+        return TRUE;
+      }
+  return FALSE;
 }
 
 gboolean

@@ -8,6 +8,7 @@
 #define EXPORT        __attribute__ ((visibility ("default")))
 #define NOT_FOUND     6
 #define TOO_SMALL     7
+#define VERSION       25
 #define GET(member)   __atomic_load_n (&fake_nvml.member, __ATOMIC_SEQ_CST)
 #define COUNT(member) (void) __atomic_add_fetch (&fake_nvml.member, 1, __ATOMIC_SEQ_CST)
 
@@ -30,6 +31,7 @@ EXPORT int nvmlDeviceGetTemperature (void *device, int what, unsigned int *answe
 EXPORT int nvmlDeviceGetClockInfo (void *device, int what, unsigned int *answer);
 EXPORT int nvmlDeviceGetPowerUsage (void *device, unsigned int *answer);
 EXPORT int nvmlDeviceGetMemoryInfo (void *device, unsigned long long *answer);
+EXPORT int nvmlDeviceGetMemoryInfo_v2 (void *device, void *answer);
 EXPORT int nvmlDeviceGetEnforcedPowerLimit (void *device, unsigned int *answer);
 EXPORT int nvmlDeviceGetCurrentClocksEventReasons (void *device, unsigned long long *answer);
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons (void *device, unsigned long long *answer);
@@ -123,6 +125,24 @@ nvmlDeviceGetMemoryInfo (void *device, unsigned long long *answer)
     memcpy (answer, memory, sizeof memory);
   return answer_for (device);
 }
+
+#ifndef OLD
+int
+nvmlDeviceGetMemoryInfo_v2 (void *device, void *answer)
+{
+  struct {
+    unsigned int version;
+    unsigned long long total, reserved, free, used;
+  } memory = { 0x02000028, 80000000000ULL, 1000000000ULL, 60000000000ULL, 19000000000ULL };
+
+  if (answer_for (device) != 0)
+    return answer_for (device);
+  if (GET (no_reserved) || memcmp (answer, &memory.version, sizeof memory.version) != 0)
+    return VERSION;
+  memcpy (answer, &memory, sizeof memory);
+  return 0;
+}
+#endif
 
 #ifdef OLD
 int

@@ -17,8 +17,8 @@ static DynoDeviceInfo card = { .vendor_id = 0x10de,
 static void
 forget (FakeNvml *fake)
 {
-  int *const members[] = { &fake->hang,  &fake->init_error, &fake->error,
-                           &fake->inits, &fake->shutdowns,  &fake->reads };
+  int *const members[] = { &fake->hang,      &fake->init_error, &fake->error,      &fake->inits,
+                           &fake->shutdowns, &fake->reads,      &fake->no_reserved };
 
   for (guint i = 0; i < G_N_ELEMENTS (members); i++)
     SET (*members[i], 0);
@@ -74,8 +74,6 @@ test_whole (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_POWER_LIMIT], 700);
   test_assert_near (r.values[DYNO_SENSOR_GPU_CLOCK], 1980);
   test_assert_near (r.values[DYNO_SENSOR_GPU_MEMORY_CLOCK], 2619);
-  test_assert_near (r.values[DYNO_SENSOR_VRAM_ALL], 20e9);
-  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 80e9);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 5e9);
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2); /* one of them in both lists */
   test_assert_near (r.values[DYNO_SENSOR_GPU_THROTTLE], 0);
@@ -107,6 +105,31 @@ test_two_readers (void)
   g_assert_cmpint (fake->inits, ==, 2);
   dyno_source_nvml.close (one);
   g_assert_cmpint (fake->shutdowns, ==, 2);
+}
+
+/* What the driver keeps for itself is no program's, and programs cannot have it; an older library,
+ * or one that refuses, counts it in. */
+static void
+test_memory (void)
+{
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  gpointer source = open_source (FAKE_NVML, &card, TRUE), old;
+  DynoSensorReading r;
+
+  read_now (source, &r);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_ALL], 19e9);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 79e9);
+  SET (fake->no_reserved, 1);
+  read_now (source, &r);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_ALL], 20e9);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 80e9);
+  dyno_source_nvml.close (source);
+  open_fake (FAKE_NVML_OLD);
+  old = open_source (FAKE_NVML_OLD, &card, TRUE);
+  read_now (old, &r);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_ALL], 20e9);
+  test_assert_near (r.values[DYNO_SENSOR_VRAM_TOTAL], 80e9);
+  dyno_source_nvml.close (old);
 }
 
 static void
@@ -304,6 +327,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/monitor/nvml/all-that-a-card-tells", test_whole);
   g_test_add_func ("/monitor/nvml/begun-and-ended-once-for-all-readers", test_two_readers);
+  g_test_add_func ("/monitor/nvml/memory-of-programs-without-the-drivers", test_memory);
   g_test_add_func ("/monitor/nvml/reasons-that-hold-it-back", test_reasons);
   g_test_add_func ("/monitor/nvml/own-process-behind-a-hidden-number", test_hidden);
   g_test_add_func ("/monitor/nvml/older-library-has-less", test_old);

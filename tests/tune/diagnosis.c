@@ -557,6 +557,26 @@ test_few_steps (void)
   g_assert_null (d->knob);
 }
 
+/* What the driver keeps is in Vulkan's count and in its heap, and in none of the sensor's: neither is
+ * held against the other's total. */
+static void
+test_counts_of_memory (void)
+{
+  const double gib = (double) ((guint64) 1 << 30);
+  Machine m;
+  g_autoptr (DynoDiagnosis) apart = NULL, full = NULL;
+
+  machine_init (&m);
+  m.vram_all = (guint64) (7.8 * gib); /* of 8 */
+  m.in.sensors.vram_all_most = 7.3 * gib;
+  m.in.sensors.vram_total = 7.5 * gib;
+  apart = diagnose (&m);
+  g_assert_null (dyno_diagnosis_find (apart, "vram-swapped"));
+  m.in.sensors.vram_all_most = 7.4 * gib;
+  full = dyno_diagnose (&m.in);
+  g_assert_nonnull (strstr (dyno_diagnosis_find (full, "vram-swapped")->text, "7.40 GiB of 7.5"));
+}
+
 /* --- ceilings and gains ------------------------------------------------------------------------ */
 
 static void
@@ -910,6 +930,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/hidden-waits-cost-nothing", test_phases_hidden);
   g_test_add_func ("/tune/diagnosis/device-without-timestamps", test_no_timestamps);
   g_test_add_func ("/tune/diagnosis/few-steps-tell-nothing", test_few_steps);
+  g_test_add_func ("/tune/diagnosis/counts-of-memory-have-their-own-totals", test_counts_of_memory);
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
   g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
   g_test_add_func ("/tune/diagnosis/no-more-workers-than-cores", test_cpu_bound_without_cores);
