@@ -60,11 +60,14 @@ dyno_measures_cache_fits (const DynoMeasures *m)
          && need <= (double) facts->ram_free_bytes / 2;
 }
 
-/* What the loader would give with so many workers: each alone, or what it gives today. */
+/* What the loader would give with so many workers: each as much as today's do, within the cores. */
 static double
 rate_of_workers (const DynoMeasures *m, double workers)
 {
-  return m->loader_ceiling * workers / m->workers;
+  double rate = m->loader_ceiling * workers / m->workers,
+         within = dyno_measures_loader_rate (m, workers);
+
+  return isnan (within) ? rate : MIN (rate, MAX (within, m->loader_ceiling));
 }
 
 /* As many workers as the device needs, within the cores; 0: no more would help. */
@@ -83,7 +86,11 @@ static void
 say_loader (const DynoMeasures *m, DynoRuleWords *w)
 {
   w->a = dyno_word_percent (m->wait_share);
-  w->b = dyno_word_whole (m->workers);
+  if (m->input->log.whole.workers > 0)
+    w->b =
+        g_strdup_printf (ngettext ("%.0f worker", "%.0f workers", (gulong) m->workers), m->workers);
+  else
+    w->b = g_strdup (_ ("the training thread itself"));
   w->c = dyno_word_rate (m->loader_ceiling);
   w->d = dyno_word_rate (m->gpu_ceiling);
 }
@@ -121,6 +128,8 @@ dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords
       return TRUE;
     }
   needed = MIN (ceil (m->gpu_ceiling / m->loader_ceiling * m->workers), 2 * m->workers);
+  /* The device waits: so many are too few. */
+  needed = MAX (needed, m->input->log.whole.workers > 0 ? m->workers + 1 : 1);
   w->value = dyno_word_whole (MIN (needed, 256));
   w->gain = gain_to (m, MIN (m->gpu_ceiling, rate_of_workers (m, needed)));
   return TRUE;

@@ -27,6 +27,10 @@ typedef struct {
   double wait_share, copy_share, idle_share, device_share; /* of training_ms */
 } DynoMeasures;
 
+/* samples/s that so many workers would deliver alone, by the time that a sample took in this run;
+ * NaN: not known. */
+double dyno_measures_loader_rate (const DynoMeasures *m, double workers);
+
 void dyno_measures_init (DynoMeasures *m, const DynoDiagnosisInput *input);
 
 /* What a rule puts into its sentences and what it advises. */

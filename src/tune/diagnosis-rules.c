@@ -67,8 +67,8 @@ static const DynoRule rules[] = {
           "of an epoch"),
     .limits = TRUE, .applies = dyno_check_is_cpu_bound,
     .text =
-        N_ ("The data pipeline limits: the device waits in {a} of each step; {b} workers decode "
-            "{c} samples/s, the device could take {d}"),
+        N_ ("The data pipeline limits: the device waits in {a} of each step; {b} can decode {c} "
+            "samples/s, the device could take {d}"),
     .action = N_ ("Set workers={v} ({g})"), .key = "workers" },
   { RULE ("transfer-bound", WARNING, DURING, 0.10, "of a step",
           "as cpu-bound; copies that are hidden behind computing cost nothing"),

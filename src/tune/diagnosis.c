@@ -108,6 +108,18 @@ measure_phases (DynoMeasures *m)
   p->step_ms = m->training_ms + p->validation_ms + p->saving_ms;
 }
 
+/* Each worker reads and decodes one sample after the other.  Reading is waited for, decoding wants a
+ * core: more workers than cores share them, although each of their samples is timed as if it had
+ * one for itself. */
+double
+dyno_measures_loader_rate (const DynoMeasures *m, double workers)
+{
+  double alone = ratio (workers * 1e3, m->decode_ms), computing = m->decode_ms - m->fetch_ms,
+         cores = (double) m->input->facts.cores;
+
+  return cores > 0 && computing > 0 ? MIN (alone, cores * 1e3 / computing) : alone;
+}
+
 static void
 measure_ceilings (DynoMeasures *m)
 {
@@ -132,7 +144,7 @@ measure_ceilings (DynoMeasures *m)
                        && !(input->loader_ceiling >= m->gpu_ceiling
                             && m->phases.wait_data_ms >= DYNO_DIAGNOSIS_WAITING * m->training_ms);
   m->loader_ceiling =
-      m->loader_measured ? input->loader_ceiling : ratio (m->workers * 1e3, m->decode_ms);
+      m->loader_measured ? input->loader_ceiling : dyno_measures_loader_rate (m, m->workers);
   /* A run is proof of its own rate: decoding that shares cores with the device is slower than
    * alone. */
   if (m->loader_ceiling < m->rate)

@@ -6,12 +6,14 @@
 #include "intl.h"
 #include "loader.h"
 #include "meter.h"
+#include "outsidecpu.h"
 #include <math.h>
 #include <string.h>
 
 #define DEFAULT_SECONDS 4.0
 #define ALL_SECONDS     55.0
 #define LEAST_LEFT      15.0 /* seconds that a training has, however slow the others were */
+#define BUSY_CPU        0.15 /* of all cores, by others: as the diagnosis of a run */
 #define LOADER_BATCH    32
 #define NONE            ((double) NAN)
 
@@ -128,12 +130,11 @@ measure_loader (Quick *q)
     quick->loader_samples_per_s = run_loader (loader, q->seconds, q->cancellable);
 }
 
-/* A training as any run. */
+/* A training as any run, which has so many seconds in all. */
 static gboolean
-measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp,
+measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp, double left,
                   DynoMeasurement *measurement, GError **error)
 {
-  double left = MAX (ALL_SECONDS - elapsed (q), LEAST_LEFT);
   gint64 deadline_us = g_get_monotonic_time () + (gint64) (left * G_USEC_PER_SEC);
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (DynoDataset) dataset = NULL;
@@ -162,19 +163,23 @@ static void
 train_on_device (Quick *q, guint workload)
 {
   DynoQuick *quick = q->quick;
+  double left = MAX (ALL_SECONDS - elapsed (q), LEAST_LEFT);
   DynoMeasurement measurement;
   g_autoptr (GError) problem = NULL;
 
   quick->workload = g_strdup (_ (workloads[workload].words));
   quick->amp = quick->device.fp16 && quick->device.type != DYNO_DEVICE_TYPE_SOFTWARE;
-  if (measure_training (q, &quick->device, workload, quick->amp, &measurement, &problem))
+  if (measure_training (q, &quick->device, workload, quick->amp, left, &measurement, &problem))
     {
       quick->samples_per_s = measurement.rate.median;
       quick->step_ms = measurement.step_ms;
       quick->vram_bytes = measurement.vram_bytes;
     }
   else
-    quick->problem = g_strdup (problem->message);
+    {
+      quick->problem = g_strdup (problem->message);
+      quick->unfinished = g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+    }
 }
 
 /* The small one by a driver that is a CPU, and by the device, both in fp32. */
@@ -191,9 +196,12 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
       if (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->index == quick->device.index)
         continue;
       quick->cpu_name = g_strdup (info->name);
-      if (measure_training (q, &quick->device, 1, FALSE, &measurement, NULL))
-        quick->beside_samples_per_s = measurement.rate.median;
-      if (measure_training (q, info, 1, FALSE, &measurement, NULL))
+      /* One half of what is left each: neither is of any use without the other. */
+      if (!measure_training (q, &quick->device, 1, FALSE, (ALL_SECONDS - elapsed (q)) / 2,
+                             &measurement, NULL))
+        return;
+      quick->beside_samples_per_s = measurement.rate.median;
+      if (measure_training (q, info, 1, FALSE, ALL_SECONDS - elapsed (q), &measurement, NULL))
         quick->cpu_samples_per_s = measurement.rate.median;
       return;
     }
@@ -276,7 +284,12 @@ judge_training (DynoQuick *quick)
 {
   double factor = quick->beside_samples_per_s / quick->cpu_samples_per_s;
 
-  if (quick->problem)
+  if (quick->unfinished)
+    add (quick, "training-unfinished", DYNO_FINDING_WARNING,
+         _ ("Run it again: kernels that were compiled are kept; other programs that are busy take "
+            "its time"),
+         _ ("There was no time for the training: %s"), quick->problem);
+  else if (quick->problem)
     add (quick, "training-failed", DYNO_FINDING_PROBLEM,
          _ ("dynoctl kernels --self-test tells whether the driver computes rightly"),
          _ ("The training did not work: %s"), quick->problem);
@@ -320,6 +333,19 @@ judge_host (DynoQuick *quick)
          _ ("%u processor cores are few to decode for a GPU"), quick->cores);
 }
 
+static void
+judge_neighbours (DynoQuick *quick)
+{
+  g_autofree char *share = NULL;
+
+  if (!(quick->outside_cpu >= BUSY_CPU))
+    return;
+  share = dyno_word_percent (quick->outside_cpu);
+  add (quick, "cpu-shared", DYNO_FINDING_NOTE,
+       _ ("End what need not run, and measure again: what runs on the CPU was that much slower"),
+       _ ("Other programs took %s of the CPU meanwhile"), share);
+}
+
 static gint
 worst_first (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
 {
@@ -332,6 +358,7 @@ dyno_quick_judge (DynoQuick *quick)
   judge_device (quick);
   judge_training (quick);
   judge_host (quick);
+  judge_neighbours (quick);
   g_qsort_with_data (quick->findings->pdata, (gint) quick->findings->len, sizeof (gpointer),
                      worst_first, NULL);
 }
@@ -348,7 +375,7 @@ dyno_quick_new (void)
   quick->cores = g_get_num_processors ();
   quick->loader_samples_per_s = quick->samples_per_s = quick->step_ms = NONE;
   quick->cpu_samples_per_s = quick->beside_samples_per_s = NONE;
-  quick->expected_least = quick->expected_most = NONE;
+  quick->expected_least = quick->expected_most = quick->outside_cpu = NONE;
   return quick;
 }
 
@@ -360,8 +387,10 @@ dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpoin
   g_autoptr (DynoQuick) quick = dyno_quick_new ();
   g_autoptr (GPtrArray) devices = dyno_device_list (error);
   Quick q = { quick, 0, g_get_monotonic_time (), progress, data, cancellable };
+  DynoCpuTimes before, after;
   guint workload, index;
 
+  dyno_cpu_times_read (&before);
   params = params ? params : &defaults;
   q.seconds = params->seconds > 0 ? params->seconds : DEFAULT_SECONDS;
   if (!devices)
@@ -390,6 +419,8 @@ dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpoin
     }
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
+  dyno_cpu_times_read (&after);
+  quick->outside_cpu = dyno_cpu_times_get_outside (&before, &after);
   dyno_quick_judge (quick);
   quick->seconds = elapsed (&q);
   return g_steal_pointer (&quick);

@@ -38,12 +38,14 @@ typedef struct {
   guint64 vram_bytes;
   gboolean amp;
   char *problem;
+  gboolean unfinished; /* the problem is that there was no time for it */
   /* A smaller one by a Vulkan driver that is a CPU, and by the device; NaN: there is none, or it is
    * the device. */
   double cpu_samples_per_s, beside_samples_per_s;
   char *cpu_name;
   DynoPreset *preset;                   /* or NULL */
   double expected_least, expected_most; /* samples/s, as the preset words them; NaN: it does not */
+  double outside_cpu;                   /* share that other programs took of it; NaN: not known */
   double seconds;                       /* that all this took */
   GPtrArray *findings;                  /* DynoFinding*: good and bad signs */
 } DynoQuick;

@@ -660,6 +660,49 @@ test_ceilings_of_a_search (void)
   g_rmdir (folder);
 }
 
+/* Workers beyond the cores read at the same time, but do not decode. */
+static void
+test_cores_bound_the_loader (void)
+{
+  Machine m;
+  g_autoptr (DynoDiagnosis) decoding = NULL, reading = NULL, ahead = NULL, alone = NULL;
+
+  machine_init (&m);
+  m.in.settings.workers = 64;
+  wait_for_data (&m, 10, 5);
+  m.workers = 64;
+  decoding = diagnose (&m);
+  g_assert_cmpfloat_with_epsilon (decoding->rate, 64 / 0.0197, 1e-6);
+  /* 16 cores, not 64 workers, by 5 ms: what it gave in the run is more */
+  g_assert_cmpfloat_with_epsilon (decoding->loader_ceiling, decoding->rate, 1e-6);
+  g_assert_nonnull (strstr (decoding->verdict, "64 workers can decode"));
+  machine_init (&m);
+  m.in.settings.workers = 2;
+  wait_for_data (&m, 10, 8);
+  m.batch = m.in.settings.batch_size = 4;
+  m.fetch_ms = 5;
+  m.in.facts.cores = 1;
+  reading = diagnose (&m);
+  /* 8 ms, of which 3 decode: 250 a second by two workers, and no more than 333 by any number */
+  g_assert_cmpfloat_with_epsilon (reading->loader_ceiling, 250, 1e-6);
+  g_assert_cmpstr (dyno_diagnosis_find (reading, "disk-bound")->value, ==, "4");
+  g_assert_cmpfloat_with_epsilon (reading->expected_gain, 1000 / 3.0 / (4 / 0.0197) - 1, 1e-6);
+  /* A device that waits none the less is not told to go on as it is. */
+  machine_init (&m);
+  m.in.settings.workers = 2;
+  wait_for_data (&m, 10, 0.1);
+  m.fetch_ms = 0.09;
+  ahead = diagnose (&m);
+  g_assert_cmpstr (dyno_diagnosis_find (ahead, "disk-bound")->value, ==, "3");
+  machine_init (&m);
+  m.in.settings.workers = m.workers = 0;
+  wait_for_data (&m, 10, 1.2);
+  m.workers = 0;
+  alone = diagnose (&m);
+  g_assert_nonnull (strstr (alone->verdict, "the training thread itself can decode"));
+  g_assert_cmpstr (alone->knob, ==, "workers");
+}
+
 /* No more workers than cores: then the cache, then smaller images. */
 static void
 test_cpu_bound_without_cores (void)
@@ -933,6 +976,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/counts-of-memory-have-their-own-totals", test_counts_of_memory);
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
   g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
+  g_test_add_func ("/tune/diagnosis/cores-bound-what-workers-decode", test_cores_bound_the_loader);
   g_test_add_func ("/tune/diagnosis/no-more-workers-than-cores", test_cpu_bound_without_cores);
   g_test_add_func ("/tune/diagnosis/amp-brings-what-the-loader-gives", test_amp_gain);
   g_test_add_func ("/tune/diagnosis/bad-layer-is-named", test_bad_layer_is_named);

@@ -94,6 +94,25 @@ on_progress (const char *what, double fraction, gpointer data)
 }
 
 /* Ceilings are kept, so that the second test does not measure them again. */
+/* No time is no fault of the driver; and a CPU that others used is said. */
+static void
+test_busy (void)
+{
+  g_autoptr (DynoQuick) busy = good_machine (), quiet = good_machine ();
+
+  busy->problem = g_strdup ("The time was over");
+  busy->unfinished = TRUE;
+  busy->samples_per_s = (double) NAN;
+  busy->outside_cpu = 0.4;
+  dyno_quick_judge (busy);
+  g_assert_null (find (busy, "training-failed"));
+  g_assert_cmpint (find (busy, "training-unfinished")->level, ==, DYNO_FINDING_WARNING);
+  g_assert_nonnull (strstr (find (busy, "cpu-shared")->text, "40 %"));
+  quiet->outside_cpu = 0.1;
+  dyno_quick_judge (quiet);
+  g_assert_null (find (quiet, "cpu-shared"));
+}
+
 static void
 test_cancelled (void)
 {
@@ -143,6 +162,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/quick/good-signs", test_good);
   g_test_add_func ("/tune/quick/bad-signs-worst-first", test_bad);
+  g_test_add_func ("/tune/quick/no-time-is-no-failure", test_busy);
   g_test_add_func ("/tune/quick/no-such-device-or-preset", test_errors);
   g_test_add_func ("/tune/quick/can-be-cancelled", test_cancelled);
   g_test_add_func ("/tune/quick/measures-this-machine", test_whole);
