@@ -224,12 +224,12 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
   return TRUE;
 }
 
-/* The loader's rate is in samples/s: neither the batch nor what the device does with it counts. */
+/* What the device does not notice once a batch lies on it. */
 static gboolean
-changes_loader (const DynoSettingInfo *info)
+changes_loader_alone (const DynoSettingInfo *info)
 {
-  static const char *const with[] = { "workers",    "prefetch",           "pinned",     "cache",
-                                      "image_size", "persistent_workers", "data.layout" };
+  static const char *const with[] = { "workers", "prefetch", "pinned", "cache",
+                                      "persistent_workers" };
 
   for (guint i = 0; i < G_N_ELEMENTS (with); i++)
     if (strcmp (info->key, with[i]) == 0)
@@ -237,11 +237,18 @@ changes_loader (const DynoSettingInfo *info)
   return FALSE;
 }
 
-/* Of a batch that lies on the device already. */
+/* The loader's rate is in samples/s: neither the batch nor what the device does with it counts. */
+static gboolean
+changes_loader (const DynoSettingInfo *info)
+{
+  return changes_loader_alone (info) || strcmp (info->key, "image_size") == 0
+         || strcmp (info->key, "data.layout") == 0;
+}
+
 static gboolean
 changes_device (const DynoSettingInfo *info)
 {
-  return dyno_setting_changes_rate (info) && (info->group != DYNO_SETTING_GROUP_PIPELINE);
+  return dyno_setting_changes_rate (info) && !changes_loader_alone (info);
 }
 
 typedef gboolean (*Counts) (const DynoSettingInfo *info);
