@@ -85,8 +85,33 @@ end_by_signal (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+static void show_window (DynoApplication *self, const char *location);
+
+/* Of a notification. */
+static void
+show_page_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  show_window (data, NULL);
+  g_action_group_activate_action (
+      G_ACTION_GROUP (gtk_application_get_active_window (GTK_APPLICATION (data))), "page",
+      parameter);
+}
+
+/* Of the menu entry's actions: they may begin the program. */
+static void
+window_action_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  show_window (data, NULL);
+  GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (data));
+  if (DYNO_IS_WINDOW (window))
+    dyno_window_activate_action (DYNO_WINDOW (window), g_action_get_name (G_ACTION (action)));
+}
+
 static const GActionEntry entries[] = {
   { "about", about_activated },
+  { "show-page", show_page_activated, "s" },
+  { "quick-test", window_action_activated },
+  { "tune", window_action_activated },
   { "quit", quit_activated },
 };
 

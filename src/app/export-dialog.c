@@ -9,6 +9,19 @@ typedef struct {
   gpointer data;
 } Asked;
 
+/* Of the last file or folder that was chosen in this sitting. */
+static char *last_folder;
+
+static void
+set_folder (GtkFileChooser *chooser, gboolean pictures)
+{
+  const char *special = g_get_user_special_dir (G_USER_DIRECTORY_PICTURES);
+  if (last_folder)
+    gtk_file_chooser_set_current_folder (chooser, last_folder);
+  else if (pictures && special && g_file_test (special, G_FILE_TEST_IS_DIR))
+    gtk_file_chooser_set_current_folder (chooser, special);
+}
+
 static const DynoExporter *
 get_exporter (GtkFileChooser *chooser)
 {
@@ -33,6 +46,8 @@ exporter_for (const char *path, const DynoExporter *chosen)
       if (g_ascii_strcasecmp (dot + 1, exporter->extension) == 0)
         return exporter;
     }
+  if (is_own && dot && g_ascii_strcasecmp (dot, ".dyno") == 0)
+    return dyno_exporter_find (own[0]);
   return chosen;
 }
 
@@ -43,6 +58,11 @@ answered (GtkDialog *dialog, int response, Asked *asked)
   const DynoExporter *exporter = get_exporter (GTK_FILE_CHOOSER (dialog));
   if (response == GTK_RESPONSE_ACCEPT)
     path = gtk_file_chooser_get_filename (GTK_FILE_CHOOSER (dialog));
+  if (path)
+    {
+      g_free (last_folder);
+      last_folder = g_path_get_dirname (path);
+    }
   gtk_widget_destroy (GTK_WIDGET (dialog));
   if (path)
     asked->chosen (path, exporter_for (path, exporter), asked->data);
@@ -78,6 +98,7 @@ dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
   GtkWidget *dialog = new_dialog (
       parent, title, folder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN,
       _ ("_Open"), chosen, data);
+  set_folder (GTK_FILE_CHOOSER (dialog), !patterns);
   if (patterns)
     {
       GtkFileFilter *some = gtk_file_filter_new (), *all = gtk_file_filter_new ();

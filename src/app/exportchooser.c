@@ -14,7 +14,7 @@ typedef struct {
   GtkWidget *dialog, *list, *text, *left_out, *copy;
   const DynoExporter *exporter; /* that is shown */
   guint copied_timer;
-  DynoExportFailed failed;
+  DynoExportDone done;
   gpointer data;
 } Chooser;
 
@@ -98,8 +98,8 @@ path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   Chooser *self = data;
   g_autoptr (GError) error = NULL;
 
-  if (!dyno_export_file (exporter ? exporter : self->exporter, &self->context, path, TRUE, &error))
-    self->failed (error, self->data);
+  dyno_export_file (exporter ? exporter : self->exporter, &self->context, path, TRUE, &error);
+  self->done (path, error, self->data);
   gtk_widget_destroy (self->dialog);
 }
 
@@ -205,7 +205,7 @@ set_size (GtkWidget *dialog, GtkWindow *parent)
 
 void
 dyno_export_chooser_show (GtkWindow *parent, const DynoExportContext *context, DynoDataset *dataset,
-                          DynoExportFailed failed, gpointer data)
+                          DynoExportDone done, gpointer data)
 {
   Chooser *self = g_new0 (Chooser, 1);
   GtkWidget *columns = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12), *content;
@@ -215,7 +215,7 @@ dyno_export_chooser_show (GtkWindow *parent, const DynoExportContext *context, D
   self->context.device = self->device = g_strdup (context->device);
   self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
   self->context.dataset = dataset ? dyno_dataset_get_info (dataset) : NULL;
-  self->failed = failed;
+  self->done = done;
   self->data = data;
   self->dialog = gtk_dialog_new_with_buttons (
       _ ("Export Settings"), parent,

@@ -7,13 +7,13 @@
 
 G_BEGIN_DECLS
 
-/* Called with the error of a file that could not be written. */
-typedef void (*DynoExportFailed) (const GError *error, gpointer data);
+/* Called when a file was written, or with the error when it could not be. */
+typedef void (*DynoExportDone) (const char *path, const GError *error, gpointer data);
 
 /* context, its job and device are copied; its dataset is the information of `dataset`, which is
- * referenced, or NULL.  failed may come as long as the dialog is there, which parent destroys with
+ * referenced, or NULL.  done may come as long as the dialog is there, which parent destroys with
  * itself. */
 void dyno_export_chooser_show (GtkWindow *parent, const DynoExportContext *context,
-                               DynoDataset *dataset, DynoExportFailed failed, gpointer data);
+                               DynoDataset *dataset, DynoExportDone done, gpointer data);
 
 G_END_DECLS

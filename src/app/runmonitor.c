@@ -110,14 +110,26 @@ dyno_run_monitor_resume (DynoRunMonitor *self)
     dyno_session_resume (self->session);
 }
 
-void
-dyno_run_monitor_stop (DynoRunMonitor *self)
+static void
+stop (DynoRunMonitor *self, gboolean now)
 {
   if (!self->session || self->freeing || self->over)
     return;
   dyno_run_view_set_stopping (self->view);
-  dyno_session_stop (self->session, FALSE);
+  dyno_session_stop (self->session, now);
   g_signal_emit (self, signals[CHANGED], 0);
+}
+
+void
+dyno_run_monitor_stop (DynoRunMonitor *self)
+{
+  stop (self, FALSE);
+}
+
+void
+dyno_run_monitor_discard (DynoRunMonitor *self)
+{
+  stop (self, TRUE);
 }
 
 gboolean

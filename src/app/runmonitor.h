@@ -24,6 +24,8 @@ void dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDatas
 void dyno_run_monitor_pause (DynoRunMonitor *self);
 void dyno_run_monitor_resume (DynoRunMonitor *self);
 void dyno_run_monitor_stop (DynoRunMonitor *self);
+/* Stops without saving: what was saved before stays. */
+void dyno_run_monitor_discard (DynoRunMonitor *self);
 /* A live setting of the run that goes on. */
 gboolean dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char *value,
                                GError **error);

@@ -24,8 +24,10 @@
 #include "runspage.h"
 #include "settingspanel.h"
 #include "statusbar.h"
+#include "toast.h"
 #include "tunepage.h"
 #include "vrambar.h"
+#include "words.h"
 #include <glib/gi18n.h>
 #include <handy.h>
 
@@ -38,7 +40,7 @@
 struct _DynoWindow {
   GtkApplicationWindow parent_instance;
   GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *pill;
-  GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *pages;
+  GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *toast, *pages;
   GtkWidget *home, *data_page, *train_flap, *train_stack, *train_empty, *run_page, *tune_page,
       *diagnose_page, *runs_page;
   GtkWidget *side, *side_scroll, *preset_panel, *settings_panel, *vram_bar;
@@ -47,8 +49,9 @@ struct _DynoWindow {
   DynoRunMonitor *monitor;
   guint tick, timer;
   gint64 last_drain;
-  guint fit;
-  int width; /* as it was last fitted to */
+  guint fit, inhibited;
+  char *wanted; /* an action to activate once it can be */
+  int width;    /* as it was last fitted to */
   gboolean hidden, closing, ready;
 };
 
@@ -116,6 +119,7 @@ update_actions (DynoWindow *self)
   enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
   enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
   enable (self, "stop", stoppable);
+  enable (self, "discard", stoppable);
   enable (self, "stop-tune", tuning);
   enable (self, "use-best", idle && dyno_tune_page_has_best (DYNO_TUNE_PAGE (self->tune_page)));
   enable (self, "open-data", idle);
@@ -141,6 +145,27 @@ update_actions (DynoWindow *self)
   if (status->state != DYNO_SESSION_NEW)
     gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
   show_status (self);
+  if (self->wanted && g_action_group_get_action_enabled (G_ACTION_GROUP (self), self->wanted))
+    {
+      g_autofree char *wanted = g_steal_pointer (&self->wanted);
+      g_action_group_activate_action (G_ACTION_GROUP (self), wanted, NULL);
+    }
+}
+
+/* The machine does not go to sleep while something is at work. */
+static void
+update_inhibition (DynoWindow *self)
+{
+  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
+  gboolean working = is_working (self);
+  if (working && self->inhibited == 0 && application)
+    self->inhibited =
+        gtk_application_inhibit (application, GTK_WINDOW (self), GTK_APPLICATION_INHIBIT_SUSPEND,
+                                 _ ("A training or a measurement goes on"));
+  else if (!working && self->inhibited != 0 && application)
+    gtk_application_uninhibit (application, self->inhibited);
+  if (!working)
+    self->inhibited = 0;
 }
 
 /* A run, the tuner or the window has begun or ended something. */
@@ -148,6 +173,7 @@ static void
 work_changed (DynoWindow *self)
 {
   dyno_setup_set_locked (self->setup, !is_idle (self));
+  update_inhibition (self);
   update_actions (self);
 }
 
@@ -225,6 +251,12 @@ stop_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+discard_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_run_monitor_discard (DYNO_WINDOW (data)->monitor);
+}
+
+static void
 run_failed (DynoRunMonitor *monitor, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The run failed"), error);
@@ -244,6 +276,26 @@ finish_closing (DynoWindow *self)
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
+/* For who looks at something else. */
+static void
+notify_of_run (DynoWindow *self)
+{
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
+  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
+  if (!application || self->closing || !status->job || gtk_window_is_active (GTK_WINDOW (self)))
+    return;
+  g_autofree char *data = dyno_words_data (status->job->data);
+  const char *state = dyno_words_session_state (status->state);
+  g_autoptr (GNotification) notification = g_notification_new (state);
+  const DynoModel *model = dyno_model_find (status->job->model, NULL);
+  g_autofree char *body =
+      g_strdup_printf (_ ("%s on %s"), model ? model->title : status->job->model, data);
+  g_notification_set_body (notification, body);
+  g_notification_set_default_action_and_target (notification, "app.show-page", "s", "train");
+  g_notification_add_button_with_target (notification, _ ("Open"), "app.show-page", "s", "train");
+  g_application_send_notification (G_APPLICATION (application), "run", notification);
+}
+
 static void
 run_done (DynoRunMonitor *monitor, DynoWindow *self)
 {
@@ -256,6 +308,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   if (gtk_widget_get_mapped (self->runs_page))
     dyno_runs_page_refresh (DYNO_RUNS_PAGE (self->runs_page));
   dyno_home_refresh (DYNO_HOME (self->home));
+  notify_of_run (self);
   finish_closing (self);
 }
 
@@ -410,7 +463,8 @@ static gboolean
 is_settings_file (const char *path)
 {
   g_autofree char *lower = g_ascii_strdown (path, -1);
-  return g_str_has_suffix (lower, ".ini") || g_str_has_suffix (lower, ".json");
+  return g_str_has_suffix (lower, ".dyno") || g_str_has_suffix (lower, ".ini")
+         || g_str_has_suffix (lower, ".json");
 }
 
 void
@@ -467,16 +521,29 @@ open_file_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 open_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  static const char *const patterns[] = { "*.ini", "*.json", NULL };
-  dyno_dialog_open (data, _ ("Open Settings"), FALSE, patterns, _ ("Dyno settings (*.ini, *.json)"),
-                    settings_chosen, data);
+  static const char *const patterns[] = { "*.dyno", "*.ini", "*.json", NULL };
+  dyno_dialog_open (data, _ ("Open Settings"), FALSE, patterns,
+                    _ ("Dyno settings (*.dyno, *.ini, *.json)"), settings_chosen, data);
 }
 
 static void
-export_failed (const GError *error, gpointer data)
+tell_exported (DynoWindow *self, const char *path)
 {
-  dyno_error_bar_show_error (DYNO_ERROR_BAR (DYNO_WINDOW (data)->error_bar),
-                             _ ("The settings were not exported"), error);
+  g_autofree char *name = g_filename_display_basename (path);
+  /* Translators: a file's name */
+  g_autofree char *text = g_strdup_printf (_ ("“%s” exported"), name);
+  dyno_toast_show (DYNO_TOAST (self->toast), text, path);
+}
+
+static void
+export_done (const char *path, const GError *error, gpointer data)
+{
+  DynoWindow *self = data;
+  if (error)
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar),
+                               _ ("The settings were not exported"), error);
+  else
+    tell_exported (self, path);
 }
 
 static void
@@ -495,7 +562,7 @@ export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer 
       context.vram_bytes = status->step.vram_bytes;
     }
   dyno_export_chooser_show (GTK_WINDOW (self), &context, dyno_setup_get_dataset (self->setup),
-                            export_failed, self);
+                            export_done, self);
 }
 
 static void
@@ -503,7 +570,9 @@ export_curves_chosen (const char *path, const DynoExporter *exporter, gpointer d
 {
   DynoWindow *self = data;
   g_autoptr (GError) error = NULL;
-  if (!dyno_run_page_export (DYNO_RUN_PAGE (self->run_page), path, &error))
+  if (dyno_run_page_export (DYNO_RUN_PAGE (self->run_page), path, &error))
+    tell_exported (self, path);
+  else
     dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"),
                                error);
 }
@@ -572,6 +641,7 @@ static const GActionEntry entries[] = {
   { "start", start_activated },
   { "pause", pause_activated },
   { "stop", stop_activated },
+  { "discard", discard_activated },
   { "add-to-queue", add_to_queue_activated },
   { "tune", tune_activated },
   { "stop-tune", stop_tune_activated },
@@ -634,6 +704,14 @@ drag_received (GtkWidget *widget, GdkDragContext *context, int x, int y,
   g_autofree char *path = uris && uris[0] ? g_filename_from_uri (uris[0], NULL, NULL) : NULL;
   if (path)
     dyno_window_open (self, path);
+}
+
+void
+dyno_window_activate_action (DynoWindow *self, const char *name)
+{
+  g_free (self->wanted);
+  self->wanted = g_strdup (name);
+  update_actions (self);
 }
 
 void
@@ -769,6 +847,7 @@ dyno_window_dispose (GObject *object)
     dyno_setup_shutdown (self->setup);
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_handle_id (&self->fit, g_source_remove);
+  g_clear_pointer (&self->wanted, g_free);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
   g_clear_object (&self->monitor);
   g_clear_object (&self->setup);
@@ -809,6 +888,7 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_DATA_PAGE);
   g_type_ensure (DYNO_TYPE_DIAGNOSE_PAGE);
   g_type_ensure (DYNO_TYPE_RAIL);
+  g_type_ensure (DYNO_TYPE_TOAST);
   g_type_ensure (DYNO_TYPE_RUN_PILL);
   g_type_ensure (DYNO_TYPE_STATUS_BAR);
   g_type_ensure (DYNO_TYPE_PRESET_PANEL);
@@ -832,6 +912,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (bottom_bar);
   BIND (status_bar);
   BIND (error_bar);
+  BIND (toast);
   BIND (pages);
   BIND (home);
   BIND (data_page);

@@ -609,6 +609,48 @@ def test_a_json_name_means_json(window):
     window.ready()
 
 
+def activate(path, interface, *arguments):
+    subprocess.run(['gdbus', 'call', '--session', '--dest', 'io.github.gpudyno.Dyno', '--object-path', path, '--method', interface, *arguments],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+def test_the_quick_test_of_the_menu_entry_can_be_stopped(window):
+    """As the desktop activates it; while it measures no run starts."""
+    window.ready()
+    activate('/io/github/gpudyno/Dyno', 'org.freedesktop.Application.ActivateAction', 'quick-test', '[]', '{}')
+    window.find(Atspi.Role.PROGRESS_BAR, 'Progress of the quick test')
+    assert not sensitive(window.find(Atspi.Role.PUSH_BUTTON, 'Start')), 'a run may start beside the quick test'
+    window.press('Stop Test')
+    window.ready()
+    assert sensitive(window.find(Atspi.Role.PUSH_BUTTON, 'Run Quick Test'))
+
+
+def test_a_dyno_file_is_exported_and_opened(window):
+    path = os.path.join(HOME, 'my run.dyno')
+    window.ready()
+    window.set_number('Epochs', 21)
+    window.export(path)
+    window.text('“my run.dyno” exported')
+    window.set_number('Epochs', 4)
+    subprocess.run([window.program, path], check=True)
+    window.wait_for('the settings of the file', lambda: window.get_number('Epochs') == 21)
+    window.ready()
+
+
+def test_stops_without_saving(window):
+    """In the first epoch, so that nothing was saved before."""
+    window.open_settings(data='builtin:shapes?size=32&samples=50000', batch_size=16, model__width=0.25, amp='false')
+    window.wait_for('its settings', lambda: window.get_number('Samples') == 50000 and window.get_number('Batch size') == 16)
+    window.ready()
+    window.press('Start')
+    window.text('Training, step')
+    activate('/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions.Activate', 'discard', '[]', '{}')
+    window.text('Stopped, step')
+    window.ready()
+    kept = os.listdir(newest_run())
+    assert 'metrics.csv' in kept and 'weights.safetensors' not in kept, kept
+
+
 def test_tuning_calls_proven_what_was_proven(window):
     window.open_settings(data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16, workers=0, prefetch=2)
     window.wait_for('its settings', lambda: window.get_number('Batch size') == 16 and window.get_number('Samples') == 200)
@@ -833,7 +875,8 @@ def test_a_run_that_learns_nothing_is_said(window):
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_says_that_a_path_was_not_opened_in_mid_run,
-         test_a_json_name_means_json, test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_jobs_are_queued_moved_and_removed,
+         test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
+         test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
          test_quits_in_mid_run]
