@@ -83,6 +83,9 @@ void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
  * first. */
 void dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviation);
 
+/* The same as of the photographs of ImageNet, which torchvision's and timm's weights expect. */
+void dyno_dataset_info_photographs (DynoDatasetInfo *info);
+
 /* Refuses a data set without a sample, with one class only unless that is allowed, or with more
  * samples than an index can name. */
 gboolean dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error);

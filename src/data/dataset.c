@@ -46,6 +46,18 @@ dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviatio
     }
 }
 
+void
+dyno_dataset_info_photographs (DynoDatasetInfo *info)
+{
+  static const float mean[3] = { 0.485f, 0.456f, 0.406f },
+                     deviation[3] = { 0.229f, 0.224f, 0.225f };
+  DynoNormalisation *normalisation = &info->schema.fields[DYNO_DATASET_INPUT].normalisation;
+
+  dyno_dataset_info_standardise (info, 0, 1);
+  memcpy (normalisation->mean, mean, sizeof mean);
+  memcpy (normalisation->deviation, deviation, sizeof deviation);
+}
+
 gboolean
 dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
 {

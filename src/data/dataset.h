@@ -74,6 +74,14 @@ typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params,
                                 DynoScanProgress progress, gpointer data, GCancellable *cancellable,
                                 GError **error);
+/* What is there to be predicted: image files, and folders with the images in them at any depth,
+ * without labels, n_classes 0 and an input alone in the schema; or, where paths is one DATA of
+ * another kind, that.  paths: at least one, NULL at the end.  Files that are no images are listed
+ * (dyno_dataset_get_unreadable) and, unless all are, no error. */
+DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths,
+                                           const DynoDatasetParams *params,
+                                           DynoScanProgress progress, gpointer data,
+                                           GCancellable *cancellable, GError **error);
 DynoDataset *dyno_dataset_ref (DynoDataset *dataset);
 void dyno_dataset_unref (DynoDataset *dataset);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDataset, dyno_dataset_unref)

@@ -123,6 +123,7 @@ struct _DynoLoader {
   guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
   guint64 distinct_bad;
   GPtrArray *bad_list;
+  GHashTable *bad_reasons; /* place + 1 to char *; filled with blank_bad alone */
 };
 
 /* All with the mutex held. */

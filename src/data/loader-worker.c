@@ -153,6 +153,9 @@ static void
 note_bad (DynoLoader *loader, guint32 place, const GError *reason)
 {
   loader->bad[place] = TRUE;
+  if (loader->params.blank_bad)
+    g_hash_table_insert (loader->bad_reasons, GUINT_TO_POINTER (place + 1),
+                         g_strdup (reason->message));
   if (loader->ever_bad[place])
     return;
   loader->ever_bad[place] = TRUE;
@@ -322,6 +325,24 @@ is_source_gone (DynoLoader *loader, guint32 place)
   return TRUE;
 }
 
+/* Zeros for a sample that cannot be read.  Returns as a Decode does. */
+static Outcome
+blank_row (Work *work, guint32 row, gboolean in_slot, gpointer const *fields, const GError *reason)
+{
+  DynoLoader *loader = work->loader;
+
+  g_mutex_lock (&loader->mutex);
+  note_bad (loader, work->place[row], reason);
+  g_mutex_unlock (&loader->mutex);
+  work->n_bad++;
+  if (in_slot && !begin_writing (work))
+    return STALE;
+  for (guint i = 0; i < loader->layout.n_fields; i++)
+    if (fields[i])
+      memset (fields[i], 0, loader->layout.sample_bytes[i]);
+  return DECODED;
+}
+
 /* The sample of a row: its own, or else the next in the epoch's order that decodes.  That choice
  * hangs on the files alone.  A run of more bad ones than an epoch may have is an error, FAILED, and
  * so is a disk or server that gives no sample any more: then none is bad. */
@@ -342,6 +363,9 @@ decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GErr
       work->n_bad += outcome == DECODED && tried > 0;
       if (outcome != FAILED)
         return outcome;
+      if (loader->params.blank_bad
+          && !g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
+        return blank_row (work, row, decode == decode_in_slot, fields, reason);
       if (!again && may_come_back (reason))
         {
           if (is_source_gone (loader, place))
@@ -354,6 +378,8 @@ decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GErr
           continue;
         }
       again = FALSE;
+      if (loader->params.blank_bad)
+        return blank_row (work, row, decode == decode_in_slot, fields, reason);
 
       g_mutex_lock (&loader->mutex);
       if (!dyno_loader_is_wanted (loader, work->task))

@@ -159,6 +159,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   loader->workers = g_ptr_array_new ();
   loader->ended = g_ptr_array_new ();
   loader->bad_list = g_ptr_array_new_with_free_func (g_free);
+  loader->bad_reasons = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   loader->filling = -1;
   loader->stuck_us = DEFAULT_STUCK_US;
   loader->give_up_us = DEFAULT_PATIENCE;
@@ -168,7 +169,9 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   if (!take_schema (loader, error) || !take_indices (loader, indices, error)
       || !make_slots (loader, error))
     return NULL;
-  if (params->max_bad_share >= 0)
+  if (params->blank_bad)
+    loader->bad_limit = loader->n_samples;
+  else if (params->max_bad_share >= 0)
     loader->bad_limit = (guint64) ceil (
         (params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
   if (params->cache)
@@ -201,6 +204,7 @@ dyno_loader_unref (DynoLoader *loader)
   g_ptr_array_unref (loader->workers);
   g_ptr_array_unref (loader->ended);
   g_ptr_array_unref (loader->bad_list);
+  g_hash_table_unref (loader->bad_reasons);
   g_mutex_clear (&loader->mutex);
   g_cond_clear (&loader->work);
   g_cond_clear (&loader->ready);
@@ -626,4 +630,15 @@ dyno_loader_list_bad (DynoLoader *loader)
   g_mutex_unlock (&loader->mutex);
   g_ptr_array_add (copy, NULL);
   return (char **) g_ptr_array_free (copy, FALSE);
+}
+
+char *
+dyno_loader_find_bad (DynoLoader *loader, guint32 place)
+{
+  char *reason;
+
+  g_mutex_lock (&loader->mutex);
+  reason = g_strdup (g_hash_table_lookup (loader->bad_reasons, GUINT_TO_POINTER (place + 1)));
+  g_mutex_unlock (&loader->mutex);
+  return reason;
 }

@@ -37,6 +37,9 @@ typedef struct {
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
+  /* A sample that cannot be read is zeros, and no other takes its place; dyno_loader_find_bad tells
+   * which are.  max_bad_share is without effect. */
+  gboolean blank_bad;
   gpointer *slots; /* n_slots blocks of memory, a batch layout's total_bytes each; NULL: own */
   guint n_slots;   /* at least 2 with slots; prefetch is capped by n_slots - 1 */
 } DynoLoaderParams;
@@ -99,5 +102,9 @@ void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
  * free with g_strfreev. */
 guint64 dyno_loader_count_bad (DynoLoader *loader);
 char **dyno_loader_list_bad (DynoLoader *loader);
+
+/* With blank_bad: why the sample at a place of the loader's indices could not be read, of a batch
+ * that was had; NULL: it could.  g_free. */
+char *dyno_loader_find_bad (DynoLoader *loader, guint32 place);
 
 G_END_DECLS

@@ -324,6 +324,48 @@ test_what_is_no_data_set (void)
   test_folder_remove (folder);
 }
 
+/* Files and folders at any depth, in the order given; what is no image is listed. */
+static void
+test_files_without_labels (void)
+{
+  g_autofree char *folder = test_folder_new (), *a = NULL, *text = NULL;
+  g_autofree char *inner = g_build_filename (folder, "b", NULL),
+                  *gone = g_build_filename (folder, "gone.jpg", NULL);
+  g_autoptr (GError) error = NULL;
+
+  put_jpeg (folder, "z.jpg", 10);
+  put_jpeg (folder, "b/2.jpg", 20);
+  put_jpeg (folder, "b/c/1.jpg", 30);
+  text = test_write (folder, "b/notes.txt", "hello", 5);
+  a = g_build_filename (folder, "z.jpg", NULL);
+  const char *const paths[] = { a, gone, inner, NULL };
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open_unlabelled (paths, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autofree char *first = dyno_dataset_describe_sample (dataset, 0),
+                  *last = dyno_dataset_describe_sample (dataset, 2);
+  g_assert_cmpuint (info->n_samples, ==, 3);
+  g_assert_cmpuint (info->n_classes, ==, 0);
+  g_assert_cmpuint (info->schema.n_fields, ==, 1);
+  g_assert_cmpstr (first, ==, a);
+  g_assert_true (g_str_has_suffix (last, "b/c/1.jpg"));
+  g_assert_cmpuint (info->n_unreadable, ==, 2);
+  g_assert_true (is_listed (dataset, "gone.jpg") && is_listed (dataset, "notes.txt"));
+
+  /* None that can be read is an error; another kind of DATA is that. */
+  const char *const bad[] = { gone, NULL };
+  g_assert_null (dyno_dataset_open_unlabelled (bad, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY);
+  g_clear_error (&error);
+  const char *const shapes[] = { "builtin:shapes?samples=20", NULL };
+  g_autoptr (DynoDataset) other =
+      dyno_dataset_open_unlabelled (shapes, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (dyno_dataset_get_info (other)->kind, ==, "shapes");
+  test_folder_remove (folder);
+}
+
 static void
 test_vanished_file_is_an_error_of_the_sample (void)
 {
@@ -496,6 +538,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/classes-and-order", test_classes_and_order);
   g_test_add_func ("/data/imagefolder/decodes-by-content", test_decodes_by_content);
   g_test_add_func ("/data/imagefolder/own-split", test_own_split);
+  g_test_add_func ("/data/imagefiles/files-and-folders-without-labels", test_files_without_labels);
   g_test_add_func ("/data/imagefolder/unused-part-is-said", test_unused_part_is_said);
   g_test_add_func ("/data/verify/decodes-every-sample", test_verify_decodes_every_sample);
   g_test_add_func ("/data/imagefolder/links-and-special-files", test_links_and_special_files);

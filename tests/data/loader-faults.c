@@ -41,6 +41,48 @@ test_replaces_bad_samples (void)
     }
 }
 
+/* With blank_bad every sample stays in its place: a bad one is zeros and told with its reason, even
+ * where all are bad. */
+static void
+test_blanks_bad_samples (void)
+{
+  for (guint round = 0; round < 4; round++)
+    {
+      DynoLoaderParams params = {
+        .batch = 8, .persistent = TRUE, .prefetch = 2, .workers = round % 2, .blank_bad = TRUE
+      };
+
+      odd_height = round < 2 ? 200 : 600; /* decoded apart, and in the slot */
+      odd_reset (20);
+      odd.bad_every = round == 3 ? 1 : 5;
+      odd.bad_phase = round == 3 ? 0 : 2;
+      g_autoptr (DynoDataset) dataset = open_odd ();
+      g_autoptr (DynoLoader) loader = make_loader (dataset, params);
+      guint32 place = 0;
+
+      dyno_loader_start_epoch (loader, 0, 0);
+      for (guint b = 0; b < 3; b++)
+        {
+          g_autoptr (GError) error = NULL;
+          DynoBatch *batch = dyno_loader_next (loader, NULL, NULL, &error);
+
+          g_assert_no_error (error);
+          for (guint32 row = 0; row < batch->n_valid; row++, place++)
+            {
+              gboolean bad = round == 3 || place % 5 == 2;
+              g_autofree char *reason = dyno_loader_find_bad (loader, place);
+              g_assert_true (bad == (reason != NULL));
+              g_assert_cmpint (class_at (batch, row), ==, bad ? 0 : (gint32) place);
+              if (bad)
+                g_assert_cmpstr (reason, ==, "made bad");
+            }
+          dyno_loader_release (loader, batch);
+        }
+      g_assert_cmpuint (place, ==, 20);
+    }
+  odd_height = 200;
+}
+
 /* The next sample in the order that decodes today takes the place of a bad one: not one further,
  * past the end from the start, and not one that failed in an earlier epoch only. */
 static void
@@ -433,6 +475,7 @@ main (int argc, char *argv[])
   if (argc > 1 && g_str_equal (argv[1], "--in-slot"))
     odd_height = 600;
   g_test_add_func ("/data/loader/replaces-bad-samples", test_replaces_bad_samples);
+  g_test_add_func ("/data/loader/blanks-bad-samples", test_blanks_bad_samples);
   g_test_add_func ("/data/loader/replacement-is-the-next-that-decodes",
                    test_replacement_is_the_next_that_decodes);
   g_test_add_func ("/data/loader/stops-past-bad-share", test_stops_past_bad_share);

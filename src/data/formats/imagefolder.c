@@ -26,21 +26,14 @@ imagefolder_matches (const DynoLocation *location)
 static gboolean
 imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
-  /* Of the photographs of ImageNet, as torchvision's and timm's pretrained weights expect them. */
-  static const float mean[3] = { 0.485f, 0.456f, 0.406f },
-                     deviation[3] = { 0.229f, 0.224f, 0.225f };
   DynoDatasetInfo *info = &dataset->info;
-  DynoNormalisation *normalisation;
 
   dataset->state = g_new0 (DynoFolderScan, 1);
   info->resizable = TRUE;
   if (!dyno_folder_scan_run (dataset->state, dataset, context, error))
     return FALSE;
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
-  dyno_dataset_info_standardise (info, 0, 1);
-  normalisation = &info->schema.fields[DYNO_DATASET_INPUT].normalisation;
-  memcpy (normalisation->mean, mean, sizeof mean);
-  memcpy (normalisation->deviation, deviation, sizeof deviation);
+  dyno_dataset_info_photographs (info);
   return TRUE;
 }
 
