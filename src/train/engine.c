@@ -9,6 +9,7 @@
 #include "targets.h"
 #include "vet.h"
 #include "weightsfile.h"
+#include "weightsinfo.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -553,20 +554,51 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
 
 /* --- start values ----------------------------------------------------------------------------- */
 
+/* What the file was trained with, where it says so, and this run feeds differently. */
+static void
+warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
+                       const DynoEngineWatch *watch)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (engine->dataset);
+  DynoNetworkParams network;
+  g_autofree char *theirs = NULL, *ours = NULL;
+
+  if (!info->has_input
+      || !dyno_job_get_network (engine->job, data, DYNO_MODE_TRAIN, &network, NULL))
+    return;
+  theirs = dyno_normalisation_describe (&info->input);
+  ours = dyno_normalisation_describe (dyno_schema_find_role (&network.schema, DYNO_FIELD_INPUT));
+  if (strcmp (theirs, ours) != 0)
+    warn (watch, _ ("The weights of “%s” were made for %s; this run feeds %s"), shown, theirs,
+          ours);
+}
+
 static gboolean
-load_weights (DynoEngine *engine, guint64 *batches_tracked, GError **error)
+load_weights (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches_tracked,
+              GError **error)
 {
   const char *path = engine->job->weights_in;
+  DynoGraph *graph = dyno_engine_get_graph (engine);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
   g_autofree char *shown = g_filename_display_name (path);
-  DynoWeightsSource source = { shown, "", TRUE, FALSE };
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, error);
-  g_autoptr (DynoWeights) weights =
-      file ? dyno_weights_new (dyno_engine_get_graph (engine), error) : NULL;
+  g_autoptr (DynoWeightsInfo) info = file ? dyno_weights_info_read (file, error) : NULL;
+  g_autoptr (DynoWeights) weights = info ? dyno_weights_new (graph, error) : NULL;
+  gboolean head_is_new = FALSE;
 
-  if (!weights
-      || !dyno_weights_read (weights, dyno_engine_get_graph (engine), file, &source, error))
+  if (!weights)
     return FALSE;
-  dyno_targets_unfold (weights, dyno_engine_get_graph (engine));
+  for (guint i = 0; i < parameters->len; i++)
+    dyno_parameter_initialise (g_ptr_array_index (parameters, i),
+                               (guint64) engine->job->settings.seed, weights->values[i]);
+  if (!dyno_weights_load (weights, graph, file, shown, TRUE, &head_is_new, notes, error))
+    return FALSE;
+  for (guint i = 0; i < notes->len; i++)
+    warn (watch, "%s", (const char *) notes->pdata[i]);
+  warn_of_normalisation (engine, info, shown, watch);
+  if (!head_is_new)
+    dyno_targets_unfold (weights, graph);
   *batches_tracked = weights->batches_tracked;
   return dyno_program_write_parameters (dyno_engine_get_program (engine), DYNO_SPACE_MASTER,
                                         (const float *const *) weights->values, error);
@@ -585,7 +617,8 @@ write_target_scale (DynoEngine *engine, GError **error)
 }
 
 gboolean
-dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error)
+dyno_engine_initialise (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches_tracked,
+                        GError **error)
 {
   gboolean amp = engine->job->settings.amp;
   struct DynoScalerState scaler = { .scale = amp ? FIRST_LOSS_SCALE : 1.0f };
@@ -597,7 +630,7 @@ dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **e
       || !write_target_scale (engine, error))
     return FALSE;
   if (engine->job->weights_in)
-    return load_weights (engine, batches_tracked, error);
+    return load_weights (engine, watch, batches_tracked, error);
   if (!engine->start)
     return dyno_program_initialise (dyno_engine_get_program (engine),
                                     (guint64) engine->job->settings.seed, error);

@@ -87,8 +87,10 @@ gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch,
 gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
                             GCancellable *cancellable, GError **error);
 
-/* Start values by the job's seed, or from a weights file.  *batches_tracked as the file says. */
-gboolean dyno_engine_initialise (DynoEngine *engine, guint64 *batches_tracked, GError **error);
+/* Start values by the job's seed, or from a weights file, of which watch is told what was not used
+ * or replaced.  *batches_tracked as the file says. */
+gboolean dyno_engine_initialise (DynoEngine *engine, const DynoEngineWatch *watch,
+                                 guint64 *batches_tracked, GError **error);
 
 /* The graph of a micro-batch in a mode, not planned yet.  Errors: those of dyno_network_build. */
 DynoBuild *dyno_engine_new_build (DynoEngine *engine, DynoMode mode, GError **error);

@@ -73,7 +73,7 @@ recall_log (DynoRun *run, const char *checkpoint)
 }
 
 static gboolean
-load_state (DynoRun *run, const char *checkpoint, GError **error)
+load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, GError **error)
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
 
@@ -84,7 +84,7 @@ load_state (DynoRun *run, const char *checkpoint, GError **error)
   g_clear_pointer (&run->best_path, g_free);
   run->position.run_id = dyno_checkpoint_identify (run->engine->job, run->content_hash);
   if (!checkpoint)
-    return dyno_engine_initialise (run->engine, &run->position.batches_tracked, error);
+    return dyno_engine_initialise (run->engine, watch, &run->position.batches_tracked, error);
   if (!dyno_checkpoint_load (checkpoint, dyno_engine_get_program (run->engine), run->engine->job,
                              run->content_hash, &run->position, warnings, error))
     return FALSE;
@@ -127,7 +127,7 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
     return FALSE;
   dyno_run_tell_plan (run); /* a snapshot may have found no room */
   dyno_run_tell_metrics (run);
-  return load_state (run, checkpoint, error);
+  return load_state (run, checkpoint, &watch, error);
 }
 
 /* --- a lost device, or one without memory ----------------------------------------------------- */

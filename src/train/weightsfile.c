@@ -118,6 +118,22 @@ read_tracked (const DynoSafetensor *tensor, guint64 *tracked)
   *tracked = value > 0 ? (guint64) value : 0;
 }
 
+/* num_batches_tracked, of the first batch norm that has it. */
+static void
+find_tracked (DynoWeights *weights, DynoSafetensors *file, const char *prefix)
+{
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
+      if (g_str_has_prefix (tensor->name, prefix)
+          && g_str_has_suffix (tensor->name, TRACKED_SUFFIX))
+        {
+          read_tracked (tensor, &weights->batches_tracked);
+          return;
+        }
+    }
+}
+
 /* Everything in the file that has the prefix must be known. */
 static gboolean
 check_rest (DynoGraph *graph, DynoSafetensors *file, const DynoWeightsSource *source,
@@ -143,7 +159,6 @@ dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
                    const DynoWeightsSource *source, GError **error)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
-  gboolean found = FALSE;
 
   for (guint i = 0; i < parameters->len; i++)
     {
@@ -153,14 +168,160 @@ dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
       if (!read_one (parameter, file, source, weights->values[i], error))
         return FALSE;
     }
-  for (guint i = 0; i < dyno_safetensors_get_count (file) && !found; i++)
-    {
-      const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
-      found = g_str_has_suffix (tensor->name, TRACKED_SUFFIX);
-      if (found)
-        read_tracked (tensor, &weights->batches_tracked);
-    }
+  find_tracked (weights, file, source->prefix);
   return !source->strict || check_rest (graph, file, source, error);
+}
+
+/* --- somebody's weights ------------------------------------------------------------------------ */
+
+#define MAX_NAMED 8
+
+/* "“a”, “b” and 3 more"; names: const char *. */
+static char *
+list_in_words (const GPtrArray *names)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (names->len, MAX_NAMED); i++)
+    g_string_append_printf (text, "%s“%s”", i ? ", " : "",
+                            (const char *) g_ptr_array_index (names, i));
+  if (names->len > MAX_NAMED)
+    g_string_append_printf (text, " and %u more", names->len - MAX_NAMED);
+  return g_string_free (text, FALSE);
+}
+
+/* What stands before the names of the model's parameters: the shortest of what stands before the
+ * first of them.  g_free. */
+static char *
+find_prefix (DynoGraph *graph, DynoSafetensors *file)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  const DynoParameter *first = parameters->len > 0 ? g_ptr_array_index (parameters, 0) : NULL;
+  g_autofree char *ending = first ? g_strconcat (".", first->name, NULL) : NULL;
+  const char *found = NULL;
+
+  if (!first || dyno_safetensors_lookup (file, first->name))
+    return g_strdup ("");
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const char *name = dyno_safetensors_get (file, i)->name;
+      if (g_str_has_suffix (name, ending) && (!found || strlen (name) < strlen (found)))
+        found = name;
+    }
+  return found ? g_strndup (found, strlen (found) - strlen (first->name)) : g_strdup ("");
+}
+
+static const DynoSafetensor *
+lookup (DynoSafetensors *file, const char *prefix, const char *name)
+{
+  g_autofree char *whole = g_strconcat (prefix, name, NULL);
+
+  return dyno_safetensors_lookup (file, whole);
+}
+
+/* Whether the file has no such last layer as the model: none, or one of other outputs. */
+static gboolean
+head_differs (DynoGraph *graph, DynoSafetensors *file, const char *prefix,
+              const DynoParameter *head[2], guint64 *n_there)
+{
+  const DynoSafetensor *weight, *bias;
+
+  *n_there = 0;
+  if (!dyno_network_get_head (graph, &head[0], &head[1]))
+    return FALSE;
+  weight = lookup (file, prefix, head[0]->name);
+  bias = lookup (file, prefix, head[1]->name);
+  if (!weight && !bias)
+    return TRUE;
+  *n_there = weight && weight->n_dims == 2 ? weight->shape[0] : 0;
+  return weight && bias && weight->n_dims == 2 && bias->n_dims == 1
+         && weight->shape[1] == head[0]->dims[1] && weight->shape[0] == bias->shape[0]
+         && weight->shape[0] != head[0]->dims[0];
+}
+
+static void
+note_new_head (const DynoParameter *const head[2], guint64 n_there, const char *shown,
+               GPtrArray *notes)
+{
+  g_autofree char *name =
+      g_strndup (head[0]->name, (gsize) (strrchr (head[0]->name, '.')
+                                             ? strrchr (head[0]->name, '.') - head[0]->name
+                                             : (gssize) strlen (head[0]->name)));
+
+  g_ptr_array_add (
+      notes, n_there > 0
+                 ? g_strdup_printf ("The last layer “%s” starts anew: “%s” has %" G_GUINT64_FORMAT
+                                    " outputs, this model %u",
+                                    name, shown, n_there, head[0]->dims[0])
+                 : g_strdup_printf ("The last layer “%s” starts anew: “%s” has none", name, shown));
+}
+
+/* Tensors that the model has no place for. */
+static void
+note_unused (DynoGraph *graph, DynoSafetensors *file, const char *prefix, const char *shown,
+             GPtrArray *notes)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) unused = g_ptr_array_new ();
+  g_autofree char *list = NULL;
+
+  for (guint i = 0; i < parameters->len; i++)
+    g_hash_table_add (known, ((DynoParameter *) g_ptr_array_index (parameters, i))->name);
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const char *name = dyno_safetensors_get (file, i)->name;
+      if (!g_str_has_prefix (name, prefix)
+          || (!g_str_has_suffix (name, TRACKED_SUFFIX)
+              && !g_hash_table_contains (known, name + strlen (prefix))))
+        g_ptr_array_add (unused, (gpointer) name);
+    }
+  if (unused->len == 0)
+    return;
+  list = list_in_words (unused);
+  g_ptr_array_add (notes, g_strdup_printf ("Not used of “%s”: %s", shown, list));
+}
+
+gboolean
+dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const char *shown,
+                   gboolean new_head, gboolean *head_is_new, GPtrArray *notes, GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autofree char *prefix = find_prefix (graph, file);
+  g_autoptr (GPtrArray) missing = g_ptr_array_new ();
+  DynoWeightsSource source = { .shown = shown, .prefix = prefix };
+  const DynoParameter *head[2] = { NULL, NULL };
+  guint64 n_there;
+  gboolean fresh = head_differs (graph, file, prefix, head, &n_there) && new_head;
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      if (!lookup (file, prefix, parameter->name)
+          && !(fresh && (parameter == head[0] || parameter == head[1])))
+        g_ptr_array_add (missing, parameter->name);
+    }
+  if (missing->len > 0)
+    {
+      g_autofree char *list = list_in_words (missing);
+      return mismatch (&source, error, "it has no tensor %s", list);
+    }
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+
+      if (fresh && (parameter == head[0] || parameter == head[1]))
+        continue;
+      if (!read_one (parameter, file, &source, weights->values[i], error))
+        return FALSE;
+    }
+  find_tracked (weights, file, prefix);
+  if (fresh)
+    note_new_head (head, n_there, shown, notes);
+  note_unused (graph, file, prefix, shown, notes);
+  if (head_is_new)
+    *head_is_new = fresh;
+  return TRUE;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

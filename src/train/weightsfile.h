@@ -20,6 +20,16 @@ typedef struct {
 gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
                             const DynoWeightsSource *source, GError **error);
 
+/* From somebody's weights file.  Names may have something before them ("model.", "module.",
+ * "state_dict."), the same before each.  With new_head the last linear layer may be missing, or be
+ * of another number of outputs: its values in weights stay then, and *head_is_new is TRUE (may be
+ * NULL).  Every other parameter must be there in its shape; what the model has no place for is left
+ * unused.  What was left out or replaced is said in notes (char*, sentences).  Errors: CHECKPOINT,
+ * naming shown and what is missing or does not match. */
+gboolean dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
+                            const char *shown, gboolean new_head, gboolean *head_is_new,
+                            GPtrArray *notes, GError **error);
+
 /* Appends DynoSafetensor rows that point into weights; names (char*) are added to names and live as
  * long as it.  tracked: num_batches_tracked are written as well, and point to
  * weights->batches_tracked. */

@@ -46,6 +46,42 @@ dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError *
   return g_steal_pointer (&info);
 }
 
+/* Values of mean and deviation that count: one for each channel, while there are few. */
+static guint
+count_floats (const DynoBatchField *input)
+{
+  return CLAMP (dyno_field_axis (input, input->axes[input->n_axes - 1]), 1,
+                G_N_ELEMENTS (input->normalisation.mean));
+}
+
+static void
+describe_floats (GString *text, const char *what, const float *values, guint n)
+{
+  g_string_append (text, what);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (text, " %g", (double) values[i]);
+}
+
+char *
+dyno_normalisation_describe (const DynoBatchField *input)
+{
+  const DynoNormalisation *normalisation = &input->normalisation;
+  const char *elements = input->element == DYNO_ELEMENT_U8 ? "bytes" : "values";
+  guint n = count_floats (input);
+  GString *text = g_string_new (elements);
+
+  if (!normalisation->scale_255 && !normalisation->standardise)
+    g_string_append (text, " as they are");
+  if (normalisation->scale_255)
+    g_string_append (text, " / 255");
+  if (normalisation->standardise)
+    {
+      describe_floats (text, ", less mean", normalisation->mean, n);
+      describe_floats (text, " over deviation", normalisation->deviation, n);
+    }
+  return g_string_free (text, FALSE);
+}
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static void
@@ -101,8 +137,7 @@ static void
 add_input (GPtrArray *pairs, const DynoBatchField *input)
 {
   const DynoNormalisation *normalisation = &input->normalisation;
-  guint n = CLAMP (dyno_field_axis (input, input->axes[input->n_axes - 1]), 1,
-                   G_N_ELEMENTS (normalisation->mean));
+  guint n = count_floats (input);
   g_autoptr (GString) shape = g_string_new ("[");
 
   for (guint i = 0; i < input->n_axes; i++)

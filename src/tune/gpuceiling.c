@@ -209,7 +209,7 @@ build (DynoGpuCeiling *c, DynoDevice *device, const DynoSettings *settings, Dyno
   c->engine->resident = TRUE;
   return (!c->engine->plan.fits || dyno_engine_autotune (c->engine, &watch, cancellable, error))
          && dyno_engine_build (c->engine, &watch, cancellable, error)
-         && dyno_engine_initialise (c->engine, &tracked, error)
+         && dyno_engine_initialise (c->engine, &watch, &tracked, error)
          && upload_input (c, deadline, error);
 }
 

@@ -400,7 +400,7 @@ first_loss (gboolean wait_between)
   g_autoptr (DynoEngine) engine = dyno_engine_open_split (NULL, job, dataset, &watch, &error);
   g_assert_no_error (error);
   g_assert_true (dyno_engine_build (engine, &watch, NULL, &error)
-                 && dyno_engine_initialise (engine, &tracked, &error));
+                 && dyno_engine_initialise (engine, &watch, &tracked, &error));
   dyno_loader_start_epoch (dyno_uploader_get_loader (engine->training.uploader), 0, 0);
   g_assert_true (dyno_uploader_next (engine->training.uploader, 0, 0, NULL, &n_valid, &wait_us,
                                      &upload.timeline_value, &error));

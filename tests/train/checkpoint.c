@@ -380,7 +380,8 @@ test_other_weights_are_named (void)
   job->weights_in = g_strdup (weights);
   g_free (job->data);
   job->data = g_strdup ("builtin:shapes?size=16&samples=100&classes=5");
-  expect_error (job, "18.weight");
+  test_job_set (job, "model.width=0.5", NULL);
+  expect_error (job, "0.weight” is (8, 3, 3, 3) there and (16, 3, 3, 3) in the model");
   g_free (job->model);
   job->model = g_strdup ("mlp");
   expect_error (job, "1.weight");

@@ -114,6 +114,76 @@ test_says_its_values_and_units (void)
   test_remove_tree (folder);
 }
 
+static float
+first_of (const char *path, const char *name)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, name);
+  float value;
+
+  g_assert_nonnull (tensor);
+  memcpy (&value, tensor->data, sizeof value);
+  return value;
+}
+
+/* A copy of a weights file with something before each name, one tensor more, and in half. */
+static void
+copy_as_checkpoint (const char *from, const char *to)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (from, 0, NULL);
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  const char *metadata[] = { "format", "pt", NULL };
+  g_autoptr (GError) error = NULL;
+  DynoSafetensor row;
+  float zero = 0;
+
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      row = *dyno_safetensors_get (file, i);
+      row.name = g_strconcat ("module.", row.name, NULL);
+      g_ptr_array_add (names, (gpointer) row.name);
+      g_array_append_val (rows, row);
+    }
+  row = (DynoSafetensor){
+    .name = "module.extra", .type = DYNO_TENSOR_F32, .size_bytes = 4, .data = &zero
+  };
+  g_array_append_val (rows, row);
+  dyno_safetensors_write (to, (const DynoSafetensor *) (gpointer) rows->data, rows->len, metadata,
+                          &error);
+  g_assert_no_error (error);
+}
+
+/* Weights of other classes: all but the last layer is theirs, which a warning says; so are names
+ * with something before them, and what was not used. */
+static void
+test_head_of_other_classes_starts_anew (void)
+{
+  g_autofree char *folder = test_folder (), *weights = in_folder (folder, "weights.safetensors"),
+                  *theirs = in_folder (folder, "theirs.safetensors"),
+                  *out = in_folder (folder, "out.safetensors");
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:shapes?size=16&samples=64&classes=3");
+  g_autoptr (DynoJob) next = test_job ("simplecnn", "builtin:shapes?size=16&samples=64&classes=4");
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) again = { 0 };
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, "data.val_split=0", NULL);
+  job->max_steps = 1;
+  test_run_good (&run, job);
+  copy_as_checkpoint (weights, theirs);
+  next->weights_in = g_strdup (theirs);
+  next->weights_out = g_strdup (out);
+  test_job_set (next, "data.val_split=0", "lr=1e-7", "warmup_epochs=0", NULL);
+  next->max_steps = 1;
+  test_run_good (&again, next);
+  g_assert_true (test_has_warning (&again, "starts anew"));
+  g_assert_true (test_has_warning (&again, "has 3 outputs, this model 4"));
+  g_assert_true (test_has_warning (&again, "“module.extra”"));
+  g_assert_cmpfloat_with_epsilon (first_of (out, "0.weight"), first_of (weights, "0.weight"), 1e-4);
+  test_remove_tree (folder);
+}
+
 /* Metadata of strangers: each of these is refused, and its key named. */
 static void
 test_nonsense_is_refused (void)
@@ -189,6 +259,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/says-that-nothing-is-normalised",
                    test_says_that_nothing_is_normalised);
   g_test_add_func ("/train/weights/says-its-values-and-units", test_says_its_values_and_units);
+  g_test_add_func ("/train/weights/head-of-other-classes-starts-anew",
+                   test_head_of_other_classes_starts_anew);
   g_test_add_func ("/train/weights/nonsense-in-metadata-is-refused", test_nonsense_is_refused);
   return g_test_run ();
 }
