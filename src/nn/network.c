@@ -88,7 +88,7 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
                  "%s takes images from %u to %u pixels a side, not %u x %u", model->title,
                  model->min_size, MAX_SIDE, width, height);
   else
-    return check_target (params, error);
+    return params->mode == DYNO_MODE_PREDICT || check_target (params, error);
   return FALSE;
 }
 

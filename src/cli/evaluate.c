@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl evaluate: what trained weights are worth on data whose truth is known. */
+#include "output.h"
+#include "predict-options.h"
+#include "scores.h"
+#include "signals.h"
+#include <math.h>
+
+#define MOST_SHOWN 20 /* classes of a confusion matrix in text */
+
+typedef struct {
+  DynoDataset *dataset;
+  const DynoWeightsInfo *info;
+  DynoScores *scores;
+  guint32 *classes; /* of the data's, the weights' */
+} Evaluation;
+
+static gboolean
+on_prediction (const DynoPrediction *prediction, gpointer data)
+{
+  Evaluation *e = data;
+
+  if (e->info->is_values)
+    dyno_scores_add_values (e->scores, prediction,
+                            dyno_dataset_get_values (e->dataset, prediction->index));
+  else
+    dyno_scores_add_class (e->scores, prediction,
+                           e->classes[dyno_dataset_get_label (e->dataset, prediction->index)]);
+  return TRUE;
+}
+
+/* Which samples: all, or one part of those that a run divides into. */
+static gboolean
+choose_part (DynoDataset *dataset, const char *part, GArray **indices, GError **error)
+{
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  *indices = NULL;
+  if (g_strcmp0 (part, "all") == 0)
+    return TRUE;
+  if (g_strcmp0 (part, "validation") != 0 && g_strcmp0 (part, "training") != 0)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "--part %s: it is all, training or validation", part);
+      return FALSE;
+    }
+  if (!dyno_dataset_get_info (dataset)->has_split)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "--part %s: “%s” has no parts of its own", part,
+                   dyno_dataset_get_info (dataset)->name);
+      return FALSE;
+    }
+  dyno_dataset_split (dataset, 0, 0, &train, &validation);
+  *indices =
+      g_strcmp0 (part, "training") == 0 ? g_steal_pointer (&train) : g_steal_pointer (&validation);
+  return TRUE;
+}
+
+static gboolean
+check_values (const Evaluation *e, GError **error)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
+  guint32 n = dyno_schema_count_values (&data->schema);
+
+  if (n == e->info->n_outputs && data->knows_values)
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+               "The weights predict %u values; “%s” has %u", e->info->n_outputs, data->name, n);
+  return FALSE;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static void
+print_worst_json (DynoJson *json, const Evaluation *e)
+{
+  dyno_json_begin_array (json, "worst");
+  for (guint i = 0; i < e->scores->worst->len; i++)
+    {
+      const DynoWorst *one = &g_array_index (e->scores->worst, DynoWorst, i);
+      g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index);
+      dyno_json_begin_object (json, NULL);
+      dyno_json_string (json, "sample", sample);
+      dyno_json_uint (json, "index", one->index);
+      dyno_json_double (json, "loss", one->loss);
+      if (!e->info->is_values)
+        {
+          g_autofree char *truth = dyno_predict_name_class (e->info, one->truth),
+                          *predicted = dyno_predict_name_class (e->info, one->predicted);
+          dyno_json_string (json, "truth", truth);
+          dyno_json_string (json, "predicted", predicted);
+          dyno_json_double (json, "probability", (double) one->share);
+        }
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
+print_classes_json (DynoJson *json, const Evaluation *e)
+{
+  const DynoScores *s = e->scores;
+  guint32 n = s->n_outputs;
+
+  dyno_json_double (json, "accuracy", (double) s->n_correct / (double) s->n_samples);
+  if (n > 5)
+    dyno_json_double (json, "accuracy_top5", (double) s->n_correct_5 / (double) s->n_samples);
+  dyno_json_begin_array (json, "classes");
+  for (guint32 i = 0; i < n; i++)
+    {
+      g_autofree char *name = dyno_predict_name_class (e->info, i);
+      guint64 there = 0;
+      for (guint32 k = 0; k < n; k++)
+        there += s->confusion[(gsize) i * n + k];
+      dyno_json_begin_object (json, NULL);
+      dyno_json_string (json, "class", name);
+      dyno_json_uint (json, "samples", there);
+      dyno_json_double (json, "precision", dyno_scores_get_precision (s, i));
+      dyno_json_double (json, "recall", dyno_scores_get_recall (s, i));
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+  dyno_json_begin_array (json, "confusion"); /* a row per true class */
+  for (guint32 i = 0; i < n; i++)
+    {
+      dyno_json_begin_array (json, NULL);
+      for (guint32 k = 0; k < n; k++)
+        dyno_json_uint (json, NULL, s->confusion[(gsize) i * n + k]);
+      dyno_json_end_array (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
+print_values_json (DynoJson *json, const Evaluation *e)
+{
+  const DynoScores *s = e->scores;
+
+  dyno_json_begin_array (json, "values");
+  for (guint32 i = 0; i < s->n_outputs; i++)
+    {
+      dyno_json_begin_object (json, NULL);
+      dyno_json_string (json, "name", e->info->target_names ? e->info->target_names[i] : NULL);
+      dyno_json_string (json, "unit", e->info->target_units ? e->info->target_units[i] : NULL);
+      dyno_json_double (json, "mean_absolute_error", s->absolute[i] / (double) s->n_samples);
+      dyno_json_double (json, "rms_error", sqrt (s->square[i] / (double) s->n_samples));
+      dyno_json_double (json, "r2", dyno_scores_get_r2 (s, i));
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
+print_json (const Evaluation *e, double seconds)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "evaluation");
+  dyno_json_string (&json, "model", e->info->model);
+  dyno_json_string (&json, "data", dyno_dataset_get_info (e->dataset)->location);
+  dyno_json_uint (&json, "samples", e->scores->n_samples);
+  dyno_json_uint (&json, "unreadable", e->scores->n_unreadable);
+  dyno_json_double (&json, "seconds", seconds);
+  dyno_json_double (&json, "loss", dyno_scores_get_loss (e->scores));
+  if (e->info->is_values)
+    print_values_json (&json, e);
+  else
+    print_classes_json (&json, e);
+  print_worst_json (&json, e);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static char *
+percent (double share)
+{
+  return isnan (share) ? g_strdup ("-") : g_strdup_printf ("%.1f %%", 100 * share);
+}
+
+static void
+print_confusion (const Evaluation *e)
+{
+  const DynoScores *s = e->scores;
+  guint32 n = s->n_outputs;
+
+  dyno_out_line ("%s", "");
+  if (n > MOST_SHOWN)
+    {
+      dyno_out_line ("confusion matrix: %u classes; --json has it", n);
+      return;
+    }
+  dyno_out_line ("confusion matrix: a row per true class, a column per predicted one");
+  for (guint32 i = 0; i < n; i++)
+    {
+      g_autoptr (GString) line = g_string_new (NULL);
+      g_autofree char *name = dyno_predict_name_class (e->info, i);
+      for (guint32 k = 0; k < n; k++)
+        g_string_append_printf (line, "%7" G_GUINT64_FORMAT, s->confusion[(gsize) i * n + k]);
+      dyno_out_line ("%s  %s", line->str, name);
+    }
+}
+
+static void
+print_classes (const Evaluation *e)
+{
+  const DynoScores *s = e->scores;
+  g_autoptr (DynoTable) table = dyno_table_new ("class", "samples", "precision", "recall", NULL);
+  g_autofree char *accuracy = percent ((double) s->n_correct / (double) s->n_samples),
+                  *top = percent ((double) s->n_correct_5 / (double) s->n_samples);
+
+  if (s->n_outputs > 5)
+    dyno_out_line ("accuracy %s, among the first five %s, loss %.4f", accuracy, top,
+                   dyno_scores_get_loss (s));
+  else
+    dyno_out_line ("accuracy %s, loss %.4f", accuracy, dyno_scores_get_loss (s));
+  dyno_out_line ("%s", "");
+  for (guint32 i = 0; i < s->n_outputs; i++)
+    {
+      guint64 there = 0;
+      for (guint32 k = 0; k < s->n_outputs; k++)
+        there += s->confusion[(gsize) i * s->n_outputs + k];
+      dyno_table_add (table, dyno_predict_name_class (e->info, i),
+                      g_strdup_printf ("%" G_GUINT64_FORMAT, there),
+                      percent (dyno_scores_get_precision (s, i)),
+                      percent (dyno_scores_get_recall (s, i)), NULL);
+    }
+  dyno_table_print (table);
+  print_confusion (e);
+}
+
+static void
+print_values (const Evaluation *e)
+{
+  const DynoScores *s = e->scores;
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("value", "mean absolute error", "rms error", "r2", NULL);
+
+  for (guint32 i = 0; i < s->n_outputs; i++)
+    dyno_table_add (table, dyno_predict_name_value (e->info, i),
+                    g_strdup_printf ("%.6g", s->absolute[i] / (double) s->n_samples),
+                    g_strdup_printf ("%.6g", sqrt (s->square[i] / (double) s->n_samples)),
+                    g_strdup_printf ("%.4f", dyno_scores_get_r2 (s, i)), NULL);
+  dyno_table_print (table);
+}
+
+static void
+print_text (const Evaluation *e, double seconds)
+{
+  g_autofree char *time = dyno_text_duration (seconds),
+                  *rate = dyno_text_rate ((double) e->scores->n_samples / MAX (seconds, 1e-9));
+
+  dyno_out_line ("%s on %s: %" G_GUINT64_FORMAT " samples in %s, %s samples/s; %" G_GUINT64_FORMAT
+                 " could not be read",
+                 e->info->model, dyno_dataset_get_info (e->dataset)->name, e->scores->n_samples,
+                 time, rate, e->scores->n_unreadable);
+  if (e->scores->n_samples == 0)
+    return;
+  if (e->info->is_values)
+    print_values (e);
+  else
+    print_classes (e);
+  if (e->scores->worst->len > 0)
+    dyno_out_line ("%s", "");
+  for (guint i = 0; i < e->scores->worst->len; i++)
+    {
+      const DynoWorst *one = &g_array_index (e->scores->worst, DynoWorst, i);
+      g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index);
+
+      if (e->info->is_values)
+        {
+          dyno_out_line ("worst: %s, squared error %.4g", sample, one->loss);
+          continue;
+        }
+      g_autofree char *truth = dyno_predict_name_class (e->info, one->truth),
+                      *predicted = dyno_predict_name_class (e->info, one->predicted);
+      dyno_out_line ("worst: %s is %s, taken for %s with %.1f %% (loss %.3f)", sample, truth,
+                     predicted, 100 * (double) one->share, one->loss);
+    }
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static gboolean
+prepare (Evaluation *e, gint64 n_worst, GError **error)
+{
+  if (e->info->is_values ? !check_values (e, error)
+                         : !(e->classes = dyno_scores_match_classes (
+                                 e->info, dyno_dataset_get_info (e->dataset), error)))
+    return FALSE;
+  e->scores = dyno_scores_new (e->info, (guint) n_worst);
+  return TRUE;
+}
+
+static gboolean
+evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e, const char *part,
+          gint64 n_worst, GError **error)
+{
+  g_autoptr (DynoPredictor) predictor = NULL;
+  g_autoptr (GArray) indices = NULL;
+  gint64 began_us;
+  double seconds;
+
+  if (!choose_part (e->dataset, part, &indices, error))
+    return FALSE;
+  predictor = dyno_predict_options_open (options, command, e->dataset, error);
+  if (!predictor)
+    return FALSE;
+  e->info = dyno_predictor_get_info (predictor);
+  if (!prepare (e, n_worst, error))
+    return FALSE;
+  began_us = g_get_monotonic_time ();
+  if (!dyno_predictor_run (predictor, indices, on_prediction, e, dyno_signals_get_cancellable (),
+                           error))
+    return FALSE;
+  seconds = (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC;
+  if (options->json)
+    print_json (e, seconds);
+  else
+    print_text (e, seconds);
+  return TRUE;
+}
+
+int
+dyno_verb_evaluate (int argc, char **argv)
+{
+  g_auto (DynoPredictOptions) options = { 0 };
+  g_autofree GOptionEntry *entries = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *targets = NULL, *part = NULL;
+  DynoDatasetParams params = { .one_class = TRUE };
+  Evaluation e = { 0 };
+  gint64 n_worst = 10;
+  int code;
+  const GOptionEntry own[] = {
+    { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
+      "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "part", 0, 0, G_OPTION_ARG_FILENAME, &part,
+      "all (default), training or validation of a data set with parts", "PART" },
+    { "worst", 0, 0, G_OPTION_ARG_INT64, &n_worst, "Worst samples to list (default 10)", "N" },
+    { NULL },
+  };
+
+  dyno_predict_options_init (&options);
+  entries = dyno_predict_options_entries (&options, own);
+  if (!dyno_predict_options_parse (&options, argc, argv, "--run DIR --data DATA",
+                                   "Measures trained weights on data whose truth is known.",
+                                   entries, &code))
+    return code;
+  if (options.data[1])
+    return dyno_cli_usage (argv[0], "more than one DATA; its labels come from one data set");
+  if (n_worst < 0 || n_worst > 100000)
+    return dyno_cli_usage (argv[0], "--worst %" G_GINT64_FORMAT ": it is from 0 to 100000",
+                           n_worst);
+  params.targets = targets;
+  dyno_signals_catch ();
+  e.dataset = dyno_dataset_open (options.data[0], &params, NULL, NULL,
+                                 dyno_signals_get_cancellable (), &error);
+  if (!e.dataset || !evaluate (argv[0], &options, &e, part ? part : "all", n_worst, &error))
+    code = error->domain == G_OPTION_ERROR && !options.json
+               ? dyno_cli_usage (argv[0], "%s", error->message)
+               : dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
+  dyno_scores_free (e.scores);
+  dyno_dataset_unref (e.dataset);
+  g_free (e.classes);
+  return code;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl predict: classes with their probabilities, or values with their units, for files, folders
+ * and arrays. */
+#include "output.h"
+#include "predict-options.h"
+#include "signals.h"
+#include <string.h>
+
+typedef struct {
+  const DynoWeightsInfo *info;
+  DynoDataset *dataset;
+  guint top;
+  gboolean json, csv;
+  guint64 n_told, n_unreadable;
+  guint32 *ranked; /* top: class ids */
+} Printer;
+
+/* The top classes by their share, ties by their number. */
+static void
+rank (Printer *printer, const float *shares)
+{
+  guint n = 0;
+
+  for (guint32 i = 0; i < printer->info->n_outputs; i++)
+    {
+      guint place = n < printer->top ? n++ : n;
+      while (place > 0 && shares[printer->ranked[place - 1]] < shares[i])
+        {
+          if (place < printer->top)
+            printer->ranked[place] = printer->ranked[place - 1];
+          place--;
+        }
+      if (place < printer->top)
+        printer->ranked[place] = i;
+    }
+}
+
+/* A cell of CSV, quoted where it has to be. */
+static void
+add_cell (GString *line, const char *text)
+{
+  if (line->len > 0)
+    g_string_append_c (line, ',');
+  if (!strpbrk (text, ",\"\n\r"))
+    {
+      g_string_append (line, text);
+      return;
+    }
+  g_string_append_c (line, '"');
+  for (; *text; text++)
+    g_string_append_printf (line, *text == '"' ? "\"\"" : "%c", *text);
+  g_string_append_c (line, '"');
+}
+
+static void
+add_number (GString *line, float value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  add_cell (line, g_ascii_formatd (text, sizeof text, "%.7g", (double) value));
+}
+
+static void
+print_csv_head (const Printer *printer)
+{
+  g_autoptr (GString) line = g_string_new ("sample");
+
+  for (guint i = 0; i < (printer->info->is_values ? printer->info->n_outputs : printer->top); i++)
+    {
+      g_autofree char *name = printer->info->is_values ? dyno_predict_name_value (printer->info, i)
+                              : printer->top == 1      ? g_strdup ("class")
+                                                       : g_strdup_printf ("class_%u", i + 1);
+      g_autofree char *share =
+          printer->top == 1 ? g_strdup ("probability") : g_strdup_printf ("probability_%u", i + 1);
+      add_cell (line, name);
+      if (!printer->info->is_values)
+        add_cell (line, share);
+    }
+  add_cell (line, "problem");
+  dyno_out_line ("%s", line->str);
+}
+
+static void
+print_csv (const Printer *printer, const char *sample, const DynoPrediction *prediction)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  guint n = printer->info->is_values ? printer->info->n_outputs : printer->top;
+
+  add_cell (line, sample);
+  for (guint i = 0; i < n; i++)
+    {
+      if (prediction->problem)
+        g_string_append (line, printer->info->is_values ? "," : ",,");
+      else if (printer->info->is_values)
+        add_number (line, prediction->logits[i]);
+      else
+        {
+          g_autofree char *name = dyno_predict_name_class (printer->info, printer->ranked[i]);
+          add_cell (line, name);
+          add_number (line, prediction->shares[printer->ranked[i]]);
+        }
+    }
+  add_cell (line, prediction->problem ? prediction->problem : "");
+  dyno_out_line ("%s", line->str);
+}
+
+static void
+print_json (const Printer *printer, const char *sample, const DynoPrediction *prediction)
+{
+  const DynoWeightsInfo *info = printer->info;
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", prediction->problem ? "unreadable" : "prediction");
+  dyno_json_string (&json, "sample", sample);
+  dyno_json_uint (&json, "index", prediction->index);
+  if (prediction->problem)
+    dyno_json_string (&json, "text", prediction->problem);
+  else if (info->is_values)
+    {
+      dyno_json_begin_array (&json, "values");
+      for (guint i = 0; i < info->n_outputs; i++)
+        {
+          dyno_json_begin_object (&json, NULL);
+          dyno_json_string (&json, "name", info->target_names ? info->target_names[i] : NULL);
+          dyno_json_double (&json, "value", (double) prediction->logits[i]);
+          dyno_json_string (&json, "unit", info->target_units ? info->target_units[i] : NULL);
+          dyno_json_end_object (&json);
+        }
+      dyno_json_end_array (&json);
+    }
+  else
+    {
+      dyno_json_begin_array (&json, "classes");
+      for (guint i = 0; i < printer->top; i++)
+        {
+          guint32 id = printer->ranked[i];
+          dyno_json_begin_object (&json, NULL);
+          dyno_json_uint (&json, "id", id);
+          dyno_json_string (&json, "class", info->class_names ? info->class_names[id] : NULL);
+          dyno_json_double (&json, "probability", (double) prediction->shares[id]);
+          dyno_json_end_object (&json);
+        }
+      dyno_json_end_array (&json);
+    }
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static void
+print_text (const Printer *printer, const char *sample, const DynoPrediction *prediction)
+{
+  const DynoWeightsInfo *info = printer->info;
+  g_autoptr (GString) line = g_string_new (sample);
+  guint n = info->is_values ? info->n_outputs : printer->top;
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint32 id = info->is_values ? i : printer->ranked[i];
+      g_autofree char *name =
+          info->is_values ? dyno_predict_name_value (info, id) : dyno_predict_name_class (info, id);
+      if (info->is_values)
+        g_string_append_printf (line, "%s %s %.6g", i ? "," : ":", name,
+                                (double) prediction->logits[id]);
+      else
+        g_string_append_printf (line, "%s %s %.1f %%", i ? "," : ":", name,
+                                100 * (double) prediction->shares[id]);
+    }
+  dyno_out_line ("%s", line->str);
+}
+
+static gboolean
+on_prediction (const DynoPrediction *prediction, gpointer data)
+{
+  Printer *printer = data;
+  g_autofree char *sample = dyno_dataset_describe_sample (printer->dataset, prediction->index);
+
+  printer->n_told++;
+  printer->n_unreadable += prediction->problem != NULL;
+  if (prediction->shares)
+    rank (printer, prediction->shares);
+  if (printer->json)
+    print_json (printer, sample, prediction);
+  else if (printer->csv)
+    print_csv (printer, sample, prediction);
+  else if (prediction->problem)
+    dyno_error_line ("dynoctl predict: %s cannot be read: %s", sample, prediction->problem);
+  else
+    print_text (printer, sample, prediction);
+  return dyno_out_has_reader ();
+}
+
+/* Files that the scan refused: their text begins with their name. */
+static void
+print_refused (Printer *printer)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (printer->dataset);
+  const char *const *list = dyno_dataset_get_unreadable (printer->dataset);
+
+  printer->n_unreadable += info->n_unreadable;
+  for (guint i = 0; list[i]; i++)
+    if (printer->json)
+      {
+        DynoJson json;
+
+        dyno_json_init (&json, 0);
+        dyno_json_begin_object (&json, NULL);
+        dyno_json_string (&json, "event", "unreadable");
+        dyno_json_null (&json, "sample");
+        dyno_json_null (&json, "index");
+        dyno_json_string (&json, "text", list[i]);
+        dyno_json_end_object (&json);
+        dyno_out_json (&json);
+        dyno_json_clear (&json);
+      }
+    else
+      dyno_error_line ("dynoctl predict: not read: %s", list[i]);
+}
+
+static void
+print_end (const Printer *printer, const char *device, double seconds)
+{
+  guint64 n = printer->n_told;
+  g_autofree char *rate = dyno_text_rate ((double) n / MAX (seconds, 1e-9)),
+                  *time = dyno_text_duration (seconds);
+  DynoJson json;
+
+  if (!printer->json)
+    {
+      dyno_error_line ("dynoctl predict: %" G_GUINT64_FORMAT " samples in %s, %s samples/s on %s; "
+                       "%" G_GUINT64_FORMAT " could not be read",
+                       n, time, rate, device, printer->n_unreadable);
+      return;
+    }
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "done");
+  dyno_json_string (&json, "device", device);
+  dyno_json_uint (&json, "samples", n);
+  dyno_json_uint (&json, "unreadable", printer->n_unreadable);
+  dyno_json_double (&json, "seconds", seconds);
+  dyno_json_double (&json, "samples_per_s", (double) n / MAX (seconds, 1e-9));
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static int
+predict (const char *command, const DynoPredictOptions *options, Printer *printer, gint64 top)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoPredictor) predictor = NULL;
+  gint64 began_us;
+  gboolean whole;
+
+  predictor = dyno_predict_options_open (options, command, printer->dataset, &error);
+  if (!predictor)
+    return dyno_predict_fail (g_steal_pointer (&error), command, options->json);
+  printer->info = dyno_predictor_get_info (predictor);
+  printer->top = (guint) CLAMP (top, 1, (gint64) printer->info->n_outputs);
+  printer->ranked = g_new0 (guint32, printer->top);
+  if (printer->csv)
+    print_csv_head (printer);
+  print_refused (printer);
+  began_us = g_get_monotonic_time ();
+  whole = dyno_predictor_run (predictor, NULL, on_prediction, printer,
+                              dyno_signals_get_cancellable (), &error);
+  print_end (printer, dyno_predictor_get_device (predictor),
+             (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
+  g_free (printer->ranked);
+  return whole ? DYNO_EXIT_OK
+               : dyno_predict_fail (g_steal_pointer (&error), command, options->json);
+}
+
+int
+dyno_verb_predict (int argc, char **argv)
+{
+  g_auto (DynoPredictOptions) options = { 0 };
+  g_autofree GOptionEntry *entries = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  Printer printer = { 0 };
+  gint64 top = 1;
+  int code;
+  const GOptionEntry own[] = {
+    { "top", 'k', 0, G_OPTION_ARG_INT64, &top, "Classes per sample, most likely first (default 1)",
+      "K" },
+    { "csv", 0, 0, G_OPTION_ARG_NONE, &printer.csv, "A table as CSV on standard output", NULL },
+    { NULL },
+  };
+
+  dyno_predict_options_init (&options);
+  entries = dyno_predict_options_entries (&options, own);
+  if (!dyno_predict_options_parse (&options, argc, argv, "--run DIR --data DATA|FILE...",
+                                   "Says what trained weights make of samples: classes with their "
+                                   "probabilities, or values.",
+                                   entries, &code))
+    return code;
+  if (top < 1)
+    return dyno_cli_usage (argv[0], "--top %" G_GINT64_FORMAT ": it is 1 or more", top);
+  if (options.json && printer.csv)
+    return dyno_cli_usage (argv[0], "--json and --csv are two forms of one output: name one");
+  printer.json = options.json;
+  dyno_signals_catch ();
+  dataset = dyno_dataset_open_unlabelled ((const char *const *) options.data, NULL, NULL, NULL,
+                                          dyno_signals_get_cancellable (), &error);
+  if (!dataset)
+    return dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
+  printer.dataset = dataset;
+  return predict (argv[0], &options, &printer, top);
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/* Prediction.  Invariants:
+ * - What the network is fed is what the weights file says, whatever the data set would advise.
+ * - The logits lie in memory that both slots share: they are copied out by a command of their own
+ *   behind each submission, before the next one may write them. */
+#include "predictor.h"
+#include "autotune.h"
+#include "build.h"
+#include "half.h"
+#include "pipe.h"
+#include "weightsfile.h"
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_BATCH    32
+#define DEFAULT_SIZE     224
+#define MOST_WORKERS     8
+#define PREFETCH         2
+#define AUTOTUNE_SECONDS 3.0
+
+struct _DynoPredictor {
+  DynoPredictorParams params; /* strings are not kept */
+  DynoDataset *dataset;
+  DynoWeightsInfo *info;
+  DynoDevice *device;
+  DynoChoices *choices;
+  DynoBuild *build;
+  guint32 width, height;
+  DynoBuffer *results[DYNO_PIPE_SLOTS]; /* the logits of a slot, on the host */
+  DynoCommand *copies[DYNO_PIPE_SLOTS];
+  float *logits, *shares; /* of one sample */
+  guint64 slot_use[DYNO_PIPE_SLOTS];
+};
+
+static gboolean G_GNUC_PRINTF (3, 4)
+    refuse (GError **error, DynoTrainError code, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error_literal (error, DYNO_TRAIN_ERROR, code, text);
+  return FALSE;
+}
+
+static void G_GNUC_PRINTF (2, 3) note (GPtrArray *notes, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_ptr_array_add (notes, g_strdup_vprintf (format, arguments));
+  va_end (arguments);
+}
+
+/* --- what the file does not say --------------------------------------------------------------- */
+
+static gboolean
+complete_model (DynoPredictor *p, const char *shown, GError **error)
+{
+  DynoWeightsInfo *info = p->info;
+
+  if (p->params.model)
+    {
+      g_free (info->model);
+      info->model = g_strdup (p->params.model);
+    }
+  if (!info->model)
+    return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
+                   "“%s” does not say of which model it is; name it with --model", shown);
+  return dyno_model_find (info->model, error) != NULL;
+}
+
+/* The field of the data set, of the size and normalisation that the weights were made with. */
+static gboolean
+complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **error)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (p->dataset);
+  const DynoBatchField *theirs = dyno_schema_find_role (&data->schema, DYNO_FIELD_INPUT);
+  DynoBatchField *input = &p->info->input;
+  guint32 height, width, channels, wanted, own_height, own_width, own_channels;
+
+  if (data->schema.generated)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "“%s” is noise made on the device: there is "
+                   "nothing to predict",
+                   data->name);
+  dyno_field_get_image (theirs, &own_height, &own_width, &own_channels);
+  if (!p->info->has_input)
+    {
+      g_autofree char *fed = dyno_normalisation_describe (theirs);
+      *input = *theirs;
+      if (data->resizable)
+        input->shape[0] = input->shape[1] = DEFAULT_SIZE;
+      p->info->has_input = TRUE;
+      note (notes, "“%s” does not say how its input is normalised; it is fed %s", shown, fed);
+    }
+  if (input->element != theirs->element)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "“%s” holds %s values; the weights of “%s” were made for %s", data->name,
+                   dyno_element_name (theirs->element), shown, dyno_element_name (input->element));
+  dyno_field_get_image (input, &height, &width, &channels);
+  if (channels != own_channels)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "The samples of “%s” have %u channels; the weights of “%s” were made for %u",
+                   data->name, own_channels, shown, channels);
+  wanted = p->params.image_size;
+  p->height = wanted ? wanted : height;
+  p->width = wanted ? wanted : width;
+  if (data->resizable)
+    return TRUE;
+  if (wanted && (wanted != own_height || wanted != own_width))
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "The samples of “%s” are %u x %u and cannot be resized", data->name, own_width,
+                   own_height);
+  if (own_height != height || own_width != width)
+    note (notes, "The samples of “%s” are %u x %u; the weights of “%s” were made at %u x %u",
+          data->name, own_width, own_height, shown, width, height);
+  p->height = data->max_height;
+  p->width = data->max_width;
+  return TRUE;
+}
+
+/* The number of outputs from the file's tensors: those of the last layer, whose name the model
+ * tells whatever that number is. */
+static gboolean
+complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkParams *params,
+                  const char *shown, GError **error)
+{
+  DynoNetworkParams guess = *params;
+  const DynoParameter *weight, *bias;
+
+  if (p->info->n_outputs > 0)
+    return TRUE;
+  guess.n_outputs = 1;
+  g_autoptr (DynoGraph) graph = dyno_network_build (&guess, error);
+  if (!graph)
+    return FALSE;
+  if (dyno_network_get_head (graph, &weight, &bias))
+    for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+      {
+        const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
+        if (g_str_has_suffix (tensor->name, bias->name) && tensor->n_dims == 1
+            && tensor->shape[0] >= 1 && tensor->shape[0] <= 1u << 20)
+          p->info->n_outputs = (guint32) tensor->shape[0];
+      }
+  return p->info->n_outputs > 0
+         || refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
+                    "“%s” does not fit %s: it has no last layer “%s”", shown, p->info->model,
+                    weight ? weight->name : "?");
+}
+
+static void
+get_network (DynoPredictor *p, DynoNetworkParams *params)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (p->dataset);
+
+  *params = (DynoNetworkParams){
+    .model = p->info->model,
+    .model_width = p->info->model_width,
+    .batch = p->params.batch,
+    .n_outputs = p->info->n_outputs,
+    .precision = dyno_precision_of_amp (p->params.amp),
+    .mode = DYNO_MODE_PREDICT,
+  };
+  dyno_dataset_get_schema (data, p->width, p->height, &params->schema);
+  for (guint i = 0; i < params->schema.n_fields; i++)
+    if (params->schema.fields[i].role == DYNO_FIELD_INPUT)
+      params->schema.fields[i].normalisation = p->info->input.normalisation;
+}
+
+/* --- building --------------------------------------------------------------------------------- */
+
+static void
+choose_batch (DynoPredictor *p)
+{
+  guint64 n_samples = dyno_dataset_get_info (p->dataset)->n_samples;
+  guint32 asked = p->params.batch ? p->params.batch : DEFAULT_BATCH;
+
+  p->params.batch = (guint32) MAX (1, MIN ((guint64) asked, n_samples));
+  if (p->params.workers == 0)
+    p->params.workers = MIN (g_get_num_processors (), MOST_WORKERS);
+}
+
+static const DynoVetWatch nobody;
+
+/* As a run does: kernels that are not known yet are measured, for a short time, on a GPU. */
+static gboolean
+tune (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellable, GError **error)
+{
+  const char *key = dyno_device_get_key (p->device);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (DynoBuild) build = NULL;
+
+  p->choices = dyno_choices_load (key);
+  if (dyno_device_get_info (p->device)->type == DYNO_DEVICE_TYPE_SOFTWARE)
+    {
+      dyno_choices_go_by_rule (p->choices);
+      return TRUE;
+    }
+  build = dyno_build_new (params, error);
+  if (!build)
+    return FALSE;
+  if (!dyno_build_tune (build, p->device, p->choices, &nobody, AUTOTUNE_SECONDS, NULL, NULL,
+                        cancellable, &problem)
+      || !dyno_autotune_settle (p->device, dyno_build_get_graph (build), p->choices, &problem))
+    {
+      if (!g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)
+          && !g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY))
+        {
+          g_propagate_error (error, g_steal_pointer (&problem));
+          return FALSE;
+        }
+      g_info ("Kernels were not all measured: %s", problem->message);
+    }
+  dyno_choices_save (p->choices, key, NULL);
+  return TRUE;
+}
+
+static gboolean
+build_program (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellable,
+               GError **error)
+{
+  DynoBuildParams plan = { .info = dyno_device_get_info (p->device),
+                           .choices = p->choices,
+                           .n_slots = DYNO_PIPE_SLOTS,
+                           .device = p->device,
+                           .watch = &nobody,
+                           .cancellable = cancellable };
+
+  p->build = dyno_build_new (params, error);
+  return p->build && dyno_build_plan (p->build, &plan, error)
+         && dyno_build_allocate (p->device, &p->build, 1, error)
+         && dyno_build_record (p->build, p->device, 1u << DYNO_COMMAND_FORWARD, cancellable, error);
+}
+
+static gboolean
+record_copies (DynoPredictor *p, GError **error)
+{
+  DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->build));
+  guint64 offset;
+
+  if (logits->h != 1 || logits->w != 1 || logits->c != p->info->n_outputs)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "%s gives %u x %u x %u values per sample; what is predicted is one row",
+                   p->info->model, logits->h, logits->w, logits->c);
+  for (guint slot = 0; slot < DYNO_PIPE_SLOTS; slot++)
+    {
+      DynoHostBuffer host =
+          dyno_host_buffer ("predictions", DYNO_HOST_READBACK, 1, logits->size_bytes);
+      DynoBuffer *source =
+          dyno_memory_locate (dyno_build_get_memory (p->build), logits, slot, &offset);
+
+      g_return_val_if_fail (source, FALSE);
+      p->results[slot] = dyno_host_buffer_allocate (&host, p->device, error);
+      p->copies[slot] =
+          p->results[slot] ? dyno_command_new (p->device, DYNO_QUEUE_COMPUTE, error) : NULL;
+      if (!p->copies[slot])
+        return FALSE;
+      dyno_command_copy (p->copies[slot], source, offset, p->results[slot], 0,
+                         (logits->size_bytes + 3) & ~G_GUINT64_CONSTANT (3));
+      if (!dyno_command_end (p->copies[slot], error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrArray *notes,
+              GError **error)
+{
+  DynoGraph *graph = dyno_build_get_graph (p->build);
+  g_autoptr (DynoWeights) weights = dyno_weights_new (graph, error);
+
+  return weights && dyno_weights_load (weights, graph, file, shown, FALSE, NULL, notes, error)
+         && dyno_program_write_parameters (dyno_build_get_program (p->build), DYNO_SPACE_MASTER,
+                                           (const float *const *) weights->values, error);
+}
+
+static gboolean
+open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError **error)
+{
+  DynoDeviceParams device = { .index = p->params.device };
+  const char *path = p->params.weights;
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, error);
+  DynoNetworkParams params;
+
+  p->info = file ? dyno_weights_info_read (file, error) : NULL;
+  if (!p->info || !complete_model (p, shown, error) || !complete_input (p, shown, notes, error))
+    return FALSE;
+  choose_batch (p);
+  get_network (p, &params);
+  if (!complete_outputs (p, file, &params, shown, error)
+      || !(p->device = dyno_device_open (&device, error)))
+    return FALSE;
+  if (p->params.amp && !dyno_device_get_info (p->device)->fp16)
+    {
+      note (notes, "%s has no fp16: predicting in fp32", dyno_device_get_info (p->device)->name);
+      p->params.amp = FALSE;
+    }
+  get_network (p, &params);
+  if (!tune (p, &params, cancellable, error) || !build_program (p, &params, cancellable, error)
+      || !record_copies (p, error) || !load_weights (p, file, shown, notes, error))
+    return FALSE;
+  p->logits = g_new0 (float, p->info->n_outputs);
+  p->shares = g_new0 (float, p->info->n_outputs);
+  return TRUE;
+}
+
+DynoPredictor *
+dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset, GPtrArray *notes,
+                    GCancellable *cancellable, GError **error)
+{
+  g_autoptr (DynoPredictor) p = g_new0 (DynoPredictor, 1);
+
+  g_return_val_if_fail (params->weights && notes, NULL);
+  p->params = *params;
+  p->dataset = dyno_dataset_ref (dataset);
+  if (!open_all (p, notes, cancellable, error))
+    return NULL;
+  p->params.weights = p->params.model = NULL;
+  return g_steal_pointer (&p);
+}
+
+void
+dyno_predictor_free (DynoPredictor *p)
+{
+  if (!p)
+    return;
+  for (guint slot = 0; slot < DYNO_PIPE_SLOTS; slot++)
+    {
+      dyno_command_free (p->copies[slot]);
+      dyno_buffer_free (p->results[slot]);
+    }
+  dyno_build_free (p->build);
+  dyno_choices_free (p->choices);
+  dyno_device_unref (p->device);
+  dyno_weights_info_free (p->info);
+  dyno_dataset_unref (p->dataset);
+  g_free (p->logits);
+  g_free (p->shares);
+  g_free (p);
+}
+
+const DynoWeightsInfo *
+dyno_predictor_get_info (DynoPredictor *p)
+{
+  return p->info;
+}
+
+const char *
+dyno_predictor_get_device (DynoPredictor *p)
+{
+  return dyno_device_get_info (p->device)->name;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* One run over the data. */
+typedef struct {
+  DynoPredictor *predictor;
+  DynoLoader *loader;
+  DynoPipe *pipe;
+  const GArray *indices; /* of the samples */
+  DynoPredictorFunc func;
+  gpointer data;
+  guint64 told, submitted, retired;
+  guint32 n_valid[DYNO_PIPE_SLOTS];
+  guint64 copied[DYNO_PIPE_SLOTS]; /* timeline values */
+  gboolean ended;                  /* func has had enough */
+} Run;
+
+static void
+take_row (DynoPredictor *p, const DynoTensor *tensor, guint slot, guint32 row)
+{
+  const guint8 *source = dyno_buffer_get_mapped (p->results[slot]);
+  guint32 n = p->info->n_outputs;
+  double most = -INFINITY, sum = 0;
+
+  source += (gsize) row * tensor->cp * dyno_dtype_size (tensor->dtype);
+  for (guint32 i = 0; i < n; i++)
+    {
+      guint16 half;
+      if (tensor->dtype == DYNO_DTYPE_F16)
+        {
+          memcpy (&half, source + 2 * (gsize) i, 2);
+          p->logits[i] = dyno_half_to_float (half);
+        }
+      else
+        memcpy (&p->logits[i], source + 4 * (gsize) i, 4);
+      most = MAX (most, (double) p->logits[i]);
+    }
+  if (p->info->is_values)
+    return;
+  for (guint32 i = 0; i < n; i++)
+    sum += exp ((double) p->logits[i] - most);
+  for (guint32 i = 0; i < n; i++)
+    p->shares[i] = (float) (exp ((double) p->logits[i] - most) / sum);
+}
+
+static void
+tell_batch (Run *run, guint slot)
+{
+  DynoPredictor *p = run->predictor;
+  const DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->build));
+
+  for (guint32 row = 0; row < run->n_valid[slot] && !run->ended; row++)
+    {
+      g_autofree char *problem = dyno_loader_find_bad (run->loader, (guint32) run->told);
+      DynoPrediction prediction = { .index = g_array_index (run->indices, guint32, run->told),
+                                    .problem = problem };
+      if (!problem)
+        {
+          take_row (p, logits, slot, row);
+          prediction.logits = p->logits;
+          prediction.shares = p->info->is_values ? NULL : p->shares;
+        }
+      run->told++;
+      run->ended = !run->func (&prediction, run->data);
+    }
+}
+
+static gboolean
+retire (Run *run, GError **error)
+{
+  guint slot = (guint) (run->retired % DYNO_PIPE_SLOTS);
+  DynoPipeResult unused;
+
+  if (!dyno_pipe_retire (run->pipe, &unused, error)
+      || !dyno_queue_wait (run->predictor->device, DYNO_QUEUE_COMPUTE, run->copied[slot], 0, error))
+    return FALSE;
+  run->retired++;
+  tell_batch (run, slot);
+  return TRUE;
+}
+
+/* *n_valid 0: there are no more. */
+static gboolean
+submit (Run *run, guint32 *n_valid, GCancellable *cancellable, GError **error)
+{
+  static const struct DynoStepInput input = { .loss_divisor = 1 };
+  guint slot = (guint) (run->submitted % DYNO_PIPE_SLOTS);
+  gint64 wait_us = 0;
+
+  if (!dyno_pipe_submit (run->pipe, DYNO_COMMAND_FORWARD, &input, cancellable, n_valid, &wait_us,
+                         error))
+    return FALSE;
+  if (*n_valid == 0)
+    return TRUE;
+  run->n_valid[slot] = *n_valid;
+  run->submitted++;
+  return dyno_command_submit (run->predictor->copies[slot], NULL, 0, &run->copied[slot], error);
+}
+
+/* What was submitted before the run was cancelled is told all the same. */
+static gboolean
+run_batches (Run *run, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  guint32 n_valid = 1;
+
+  while (!run->ended && (n_valid > 0 || dyno_pipe_get_pending (run->pipe) > 0))
+    {
+      if (n_valid > 0
+          && (g_cancellable_set_error_if_cancelled (cancellable, &problem)
+              || !submit (run, &n_valid, cancellable, &problem)))
+        {
+          if (!g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+            break;
+          n_valid = 0;
+        }
+      while (!run->ended
+             && dyno_pipe_get_pending (run->pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
+        if (!retire (run, error))
+          return FALSE;
+    }
+  if (!problem)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+static GArray *
+list_all (DynoDataset *dataset)
+{
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  for (guint32 i = 0; i < dyno_dataset_get_info (dataset)->n_samples; i++)
+    g_array_append_val (all, i);
+  return all;
+}
+
+gboolean
+dyno_predictor_run (DynoPredictor *p, const GArray *indices, DynoPredictorFunc func, gpointer data,
+                    GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GArray) all = indices ? NULL : list_all (p->dataset);
+  Run run = { .predictor = p, .indices = indices ? indices : all, .func = func, .data = data };
+  DynoLoaderParams params = { .batch = p->params.batch,
+                              .width = p->width,
+                              .height = p->height,
+                              .workers = p->params.workers,
+                              .prefetch = PREFETCH,
+                              .persistent = TRUE,
+                              .blank_bad = TRUE };
+  g_autoptr (DynoUploader) uploader = NULL;
+  g_autoptr (DynoPipe) pipe = NULL;
+
+  if (run.indices->len == 0)
+    return TRUE;
+  uploader = dyno_uploader_new (p->device, dyno_build_get_memory (p->build),
+                                dyno_build_get_graph (p->build), p->dataset, run.indices, &params,
+                                DYNO_PIPE_SLOTS, TRUE, error);
+  if (!uploader)
+    return FALSE;
+  pipe = dyno_pipe_new (p->device, dyno_build_get_program (p->build), uploader, p->params.batch,
+                        p->slot_use);
+  run.pipe = pipe;
+  run.loader = dyno_uploader_get_loader (uploader);
+  dyno_loader_start_epoch (run.loader, 0, 0);
+  return run_batches (&run, cancellable, error);
+}

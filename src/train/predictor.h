@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Prediction: a weights file and a data set in, what the network says of each sample out.
+ *
+ * The program holds the forward pass alone: no loss, no labels, no memory for gradients.  Samples
+ * are decoded by workers while the device computes, two batches in flight.  No GTK: the command
+ * line and the window use it alike.
+ * A predictor belongs to the thread that made it, which blocks in dyno_predictor_new and _run; for
+ * a window that is a thread of its own.  The cancellable ends both, from any thread. */
+#pragma once
+#include "weightsinfo.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoPredictor DynoPredictor;
+
+typedef struct {
+  const char *weights; /* a weights file */
+  const char *model;   /* NULL: as the file says */
+  guint32 image_size;  /* height and width; 0: as the file says, else 224, or the data set's own */
+  guint32 batch;       /* 0: 32; never more than there are samples */
+  gboolean amp;        /* where the device can */
+  guint workers;       /* that decode; 0: as many as cores, at most 8 */
+  int device;          /* index; -1: the best */
+} DynoPredictorParams;
+
+/* Opens device and file, compiles, allocates.  What was assumed because the file does not say it,
+ * or is not used of it, is said in notes (char*, sentences).  params is copied, dataset referenced.
+ * Errors: CHECKPOINT (the file does not fit the model, or the model is not known), DATA (the data
+ * does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
+DynoPredictor *dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset,
+                                   GPtrArray *notes, GCancellable *cancellable, GError **error);
+/* Waits for what is in flight. */
+void dyno_predictor_free (DynoPredictor *predictor);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPredictor, dyno_predictor_free)
+
+/* What the outputs mean, and how the input is fed; owned by predictor.  n_outputs and has_input are
+ * set, whatever the file said. */
+const DynoWeightsInfo *dyno_predictor_get_info (DynoPredictor *predictor);
+const char *dyno_predictor_get_device (DynoPredictor *predictor);
+
+typedef struct {
+  guint64 index;       /* of the sample in the data set */
+  const char *problem; /* it could not be read: why; NULL: the next are there */
+  const float *logits; /* n_outputs: what the network gave; values are in the data's unit */
+  const float *shares; /* n_outputs probabilities; NULL: the outputs are values */
+} DynoPrediction;
+
+/* Told of each sample, in the order of indices; FALSE ends the run without an error. */
+typedef gboolean (*DynoPredictorFunc) (const DynoPrediction *prediction, gpointer data);
+
+/* All samples that indices (guint32) names, NULL: all of the data set.  May be called again.  A
+ * sample that cannot be read is told with its problem.  Errors: those of the loader and of
+ * submitting; G_IO_ERROR_CANCELLED, when the samples so far have been told. */
+gboolean dyno_predictor_run (DynoPredictor *predictor, const GArray *indices,
+                             DynoPredictorFunc func, gpointer data, GCancellable *cancellable,
+                             GError **error);
+
+G_END_DECLS

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What predictions are worth where the truth is known: accuracy, loss, confusion matrix, precision
+ * and recall of each class; errors of each value; the worst samples.  Sums are in double: batch
+ * size and order do not tell. */
+#pragma once
+#include "predictor.h"
+
+G_BEGIN_DECLS
+
+/* The class of the weights that each class of the data set is, by its name; where the weights tell
+ * no names, or the data set's are only numbers, by its place.  An array of the data's n_classes;
+ * g_free.  Errors: DATA: a class with samples that the weights do not know, or values for classes. */
+guint32 *dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *data,
+                                    GError **error);
+
+typedef struct {
+  guint64 index;
+  double loss; /* cross entropy, or the mean squared error of the values */
+  guint32 truth, predicted;
+  float share; /* of the class that was predicted */
+} DynoWorst;
+
+typedef struct {
+  guint32 n_outputs;
+  gboolean is_values;
+  guint64 n_samples, n_unreadable;
+  double loss_sum;
+  /* classes */
+  guint64 n_correct, n_correct_5;
+  guint64 *confusion; /* [truth][predicted] */
+  /* values: sums for each */
+  double *absolute, *square, *truth_sum, *truth_square;
+  guint n_worst_kept;
+  GArray *worst; /* DynoWorst, the worst first */
+} DynoScores;
+
+DynoScores *dyno_scores_new (const DynoWeightsInfo *info, guint n_worst);
+void dyno_scores_free (DynoScores *scores);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoScores, dyno_scores_free)
+
+void dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction, guint32 truth);
+void dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction,
+                             const float *truth);
+
+/* Of all samples so far; NaN where there are none. */
+double dyno_scores_get_loss (const DynoScores *scores);
+/* Of a class: NaN where nothing was predicted as it, or nothing is it. */
+double dyno_scores_get_precision (const DynoScores *scores, guint32 class_id);
+double dyno_scores_get_recall (const DynoScores *scores, guint32 class_id);
+/* Of a value: 1 - squared error over the truth's variance; NaN where the truth is all the same. */
+double dyno_scores_get_r2 (const DynoScores *scores, guint32 value);
+
+G_END_DECLS

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Prediction: the same numbers as the run's own validation, samples that cannot be read, the end
+ * from outside; and what scores make of predictions. */
+#include "scores.h"
+#include "train-test.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define SHAPES "builtin:shapes?size=16&samples=48&classes=3"
+
+static char *
+in_folder (const char *folder, const char *name)
+{
+  return g_build_filename (folder, name, NULL);
+}
+
+/* A run of one epoch in folder. */
+static void
+train (const char *folder, TestRun *run)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
+
+  job->out_dir = g_strdup (folder);
+  test_job_set (job, "epochs=1", "data.val_split=0.5", "seed=5", NULL);
+  test_run_good (run, job);
+}
+
+static DynoPredictor *
+open_predictor (const char *weights, DynoDataset *dataset, guint32 batch)
+{
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  DynoPredictorParams params = { .weights = weights, .batch = batch, .workers = 1, .device = -1 };
+  DynoPredictor *predictor = dyno_predictor_new (&params, dataset, notes, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (notes->len, ==, 0);
+  return predictor;
+}
+
+typedef struct {
+  DynoDataset *dataset;
+  DynoScores *scores;
+  GArray *order; /* guint64 */
+  guint n_problems, stop_after;
+  GCancellable *cancellable;
+} Told;
+
+static gboolean
+on_prediction (const DynoPrediction *prediction, gpointer data)
+{
+  Told *told = data;
+
+  g_array_append_val (told->order, prediction->index);
+  told->n_problems += prediction->problem != NULL;
+  if (told->scores)
+    dyno_scores_add_class (told->scores, prediction,
+                           (guint32) dyno_dataset_get_label (told->dataset, prediction->index));
+  if (told->cancellable)
+    g_cancellable_cancel (told->cancellable);
+  return told->stop_after == 0 || told->order->len < told->stop_after;
+}
+
+/* The best weights on the validation part are what the run measured, in batches that do not divide
+ * it, and no more than those samples are told, in their order. */
+static void
+test_equals_validation (void)
+{
+  g_autofree char *folder = test_folder (), *weights = in_folder (folder, "weights.safetensors");
+  g_auto (TestRun) run = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) part = NULL, other = NULL;
+
+  train (folder, &run);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (SHAPES, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  dyno_dataset_split (dataset, 0.5, 5, &other, &part);
+  g_autoptr (DynoPredictor) predictor = open_predictor (weights, dataset, 7);
+  g_autoptr (DynoScores) scores = dyno_scores_new (dyno_predictor_get_info (predictor), 4);
+  g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint64));
+  Told told = { .dataset = dataset, .scores = scores, .order = order };
+
+  dyno_predictor_run (predictor, part, on_prediction, &told, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (order->len, ==, part->len);
+  for (guint i = 0; i < part->len; i++)
+    g_assert_cmpuint (g_array_index (order, guint64, i), ==, g_array_index (part, guint32, i));
+  g_assert_cmpfloat_with_epsilon (dyno_scores_get_loss (scores), run.epoch.val_loss, 1e-5);
+  g_assert_cmpfloat_with_epsilon ((double) scores->n_correct / part->len, run.best_val_accuracy,
+                                  1e-9);
+  g_assert_cmpuint (scores->worst->len, ==, 4);
+  g_assert_cmpfloat (g_array_index (scores->worst, DynoWorst, 0).loss, >=,
+                     g_array_index (scores->worst, DynoWorst, 3).loss);
+
+  /* Once more, ended by who is told, and from outside. */
+  g_array_set_size (order, 0);
+  told.scores = NULL;
+  told.stop_after = 3;
+  g_assert_true (dyno_predictor_run (predictor, NULL, on_prediction, &told, NULL, &error));
+  g_assert_cmpuint (order->len, ==, 3);
+  told.stop_after = 0;
+  told.cancellable = g_cancellable_new ();
+  g_assert_false (
+      dyno_predictor_run (predictor, NULL, on_prediction, &told, told.cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_object_unref (told.cancellable);
+  test_remove_tree (folder);
+}
+
+/* A weights file of another kind of data is refused with the reason. */
+static void
+test_other_data_is_refused (void)
+{
+  g_autofree char *folder = test_folder (), *weights = in_folder (folder, "weights.safetensors");
+  g_auto (TestRun) run = { 0 };
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  DynoPredictorParams params = { .weights = weights, .device = -1 };
+
+  train (folder, &run);
+  g_autoptr (DynoDataset) waves =
+      dyno_dataset_open ("builtin:waves?length=16&samples=8", NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_null (dyno_predictor_new (&params, waves, notes, NULL, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_assert_nonnull (strstr (error->message, "uint8"));
+  test_remove_tree (folder);
+}
+
+static void
+add (DynoScores *scores, guint64 index, guint32 truth, float a, float b, float c)
+{
+  float logits[3] = { a, b, c }, shares[3] = { 0, 0, 0 };
+  DynoPrediction prediction = { .index = index, .logits = logits, .shares = shares };
+
+  dyno_scores_add_class (scores, &prediction, truth);
+}
+
+/* By hand: three classes, one of which is never predicted. */
+static void
+test_scores_classes (void)
+{
+  DynoWeightsInfo info = { .n_outputs = 3 };
+  g_autoptr (DynoScores) scores = dyno_scores_new (&info, 2);
+  DynoPrediction bad = { .problem = "no" };
+
+  add (scores, 10, 0, 2, 0, 0);
+  add (scores, 11, 0, 0, 1000, 0); /* whose exponential overflows */
+  add (scores, 12, 1, 0, 1, 0);
+  add (scores, 13, 2, 0, 1, 0);
+  dyno_scores_add_class (scores, &bad, 0);
+  g_assert_cmpuint (scores->n_samples, ==, 4);
+  g_assert_cmpuint (scores->n_unreadable, ==, 1);
+  g_assert_cmpuint (scores->n_correct, ==, 2);
+  g_assert_cmpuint (scores->confusion[0 * 3 + 1], ==, 1);
+  g_assert_cmpuint (scores->confusion[2 * 3 + 1], ==, 1);
+  g_assert_cmpfloat (dyno_scores_get_recall (scores, 0), ==, 0.5);
+  g_assert_cmpfloat (dyno_scores_get_precision (scores, 0), ==, 1);
+  g_assert_cmpfloat_with_epsilon (dyno_scores_get_precision (scores, 1), 1.0 / 3, 1e-12);
+  g_assert_true (isnan (dyno_scores_get_precision (scores, 2)));
+  g_assert_cmpfloat (dyno_scores_get_recall (scores, 2), ==, 0);
+  g_assert_cmpfloat_with_epsilon (
+      scores->loss_sum, log (1 + 2 * exp (-2)) + 1000 + log (1 + 2 * exp (-1)) + log (2 + exp (1)),
+      1e-9);
+  g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, 0).index, ==, 11);
+  g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, 1).index, ==, 13);
+}
+
+static void
+test_scores_values (void)
+{
+  DynoWeightsInfo info = { .n_outputs = 1, .is_values = TRUE };
+  g_autoptr (DynoScores) scores = dyno_scores_new (&info, 1);
+  float truths[] = { 1, 2, 3 }, told[] = { 1, 2.5f, 2 };
+
+  for (guint i = 0; i < 3; i++)
+    {
+      DynoPrediction prediction = { .index = i, .logits = &told[i] };
+      dyno_scores_add_values (scores, &prediction, &truths[i]);
+    }
+  g_assert_cmpfloat_with_epsilon (scores->absolute[0], 1.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_scores_get_r2 (scores, 0), 1 - 1.25 / 2, 1e-9);
+  g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, 0).index, ==, 2);
+}
+
+/* By name, whatever the order; a class that the weights do not know matters where it has samples. */
+static void
+test_matches_classes_by_name (void)
+{
+  g_auto (GStrv) theirs = g_strsplit ("cat dog owl", " ", -1),
+                 ours = g_strsplit ("owl cat yak", " ", -1);
+  guint64 counts[] = { 1, 1, 0 };
+  DynoWeightsInfo info = { .n_outputs = 3, .class_names = theirs };
+  DynoDatasetInfo data = {
+    .name = (char *) "zoo", .n_classes = 3, .class_names = ours, .class_counts = counts
+  };
+  g_autoptr (GError) error = NULL;
+  g_autofree guint32 *map = dyno_scores_match_classes (&info, &data, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (map[0], ==, 2);
+  g_assert_cmpuint (map[1], ==, 0);
+  counts[2] = 4;
+  g_assert_null (dyno_scores_match_classes (&info, &data, &error));
+  g_assert_nonnull (strstr (error->message, "yak"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/predictor/equals-validation", test_equals_validation);
+  g_test_add_func ("/train/predictor/other-data-is-refused", test_other_data_is_refused);
+  g_test_add_func ("/train/scores/classes", test_scores_classes);
+  g_test_add_func ("/train/scores/values", test_scores_values);
+  g_test_add_func ("/train/scores/matches-classes-by-name", test_matches_classes_by_name);
+  return g_test_run ();
+}
