@@ -124,6 +124,7 @@ add_note (DynoDataPage *self, const char *text)
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
   dyno_widget_add_class (icon, "sign-warning", TRUE);
   dyno_widget_set_accessible_name (icon, _ ("Warning"));
+  dyno_widget_set_accessible_name (row, text);
   hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
   gtk_container_add (GTK_CONTAINER (self->notes), row);
 }

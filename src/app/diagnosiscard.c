@@ -4,17 +4,22 @@
  * findings are built anew only when they read otherwise, and not under the focus. */
 #include "diagnosiscard.h"
 #include "diagnosis.h"
+#include "findingrow.h"
 #include "format.h"
 #include "phasebar.h"
 #include "row.h"
+#include "words.h"
 #include <glib/gi18n.h>
+#include <handy.h>
 #include <math.h>
 
 #define INTERVAL_US (2 * G_USEC_PER_SEC)
 
 struct _DynoDiagnosisCard {
   GtkBox parent_instance;
-  GtkWidget *verdict, *gain, *phases, *sensors, *expander, *findings;
+  GtkWidget *verdict, *gain, *advice, *phases, *sensors, *rates_group, *rates, *memory_group,
+      *memory;
+  GtkWidget *groups[DYNO_N_CHECKS], *lists[DYNO_N_CHECKS];
   DynoRunMonitor *monitor;
   DynoSetup *setup;
   DynoDiagnosisInput input;
@@ -51,20 +56,27 @@ update_apply (GtkWidget *button, DynoDiagnosisCard *self)
   same = g_strcmp0 (now, then) == 0;
   locked = dyno_setup_is_locked (self->setup);
   gtk_widget_set_sensitive (button, taken && !same && !locked);
-  gtk_button_set_label (GTK_BUTTON (button), same ? _ ("Applied") : _ ("Apply"));
+  gtk_button_set_label (GTK_BUTTON (button), same                     ? _ ("Applied")
+                                             : button == self->advice ? _ ("Apply Advice")
+                                                                      : _ ("Apply"));
   gtk_widget_set_tooltip_text (button, locked && !same ? _ ("Once the run has ended") : NULL);
 }
 
 static void
 for_each_apply (DynoDiagnosisCard *self)
 {
-  g_autoptr (GList) rows = gtk_container_get_children (GTK_CONTAINER (self->findings));
-  for (GList *l = rows; l; l = l->next)
+  for (guint i = 0; i < DYNO_N_CHECKS; i++)
     {
-      GtkWidget *button = g_object_get_data (l->data, "dyno-apply");
-      if (button)
-        update_apply (button, self);
+      g_autoptr (GList) rows = gtk_container_get_children (GTK_CONTAINER (self->lists[i]));
+      for (GList *l = rows; l; l = l->next)
+        {
+          GtkWidget *button = g_object_get_data (l->data, "dyno-apply");
+          if (button)
+            update_apply (button, self);
+        }
     }
+  if (g_object_get_data (G_OBJECT (self->advice), "dyno-key"))
+    update_apply (self->advice, self);
 }
 
 static void
@@ -93,49 +105,37 @@ new_apply (DynoDiagnosisCard *self, const DynoFinding *finding)
   return button;
 }
 
-static const char *
-name_level (DynoFindingLevel level)
-{
-  switch (level)
-    {
-    case DYNO_FINDING_GOOD:
-      return _ ("Good");
-    case DYNO_FINDING_NOTE:
-      return _ ("Note");
-    case DYNO_FINDING_WARNING:
-      return _ ("Warning");
-    case DYNO_FINDING_PROBLEM:
-    default:
-      return _ ("Problem");
-    }
-}
-
 static GtkWidget *
 new_finding (DynoDiagnosisCard *self, const DynoFinding *finding)
 {
-  static const char *const icons[] = { "object-select-symbolic", "dialog-information-symbolic",
-                                       "dialog-warning-symbolic", "dialog-error-symbolic" };
-  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 10),
-            *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 1),
-            *icon = gtk_image_new_from_icon_name (icons[finding->level], GTK_ICON_SIZE_MENU);
-  gtk_widget_set_valign (icon, GTK_ALIGN_START);
-  gtk_widget_set_tooltip_text (icon, name_level (finding->level));
-  dyno_widget_set_accessible_name (icon, name_level (finding->level));
-  dyno_widget_add_class (icon, "bad-text", finding->level == DYNO_FINDING_PROBLEM);
-  gtk_widget_set_hexpand (texts, TRUE);
-  gtk_container_add (GTK_CONTAINER (texts), new_label (finding->text, NULL));
-  if (finding->action)
-    gtk_container_add (GTK_CONTAINER (texts), new_label (finding->action, "caption"));
-  gtk_container_add (GTK_CONTAINER (row), icon);
-  gtk_container_add (GTK_CONTAINER (row), texts);
+  GtkWidget *row = dyno_finding_row_new (finding);
   if (finding->key && finding->value && dyno_setting_find (finding->key))
     {
       GtkWidget *button = new_apply (self, finding);
       g_object_set_data (G_OBJECT (row), "dyno-apply", button);
       gtk_container_add (GTK_CONTAINER (row), button);
+      gtk_widget_show (button);
     }
-  gtk_widget_show_all (row);
   return row;
+}
+
+/* What the verdict says to turn, where a finding knows to what. */
+static void
+show_advice (DynoDiagnosisCard *self, const DynoDiagnosis *d)
+{
+  const DynoFinding *found = NULL;
+  for (guint i = 0; i < d->findings->len && !found && d->knob; i++)
+    {
+      const DynoFinding *finding = d->findings->pdata[i];
+      if (g_strcmp0 (finding->key, d->knob) == 0 && finding->value)
+        found = finding;
+    }
+  gtk_widget_set_visible (self->advice, found != NULL);
+  g_object_set_data (G_OBJECT (self->advice), "dyno-key", found ? (gpointer) found->key : NULL);
+  g_object_set_data_full (G_OBJECT (self->advice), "dyno-value",
+                          g_strdup (found ? found->value : NULL), g_free);
+  if (found)
+    update_apply (self->advice, self);
 }
 
 static void
@@ -144,6 +144,7 @@ show_findings (DynoDiagnosisCard *self, const GPtrArray *findings)
   g_autoptr (GString) text = g_string_new (NULL);
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self)),
             *focus = GTK_IS_WINDOW (window) ? gtk_window_get_focus (GTK_WINDOW (window)) : NULL;
+  guint counts[DYNO_N_CHECKS] = { 0 };
   for (guint i = 0; i < findings->len; i++)
     {
       const DynoFinding *finding = findings->pdata[i];
@@ -152,17 +153,97 @@ show_findings (DynoDiagnosisCard *self, const GPtrArray *findings)
                               finding->value ? finding->value : "");
     }
   if (g_strcmp0 (text->str, self->shown) == 0
-      || (self->going && focus && gtk_widget_is_ancestor (focus, self->findings)))
+      || (self->going && focus && gtk_widget_is_ancestor (focus, GTK_WIDGET (self))))
     return;
   g_free (self->shown);
   self->shown = g_strdup (text->str);
-  dyno_widget_clear (self->findings);
+  for (guint i = 0; i < DYNO_N_CHECKS; i++)
+    dyno_widget_clear (self->lists[i]);
   for (guint i = 0; i < findings->len; i++)
-    gtk_container_add (GTK_CONTAINER (self->findings), new_finding (self, findings->pdata[i]));
-  g_autofree char *title =
-      g_strdup_printf (ngettext ("%u findin_g", "%u findin_gs", findings->len), findings->len);
-  gtk_button_set_label (GTK_BUTTON (self->expander), title);
-  gtk_widget_set_visible (self->expander, findings->len > 0);
+    {
+      const DynoFinding *finding = findings->pdata[i];
+      gtk_container_add (GTK_CONTAINER (self->lists[finding->check]), new_finding (self, finding));
+      counts[finding->check]++;
+    }
+  for (guint i = 0; i < DYNO_N_CHECKS; i++)
+    gtk_widget_set_visible (self->groups[i], counts[i] > 0);
+}
+
+/* --- rates and memory ------------------------------------------------------------------------- */
+
+/* A row of a list: title, a bar of a share, a number. */
+static void
+add_bar (GtkWidget *list, const char *title, double share, const char *number)
+{
+  GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
+            *label = gtk_label_new (title), *level = gtk_level_bar_new (),
+            *value = gtk_label_new (number);
+  GtkSizeGroup *names = g_object_get_data (G_OBJECT (list), "dyno-names"),
+               *values = g_object_get_data (G_OBJECT (list), "dyno-values");
+  g_autofree char *spoken = g_strdup_printf ("%s: %s", title, number);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_xalign (GTK_LABEL (value), 1);
+  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
+  gtk_size_group_add_widget (names, label);
+  gtk_size_group_add_widget (values, value);
+  gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (level), GTK_LEVEL_BAR_OFFSET_LOW, 0);
+  gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (level), GTK_LEVEL_BAR_OFFSET_HIGH, 1);
+  gtk_level_bar_set_value (GTK_LEVEL_BAR (level), CLAMP (share, 0, 1));
+  gtk_widget_set_valign (level, GTK_ALIGN_CENTER);
+  gtk_widget_set_hexpand (level, TRUE);
+  dyno_widget_add_class (level, "slim", TRUE);
+  dyno_widget_add_class (value, "numeric", TRUE);
+  dyno_widget_set_accessible_name (level, title);
+  dyno_widget_set_accessible_name (row, spoken);
+  g_object_set (box, "margin", 10, "margin-start", 12, "margin-end", 12, NULL);
+  gtk_container_add (GTK_CONTAINER (box), label);
+  gtk_container_add (GTK_CONTAINER (box), level);
+  gtk_container_add (GTK_CONTAINER (box), value);
+  gtk_container_add (GTK_CONTAINER (row), box);
+  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
+  gtk_widget_show_all (row);
+  gtk_container_add (GTK_CONTAINER (list), row);
+}
+
+static void
+add_rate (DynoDiagnosisCard *self, const char *title, double rate, double most)
+{
+  g_autofree char *number = dyno_format_rate (rate),
+                  *text = g_strdup_printf (_ ("%s samples/s"), number);
+  if (rate > 0 && most > 0)
+    add_bar (self->rates, title, rate / most, text);
+}
+
+static void
+show_rates (DynoDiagnosisCard *self, const DynoDiagnosis *d)
+{
+  double most = 0;
+  const double rates[] = { d->rate, d->loader_ceiling, d->gpu_ceiling };
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    most = rates[i] > most ? rates[i] : most;
+  dyno_widget_clear (self->rates);
+  add_rate (self, _ ("This run"), d->rate, most);
+  add_rate (self, d->loader_measured ? _ ("Data alone, measured") : _ ("Data alone, estimated"),
+            d->loader_ceiling, most);
+  add_rate (self, d->gpu_measured ? _ ("GPU alone, measured") : _ ("GPU alone, estimated"),
+            d->gpu_ceiling, most);
+  gtk_widget_set_visible (self->rates_group, most > 0);
+}
+
+static void
+show_memory (DynoDiagnosisCard *self)
+{
+  const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
+  guint64 total = s->has_plan ? s->plan.plan.total_bytes : 0;
+  dyno_widget_clear (self->memory);
+  gtk_widget_set_visible (self->memory_group, total > 0);
+  for (guint i = 0; total > 0 && i < DYNO_MEMORY_N_KINDS; i++)
+    {
+      guint64 bytes = s->plan.plan.kind_bytes[i];
+      g_autofree char *size = dyno_format_bytes (bytes);
+      if (bytes > 0)
+        add_bar (self->memory, dyno_words_memory_kind (i), (double) bytes / (double) total, size);
+    }
 }
 
 /* --- sensors ---------------------------------------------------------------------------------- */
@@ -224,6 +305,8 @@ show_diagnosis (DynoDiagnosisCard *self, const DynoDiagnosis *d)
   gtk_label_set_text (GTK_LABEL (self->gain), gains ? gain : "");
   gtk_widget_set_visible (self->gain, gains);
   dyno_phase_bar_show (DYNO_PHASE_BAR (self->phases), &d->phases);
+  show_advice (self, d);
+  show_rates (self, d);
   show_findings (self, d->findings);
   show_sensors (self);
   gtk_widget_show (GTK_WIDGET (self));
@@ -232,6 +315,8 @@ show_diagnosis (DynoDiagnosisCard *self, const DynoDiagnosis *d)
 static void
 judge_now (DynoDiagnosisCard *self)
 {
+  if (!gtk_widget_get_visible (GTK_WIDGET (self)))
+    show_memory (self);
   dyno_diagnosis_input_take_view (&self->input, dyno_run_monitor_get_view (self->monitor));
   g_autoptr (DynoDiagnosis) d = dyno_diagnose (&self->input);
   show_diagnosis (self, d);
@@ -269,6 +354,7 @@ end_run (DynoDiagnosisCard *self)
   self->going = FALSE;
   if (s->n_steps > 0)
     judge_now (self);
+  show_memory (self);
   for_each_apply (self);
   if (s->n_steps == 0 || !s->out_dir)
     return;
@@ -318,16 +404,6 @@ dyno_diagnosis_card_set_run (DynoDiagnosisCard *self, DynoRunMonitor *monitor, D
 }
 
 static void
-unfold (GtkToggleButton *button, DynoDiagnosisCard *self)
-{
-  gboolean open = gtk_toggle_button_get_active (button);
-  gtk_button_set_image (GTK_BUTTON (button),
-                        gtk_image_new_from_icon_name (
-                            open ? "pan-down-symbolic" : "pan-end-symbolic", GTK_ICON_SIZE_BUTTON));
-  gtk_widget_set_visible (self->findings, open);
-}
-
-static void
 dyno_diagnosis_card_dispose (GObject *object)
 {
   DynoDiagnosisCard *self = DYNO_DIAGNOSIS_CARD (object);
@@ -343,37 +419,71 @@ dyno_diagnosis_card_class_init (DynoDiagnosisCardClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_diagnosis_card_dispose;
 }
 
-static void
-dyno_diagnosis_card_init (DynoDiagnosisCard *self)
+static GtkWidget *
+new_group (DynoDiagnosisCard *self, const char *title, GtkWidget **list)
 {
-  GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
-  gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
-  gtk_box_set_spacing (GTK_BOX (self), 10);
-  dyno_widget_add_class (GTK_WIDGET (self), "card", TRUE);
-  dyno_widget_add_class (GTK_WIDGET (self), "diagnosis", TRUE);
-  self->verdict = new_label (NULL, NULL);
+  GtkWidget *group = hdy_preferences_group_new ();
+  *list = gtk_list_box_new ();
+  hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (group), title);
+  gtk_list_box_set_selection_mode (GTK_LIST_BOX (*list), GTK_SELECTION_NONE);
+  dyno_widget_add_class (*list, "content", TRUE);
+  dyno_widget_set_accessible_name (*list, title);
+  g_object_set_data_full (G_OBJECT (*list), "dyno-names",
+                          gtk_size_group_new (GTK_SIZE_GROUP_HORIZONTAL), g_object_unref);
+  g_object_set_data_full (G_OBJECT (*list), "dyno-values",
+                          gtk_size_group_new (GTK_SIZE_GROUP_HORIZONTAL), g_object_unref);
+  gtk_container_add (GTK_CONTAINER (group), *list);
+  gtk_widget_show (*list);
+  gtk_container_add (GTK_CONTAINER (self), group);
+  return group;
+}
+
+/* The verdict, what to do about it, where the time of a step goes. */
+static GtkWidget *
+new_card (DynoDiagnosisCard *self)
+{
+  GtkWidget *card = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12),
+            *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+  dyno_widget_add_class (card, "card", TRUE);
+  dyno_widget_add_class (card, "diagnosis", TRUE);
+  self->verdict = new_label (NULL, "run-title");
   gtk_widget_set_hexpand (self->verdict, TRUE);
   self->gain = new_label (NULL, "run-title");
   gtk_label_set_line_wrap (GTK_LABEL (self->gain), FALSE);
-  gtk_widget_set_valign (self->gain, GTK_ALIGN_START);
+  gtk_widget_set_valign (self->gain, GTK_ALIGN_CENTER);
+  self->advice = gtk_button_new_with_label (_ ("Apply Advice"));
+  gtk_widget_set_valign (self->advice, GTK_ALIGN_CENTER);
+  dyno_widget_add_class (self->advice, "suggested-action", TRUE);
+  g_signal_connect (self->advice, "clicked", G_CALLBACK (apply_clicked), self);
   self->phases = dyno_phase_bar_new ();
   self->sensors = new_label (NULL, "caption");
   dyno_widget_add_class (self->sensors, "numeric", TRUE);
-  self->findings = gtk_box_new (GTK_ORIENTATION_VERTICAL, 10);
-  self->expander = gtk_toggle_button_new_with_mnemonic ("");
-  gtk_widget_set_halign (self->expander, GTK_ALIGN_START);
-  gtk_button_set_relief (GTK_BUTTON (self->expander), GTK_RELIEF_NONE);
-  gtk_button_set_always_show_image (GTK_BUTTON (self->expander), TRUE);
-  dyno_widget_add_class (self->expander, "fold", TRUE);
-  g_signal_connect (self->expander, "toggled", G_CALLBACK (unfold), self);
-  unfold (GTK_TOGGLE_BUTTON (self->expander), self);
   gtk_container_add (GTK_CONTAINER (head), self->verdict);
   gtk_container_add (GTK_CONTAINER (head), self->gain);
+  gtk_container_add (GTK_CONTAINER (head), self->advice);
   gtk_widget_show (self->verdict);
   gtk_widget_show (head);
-  gtk_container_add (GTK_CONTAINER (self), head);
-  gtk_container_add (GTK_CONTAINER (self), self->phases);
-  gtk_container_add (GTK_CONTAINER (self), self->sensors);
-  gtk_container_add (GTK_CONTAINER (self), self->expander);
-  gtk_container_add (GTK_CONTAINER (self), self->findings);
+  gtk_container_add (GTK_CONTAINER (card), head);
+  gtk_container_add (GTK_CONTAINER (card), self->phases);
+  gtk_container_add (GTK_CONTAINER (card), self->sensors);
+  gtk_widget_show (card);
+  return card;
+}
+
+static void
+dyno_diagnosis_card_init (DynoDiagnosisCard *self)
+{
+  static const char *const titles[] = { N_ ("Known Before the Run"), N_ ("While It Runs"),
+                                        N_ ("When It Has Ended") };
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
+  gtk_box_set_spacing (GTK_BOX (self), 18);
+  gtk_container_add (GTK_CONTAINER (self), new_card (self));
+  self->rates_group = new_group (self, _ ("How Fast It Could Be"), &self->rates);
+  for (guint i = 0; i < DYNO_N_CHECKS; i++)
+    {
+      /* What goes on matters most. */
+      guint check = (i + 1) % DYNO_N_CHECKS;
+      self->groups[check] = new_group (self, _ (titles[check]), &self->lists[check]);
+    }
+  self->memory_group = new_group (self, _ ("Memory by Component"), &self->memory);
 }

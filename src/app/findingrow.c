@@ -38,6 +38,11 @@ dyno_finding_row_new (const DynoFinding *finding)
   dyno_widget_set_accessible_name (icon, name_level (finding->level));
   dyno_widget_add_class (icon, classes[finding->level], TRUE);
   hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
+  /* A row's own labels are no children of it for screen readers. */
+  g_autofree char *spoken = g_strdup_printf ("%s: %s", name_level (finding->level), finding->text);
+  dyno_widget_set_accessible_name (row, spoken);
+  if (finding->action)
+    atk_object_set_description (gtk_widget_get_accessible (row), finding->action);
   gtk_widget_show_all (row);
   return row;
 }

@@ -72,6 +72,7 @@ new_row (GtkWidget *list, const char *title, const char *subtitle)
   hdy_action_row_set_subtitle (HDY_ACTION_ROW (row), subtitle);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), TRUE);
   dyno_widget_set_accessible_name (row, title);
+  atk_object_set_description (gtk_widget_get_accessible (row), subtitle);
   gtk_container_add (GTK_CONTAINER (row), icon);
   gtk_container_add (GTK_CONTAINER (list), row);
   gtk_widget_show_all (row);

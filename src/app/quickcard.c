@@ -77,6 +77,10 @@ add_fact (DynoQuickCard *self, const char *title, const char *detail, char *valu
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
   dyno_widget_add_class (label, "numeric", TRUE);
   gtk_container_add (GTK_CONTAINER (row), label);
+  g_autofree char *spoken = g_strdup_printf ("%s: %s", title, value);
+  dyno_widget_set_accessible_name (row, spoken);
+  if (detail)
+    atk_object_set_description (gtk_widget_get_accessible (row), detail);
   gtk_container_add (GTK_CONTAINER (self->facts), row);
   g_free (value);
 }
