@@ -276,6 +276,50 @@ test_shrinks (void)
   set_faults ("");
 }
 
+static void
+stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == GPOINTER_TO_UINT (data))
+    dyno_session_stop (session, FALSE);
+}
+
+/* Memory is taken in the middle of an epoch: from the last checkpoint, which lies there too, its
+ * other batches come in smaller micro-batches and no sample twice: the losses go on as if nothing
+ * had happened. */
+static void
+test_shrinks_in_mid_epoch (void)
+{
+  g_autoptr (DynoJob) job = tiny_job (NULL, 2);
+  g_auto (Trial) whole = { 0 };
+  g_auto (Trial) part = { 0 };
+  g_auto (TestRun) rest = { 0 };
+
+  test_job_set (job, "batch_size=12", "augment.flip=true", "memory.shrink=true", NULL);
+  set_faults ("");
+  test_run_good (&whole.run, job);
+  g_assert_cmpuint (whole.run.losses->len, >=, 12);
+  part.folder = test_folder ();
+  job->out_dir = g_strdup (part.folder);
+  test_run (&part.run, job, stop_at, GUINT_TO_POINTER (2));
+  g_assert_no_error (part.run.error);
+  g_assert_cmpint (part.run.state, ==, DYNO_SESSION_STOPPED);
+  guint done = part.run.losses->len;
+  g_assert_cmpuint (done, <, whole.run.losses->len / 2);
+  job->resume = g_strdup (part.folder);
+  fault ("submit-memory=%u", 12);
+  test_run (&rest, job, NULL, NULL);
+  g_assert_no_error (rest.error);
+  g_assert_cmpint (rest.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (rest.parts, >, 1);
+  g_assert_cmpuint (count_told (&rest), ==, 1);
+  g_assert_cmpuint (done + rest.losses->len, ==, whole.run.losses->len);
+  for (guint i = 0; i < rest.losses->len; i++)
+    g_assert_cmpfloat_with_epsilon (g_array_index (rest.losses, double, i),
+                                    g_array_index (whole.run.losses, double, done + i), 1e-5);
+  g_assert_cmpfloat_with_epsilon (rest.epoch.val_loss, whole.run.epoch.val_loss, 1e-5);
+  set_faults ("");
+}
+
 /* Without the setting, and where not even one sample fits, it is an error that leaves nothing
  * behind. */
 static void
@@ -458,6 +502,7 @@ main (int argc, char **argv)
                         test_no_memory);
   g_test_add_func ("/faults/device/memory/taken-by-others-offers-a-batch", test_memory_taken);
   g_test_add_func ("/faults/device/shrinks/to-micro-batches-with-the-same-losses", test_shrinks);
+  g_test_add_func ("/faults/device/shrinks/in-the-middle-of-an-epoch", test_shrinks_in_mid_epoch);
   g_test_add_func ("/faults/device/shrinks/until-nothing-fits", test_nothing_fits);
   g_test_add_func ("/faults/device/shrinks/says-what-batch-norm-changes", test_shrinks_batch_norm);
   g_test_add_func ("/faults/device/less/still-trains", test_small_device);
