@@ -2,6 +2,7 @@
 /* From GError to exit code: each layer's domain in turn. */
 #include "cli.h"
 #include "exporter.h"
+#include "output.h"
 #include "runs-error.h"
 #include "session.h"
 #include "base-error.h"
@@ -128,4 +129,16 @@ dyno_exit_code (const GError *error)
   if (error->domain == G_FILE_ERROR)
     return DYNO_EXIT_DISK;
   return DYNO_EXIT_FAILURE;
+}
+
+int
+dyno_cli_fail (GError *error, gboolean json)
+{
+  DynoExitCode code = dyno_exit_code (error);
+
+  if (json)
+    dyno_out_error_event (error->message, code);
+  dyno_error_line ("dynoctl: %s", error->message);
+  g_error_free (error);
+  return code;
 }

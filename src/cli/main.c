@@ -41,18 +41,6 @@ dyno_cli_seconds (void)
   return (double) (g_get_monotonic_time () - start_us) / 1e6;
 }
 
-int
-dyno_cli_fail (GError *error, gboolean json)
-{
-  DynoExitCode code = dyno_exit_code (error);
-
-  if (json)
-    dyno_out_error_event (error->message, code);
-  dyno_error_line ("dynoctl: %s", error->message);
-  g_error_free (error);
-  return code;
-}
-
 static void
 print_help (void)
 {

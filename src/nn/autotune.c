@@ -15,7 +15,6 @@
  * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the
  * timing; on a device that is the CPU itself the timing waits for them. */
 #include "autotune.h"
-#include "build.h"
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
@@ -24,6 +23,7 @@
 #include "plan-private.h"
 #include "rng.h"
 #include "vet.h"
+#include "vetting-private.h"
 #include <math.h>
 
 #define PATTERN_BYTES (1u << 20)

@@ -2,8 +2,8 @@
 /* Builds: each step checks that the one before was made, and makes its own anew where it is asked
  * again. */
 #include "build.h"
-#include "autotune.h"
 #include "lowering-private.h"
+#include "vetting-private.h"
 
 struct _DynoBuild {
   DynoGraph *graph;

@@ -11,7 +11,7 @@
 #include "half.h"
 #include "network.h"
 #include "ops.h"
-#include "build.h"
+#include "vetting-private.h"
 #include <math.h>
 #include <string.h>
 

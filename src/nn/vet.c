@@ -10,7 +10,7 @@
  * variants is the graph's end. */
 #include "vet.h"
 #include "nn-error.h"
-#include "selftest.h"
+#include "vetting-private.h"
 #include <string.h>
 
 /* The different kernels of a lowering, and what became of them. */

@@ -19,18 +19,6 @@ typedef struct {
   DynoGpuCeiling *gpu;
 } RealMeter;
 
-void
-dyno_measurement_init (DynoMeasurement *m)
-{
-  const DynoEstimate none = { (double) NAN, (double) NAN, (double) NAN, 0, FALSE };
-
-  *m = (DynoMeasurement){ .rate = none,
-                          .run_rate = none,
-                          .outside_cpu = (double) NAN,
-                          .epoch_overhead_s = (double) NAN,
-                          .validation_rate = (double) NAN };
-}
-
 static gboolean
 plan (DynoMeter *meter, const DynoSettings *settings, guint64 *bytes, gboolean *fits, char **advice,
       GError **error)

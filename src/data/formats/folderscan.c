@@ -381,7 +381,7 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
   ok = walk_parts (&walk, parts, error);
   g_hash_table_unref (walk.entered);
   free (walk.real_root);
-  return ok && dyno_folder_probe (scan, dataset, context, error);
+  return ok;
 }
 
 void

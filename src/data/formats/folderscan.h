@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the image files of an image folder (folderscan.c), and reading their headers
- * (folderprobe.c), which folderscan.c calls on its own list. */
+ * (folderprobe.c), which takes the list of the scan. */
 #pragma once
 #include "dataset-class.h"
 
@@ -26,7 +26,7 @@ typedef struct {
   GByteArray *names; /* names ended by 0 */
 } DynoFolderScan;
 
-/* Fills the lists, the facts that come from headers, and the data set's unreadable files.
+/* Fills the lists, and the data set's unreadable files.
  * Errors: UNKNOWN (no class folders), TOO_LARGE, NOT_FOUND, READ; G_IO_ERROR_CANCELLED. */
 gboolean dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset,
                                const DynoOpenContext *context, GError **error);
@@ -39,8 +39,8 @@ char *dyno_folder_scan_get_path (const DynoFolderScan *scan, const DynoScanFile 
 void dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path,
                             const char *reason);
 
-/* Second half: reads the headers of scan's files by a few threads and drops those that are not
- * images. */
+/* Second half: reads the headers of scan's files by a few threads, drops those that are not images,
+ * and fills the facts that come from headers.  Errors: those of dyno_folder_scan_run. */
 gboolean dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset,
                             const DynoOpenContext *context, GError **error);
 

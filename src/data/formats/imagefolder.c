@@ -30,7 +30,8 @@ imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError *
 
   dataset->state = g_new0 (DynoFolderScan, 1);
   info->resizable = TRUE;
-  if (!dyno_folder_scan_run (dataset->state, dataset, context, error))
+  if (!dyno_folder_scan_run (dataset->state, dataset, context, error)
+      || !dyno_folder_probe (dataset->state, dataset, context, error))
     return FALSE;
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
   dyno_dataset_info_photographs (info);
