@@ -146,9 +146,8 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
       check_folder (store, folder, error)
       && dyno_database_run (store->db, error,
                             "INSERT INTO jobs (model, data, targets, preset, weights_in, "
-                            "settings, max_steps, device, folder, state, add_us, place) "
-                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, "
-                            "(SELECT max (ifnull (place, id)) + 1 FROM jobs))",
+                            "settings, max_steps, device, folder, state, add_us) "
+                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)",
                             "sbbbbsiibi", job->model, data, targets, job->preset, weights, settings,
                             job->max_steps, (gint64) job->device, folder, g_get_real_time ());
   if (good)
@@ -156,7 +155,8 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
   return dyno_database_end (store->db, good, error) ? id : 0;
 }
 
-/* All get whole places anew: halves would run out. */
+/* All get places anew, from 1: none is above the number of a job that is added later, and has no
+ * place. */
 gboolean
 dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error)
 {
