@@ -24,6 +24,7 @@ struct _DynoRunsPage {
   GPtrArray *deleted; /* Deleted, of the last deletion; or NULL */
   guint undo_timeout;
   DynoSetup *setup;
+  gboolean queue_known;
   gboolean filling; /* the selection is put back: no change of it counts */
 };
 
@@ -637,9 +638,13 @@ emit_failed (DynoRunsPage *self, const GError *error)
   g_signal_emit (self, signals[FAILED], 0, error);
 }
 
+/* A job that has begun or ended is a run of the list. */
 static void
 emit_queued (DynoRunsPage *self, guint n)
 {
+  if (self->queue_known && gtk_widget_get_mapped (GTK_WIDGET (self)))
+    ask_history (self, LIST, NULL, NULL, NULL);
+  self->queue_known = TRUE;
   g_signal_emit (self, signals[QUEUED], 0, n);
 }
 

@@ -39,7 +39,8 @@
 
 struct _DynoWindow {
   GtkApplicationWindow parent_instance;
-  GtkWidget *start_button, *pause_button, *pause_image, *pause_label, *stop_button, *pill;
+  GtkWidget *start_button, *queue_button, *pause_button, *pause_image, *pause_label, *stop_button,
+      *pill;
   GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *toast, *pages;
   GtkWidget *home, *data_page, *train_flap, *train_stack, *train_empty, *run_page, *tune_page,
       *diagnose_page, *runs_page;
@@ -793,6 +794,7 @@ fit_to_width (gpointer data)
   gboolean folded = hdy_flap_get_fold_policy (flap) == HDY_FLAP_FOLD_POLICY_ALWAYS;
   self->fit = 0;
   gtk_widget_set_visible (self->rail, !narrow);
+  gtk_widget_set_visible (self->queue_button, !narrow); /* the menu has it */
   hdy_view_switcher_bar_set_reveal (HDY_VIEW_SWITCHER_BAR (self->bottom_bar), narrow);
   if (fold != folded)
     {
@@ -902,6 +904,7 @@ dyno_window_class_init (DynoWindowClass *class)
                                                "/io/github/gpudyno/Dyno/ui/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoWindow, name)
   BIND (start_button);
+  BIND (queue_button);
   BIND (pause_button);
   BIND (pause_image);
   BIND (pause_label);
