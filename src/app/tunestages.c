@@ -43,7 +43,8 @@ find_stage (const char *name)
     return DATA;
   if (g_strcmp0 (name, "gpu") == 0)
     return GPU;
-  return g_strcmp0 (name, "proof") == 0 ? PROOF : SEARCH;
+  /* What is learnt comes after the proof. */
+  return g_strcmp0 (name, "proof") == 0 || g_strcmp0 (name, "goal") == 0 ? PROOF : SEARCH;
 }
 
 static void

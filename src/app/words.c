@@ -108,7 +108,7 @@ dyno_words_stage (const char *stage)
     { "baseline", N_ ("Base line") }, { "today", N_ ("Today's settings") },
     { "preset", N_ ("Preset") },      { "loader", N_ ("Loader alone") },
     { "gpu", N_ ("GPU alone") },      { "search", N_ ("Search") },
-    { "proof", N_ ("Proof") },
+    { "proof", N_ ("Proof") },        { "goal", N_ ("What is learnt") },
   };
   return find_word (words, G_N_ELEMENTS (words), stage);
 }

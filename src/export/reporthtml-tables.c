@@ -17,11 +17,9 @@ stage_title (const char *stage)
 {
   static const struct {
     const char *stage, *title;
-  } titles[] = { { "baseline", N_ ("base line") },
-                 { "today", N_ ("your settings") },
-                 { "preset", N_ ("preset") },
-                 { "search", N_ ("search") },
-                 { "proof", N_ ("proof") } };
+  } titles[] = { { "baseline", N_ ("base line") }, { "today", N_ ("your settings") },
+                 { "preset", N_ ("preset") },      { "search", N_ ("search") },
+                 { "proof", N_ ("proof") },        { "goal", N_ ("what is learnt") } };
 
   for (guint i = 0; i < G_N_ELEMENTS (titles); i++)
     if (g_strcmp0 (stage, titles[i].stage) == 0)
