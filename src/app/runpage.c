@@ -84,6 +84,12 @@ open_folder (GtkButton *button, DynoRunPage *self)
 }
 
 void
+dyno_run_page_set_state (DynoRunPage *self, DynoState *state)
+{
+  dyno_run_plots_set_state (DYNO_RUN_PLOTS (self->plots), state);
+}
+
+void
 dyno_run_page_set_log (DynoRunPage *self, gboolean log)
 {
   dyno_run_plots_set_log (DYNO_RUN_PLOTS (self->plots), log);

@@ -2,6 +2,7 @@
 /* The page of a run: what goes on, the numbers, and three live plots. */
 #pragma once
 #include "runmonitor.h"
+#include "state.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -10,6 +11,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRunPage, dyno_run_page, DYNO, RUN_PAGE, GtkBox)
 
 void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor);
+/* See dyno_run_plots_set_state. */
+void dyno_run_page_set_state (DynoRunPage *self, DynoState *state);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
 /* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending; .csv: every

@@ -37,6 +37,7 @@ struct _DynoRunPlots {
   DynoPlotSpan span;
   gboolean held_by_button; /* the span is the extent at that moment */
   guint64 n_steps;
+  DynoState *state; /* the window's, or NULL */
 };
 
 G_DEFINE_FINAL_TYPE (DynoRunPlots, dyno_run_plots, GTK_TYPE_BOX)
@@ -188,12 +189,41 @@ show_run (DynoRunPlots *self)
     }
 }
 
+/* The name of a plot among what is saved.  g_free. */
+static char *
+get_id (guint plot)
+{
+  static const char *const ids[] = { "throughput", "memory",          "learning-rate",
+                                     "loss-scale", "gpu-utilization", "gpu-temperature",
+                                     "gpu-power" };
+  if (plot == LOSS)
+    return g_strdup ("loss");
+  return plot < THROUGHPUT ? g_strdup_printf ("metric-%u", plot - METRIC + 1)
+                           : g_strdup (ids[plot - THROUGHPUT]);
+}
+
+static void
+save_chosen (DynoRunPlots *self)
+{
+  g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
+  for (guint i = 0; i < N_PLOTS; i++)
+    if (self->chosen[i])
+      {
+        g_autofree char *id = get_id (i);
+        g_strv_builder_add (list, id);
+      }
+  g_auto (GStrv) ids = g_strv_builder_end (list);
+  if (self->state)
+    g_settings_set_strv (self->state, "plots", (const char *const *) ids);
+}
+
 static void
 check_toggled (GtkToggleButton *check, DynoRunPlots *self)
 {
   for (guint i = 0; i < N_PLOTS; i++)
     if (self->check[i] == GTK_WIDGET (check))
       self->chosen[i] = gtk_toggle_button_get_active (check);
+  save_chosen (self);
   if (self->monitor)
     show_run (self);
 }
@@ -256,6 +286,24 @@ axis_changed (GtkComboBox *combo, DynoRunPlots *self)
 }
 
 void
+dyno_run_plots_set_state (DynoRunPlots *self, DynoState *state)
+{
+  if (!state)
+    return;
+  g_auto (GStrv) ids = g_settings_get_strv (state, "plots");
+  for (guint i = 0; i < N_PLOTS; i++)
+    {
+      g_autofree char *id = get_id (i);
+      gtk_toggle_button_set_active (GTK_TOGGLE_BUTTON (self->check[i]),
+                                    g_strv_contains ((const char *const *) ids, id));
+    }
+  self->state = state;
+  g_settings_bind (state, "plot-smoothing", gtk_range_get_adjustment (GTK_RANGE (self->smoothing)),
+                   "value", G_SETTINGS_BIND_DEFAULT);
+  g_settings_bind (state, "plot-axis", self->axis, "active-id", G_SETTINGS_BIND_DEFAULT);
+}
+
+void
 dyno_run_plots_set_log (DynoRunPlots *self, gboolean log)
 {
   dyno_plot_view_set_log (self->views[LOSS], log);
@@ -300,7 +348,6 @@ dyno_run_plots_set_run (DynoRunPlots *self, DynoRunMonitor *monitor)
 {
   self->monitor = monitor;
   g_signal_connect_object (monitor, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
-  gtk_range_set_value (GTK_RANGE (self->smoothing), DYNO_RUN_VIEW_SMOOTHING);
   show_run (self);
 }
 
@@ -356,4 +403,5 @@ dyno_run_plots_init (DynoRunPlots *self)
   dyno_plot_view_set_from_zero (self->views[GPU_POWER], TRUE);
   dyno_widget_leave_wheel (self->axis);
   gtk_combo_box_set_active (GTK_COMBO_BOX (self->axis), STEPS);
+  gtk_range_set_value (GTK_RANGE (self->smoothing), DYNO_RUN_VIEW_SMOOTHING);
 }

@@ -3,6 +3,7 @@
  * x axis, which ones are shown. */
 #pragma once
 #include "runmonitor.h"
+#include "state.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -11,6 +12,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRunPlots, dyno_run_plots, DYNO, RUN_PLOTS, GtkBox)
 
 void dyno_run_plots_set_run (DynoRunPlots *self, DynoRunMonitor *monitor);
+/* What was chosen is loaded from there, and saved there when it changes; NULL: nothing is. */
+void dyno_run_plots_set_state (DynoRunPlots *self, DynoState *state);
 void dyno_run_plots_set_log (DynoRunPlots *self, gboolean log);
 /* The plots stay as they are while the run goes on. */
 void dyno_run_plots_set_held (DynoRunPlots *self, gboolean held);

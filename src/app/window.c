@@ -864,6 +864,7 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
   gboolean maximized;
   gboolean settings_file = location && is_settings_file (location);
   self->state = state ? g_object_ref (state) : NULL;
+  dyno_run_page_set_state (DYNO_RUN_PAGE (self->run_page), state);
   dyno_state_load_size (state, &width, &height, &maximized);
   gtk_window_set_default_size (GTK_WINDOW (self), width, height);
   if (maximized)

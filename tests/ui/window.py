@@ -381,6 +381,8 @@ def test_plots_are_read_zoomed_and_shown_alone(window):
     window.wait_for('a part of the steps', lambda: re.search(r'; shown from 1 to \d+$', chart('Throughput').get_description()))
     window.choose('Horizontal axis', 'Epoch')
     window.wait_for('epochs', lambda: re.match(r'Epoch \d\.\d\d: .*; shown from \d', chart('Loss').get_description()))
+    kept = os.path.join(HOME, 'config', 'glib-2.0', 'settings', 'keyfile')
+    window.wait_for('it to be kept', lambda: "plot-axis='epoch'" in open(kept).read())
     window.choose('Horizontal axis', 'Time')
     window.wait_for('the clock', lambda: re.match(r'Time \d+:\d\d: ', chart('Loss').get_description()))
     window.choose('Horizontal axis', 'Step')
