@@ -25,8 +25,6 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
 {
   const DynoDeviceInfo *device = dyno_setup_get_device (setup);
   const DynoDatasetInfo *data = dyno_setup_get_info (setup);
-  if (dyno_setup_is_locked (setup) && info->live == DYNO_SETTING_LIVE_NO)
-    return g_strdup (_ ("Cannot be changed while a run goes on."));
   if (g_str_equal (info->key, "amp") && device && !device->fp16)
     return g_strdup (_ ("This device has no 16-bit floating point arithmetic, which AMP needs."));
   if (g_str_equal (info->key, "image_size") && data && !data->resizable)

@@ -1,46 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The cards of model and GPU.  Combos are refilled only when their lists change; `updating` keeps a
+/* The fold of GPU and preset.  Combos are refilled only when their lists change; `updating` keeps a
  * refill from being taken for a choice. */
 #include "presetpanel.h"
 #include "format.h"
+#include "fold.h"
 #include "row.h"
 #include "words.h"
-#include "network.h"
 #include <glib/gi18n.h>
 
+#define GIB (1024.0 * 1024 * 1024)
+
 struct _DynoPresetPanel {
-  GtkBox parent_instance;
-  GtkWidget *model_row, *model;
-  GtkWidget *preset_row, *preset, *device_row, *device;
-  GtkWidget *safe, *recommended, *max;
+  DynoFold parent_instance;
+  GtkWidget *preset_row, *preset, *device_row, *device, *level_row, *level;
   GtkWidget *advice_row, *advice, *expected, *note_row, *note;
   DynoSetup *setup;
   gboolean updating;
 };
 
-G_DEFINE_FINAL_TYPE (DynoPresetPanel, dyno_preset_panel, GTK_TYPE_BOX)
-
-static void
-show_model (DynoPresetPanel *self)
-{
-  const DynoJob *job = dyno_setup_get_job (self->setup);
-  const DynoModel *model = dyno_model_find (job->model, NULL);
-  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
-  self->updating = TRUE;
-  gtk_combo_box_set_active_id (GTK_COMBO_BOX (self->model), job->model);
-  self->updating = FALSE;
-  if (plan)
-    {
-      g_autofree char *parameters = dyno_format_large ((double) plan->n_parameters);
-      g_autofree char *flops = dyno_format_large (plan->flops_per_sample);
-      /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP per sample"; the second number
-       * has its prefix already */
-      g_autofree char *text =
-          g_strdup_printf (_ ("%s parameters, %sFLOP per sample"), parameters, flops);
-      dyno_row_set_subtitle (DYNO_ROW (self->model_row), text);
-    }
-  gtk_widget_set_tooltip_text (self->model_row, model ? model->summary : NULL);
-}
+G_DEFINE_FINAL_TYPE (DynoPresetPanel, dyno_preset_panel, DYNO_TYPE_FOLD)
 
 static void
 fill_devices (DynoPresetPanel *self)
@@ -83,12 +61,50 @@ fill_presets (DynoPresetPanel *self)
   for (guint i = 0; presets && i < presets->len; i++)
     {
       const DynoPreset *preset = g_ptr_array_index (presets, i);
-      gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (self->preset), preset->id,
-                                 preset->this_gpu ? _ ("This GPU") : preset->name);
+      const char *name = preset->this_gpu ? _ ("This GPU") : preset->name;
+      /* Translators: a graphics card and its memory: "RTX 3060, 12 GiB" */
+      g_autofree char *text =
+          preset->vram_bytes > 0
+              ? g_strdup_printf (_ ("%s, %.3g GiB"), name, (double) preset->vram_bytes / GIB)
+              : g_strdup (name);
+      gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (self->preset), preset->id, text);
     }
   if (now)
     gtk_combo_box_set_active_id (GTK_COMBO_BOX (self->preset), now->id);
   self->updating = FALSE;
+}
+
+/* The settings that make it custom. */
+static char *
+list_changed (DynoPresetPanel *self)
+{
+  guint n;
+  const DynoSettingInfo *list = dyno_setting_list (&n);
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < n; i++)
+    {
+      if (list[i].by_preset && dyno_setup_differs (self->setup, &list[i]))
+        g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", _ (list[i].title));
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* "Custom" is a choice only while it is so. */
+static void
+show_level (DynoPresetPanel *self)
+{
+  gboolean custom = dyno_setup_is_custom (self->setup);
+  g_autofree char *changed = list_changed (self);
+  self->updating = TRUE;
+  gtk_combo_box_text_remove_all (GTK_COMBO_BOX_TEXT (self->level));
+  for (DynoLevel level = DYNO_LEVEL_SAFE; level <= DYNO_LEVEL_MAX; level++)
+    gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->level), dyno_words_level (level));
+  if (custom)
+    gtk_combo_box_text_append_text (GTK_COMBO_BOX_TEXT (self->level), _ ("Custom"));
+  gtk_combo_box_set_active (GTK_COMBO_BOX (self->level),
+                            custom ? DYNO_LEVEL_MAX + 1 : (int) dyno_setup_get_level (self->setup));
+  self->updating = FALSE;
+  dyno_row_set_subtitle (DYNO_ROW (self->level_row), custom ? changed : NULL);
 }
 
 static void
@@ -96,19 +112,8 @@ show_preset (DynoPresetPanel *self)
 {
   const DynoPreset *preset = dyno_setup_get_preset (self->setup);
   const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
-  DynoLevel level = dyno_setup_get_level (self->setup);
-  GtkWidget *buttons[] = { self->safe, self->recommended, self->max };
-  self->updating = TRUE;
-  gtk_toggle_button_set_active (GTK_TOGGLE_BUTTON (buttons[level]), TRUE);
-  self->updating = FALSE;
-  g_autofree char *facts = NULL;
-  if (preset && preset->vram_bytes > 0)
-    {
-      g_autofree char *memory = dyno_format_bytes (preset->vram_bytes);
-      gboolean named = preset->architecture && *preset->architecture && !preset->this_gpu;
-      facts = named ? g_strdup_printf ("%s, %s", memory, preset->architecture) : g_strdup (memory);
-    }
-  dyno_row_set_subtitle (DYNO_ROW (self->preset_row), facts);
+  gboolean named = preset && preset->architecture && *preset->architecture && !preset->this_gpu;
+  dyno_row_set_subtitle (DYNO_ROW (self->preset_row), named ? preset->architecture : NULL);
   gboolean advice = preset && preset->advice && *preset->advice;
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? _ (preset->advice) : "");
   g_autofree char *expected = preset && preset->expected && *preset->expected
@@ -125,8 +130,6 @@ show_preset (DynoPresetPanel *self)
 static void
 setup_changed (DynoSetup *setup, guint flags, DynoPresetPanel *self)
 {
-  if (flags & (DYNO_SETUP_MODEL | DYNO_SETUP_PLAN))
-    show_model (self);
   if (flags & DYNO_SETUP_DEVICES)
     fill_devices (self);
   if (flags & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET))
@@ -134,22 +137,8 @@ setup_changed (DynoSetup *setup, guint flags, DynoPresetPanel *self)
       fill_presets (self);
       show_preset (self);
     }
-  if (flags & DYNO_SETUP_LOCK)
-    {
-      gboolean locked = dyno_setup_is_locked (setup);
-      const char *reason = locked ? _ ("Cannot be changed while a run goes on.") : NULL;
-      dyno_row_set_reason (DYNO_ROW (self->model_row), reason, NULL);
-      dyno_row_set_reason (DYNO_ROW (self->preset_row), reason, NULL);
-      dyno_row_set_reason (DYNO_ROW (self->device_row), reason, NULL);
-      gtk_widget_set_sensitive (gtk_widget_get_parent (self->safe), !locked);
-    }
-}
-
-static void
-model_chosen (GtkComboBox *combo, DynoPresetPanel *self)
-{
-  if (!self->updating && gtk_combo_box_get_active_id (combo))
-    dyno_setup_set_model (self->setup, gtk_combo_box_get_active_id (combo));
+  if (flags & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS | DYNO_SETUP_DATASET))
+    show_level (self);
 }
 
 static void
@@ -170,26 +159,21 @@ preset_chosen (GtkComboBox *combo, DynoPresetPanel *self)
 }
 
 static void
-level_chosen (GtkToggleButton *button, DynoPresetPanel *self)
+level_chosen (GtkComboBox *combo, DynoPresetPanel *self)
 {
-  if (self->updating || !gtk_toggle_button_get_active (button))
-    return;
-  GtkWidget *widget = GTK_WIDGET (button);
-  dyno_setup_set_level (self->setup, widget == self->safe  ? DYNO_LEVEL_SAFE
-                                     : widget == self->max ? DYNO_LEVEL_MAX
-                                                           : DYNO_LEVEL_RECOMMENDED);
+  int level = gtk_combo_box_get_active (combo);
+  if (!self->updating && level >= 0 && level <= DYNO_LEVEL_MAX)
+    dyno_setup_set_level (self->setup, (DynoLevel) level);
 }
 
-void
-dyno_preset_panel_set_setup (DynoPresetPanel *self, DynoSetup *setup)
+GtkWidget *
+dyno_preset_panel_new (DynoSetup *setup)
 {
+  DynoPresetPanel *self = g_object_new (DYNO_TYPE_PRESET_PANEL, "visible", TRUE, NULL);
   self->setup = setup;
-  self->updating = TRUE;
-  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
-    gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (self->model), (*model)->name, (*model)->title);
-  self->updating = FALSE;
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   setup_changed (setup, DYNO_SETUP_ALL, self);
+  return GTK_WIDGET (self);
 }
 
 static void
@@ -200,22 +184,18 @@ dyno_preset_panel_class_init (DynoPresetPanelClass *class)
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/presetpanel.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoPresetPanel, name)
-  BIND (model_row);
-  BIND (model);
   BIND (preset_row);
   BIND (preset);
   BIND (device_row);
   BIND (device);
-  BIND (safe);
-  BIND (recommended);
-  BIND (max);
+  BIND (level_row);
+  BIND (level);
   BIND (advice_row);
   BIND (advice);
   BIND (expected);
   BIND (note_row);
   BIND (note);
 #undef BIND
-  gtk_widget_class_bind_template_callback (widget_class, model_chosen);
   gtk_widget_class_bind_template_callback (widget_class, device_chosen);
   gtk_widget_class_bind_template_callback (widget_class, preset_chosen);
   gtk_widget_class_bind_template_callback (widget_class, level_chosen);
@@ -225,7 +205,9 @@ static void
 dyno_preset_panel_init (DynoPresetPanel *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
-  dyno_widget_limit_combo (self->model, 16);
-  dyno_widget_limit_combo (self->device, 18);
+  dyno_widget_limit_combo (self->device, 16);
   dyno_widget_limit_combo (self->preset, 18);
+  dyno_fold_take (DYNO_FOLD (self), self->device_row, _ ("Device"));
+  dyno_fold_take (DYNO_FOLD (self), self->preset_row, _ ("Preset"));
+  dyno_fold_take (DYNO_FOLD (self), self->level_row, _ ("Level"));
 }

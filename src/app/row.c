@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a card.  A plain box and no list row: Tab goes from control to control, which a
- * GtkListBox would not let it. */
+/* A row of a card or of a fold: libhandy's, whose control Tab reaches at once.  libhandy would stop
+ * at the row first, and again at its control. */
 #include "row.h"
 
 struct _DynoRow {
-  GtkBox parent_instance;
-  GtkWidget *box, *title, *subtitle, *end;
+  HdyActionRow parent_instance;
   GtkWidget *control;
 };
 
-enum { PROP_0, PROP_TITLE, PROP_SUBTITLE, N_PROPS };
-static GParamSpec *props[N_PROPS];
-
-G_DEFINE_FINAL_TYPE (DynoRow, dyno_row, GTK_TYPE_BOX)
+G_DEFINE_FINAL_TYPE (DynoRow, dyno_row, HDY_TYPE_ACTION_ROW)
 
 void
 dyno_widget_set_accessible_name (GtkWidget *widget, const char *name)
@@ -60,107 +56,113 @@ dyno_widget_leave_wheel (GtkWidget *widget)
   g_signal_connect (widget, "scroll-event", G_CALLBACK (leave_wheel), NULL);
 }
 
-void
-dyno_row_set_title (DynoRow *self, const char *title)
+/* The row itself cannot have it: its control gets it at once. */
+static gboolean
+dyno_row_focus (GtkWidget *widget, GtkDirectionType direction)
 {
-  gtk_label_set_text_with_mnemonic (GTK_LABEL (self->title), title ? title : "");
+  return GTK_WIDGET_CLASS (g_type_class_peek (GTK_TYPE_BIN))->focus (widget, direction);
 }
 
 void
 dyno_row_set_name (DynoRow *self, const char *name)
 {
-  gtk_label_set_text (GTK_LABEL (self->title), name);
+  hdy_preferences_row_set_use_underline (HDY_PREFERENCES_ROW (self), FALSE);
+  hdy_action_row_set_use_underline (HDY_ACTION_ROW (self), FALSE);
+  hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (self), name);
 }
 
 void
 dyno_row_set_subtitle (DynoRow *self, const char *subtitle)
 {
-  gtk_label_set_text (GTK_LABEL (self->subtitle), subtitle ? subtitle : "");
-  gtk_widget_set_visible (self->subtitle, subtitle && *subtitle);
+  hdy_action_row_set_subtitle (HDY_ACTION_ROW (self), subtitle ? subtitle : "");
 }
 
-void
-dyno_row_add_control (DynoRow *self, GtkWidget *control)
+/* The title without the mark of its mnemonic. */
+static char *
+get_plain_title (DynoRow *self)
+{
+  const char *title = hdy_preferences_row_get_title (HDY_PREFERENCES_ROW (self));
+  if (!title || !hdy_preferences_row_get_use_underline (HDY_PREFERENCES_ROW (self)))
+    return g_strdup (title ? title : "");
+  g_auto (GStrv) parts = g_strsplit (title, "_", -1);
+  return g_strjoinv ("", parts);
+}
+
+/* libhandy shows screen readers the row's controls alone: what its labels say is said for it. */
+static void
+describe (DynoRow *self)
+{
+  AtkObject *accessible = gtk_widget_get_accessible (GTK_WIDGET (self));
+  const char *subtitle = hdy_action_row_get_subtitle (HDY_ACTION_ROW (self));
+  g_autofree char *title = get_plain_title (self);
+  atk_object_set_name (accessible, title);
+  atk_object_set_description (accessible, subtitle ? subtitle : "");
+}
+
+static void
+take_control (DynoRow *self, GtkWidget *control)
 {
   gtk_widget_set_valign (control, GTK_ALIGN_CENTER);
-  gtk_container_add (GTK_CONTAINER (self->end), control);
   if (!self->control)
     {
       self->control = control;
-      gtk_label_set_mnemonic_widget (GTK_LABEL (self->title), control);
+      hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (self), control);
       if (!GTK_IS_BUTTON (control) && !GTK_IS_LABEL (control)
           && !atk_object_get_name (gtk_widget_get_accessible (control)))
-        dyno_widget_set_accessible_name (control, gtk_label_get_text (GTK_LABEL (self->title)));
+        {
+          g_autofree char *name = get_plain_title (self);
+          dyno_widget_set_accessible_name (control, name);
+        }
     }
   if (GTK_IS_SPIN_BUTTON (control) || GTK_IS_COMBO_BOX (control))
     dyno_widget_leave_wheel (control);
 }
 
 void
-dyno_row_set_reason (DynoRow *self, const char *reason, const char *help)
+dyno_row_add_control (DynoRow *self, GtkWidget *control)
 {
-  if (self->control)
-    gtk_widget_set_sensitive (self->control, !reason);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self), reason ? reason : help);
-  dyno_widget_add_class (GTK_WIDGET (self), "off", reason != NULL);
+  gtk_container_add (GTK_CONTAINER (self), control);
 }
 
+void
+dyno_row_set_reason (DynoRow *self, const char *reason, const char *help)
+{
+  gtk_widget_set_sensitive (GTK_WIDGET (self), !reason);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self), reason ? reason : help);
+}
+
+/* The parent's own template comes first: from its end on, what is added is a control. */
 static void
 dyno_row_add (GtkContainer *container, GtkWidget *child)
 {
-  DynoRow *self = DYNO_ROW (container);
-  if (self->end)
-    dyno_row_add_control (self, child);
-  else
-    GTK_CONTAINER_CLASS (dyno_row_parent_class)->add (container, child);
-}
-
-static void
-dyno_row_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (id == PROP_TITLE)
-    dyno_row_set_title (DYNO_ROW (object), g_value_get_string (value));
-  else
-    dyno_row_set_subtitle (DYNO_ROW (object), g_value_get_string (value));
-}
-
-static void
-dyno_row_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  DynoRow *self = DYNO_ROW (object);
-  g_value_set_string (
-      value, gtk_label_get_label (GTK_LABEL (id == PROP_TITLE ? self->title : self->subtitle)));
+  gboolean whole = gtk_bin_get_child (GTK_BIN (container)) != NULL;
+  GTK_CONTAINER_CLASS (dyno_row_parent_class)->add (container, child);
+  if (whole)
+    take_control (DYNO_ROW (container), child);
 }
 
 GtkWidget *
 dyno_row_new (const char *title, const char *subtitle)
 {
-  return g_object_new (DYNO_TYPE_ROW, "title", title, "subtitle", subtitle, "visible", TRUE, NULL);
+  return g_object_new (DYNO_TYPE_ROW, "title", title, "subtitle", subtitle ? subtitle : "",
+                       "visible", TRUE, NULL);
 }
 
 static void
 dyno_row_class_init (DynoRowClass *class)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (class);
-  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
-  object_class->set_property = dyno_row_set_property;
-  object_class->get_property = dyno_row_get_property;
+  GTK_WIDGET_CLASS (class)->focus = dyno_row_focus;
   GTK_CONTAINER_CLASS (class)->add = dyno_row_add;
-  props[PROP_TITLE] =
-      g_param_spec_string ("title", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
-  props[PROP_SUBTITLE] =
-      g_param_spec_string ("subtitle", "", "", "", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, props);
-  gtk_widget_class_set_css_name (widget_class, "row");
-  gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/row.ui");
-  gtk_widget_class_bind_template_child (widget_class, DynoRow, box);
-  gtk_widget_class_bind_template_child (widget_class, DynoRow, title);
-  gtk_widget_class_bind_template_child (widget_class, DynoRow, subtitle);
-  gtk_widget_class_bind_template_child (widget_class, DynoRow, end);
 }
 
 static void
 dyno_row_init (DynoRow *self)
 {
-  gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_can_focus (GTK_WIDGET (self), FALSE);
+  hdy_preferences_row_set_use_underline (HDY_PREFERENCES_ROW (self), TRUE);
+  hdy_action_row_set_use_underline (HDY_ACTION_ROW (self), TRUE);
+  hdy_action_row_set_title_lines (HDY_ACTION_ROW (self), 0);
+  hdy_action_row_set_subtitle_lines (HDY_ACTION_ROW (self), 0);
+  g_signal_connect (self, "notify::title", G_CALLBACK (describe), NULL);
+  g_signal_connect (self, "notify::subtitle", G_CALLBACK (describe), NULL);
 }

@@ -2,21 +2,20 @@
 /* A row of a card: title, an optional second line, and a control at its end.  In a .ui file the
  * control is the row's child; the title is its label (mnemonic and accessible name). */
 #pragma once
-#include <gtk/gtk.h>
+#include <handy.h>
 
 G_BEGIN_DECLS
 
 #define DYNO_TYPE_ROW (dyno_row_get_type ())
-G_DECLARE_FINAL_TYPE (DynoRow, dyno_row, DYNO, ROW, GtkBox)
+G_DECLARE_FINAL_TYPE (DynoRow, dyno_row, DYNO, ROW, HdyActionRow)
 
 GtkWidget *dyno_row_new (const char *title, const char *subtitle);
-void dyno_row_set_title (DynoRow *self, const char *title);
 /* a title taken as it is: an underscore is no mnemonic */
 void dyno_row_set_name (DynoRow *self, const char *name);
 void dyno_row_set_subtitle (DynoRow *self, const char *subtitle); /* NULL or "": none */
 void dyno_row_add_control (DynoRow *self, GtkWidget *control);
-/* The control is insensitive for this reason, shown as tooltip of the row; NULL: sensitive again,
- * with help as tooltip. */
+/* The row is insensitive for this reason, shown as its tooltip; NULL: sensitive again, with help as
+ * tooltip. */
 void dyno_row_set_reason (DynoRow *self, const char *reason, const char *help);
 
 /* A wheel over a control of a scrolled panel scrolls the panel instead of changing a value

@@ -74,21 +74,27 @@ spun (GtkSpinButton *spin, gpointer data)
   c->changed (c->info, value == 0 ? 0 : value * get_unit (c->info), c->data);
 }
 
+char *
+dyno_setting_control_describe (const DynoSettingInfo *info, double number)
+{
+  double value = number / get_unit (info);
+  if (info->type == DYNO_SETTING_BOOL)
+    return g_strdup (number != 0 ? _ ("on") : _ ("off"));
+  if (info->type == DYNO_SETTING_ENUM)
+    return g_strdup (dyno_words_choice (info->values[(guint) number]));
+  if (value == 0 && zero_words (info))
+    return g_strdup (zero_words (info));
+  if (info->type == DYNO_SETTING_BYTES)
+    return g_strdup_printf (_ ("%.4g GiB"), value);
+  return g_strdup_printf (info->type == DYNO_SETTING_DOUBLE ? "%.6g" : "%.0f", value);
+}
+
 static gboolean
 show_text (GtkSpinButton *spin, gpointer data)
 {
   Control *c = data;
-  double value = gtk_spin_button_get_value (spin);
-  const char *words = value == 0 ? zero_words (c->info) : NULL;
-  g_autofree char *text = NULL;
-  if (words)
-    text = g_strdup (words);
-  else if (c->info->type == DYNO_SETTING_BYTES)
-    text = g_strdup_printf (_ ("%.4g GiB"), value);
-  else if (c->info->type == DYNO_SETTING_DOUBLE)
-    text = g_strdup_printf ("%.6g", value);
-  else
-    text = g_strdup_printf ("%.0f", value);
+  g_autofree char *text = dyno_setting_control_describe (c->info, gtk_spin_button_get_value (spin)
+                                                                      * get_unit (c->info));
   if (!g_str_equal (text, gtk_entry_get_text (GTK_ENTRY (spin))))
     gtk_entry_set_text (GTK_ENTRY (spin), text);
   return TRUE;
@@ -122,7 +128,7 @@ new_spin (const DynoSettingInfo *info, Control *c)
   gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), info->type == DYNO_SETTING_INT ? 0 : 12);
   int width = words ? MAX (10, (int) g_utf8_strlen (words, -1) + 1) : 6;
   gtk_entry_set_width_chars (GTK_ENTRY (spin), width);
-  gtk_entry_set_max_width_chars (GTK_ENTRY (spin), MAX (10, width));
+  gtk_entry_set_max_width_chars (GTK_ENTRY (spin), MAX (7, width));
   gtk_entry_set_alignment (GTK_ENTRY (spin), 1);
   gtk_widget_set_valign (spin, GTK_ALIGN_CENTER);
   g_signal_connect (spin, "output", G_CALLBACK (show_text), c);

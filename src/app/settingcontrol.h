@@ -11,6 +11,8 @@ typedef void (*DynoSettingChanged) (const DynoSettingInfo *info, double value, g
 
 GtkWidget *dyno_setting_control_new (const DynoSettingInfo *info, DynoSettingChanged changed,
                                      gpointer data);
+/* A value as the control shows it.  g_free. */
+char *dyno_setting_control_describe (const DynoSettingInfo *info, double value);
 /* Shows a value; does not call back. */
 void dyno_setting_control_set (GtkWidget *control, double value);
 

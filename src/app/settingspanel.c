@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* A card for each group of the table of settings: the first ones in front, the others in the
- * expander.  How arrays are read is shown with the data set. */
+/* The form: a fold for each group of the table of settings, with model and preset where they belong,
+ * and a search over all of it.  A value that is not as preset or default say has a dot and a button
+ * that puts it back.  How arrays are read is shown with the data set. */
 #include "settingspanel.h"
+#include "fold.h"
 #include "format.h"
+#include "modelrow.h"
 #include "obstacles.h"
+#include "presetpanel.h"
 #include "row.h"
 #include "settingcontrol.h"
 #include <glib/gi18n.h>
 
 typedef struct {
   const DynoSettingInfo *info;
-  GtkWidget *row, *control;
+  GtkWidget *row, *reset, *control;
 } SettingRow;
 
 struct _DynoSettingsPanel {
   GtkBox parent_instance;
-  GtkWidget *front, *more;
+  GtkWidget *search, *list, *nothing, *later;
+  GtkWidget *folds[DYNO_SETTING_N_GROUPS], *preset;
   DynoSetup *setup; /* outlives the panel */
   GArray *rows;     /* SettingRow */
 };
@@ -25,25 +30,84 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, GTK_TYPE_BOX)
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static char *
+describe_workers (DynoSettingsPanel *self)
+{
+  const DynoPreset *preset = dyno_setup_get_preset (self->setup);
+  guint32 advised =
+      preset ? dyno_preset_get_workers (preset, dyno_setup_get_level (self->setup)) : 0;
+  guint cores = g_get_num_processors ();
+  if (advised <= cores || dyno_setup_differs (self->setup, dyno_setting_find ("workers")))
+    return NULL;
+  /* Translators: number of workers, number of processors: the smaller one counts */
+  return g_strdup_printf (ngettext ("The preset advises %u, this machine has %u core",
+                                    "The preset advises %u, this machine has %u cores", cores),
+                          advised, cores);
+}
+
+static char *
+describe_row (DynoSettingsPanel *self, const DynoSettingInfo *info)
+{
+  const DynoSettings *settings = &dyno_setup_get_job (self->setup)->settings;
+  if (dyno_setup_is_locked (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
+    return g_strdup (_ ("Changes the run at once"));
+  if (g_str_equal (info->key, "workers"))
+    return describe_workers (self);
+  if (g_str_equal (info->key, "accumulate") && settings->accumulate > 1)
+    {
+      g_autofree char *total =
+          dyno_format_count ((guint64) (settings->batch_size * settings->accumulate));
+      /* Translators: batch size times accumulation, a number of samples */
+      return g_strdup_printf (_ ("Effective batch: %s"), total);
+    }
+  return NULL;
+}
+
+static void
+show_reset (DynoSettingsPanel *self, SettingRow *row, gboolean differs)
+{
+  GtkWidget *window = gtk_widget_get_toplevel (row->reset);
+  double value = dyno_settings_get_number (dyno_setup_get_reference (self->setup), row->info->key);
+  if (!differs && gtk_widget_has_focus (row->reset) && GTK_IS_WINDOW (window))
+    gtk_widget_grab_focus (row->control); /* the button goes: what it was for has the focus */
+  gtk_widget_set_visible (row->reset, differs);
+  dyno_widget_add_class (row->row, "changed", differs);
+  if (!differs)
+    return;
+  g_autofree char *text = dyno_setting_control_describe (row->info, value);
+  /* Translators: the value that preset or default say */
+  g_autofree char *help = g_strdup_printf (_ ("Back to %s"), text);
+  /* Translators: a setting, and the value that it is put back to */
+  g_autofree char *name = g_strdup_printf (_ ("%s: back to %s"), _ (row->info->title), text);
+  gtk_widget_set_tooltip_text (row->reset, help);
+  dyno_widget_set_accessible_name (row->reset, name);
+}
+
 static void
 show_rows (DynoSettingsPanel *self)
 {
   const DynoSettings *settings = &dyno_setup_get_job (self->setup)->settings;
+  guint changed[DYNO_SETTING_N_GROUPS] = { 0 };
   for (guint i = 0; i < self->rows->len; i++)
     {
       SettingRow *row = &g_array_index (self->rows, SettingRow, i);
-      dyno_setting_control_set (row->control, dyno_settings_get_number (settings, row->info->key));
+      gboolean differs = dyno_setup_differs (self->setup, row->info);
       g_autofree char *reason = dyno_obstacle_to_change (self->setup, row->info);
+      g_autofree char *words = describe_row (self, row->info);
+      dyno_setting_control_set (row->control, dyno_settings_get_number (settings, row->info->key));
       dyno_row_set_reason (DYNO_ROW (row->row), reason, _ (row->info->help));
-      if (g_str_equal (row->info->key, "accumulate"))
-        {
-          g_autofree char *total =
-              dyno_format_count ((guint64) (settings->batch_size * settings->accumulate));
-          /* Translators: batch size times accumulation, a number of samples */
-          g_autofree char *text = g_strdup_printf (_ ("Effective batch: %s"), total);
-          dyno_row_set_subtitle (DYNO_ROW (row->row), settings->accumulate > 1 ? text : NULL);
-        }
+      dyno_row_set_subtitle (DYNO_ROW (row->row), words);
+      show_reset (self, row, differs);
+      changed[row->info->group] += differs;
     }
+  for (guint i = 0; i < DYNO_SETTING_N_GROUPS; i++)
+    {
+      if (self->folds[i])
+        dyno_fold_set_changed (DYNO_FOLD (self->folds[i]), changed[i]);
+    }
+  gtk_widget_set_visible (self->later, dyno_setup_is_locked (self->setup));
 }
 
 static void
@@ -57,60 +121,145 @@ setting_changed (const DynoSettingInfo *info, double value, gpointer data)
       show_rows (self);
       return;
     }
-  if (dyno_setup_is_locked (self->setup))
+  if (dyno_setup_is_locked (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
     g_signal_emit (self, signals[LIVE_CHANGE], 0, info->key);
 }
 
 static void
-add_row (DynoSettingsPanel *self, GtkWidget *list, const DynoSettingInfo *info)
+reset_clicked (GtkWidget *button, DynoSettingsPanel *self)
+{
+  const DynoSettingInfo *info = g_object_get_data (G_OBJECT (button), "dyno-setting");
+  setting_changed (
+      info, dyno_settings_get_number (dyno_setup_get_reference (self->setup), info->key), self);
+}
+
+void
+dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo)
+{
+  DynoSettings before = dyno_setup_get_job (self->setup)->settings;
+  if (!dyno_setup_step (self->setup, undo) || !dyno_setup_is_locked (self->setup))
+    return;
+  const DynoSettings *now = &dyno_setup_get_job (self->setup)->settings;
+  for (guint i = 0; i < self->rows->len; i++)
+    {
+      const DynoSettingInfo *info = g_array_index (self->rows, SettingRow, i).info;
+      if (info->live != DYNO_SETTING_LIVE_NO
+          && dyno_settings_get_number (&before, info->key)
+                 != dyno_settings_get_number (now, info->key))
+        g_signal_emit (self, signals[LIVE_CHANGE], 0, info->key);
+    }
+}
+
+/* --- search ----------------------------------------------------------------------------------- */
+
+static void
+search_changed (DynoSettingsPanel *self)
+{
+  g_autofree char *text = g_strdup (gtk_entry_get_text (GTK_ENTRY (self->search)));
+  g_autofree char *folded = g_utf8_casefold (g_strstrip (text), -1);
+  const char *asked = *folded ? folded : NULL;
+  guint found = dyno_fold_search (DYNO_FOLD (self->preset), asked);
+  for (guint i = 0; i < DYNO_SETTING_N_GROUPS; i++)
+    {
+      if (self->folds[i])
+        found += dyno_fold_search (DYNO_FOLD (self->folds[i]), asked);
+    }
+  gtk_widget_set_visible (self->nothing, found == 0);
+  gtk_widget_set_visible (self->list, found > 0);
+}
+
+/* Enter goes to what was found. */
+static void
+search_activated (DynoSettingsPanel *self)
+{
+  g_autoptr (GList) folds = gtk_container_get_children (GTK_CONTAINER (self->list));
+  for (GList *l = folds; l; l = l->next)
+    {
+      GtkWidget *row =
+          gtk_widget_get_visible (l->data) ? dyno_fold_get_first (DYNO_FOLD (l->data)) : NULL;
+      if (row && gtk_widget_child_focus (row, GTK_DIR_TAB_FORWARD))
+        return;
+    }
+}
+
+static void
+search_stopped (DynoSettingsPanel *self)
+{
+  gtk_entry_set_text (GTK_ENTRY (self->search), "");
+}
+
+void
+dyno_settings_panel_find (DynoSettingsPanel *self)
+{
+  gtk_widget_grab_focus (self->search);
+}
+
+/* --- building --------------------------------------------------------------------------------- */
+
+static void
+add_row (DynoSettingsPanel *self, DynoFold *fold, const DynoSettingInfo *info)
 {
   SettingRow row = { info, dyno_row_new (_ (info->title), NULL),
+                     gtk_button_new_from_icon_name ("edit-undo-symbolic", GTK_ICON_SIZE_MENU),
                      dyno_setting_control_new (info, setting_changed, self) };
+  g_autofree char *words = g_strjoin ("\n", _ (info->title), info->key, _ (info->help), NULL);
   dyno_row_add_control (DYNO_ROW (row.row), row.control);
   dyno_widget_set_accessible_name (row.control, _ (info->title));
   atk_object_set_description (gtk_widget_get_accessible (row.control), _ (info->help));
-  gtk_widget_set_tooltip_text (row.row, _ (info->help));
-  gtk_container_add (GTK_CONTAINER (list), row.row);
+  gtk_widget_set_no_show_all (row.reset, TRUE);
+  dyno_widget_add_class (row.reset, "flat", TRUE);
+  dyno_widget_add_class (row.reset, "reset", TRUE);
+  g_object_set_data (G_OBJECT (row.reset), "dyno-setting", (gpointer) info);
+  g_signal_connect (row.reset, "clicked", G_CALLBACK (reset_clicked), self);
+  dyno_row_add_control (DYNO_ROW (row.row), row.reset);
+  gtk_box_reorder_child (GTK_BOX (gtk_widget_get_parent (row.reset)), row.reset, 0);
+  dyno_fold_take (fold, row.row, words);
   g_array_append_val (self->rows, row);
 }
 
-static GtkWidget *
-add_card (GtkWidget *box, const char *title)
+static DynoFold *
+add_fold (DynoSettingsPanel *self, DynoSettingGroup group)
 {
-  GtkWidget *label = gtk_label_new (title), *card = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  dyno_widget_add_class (label, "group-title", TRUE);
-  dyno_widget_add_class (card, "card", TRUE);
-  gtk_container_add (GTK_CONTAINER (box), label);
-  gtk_container_add (GTK_CONTAINER (box), card);
-  gtk_widget_show (label);
-  gtk_widget_show (card);
-  return card;
+  GtkWidget *fold = dyno_fold_new (_ (dyno_setting_group_title (group)));
+  self->folds[group] = fold;
+  gtk_container_add (GTK_CONTAINER (self->list), fold);
+  hdy_expander_row_set_expanded (HDY_EXPANDER_ROW (fold),
+                                 group == DYNO_SETTING_GROUP_MODEL
+                                     || group == DYNO_SETTING_GROUP_TRAINING);
+  return DYNO_FOLD (fold);
 }
 
-/* The card of each group that has such rows. */
 static void
-add_cards (DynoSettingsPanel *self, GtkWidget *box, gboolean front)
+build (DynoSettingsPanel *self)
 {
   guint n;
   const DynoSettingInfo *list = dyno_setting_list (&n);
-  GtkWidget *cards[DYNO_SETTING_N_GROUPS] = { NULL };
-  for (guint i = 0; i < n; i++)
+  for (DynoSettingGroup group = 0; group < DYNO_SETTING_N_GROUPS; group++)
     {
-      GtkWidget **card = &cards[list[i].group];
-      if ((list[i].group <= DYNO_SETTING_GROUP_PIPELINE) != front
-          || list[i].group == DYNO_SETTING_GROUP_ARRAYS)
+      if (group == DYNO_SETTING_GROUP_ARRAYS)
         continue;
-      if (!*card)
-        *card = add_card (box, _ (dyno_setting_group_title (list[i].group)));
-      add_row (self, *card, &list[i]);
+      DynoFold *fold = add_fold (self, group);
+      if (group == DYNO_SETTING_GROUP_MODEL)
+        {
+          g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL);
+          dyno_fold_take (fold, dyno_model_row_new (self->setup), words);
+          self->preset = dyno_preset_panel_new (self->setup);
+          gtk_container_add (GTK_CONTAINER (self->list), self->preset);
+        }
+      for (guint i = 0; i < n; i++)
+        {
+          if (list[i].group == group)
+            add_row (self, fold, &list[i]);
+        }
     }
 }
 
 static void
 setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
 {
-  if (flags & (DYNO_SETUP_SETTINGS | DYNO_SETUP_DEVICES | DYNO_SETUP_DATASET | DYNO_SETUP_LOCK))
+  if (flags
+      & (DYNO_SETUP_SETTINGS | DYNO_SETUP_PRESET | DYNO_SETUP_DEVICES | DYNO_SETUP_DATASET
+         | DYNO_SETUP_LOCK))
     show_rows (self);
 }
 
@@ -118,8 +267,7 @@ void
 dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
 {
   self->setup = setup;
-  add_cards (self, self->front, TRUE);
-  add_cards (self, self->more, FALSE);
+  build (self);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   show_rows (self);
 }
@@ -141,8 +289,13 @@ dyno_settings_panel_class_init (DynoSettingsPanelClass *class)
                                        0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/settingspanel.ui");
-  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, front);
-  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, more);
+  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, search);
+  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, list);
+  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, nothing);
+  gtk_widget_class_bind_template_child (widget_class, DynoSettingsPanel, later);
+  gtk_widget_class_bind_template_callback (widget_class, search_changed);
+  gtk_widget_class_bind_template_callback (widget_class, search_activated);
+  gtk_widget_class_bind_template_callback (widget_class, search_stopped);
 }
 
 static void

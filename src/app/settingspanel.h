@@ -11,5 +11,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, DYNO, SETTINGS_PANEL, GtkBox)
 
 void dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup);
+void dyno_settings_panel_find (DynoSettingsPanel *self); /* the focus to the search */
+/* Undo (TRUE) or redo; what is live goes to the run, as when it is changed by hand. */
+void dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include "setup.h"
 #include "dataopener.h"
 #include "planner.h"
+#include "setuphistory.h"
 #include "words.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
@@ -17,7 +18,9 @@ struct _DynoSetup {
   GPtrArray *presets;
   char *preset; /* id wanted; "" chooses the card's own */
   DynoLevel level;
-  gboolean by_hand; /* a preset's setting was changed since the preset was chosen */
+  gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
+  DynoSettings reference; /* what preset and defaults say */
+  DynoSetupHistory *history;
   gboolean locked, closed;
   /* nothing was kept from an earlier sitting; and nobody named a data set */
   gboolean first_start, first_shapes;
@@ -38,9 +41,15 @@ G_DEFINE_FINAL_TYPE (DynoSetup, dyno_setup, G_TYPE_OBJECT)
 
 /* The end of every change: listeners are told, and the plan is asked for anew. */
 
+static void respect_device (DynoSetup *self, DynoSettings *settings);
+static void apply_preset (DynoSetup *self, DynoSettings *settings);
+
 static void
 announce (DynoSetup *self, guint flags)
 {
+  dyno_settings_init (&self->reference);
+  apply_preset (self, &self->reference);
+  respect_device (self, &self->reference);
   if (!self->closed)
     g_signal_emit (self, signals[CHANGED], 0, flags);
 }
@@ -71,15 +80,15 @@ planned (const DynoJob *job, const DynoJobPlan *plan, const GError *error, gpoin
 /* Settings follow the preset until one of the preset's own is changed by hand. */
 
 static void
-respect_device (DynoSetup *self)
+respect_device (DynoSetup *self, DynoSettings *settings)
 {
   const DynoDeviceInfo *device = dyno_setup_get_device (self);
   if (device && !device->fp16)
-    self->job->settings.amp = FALSE;
+    settings->amp = FALSE;
 }
 
 static void
-follow_preset (DynoSetup *self)
+apply_preset (DynoSetup *self, DynoSettings *settings)
 {
   const DynoPreset *preset = dyno_setup_get_preset (self);
   const DynoDatasetInfo *info = dyno_setup_get_info (self);
@@ -88,9 +97,38 @@ follow_preset (DynoSetup *self)
   guint32 width = 224, height = 224;
   if (info && !dyno_job_get_size (self->job, info, &width, &height, NULL))
     width = height = MAX (info->max_width, info->max_height);
-  dyno_preset_apply (preset, self->level, MAX (width, height), &self->job->settings);
-  respect_device (self);
+  dyno_preset_apply (preset, self->level, MAX (width, height), settings);
+}
+
+static void
+follow_preset (DynoSetup *self)
+{
+  if (!dyno_setup_get_preset (self))
+    return;
+  apply_preset (self, &self->job->settings);
+  respect_device (self, &self->job->settings);
   self->by_hand = FALSE;
+}
+
+/* Undo */
+
+static DynoSetupState *
+take_state (DynoSetup *self)
+{
+  DynoSetupState *state = g_new0 (DynoSetupState, 1);
+  state->settings = self->job->settings;
+  state->model = g_strdup (self->job->model);
+  state->preset = g_strdup (self->preset);
+  state->device = self->device;
+  state->level = self->level;
+  state->by_hand = self->by_hand;
+  return state;
+}
+
+static void
+remember (DynoSetup *self, const char *key)
+{
+  dyno_setup_history_add (self->history, take_state (self), key);
 }
 
 /* Data set */
@@ -122,17 +160,22 @@ opened (const char *location, DynoDataset *dataset, const GError *error, gpointe
   plan_later (self);
 }
 
-void
-dyno_setup_open_data (DynoSetup *self, const char *location)
+static void
+open_data (DynoSetup *self, const char *location)
 {
   DynoDatasetParams params;
-  g_return_if_fail (DYNO_IS_SETUP (self) && location);
-  if (self->locked)
-    return;
   dyno_job_get_dataset_params (self->job, &params);
   params.targets = NULL; /* found beside the data */
   dyno_data_opener_open (self->opener, location, &params);
   announce (self, DYNO_SETUP_DATASET);
+}
+
+void
+dyno_setup_open_data (DynoSetup *self, const char *location)
+{
+  g_return_if_fail (DYNO_IS_SETUP (self) && location);
+  if (!self->locked)
+    open_data (self, location);
 }
 
 void
@@ -192,7 +235,7 @@ take_device (DynoSetup *self)
   self->presets = dyno_preset_list (dyno_setup_get_device (self));
   name_choices (self);
   if (self->by_hand)
-    respect_device (self);
+    respect_device (self, &self->job->settings);
   else
     follow_preset (self);
 }
@@ -252,8 +295,9 @@ dyno_setup_get_device (DynoSetup *self)
 void
 dyno_setup_set_device (DynoSetup *self, guint index)
 {
-  if (self->locked || !self->devices || index >= self->devices->len || index == self->device)
+  if (!self->devices || index >= self->devices->len || index == self->device)
     return;
+  remember (self, NULL);
   self->device = index;
   take_device (self);
   announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
@@ -300,8 +344,7 @@ choose_preset (DynoSetup *self)
 void
 dyno_setup_set_preset (DynoSetup *self, const char *id)
 {
-  if (self->locked)
-    return;
+  remember (self, NULL);
   g_free (self->preset);
   self->preset = g_strdup (id ? id : "");
   choose_preset (self);
@@ -310,8 +353,9 @@ dyno_setup_set_preset (DynoSetup *self, const char *id)
 void
 dyno_setup_set_level (DynoSetup *self, DynoLevel level)
 {
-  if (self->locked || level == self->level)
+  if (level == self->level && !self->by_hand)
     return;
+  remember (self, NULL);
   self->level = level;
   choose_preset (self);
 }
@@ -327,8 +371,9 @@ dyno_setup_get_job (DynoSetup *self)
 void
 dyno_setup_set_model (DynoSetup *self, const char *name)
 {
-  if (self->locked || g_strcmp0 (name, self->job->model) == 0)
+  if (g_strcmp0 (name, self->job->model) == 0)
     return;
+  remember (self, NULL);
   g_free (self->job->model);
   self->job->model = g_strdup (name);
   announce (self, DYNO_SETUP_MODEL);
@@ -354,7 +399,33 @@ static void
 open_again (DynoSetup *self)
 {
   if (self->dataset && !dyno_dataset_get_info (self->dataset)->generated)
-    dyno_setup_open_data (self, self->job->data);
+    open_data (self, self->job->data);
+}
+
+const DynoSettings *
+dyno_setup_get_reference (DynoSetup *self)
+{
+  return &self->reference;
+}
+
+gboolean
+dyno_setup_differs (DynoSetup *self, const DynoSettingInfo *info)
+{
+  return dyno_settings_get_number (&self->job->settings, info->key)
+         != dyno_settings_get_number (&self->reference, info->key);
+}
+
+gboolean
+dyno_setup_is_custom (DynoSetup *self)
+{
+  guint n;
+  const DynoSettingInfo *list = dyno_setting_list (&n);
+  for (guint i = 0; i < n; i++)
+    {
+      if (list[i].by_preset && dyno_setup_differs (self, &list[i]))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 gboolean
@@ -364,13 +435,13 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   g_return_val_if_fail (info, FALSE);
   if (dyno_settings_get_number (&self->job->settings, key) == value)
     return TRUE;
-  if (self->locked && info->live == DYNO_SETTING_LIVE_NO)
-    return TRUE;
+  g_autoptr (DynoSetupState) before = take_state (self);
   if (!dyno_settings_set_number (&self->job->settings, key, value, error))
     return FALSE;
+  dyno_setup_history_add (self->history, g_steal_pointer (&before), key);
   if (info->by_preset)
-    self->by_hand = TRUE;
-  else if (!self->by_hand && !self->locked)
+    self->by_hand = dyno_setup_is_custom (self);
+  else if (!self->by_hand)
     follow_preset (self); /* its advice depends on the size of images */
   if (info->opens_data)
     open_again (self);
@@ -386,7 +457,7 @@ take_settings (DynoSetup *self, const DynoSettings *settings)
 {
   gboolean otherwise = opens_otherwise (&self->job->settings, settings);
   self->job->settings = *settings;
-  respect_device (self);
+  respect_device (self, &self->job->settings);
   self->by_hand = TRUE;
   return otherwise;
 }
@@ -394,8 +465,7 @@ take_settings (DynoSetup *self, const DynoSettings *settings)
 void
 dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings)
 {
-  if (self->locked)
-    return;
+  remember (self, NULL);
   if (take_settings (self, settings))
     open_again (self);
   announce (self, DYNO_SETUP_SETTINGS);
@@ -407,6 +477,7 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
 {
   if (self->locked)
     return;
+  remember (self, NULL);
   self->first_start = FALSE;
   if (job->preset)
     {
@@ -426,6 +497,41 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
   else if (otherwise)
     open_again (self);
   plan_later (self);
+}
+
+gboolean
+dyno_setup_can_step (DynoSetup *self, gboolean undo)
+{
+  return dyno_setup_history_can (self->history, undo);
+}
+
+gboolean
+dyno_setup_step (DynoSetup *self, gboolean undo)
+{
+  g_autoptr (DynoSetupState) state =
+      dyno_setup_history_step (self->history, undo, take_state (self));
+  if (!state)
+    return FALSE;
+  gboolean otherwise = opens_otherwise (&self->job->settings, &state->settings);
+  gboolean other_device = state->device != self->device;
+  self->device = state->device;
+  self->level = state->level;
+  g_free (self->preset);
+  self->preset = g_steal_pointer (&state->preset);
+  g_free (self->job->model);
+  self->job->model = g_steal_pointer (&state->model);
+  if (other_device)
+    take_device (self);
+  name_choices (self);
+  self->job->settings = state->settings;
+  respect_device (self, &self->job->settings);
+  self->by_hand = state->by_hand;
+  announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS
+                      | (other_device ? DYNO_SETUP_DEVICES : 0));
+  if (otherwise)
+    open_again (self);
+  plan_later (self);
+  return TRUE;
 }
 
 const DynoJobPlan *
@@ -525,6 +631,7 @@ dyno_setup_finalize (GObject *object)
   DynoSetup *self = DYNO_SETUP (object);
   dyno_data_opener_free (self->opener);
   dyno_planner_free (self->planner);
+  dyno_setup_history_free (self->history);
   dyno_job_unref (self->job);
   g_clear_pointer (&self->devices, g_ptr_array_unref);
   g_clear_error (&self->device_error);
@@ -558,6 +665,8 @@ dyno_setup_init (DynoSetup *self)
 {
   static const DynoDataOpenerWatch watch = { scanned, opened };
   self->job = dyno_job_new ();
+  self->history = dyno_setup_history_new ();
+  dyno_settings_init (&self->reference);
   self->opener = dyno_data_opener_new (&watch, self);
   self->planner = dyno_planner_new (planned, self);
   self->preset = g_strdup ("");

@@ -5,7 +5,8 @@
  * A GObject without widgets.  "changed" (guint flags) says what is new; "failed" (GError) that an
  * opening failed, the data set before it stays.  Slow work (devices, opening, planning) runs in
  * threads; results come on the main thread, and late ones are dropped.  While locked (a run or the
- * tuner goes on) only live settings change.  Main thread only. */
+ * tuner goes on) no data set is opened; what else is changed is for the next run, which has a job of
+ * its own.  Main thread only. */
 #pragma once
 #include "preset.h"
 #include "job.h"
@@ -60,6 +61,14 @@ void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
 
 void dyno_setup_set_model (DynoSetup *self, const char *name);
 gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **error);
+/* What the chosen preset, and defaults for the rest, say: what changed values are told by. */
+const DynoSettings *dyno_setup_get_reference (DynoSetup *self);
+gboolean dyno_setup_differs (DynoSetup *self, const DynoSettingInfo *info);
+/* Whether a setting that the preset advises differs. */
+gboolean dyno_setup_is_custom (DynoSetup *self);
+/* Undo (TRUE) or redo of choices and settings, not of the data set.  FALSE: there is nothing. */
+gboolean dyno_setup_can_step (DynoSetup *self, gboolean undo);
+gboolean dyno_setup_step (DynoSetup *self, gboolean undo);
 /* All settings (a file's, the tuner's); also model, preset and data of a job, when it has them. */
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);

@@ -14,7 +14,6 @@
 #include "exportchooser.h"
 #include "home.h"
 #include "obstacles.h"
-#include "presetpanel.h"
 #include "rail.h"
 #include "recentdata.h"
 #include "row.h"
@@ -44,7 +43,7 @@ struct _DynoWindow {
   GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *toast, *pages;
   GtkWidget *home, *data_page, *train_flap, *train_stack, *train_empty, *run_page, *tune_page,
       *diagnose_page, *runs_page;
-  GtkWidget *side, *side_scroll, *preset_panel, *settings_panel, *vram_bar;
+  GtkWidget *side, *side_scroll, *settings_panel, *vram_bar;
   DynoState *state;
   DynoSetup *setup;
   DynoRunMonitor *monitor;
@@ -128,6 +127,8 @@ update_actions (DynoWindow *self)
   enable (self, "open-file", idle);
   enable (self, "open-settings", idle);
   enable (self, "export-curves", status->n_steps > 0);
+  enable (self, "undo", dyno_setup_can_step (self->setup, TRUE));
+  enable (self, "redo", dyno_setup_can_step (self->setup, FALSE));
 
   gtk_widget_set_visible (self->start_button, !running);
   gtk_widget_set_visible (self->pause_button, running);
@@ -638,7 +639,31 @@ flap_revealed (DynoWindow *self)
   g_simple_action_set_state (G_SIMPLE_ACTION (action), g_variant_new_boolean (shown));
 }
 
+static void
+undo_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_settings_panel_step (DYNO_SETTINGS_PANEL (DYNO_WINDOW (data)->settings_panel), TRUE);
+}
+
+static void
+redo_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_settings_panel_step (DYNO_SETTINGS_PANEL (DYNO_WINDOW (data)->settings_panel), FALSE);
+}
+
+static void
+find_setting_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
+  hdy_flap_set_reveal_flap (HDY_FLAP (self->train_flap), TRUE);
+  dyno_settings_panel_find (DYNO_SETTINGS_PANEL (self->settings_panel));
+}
+
 static const GActionEntry entries[] = {
+  { "undo", undo_activated },
+  { "redo", redo_activated },
+  { "find-setting", find_setting_activated },
   { "start", start_activated },
   { "pause", pause_activated },
   { "stop", stop_activated },
@@ -894,7 +919,6 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_TOAST);
   g_type_ensure (DYNO_TYPE_RUN_PILL);
   g_type_ensure (DYNO_TYPE_STATUS_BAR);
-  g_type_ensure (DYNO_TYPE_PRESET_PANEL);
   g_type_ensure (DYNO_TYPE_SETTINGS_PANEL);
   g_type_ensure (DYNO_TYPE_VRAM_BAR);
   g_type_ensure (DYNO_TYPE_RUN_PAGE);
@@ -929,7 +953,6 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (runs_page);
   BIND (side);
   BIND (side_scroll);
-  BIND (preset_panel);
   BIND (settings_panel);
   BIND (vram_bar);
 #undef BIND
@@ -946,7 +969,6 @@ dyno_window_init (DynoWindow *self)
   dyno_rail_set_stack (DYNO_RAIL (self->rail), GTK_STACK (self->pages));
   dyno_home_set_setup (DYNO_HOME (self->home), self->setup);
   dyno_data_page_set_setup (DYNO_DATA_PAGE (self->data_page), self->setup);
-  dyno_preset_panel_set_setup (DYNO_PRESET_PANEL (self->preset_panel), self->setup);
   dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
   dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
   dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor);

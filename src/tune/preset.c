@@ -325,13 +325,18 @@ scale_batch (guint32 batch, const DynoPresetRow *row, guint32 image_size, guint3
   return (guint32) MAX (1, scaled);
 }
 
+guint32
+dyno_preset_get_workers (const DynoPreset *preset, DynoLevel level)
+{
+  return level == DYNO_LEVEL_SAFE ? preset->workers_min : preset->workers_max;
+}
+
 void
 dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size,
                    DynoSettings *settings)
 {
   guint32 size = image_size ? image_size : 224;
   const DynoPresetRow *row = nearest_row (preset, size);
-  guint32 workers = level == DYNO_LEVEL_SAFE ? preset->workers_min : preset->workers_max;
 
   if (row)
     {
@@ -341,7 +346,7 @@ dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size
       guint32 limit = level == DYNO_LEVEL_SAFE ? 128 : level == DYNO_LEVEL_MAX ? 512 : 256;
       settings->batch_size = scale_batch (batch, row, size, limit);
     }
-  settings->workers = MIN (workers, g_get_num_processors ());
+  settings->workers = MIN (dyno_preset_get_workers (preset, level), g_get_num_processors ());
   settings->prefetch = preset->prefetch;
   settings->amp = preset->amp;
   settings->pinned = preset->pinned;

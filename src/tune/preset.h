@@ -56,6 +56,9 @@ DynoPreset *dyno_preset_find (const char *name, const DynoDeviceInfo *device, GE
 /* The preset whose card this device is, or NULL. */
 const DynoPreset *dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *device);
 
+/* The workers that it advises, whatever machine this is. */
+guint32 dyno_preset_get_workers (const DynoPreset *preset, DynoLevel level);
+
 /* Puts the preset's advice for an image size into settings: batch, workers, prefetch, amp, pinned,
  * persistent_workers, vram_budget. Takes the row nearest in image size (scaled by area when none is
  * near); never more workers than host cores. */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The row of the form in which the model is chosen, with what it is made of below. */
+#pragma once
+#include "setup.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+GtkWidget *dyno_model_row_new (DynoSetup *setup); /* a DynoRow */
+
+G_END_DECLS
