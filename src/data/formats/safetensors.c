@@ -9,19 +9,14 @@
 #include "safetensors.h"
 #include "checked.h"
 #include "datafile.h"
+#include "pth.h"
+#include "safetensors-private.h"
 #include <errno.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MAX_NESTING 4 /* object of objects of lists */
-
-struct _DynoSafetensors {
-  guint8 *bytes; /* the whole file */
-  GArray *tensors;
-  GHashTable *by_name; /* char * to place + 1 */
-  GHashTable *metadata;
-};
 
 static const struct {
   const char *name;
@@ -341,14 +336,37 @@ parse_header (DynoSafetensors *file, gsize size, GError **error)
 }
 
 DynoSafetensors *
-dyno_safetensors_parse (guint8 *bytes, gsize size, GError **error)
+dyno_safetensors_new (guint8 *bytes)
 {
-  g_autoptr (DynoSafetensors) file = g_new0 (DynoSafetensors, 1);
+  DynoSafetensors *file = g_new0 (DynoSafetensors, 1);
 
   file->bytes = bytes;
+  file->blocks = g_ptr_array_new_with_free_func (g_free);
   file->tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
   file->by_name = g_hash_table_new (g_str_hash, g_str_equal);
   file->metadata = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  return file;
+}
+
+gboolean
+dyno_safetensors_add (DynoSafetensors *file, const DynoSafetensor *tensor, const char *name,
+                      GError **error)
+{
+  DynoSafetensor own = *tensor;
+
+  if (g_hash_table_contains (file->by_name, name))
+    return set_error (error, DYNO_DATA_ERROR_CORRUPT, "it has two tensors “%s”", name);
+  own.name = g_strdup (name);
+  g_array_append_val (file->tensors, own);
+  g_hash_table_insert (file->by_name, (gpointer) own.name, GUINT_TO_POINTER (file->tensors->len));
+  return TRUE;
+}
+
+DynoSafetensors *
+dyno_safetensors_parse (guint8 *bytes, gsize size, GError **error)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_new (bytes);
+
   return parse_header (file, size, error) ? g_steal_pointer (&file) : NULL;
 }
 
@@ -359,6 +377,7 @@ check_start (int fd, guint64 size, GError **error)
   guint64 length = 0;
 
   if (size >= 8 && dyno_datafile_pread (fd, &length, 8, 0) == 8
+      && !dyno_pth_matches ((const guint8 *) &length, sizeof length)
       && GUINT64_FROM_LE (length) > DYNO_SAFETENSORS_MAX_HEADER)
     return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
                       "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed",
@@ -409,7 +428,8 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
   bytes = read_whole (fd, size, max_bytes, error);
   close (fd);
   if (bytes)
-    file = dyno_safetensors_parse (bytes, size, error);
+    file = dyno_pth_matches (bytes, size) ? dyno_pth_parse (bytes, size, error)
+                                          : dyno_safetensors_parse (bytes, size, error);
   if (!file)
     g_prefix_error (error, "“%s”: ", shown);
   return file;
@@ -425,6 +445,7 @@ dyno_safetensors_free (DynoSafetensors *file)
   g_array_unref (file->tensors);
   g_hash_table_unref (file->by_name);
   g_hash_table_unref (file->metadata);
+  g_ptr_array_unref (file->blocks);
   g_free (file->bytes);
   g_free (file);
 }
