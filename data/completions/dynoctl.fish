@@ -37,6 +37,7 @@ complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can 
 complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
 complete -c dynoctl -n __fish_use_subcommand -a predict -d 'What trained weights make of samples'
 complete -c dynoctl -n __fish_use_subcommand -a evaluate -d 'What trained weights are worth on known samples'
+complete -c dynoctl -n __fish_use_subcommand -a save -d 'A trained model for other programs'
 complete -c dynoctl -n __fish_use_subcommand -a runs -d 'The history of runs'
 complete -c dynoctl -n __fish_use_subcommand -a queue -d 'Jobs with frozen settings, run one after another'
 complete -c dynoctl -n __fish_use_subcommand -a export -d 'Settings for other programs, curves of a run'
@@ -45,8 +46,8 @@ complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose predict evaluate runs queue export bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose predict evaluate runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
 __dynoctl_option 'devices sensors watch plan train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect plan train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
@@ -63,6 +64,14 @@ __dynoctl_option 'predict evaluate' -s b -l batch -x -d 'Samples at once'
 __dynoctl_option 'predict evaluate' -l image-size -x -d 'Height and width of images'
 __dynoctl_option 'predict evaluate' -l amp -d 'Compute in fp16'
 __dynoctl_option 'predict evaluate' -l workers -x -d 'Threads that decode'
+__dynoctl_option save -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
+__dynoctl_option save -s w -l weights -r -F -d 'Weights file of a run'
+__dynoctl_option save -l to -x -a onnx -d Format
+__dynoctl_option save -s o -l out -r -F -d 'The file'
+__dynoctl_option save -l half -d 'Weights and arithmetic in float16'
+__dynoctl_option save -l keep-batchnorm -d 'Batch norm as operators of its own'
+__dynoctl_option save -l normalise -d "The input's normalisation inside"
+__dynoctl_option save -s f -l force -d 'Write over what is there'
 __dynoctl_option predict -s k -l top -x -d 'Classes per sample'
 __dynoctl_option predict -l csv -d 'A table as CSV'
 __dynoctl_option evaluate -l part -x -a 'all training validation' -d 'Samples of this part'

@@ -22,6 +22,7 @@ static const DynoVerb verbs[] = {
   { "predict", "--run DIR --data DATA", "what trained weights make of samples", dyno_verb_predict },
   { "evaluate", "--run DIR --data DATA", "what trained weights are worth on known samples",
     dyno_verb_evaluate },
+  { "save", "--run DIR --to onnx", "a trained model for other programs", dyno_verb_save },
   { "diagnose", "--run DIR", "what limited a run, and what to turn", dyno_verb_diagnose },
   { "runs", "[WORD...]", "the history of runs: list, show, compare, rename, delete",
     dyno_verb_runs },

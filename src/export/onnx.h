@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A trained model as an ONNX file: opset 17, IR version 8, any batch (github.com/onnx/onnx,
+ * docs/IR.md and docs/Operators.md).
+ *
+ * Input "input": float32 of (N, C, H, W) for images, (N, T, F) for sequences, (N, C) for vectors,
+ * normalised as the metadata say, or, with normalise, as the data set gives it (bytes as floats 0 to
+ * 255).  Output "output", float32 of (N, outputs): logits, or values in the data's unit.  The
+ * metadata (metadata_props) are those of the weights file (weightsinfo.h). */
+#pragma once
+#include "savedmodel.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean half;            /* weights and arithmetic in float16; input and output stay float32 */
+  gboolean keep_batch_norm; /* as operators of their own; FALSE: in the convolutions before them */
+  gboolean normalise;       /* inside of the graph */
+} DynoOnnxParams;
+
+/* The whole file; g_byte_array_unref.  Errors: DYNO_EXPORT_ERROR_FORMAT: an op of the model has
+ * no counterpart here, named; or the file would have more than 2 GB. */
+GByteArray *dyno_onnx_write (const DynoSavedModel *model, const DynoOnnxParams *params,
+                             GError **error);
+
+G_END_DECLS

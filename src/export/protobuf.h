@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The wire format of Protocol Buffers, written: fields of a message, one behind the other
+ * (protobuf.dev, "Encoding"). */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+void dyno_proto_uint (GByteArray *message, guint field, guint64 value);
+void dyno_proto_float (GByteArray *message, guint field, float value);
+void dyno_proto_bytes (GByteArray *message, guint field, const void *data, gsize size);
+void dyno_proto_string (GByteArray *message, guint field, const char *text);
+/* Another message, which is left empty. */
+void dyno_proto_message (GByteArray *message, guint field, GByteArray *inner);
+
+G_END_DECLS

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A weights file as a model, without a device: the graph as its builder made it, nothing fused, for
+ * one sample, and the values of its parameters.  What exporters of models begin with. */
+#pragma once
+#include "weightsinfo.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  DynoWeightsInfo *info; /* with input and outputs */
+  DynoGraph *graph;      /* mode predict */
+  DynoTensor *logits;
+  /* of each of the graph's parameters, in its order: float32 in torchvision's layout */
+  float *const *values;
+  gpointer weights; /* that values lie in; private */
+} DynoSavedModel;
+
+/* What is not used of the file is said in notes (char *).  Errors: CHECKPOINT: the file does not say
+ * its model, input or outputs, or does not fit; those of dyno_network_build. */
+DynoSavedModel *dyno_saved_model_open (const char *path, GPtrArray *notes, GError **error);
+void dyno_saved_model_free (DynoSavedModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSavedModel, dyno_saved_model_free)
+
+/* The values of the parameter "<layer>.<kind>"; NULL: there is none. */
+const float *dyno_saved_model_find (const DynoSavedModel *model, const char *layer,
+                                    const char *kind, const DynoParameter **parameter);
+
+G_END_DECLS
