@@ -17,7 +17,7 @@
 
 struct _DynoHome {
   GtkBox parent_instance;
-  GtkWidget *title, *text, *cause, *quick, *runs, *runs_group, *data, *data_group;
+  GtkWidget *title, *text, *cause, *quick, *cards, *recent, *runs, *runs_group, *data, *data_group;
   DynoSetup *setup;
   gboolean reading, again;
 };
@@ -111,7 +111,7 @@ history_read (GObject *source, GAsyncResult *result, gpointer data)
       dyno_widget_clear (self->runs);
       for (guint i = 0; i < history->runs->len; i++)
         add_run (self, history->runs->pdata[i]);
-      gtk_widget_set_visible (gtk_widget_get_parent (self->runs_group), history->runs->len > 0);
+      gtk_widget_set_visible (self->runs_group, history->runs->len > 0);
       g_signal_emit (self, signals[QUEUE], 0, history->n_waiting);
     }
   if (history)
@@ -135,7 +135,7 @@ show_recent_data (DynoHome *self)
       gtk_actionable_set_action_target (GTK_ACTIONABLE (row), "s", path);
       gtk_actionable_set_action_name (GTK_ACTIONABLE (row), "win.open-data");
     }
-  gtk_widget_set_visible (gtk_widget_get_parent (self->data_group), paths->len > 0);
+  gtk_widget_set_visible (self->data_group, paths->len > 0);
 }
 
 void
@@ -181,8 +181,17 @@ setup_changed (DynoSetup *setup, guint flags, DynoHome *self)
 {
   if (flags & DYNO_SETUP_DEVICES)
     show_device (self);
-  if (flags & DYNO_SETUP_DATASET)
-    show_recent_data (self);
+}
+
+void
+dyno_home_set_narrow (DynoHome *self, gboolean narrow)
+{
+  GtkOrientation orientation = narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL;
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self->cards), orientation);
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self->recent), orientation);
+  /* Above each other they are as tall as they must be. */
+  gtk_box_set_homogeneous (GTK_BOX (self->cards), !narrow);
+  gtk_box_set_homogeneous (GTK_BOX (self->recent), !narrow);
 }
 
 void
@@ -221,6 +230,8 @@ dyno_home_set_setup (DynoHome *self, DynoSetup *setup)
 {
   self->setup = setup;
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
+  g_signal_connect_object (gtk_recent_manager_get_default (), "changed",
+                           G_CALLBACK (show_recent_data), self, G_CONNECT_SWAPPED);
   show_device (self);
   dyno_home_refresh (self);
 }
@@ -251,6 +262,8 @@ dyno_home_class_init (DynoHomeClass *class)
   BIND (text);
   BIND (cause);
   BIND (quick);
+  BIND (cards);
+  BIND (recent);
   BIND (runs);
   BIND (runs_group);
   BIND (data);
@@ -262,8 +275,6 @@ static void
 dyno_home_init (DynoHome *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
-  gtk_widget_hide (gtk_widget_get_parent (self->runs_group));
-  gtk_widget_hide (gtk_widget_get_parent (self->data_group));
   g_signal_connect_object (self->runs, "row-activated", G_CALLBACK (run_activated), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->quick, "active-changed", G_CALLBACK (testing_changed), self,

@@ -14,6 +14,8 @@ G_DECLARE_FINAL_TYPE (DynoHome, dyno_home, DYNO, HOME, GtkBox)
 void dyno_home_set_setup (DynoHome *self, DynoSetup *setup);
 /* Reads the history anew, in a thread; it is told once more where it is asked again meanwhile. */
 void dyno_home_refresh (DynoHome *self);
+/* Cards and lists above each other instead of beside each other. */
+void dyno_home_set_narrow (DynoHome *self, gboolean narrow);
 /* Starts the quick test, or does nothing where it goes on. */
 void dyno_home_start_quick_test (DynoHome *self);
 gboolean dyno_home_is_testing (DynoHome *self);

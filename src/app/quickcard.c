@@ -92,6 +92,13 @@ format_amount (double value, const char *unit)
   return value > 0 ? g_strdup_printf ("%s\302\240%s", number, unit) : g_strdup (_ ("not measured"));
 }
 
+static char *
+format_flops (double flops)
+{
+  return flops >= 1e11 ? format_amount (flops / 1e12, _ ("TFLOP/s"))
+                       : format_amount (flops / 1e9, _ ("GFLOP/s"));
+}
+
 static void
 show_facts (DynoQuickCard *self, const DynoQuick *q)
 {
@@ -101,11 +108,10 @@ show_facts (DynoQuickCard *self, const DynoQuick *q)
     {
       add_fact (self, _ ("Memory bandwidth"), _ ("Copying within the device's memory"),
                 format_amount (c->copy_bytes_per_s / 1e9, _ ("GB/s")));
-      add_fact (self, _ ("Arithmetic, 32 bit"), NULL,
-                format_amount (c->single_flops_per_s / 1e12, _ ("TFLOP/s")));
+      add_fact (self, _ ("Arithmetic, 32 bit"), NULL, format_flops (c->single_flops_per_s));
       if (c->matrix_flops_per_s > 0)
         add_fact (self, _ ("Arithmetic, 16 bit with matrix units"), NULL,
-                  format_amount (c->matrix_flops_per_s / 1e12, _ ("TFLOP/s")));
+                  format_flops (c->matrix_flops_per_s));
     }
   g_autofree char *cores = g_strdup_printf (
       ngettext ("224 × 224, by %u core", "224 × 224, by %u cores", q->cores), q->cores);

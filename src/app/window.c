@@ -820,6 +820,7 @@ fit_to_width (gpointer data)
   self->fit = 0;
   gtk_widget_set_visible (self->rail, !narrow);
   gtk_widget_set_visible (self->queue_button, !narrow); /* the menu has it */
+  dyno_home_set_narrow (DYNO_HOME (self->home), fold);
   hdy_view_switcher_bar_set_reveal (HDY_VIEW_SWITCHER_BAR (self->bottom_bar), narrow);
   if (fold != folded)
     {
