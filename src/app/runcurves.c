@@ -6,7 +6,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#define MOST_BYTES   ((goffset) 256 << 20) /* of a log that is read for a row of the list */
+#define MOST_BYTES   ((goffset) 64 << 20) /* of a log that is read for a row of the list */
 #define MOST_PENDING 64
 #define CHUNK        256
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The history is a file that may be on a slow disk: every use of it is a task in a thread, which
- * opens it for itself.  The list is read whenever the page is shown, and after each change.  What
- * was deleted last is kept, and put back on request. */
+/* The page of runs.  The list is read whenever the page is shown, and after each change.  What was
+ * deleted last is kept, and put back on request. */
 #include "runspage.h"
 #include "format.h"
 #include "queuecard.h"
 #include "row.h"
 #include "runcompare.h"
 #include "runcurves.h"
+#include "runhistory.h"
 #include "runlist.h"
 #include "sparkcell.h"
 #include <glib/gi18n.h>
@@ -21,7 +21,7 @@ struct _DynoRunsPage {
   GtkWidget *resume, *again, *folder, *rename, *tag, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
-  GPtrArray *deleted; /* Deleted, of the last deletion; or NULL */
+  GPtrArray *deleted; /* DynoDeletedRun, of the last deletion; or NULL */
   guint undo_timeout;
   DynoSetup *setup;
   gboolean queue_known;
@@ -34,90 +34,6 @@ static guint signals[N_SIGNALS];
 G_DEFINE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, GTK_TYPE_BOX)
 
 static void update_selection (DynoRunsPage *self);
-
-/* --- the history, in a thread ----------------------------------------------------------------- */
-
-typedef struct {
-  DynoStoredRun *run;
-  GArray *epochs;
-} Deleted;
-
-static void
-deleted_free (gpointer data)
-{
-  Deleted *self = data;
-  dyno_stored_run_free (self->run);
-  g_clear_pointer (&self->epochs, g_array_unref);
-  g_free (self);
-}
-
-typedef struct {
-  enum { LIST, RENAME, TAG, DELETE, UNDELETE } what;
-  GArray *ids; /* gint64 */
-  char *text;
-  GPtrArray *deleted; /* Deleted: what was, or what comes back */
-} Request;
-
-static void
-request_free (gpointer data)
-{
-  Request *self = data;
-  g_clear_pointer (&self->ids, g_array_unref);
-  g_clear_pointer (&self->deleted, g_ptr_array_unref);
-  g_free (self->text);
-  g_free (self);
-}
-
-static gboolean
-delete_run (DynoStore *store, gint64 id, GPtrArray *deleted, GError **error)
-{
-  Deleted *one = g_new0 (Deleted, 1);
-  g_ptr_array_add (deleted, one);
-  one->run = dyno_store_find_run (store, id, error);
-  one->epochs = one->run ? dyno_store_list_epochs (store, id, error) : NULL;
-  if (one->epochs && dyno_store_delete_run (store, id, error))
-    return TRUE;
-  g_ptr_array_remove (deleted, one);
-  return FALSE;
-}
-
-static gboolean
-carry_out (DynoStore *store, Request *request, GError **error)
-{
-  for (guint i = 0; request->ids && i < request->ids->len; i++)
-    {
-      gint64 id = g_array_index (request->ids, gint64, i);
-      if (request->what == RENAME && !dyno_store_rename_run (store, id, request->text, error))
-        return FALSE;
-      if (request->what == TAG && !dyno_store_tag_run (store, id, request->text, error))
-        return FALSE;
-      if (request->what == DELETE && !delete_run (store, id, request->deleted, error))
-        return FALSE;
-    }
-  for (guint i = 0; request->what == UNDELETE && i < request->deleted->len; i++)
-    {
-      const Deleted *one = request->deleted->pdata[i];
-      if (!dyno_store_put_run (store, one->run,
-                               (const DynoEpochMetrics *) (const void *) one->epochs->data,
-                               one->epochs->len, error))
-        return FALSE;
-    }
-  return TRUE;
-}
-
-static void
-use_history (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
-{
-  GError *error = NULL;
-  g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
-  GPtrArray *runs = NULL;
-  if (store && carry_out (store, data, &error))
-    runs = dyno_store_list_runs (store, NULL, &error);
-  if (runs)
-    g_task_return_pointer (task, runs, (GDestroyNotify) g_ptr_array_unref);
-  else
-    g_task_return_error (task, error);
-}
 
 /* --- undo ------------------------------------------------------------------------------------- */
 
@@ -147,7 +63,7 @@ offer_undo (DynoRunsPage *self, GPtrArray *deleted)
   if (deleted->len == 1)
     {
       g_autofree char *title =
-          dyno_stored_run_get_title (((const Deleted *) deleted->pdata[0])->run);
+          dyno_stored_run_get_title (((const DynoDeletedRun *) deleted->pdata[0])->run);
       text = g_strdup_printf (_ ("“%s” was deleted; its folder stays"), title);
     }
   else
@@ -225,13 +141,13 @@ static void
 history_used (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoRunsPage *self = DYNO_RUNS_PAGE (source);
-  const Request *request = g_task_get_task_data (G_TASK (result));
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) runs = g_task_propagate_pointer (G_TASK (result), &error);
+  g_autoptr (GPtrArray) deleted = NULL;
+  g_autoptr (GPtrArray) runs = dyno_run_history_finish (result, &deleted, &error);
   if (!self->setup)
     return;
-  if (request->what == DELETE && request->deleted->len > 0)
-    offer_undo (self, request->deleted);
+  if (deleted)
+    offer_undo (self, deleted);
   if (runs)
     show_runs (self, g_steal_pointer (&runs));
   else
@@ -240,22 +156,16 @@ history_used (GObject *source, GAsyncResult *result, gpointer data)
 
 /* Takes ids and deleted. */
 static void
-ask_history (DynoRunsPage *self, int what, GArray *ids, const char *text, GPtrArray *deleted)
+ask_history (DynoRunsPage *self, DynoRunHistoryUse use, GArray *ids, const char *text,
+             GPtrArray *deleted)
 {
-  Request *request = g_new0 (Request, 1);
-  request->what = what;
-  request->ids = ids;
-  request->text = g_strdup (text);
-  request->deleted = deleted ? deleted : g_ptr_array_new_with_free_func (deleted_free);
-  g_autoptr (GTask) task = g_task_new (self, NULL, history_used, NULL);
-  g_task_set_task_data (task, request, request_free);
-  g_task_run_in_thread (task, use_history);
+  dyno_run_history_use (G_OBJECT (self), use, ids, text, deleted, history_used);
 }
 
 void
 dyno_runs_page_refresh (DynoRunsPage *self)
 {
-  ask_history (self, LIST, NULL, NULL, NULL);
+  ask_history (self, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL);
   dyno_queue_card_refresh (DYNO_QUEUE_CARD (self->queue));
 }
 
@@ -352,7 +262,7 @@ open_folder (DynoRunsPage *self)
 
 typedef struct {
   DynoRunsPage *page;
-  int what;
+  DynoRunHistoryUse use;
   GArray *ids;
   GtkWidget *entry;
 } Question;
@@ -369,14 +279,14 @@ static void
 question_answered (GtkDialog *dialog, int response, Question *question)
 {
   if (response == GTK_RESPONSE_ACCEPT)
-    ask_history (question->page, question->what, g_array_ref (question->ids),
+    ask_history (question->page, question->use, g_array_ref (question->ids),
                  gtk_entry_get_text (GTK_ENTRY (question->entry)), NULL);
   gtk_widget_destroy (GTK_WIDGET (dialog));
 }
 
 static void
-ask_text (DynoRunsPage *self, int what, const char *title, const char *name, const char *accept,
-          const char *text)
+ask_text (DynoRunsPage *self, DynoRunHistoryUse use, const char *title, const char *name,
+          const char *accept, const char *text)
 {
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self)), *entry = gtk_entry_new ();
   GtkWidget *dialog = gtk_dialog_new_with_buttons (
@@ -385,7 +295,7 @@ ask_text (DynoRunsPage *self, int what, const char *title, const char *name, con
       GTK_RESPONSE_CANCEL, accept, GTK_RESPONSE_ACCEPT, NULL);
   Question *question = g_new0 (Question, 1);
   question->page = self;
-  question->what = what;
+  question->use = use;
   question->ids = get_selected_ids (self);
   question->entry = entry;
   gtk_entry_set_text (GTK_ENTRY (entry), text ? text : "");
@@ -405,7 +315,8 @@ ask_name (DynoRunsPage *self)
   const DynoStoredRun *run = get_one (self);
   g_autofree char *title = run ? dyno_stored_run_get_title (run) : NULL;
   if (run)
-    ask_text (self, RENAME, _ ("Rename the Run"), _ ("Name of the run"), _ ("_Rename"), title);
+    ask_text (self, DYNO_RUN_HISTORY_RENAME, _ ("Rename the Run"), _ ("Name of the run"),
+              _ ("_Rename"), title);
 }
 
 static void
@@ -414,15 +325,15 @@ ask_tags (DynoRunsPage *self)
   g_autoptr (GPtrArray) selected = get_selected (self);
   const DynoStoredRun *first = selected->len > 0 ? selected->pdata[0] : NULL;
   if (first)
-    ask_text (self, TAG, _ ("Tags, with Commas Between"), _ ("Tags of the runs"), _ ("_Tag"),
-              first->tags);
+    ask_text (self, DYNO_RUN_HISTORY_TAG, _ ("Tags, with Commas Between"), _ ("Tags of the runs"),
+              _ ("_Tag"), first->tags);
 }
 
 static void
 delete_selected (DynoRunsPage *self)
 {
   if (gtk_widget_get_sensitive (self->delete))
-    ask_history (self, DELETE, get_selected_ids (self), NULL, NULL);
+    ask_history (self, DYNO_RUN_HISTORY_DELETE, get_selected_ids (self), NULL, NULL);
 }
 
 static void
@@ -431,7 +342,7 @@ undo_clicked (DynoRunsPage *self)
   GPtrArray *deleted = self->deleted ? g_ptr_array_ref (self->deleted) : NULL;
   hide_undo (self);
   if (deleted)
-    ask_history (self, UNDELETE, NULL, NULL, deleted);
+    ask_history (self, DYNO_RUN_HISTORY_UNDELETE, NULL, NULL, deleted);
 }
 
 static gboolean
@@ -643,7 +554,7 @@ static void
 emit_queued (DynoRunsPage *self, guint n)
 {
   if (self->queue_known && gtk_widget_get_mapped (GTK_WIDGET (self)))
-    ask_history (self, LIST, NULL, NULL, NULL);
+    ask_history (self, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL);
   self->queue_known = TRUE;
   g_signal_emit (self, signals[QUEUED], 0, n);
 }

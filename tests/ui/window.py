@@ -830,12 +830,16 @@ def test_jobs_are_queued_moved_and_removed(window):
 
     def order():
         return [t for t in window.shown() if re.match(r'(.*, )?Epochs [37]\b', t)]
-    window.wait_for('both in their order', lambda: len(order()) == 2 and 'Epochs 3' in order()[0])
+
+    def first(what):
+        jobs = order()
+        return len(jobs) == 2 and what in jobs[0]
+    window.wait_for('both in their order', lambda: first('Epochs 3'))
     row = next(n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM and n.get_name() == 'MLP on Shapes, Waiting' and showing(n))
     Atspi.Component.grab_focus(row)
     window.wait_for('the focus', lambda: row.get_state_set().contains(Atspi.StateType.FOCUSED))
     window.key('alt+Down')
-    window.wait_for('the other order', lambda: len(order()) == 2 and 'Epochs 7' in order()[0])
+    window.wait_for('the other order', lambda: first('Epochs 7'))
     for n in 1, 0:
         button = next(n for n in window.nodes() if n.get_name() == 'Take out of the queue' and showing(n))
         Atspi.Action.do_action(button, 0)

@@ -116,6 +116,8 @@ dyno_plot_grid_add (DynoPlotGrid *self, DynoPlotView *view)
   g_object_set (view, "expand", TRUE, "width-request", 240, NULL);
   g_object_set (button, "halign", GTK_ALIGN_END, "valign", GTK_ALIGN_START, "relief",
                 GTK_RELIEF_NONE, NULL);
+  /* The names of the lines stand at the right in every language: the time axis is left to right. */
+  gtk_widget_set_direction (button, GTK_TEXT_DIR_LTR);
   dyno_widget_add_class (button, "plot-button", TRUE);
   dyno_widget_add_class (cell.card, "card", TRUE);
   dyno_widget_add_class (cell.card, "plot-card", TRUE);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The history is a file that may be on a slow disk: every use of it is a task in a thread, which
+ * opens it for itself and ends with the list as it is then. */
+#pragma once
+#include "store.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DYNO_RUN_HISTORY_LIST,
+  DYNO_RUN_HISTORY_RENAME, /* to text */
+  DYNO_RUN_HISTORY_TAG,    /* with text */
+  DYNO_RUN_HISTORY_DELETE,
+  DYNO_RUN_HISTORY_UNDELETE, /* what a deletion gave */
+} DynoRunHistoryUse;
+
+/* All that is needed to put it back. */
+typedef struct {
+  DynoStoredRun *run;
+  GArray *epochs; /* DynoEpochMetrics */
+} DynoDeletedRun;
+
+/* ids (gint64) and deleted (DynoDeletedRun) are taken; both may be NULL.  used is called in the
+ * thread of the caller. */
+void dyno_run_history_use (GObject *source, DynoRunHistoryUse use, GArray *ids, const char *text,
+                           GPtrArray *deleted, GAsyncReadyCallback used);
+/* All runs, newest first; NULL: the error.  *deleted: what a deletion took, also one that failed
+ * half way, or NULL; g_ptr_array_unref. */
+GPtrArray *dyno_run_history_finish (GAsyncResult *result, GPtrArray **deleted, GError **error);
+
+G_END_DECLS
