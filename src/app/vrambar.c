@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAM bar.  Its full width is the limit (the budget, or the device's memory where that is
- * less), or the need when that is larger: then a line marks the limit and everything past it is
- * hatched in the theme's error colour.  A preset of a larger card than the device widens the bar to
- * the preset's memory: what the device lacks is hatched in grey, so that both ends are seen.  The
- * old plan stays until the new one is there, so that it never flickers while typing. */
+/* The VRAM bar.  Its full width is the larger of what the budget allows and the device has, or the
+ * need when that is larger still.  The smaller of the two is the limit, which a line marks; up to
+ * the other mark it is hatched in grey, and what needs more is hatched in the theme's error colour.
+ * The old plan stays until the new one is there, so that it never flickers while typing. */
 #include "vrambar.h"
 #include "format.h"
 #include "row.h"
@@ -55,10 +54,12 @@ draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, dou
   cairo_restore (cr);
 }
 
+/* What the budget allows is not what the device has: both have a mark. */
 static gboolean
-passes_device (const DynoJobPlan *plan)
+has_two_limits (const DynoJobPlan *plan)
 {
-  return plan->limit_bytes < plan->budget_bytes;
+  return plan->budget_bytes > 0 && plan->device_bytes > 0
+         && plan->budget_bytes != plan->device_bytes;
 }
 
 static gboolean
@@ -78,7 +79,8 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
   cairo_paint (cr);
   if (!plan)
     return GDK_EVENT_STOP;
-  double full = (double) MAX (plan->budget_bytes, plan->plan.total_bytes), x = 0;
+  double full = (double) MAX (MAX (plan->budget_bytes, plan->device_bytes), plan->plan.total_bytes),
+         x = 0, larger = width * (double) MAX (plan->budget_bytes, plan->device_bytes) / full;
   double limit = width * (double) plan->limit_bytes / full;
   gboolean rtl = gtk_widget_get_direction (bar) == GTK_TEXT_DIR_RTL;
   if (rtl)
@@ -99,8 +101,13 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoVramBar *self)
     }
   if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (bar), "error_color", &red))
     red = (GdkRGBA){ 0.8, 0, 0, 1 };
-  if (passes_device (plan))
-    draw_hatched (cr, &text, 0.3, MAX (limit, x), width, height);
+  if (has_two_limits (plan))
+    {
+      draw_hatched (cr, &text, 0.3, MAX (limit, x), larger, height);
+      cairo_set_source_rgb (cr, text.red, text.green, text.blue);
+      cairo_rectangle (cr, MIN (larger, width - height / 2) - 2, 0, 2, height);
+      cairo_fill (cr);
+    }
   if (plan->limit_bytes > 0 && plan->plan.total_bytes > plan->limit_bytes)
     draw_hatched (cr, &red, 1, limit, x, height);
   return GDK_EVENT_STOP;
@@ -156,21 +163,23 @@ show_plan (DynoVramBar *self)
   gtk_label_set_text (GTK_LABEL (self->value), text ? text : "\342\200\223");
   dyno_widget_add_class (self->value, "bad", over);
   g_autofree char *limits = NULL;
-  if (plan && passes_device (plan))
+  if (plan && has_two_limits (plan))
     {
       g_autofree char *asked = dyno_format_bytes (plan->budget_bytes),
                       *own = dyno_format_bytes (plan->device_bytes);
       /* Translators: memory that the preset or the setting allows, memory of the device; the
        * smaller one counts */
-      limits = g_strdup_printf (_ ("%s allowed, but this device has %s"), asked, own);
+      limits = g_strdup_printf (plan->limit_bytes < plan->budget_bytes
+                                    ? _ ("%s allowed, but this device has %s")
+                                    : _ ("%s allowed, of the %s that this device has"),
+                                asked, own);
     }
   gtk_label_set_text (GTK_LABEL (self->limits), limits ? limits : "");
   gtk_widget_set_visible (self->limits, limits != NULL);
   fill_legend (self, plan);
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? advice : "");
   gtk_widget_set_visible (self->advice_box, advice != NULL);
-  gtk_widget_set_visible (self->fix,
-                          over && plan->fitting_batch > 0 && !dyno_setup_is_locked (self->setup));
+  gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0);
   if (over && plan->fitting_batch > 0)
     {
       g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
