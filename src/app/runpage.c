@@ -5,14 +5,22 @@
 #include "format.h"
 #include "row.h"
 #include "runplots.h"
+#include "sentence.h"
 #include "statsbar.h"
+#include "watchdog.h"
 #include "words.h"
 #include <glib/gi18n.h>
+#include <math.h>
+
+#define SENTENCE_US (2 * G_USEC_PER_SEC)
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *title, *state, *progress, *folder, *stats, *plots;
+  GtkWidget *sentence, *title, *state, *progress, *folder, *watchdog, *stats, *plots;
   DynoRunMonitor *monitor;
+  DynoSessionState said; /* in this state, at that time */
+  gint64 said_us;
+  double gpu_busy; /* percent, over some readings; NaN: not known */
 };
 
 G_DEFINE_FINAL_TYPE (DynoRunPage, dyno_run_page, GTK_TYPE_BOX)
@@ -55,6 +63,26 @@ describe_state (const DynoRunStatus *s)
   return g_strdup_printf (_ ("%s, step %s"), state, step);
 }
 
+/* Anew when the state changes, else now and then: it is there to be read. */
+static void
+show_sentence (DynoRunPage *self, const DynoRunStatus *s)
+{
+  gint64 now = g_get_monotonic_time ();
+  double busy = s->has_sensors ? s->sensors.values[DYNO_SENSOR_GPU_BUSY] : (double) NAN;
+  if (s->state == self->said && s->n_steps > 0 && now - self->said_us < SENTENCE_US)
+    return;
+  self->said = s->state;
+  self->said_us = now;
+  self->gpu_busy = isnan (self->gpu_busy) || isnan (busy) || s->n_steps == 0
+                       ? busy
+                       : 0.7 * self->gpu_busy + 0.3 * busy;
+  DynoLossTrend trend = dyno_stretches_judge_loss (
+      dyno_run_view_get_stretches (dyno_run_monitor_get_view (self->monitor)));
+  g_autofree char *text = dyno_sentence_describe (s, trend, self->gpu_busy);
+  gtk_label_set_text (GTK_LABEL (self->sentence), text ? text : "");
+  gtk_widget_set_visible (self->sentence, text != NULL);
+}
+
 static void
 show_run (DynoRunPage *self)
 {
@@ -69,6 +97,7 @@ show_run (DynoRunPage *self)
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
   gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
                                             && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
+  show_sentence (self, s);
   dyno_stats_bar_show (DYNO_STATS_BAR (self->stats), s);
 }
 
@@ -114,9 +143,10 @@ dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
 }
 
 void
-dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor)
+dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetup *setup)
 {
   self->monitor = monitor;
+  dyno_watchdog_set_run (DYNO_WATCHDOG (self->watchdog), monitor, setup);
   dyno_run_plots_set_run (DYNO_RUN_PLOTS (self->plots), monitor);
   g_signal_connect_object (monitor, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
 }
@@ -126,9 +156,12 @@ dyno_run_page_class_init (DynoRunPageClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   g_type_ensure (DYNO_TYPE_STATS_BAR);
+  g_type_ensure (DYNO_TYPE_WATCHDOG);
   g_type_ensure (DYNO_TYPE_RUN_PLOTS);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/runpage.ui");
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, sentence);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, watchdog);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, title);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, state);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
@@ -142,4 +175,5 @@ static void
 dyno_run_page_init (DynoRunPage *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  self->gpu_busy = (double) NAN;
 }

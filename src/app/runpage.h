@@ -2,6 +2,7 @@
 /* The page of a run: what goes on, the numbers, and three live plots. */
 #pragma once
 #include "runmonitor.h"
+#include "setup.h"
 #include "state.h"
 #include <gtk/gtk.h>
 
@@ -10,7 +11,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_RUN_PAGE (dyno_run_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoRunPage, dyno_run_page, DYNO, RUN_PAGE, GtkBox)
 
-void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor);
+void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetup *setup);
 /* See dyno_run_plots_set_state. */
 void dyno_run_page_set_state (DynoRunPage *self, DynoState *state);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run.  Tiles stand in one row where there is room for all, else in two; digits
- * have one width, so that nothing jumps while numbers run.  Texts wrap where they are too long, and
- * are never cut short. */
+/* The numbers of a run: four large ones and four small ones below.  Digits have one width, so that
+ * nothing jumps while numbers run.  Texts wrap where they are too long, and are never cut short: the
+ * bar asks for the width of its longest word. */
 #include "statsbar.h"
 #include "format.h"
 #include "row.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
-enum { RATE, STEP, WAIT, EPOCH, LEFT, METRIC, LOSS, MEMORY, N_TILES };
-
-#define ROOM_FOR_ALL 104 /* characters */
+enum { LEFT, RATE, LOSS, METRIC, EPOCH, STEP, WAIT, MEMORY, N_TILES };
 
 static const char metric_help[] = N_ ("On the validation part after the last epoch");
 
@@ -18,8 +16,6 @@ struct _DynoStatsBar {
   GtkBox parent_instance;
   GtkWidget *rows[2];
   GtkWidget *tiles[N_TILES], *titles[N_TILES], *values[N_TILES], *units[N_TILES];
-  gboolean two_rows;
-  guint relayout;
 };
 
 G_DEFINE_FINAL_TYPE (DynoStatsBar, dyno_stats_bar, GTK_TYPE_BOX)
@@ -129,84 +125,9 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
   show_memory (self, s);
 }
 
-static gboolean
-lay_out (gpointer data)
-{
-  DynoStatsBar *self = data;
-  self->relayout = 0;
-  for (guint i = N_TILES / 2; i < N_TILES; i++)
-    {
-      GtkWidget *now = gtk_widget_get_parent (self->tiles[i]),
-                *wanted = self->rows[self->two_rows ? 1 : 0];
-      if (now == wanted)
-        continue;
-      g_object_ref (self->tiles[i]);
-      gtk_container_remove (GTK_CONTAINER (now), self->tiles[i]);
-      gtk_box_pack_start (GTK_BOX (wanted), self->tiles[i], TRUE, TRUE, 0);
-      g_object_unref (self->tiles[i]);
-    }
-  gtk_widget_set_visible (self->rows[1], self->two_rows);
-  return G_SOURCE_REMOVE;
-}
-
-static int
-room_for_all (GtkWidget *widget)
-{
-  PangoContext *context = gtk_widget_get_pango_context (widget);
-  PangoFontMetrics *metrics = pango_context_get_metrics (context, NULL, NULL);
-  int width = pango_font_metrics_get_approximate_char_width (metrics);
-  pango_font_metrics_unref (metrics);
-  return PANGO_PIXELS (width * ROOM_FOR_ALL);
-}
-
-static void
-dyno_stats_bar_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
-{
-  DynoStatsBar *self = DYNO_STATS_BAR (widget);
-  gboolean two_rows = allocation->width < room_for_all (widget);
-  GTK_WIDGET_CLASS (dyno_stats_bar_parent_class)->size_allocate (widget, allocation);
-  if (two_rows != self->two_rows)
-    {
-      self->two_rows = two_rows;
-      if (self->relayout == 0)
-        self->relayout = g_idle_add (lay_out, self);
-    }
-}
-
-/* One row asks for its full width; two rows must stay possible below it.  What counts is where the
- * tiles are, which follows `two_rows` in an idle moment: by the flag, a narrow bar would ask for
- * the width of all tiles, get it, and never become two rows. */
-static void
-dyno_stats_bar_preferred_width (GtkWidget *widget, int *least, int *natural)
-{
-  DynoStatsBar *self = DYNO_STATS_BAR (widget);
-  GTK_WIDGET_CLASS (dyno_stats_bar_parent_class)->get_preferred_width (widget, least, natural);
-  if (gtk_widget_get_parent (self->tiles[N_TILES - 1]) == self->rows[0])
-    *least = *least / 2 + 8;
-}
-
-/* GtkBox would answer by itself, with the width of all tiles. */
-static void
-dyno_stats_bar_preferred_width_for_height (GtkWidget *widget, int height, int *least, int *natural)
-{
-  dyno_stats_bar_preferred_width (widget, least, natural);
-}
-
-static void
-dyno_stats_bar_dispose (GObject *object)
-{
-  g_clear_handle_id (&DYNO_STATS_BAR (object)->relayout, g_source_remove);
-  G_OBJECT_CLASS (dyno_stats_bar_parent_class)->dispose (object);
-}
-
 static void
 dyno_stats_bar_class_init (DynoStatsBarClass *class)
 {
-  G_OBJECT_CLASS (class)->dispose = dyno_stats_bar_dispose;
-  GTK_WIDGET_CLASS (class)->size_allocate = dyno_stats_bar_size_allocate;
-  GTK_WIDGET_CLASS (class)->get_preferred_width = dyno_stats_bar_preferred_width;
-  GTK_WIDGET_CLASS (class)->get_preferred_width_for_height =
-      dyno_stats_bar_preferred_width_for_height;
 }
 
 static GtkWidget *
@@ -223,17 +144,17 @@ new_label (GtkWidget *box, const char *text, const char *class)
 static void
 dyno_stats_bar_init (DynoStatsBar *self)
 {
-  const char *const titles[N_TILES] = { _ ("Throughput"), _ ("Step"),      _ ("Data wait"),
-                                        _ ("Epoch"),      _ ("Time left"), _ ("Accuracy"),
-                                        _ ("Loss"),       _ ("Memory") };
+  const char *const titles[N_TILES] = { _ ("Time left"), _ ("Throughput"), _ ("Loss"),
+                                        _ ("Accuracy"),  _ ("Epoch"),      _ ("Step"),
+                                        _ ("Data wait"), _ ("Memory") };
   const char *const helps[N_TILES] = {
+    _ ("Estimated from the steps so far"),
     _ ("Samples trained per second, over the last second or so"),
+    _ ("Of the last step"),
+    _ (metric_help),
+    _ ("Passes over the training data"),
     _ ("From the end of one step to the end of the next"),
     _ ("Part of a step spent waiting for the data pipeline; more workers or the cache lower it"),
-    _ ("Passes over the training data"),
-    _ ("Estimated from the steps so far"),
-    _ (metric_help),
-    _ ("Of the last step"),
     _ ("GPU memory that Dyno holds"),
   };
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
@@ -243,6 +164,7 @@ dyno_stats_bar_init (DynoStatsBar *self)
       self->rows[i] = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
       gtk_box_set_homogeneous (GTK_BOX (self->rows[i]), TRUE);
       gtk_container_add (GTK_CONTAINER (self), self->rows[i]);
+      gtk_widget_show (self->rows[i]);
     }
   for (guint i = 0; i < N_TILES; i++)
     {
@@ -252,8 +174,8 @@ dyno_stats_bar_init (DynoStatsBar *self)
       self->titles[i] = new_label (self->tiles[i], titles[i], "stat-title");
       self->values[i] = new_label (self->tiles[i], "\342\200\223", "stat-value");
       self->units[i] = new_label (self->tiles[i], "", "stat-unit");
-      gtk_box_pack_start (GTK_BOX (self->rows[0]), self->tiles[i], TRUE, TRUE, 0);
+      gtk_box_pack_start (GTK_BOX (self->rows[i / (N_TILES / 2)]), self->tiles[i], TRUE, TRUE, 0);
+      dyno_widget_add_class (self->tiles[i], "small", i >= N_TILES / 2);
       gtk_widget_show_all (self->tiles[i]);
     }
-  gtk_widget_show (self->rows[0]);
 }

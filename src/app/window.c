@@ -972,7 +972,7 @@ dyno_window_init (DynoWindow *self)
   dyno_data_page_set_setup (DYNO_DATA_PAGE (self->data_page), self->setup);
   dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
   dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
-  dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor);
+  dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor, self->setup);
   dyno_diagnose_page_set_run (DYNO_DIAGNOSE_PAGE (self->diagnose_page), self->monitor, self->setup);
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   dyno_runs_page_set_setup (DYNO_RUNS_PAGE (self->runs_page), self->setup);

@@ -31,6 +31,8 @@ dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWor
     w->b = g_strdup_printf (_ ("; the first layer whose output is not finite is “%s”"), layer);
   else
     w->b = g_strdup ("");
+  if (m->settings && m->settings->clip_norm <= 0 && strcmp (layer, "prepare") != 0)
+    w->value = g_strdup ("1");
   return TRUE;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The view of a run: what the window, dynoctl and the curves show of it, without any of them. */
+#include "losstrend.h"
 #include "runview.h"
 #include <math.h>
 #include <string.h>
@@ -377,10 +378,42 @@ test_no_series (void)
   g_assert_cmpuint (dyno_run_view_get_status (view)->step.step, ==, 1);
 }
 
+/* From noisy losses, lately: not from the whole run. */
+static void
+test_loss_trend (void)
+{
+  static const struct {
+    double begin, middle, end;
+    DynoLossTrend trend;
+  } cases[] = { { 2, 1.5, 1, DYNO_LOSS_FALLING },
+                { 4, 1, 1, DYNO_LOSS_STEADY },
+                { 4, 1, 1.5, DYNO_LOSS_RISING },
+                { 2, 1, (double) NAN, DYNO_LOSS_UNKNOWN } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree DynoStretches *log = g_new0 (DynoStretches, 1);
+
+      dyno_stretches_init (log);
+      g_assert_cmpint (dyno_stretches_judge_loss (log), ==, DYNO_LOSS_UNKNOWN);
+      for (guint k = 0; k < 1000; k++)
+        {
+          double from = k < 500 ? cases[i].begin : cases[i].middle,
+                 to = k < 500 ? cases[i].middle : cases[i].end;
+          DynoStepMetrics step = { .step = k + 1, .step_ms = 10 };
+
+          step.loss = from + (to - from) * (k % 500) / 500 + (k % 2 ? 0.2 : -0.2);
+          dyno_stretches_add_step (log, &step);
+        }
+      g_assert_cmpint (dyno_stretches_judge_loss (log), ==, cases[i].trend);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
   g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
   g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
   g_test_add_func ("/train/runview/best-follows-the-table", test_best);

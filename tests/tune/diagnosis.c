@@ -359,7 +359,7 @@ static const struct {
   const char *key, *value; /* that it advises; NULL: none */
   gboolean verdict;        /* it is what limits, alone */
 } cases[] = {
-  { "not-a-number", provoke_not_a_number, "clip_norm", NULL, TRUE },
+  { "not-a-number", provoke_not_a_number, "clip_norm", "1", TRUE },
   { "diverged", provoke_diverged, "lr", "0.005", TRUE },
   { "disk-bound", provoke_disk, "workers", "8", TRUE },
   { "cpu-bound", provoke_cpu, "workers", "5", TRUE },

@@ -463,6 +463,7 @@ def test_pauses_and_stops(window):
     window.key('space')
     window.text('Training, step')
     window.text('Changes are for the next run')
+    window.text_with(' left, loss ')
     window.set_number('Batch size', 40)
     window.set_number('Learning rate', 0.03)
     window.press('Pause')
@@ -910,6 +911,13 @@ def test_divergence_is_said(window):
     window.text('Failed, step')
     window.press('Close message')
     window.ready()
+    before = len(os.listdir(RUNS))
+    window.press(window.button_name('Restart with Gradient clipping 1'))
+    window.wait_for('another run, with clipping', lambda: window.get_number('Gradient clipping') == 1 and len(os.listdir(RUNS)) > before)
+    window.find(Atspi.Role.PUSH_BUTTON, 'Start')
+    window.ready()
+    if any(n.get_name() == 'Close message' and showing(n) for n in window.nodes()):
+        window.press('Close message')
 
 
 def test_a_run_that_learns_nothing_is_said(window):

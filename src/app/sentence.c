@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* A run in one sentence.  Times are rounded as people say them, so that the sentence stays still
+ * while numbers run. */
+#include "sentence.h"
+#include "format.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+static void G_GNUC_PRINTF (2, 3) add (GString *text, const char *format, ...)
+{
+  va_list arguments;
+  if (text->len > 0)
+    g_string_append (text, ", ");
+  va_start (arguments, format);
+  g_string_append_vprintf (text, format, arguments);
+  va_end (arguments);
+}
+
+static void
+add_left (GString *text, double seconds)
+{
+  guint minutes = (guint) round (seconds / 60), hours = minutes / 60;
+  if (seconds < 55)
+    add (text, text->len > 0 ? _ ("less than a minute left") : _ ("Less than a minute left"));
+  else if (minutes < 100)
+    add (text, ngettext ("%u min left", "%u min left", minutes), minutes);
+  else if (hours < 48)
+    /* Translators: hours, minutes */
+    add (text, _ ("%u h %u min left"), hours, minutes % 60);
+  else
+    add (text, _ ("%u days left"), hours / 24);
+}
+
+static void
+add_best (GString *text, const DynoRunStatus *s)
+{
+  if (s->metrics.n == 0 || !isfinite (s->best[0]))
+    return;
+  g_autofree char *label = dyno_metric_get_label (&s->metrics.infos[0]);
+  g_autofree char *value = dyno_format_metric (&s->metrics.infos[0], s->best[0]);
+  /* Translators: a metric and its best value: "best Accuracy 97.4 %" */
+  add (text, _ ("best %s %s"), label, value);
+}
+
+char *
+dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_busy)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *span = dyno_format_span (s->seconds);
+  gboolean going = s->state == DYNO_SESSION_RUNNING && !s->progress;
+  if (s->state == DYNO_SESSION_FINISHED)
+    add (text, _ ("Finished in %s"), span);
+  else if (s->state == DYNO_SESSION_STOPPED)
+    add (text, _ ("Stopped after %s"), span);
+  else if (s->state == DYNO_SESSION_PAUSED)
+    add (text, _ ("Paused"));
+  else if (!going)
+    return NULL;
+  if (s->state >= DYNO_SESSION_FINISHED)
+    add_best (text, s);
+  else if (s->n_steps > 0 && s->eta_s >= 0)
+    add_left (text, s->eta_s);
+  if (going && trend == DYNO_LOSS_FALLING)
+    add (text, _ ("loss falling"));
+  else if (going && trend == DYNO_LOSS_STEADY)
+    add (text, _ ("loss steady"));
+  else if (going && trend == DYNO_LOSS_RISING)
+    add (text, _ ("loss rising"));
+  if (going && isfinite (gpu_busy))
+    add (text, _ ("GPU %.0f %% busy"), gpu_busy);
+  return text->len > 0 ? g_strdup (text->str) : NULL;
+}
