@@ -84,17 +84,23 @@ static void G_GNUC_PRINTF (2, 3) say (GPtrArray *reasons, const char *format, ..
   va_end (arguments);
 }
 
+/* Against the present settings where the base line is what was found. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
+  gboolean is_base = dyno_space_same (&r->baseline.settings, &r->best.settings);
+  const DynoTrial *other = is_base ? &r->today : &r->baseline;
   g_autofree char *low = dyno_amount_rate (r->best.low), *high = dyno_amount_rate (r->best.high),
-                  *base_low = dyno_amount_rate (r->baseline.low),
-                  *base_high = dyno_amount_rate (r->baseline.high);
+                  *other_low = dyno_amount_rate (other->low),
+                  *other_high = dyno_amount_rate (other->high);
 
   say (reasons,
-       _ ("Not proven: this machine is so unsteady that what was found may be no faster (%s to %s "
-          "samples/s, the base line %s to %s); search again when it is idle."),
-       low, high, base_low, base_high);
+       is_base ? _ ("Not proven: this machine is so unsteady that what was found may be no faster "
+                    "(%s to %s samples/s, the present settings %s to %s); search again when it is "
+                    "idle.")
+               : _ ("Not proven: this machine is so unsteady that what was found may be no faster "
+                    "(%s to %s samples/s, the base line %s to %s); search again when it is idle."),
+       low, high, other_low, other_high);
 }
 
 static void

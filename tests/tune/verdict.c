@@ -159,6 +159,17 @@ test_words (void)
   r->proven = TRUE;
   g_autofree char *kept = explain (r);
   g_assert_true (g_str_has_prefix (kept, "Your settings are already as fast"));
+  r->proven = r->keep_today = FALSE;
+  r->inside_noise = TRUE;
+  r->best.low = 100;
+  r->best.high = 200;
+  r->today.low = 1500;
+  r->today.high = 1600;
+  g_autofree char *noise = explain (r);
+  g_assert_nonnull (strstr (noise, "(100 to 200 samples/s, the base line 0.00 to 0.00)"));
+  r->best.settings = r->baseline.settings;
+  g_autofree char *base = explain (r);
+  g_assert_nonnull (strstr (base, "(100 to 200 samples/s, the present settings 1,500 to 1,600)"));
 }
 
 static void
