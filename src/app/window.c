@@ -481,6 +481,8 @@ dyno_window_open (DynoWindow *self, const char *path)
           _ ("A run or the tuner is at work. Stop it first, then open it again."));
       return;
     }
+  if (g_str_equal (gtk_stack_get_visible_child_name (GTK_STACK (self->pages)), "home"))
+    show_page (self, is_settings_file (path) ? "train" : "data");
   if (is_settings_file (path))
     {
       open_settings (self, path);
@@ -712,14 +714,14 @@ setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
 static gboolean
 drag_motion (GtkWidget *widget, GdkDragContext *context, int x, int y, guint time, DynoWindow *self)
 {
-  gtk_style_context_add_class (gtk_widget_get_style_context (self->side), "drop");
+  gtk_style_context_add_class (gtk_widget_get_style_context (self->pages), "drop");
   return FALSE;
 }
 
 static void
 drag_leave (GtkWidget *widget, GdkDragContext *context, guint time, DynoWindow *self)
 {
-  gtk_style_context_remove_class (gtk_widget_get_style_context (self->side), "drop");
+  gtk_style_context_remove_class (gtk_widget_get_style_context (self->pages), "drop");
 }
 
 static void
@@ -898,6 +900,8 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
   dyno_setup_start (self->setup);
   dyno_state_load_setup (state, self->setup, settings_file ? NULL : location);
   self->ready = TRUE;
+  if (location)
+    show_page (self, settings_file ? "train" : "data");
   if (settings_file)
     open_settings (self, location);
   update_actions (self);

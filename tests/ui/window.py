@@ -333,7 +333,8 @@ def test_every_control_has_a_name(window):
     for page in 'Home', 'Data', 'Tune', 'Diagnose', 'Runs', 'Train':
         window.page(page)
         nameless = [n.get_role().value_nick for n in window.nodes()
-                    if n.get_state_set().contains(Atspi.StateType.FOCUSABLE) and showing(n) and not n.get_name()]
+                    if n.get_state_set().contains(Atspi.StateType.FOCUSABLE) and showing(n) and not n.get_name()
+                    and n.get_role() != Atspi.Role.TABLE_CELL]  # an empty one has a column's title
         assert not nameless, f'on the page {page}: {nameless}'
     assert window.find(Atspi.Role.FRAME, 'Dyno')
     window.press('Close message')
