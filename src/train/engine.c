@@ -589,6 +589,7 @@ load_weights (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches
 
   if (!weights)
     return FALSE;
+  dyno_weights_info_complete (info, path, notes);
   for (guint i = 0; i < parameters->len; i++)
     dyno_parameter_initialise (g_ptr_array_index (parameters, i),
                                (guint64) engine->job->settings.seed, weights->values[i]);

@@ -288,6 +288,8 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   DynoNetworkParams params;
 
   p->info = file ? dyno_weights_info_read (file, error) : NULL;
+  if (p->info)
+    dyno_weights_info_complete (p->info, path, notes);
   if (!p->info || !complete_model (p, shown, error) || !complete_input (p, shown, notes, error))
     return FALSE;
   choose_batch (p);

@@ -3,6 +3,7 @@
  * it: counts against each other, shapes against what a field can hold, numbers against being
  * finite. */
 #include "weightsinfo.h"
+#include "datafile.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
@@ -182,9 +183,9 @@ refuse (GError **error, const char *key, const char *text)
   return FALSE;
 }
 
-/* No list or object in the list: its parser is recursive. */
+/* Lists and objects in each other: the parser is recursive. */
 static gboolean
-is_flat (const char *text)
+nests_at_most (const char *text, guint most)
 {
   gboolean in_string = FALSE;
   guint depth = 0;
@@ -199,8 +200,10 @@ is_flat (const char *text)
       }
     else if (*text == '"')
       in_string = TRUE;
-    else if ((*text == '[' || *text == '{') && ++depth > 1)
+    else if ((*text == '[' || *text == '{') && ++depth > most)
       return FALSE;
+    else if (*text == ']' || *text == '}')
+      depth -= depth > 0;
   return TRUE;
 }
 
@@ -213,7 +216,7 @@ get_list (DynoSafetensors *file, const char *key, JsonParser *parser, GError **e
 
   if (!text)
     return NULL;
-  root = is_flat (text) && json_parser_load_from_data (parser, text, -1, NULL)
+  root = nests_at_most (text, 1) && json_parser_load_from_data (parser, text, -1, NULL)
              ? json_parser_get_root (parser)
              : NULL;
   if (root && JSON_NODE_HOLDS_ARRAY (root))
@@ -393,4 +396,151 @@ dyno_weights_info_read (DynoSafetensors *file, GError **error)
   if (!read_outputs (file, info, error) || !read_input (file, info, error))
     return NULL;
   return g_steal_pointer (&info);
+}
+
+/* --- timm's config.json ----------------------------------------------------------------------- */
+
+#define CONFIG_NAME       "config.json"
+#define MAX_CONFIG        (4u << 20)
+#define MAX_CONFIG_LEVELS 16
+
+/* The object of the file, owned by parser; NULL: there is no such file, or *problem. */
+static JsonObject *
+read_config (const char *path, JsonParser *parser, GError **problem)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autofree char *text = NULL;
+  JsonNode *root;
+  gsize size;
+
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR)
+      || !dyno_datafile_read (path, MAX_CONFIG, bytes, &size, problem))
+    return NULL;
+  text = g_strndup ((const char *) bytes->data, size);
+  if (!nests_at_most (text, MAX_CONFIG_LEVELS))
+    {
+      g_set_error (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+                   "it is nested too deeply");
+      return NULL;
+    }
+  if (!json_parser_load_from_data (parser, text, -1, problem))
+    return NULL;
+  root = json_parser_get_root (parser);
+  return root && JSON_NODE_HOLDS_OBJECT (root) ? json_node_get_object (root) : NULL;
+}
+
+/* n finite numbers at a key. */
+static gboolean
+get_numbers (JsonObject *object, const char *key, guint n, double *values)
+{
+  JsonNode *node = json_object_get_member (object, key);
+  JsonArray *array = node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+
+  if (!array || json_array_get_length (array) != n)
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    {
+      JsonNode *element = json_array_get_element (array, i);
+      if (!JSON_NODE_HOLDS_VALUE (element)
+          || (json_node_get_value_type (element) != G_TYPE_INT64
+              && json_node_get_value_type (element) != G_TYPE_DOUBLE)
+          || !isfinite (values[i] = json_node_get_double (element)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Images of bytes: timm's networks are fed photographs. */
+static gboolean
+take_config_input (DynoWeightsInfo *info, JsonObject *config)
+{
+  DynoBatchField *input = &info->input;
+  double mean[3], deviation[3], size[3];
+
+  if (!get_numbers (config, "mean", 3, mean) || !get_numbers (config, "std", 3, deviation)
+      || !get_numbers (config, "input_size", 3, size) || size[0] != 3)
+    return FALSE;
+  for (guint i = 0; i < 3; i++)
+    if (!(deviation[i] > 0) || !(size[i] >= 1 && size[i] <= 65536 && size[i] == floor (size[i])))
+      return FALSE;
+  *input = (DynoBatchField){ .name = "input",
+                             .role = DYNO_FIELD_INPUT,
+                             .element = DYNO_ELEMENT_U8,
+                             .n_axes = 3,
+                             .shape = { (guint32) size[1], (guint32) size[2], 3 },
+                             .axes = "HWC" };
+  input->normalisation.scale_255 = input->normalisation.standardise = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (input->normalisation.mean); i++)
+    {
+      input->normalisation.mean[i] = (float) mean[MIN (i, 2)];
+      input->normalisation.deviation[i] = (float) deviation[MIN (i, 2)];
+    }
+  info->has_input = TRUE;
+  return TRUE;
+}
+
+static void
+take_config_labels (DynoWeightsInfo *info, JsonObject *config)
+{
+  JsonNode *node = json_object_get_member (config, "label_names");
+  JsonArray *array = node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+  guint n = array ? json_array_get_length (array) : 0;
+
+  if (n == 0 || n > MAX_OUTPUTS || info->class_names || info->is_values
+      || (info->n_outputs > 0 && info->n_outputs != n))
+    return;
+  for (guint i = 0; i < n; i++)
+    {
+      JsonNode *element = json_array_get_element (array, i);
+      if (!JSON_NODE_HOLDS_VALUE (element) || json_node_get_value_type (element) != G_TYPE_STRING)
+        return;
+    }
+  info->n_outputs = n;
+  info->class_names = g_new0 (char *, (gsize) n + 1);
+  for (guint i = 0; i < n; i++)
+    info->class_names[i] = g_strdup (json_array_get_string_element (array, i));
+}
+
+static void
+take_config_model (DynoWeightsInfo *info, JsonObject *config)
+{
+  JsonNode *node = json_object_get_member (config, "architecture");
+
+  if (!info->model && node && JSON_NODE_HOLDS_VALUE (node)
+      && json_node_get_value_type (node) == G_TYPE_STRING
+      && dyno_model_find (json_node_get_string (node), NULL))
+    info->model = json_node_dup_string (node);
+}
+
+void
+dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *notes)
+{
+  g_autofree char *folder = g_path_get_dirname (path),
+                  *config_path = g_build_filename (folder, CONFIG_NAME, NULL),
+                  *shown = g_filename_display_name (config_path);
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  g_autoptr (GError) problem = NULL;
+  JsonObject *config, *pretrained = NULL;
+  JsonNode *node;
+
+  if (info->has_input)
+    return;
+  config = read_config (config_path, parser, &problem);
+  if (problem)
+    g_ptr_array_add (notes, g_strdup_printf ("“%s” is not used: %s", shown, problem->message));
+  if (!config)
+    return;
+  node = json_object_get_member (config, "pretrained_cfg");
+  if (node && JSON_NODE_HOLDS_OBJECT (node))
+    pretrained = json_node_get_object (node);
+  take_config_model (info, config);
+  take_config_labels (info, config);
+  if (pretrained)
+    take_config_labels (info, pretrained);
+  if (!take_config_input (info, pretrained ? pretrained : config))
+    return;
+  g_autofree char *fed = dyno_normalisation_describe (&info->input);
+  g_ptr_array_add (notes,
+                   g_strdup_printf ("By “%s” the weights were made for images of %u x %u: %s",
+                                    shown, info->input.shape[1], info->input.shape[0], fed));
 }

@@ -31,6 +31,10 @@ DynoWeightsInfo *dyno_weights_info_new (const DynoJob *job, const DynoDatasetInf
 /* Of a file; what it does not say stays NULL or 0.  Errors: CHECKPOINT, where what it says makes no
  * sense. */
 DynoWeightsInfo *dyno_weights_info_read (DynoSafetensors *file, GError **error);
+/* What the file at path does not say itself, from timm's config.json beside it, where there is one:
+ * the model, the number and names of the classes, size and normalisation of the input.  What was
+ * taken, or why nothing could be, is said in notes (char *). */
+void dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *notes);
 void dyno_weights_info_free (DynoWeightsInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)
 

@@ -184,6 +184,50 @@ test_head_of_other_classes_starts_anew (void)
   test_remove_tree (folder);
 }
 
+/* timm's config.json beside a file that says nothing itself; what is damaged is said, and not
+ * used. */
+static void
+test_config_json_completes (void)
+{
+  static const char good[] =
+      "{\"architecture\": \"resnet18\", \"num_classes\": 2, \"label_names\": [\"cat\", \"dog\"],"
+      " \"pretrained_cfg\": {\"input_size\": [3, 96, 128], \"mean\": [0.1, 0.2, 0.3],"
+      " \"std\": [0.5, 0.5, 0.25], \"tag\": \"a]{\", \"url\": null}}";
+  static const char *const bad[] = {
+    "{",
+    "[]",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    "{\"pretrained_cfg\": 3}",
+    "{\"input_size\": [3, 96, -1], \"mean\": [0, 0, 0], \"std\": [1, 1, 1]}",
+    "{\"input_size\": [3, 96, 96], \"mean\": [0, 0, 0], \"std\": [1, 0, 1]}",
+    "{\"input_size\": [3, 96, 96], \"mean\": [0, 0, \"x\"], \"std\": [1, 1, 1]}",
+  };
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "w.safetensors"),
+                  *config = in_folder (folder, "config.json");
+
+  for (guint i = 0; i <= G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (DynoWeightsInfo) info = g_new0 (DynoWeightsInfo, 1);
+      g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+
+      g_assert_true (
+          g_file_set_contents (config, i < G_N_ELEMENTS (bad) ? bad[i] : good, -1, NULL));
+      dyno_weights_info_complete (info, path, notes);
+      g_assert_cmpint (info->has_input, ==, i == G_N_ELEMENTS (bad));
+      if (!info->has_input)
+        continue;
+      g_assert_cmpuint (notes->len, ==, 1);
+      g_assert_nonnull (strstr (notes->pdata[0], "0.1 0.2 0.3"));
+      g_assert_cmpstr (info->model, ==, "resnet18");
+      g_assert_cmpuint (info->n_outputs, ==, 2);
+      g_assert_cmpstr (info->class_names[1], ==, "dog");
+      g_assert_cmpuint (info->input.shape[0], ==, 96);
+      g_assert_cmpuint (info->input.shape[1], ==, 128);
+      g_assert_cmpfloat (info->input.normalisation.deviation[2], ==, 0.25f);
+    }
+  test_remove_tree (folder);
+}
+
 /* Metadata of strangers: each of these is refused, and its key named. */
 static void
 test_nonsense_is_refused (void)
@@ -261,6 +305,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/says-its-values-and-units", test_says_its_values_and_units);
   g_test_add_func ("/train/weights/head-of-other-classes-starts-anew",
                    test_head_of_other_classes_starts_anew);
+  g_test_add_func ("/train/weights/config-json-beside-completes", test_config_json_completes);
   g_test_add_func ("/train/weights/nonsense-in-metadata-is-refused", test_nonsense_is_refused);
   return g_test_run ();
 }
