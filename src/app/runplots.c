@@ -35,7 +35,7 @@ struct _DynoRunPlots {
   DynoRunMonitor *monitor;
   int x; /* STEPS, ... */
   DynoPlotSpan span;
-  gboolean held_by_button; /* the span is the extent at that moment */
+  gboolean held, frozen; /* asked for; the span is all that there was then */
   guint64 n_steps;
   DynoState *state; /* the window's, or NULL */
 };
@@ -237,10 +237,25 @@ cursor_moved (DynoPlotView *view, double x, DynoRunPlots *self)
     dyno_plot_view_set_cursor (self->views[i], x);
 }
 
+/* All that there is now, where the plots are held. */
+static void
+show_all (DynoRunPlots *self)
+{
+  DynoPlotSpan all = { 0, 0 };
+  self->frozen = self->held && dyno_plot_extent (dyno_plot_view_get_plot (self->views[LOSS]), &all)
+                 && !dyno_plot_span_is_all (all);
+  set_span (self, self->frozen ? all : (DynoPlotSpan){ 0, 0 });
+}
+
 static void
 span_asked (DynoPlotView *view, double x0, double x1, DynoRunPlots *self)
 {
-  set_span (self, (DynoPlotSpan){ x0, x1 });
+  DynoPlotSpan span = { x0, x1 };
+  self->frozen = FALSE;
+  if (dyno_plot_span_is_all (span))
+    show_all (self);
+  else
+    set_span (self, span);
 }
 
 static void
@@ -312,19 +327,9 @@ dyno_run_plots_set_log (DynoRunPlots *self, gboolean log)
 void
 dyno_run_plots_set_held (DynoRunPlots *self, gboolean held)
 {
-  DynoPlotSpan all;
-  if (held && dyno_plot_span_is_all (self->span)
-      && dyno_plot_extent (dyno_plot_view_get_plot (self->views[LOSS]), &all)
-      && !dyno_plot_span_is_all (all))
-    {
-      self->held_by_button = TRUE;
-      set_span (self, all);
-    }
-  else if (!held && self->held_by_button)
-    {
-      self->held_by_button = FALSE;
-      set_span (self, (DynoPlotSpan){ 0, 0 });
-    }
+  self->held = held;
+  if (held ? dyno_plot_span_is_all (self->span) : self->frozen)
+    show_all (self);
 }
 
 gboolean
