@@ -41,7 +41,7 @@ setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
 GtkWidget *
 dyno_model_row_new (DynoSetup *setup)
 {
-  GtkWidget *row = dyno_row_new (_ ("Mode_l"), NULL), *combo = gtk_combo_box_text_new ();
+  GtkWidget *row = dyno_row_new (_ ("Mod_el"), NULL), *combo = gtk_combo_box_text_new ();
   for (const DynoModel *const *model = dyno_model_list (); *model; model++)
     gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (combo), (*model)->name, (*model)->title);
   dyno_widget_limit_combo (combo, 16);

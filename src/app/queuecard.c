@@ -337,7 +337,7 @@ show_jobs (DynoQueueCard *self)
       g_strdup_printf (ngettext ("%u job", "%u jobs", self->jobs->len), self->jobs->len);
   gtk_label_set_text (GTK_LABEL (self->count), count);
   gtk_button_set_label (GTK_BUTTON (self->start),
-                        self->process ? _ ("_Stop the Queue") : _ ("_Start the Queue"));
+                        self->process ? _ ("Stop the _Queue") : _ ("Start the _Queue"));
   gtk_widget_set_sensitive (self->start, self->process || (active > 0 && running == 0));
   gtk_widget_set_visible (GTK_WIDGET (self), self->jobs->len > 0);
   g_signal_emit (self, signals[CHANGED], 0, active);
@@ -455,7 +455,7 @@ dyno_queue_card_init (DynoQueueCard *self)
   dyno_widget_add_class (title, "run-title", TRUE);
   self->count = gtk_label_new ("");
   dyno_widget_add_class (self->count, "caption", TRUE);
-  self->start = gtk_button_new_with_mnemonic (_ ("_Start the Queue"));
+  self->start = gtk_button_new_with_mnemonic (_ ("Start the _Queue"));
   gtk_widget_set_tooltip_text (self->start,
                                _ ("One job after another; goes on when this window is closed"));
   g_signal_connect_swapped (self->start, "clicked", G_CALLBACK (start_clicked), self);

@@ -506,7 +506,7 @@ add_buttons (DynoRunsPage *self)
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
-  self->resume = add_button (box, _ ("_Resume"), _ ("Go on where the run was stopped"),
+  self->resume = add_button (box, _ ("Resu_me"), _ ("Go on where the run was stopped"),
                              G_CALLBACK (resume), self);
   self->again =
       add_button (box, _ ("Set Up A_gain"),
@@ -518,7 +518,7 @@ add_buttons (DynoRunsPage *self)
   self->tag = add_button (box, _ ("_Tags…"), _ ("Words of your own for the selected runs"),
                           G_CALLBACK (ask_tags), self);
   self->delete =
-      add_button (box, _ ("Dele_te"), _ ("From the history; folders with weights and metrics stay"),
+      add_button (box, _ ("_Delete"), _ ("From the history; folders with weights and metrics stay"),
                   G_CALLBACK (delete_selected), self);
   g_autoptr (GList) children = gtk_container_get_children (GTK_CONTAINER (box));
   for (GList *l = children; l; l = l->next)

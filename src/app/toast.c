@@ -76,7 +76,7 @@ dyno_toast_init (DynoToast *self)
             *close = gtk_button_new_from_icon_name ("window-close-symbolic", GTK_ICON_SIZE_BUTTON);
   self->text = gtk_label_new ("");
   gtk_label_set_ellipsize (GTK_LABEL (self->text), PANGO_ELLIPSIZE_MIDDLE);
-  self->show = gtk_button_new_with_mnemonic (_ ("S_how"));
+  self->show = gtk_button_new_with_mnemonic (_ ("Sho_w"));
   gtk_widget_set_no_show_all (self->show, TRUE);
   gtk_button_set_relief (GTK_BUTTON (close), GTK_RELIEF_NONE);
   dyno_widget_set_accessible_name (close, _ ("Close message"));

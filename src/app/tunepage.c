@@ -230,7 +230,7 @@ show_state (DynoTunePage *self)
   gtk_widget_set_sensitive (self->stop, !self->over);
   gtk_widget_set_visible (self->pause, active);
   gtk_widget_set_sensitive (self->pause, !self->over);
-  gtk_button_set_label (GTK_BUTTON (self->pause), self->paused ? _ ("Res_ume") : _ ("P_ause"));
+  gtk_button_set_label (GTK_BUTTON (self->pause), self->paused ? _ ("Resum_e") : _ ("P_ause"));
   gtk_widget_set_visible (self->status_box, active);
   gtk_widget_set_visible (self->list_box,
                           gtk_tree_model_iter_n_children (GTK_TREE_MODEL (self->trials), NULL) > 0

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""mnemonics SOURCE: no two controls that can be seen together share a mnemonic.
+
+Reads ui/*.ui, and what C adds: the window with its templates put in, each page of its stack apart, with what is beside the stack on all of them.  Menus and popovers are of their own: they have the keyboard while they are open."""
+import glob
+import os
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+OF = {'modelrow.c': 'DynoSettingsPanel'}  # files without a class
+STANDS_IN = {'DynoPresetPanel': 'DynoSettingsPanel', 'DynoQueueCard': 'DynoRunsPage', 'DynoDiagnosisCard': 'DynoDiagnosePage'}  # put there by C
+ADDED = re.compile(r'(?<!gtk_dialog_)(?:with_mnemonic|add_button|dyno_row_new|gtk_button_set_label)\b[^;]*?;', re.S)
+APART = {'GtkPopover', 'GtkPopoverMenu', 'GtkMenu', 'GtkShortcutsWindow', 'GtkDialog'}
+
+
+def mnemonic(label):
+    found = re.search(r'_(\w)', label.replace('__', ''))
+    return found.group(1).lower() if found else None
+
+
+def added(text):
+    """Labels that C gives to controls; those of one call are of one control, and so are equal ones."""
+    labels = set()
+    for call in ADDED.findall(text):
+        keys = {mnemonic(label): label for label in re.findall(r'_ \("([^"]*)"\)', call) if mnemonic(label)}
+        labels.update(keys.values())
+    return sorted(labels)
+
+
+def collect(templates, element, classes=()):
+    """Labels with a mnemonic: of the object and what is in it; and, for each page of a stack in it, the same apart."""
+    here, pages = [], []
+    kind = element.get('class')
+    if kind in APART:
+        return here, pages
+    properties = {p.get('name'): p.text or '' for p in element.findall('property')}
+    underline = properties.get('use-underline') == 'True' or kind in ('DynoRow', 'GtkModelButton')
+    for name in ('label', 'title', 'text'):
+        if underline and name in properties and mnemonic(properties[name]):
+            here.append(properties[name])
+    children = [o for c in element.findall('child') for o in c.findall('object')]
+    if kind in templates and kind not in classes:
+        children += [o for c in templates[kind].findall('child') for o in c.findall('object')]
+    for child in children:
+        inner, inner_pages = collect(templates, child, (*classes, kind))
+        pages += inner_pages
+        if kind == 'GtkStack':
+            pages.append(inner)
+        else:
+            here += inner
+    return here, pages
+
+
+def main():
+    source = sys.argv[1]
+    templates = {}
+    for path in sorted(glob.glob(os.path.join(source, 'ui', '*.ui'))):
+        for template in ET.parse(path).getroot().findall('template'):
+            templates[template.get('class')] = template
+    for path in sorted(glob.glob(os.path.join(source, 'src', 'app', '*.c'))):
+        with open(path) as file:
+            text = file.read()
+        defined = re.search(r'G_DEFINE_(?:FINAL_)?TYPE\w* \((\w+)', text)
+        name = defined.group(1) if defined else OF.get(os.path.basename(path))
+        if not name:
+            continue
+        template = templates.setdefault(name, ET.Element('template'))
+        known = {p.text for p in template.iter('property')}
+        for label in added(text):
+            if label in known:  # another state of a control of the .ui file
+                continue
+            template.append(ET.fromstring('<child><object class="DynoRow"><property name="label"/></object></child>'))
+            template[-1][0][0].text = label
+    for name, outer in STANDS_IN.items():
+        templates[outer].append(ET.fromstring(f'<child><object class="{name}"/></child>'))
+    here, pages = collect(templates, templates['DynoWindow'], ('DynoWindow',))
+    problems, n = [], len(here)
+    for page in pages or [[]]:
+        keys = {}
+        n += len(page)
+        for label in here + page:
+            keys.setdefault(mnemonic(label), []).append(label)
+        problems += [f'Alt+{key}: {", ".join(labels)}' for key, labels in keys.items() if len(labels) > 1]
+    for problem in sorted(set(problems)):
+        print(problem)
+    print(f'{n} mnemonics, {len(pages)} pages')
+    return 1 if problems or n < 10 else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
