@@ -365,7 +365,7 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
                        o->command, queued->id);
       return queued->state;
     }
-  queued->exit_code = DYNO_EXIT_FAILURE;
+  queued->exit_code = -1; /* of this try there is none yet */
   if (spawn (o, queued, &child, &error))
     queued->exit_code = wait_for (o, child, &asked);
   else

@@ -118,7 +118,7 @@ class Queue(Case):
         self.process.stdout.close()
         self.start()
         job = self.follow('job')
-        self.assertEqual((job['id'], job['state'], job['attempts']), (1, 'running', 2))
+        self.assertEqual((job['id'], job['state'], job['attempts'], job['exit_code']), (1, 'running', 2, None))
         self.assertGreater(self.follow('step')['epoch'], 1)
         self.process.send_signal(signal.SIGINT)
         self.process.communicate()
