@@ -3,6 +3,7 @@
  * knows the newest alone, and a question that it has let go has nobody to answer to. */
 #include "planner.h"
 #include <gio/gio.h>
+#include <math.h>
 
 #define DELAY_MS 60
 
@@ -13,6 +14,7 @@ typedef struct {
   gboolean has_device;
   DynoDeviceInfo device;
   DynoJobPlan plan;
+  DynoRunEstimate estimate;
 } Question;
 
 struct _DynoPlanner {
@@ -30,6 +32,21 @@ question_free (Question *q)
   g_free (q);
 }
 
+/* By what the history remembers of equal runs; without one no time is told. */
+static void
+estimate (Question *q)
+{
+  const DynoSettings *s = &q->job->settings;
+  DynoStoredRate rate = { .samples_per_s = (double) NAN };
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  if (store)
+    dyno_store_find_rates (store, q->job, &q->device,
+                           dyno_dataset_get_info (q->dataset)->content_hash, &rate);
+  dyno_dataset_split (q->dataset, s->data_val_split, (guint64) s->seed, &train, &validation);
+  dyno_run_estimate (&q->estimate, q->job, &q->plan, train->len, validation->len, &rate);
+}
+
 static void
 plan_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -38,7 +55,10 @@ plan_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
   if (!dyno_job_plan (q->job, dyno_dataset_get_info (q->dataset), &q->device, &q->plan, &error))
     g_task_return_error (task, g_steal_pointer (&error));
   else
-    g_task_return_boolean (task, TRUE);
+    {
+      estimate (q);
+      g_task_return_boolean (task, TRUE);
+    }
 }
 
 static void
@@ -51,7 +71,7 @@ plan_done (GObject *source, GAsyncResult *result, gpointer user)
   if (!self)
     return;
   self->question = NULL;
-  self->answer (q->job, planned ? &q->plan : NULL, error, self->data);
+  self->answer (q->job, planned ? &q->plan : NULL, &q->estimate, error, self->data);
 }
 
 static gboolean
@@ -63,7 +83,7 @@ plan_now (gpointer data)
   if (!q->dataset || !q->has_device)
     {
       self->question = NULL;
-      self->answer (q->job, NULL, NULL, self->data);
+      self->answer (q->job, NULL, NULL, NULL, self->data);
       question_free (q);
       return G_SOURCE_REMOVE;
     }

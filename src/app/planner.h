@@ -3,14 +3,15 @@
  * makes one plan and not five, and an answer to an older question is dropped.  Main thread only;
  * the answer comes on it, and never after _free. */
 #pragma once
-#include "job.h"
+#include "estimate.h"
 
 G_BEGIN_DECLS
 
 typedef struct _DynoPlanner DynoPlanner;
 
-/* plan NULL: error says why, or there was no data set or device to plan with and error is NULL. */
-typedef void (*DynoPlannerAnswer) (const DynoJob *job, const DynoJobPlan *plan, const GError *error,
+/* estimate: where there is a plan.  plan NULL: error says why, or there was no data set or device to plan with and error is NULL. */
+typedef void (*DynoPlannerAnswer) (const DynoJob *job, const DynoJobPlan *plan,
+                                   const DynoRunEstimate *estimate, const GError *error,
                                    gpointer data);
 
 DynoPlanner *dyno_planner_new (DynoPlannerAnswer answer, gpointer data);

@@ -30,6 +30,7 @@ struct _DynoSetup {
 
   DynoPlanner *planner;
   DynoJobPlan plan;
+  DynoRunEstimate estimate;
   gboolean has_plan;
   char *advice;
 };
@@ -62,7 +63,8 @@ plan_later (DynoSetup *self)
 }
 
 static void
-planned (const DynoJob *job, const DynoJobPlan *plan, const GError *error, gpointer data)
+planned (const DynoJob *job, const DynoJobPlan *plan, const DynoRunEstimate *estimate,
+         const GError *error, gpointer data)
 {
   DynoSetup *self = data;
   self->has_plan = plan != NULL;
@@ -70,6 +72,7 @@ planned (const DynoJob *job, const DynoJobPlan *plan, const GError *error, gpoin
   if (plan)
     {
       self->plan = *plan;
+      self->estimate = *estimate;
       self->advice = dyno_words_plan_advice (&job->settings, plan);
     }
   else if (error)
@@ -540,6 +543,12 @@ dyno_setup_get_plan (DynoSetup *self)
   return self->has_plan ? &self->plan : NULL;
 }
 
+const DynoRunEstimate *
+dyno_setup_get_estimate (DynoSetup *self)
+{
+  return self->has_plan ? &self->estimate : NULL;
+}
+
 const char *
 dyno_setup_get_advice (DynoSetup *self)
 {
@@ -553,6 +562,8 @@ dyno_setup_set_locked (DynoSetup *self, gboolean locked)
     return;
   self->locked = locked;
   announce (self, DYNO_SETUP_LOCK);
+  if (!locked)
+    plan_later (self); /* the run that has ended tells how long the next one takes */
 }
 
 gboolean

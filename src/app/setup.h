@@ -9,7 +9,7 @@
  * its own.  Main thread only. */
 #pragma once
 #include "preset.h"
-#include "job.h"
+#include "estimate.h"
 #include <glib-object.h>
 
 G_BEGIN_DECLS
@@ -74,6 +74,8 @@ void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 
 const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
+/* How long the next run takes and how much of the disk; NULL as the plan. */
+const DynoRunEstimate *dyno_setup_get_estimate (DynoSetup *self);
 /* when it does not fit, or the plan's error; else NULL */
 const char *dyno_setup_get_advice (DynoSetup *self);
 

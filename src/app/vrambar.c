@@ -13,7 +13,7 @@
 
 struct _DynoVramBar {
   GtkBox parent_instance;
-  GtkWidget *value, *bar, *limits, *legend, *advice_box, *advice, *fix;
+  GtkWidget *value, *bar, *limits, *estimate, *legend, *advice_box, *advice, *fix;
   DynoSetup *setup;
 };
 
@@ -146,6 +146,28 @@ fill_legend (DynoVramBar *self, const DynoJobPlan *plan)
     }
 }
 
+/* "560 steps, about 2:10, 1.2 MiB on disk"; the time where one like it has been measured. */
+static void
+show_estimate (DynoVramBar *self)
+{
+  const DynoRunEstimate *e = dyno_setup_get_estimate (self->setup);
+  g_autofree char *text = NULL;
+  if (e && e->steps > 0)
+    {
+      g_autofree char *count = dyno_format_count (e->steps);
+      g_autofree char *steps =
+          g_strdup_printf (ngettext ("%s step", "%s steps", (gulong) e->steps), count);
+      g_autofree char *disk = dyno_format_bytes (e->disk_bytes);
+      g_autofree char *span = dyno_format_span (e->total_seconds);
+      /* Translators: steps ("560 steps"), a time, a size */
+      text = isfinite (e->total_seconds)
+                 ? g_strdup_printf (_ ("%s, about %s, %s on disk"), steps, span, disk)
+                 : g_strdup_printf (_ ("%s, %s on disk"), steps, disk);
+    }
+  gtk_label_set_text (GTK_LABEL (self->estimate), text ? text : "");
+  gtk_widget_set_visible (self->estimate, text != NULL);
+}
+
 static void
 show_plan (DynoVramBar *self)
 {
@@ -177,6 +199,7 @@ show_plan (DynoVramBar *self)
   gtk_label_set_text (GTK_LABEL (self->limits), limits ? limits : "");
   gtk_widget_set_visible (self->limits, limits != NULL);
   fill_legend (self, plan);
+  show_estimate (self);
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? advice : "");
   gtk_widget_set_visible (self->advice_box, advice != NULL);
   gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0);
@@ -236,6 +259,7 @@ dyno_vram_bar_class_init (DynoVramBarClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, value);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, bar);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, limits);
+  gtk_widget_class_bind_template_child (widget_class, DynoVramBar, estimate);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, legend);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, advice_box);
   gtk_widget_class_bind_template_child (widget_class, DynoVramBar, advice);
