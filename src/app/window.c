@@ -99,6 +99,21 @@ show_status (DynoWindow *self)
     gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
 }
 
+/* In the place of a run that is not there yet: what the next one will train. */
+static void
+show_next_run (DynoWindow *self, const char *obstacle)
+{
+  const DynoJob *job = dyno_setup_get_job (self->setup);
+  const DynoModel *model = job->model ? dyno_model_find (job->model, NULL) : NULL;
+  g_autofree char *data = job->data ? dyno_words_data (job->data) : NULL;
+  g_autofree char *what =
+      model && data ? g_strdup_printf (_ ("%s on %s"), model->title, data) : g_strdup ("");
+  /* A name may have what looks like markup. */
+  g_autofree char *text = g_markup_printf_escaped (
+      "%s\n%s", what, obstacle ? obstacle : _ ("Everything is ready: press Start."));
+  hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
+}
+
 static void
 update_actions (DynoWindow *self)
 {
@@ -136,8 +151,7 @@ update_actions (DynoWindow *self)
   gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
                                                    : tuning ? _ ("The tuner is at work.")
                                                             : _ ("Train (F5)"));
-  hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty),
-                                   obstacle ? obstacle : _ ("Everything is ready: press Start."));
+  show_next_run (self, obstacle);
   gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
                                 paused ? "media-playback-start-symbolic"
                                        : "media-playback-pause-symbolic",

@@ -613,7 +613,7 @@ def test_data_shows_split_classes_and_pictures(window):
 
 
 def test_one_class_is_taken_on_request(window):
-    folder = os.path.join(HOME, 'one-class')
+    folder = os.path.join(HOME, 'one & <class>')  # no markup
     os.makedirs(os.path.join(folder, 'only'), exist_ok=True)
     for i in range(40):
         write_png(os.path.join(folder, 'only', f'{i}.png'), 16)
