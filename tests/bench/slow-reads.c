@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LD_PRELOAD for tuner-cases and bottlenecks: a disk that needs DYNO_SLOW_US microseconds for each read, and has
- * nothing in the system's cache. */
+/* LD_PRELOAD for tuner-cases and bottlenecks: a disk that needs DYNO_SLOW_US microseconds for each
+ * read, and has nothing in the system's cache. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
