@@ -3,12 +3,12 @@
 
 function __dynoctl_settings
     for flag in amp pinned persistent_workers cache checkpointing memory.shrink autotune deterministic augment.flip data.shuffle \
-            data.normalise data.links data.one_class
+            data.normalise data.links data.one_class loss.smooth_l1
         printf '%s\n' $flag=true $flag=false
     end
     printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} data.layout={auto,nhwc,nchw}
     printf '%s=\n' batch_size workers prefetch accumulate clip_norm lr momentum weight_decay warmup_epochs label_smoothing \
-        epochs checkpoint_minutes seed vram_budget image_size augment.brightness data.val_split data.max_bad model.width
+        epochs checkpoint_minutes seed vram_budget image_size augment.brightness data.val_split data.max_bad model.width model.dropout
 end
 
 function __dynoctl_data
@@ -20,7 +20,7 @@ function __dynoctl_option
     complete -c dynoctl -n "__fish_seen_subcommand_from $argv[1]" $argv[2..-1]
 end
 
-set -l models simplecnn resnet18 resnet34 resnet50 mlp
+set -l models simplecnn resnet18 resnet34 resnet50 resnet101 mobilenetv2 efficientnet_b0 headpose_resnet18 headpose_resnet50 mlp
 set -l presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -l job 'plan train tune queue'
 
@@ -30,6 +30,7 @@ complete -c dynoctl -n __fish_use_subcommand -a sensors -d 'What a GPU and the m
 complete -c dynoctl -n __fish_use_subcommand -a watch -d 'A run and the machine, live in the terminal'
 complete -c dynoctl -n __fish_use_subcommand -a presets -d 'List the GPU presets, or show one'
 complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set holds'
+complete -c dynoctl -n __fish_use_subcommand -a model -d 'List the models, or the layers of one'
 complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
 complete -c dynoctl -n __fish_use_subcommand -a train -d Train
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
@@ -46,8 +47,8 @@ complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices sensors watch presets inspect plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices sensors watch presets inspect model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices sensors watch presets inspect model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
 __dynoctl_option 'devices sensors watch plan train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect plan train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
@@ -81,6 +82,12 @@ __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 
 __dynoctl_option presets -F -a "$presets"
 
+__dynoctl_option model -a '$models'
+__dynoctl_option model -s s -l size -x -d 'Input, height x width x channels'
+__dynoctl_option model -l classes -x -d 'Outputs'
+__dynoctl_option model -s b -l batch -x -d 'Batch size'
+__dynoctl_option model -l width -x -d 'Scales the channels'
+__dynoctl_option model -l amp -d 'Sizes with mixed precision'
 __dynoctl_option inspect -a '(__dynoctl_data)'
 __dynoctl_option inspect -l deep -d 'Decode every sample, and list those that cannot be read'
 
@@ -122,7 +129,7 @@ __dynoctl_option export -s t -l to -x -d Format \
 __dynoctl_option export -s o -l out -r -F -d 'File to write'
 __dynoctl_option export -s l -l list -d 'List the formats'
 
-__dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50' -d 'Workloads, by commas'
+__dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0' -d 'Workloads, by commas'
 __dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'
 __dynoctl_option bench -l mode -x -a 'fp32 amp' -d 'fp32 or amp, or both by a comma'
 __dynoctl_option bench -l kernels -d 'Time every dispatch of a step instead'

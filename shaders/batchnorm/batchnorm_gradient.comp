@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
- * behind the activation's slope; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then mean
- * (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes
+ * behind the activation's slope; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then
+ * mean (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes
  * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own
  * memory.  STRIDE is a multiple of CVECS. */
 #include "types.glsl"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ACTIVATION=n, of shared/activation.h: f (x), and dy * f' (x), found from x or from y = f (x).  The
- * slope at a bend is zero, as PyTorch's.  Include after lanes.glsl. */
+/* ACTIVATION=n, of shared/activation.h: f (x), and dy * f' (x), found from x or from y = f (x).
+ * The slope at a bend is zero, as PyTorch's.  Include after lanes.glsl. */
 #ifndef DYNO_ACTIVATION_GLSL
 #define DYNO_ACTIVATION_GLSL
 #include "activation.h"

@@ -24,6 +24,8 @@ static const DynoBenchWorkload workloads[] = {
   { "simplecnn224", "simplecnn", 224, 10, { 32, 64, 256 } },
   { "resnet18", "resnet18", 224, 1000, { 32, 128, 256 } },
   { "resnet50", "resnet50", 224, 1000, { 32, 128, 0 } },
+  { "mobilenetv2", "mobilenetv2", 224, 1000, { 32, 128, 0 } },
+  { "efficientnet_b0", "efficientnet_b0", 224, 1000, { 32, 128, 0 } },
 };
 
 const DynoBenchWorkload *

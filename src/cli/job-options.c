@@ -36,7 +36,7 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model,
-      "simplecnn, resnet18, resnet34, resnet50 or mlp", "MODEL" },
+      "One of those that dynoctl model lists: resnet18, mobilenetv2, mlp", "MODEL" },
     { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset,
       "GPU preset by name or file; its memory becomes the budget", "PRESET" },
     { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level,

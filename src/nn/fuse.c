@@ -76,6 +76,21 @@ fuse_activation (DynoGraph *graph, DynoNode *node)
   return node->op->traits.activation != DYNO_ACTIVATION_NONE && fuse_into_producer (graph, node);
 }
 
+/* One of the two that a sum adds up does that; NULL: neither can. */
+static DynoNode *
+fuse_into_side (DynoGraph *graph, DynoNode *sum)
+{
+  for (guint side = 0; side < 2; side++)
+    {
+      DynoNode *node = absorbing_producer (graph, sum->inputs[side], sum);
+      if (!node || !node->op->absorb (graph, node, sum))
+        continue;
+      take_over (graph, node, sum, sum->outputs[0]);
+      return node;
+    }
+  return NULL;
+}
+
 /* One of the two that a sum adds up does that, and the activation behind it. */
 static gboolean
 fuse_sum_activation (DynoGraph *graph, DynoNode *activation)
@@ -85,17 +100,17 @@ fuse_sum_activation (DynoGraph *graph, DynoNode *activation)
       || sum->op->traits.elementwise != DYNO_ELEMENTWISE_SUM
       || only_reader (graph, activation->inputs[0]) != activation)
     return FALSE;
-  for (guint side = 0; side < 2; side++)
-    {
-      DynoNode *node = absorbing_producer (graph, sum->inputs[side], sum);
-      if (!node || !node->op->absorb (graph, node, sum))
-        continue;
-      take_over (graph, node, sum, sum->outputs[0]);
-      if (node->op->absorb (graph, node, activation))
-        take_over (graph, node, activation, activation->outputs[0]);
-      return TRUE;
-    }
-  return FALSE;
+  DynoNode *node = fuse_into_side (graph, sum);
+  if (node && node->op->absorb (graph, node, activation))
+    take_over (graph, node, activation, activation->outputs[0]);
+  return node != NULL;
+}
+
+/* The same of a sum that no activation comes behind. */
+static gboolean
+fuse_sum (DynoGraph *graph, DynoNode *sum)
+{
+  return sum->op->traits.elementwise == DYNO_ELEMENTWISE_SUM && fuse_into_side (graph, sum);
 }
 
 static gboolean
@@ -146,6 +161,12 @@ dyno_fuse_batch_norm_add_relu (DynoGraph *graph)
 }
 
 guint
+dyno_fuse_batch_norm_add (DynoGraph *graph)
+{
+  return apply (graph, fuse_sum);
+}
+
+guint
 dyno_fuse_batch_norm_max_pool (DynoGraph *graph)
 {
   return apply (graph, fuse_window_maximum);
@@ -163,5 +184,6 @@ dyno_fuse_all (DynoGraph *graph)
   dyno_fuse_statistics (graph);
   dyno_fuse_batch_norm_add_relu (graph);
   dyno_fuse_batch_norm_relu (graph);
+  dyno_fuse_batch_norm_add (graph);
   dyno_fuse_batch_norm_max_pool (graph);
 }

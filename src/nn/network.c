@@ -16,9 +16,17 @@
 const DynoModel *const *
 dyno_model_list (void)
 {
-  static const DynoModel *const models[] = { &dyno_model_simplecnn, &dyno_model_resnet18,
-                                             &dyno_model_resnet34,  &dyno_model_resnet50,
-                                             &dyno_model_mlp,       NULL };
+  static const DynoModel *const models[] = { &dyno_model_simplecnn,
+                                             &dyno_model_resnet18,
+                                             &dyno_model_resnet34,
+                                             &dyno_model_resnet50,
+                                             &dyno_model_resnet101,
+                                             &dyno_model_mobilenetv2,
+                                             &dyno_model_efficientnet_b0,
+                                             &dyno_model_headpose_resnet18,
+                                             &dyno_model_headpose_resnet50,
+                                             &dyno_model_mlp,
+                                             NULL };
   return models;
 }
 
@@ -78,6 +86,15 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s: %u outputs; give the number of classes or values", model->title,
                  params->n_outputs);
+  else if (model->n_values
+           && (params->loss == DYNO_LOSS_CROSS_ENTROPY || params->n_outputs != model->n_values))
+    {
+      g_autofree char *names = g_strjoinv (", ", (char **) model->value_names);
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                   "%s is made for %u values a sample (%s, in %s); the data has %u %s",
+                   model->title, model->n_values, names, model->value_unit, params->n_outputs,
+                   params->loss == DYNO_LOSS_CROSS_ENTROPY ? "classes" : "values");
+    }
   else if (params->batch == 0 || channels == 0 || channels > 4096)
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s: a batch of %u samples with %u channels", model->title, params->batch,
@@ -150,6 +167,24 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
   dyno_softmax_cross_entropy (graph, graph->logits, targets, params->label_smoothing);
 }
 
+/* The metrics of the model's values by their names; a data set that has names of its own for them
+ * is asked first by whoever shows them. */
+static void
+name_values (DynoGraph *graph, const DynoModel *model)
+{
+  for (guint i = 0; i < graph->n_metrics && model->n_values; i++)
+    {
+      DynoMetricInfo *metric = &graph->metrics[i];
+      metric->unit = model->value_unit;
+      if (metric->output < 0)
+        continue;
+      g_autofree char *name =
+          g_strdup_printf ("%s_%s", dyno_mse_metric.name, model->value_names[metric->output]);
+      metric->name = g_intern_string (name);
+      metric->part = model->value_names[metric->output];
+    }
+}
+
 DynoGraph *
 dyno_network_build (const DynoNetworkParams *params, GError **error)
 {
@@ -164,13 +199,19 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
   g_autoptr (DynoGraph) graph = dyno_graph_new (&graph_params);
   graph->schema = params->schema;
   DynoTensor *x = build_input (graph, params);
-  graph->logits = model->build (graph, x, params->n_outputs,
-                                params->model_width > 0.0 ? params->model_width : 1.0);
+  graph->logits = model->build (
+      graph, x,
+      &(DynoModelParams){ .n_outputs = params->n_outputs,
+                          .width = params->model_width > 0.0 ? params->model_width : 1.0,
+                          .dropout = params->dropout });
   if (graph->logits)
     {
       graph->logits->keep = params->mode != DYNO_MODE_TRAIN;
       if (params->mode != DYNO_MODE_PREDICT)
-        build_loss (graph, params);
+        {
+          build_loss (graph, params);
+          name_values (graph, model);
+        }
     }
   if (!params->no_fusion)
     dyno_fuse_all (graph);

@@ -23,6 +23,7 @@ typedef enum {
 typedef struct {
   const char *model;  /* name in the table of models */
   double model_width; /* scales channels; 0 reads as 1 */
+  double dropout;     /* before the last layer, of models that have one; in training */
   guint32 batch;
   /* What the network is fed: an input of axes (H, W, C), (T, F) or (C), read as (N, H, W, C),
    * (N, 1, T, F) or (N, 1, 1, C).  Generated: the device makes normal noise from the step's seed,
@@ -63,12 +64,22 @@ guint32 dyno_network_get_n_scaled (DynoGraph *graph); /* targets that have them;
 
 /* Models. */
 typedef struct {
+  guint32 n_outputs;
+  double width, dropout;
+} DynoModelParams;
+
+typedef struct {
   const char *name;  /* "resnet18" */
   const char *title; /* "ResNet-18" */
   const char *summary;
   guint32 min_size; /* least height and width */
+  /* Of a model that is made for certain values: how many, what each is (for its metric) and their
+   * unit.  0: whatever the data set has. */
+  guint32 n_values;
+  const char *const *value_names;
+  const char *value_unit;
   /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs). */
-  DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width);
+  DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params);
 } DynoModel;
 
 const DynoModel *const *dyno_model_list (void); /* NULL-terminated */

@@ -92,6 +92,8 @@ void dyno_optimizer_update (DynoGraph *graph);
 /* Fusion rules, each a function over the forward nodes; each returns how often it applied. */
 guint dyno_fuse_batch_norm_relu (DynoGraph *graph);     /* batch_norm -> relu */
 guint dyno_fuse_batch_norm_add_relu (DynoGraph *graph); /* batch_norm -> add -> relu */
+/* batch_norm -> add, where no relu follows */
+guint dyno_fuse_batch_norm_add (DynoGraph *graph);
 /* batch_norm, its relu taken on before -> max_pool */
 guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph);
 /* of a batch norm, in the kernel of the convolution before it */

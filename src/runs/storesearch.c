@@ -208,6 +208,7 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
     "schedule",
     "warmup_epochs",
     "label_smoothing",
+    "model.dropout",
     "data.val_split",
     "data.max_bad",
     "data.links",

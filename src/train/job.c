@@ -158,10 +158,13 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
   *params = (DynoNetworkParams){
     .model = job->model,
     .model_width = s->model_width,
+    .dropout = training ? s->model_dropout : 0,
     .batch = (guint32) s->batch_size,
     .n_outputs = classes ? info->n_classes : n_values,
     .augmentation = { .flip = s->augment_flip ? 0.5 : 0, .brightness = s->augment_brightness },
-    .loss = classes ? DYNO_LOSS_CROSS_ENTROPY : DYNO_LOSS_MSE,
+    .loss = classes             ? DYNO_LOSS_CROSS_ENTROPY
+            : s->loss_smooth_l1 ? DYNO_LOSS_SMOOTH_L1
+                                : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
     .label_smoothing = classes && training ? s->label_smoothing : 0,

@@ -88,6 +88,13 @@ static const DynoSettingInfo table[] = {
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },
+  { NUMBER (DOUBLE, model_dropout, "model.dropout", "0.2", 0, 0.9), GROUP (MODEL),
+    .zero = N_ ("Off"), .title = N_ ("Dropout"),
+    .help = N_ ("Share of the values before the last layer that are dropped in training, of models "
+                "that have a dropout layer.") },
+  { FLAG (loss_smooth_l1, "loss.smooth_l1", "false"), GROUP (MODEL), .title = N_ ("Smooth L1 loss"),
+    .help =
+        N_ ("Of values to predict: large errors count by their size and not by their square.") },
 
   { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), .zero = N_ ("Own size"),
     .same_on_resume = TRUE, .title = N_ ("Image size"),

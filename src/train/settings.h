@@ -50,6 +50,8 @@ typedef struct {
   gboolean data_links;
   gboolean data_one_class;
   double model_width;
+  double model_dropout;
+  gboolean loss_smooth_l1;
 } DynoSettings;
 
 typedef enum {

@@ -34,7 +34,7 @@ dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError *
   info->model = g_strdup (job->model);
   info->model_width = job->settings.model_width;
   info->n_outputs = network.n_outputs;
-  info->is_values = network.loss == DYNO_LOSS_MSE;
+  info->is_values = network.loss != DYNO_LOSS_CROSS_ENTROPY;
   if (!info->is_values)
     info->class_names = g_strdupv (data->class_names);
   else if (data->target_names)

@@ -5,7 +5,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
 
-VERBS = ['devices', 'presets', 'inspect', 'plan', 'train', 'tune', 'quick', 'diagnose', 'export', 'bench', 'kernels']
+VERBS = ['devices', 'presets', 'inspect', 'model', 'plan', 'train', 'tune', 'quick', 'diagnose', 'export', 'bench', 'kernels']
 
 
 class Help(Case):
@@ -140,6 +140,21 @@ class Lists(Case):
 
 
 class Data(Case):
+    def test_model(self):
+        facts, = self.lines('model', 'mobilenetv2', '--json')
+        self.assertEqual(facts['parameters'], 3504872)
+        self.assertEqual(facts['layers'][-1]['shape'], [1, 1, 1, 1000])
+        self.assertEqual(sum(layer['flops'] for layer in facts['layers']), facts['flops'])
+        facts, = self.lines('model', 'resnet18', '--size', '64x32x1', '--classes', '7', '--batch', '3', '--amp', '--json')
+        self.assertEqual(facts['layers'][1]['shape'], [3, 32, 16, 64])
+        self.assertEqual(facts['layers'][1]['parameters'], 64 * 49)
+        self.assertEqual(facts['layers'][1]['activation_bytes'], 3 * 32 * 16 * 64 * 2)
+        names = [line['model'] for line in self.lines('model', '--json')]
+        self.assertIn('headpose_resnet50', names)
+        self.assertIn('features.18.0', self.run_it('model', 'mobilenetv2').stdout.decode())
+        for wrong in ('0', '12x', '3x4x5x6', 'big'):
+            self.run_it('model', 'mlp', '--size', wrong, expect=3 if wrong == '0' else 2)
+
     def test_inspect(self):
         facts, = self.lines('inspect', TINY, '--json')
         self.assertEqual((facts['kind'], facts['samples'], facts['classes'], sum(facts['class_counts'])), ('shapes', 80, 4, 80))

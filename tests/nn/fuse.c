@@ -477,6 +477,25 @@ test_rules_ask_traits (void)
     }
 }
 
+/* batch_norm -> add, of either side, is one node; where the sum's other reader or the batch norm's
+ * forbids it, it is not. */
+static void
+test_sum_without_activation (void)
+{
+  for (guint form = 0; form < 3; form++)
+    {
+      g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2 });
+      DynoTensor *x = dyno_graph_activation (graph, "x", 2, 6, 6, 5);
+      DynoTensor *norm = dyno_batch_norm (graph, x, "bn");
+      DynoTensor *y =
+          form == 1 ? dyno_add (graph, x, norm, "add") : dyno_add (graph, norm, x, "add");
+      if (form == 2)
+        dyno_global_avg_pool (graph, norm, "other");
+      g_assert_cmpuint (dyno_fuse_batch_norm_add (graph), ==, form < 2);
+      g_assert_cmpstr (y->producer->op->name, ==, form < 2 ? "batch_norm" : "add");
+    }
+}
+
 /* Taken on: what leaves pads zero, and behind a residual what is found again from y; the largest of
  * a window is that of its activations only where those rise, and the kernel knows ReLU alone. */
 static void
@@ -509,6 +528,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/fuse/rules-ask-traits", test_rules_ask_traits);
+  g_test_add_func ("/nn/fuse/a-sum-without-activation", test_sum_without_activation);
   g_test_add_func ("/nn/fuse/activations-that-are-not-taken-on", test_activations_fall_back);
   g_test_add_func ("/nn/fuse/statistics-of-a-convolution", test_statistics);
   g_test_add_func ("/nn/fuse/statistics-around-a-running-mean-that-is-not-finite",

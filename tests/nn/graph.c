@@ -2,7 +2,9 @@
 /* Graphs: errors stick, shapes are checked, gradients reach every contributor in order. */
 #include "harness.h"
 #include "infos.h"
+#include "metric.h"
 #include "network.h"
+#include "summary.h"
 #include <string.h>
 
 static DynoGraph *
@@ -290,6 +292,18 @@ test_names_are_torchvisions (void)
       25557032,
       { "layer1.0.conv3.weight", "layer1.0.downsample.0.weight", "layer4.2.bn3.weight",
         "fc.bias" } },
+    { "resnet101",
+      44549160,
+      { "layer1.0.downsample.0.weight", "layer3.22.conv3.weight", "layer4.2.bn3.running_mean",
+        "fc.weight" } },
+    { "mobilenetv2",
+      3504872,
+      { "features.1.conv.0.0.weight", "features.1.conv.1.weight", "features.17.conv.3.running_var",
+        "classifier.1.bias" } },
+    { "efficientnet_b0",
+      5288548,
+      { "features.1.0.block.1.fc2.bias", "features.7.0.block.3.1.weight",
+        "features.2.1.block.1.0.weight", "classifier.1.weight" } },
     { "simplecnn",
       387936 + 960 + 257000,
       { "0.weight", "13.running_mean", "18.weight", "18.bias" } },
@@ -314,6 +328,126 @@ test_names_are_torchvisions (void)
         }
       g_assert_cmpuint (count, ==, cases[i].count);
       g_assert_cmpuint (found, ==, 4);
+    }
+}
+
+/* torchvision's shapes where an axis could be wrong, its rule for scaled channels, and how many
+ * entries its state_dict has but for num_batches_tracked. */
+static void
+test_mobile_shapes (void)
+{
+  const struct {
+    const char *model, *name;
+    double width;
+    guint32 dims[4];
+    guint n;
+  } cases[] = {
+    { "mobilenetv2", "features.2.conv.1.0.weight", 1, { 96, 1, 3, 3 }, 158 + 104 },
+    { "mobilenetv2", "features.18.0.weight", 0.35, { 1280, 112, 1, 1 }, 158 + 104 },
+    { "mobilenetv2", "features.2.conv.2.weight", 1.4, { 32, 144, 1, 1 }, 158 + 104 },
+    { "efficientnet_b0", "features.3.0.block.1.0.weight", 1, { 144, 1, 5, 5 }, 213 + 98 },
+    { "efficientnet_b0", "features.4.0.block.2.fc1.weight", 1, { 10, 240, 1, 1 }, 213 + 98 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoNetworkParams params = {
+        .model = cases[i].model,
+        .model_width = cases[i].width,
+        .batch = 1,
+        .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, 0),
+        .n_outputs = 10,
+      };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      GPtrArray *parameters = dyno_graph_get_parameters (graph);
+      g_assert_cmpuint (parameters->len, ==, cases[i].n);
+      const DynoParameter *found = NULL;
+      for (guint k = 0; k < parameters->len; k++)
+        if (g_str_equal (((DynoParameter *) parameters->pdata[k])->name, cases[i].name))
+          found = parameters->pdata[k];
+      g_assert_nonnull (found);
+      g_assert_cmpmem (found->dims, sizeof found->dims, cases[i].dims, sizeof cases[i].dims);
+    }
+}
+
+/* Three angles, each with a metric of its name; anything else is refused in words. */
+static void
+test_head_pose (void)
+{
+  DynoNetworkParams params = {
+    .model = "headpose_resnet18",
+    .model_width = 0.125,
+    .batch = 2,
+    .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 3),
+    .n_outputs = 3,
+    .loss = DYNO_LOSS_SMOOTH_L1,
+    .mode = DYNO_MODE_TRAIN,
+  };
+  static const char *const names[] = { "mean_abs_error", "mean_abs_error_yaw",
+                                       "mean_abs_error_pitch", "mean_abs_error_roll" };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  const DynoMetricInfo *metrics;
+  g_assert_cmpuint (dyno_network_get_metrics (graph, &metrics), ==, G_N_ELEMENTS (names));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_assert_cmpstr (metrics[i].name, ==, names[i]);
+      g_assert_cmpstr (metrics[i].unit, ==, "degrees");
+    }
+  g_assert_cmpstr (metrics[2].part, ==, "pitch");
+  params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 4);
+  params.n_outputs = 4;
+  g_assert_null (dyno_network_build (&params, &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+  g_assert_nonnull (strstr (error->message, "yaw, pitch, roll"));
+  g_clear_error (&error);
+  params.loss = DYNO_LOSS_CROSS_ENTROPY;
+  params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0);
+  params.n_outputs = 3;
+  g_assert_null (dyno_network_build (&params, &error));
+  g_assert_nonnull (strstr (error->message, "the data has 3 classes"));
+}
+
+/* Layers as they are without fusion; the sums are those that torchvision states. */
+static void
+test_layers (void)
+{
+  const struct {
+    const char *model;
+    guint64 parameters, states;
+    double mega_products; /* torchvision's "GFLOPS" are multiply-adds */
+  } cases[] = { { "resnet18", 11689512, 9600, 1814 },
+                { "mobilenetv2", 3504872, 34112, 301 },
+                { "efficientnet_b0", 5288548, 42016, 386 } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoNetworkParams params = { .model = cases[i].model,
+                                   .batch = 1,
+                                   .schema = dyno_schema_image (DYNO_ELEMENT_U8, 224, 224, 3, 0),
+                                   .n_outputs = 1000,
+                                   .mode = DYNO_MODE_PREDICT,
+                                   .no_fusion = TRUE };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      g_autoptr (GArray) layers = dyno_network_list_layers (graph);
+      guint64 parameters = 0, states = 0, products = 0;
+      for (guint k = 0; k < layers->len; k++)
+        {
+          const DynoLayer *layer = &g_array_index (layers, DynoLayer, k);
+          parameters += layer->parameters;
+          states += layer->states;
+          products += layer->parameters > 0 && layer->states == 0 ? layer->flops / 2 : 0;
+        }
+      const DynoLayer *last = &g_array_index (layers, DynoLayer, layers->len - 1);
+      g_assert_cmpstr (last->kind, ==, "linear");
+      g_assert_true (last->h == 1 && last->w == 1 && last->c == 1000);
+      g_assert_cmpuint (last->output_bytes, ==, 4000);
+      g_assert_cmpuint (parameters, ==, cases[i].parameters);
+      g_assert_cmpuint (states, ==, cases[i].states);
+      g_assert_cmpfloat (ABS ((double) products / 1e6 / cases[i].mega_products - 1), <, 0.005);
     }
 }
 
@@ -396,6 +530,9 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/graph/parameters-are-aligned", test_parameters_are_aligned);
   g_test_add_func ("/nn/network/rejects-bad-params", test_network_rejects);
   g_test_add_func ("/nn/network/names-and-counts-are-torchvisions", test_names_are_torchvisions);
+  g_test_add_func ("/nn/network/mobile-networks-have-torchvisions-shapes", test_mobile_shapes);
+  g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
+  g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);
   g_test_add_func ("/nn/autograd/shared-gradient-is-copied-before-a-late-sum",
                    test_shared_gradient_is_copied);

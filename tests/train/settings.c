@@ -50,7 +50,9 @@ test_keys (void)
                                       "data.max_bad",
                                       "data.links",
                                       "data.one_class",
-                                      "model.width" };
+                                      "model.width",
+                                      "model.dropout",
+                                      "loss.smooth_l1" };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 

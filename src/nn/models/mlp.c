@@ -5,14 +5,15 @@
 #include "models.h"
 
 static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  x = dyno_linear_flattened (graph, x, "1", dyno_model_channels (256, width),
+  x = dyno_linear_flattened (graph, x, "1", dyno_model_channels (256, params->width),
                              DYNO_INIT_KAIMING_UNIFORM);
   x = dyno_relu (graph, x, "2");
-  x = dyno_linear (graph, x, "3", dyno_model_channels (128, width), DYNO_INIT_KAIMING_UNIFORM);
+  x = dyno_linear (graph, x, "3", dyno_model_channels (128, params->width),
+                   DYNO_INIT_KAIMING_UNIFORM);
   x = dyno_relu (graph, x, "4");
-  return dyno_linear (graph, x, "5", n_outputs, DYNO_INIT_KAIMING_UNIFORM);
+  return dyno_linear (graph, x, "5", params->n_outputs, DYNO_INIT_KAIMING_UNIFORM);
 }
 
 const DynoModel dyno_model_mlp = { .name = "mlp",

@@ -10,7 +10,29 @@ extern const DynoModel dyno_model_simplecnn;
 extern const DynoModel dyno_model_resnet18;
 extern const DynoModel dyno_model_resnet34;
 extern const DynoModel dyno_model_resnet50;
+extern const DynoModel dyno_model_resnet101;
+extern const DynoModel dyno_model_mobilenetv2;
+extern const DynoModel dyno_model_efficientnet_b0;
+extern const DynoModel dyno_model_headpose_resnet18;
+extern const DynoModel dyno_model_headpose_resnet50;
 extern const DynoModel dyno_model_mlp;
+
+/* Convolution without bias, padded to keep the size, and batch norm; then the activation. */
+typedef struct {
+  guint32 channels, kernel;
+  guint32 stride, groups; /* 0 reads as 1 */
+  DynoActivation activation;
+} DynoModelUnit;
+
+/* A channel count under a width factor by torchvision's rule: a multiple of 8, at least 8, and no
+ * less than nine tenths of what is wanted. */
+guint32 dyno_model_channels_by_8 (guint32 channels, double width);
+DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv,
+                                  const char *norm, const DynoModelUnit *unit);
+/* The same and the activation, named as torchvision's Conv2dNormActivation at a place of a list:
+ * "<block>.<list>.<place>.0", ".1" and ".2"; list NULL: "<block>.<place>.0". */
+DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list,
+                             guint place, const DynoModelUnit *unit);
 
 /* A channel count under a width factor: at least 1. */
 static inline guint32

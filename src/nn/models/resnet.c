@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ResNet-18, -34 and -50 with torchvision's names and start values.
+/* ResNet-18, -34, -50 and -101 with torchvision's names and start values.
  * He et al., "Deep Residual Learning for Image Recognition" (2015); the stride lies in the 3x3
- * convolution of a bottleneck (torchvision's "v1.5"). */
+ * convolution of a bottleneck (torchvision's "v1.5").
+ * The head pose models are ResNet-18 and -50 with three outputs, the angles of a head in degrees:
+ * torchvision's resnet18 (num_classes=3) has the same parameters. */
 #include "models.h"
 
 typedef struct {
@@ -78,10 +80,10 @@ residual_block (Builder *b, DynoTensor *x, const char *name, guint32 channels, g
 }
 
 static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width, const Variant *variant)
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, const Variant *variant)
 {
-  Builder b = { graph, variant, width };
-  x = conv_norm (&b, x, "conv1", "bn1", dyno_model_channels (64, width), 7, 2);
+  Builder b = { graph, variant, params->width };
+  x = conv_norm (&b, x, "conv1", "bn1", dyno_model_channels (64, params->width), 7, 2);
   x = dyno_relu (graph, x, "relu");
   x = dyno_max_pool (graph, x, "maxpool", 3, 2, 1);
   for (guint layer = 0; layer < 4; layer++)
@@ -91,25 +93,31 @@ build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width, const V
         x = residual_block (&b, x, name, 64u << layer, layer > 0 && i == 0 ? 2 : 1);
       }
   x = dyno_global_avg_pool (graph, x, "avgpool");
-  return dyno_linear (graph, x, "fc", n_outputs, DYNO_INIT_KAIMING_UNIFORM);
+  return dyno_linear (graph, x, "fc", params->n_outputs, DYNO_INIT_KAIMING_UNIFORM);
 }
 
 static DynoTensor *
-build_18 (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+build_18 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, n_outputs, width, &(Variant){ FALSE, { 2, 2, 2, 2 } });
+  return build (graph, x, params, &(Variant){ FALSE, { 2, 2, 2, 2 } });
 }
 
 static DynoTensor *
-build_34 (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+build_34 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, n_outputs, width, &(Variant){ FALSE, { 3, 4, 6, 3 } });
+  return build (graph, x, params, &(Variant){ FALSE, { 3, 4, 6, 3 } });
 }
 
 static DynoTensor *
-build_50 (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+build_50 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, n_outputs, width, &(Variant){ TRUE, { 3, 4, 6, 3 } });
+  return build (graph, x, params, &(Variant){ TRUE, { 3, 4, 6, 3 } });
+}
+
+static DynoTensor *
+build_101 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
+{
+  return build (graph, x, params, &(Variant){ TRUE, { 3, 4, 23, 3 } });
 }
 
 const DynoModel dyno_model_resnet18 = { .name = "resnet18",
@@ -129,5 +137,37 @@ const DynoModel dyno_model_resnet50 = {
   .title = "ResNet-50",
   .summary = "Residual network of 50 layers with bottlenecks: large sets of photographs",
   .min_size = 32,
+  .build = build_50
+};
+const DynoModel dyno_model_resnet101 = {
+  .name = "resnet101",
+  .title = "ResNet-101",
+  .summary = "Residual network of 101 layers with bottlenecks: large sets, much memory",
+  .min_size = 32,
+  .build = build_101
+};
+
+/* Head pose */
+
+static const char *const angles[] = { "yaw", "pitch", "roll" };
+
+const DynoModel dyno_model_headpose_resnet18 = {
+  .name = "headpose_resnet18",
+  .title = "Head pose, ResNet-18",
+  .summary = "Yaw, pitch and roll of a head in degrees, from its picture",
+  .min_size = 32,
+  .n_values = G_N_ELEMENTS (angles),
+  .value_names = angles,
+  .value_unit = "degrees",
+  .build = build_18
+};
+const DynoModel dyno_model_headpose_resnet50 = {
+  .name = "headpose_resnet50",
+  .title = "Head pose, ResNet-50",
+  .summary = "Yaw, pitch and roll of a head in degrees, from many pictures",
+  .min_size = 32,
+  .n_values = G_N_ELEMENTS (angles),
+  .value_names = angles,
+  .value_unit = "degrees",
   .build = build_50
 };

@@ -23,13 +23,13 @@ block (DynoGraph *graph, DynoTensor *x, guint index, guint32 channels)
 }
 
 static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, guint32 n_outputs, double width)
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
   static const guint32 channels[] = { 32, 64, 128, 256 };
   for (guint i = 0; i < G_N_ELEMENTS (channels); i++)
-    x = block (graph, x, 4 * i, dyno_model_channels (channels[i], width));
+    x = block (graph, x, 4 * i, dyno_model_channels (channels[i], params->width));
   x = dyno_global_avg_pool (graph, x, "16");
-  return dyno_linear (graph, x, "18", n_outputs, DYNO_INIT_KAIMING_UNIFORM);
+  return dyno_linear (graph, x, "18", params->n_outputs, DYNO_INIT_KAIMING_UNIFORM);
 }
 
 const DynoModel dyno_model_simplecnn = {

@@ -190,8 +190,10 @@ append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
     return NULL;
   if (params->bias)
     {
-      bias =
-          dyno_graph_parameter (graph, bias_name, &bias_layout, DYNO_INIT_KAIMING_UNIFORM, FALSE);
+      bias = dyno_graph_parameter (
+          graph, bias_name, &bias_layout,
+          params->init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO,
+          FALSE);
       if (!bias)
         return NULL;
       bias->fan_in = weight->fan_in;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What the models of torchvision's mobile networks share: convolution, batch norm and activation,
+ * and its rule for scaled channels. */
+#include "models.h"
+
+guint32
+dyno_model_channels_by_8 (guint32 channels, double width)
+{
+  double wanted = (double) channels * width;
+  guint32 whole = MAX (8, (guint32) (wanted + 4) / 8 * 8);
+  return (double) whole < 0.9 * wanted ? whole + 8 : whole;
+}
+
+DynoTensor *
+dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv, const char *norm,
+                      const DynoModelUnit *unit)
+{
+  guint32 stride = MAX (unit->stride, 1);
+  const DynoConv2dParams params = { .out_channels = unit->channels,
+                                    .kernel_h = unit->kernel,
+                                    .kernel_w = unit->kernel,
+                                    .stride_h = stride,
+                                    .stride_w = stride,
+                                    .pad_h = unit->kernel / 2,
+                                    .pad_w = unit->kernel / 2,
+                                    .groups = unit->groups,
+                                    .init = DYNO_INIT_KAIMING_NORMAL_OUT };
+  return dyno_batch_norm (graph, dyno_conv2d (graph, x, conv, &params), norm);
+}
+
+DynoTensor *
+dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list, guint place,
+                 const DynoModelUnit *unit)
+{
+  g_autofree char *name = list ? g_strdup_printf ("%s.%s.%u", block, list, place)
+                               : g_strdup_printf ("%s.%u", block, place);
+  g_autofree char *conv = g_strconcat (name, ".0", NULL), *norm = g_strconcat (name, ".1", NULL),
+                  *activation = g_strconcat (name, ".2", NULL);
+  x = dyno_model_conv_norm (graph, x, conv, norm, unit);
+  return unit->activation ? dyno_activation (graph, x, unit->activation, activation) : x;
+}
