@@ -6,18 +6,15 @@
 #include "lanes.glsl"
 #include "depthwise.h"
 
-layout (constant_id = DYNO_DEPTHWISE_COUNT) const uint COUNT = 1;
 layout (constant_id = DYNO_DEPTHWISE_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_DEPTHWISE_H) const uint H = 1;
 layout (constant_id = DYNO_DEPTHWISE_W) const uint W = 1;
 layout (constant_id = DYNO_DEPTHWISE_OH) const uint OH = 1;
 layout (constant_id = DYNO_DEPTHWISE_OW) const uint OW = 1;
-layout (constant_id = DYNO_DEPTHWISE_STRIDE_H) const uint STRIDE_H = 1;
-layout (constant_id = DYNO_DEPTHWISE_STRIDE_W) const uint STRIDE_W = 1;
 layout (constant_id = DYNO_DEPTHWISE_PAD_H) const uint PAD_H = 0;
 layout (constant_id = DYNO_DEPTHWISE_PAD_W) const uint PAD_W = 0;
-layout (constant_id = DYNO_DEPTHWISE_ROWS) const uint ROWS = 1;
-layout (constant_id = DYNO_DEPTHWISE_ROWS_PER_GROUP) const uint ROWS_PER_GROUP = 1;
+layout (constant_id = DYNO_DEPTHWISE_PIECES) const uint PIECES = 1;
+layout (constant_id = DYNO_DEPTHWISE_PER_GROUP) const uint PER_GROUP = 1;
 DYNO_PUSH (DynoDepthwisePush, p);
 
 #define ACCESSES (8 / LANES)
@@ -52,6 +49,32 @@ eight_store (uint64_t address, uint index, Eight eight)
 #endif
 }
 
+/* As it is once it has been stored. */
+Eight
+eight_rounded (Eight eight)
+{
+#if ACCESSES == 1
+  Lanes lanes;
+  lanes.q[0] = eight.low;
+  lanes.q[1] = eight.high;
+  lanes = words_unpack (words_pack (lanes));
+  return Eight (lanes.q[0], lanes.q[1]);
+#else
+  return eight;
+#endif
+}
+
+/* The weights of a tap. */
+Eight
+weight_load (uint ky, uint kx, uint column)
+{
+#ifdef FLIP
+  return eight_load (p.b, ((TAPS_H - 1 - ky) * TAPS_W + TAPS_W - 1 - kx) * CVECS + column);
+#else
+  return eight_load (p.b, (ky * TAPS_W + kx) * CVECS + column);
+#endif
+}
+
 /* sum += a * b */
 void
 eight_add_product (inout Eight sum, Eight a, Eight b)
@@ -59,5 +82,20 @@ eight_add_product (inout Eight sum, Eight a, Eight b)
   sum.low += a.low * b.low;
   sum.high += a.high * b.high;
 }
+
+/* parts[LOCAL_X * LOCAL_Y] are added up over y, in one order, into those of y 0; every invocation
+ * of the workgroup must come here. */
+#define EIGHT_ADD_UP(parts)                                                      \
+  for (uint n_parts = LOCAL_Y; n_parts > 1;)                                     \
+    {                                                                            \
+      const uint half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex; \
+      barrier ();                                                                \
+      if (gl_LocalInvocationID.y < n_parts - half_parts)                         \
+        {                                                                        \
+          parts[here].low += parts[here + half_parts * LOCAL_X].low;             \
+          parts[here].high += parts[here + half_parts * LOCAL_X].high;           \
+        }                                                                        \
+      n_parts = half_parts;                                                      \
+    }
 
 #endif

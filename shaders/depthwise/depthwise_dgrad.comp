@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx[n][y][x][c] = sum over ky, kx of dy[n][oy][ox][c] * weight[ky][kx][c], where
- *   oy * STRIDE_H = y + PAD_H - ky and ox * STRIDE_W = x + PAD_W - kx have a solution inside of dy
- * An invocation makes eight channels of a pixel: every element of dx collects its own, in the order
+ *   oy * STEP_H = y + PAD_H - ky and ox * STEP_W = x + PAD_W - kx have a solution inside of dy
+ * Where steps are 1 depthwise_forward makes it.  An invocation makes eight channels of a pixel: every element of dx collects its own, in the order
  * of the taps.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "depthwise.glsl"
@@ -10,7 +10,7 @@
 void
 main ()
 {
-  for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
+  for (uint i = gl_GlobalInvocationID.x; i < PIECES; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       const uint column = i % CVECS, pixel = i / CVECS;
       const uint x = pixel % W, y = pixel / W % H, n = pixel / (W * H);
@@ -22,16 +22,16 @@ main ()
       [[unroll]] for (uint ky = 0; ky < TAPS_H; ky++)
         {
           /* wraps below zero, to rows that dy does not have */
-          const uint from_y = y + PAD_H - ky, oy = from_y / STRIDE_H;
-          if (from_y % STRIDE_H != 0 || oy >= OH)
+          const uint from_y = y + PAD_H - ky, oy = from_y / STEP_H;
+          if (from_y % STEP_H != 0 || oy >= OH)
             continue;
           [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
             {
-              const uint from_x = x + PAD_W - kx, ox = from_x / STRIDE_W;
-              if (from_x % STRIDE_W == 0 && ox < OW)
+              const uint from_x = x + PAD_W - kx, ox = from_x / STEP_W;
+              if (from_x % STEP_W == 0 && ox < OW)
                 eight_add_product (sum,
                                    eight_load (p.a, ((n * OH + oy) * OW + ox) * CVECS + column),
-                                   eight_load (p.b, (ky * TAPS_W + kx) * CVECS + column));
+                                   weight_load (ky, kx, column));
             }
         }
       eight_store (p.target, i, sum);

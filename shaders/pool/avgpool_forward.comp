@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, C) = mean of x (N, PIXELS, C) over the pixels.  A workgroup takes one sample and LOCAL_X
- * accesses of its channels; invocation (i, j) every LOCAL_Y-th pixel; the order of the sums is
- * fixed. */
+/* y (N, C) = mean of x (N, PIXELS, C) over the pixels.  A workgroup takes one sample, LOCAL_X
+ * accesses of its channels and SPLIT of its pixels (z); invocation (i, j) every LOCAL_Y-th of them;
+ * the order of the sums is fixed.  PARTIALS=1 writes fp32 shares of the mean, [split][n][c], for
+ * conv2d/join.comp. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -10,6 +11,7 @@
 layout (constant_id = DYNO_AVG_POOL_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_AVG_POOL_PIXELS) const uint PIXELS = 1;
 layout (constant_id = DYNO_AVG_POOL_SAMPLES) const uint SAMPLES = 1;
+layout (constant_id = DYNO_AVG_POOL_SPLIT) const uint SPLIT = 1;
 DYNO_PUSH (DynoAvgPoolPush, p);
 
 shared vec4 sums[LOCAL_X * LOCAL_Y * QUADS];
@@ -18,12 +20,13 @@ void
 main ()
 {
   const uint lane = gl_LocalInvocationID.y, place = gl_LocalInvocationID.x;
-  const uint column = gl_WorkGroupID.x * LOCAL_X + place;
+  const uint column = gl_WorkGroupID.x * LOCAL_X + place, first = gl_WorkGroupID.z * SPLIT;
+  const uint end = min (first + SPLIT, PIXELS);
   for (uint n = gl_WorkGroupID.y; n < SAMPLES; n += gl_NumWorkGroups.y)
     {
       Lanes sum = lanes_fill (0.0);
       if (column < CVECS)
-        for (uint i = lane; i < PIXELS; i += LOCAL_Y)
+        for (uint i = first + lane; i < end; i += LOCAL_Y)
           {
             const Lanes x = lanes_load (p.source, (n * PIXELS + i) * CVECS + column);
             [[unroll]] for (uint j = 0; j < QUADS; j++)
@@ -39,7 +42,11 @@ main ()
               sum.q[j] += sums[(i * LOCAL_X + place) * QUADS + j];
           [[unroll]] for (uint j = 0; j < QUADS; j++)
             sum.q[j] *= 1.0 / float (PIXELS);
+#ifdef PARTIALS
+          lanes_store_floats (p.target, (gl_WorkGroupID.z * SAMPLES + n) * CVECS + column, sum);
+#else
           lanes_store (p.target, n * CVECS + column, sum);
+#endif
         }
       barrier ();
     }

@@ -17,26 +17,30 @@
 #define DYNO_AVG_POOL_CVECS           0
 #define DYNO_AVG_POOL_PIXELS          1
 #define DYNO_AVG_POOL_SAMPLES         2
+#define DYNO_AVG_POOL_SPLIT           3 /* pixels that a workgroup adds up */
 #define DYNO_AVG_POOL_COUNT           0 /* 16-byte accesses in dx */
 #define DYNO_AVG_POOL_BACKWARD_CVECS  1
 #define DYNO_AVG_POOL_BACKWARD_PIXELS 2
 
 /* argmax: one byte an element of y: the place in the window, row * KERNEL + column. */
-DYNO_STRUCT (DynoMaxPoolPush) {
+DYNO_STRUCT (DynoMaxPoolPush)
+{
   uint64_t x;
   uint64_t y;
   uint64_t argmax;
 };
 DYNO_STRUCT_SIZE (DynoMaxPoolPush, 24)
 
-DYNO_STRUCT (DynoMaxPoolBackwardPush) {
+DYNO_STRUCT (DynoMaxPoolBackwardPush)
+{
   uint64_t dy;
   uint64_t argmax;
   uint64_t dx;
 };
 DYNO_STRUCT_SIZE (DynoMaxPoolBackwardPush, 24)
 
-DYNO_STRUCT (DynoAvgPoolPush) {
+DYNO_STRUCT (DynoAvgPoolPush)
+{
   uint64_t source;
   uint64_t target;
 };

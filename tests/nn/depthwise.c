@@ -2,6 +2,7 @@
 /* Depthwise convolution against the naive double reference, a channel at a time. */
 #include "harness.h"
 #include "reference/conv2d.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -9,13 +10,15 @@ typedef struct {
 } Case;
 
 /* Odd sides, batch 1, channels off the multiple of 8, strides that leave rows out, strips of
- * columns that are whole and not, a kernel as large as the image, one dimension, and more rows than
- * a workgroup adds up. */
+ * columns and bands of rows that are whole and not, a kernel as large as the image, one dimension,
+ * pads wider than the kernel reaches, more taps than registers, and more rows than a workgroup adds
+ * up. */
 static const Case cases[] = {
   { 2, 7, 7, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 3, 3, 2, 2, 1, 1 },
   { 2, 12, 11, 33, 3, 3, 1, 1, 1, 1 },  { 1, 5, 6, 40, 3, 3, 2, 2, 0, 0 },
   { 2, 4, 3, 10, 5, 5, 1, 1, 2, 2 },    { 1, 3, 3, 16, 3, 3, 1, 1, 0, 0 },
   { 2, 1, 13, 12, 1, 3, 1, 1, 0, 1 },   { 2, 8, 9, 20, 3, 5, 1, 3, 2, 0 },
+  { 1, 5, 6, 12, 3, 3, 1, 1, 3, 2 },    { 1, 9, 8, 24, 5, 5, 2, 2, 2, 2 },
   { 3, 21, 19, 272, 3, 3, 2, 1, 1, 1 },
 };
 
@@ -126,12 +129,67 @@ run (const Case *s, gboolean amp, gboolean compare)
 static void
 test_matches (void)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    for (guint amp = 0; amp < 2; amp++)
-      {
-        Results got = run (&cases[i], amp, TRUE);
-        results_clear (&got);
-      }
+  /* each in one of both types, the first ones in both */
+  for (guint i = 0; i < G_N_ELEMENTS (cases) + 3; i++)
+    {
+      Results got = run (&cases[i % G_N_ELEMENTS (cases)], i % 2, TRUE);
+      results_clear (&got);
+    }
+}
+
+/* The running statistics, which hold those of the batch, against those of the convolution's output
+ * as it was written; and x is not read for them. */
+static void
+check_statistics (const Case *s, gboolean amp)
+{
+  g_autofree double *x = harness_random (1, (gsize) s->n * s->h * s->w * s->c, 1),
+                    *old = harness_random (2, s->c, 1), *ones = g_new (double, s->c);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  DynoGraph *graph = harness_graph (h);
+  for (guint32 i = 0; i < s->c; i++)
+    ones[i] = 1;
+  DynoTensor *y = dyno_conv2d (graph, harness_input (h, "x", s->n, s->h, s->w, s->c, x), "conv",
+                               &(DynoConv2dParams){ .out_channels = s->c,
+                                                    .kernel_h = s->kernel_h,
+                                                    .kernel_w = s->kernel_w,
+                                                    .stride_h = s->stride_h,
+                                                    .stride_w = s->stride_w,
+                                                    .pad_h = s->pad_h,
+                                                    .pad_w = s->pad_w,
+                                                    .groups = s->c });
+  y->keep = TRUE;
+  dyno_batch_norm (graph, y, "bn");
+  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 1);
+  harness_set_parameter (h, "bn.running_mean", old);
+  harness_set_parameter (h, "bn.running_var", ones);
+  harness_run (h);
+  g_autofree double *values = harness_read (h, y),
+                    *mean = harness_read_parameter (h, "bn.running_mean"),
+                    *variance = harness_read_parameter (h, "bn.running_var");
+  gsize rows = (gsize) y->n * y->h * y->w;
+  for (guint32 c = 0; c < s->c; c++)
+    {
+      double sum = 0, square = 0;
+      for (gsize row = 0; row < rows; row++)
+        sum += values[row * s->c + c];
+      for (gsize row = 0; row < rows; row++)
+        square += (values[row * s->c + c] - sum / rows) * (values[row * s->c + c] - sum / rows);
+      double want = 0.9 * old[c] + 0.1 * sum / rows,
+             want_variance = 0.9 + 0.1 * square / (rows - 1);
+      g_assert_cmpfloat_with_epsilon (mean[c], want, 2e-6 * (1 + fabs (want)));
+      g_assert_cmpfloat_with_epsilon (variance[c], want_variance, 1e-5 * want_variance);
+    }
+}
+
+static void
+test_statistics (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_statistics (&cases[2], amp);
+      check_statistics (&cases[G_N_ELEMENTS (cases) - 2 + amp], amp);
+    }
 }
 
 static void
@@ -169,6 +227,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/depthwise/weight-is-torchvisions", test_weight);
   g_test_add_func ("/nn/depthwise/matches-reference", test_matches);
+  g_test_add_func ("/nn/depthwise/statistics-for-a-batch-norm", test_statistics);
   g_test_add_func ("/nn/depthwise/equal-inputs-give-equal-bits", test_equal_bits);
   return g_test_run ();
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* global_avg_pool: y[n][c] = sum over h, w of x[n][h][w][c] / (H * W).  Input x (N, H, W, C);
  * output y (N, 1, 1, C).
+ * The pixels of few large images are cut into splits, whose sums are added up in a fixed order.
  * global_avg_pool_backward: dx[n][h][w][c] = dy[n][c] / (H * W).  Input dy (N, 1, 1, C); output dx
  * (N, H, W, C). */
+#include "conv2d-private.h"
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
@@ -66,25 +68,36 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *x = node->inputs[0], *y = node->outputs[0];
-  guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype), pixels = x->h * x->w;
-  guint32 invocations = MIN (dyno_info_is_software (info) ? 64 : 256, info->max_invocations);
-  guint32 width = MIN (cvecs, 32);
+  const DynoPixelSums sums = dyno_elementwise_pixel_sums (info, x);
   DynoKernelSpec spec = { .shader = "pool/avgpool_forward.comp",
                           .push_bytes = sizeof (DynoAvgPoolPush) };
-  spec.local_size[0] = width;
-  spec.local_size[1] = CLAMP (pixels / 4, 1, invocations / width);
+  DynoTensor *partials = NULL;
+  if (sums.splits > 1)
+    {
+      partials = dyno_lowering_workspace (lowering, "partials",
+                                          (guint64) sums.splits * x->n * x->cp * sizeof (float));
+      if (!partials)
+        return;
+      dyno_kernel_spec_macro (&spec, "PARTIALS=1");
+    }
+  spec.local_size[0] = sums.width;
+  spec.local_size[1] = sums.lanes;
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, info);
   dyno_elementwise_count (lowering, x);
-  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_CVECS, cvecs);
-  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_PIXELS, pixels);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_PIXELS, x->h * x->w);
   dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_SAMPLES, x->n);
-  DynoDispatch *dispatch = dyno_lowering_dispatch (
-      lowering, node, "forward", &spec, (cvecs + width - 1) / width, MIN (x->n, 65535), 1);
+  dyno_kernel_spec_set (&spec, DYNO_AVG_POOL_SPLIT, sums.split);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "forward", &spec, sums.blocks,
+                                                   MIN (x->n, 65535), sums.splits);
   dispatch->flops = dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes + y->size_bytes;
+  dispatch->bytes = x->size_bytes + (partials ? partials : y)->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, source), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, target), y, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, target), partials ? partials : y,
+                      DYNO_ACCESS_WRITE);
+  if (partials)
+    dyno_conv2d_lower_join (lowering, node, partials, y, NULL, sums.splits, FALSE);
 }
 
 static const DynoOpClass avg_pool_class = { .name = "global_avg_pool",

@@ -129,6 +129,9 @@ void dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 
+/* `absorb` of those whose kernels make sums for the batch norm that follows. */
+gboolean dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next);
+
 /* `backward` of a convolution without groups: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
 /* The same with other ops; roles as of conv2d. */

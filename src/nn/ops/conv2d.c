@@ -31,8 +31,8 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
 };
 
 /* Sums for the batch norm that follows are made on the way, of a convolution without bias. */
-static gboolean
-absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
+gboolean
+dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
 {
   DynoConv2dShape *shape = node->attributes;
   (void) graph;
@@ -50,7 +50,7 @@ static const DynoOpClass conv2d_op = {
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
-  .absorb = absorb,
+  .absorb = dyno_conv2d_absorb,
 };
 
 static const DynoOpClass dgrad_op = {

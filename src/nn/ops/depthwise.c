@@ -11,99 +11,193 @@
  *
  * Roles and attributes as in conv2d.c; the gradient of the bias is its node.  The weight lies as
  * [kh][kw][c_p].  wgrad cuts the rows of dy into groups, whose sums are added up in a fixed order:
- * a step gives the same bits every time. */
+ * a step gives the same bits every time.  Sums for the batch norm that follows are made on the way,
+ * as in conv2d.c. */
 #include "conv2d-private.h"
 #include "depthwise.h"
 #include "elementwise.h"
 #include <stddef.h>
 
 #define MAX_SIDE 7 /* of the kernel: wgrad holds a sum for each tap of a row */
-#define STRIP    4 /* columns of y that an invocation makes, where there are as many */
+/* Taps whose weights, or whose sums in wgrad, an invocation has registers for, eight channels
+ * each. */
+#define MOST_TAPS 10
 
-/* wgrad: invocations of a workgroup, workgroups in all, rows that an invocation takes at least and
- * at most (see types.glsl for what a CPU underneath bears) */
-#define WGRAD_INVOCATIONS          256
-#define WGRAD_INVOCATIONS_SOFTWARE 32
-#define WGRAD_WORKGROUPS           1024
-#define WGRAD_WORKGROUPS_SOFTWARE  16
-#define WGRAD_LEAST_ROWS           8
-#define WGRAD_MOST_ROWS            16384
+/* Invocations of a workgroup, workgroups in all, pieces of work that an invocation of wgrad takes
+ * at least, and what one takes at most (see types.glsl for what a CPU underneath bears). */
+#define INVOCATIONS          256
+#define INVOCATIONS_SOFTWARE 32
+#define WORKGROUPS           1024
+#define WORKGROUPS_SOFTWARE  16
+#define LEAST_PIECES_WGRAD   4
+#define MOST_PIECES          4096
 
-/* How wgrad cuts the rows (n, oy, ox) of dy. */
+/* How a kernel cuts its work: pieces of band x strip pixels of the tensor that it goes over, eight
+ * channels each. */
 typedef struct {
+  guint32 band, strip;
   guint32 width, lanes; /* of a workgroup: groups of 8 channels, invocations that share one */
   guint32 blocks;       /* of `width` */
-  guint32 groups, rows_per_group;
+  guint32 pieces, groups, per_group;
 } Cut;
-
-static guint32
-rows_of (const DynoConv2dShape *s)
-{
-  return s->n * s->oh * s->ow;
-}
 
 static guint64
 useful_flops (const DynoConv2dShape *s)
 {
-  return 2 * (guint64) rows_of (s) * s->c * s->kernel_h * s->kernel_w;
+  return 2 * (guint64) s->n * s->oh * s->ow * s->c * s->kernel_h * s->kernel_w;
 }
 
-static DynoKernelSpec
-spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, guint32 count,
-         const Cut *cut)
+/* Band and strip are set; h x w pixels; `least` pieces an invocation. */
+static Cut
+cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h, guint32 w,
+        guint32 workgroups, guint32 least)
 {
-  const DynoConv2dShape *s = node->attributes;
-  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  gboolean software = dyno_info_is_software (info);
+  guint32 invocations = MIN (software ? INVOCATIONS_SOFTWARE : INVOCATIONS, info->max_invocations);
+  guint32 wanted = software ? WORKGROUPS_SOFTWARE : dyno_device_info_scale (info, workgroups);
+  guint32 cvecs = s->cp / 8, widest = MIN (invocations, 32);
+  cut.blocks = (cvecs + widest - 1) / widest;
+  cut.width = (cvecs + cut.blocks - 1) / cut.blocks;
+  cut.lanes = invocations / cut.width;
+  cut.pieces = s->n * ((h + cut.band - 1) / cut.band) * ((w + cut.strip - 1) / cut.strip);
+  guint32 groups = MAX (1, wanted / cut.blocks);
+  cut.per_group =
+      CLAMP ((cut.pieces + groups - 1) / groups, cut.lanes * least, cut.lanes * MOST_PIECES);
+  cut.groups = (cut.pieces + cut.per_group - 1) / cut.per_group;
+  return cut;
+}
+
+/* The kernel's constants; s is as the kernel sees it. */
+static DynoKernelSpec
+spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, const DynoConv2dShape *s,
+         guint32 pieces, guint32 per_group)
+{
   DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoDepthwisePush) };
   const guint32 constants[DYNO_DEPTHWISE_N_CONSTANTS] = {
-    [DYNO_DEPTHWISE_COUNT] = count,
-    [DYNO_DEPTHWISE_CVECS] = s->cp / 8,
-    [DYNO_DEPTHWISE_H] = s->h,
-    [DYNO_DEPTHWISE_W] = s->w,
-    [DYNO_DEPTHWISE_OH] = s->oh,
-    [DYNO_DEPTHWISE_OW] = s->ow,
-    [DYNO_DEPTHWISE_STRIDE_H] = s->stride_h,
-    [DYNO_DEPTHWISE_STRIDE_W] = s->stride_w,
-    [DYNO_DEPTHWISE_PAD_H] = s->pad_h,
+    [DYNO_DEPTHWISE_PIECES] = pieces,   [DYNO_DEPTHWISE_PER_GROUP] = per_group,
+    [DYNO_DEPTHWISE_CVECS] = s->cp / 8, [DYNO_DEPTHWISE_H] = s->h,
+    [DYNO_DEPTHWISE_W] = s->w,          [DYNO_DEPTHWISE_OH] = s->oh,
+    [DYNO_DEPTHWISE_OW] = s->ow,        [DYNO_DEPTHWISE_PAD_H] = s->pad_h,
     [DYNO_DEPTHWISE_PAD_W] = s->pad_w,
-    [DYNO_DEPTHWISE_ROWS] = rows_of (s),
-    [DYNO_DEPTHWISE_ROWS_PER_GROUP] = cut ? cut->rows_per_group : 1,
   };
-  spec.local_size[0] = cut ? cut->width : dyno_elementwise_local (info);
-  spec.local_size[1] = cut ? cut->lanes : 1;
   dyno_elementwise_type (&spec, node->inputs[0]->dtype);
-  dyno_elementwise_words (&spec, info);
-  dyno_kernel_spec_macro (&spec, "TAPS_H=%u TAPS_W=%u", s->kernel_h, s->kernel_w);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
+  dyno_kernel_spec_macro (&spec, "TAPS_H=%u TAPS_W=%u STEP_H=%u STEP_W=%u", s->kernel_h,
+                          s->kernel_w, s->stride_h, s->stride_w);
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_set (&spec, i, constants[i]);
   return spec;
+}
+
+/* Whether the weights of all taps are in registers. */
+static gboolean
+keeps_weights (const DynoConv2dShape *s)
+{
+  return s->kernel_h * s->kernel_w <= MOST_TAPS;
+}
+
+/* Of few taps several rows of y share the rows of x that they meet; of more, whose weights do not
+ * fit the registers, a row of y goes over its rows of taps.  A CPU compiles what is unrolled for
+ * long. */
+static Cut
+forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s)
+{
+  gboolean software = dyno_info_is_software (info);
+  guint32 band = !keeps_weights (s) ? 1 : software ? 2 : 4;
+  Cut cut = { .band = MIN (band, s->oh), .strip = MIN (band == 1 && !software ? 4 : 2, s->ow) };
+  return cut_of (info, s, cut, s->oh, s->ow, WORKGROUPS, 1);
+}
+
+/* The kernel of forward over a shape; both tensors' places fit 31 bits. */
+static DynoDispatch *
+slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2dShape *s,
+       const Cut *cut, const char *macros, DynoTensor *x, DynoTensor *weight)
+{
+  DynoKernelSpec spec =
+      spec_of (lowering, node, "depthwise/depthwise_forward.comp", s, cut->pieces, cut->per_group);
+  spec.local_size[0] = cut->width;
+  spec.local_size[1] = cut->lanes;
+  dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u%s", cut->band, cut->strip, macros);
+  if (keeps_weights (s))
+    dyno_kernel_spec_macro (&spec, "KEEP=1");
+  dyno_elementwise_count (lowering, node->inputs[0]);
+  dyno_elementwise_count (lowering, node->outputs[0]);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, pass, &spec, cut->groups, cut->blocks, 1);
+  dispatch->flops = useful_flops (s);
+  dispatch->bytes = x->size_bytes + weight->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
+  return dispatch;
 }
 
 static void
 lower_forward (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *s = node->attributes;
-  DynoTensor *x = node->inputs[0], *weight = node->inputs[1], *bias = node->inputs[2],
-             *y = node->outputs[0];
-  guint32 strip = s->ow < STRIP ? 1 : STRIP;
-  guint32 count = s->n * s->oh * ((s->ow + strip - 1) / strip) * (s->cp / 8);
-  DynoKernelSpec spec = spec_of (lowering, node, "depthwise/depthwise_forward.comp", count, NULL);
-  dyno_kernel_spec_macro (&spec, "STRIP=%u", strip);
-  if (bias)
-    dyno_kernel_spec_macro (&spec, "BIAS=1");
-  /* the kernel's places in both fit 31 bits */
-  dyno_elementwise_count (lowering, x);
-  dyno_elementwise_count (lowering, y);
-  DynoDispatch *dispatch = dyno_lowering_dispatch (
-      lowering, node, "forward", &spec,
-      dyno_elementwise_groups (dyno_lowering_get_info (lowering), count, spec.local_size[0]), 1, 1);
-  dispatch->flops = useful_flops (s);
-  dispatch->bytes = x->size_bytes + y->size_bytes + weight->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
+  DynoTensor *bias = node->inputs[2], *y = node->outputs[0];
+  Cut cut = forward_cut (dyno_lowering_get_info (lowering), s);
+  DynoColumnSums sums = { .groups = cut.groups };
+  if (s->statistics)
+    {
+      sums.partials = dyno_lowering_workspace (lowering, "sums",
+                                               (guint64) sums.groups * 2 * s->kp * sizeof (float));
+      if (!sums.partials)
+        return;
+    }
+  DynoDispatch *dispatch = slide (lowering, node, "forward", s, &cut,
+                                  bias            ? " BIAS=1"
+                                  : s->statistics ? " STATISTICS=1"
+                                                  : "",
+                                  node->inputs[0], node->inputs[1]);
+  dispatch->bytes += y->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), y, DYNO_ACCESS_WRITE);
   if (bias)
     dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, bias), bias, DYNO_ACCESS_READ);
+  if (!s->statistics)
+    return;
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, pivot), node->inputs[3],
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, partials), sums.partials,
+                      DYNO_ACCESS_WRITE);
+  dispatch->flops += 3 * dyno_tensor_elements (y);
+  dispatch->bytes += sums.partials->size_bytes;
+  dyno_lowering_set_column_sums (lowering, y, &sums);
+}
+
+/* dx of a convolution with stride 1 is one of dy with the weight turned round: what led so far
+ * before the image leads as far behind it.  The pads may be below zero: the kernel's places wrap. */
+static DynoConv2dShape
+turned (const DynoConv2dShape *s)
+{
+  DynoConv2dShape t = *s;
+  t.h = s->oh;
+  t.w = s->ow;
+  t.oh = s->h;
+  t.ow = s->w;
+  t.pad_h = s->kernel_h - 1 - s->pad_h;
+  t.pad_w = s->kernel_w - 1 - s->pad_w;
+  return t;
+}
+
+static DynoDispatch *
+gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weight)
+{
+  const DynoConv2dShape *s = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  guint32 count = s->n * s->h * s->w * (s->cp / 8);
+  DynoKernelSpec spec = spec_of (lowering, node, "depthwise/depthwise_dgrad.comp", s, count, 1);
+  spec.local_size[0] = dyno_elementwise_local (info);
+  if (s->accumulate)
+    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "dgrad", &spec,
+                              dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  dispatch->flops = useful_flops (s);
+  dispatch->bytes = dy->size_bytes + weight->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), dy, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
+  return dispatch;
 }
 
 static void
@@ -111,54 +205,43 @@ lower_dgrad (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *s = node->attributes;
   DynoTensor *dy = node->inputs[0], *weight = node->inputs[1], *dx = node->outputs[0];
-  guint32 count = s->n * s->h * s->w * (s->cp / 8);
-  DynoKernelSpec spec = spec_of (lowering, node, "depthwise/depthwise_dgrad.comp", count, NULL);
-  if (s->accumulate)
-    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  DynoDispatch *dispatch = dyno_lowering_dispatch (
-      lowering, node, "dgrad", &spec,
-      dyno_elementwise_groups (dyno_lowering_get_info (lowering), count, spec.local_size[0]), 1, 1);
-  dispatch->flops = useful_flops (s);
-  dispatch->bytes = dx->size_bytes * (s->accumulate ? 2 : 1) + dy->size_bytes + weight->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
+  DynoDispatch *dispatch;
+  if (s->stride_h == 1 && s->stride_w == 1)
+    {
+      const DynoConv2dShape t = turned (s);
+      Cut cut = forward_cut (dyno_lowering_get_info (lowering), &t);
+      dispatch = slide (lowering, node, "dgrad", &t, &cut,
+                        s->accumulate ? " FLIP=1 ACCUMULATE=1" : " FLIP=1", dy, weight);
+    }
+  else
+    dispatch = gather (lowering, node, dy, weight);
+  dispatch->bytes += dx->size_bytes * (s->accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), dx,
                       s->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
-}
-
-static Cut
-cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s)
-{
-  gboolean software = dyno_info_is_software (info);
-  guint32 invocations =
-      MIN (software ? WGRAD_INVOCATIONS_SOFTWARE : WGRAD_INVOCATIONS, info->max_invocations);
-  guint32 wanted =
-      software ? WGRAD_WORKGROUPS_SOFTWARE : dyno_device_info_scale (info, WGRAD_WORKGROUPS);
-  guint32 cvecs = s->cp / 8, rows = rows_of (s);
-  Cut cut = { .width = MIN (cvecs, MIN (invocations, 32)) };
-  cut.lanes = invocations / cut.width;
-  cut.blocks = (cvecs + cut.width - 1) / cut.width;
-  guint32 groups = MAX (1, wanted / (cut.blocks * s->kernel_h));
-  cut.rows_per_group = CLAMP ((rows + groups - 1) / groups, cut.lanes * WGRAD_LEAST_ROWS,
-                              cut.lanes * WGRAD_MOST_ROWS);
-  cut.groups = (rows + cut.rows_per_group - 1) / cut.rows_per_group;
-  return cut;
 }
 
 static void
 lower_wgrad (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *s = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *x = node->inputs[0], *dy = node->inputs[1], *gradient = node->outputs[0];
-  Cut cut = cut_of (dyno_lowering_get_info (lowering), s);
-  guint32 count = s->kernel_h * s->kernel_w * s->cp;
+  guint32 count = s->kernel_h * s->kernel_w * s->cp,
+          tap_rows = CLAMP (MOST_TAPS / s->kernel_w, 1, s->kernel_h),
+          depth = (s->kernel_h + tap_rows - 1) / tap_rows;
+  Cut cut = { .band = 1, .strip = MIN (dyno_info_is_software (info) ? 2 : 4, s->ow) };
+  cut = cut_of (info, s, cut, s->oh, s->ow, MAX (1, WORKGROUPS / depth), LEAST_PIECES_WGRAD);
   DynoTensor *partial =
       dyno_lowering_workspace (lowering, "partial", (guint64) cut.groups * count * sizeof (float));
   if (!partial)
     return;
-  DynoKernelSpec spec = spec_of (lowering, node, "depthwise/depthwise_wgrad.comp", 1, &cut);
+  DynoKernelSpec spec =
+      spec_of (lowering, node, "depthwise/depthwise_wgrad.comp", s, cut.pieces, cut.per_group);
+  spec.local_size[0] = cut.width;
+  spec.local_size[1] = cut.lanes;
+  dyno_kernel_spec_macro (&spec, "STRIP=%u TAP_ROWS=%u", cut.strip, tap_rows);
   DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "wgrad", &spec, cut.groups, cut.blocks, s->kernel_h);
+      dyno_lowering_dispatch (lowering, node, "wgrad", &spec, cut.groups, cut.blocks, depth);
   dispatch->flops = useful_flops (s);
   dispatch->bytes = x->size_bytes + dy->size_bytes + partial->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
@@ -189,10 +272,12 @@ backward (DynoGraph *graph, DynoNode *node)
 
 static const DynoOpClass depthwise_op = {
   .name = "depthwise",
+  .traits = { .emits_column_sums = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = backward,
   .lower = lower_forward,
+  .absorb = dyno_conv2d_absorb,
 };
 
 static gboolean

@@ -8,6 +8,14 @@
 #define GROUPS          4096
 #define GROUPS_SOFTWARE 64
 
+/* sums over pixels: invocations of a workgroup, workgroups that keep a large card busy, pixels that
+ * an invocation takes at least */
+#define SUM_INVOCATIONS          256
+#define SUM_INVOCATIONS_SOFTWARE 64
+#define SUM_WORKGROUPS           1024
+#define SUM_WORKGROUPS_SOFTWARE  4
+#define SUM_LEAST_PIXELS         4
+
 guint32
 dyno_elementwise_local (const DynoDeviceInfo *info)
 {
@@ -92,4 +100,23 @@ dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const char 
     dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, step_input),
                         dyno_graph_step_input (dyno_lowering_get_graph (lowering)),
                         DYNO_ACCESS_READ);
+}
+
+DynoPixelSums
+dyno_elementwise_pixel_sums (const DynoDeviceInfo *info, const DynoTensor *x)
+{
+  gboolean software = dyno_info_is_software (info);
+  guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype), pixels = x->h * x->w;
+  guint32 invocations =
+      MIN (software ? SUM_INVOCATIONS_SOFTWARE : SUM_INVOCATIONS, info->max_invocations);
+  guint32 wanted =
+      software ? SUM_WORKGROUPS_SOFTWARE : dyno_device_info_scale (info, SUM_WORKGROUPS);
+  DynoPixelSums sums = { .width = MIN (cvecs, 32) };
+  sums.lanes = CLAMP (pixels / SUM_LEAST_PIXELS, 1, invocations / sums.width);
+  sums.blocks = (cvecs + sums.width - 1) / sums.width;
+  guint64 groups = (guint64) x->n * sums.blocks;
+  guint64 splits = CLAMP (wanted / groups, 1, MAX (1, pixels / (sums.lanes * SUM_LEAST_PIXELS)));
+  sums.split = (guint32) ((pixels + splits - 1) / splits);
+  sums.splits = (pixels + sums.split - 1) / sums.split;
+  return sums;
 }

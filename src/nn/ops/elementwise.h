@@ -57,4 +57,13 @@ void dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const 
                                   DynoTensor *target, gboolean accumulate, const guint32 *constants,
                                   guint n_constants, gboolean step);
 
+/* How kernels that add up the pixels of each sample (N, H, W, C) are laid out: workgroups of width
+ * accesses of a pixel x lanes invocations, blocks of them for all channels, and, where samples are
+ * few, splits of `split` pixels, whose sums are to be added up. */
+typedef struct {
+  guint32 width, lanes, blocks, split, splits;
+} DynoPixelSums;
+
+DynoPixelSums dyno_elementwise_pixel_sums (const DynoDeviceInfo *info, const DynoTensor *x);
+
 G_END_DECLS

@@ -21,30 +21,12 @@ typedef struct {
 enum { BACKWARD_X, BACKWARD_S, BACKWARD_DY, BACKWARD_N_INPUTS };
 enum { BACKWARD_DX, BACKWARD_DS, BACKWARD_N_OUTPUTS };
 
-#define INVOCATIONS          256
-#define INVOCATIONS_SOFTWARE 64
-#define WORKGROUPS           1024 /* that keep a large card busy */
-#define WORKGROUPS_SOFTWARE  4
-#define LEAST_ROUNDS         4 /* pixels that an invocation takes at least before it is split */
-
 static void
 bind (DynoDispatch *dispatch, gsize offset, DynoTensor *tensor, gboolean accumulate)
 {
   dispatch->bytes += tensor->size_bytes * (accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, (guint16) offset, tensor,
                       accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
-}
-
-/* Pixels of an image that a workgroup adds up. */
-static guint32
-split_of (const DynoDeviceInfo *info, const DynoTensor *x, guint32 lanes, guint32 blocks)
-{
-  guint32 pixels = x->h * x->w;
-  guint64 groups = (guint64) x->n * blocks;
-  guint64 wanted = dyno_info_is_software (info) ? WORKGROUPS_SOFTWARE
-                                                : dyno_device_info_scale (info, WORKGROUPS);
-  guint64 splits = CLAMP (wanted / groups, 1, MAX (1, pixels / (lanes * LEAST_ROUNDS)));
-  return (guint32) ((pixels + splits - 1) / splits);
 }
 
 static void
@@ -55,16 +37,12 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   DynoTensor *x = node->inputs[BACKWARD_X], *s = node->inputs[BACKWARD_S],
              *dy = node->inputs[BACKWARD_DY];
   DynoTensor *dx = node->outputs[BACKWARD_DX], *ds = node->outputs[BACKWARD_DS], *partials = NULL;
-  guint32 cvecs = x->cp / dyno_dtype_lanes (x->dtype), width = MIN (cvecs, 32),
-          blocks = (cvecs + width - 1) / width, pixels = x->h * x->w;
-  guint32 invocations = MIN (dyno_info_is_software (info) ? INVOCATIONS_SOFTWARE : INVOCATIONS,
-                             info->max_invocations);
   DynoKernelSpec spec = { .shader = "scale/scale_backward.comp",
                           .push_bytes = sizeof (DynoScalePush) };
-  spec.local_size[0] = width;
-  spec.local_size[1] = CLAMP (pixels / LEAST_ROUNDS, 1, invocations / width);
-  guint32 split = split_of (info, x, spec.local_size[1], blocks),
-          splits = (pixels + split - 1) / split;
+  const DynoPixelSums sums = dyno_elementwise_pixel_sums (info, x);
+  guint32 splits = sums.splits;
+  spec.local_size[0] = sums.width;
+  spec.local_size[1] = sums.lanes;
   if (ds && splits > 1)
     {
       partials = dyno_lowering_workspace (lowering, "partials",
@@ -79,12 +57,12 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "DX=%d", attributes->accumulate ? 2 : 1);
   if (ds)
     dyno_kernel_spec_macro (&spec, "DS=%d", partials ? 3 : attributes->accumulate_factor ? 2 : 1);
-  dyno_kernel_spec_set (&spec, DYNO_SCALE_CVECS, cvecs);
-  dyno_kernel_spec_set (&spec, DYNO_SCALE_PIXELS, pixels);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_PIXELS, x->h * x->w);
   dyno_kernel_spec_set (&spec, DYNO_SCALE_SAMPLES, x->n);
-  dyno_kernel_spec_set (&spec, DYNO_SCALE_SPLIT, split);
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "backward", &spec, blocks, MIN (x->n, 65535), splits);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_SPLIT, sums.split);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "backward", &spec, sums.blocks,
+                                                   MIN (x->n, 65535), splits);
   dispatch->flops = dyno_tensor_elements (x) * ((dx != NULL) + 2 * (ds != NULL));
   dispatch->bytes = dy->size_bytes + (dx ? s->size_bytes : 0) + (ds ? x->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dy), dy, DYNO_ACCESS_READ);
