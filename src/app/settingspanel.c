@@ -188,10 +188,21 @@ search_stopped (DynoSettingsPanel *self)
   gtk_entry_set_text (GTK_ENTRY (self->search), "");
 }
 
+static void
+search_mapped (GtkWidget *search, gpointer data)
+{
+  g_signal_handlers_disconnect_by_func (search, search_mapped, data);
+  gtk_widget_grab_focus (search);
+}
+
+/* Where the panel is about to be seen, once it is: nothing else can have the focus. */
 void
 dyno_settings_panel_find (DynoSettingsPanel *self)
 {
-  gtk_widget_grab_focus (self->search);
+  if (gtk_widget_get_mapped (self->search))
+    gtk_widget_grab_focus (self->search);
+  else
+    g_signal_connect_after (self->search, "map", G_CALLBACK (search_mapped), self);
 }
 
 /* --- building --------------------------------------------------------------------------------- */

@@ -905,6 +905,14 @@ def test_a_narrow_window_clips_nothing(window):
         window.wait_for(f'a page inside a window asked to be {width} wide', lambda: all(
             0 < right(window.find(role, name, state=there)) <= Atspi.Component.get_extents(frame, Atspi.CoordType.WINDOW).width
             for role, name in ((Atspi.Role.CHART, 'Loss'), (Atspi.Role.LABEL, 'Memory'))), 20)
+    def form():
+        return any(n.get_name() == 'Find a setting' and showing(n) for n in window.nodes())
+    if form():
+        window.key('F9')
+    window.wait_for('the form to go', lambda: not form())
+    time.sleep(1)  # until it has slid away
+    window.key('ctrl+f')  # it comes over the page, with the focus
+    window.wait_for('the focus on the search', lambda: (window.focused() or window.application).get_name() == 'Find a setting', 20)
     subprocess.run(['xdotool', 'windowsize', xid, str(before), '800'], check=True)
     window.press('Stop')
     window.text('Stopped, step')
