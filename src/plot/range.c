@@ -6,7 +6,6 @@
  * line that has grown is never taken for a spike.  A curve that starts high and falls is no spike
  * either: where a plot does not begin at zero, its first columns always count. */
 #include "range.h"
-#include "span.h"
 #include <math.h>
 #include <string.h>
 
@@ -158,6 +157,31 @@ take_neighbours (const DynoPlot *plot, DynoPlotRange *range)
             any = TRUE;
           }
     }
+}
+
+gboolean
+dyno_plot_extent (const DynoPlot *plot, DynoPlotSpan *all)
+{
+  gboolean any = FALSE;
+
+  *all = (DynoPlotSpan){ 0.0, 0.0 };
+  for (guint i = 0; i < plot->n_lines; i++)
+    {
+      const DynoPlotLine *line = &plot->lines[i];
+      guint64 n = dyno_series_get_length (line->series);
+      double x0, x1, y;
+
+      if (n == 0)
+        continue;
+      dyno_series_get (line->series, 0, &x0, &y);
+      dyno_series_get (line->series, n - 1, &x1, &y);
+      x0 = dyno_plot_map_x (line->x_map, x0);
+      x1 = dyno_plot_map_x (line->x_map, x1);
+      all->x0 = any ? MIN (all->x0, x0) : x0;
+      all->x1 = any ? MAX (all->x1, x1) : x1;
+      any = TRUE;
+    }
+  return any;
 }
 
 gboolean

@@ -2,12 +2,16 @@
 /* What of a plot's values its axes show. */
 #pragma once
 #include "draw.h"
+#include "span.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
   double x0, x1, y0, y1;
 } DynoPlotRange;
+
+/* First and last x of all points, whatever is looked at; FALSE: there is none. */
+gboolean dyno_plot_extent (const DynoPlot *plot, DynoPlotSpan *all);
 
 /* All values in view; FALSE: there is none.  With plot->robust a few values far outside of all
  * others are left out of y0 and y1: the drawing marks them at the edge. */

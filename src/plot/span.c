@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Zooming and panning. */
 #include "span.h"
-#include "range.h"
 #include <math.h>
 
 gboolean
@@ -47,29 +46,4 @@ dyno_plot_span_pan (DynoPlotSpan span, DynoPlotSpan all, double share)
   if (width >= all.x1 - all.x0)
     return (DynoPlotSpan){ 0.0, 0.0 };
   return put_inside (span.x0 + share * width, width, all);
-}
-
-gboolean
-dyno_plot_extent (const DynoPlot *plot, DynoPlotSpan *all)
-{
-  gboolean any = FALSE;
-
-  *all = (DynoPlotSpan){ 0.0, 0.0 };
-  for (guint i = 0; i < plot->n_lines; i++)
-    {
-      const DynoPlotLine *line = &plot->lines[i];
-      guint64 n = dyno_series_get_length (line->series);
-      double x0, x1, y;
-
-      if (n == 0)
-        continue;
-      dyno_series_get (line->series, 0, &x0, &y);
-      dyno_series_get (line->series, n - 1, &x1, &y);
-      x0 = dyno_plot_map_x (line->x_map, x0);
-      x1 = dyno_plot_map_x (line->x_map, x1);
-      all->x0 = any ? MIN (all->x0, x0) : x0;
-      all->x1 = any ? MAX (all->x1, x1) : x1;
-      any = TRUE;
-    }
-  return any;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of the x axis that is looked at: zooming and panning as arithmetic. */
 #pragma once
-#include "draw.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 
@@ -17,8 +17,5 @@ DynoPlotSpan dyno_plot_span_zoom (DynoPlotSpan span, DynoPlotSpan all, double at
                                   double least);
 /* Moved by a share of its width, no further than the ends of all.  The whole does not move. */
 DynoPlotSpan dyno_plot_span_pan (DynoPlotSpan span, DynoPlotSpan all, double share);
-
-/* First and last x of all points, whatever is looked at; FALSE: there is none. */
-gboolean dyno_plot_extent (const DynoPlot *plot, DynoPlotSpan *all);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
  * The lines' series belong to others and must outlive the view.  Signal "cursor" (double x; NaN:
  * left). */
 #pragma once
+#include "draw.h"
 #include "span.h"
 #include <gtk/gtk.h>
 
