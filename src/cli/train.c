@@ -538,7 +538,7 @@ dyno_verb_train (int argc, char **argv)
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force,
       "Write over an earlier run in --out, or the file of --save-weights", NULL },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
-      "Start from these weights (safetensors, torchvision's names)", "FILE" },
+      "Start from these weights (safetensors or .pth, torchvision's names)", "FILE" },
     { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights,
       "Write the weights here at the end", "FILE" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume,

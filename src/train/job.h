@@ -17,7 +17,7 @@ typedef struct {
   char *targets;    /* y.npy, or NULL */
   char *model;      /* name of a model */
   char *preset;     /* name of a preset for the record, or NULL */
-  char *weights_in; /* safetensors to start from, or NULL */
+  char *weights_in; /* safetensors or .pth to start from, or NULL */
   /* safetensors to write at the end besides out_dir's, or NULL; what is there is replaced */
   char *weights_out;
   char *resume;     /* checkpoint file or run folder to go on from, or NULL */
