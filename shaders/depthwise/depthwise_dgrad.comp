@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dx[n][y][x][c] = sum over ky, kx of dy[n][oy][ox][c] * weight[ky][kx][c], where
  *   oy * STEP_H = y + PAD_H - ky and ox * STEP_W = x + PAD_W - kx have a solution inside of dy
- * Where steps are 1 depthwise_forward makes it.  An invocation makes eight channels of a pixel: every element of dx collects its own, in the order
- * of the taps.  ACCUMULATE=1 adds to dx. */
+ * Where steps are 1 depthwise_forward makes it.  An invocation makes eight channels of a pixel:
+ * every element of dx collects its own, in the order of the taps.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "depthwise.glsl"
 

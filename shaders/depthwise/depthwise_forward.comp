@@ -7,10 +7,11 @@
  *
  * A piece of work is eight channels of BAND rows and STRIP columns of y: what is loaded of a row of
  * x is multiplied with all taps that it meets.  KEEP=1: the weights of all taps are in registers;
- * without it those of one row of taps, and BAND is 1.  x counts groups of pieces, y blocks of LOCAL_X times
- * eight channels; LOCAL_Y invocations share those.
- * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to pivot[c],
- * and of their squares, in one order, for the batch norm that follows (gemm-statistics.glsl). */
+ * without it those of one row of taps, and BAND is 1.  x counts groups of pieces, y blocks of
+ * LOCAL_X times eight channels; LOCAL_Y invocations share those.
+ * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
+ * pivot[c], and of their squares, in one order, for the batch norm that follows
+ * (gemm-statistics.glsl). */
 #include "types.glsl"
 #include "depthwise.glsl"
 

@@ -3,8 +3,8 @@
 /* partial[group][ky][kx][c] = sum over the pixels (n, oy, ox) of the group of
  *   dy[n][oy][ox][c] * x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c]
  * conv2d/reduce.comp adds the groups to the gradient.  A piece of work is STRIP pixels of a row of
- * dy; x counts groups of pieces, y blocks of LOCAL_X times eight channels, z groups of TAP_ROWS rows
- * of taps, whose sums are in registers: with all of them in one z both tensors are read once.
+ * dy; x counts groups of pieces, y blocks of LOCAL_X times eight channels, z groups of TAP_ROWS
+ * rows of taps, whose sums are in registers: with all of them in one z both tensors are read once.
  * LOCAL_Y invocations share eight channels, and what they have is added up in one order: equal
  * inputs give equal bits. */
 #include "types.glsl"

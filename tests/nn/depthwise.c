@@ -157,7 +157,8 @@ check_statistics (const Case *s, gboolean amp)
                                                     .stride_w = s->stride_w,
                                                     .pad_h = s->pad_h,
                                                     .pad_w = s->pad_w,
-                                                    .groups = s->c });
+                                                    .groups = s->c,
+                                                    .init = DYNO_INIT_KAIMING_UNIFORM });
   y->keep = TRUE;
   dyno_batch_norm (graph, y, "bn");
   g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 1);

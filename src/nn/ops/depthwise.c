@@ -166,7 +166,8 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
 }
 
 /* dx of a convolution with stride 1 is one of dy with the weight turned round: what led so far
- * before the image leads as far behind it.  The pads may be below zero: the kernel's places wrap. */
+ * before the image leads as far behind it.  The pads may be below zero: the kernel's places
+ * wrap. */
 static DynoConv2dShape
 turned (const DynoConv2dShape *s)
 {
