@@ -907,10 +907,13 @@ def test_a_narrow_window_clips_nothing(window):
             for role, name in ((Atspi.Role.CHART, 'Loss'), (Atspi.Role.LABEL, 'Memory'))), 20)
     def form():
         return any(n.get_name() == 'Find a setting' and showing(n) for n in window.nodes())
-    if form():
-        window.key('F9')
-    window.wait_for('the form to go', lambda: not form())
-    time.sleep(1)  # until it has slid away
+
+    def gone():
+        if form():
+            window.key('F9')
+            time.sleep(1)  # until it has slid away
+        return not form()
+    window.wait_for('the form to go', gone)
     window.key('ctrl+f')  # it comes over the page, with the focus
     window.wait_for('the focus on the search', lambda: (window.focused() or window.application).get_name() == 'Find a setting', 20)
     subprocess.run(['xdotool', 'windowsize', xid, str(before), '800'], check=True)
