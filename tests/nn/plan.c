@@ -554,16 +554,18 @@ test_small_workgroups (void)
         {
           g_autoptr (GError) error = NULL;
           DynoDeviceInfo info = *infos[i / 2];
-          DynoNetworkParams params = {
-            .model = dyno_model_list ()[m]->name,
-            .batch = 8,
-            .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, m % 2 ? 10 : 0),
-            .n_outputs = 10,
-            .loss = m % 2 ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
-            .precision = dyno_precision_of_amp (amp),
-            .mode = i % 2 == 0 ? DYNO_MODE_TRAIN : DYNO_MODE_EVALUATE,
-            .optimizer = amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD
-          };
+          const DynoModel *model = dyno_model_list ()[m];
+          guint32 values = model->n_values ? model->n_values : m % 2 ? 10 : 0;
+          DynoNetworkParams params = { .model = model->name,
+                                       .batch = 8,
+                                       .schema =
+                                           dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, values),
+                                       .n_outputs = values ? values : 10,
+                                       .loss = values ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
+                                       .precision = dyno_precision_of_amp (amp),
+                                       .mode = i % 2 == 0 ? DYNO_MODE_TRAIN : DYNO_MODE_EVALUATE,
+                                       .optimizer =
+                                           amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD };
           info.max_invocations = 128;
           g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
           g_assert_no_error (error);
