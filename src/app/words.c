@@ -33,6 +33,7 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
     { "image-folder", N_ ("Image folder") },
     { "npy", N_ ("NumPy arrays") },
     { "cifar", N_ ("CIFAR files") },
+    { "manifest", N_ ("List of images") },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     {

@@ -24,7 +24,9 @@ typedef enum {
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
-  const char *kind;     /* "shapes", "waves", "idx", "cifar", "image-folder", "npy", "synthetic" */
+  /* "shapes", "waves", "synthetic", "npy", "idx", "cifar", "manifest", "archive", "webdataset",
+   * "image-folder" */
+  const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */
   char *name;           /* short: folder name or built-in's name */
   char *location;       /* the DATA string it was opened from */

@@ -74,6 +74,32 @@ read_file (const char *path, const char *shown, char **text, GError **error)
   return FALSE;
 }
 
+static void
+keep (DynoDatasetInfo *info, GPtrArray *names, GPtrArray *units)
+{
+  g_ptr_array_add (names, NULL);
+  g_ptr_array_add (units, NULL);
+  g_strfreev (info->target_names);
+  g_strfreev (info->target_units);
+  info->target_names = (char **) g_ptr_array_free (names, FALSE);
+  info->target_units = (char **) g_ptr_array_free (units, FALSE);
+}
+
+void
+dyno_target_names_take (DynoDatasetInfo *info, const char *const *given, guint32 n)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free),
+                        units = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint32 i = 0; i < n; i++)
+    {
+      g_autofree char *line = g_strdup (given[i]);
+      if (!g_utf8_validate (line, -1, NULL) || !take_line (line, names, units))
+        return;
+    }
+  keep (info, g_steal_pointer (&names), g_steal_pointer (&units));
+}
+
 gboolean
 dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
                         GError **error)
@@ -109,9 +135,6 @@ dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *tar
           shown, lines[i] ? i + 1 : i, n_values);
       return FALSE;
     }
-  g_ptr_array_add (names, NULL);
-  g_ptr_array_add (units, NULL);
-  info->target_names = (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
-  info->target_units = (char **) g_ptr_array_free (g_steal_pointer (&units), FALSE);
+  keep (info, g_steal_pointer (&names), g_steal_pointer (&units));
   return TRUE;
 }

@@ -14,4 +14,8 @@ G_BEGIN_DECLS
 gboolean dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
                                  GError **error);
 
+/* Names of n values that a file has given, "yaw (degrees)" each; left out where they cannot be
+ * shown or are not different. */
+void dyno_target_names_take (DynoDatasetInfo *info, const char *const *names, guint32 n);
+
 G_END_DECLS

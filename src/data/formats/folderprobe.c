@@ -45,7 +45,7 @@ probe_path (const char *path, DynoImageFacts *facts, guint64 *size, GError **err
 
   if (fd < 0)
     return FALSE;
-  ok = dyno_image_probe_file (fd, *size, facts, error);
+  ok = dyno_image_probe_file (fd, 0, *size, facts, error);
   close (fd);
   if (ok && *size > DYNO_IMAGE_MAX_FILE_BYTES)
     {

@@ -11,8 +11,9 @@
 typedef struct {
   const guint8 *bytes;
   gsize size;
-  int fd; /* -1: bytes are all */
-  guint64 file_size, window_at;
+  int fd;                     /* -1: bytes are all */
+  guint64 file_at, file_size; /* of the image within the file */
+  guint64 window_at;
   guint8 window[4096];
   gboolean failed;
 } Source;
@@ -29,7 +30,8 @@ look (Source *source, guint64 offset, gsize count)
     return source->bytes + offset;
   if (offset < source->window_at || offset + count > source->window_at + source->size)
     {
-      n = dyno_datafile_pread (source->fd, source->window, sizeof source->window, offset);
+      n = dyno_datafile_pread (source->fd, source->window, sizeof source->window,
+                               source->file_at + offset);
       source->failed = n < 0;
       source->window_at = offset;
       source->size = n > 0 ? (gsize) n : 0;
@@ -263,9 +265,9 @@ dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError
 }
 
 gboolean
-dyno_image_probe_file (int fd, guint64 file_size, DynoImageFacts *facts, GError **error)
+dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts *facts, GError **error)
 {
-  Source source = { .fd = fd, .file_size = file_size };
+  Source source = { .fd = fd, .file_at = at, .file_size = size };
   g_autoptr (GError) reason = NULL;
 
   if (probe (&source, facts, &reason))

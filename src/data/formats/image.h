@@ -33,9 +33,10 @@ typedef struct {
 void dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *height);
 
 /* Type and size from the header, in memory or from an open file, of which only pieces of the header
- * are read.  Errors: UNSUPPORTED (no image, or a variant), CORRUPT, TOO_LARGE, READ. */
+ * are read: of the size bytes from `at` on.  Errors: UNSUPPORTED (no image, or a variant), CORRUPT, TOO_LARGE, READ. */
 gboolean dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError **error);
-gboolean dyno_image_probe_file (int fd, guint64 file_size, DynoImageFacts *facts, GError **error);
+gboolean dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts *facts,
+                                GError **error);
 
 /* Decodes the image file that lies in the first file_size bytes of scratch into out, (height,
  * width, 3), scaled to cover and cut in the middle.  Alpha is composed on white, a JPEG is turned

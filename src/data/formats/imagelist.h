@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Data sets of images that are listed one by one: in a manifest, or as members of archives.  What
+ * they share is here: a list of places with what is to be learned of each, whose headers are read
+ * by a few threads, and the functions of a DynoDatasetClass on it.
+ *
+ * Invariants: the list's names are bytes as they were found; after dyno_image_list_finish nothing
+ * is written any more, so that samples are read in any thread without a lock; containers stay open,
+ * so that one that is removed or replaced meanwhile is still the one that was listed. */
+#pragma once
+#include "dataset-class.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_IMAGE_LIST_NO_CONTAINER G_MAXUINT32
+
+/* A sample's image: a file of its own, or a piece of a container. */
+typedef struct {
+  guint64 at;        /* first byte in the container */
+  guint64 stored;    /* bytes there */
+  guint64 size;      /* and when inflated */
+  guint32 container; /* in containers, or DYNO_IMAGE_LIST_NO_CONTAINER */
+  guint32 name;      /* offset in names: below root, or in the container */
+  gint32 class_id;
+  guint32 line; /* of the manifest, from 1; 0: there is none */
+  guint8 validation, deflated;
+} DynoListedImage;
+
+typedef struct {
+  char *path;
+  guint64 size;
+  int fd; /* -1: opened at each read, where there are too many */
+} DynoContainer;
+
+typedef struct {
+  char *root;         /* folder of files of their own; NULL: there are none */
+  char *manifest;     /* name of the manifest that lines are of, for messages; may be NULL */
+  GArray *items;      /* DynoListedImage, in the order of the samples */
+  GByteArray *names;  /* ended by 0 */
+  GArray *containers; /* DynoContainer */
+  guint32 n_values;   /* of a sample; 0: it has a class */
+  GArray *values;     /* float, (items, n_values) */
+} DynoImageList;
+
+DynoImageList *dyno_image_list_new (void);
+void dyno_image_list_free (DynoImageList *list);
+
+/* Adds a name to the names and gives its offset.  Errors: TOO_LARGE. */
+gboolean dyno_image_list_add_name (DynoImageList *list, const char *name, gsize length,
+                                   guint32 *offset, GError **error);
+const char *dyno_image_list_get_name (const DynoImageList *list, const DynoListedImage *item);
+
+/* Opens a container and adds it; its descriptor is for reading what is in it.  Errors: those of
+ * dyno_datafile_open. */
+gboolean dyno_image_list_add_container (DynoImageList *list, const char *path, guint32 *place,
+                                        GError **error);
+
+/* The path of a file of its own; g_free. */
+char *dyno_image_list_get_path (const DynoImageList *list, const DynoListedImage *item);
+
+/* The bytes of sample index's image file to the start of scratch. */
+gboolean dyno_image_list_read (const DynoImageList *list, guint64 index, GByteArray *scratch,
+                               gsize *size, GError **error);
+
+/* A container has been indexed: of many it is closed, and opened again at each read. */
+void dyno_image_list_rest_container (DynoImageList *list, guint32 place);
+
+/* Counts an item that is not used, and lists it while there is room. */
+void dyno_image_list_note (DynoDataset *dataset, const DynoOpenContext *context, const char *where,
+                           guint64 line, const char *reason);
+
+/* Reads the headers, drops and lists what is no image, and fills the data set's facts but classes'
+ * names; the classes are set before.  Files of their own that lie outside of root, by name or by a
+ * link, are refused unless the params allow them.  The list becomes the data set's state.
+ * Errors: G_IO_ERROR_CANCELLED. */
+gboolean dyno_image_list_finish (DynoImageList *list, DynoDataset *dataset,
+                                 const DynoOpenContext *context, GError **error);
+
+/* The members of a class whose state is a DynoImageList. */
+void dyno_image_list_close (DynoDataset *dataset);
+gboolean dyno_image_list_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
+                                gsize *fetched, GError **error);
+gboolean dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                                 gpointer const *fields, GByteArray *scratch, gsize fetched,
+                                 GError **error);
+gint32 dyno_image_list_label (DynoDataset *dataset, guint64 index);
+const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);
+gboolean dyno_image_list_probe (DynoDataset *dataset, guint64 index, GError **error);
+char *dyno_image_list_describe (DynoDataset *dataset, guint64 index);
+gboolean dyno_image_list_is_validation (DynoDataset *dataset, guint64 index);
+
+/* Labels as text to class ids: whole numbers in their order, else by the bytes of their names. */
+typedef struct {
+  GHashTable *ids;   /* label to its place in labels */
+  GPtrArray *labels; /* in the order in which they came */
+} DynoLabelTable;
+
+void dyno_label_table_init (DynoLabelTable *table);
+void dyno_label_table_clear (DynoLabelTable *table);
+guint32 dyno_label_table_add (DynoLabelTable *table, const char *label);
+/* Names the classes, and gives the items, whose class_id is what _add gave, their ids. */
+void dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items);
+
+G_END_DECLS

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Labels as text to class ids, which do not hang on the order in which the labels come. */
+#include "imagelist.h"
+#include <string.h>
+
+typedef struct {
+  const char *label;
+  gint64 number;
+  guint32 place;
+  gboolean numbers; /* all labels are */
+} Label;
+
+void
+dyno_label_table_init (DynoLabelTable *table)
+{
+  table->labels = g_ptr_array_new_with_free_func (g_free);
+  table->ids = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+void
+dyno_label_table_clear (DynoLabelTable *table)
+{
+  g_clear_pointer (&table->ids, g_hash_table_unref);
+  g_clear_pointer (&table->labels, g_ptr_array_unref);
+}
+
+guint32
+dyno_label_table_add (DynoLabelTable *table, const char *label)
+{
+  gpointer found;
+  char *own;
+
+  if (g_hash_table_lookup_extended (table->ids, label, NULL, &found))
+    return GPOINTER_TO_UINT (found);
+  own = g_strdup (label);
+  g_ptr_array_add (table->labels, own);
+  g_hash_table_insert (table->ids, own, GUINT_TO_POINTER (table->labels->len - 1));
+  return table->labels->len - 1;
+}
+
+static int
+compare_labels (gconstpointer a, gconstpointer b)
+{
+  const Label *first = a, *second = b;
+
+  if (first->numbers && first->number != second->number)
+    return first->number < second->number ? -1 : 1;
+  return strcmp (first->label, second->label);
+}
+
+void
+dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items)
+{
+  guint32 n = table->labels->len;
+  g_autofree Label *labels = g_new0 (Label, MAX (n, 1));
+  g_autofree guint32 *ids = g_new0 (guint32, MAX (n, 1));
+  gboolean numbers = TRUE;
+
+  for (guint32 i = 0; i < n; i++)
+    {
+      labels[i].label = g_ptr_array_index (table->labels, i);
+      labels[i].place = i;
+      numbers = numbers
+                && g_ascii_string_to_signed (labels[i].label, 10, G_MININT64, G_MAXINT64,
+                                             &labels[i].number, NULL);
+    }
+  for (guint32 i = 0; i < n; i++)
+    labels[i].numbers = numbers;
+  qsort (labels, n, sizeof *labels, compare_labels);
+  dyno_dataset_info_set_classes (info, n);
+  for (guint32 i = 0; i < n; i++)
+    {
+      ids[labels[i].place] = i;
+      g_free (info->class_names[i]);
+      info->class_names[i] = g_filename_display_name (labels[i].label);
+    }
+  for (guint i = 0; i < items->len; i++)
+    {
+      DynoListedImage *item = &g_array_index (items, DynoListedImage, i);
+      item->class_id = (gint32) ids[item->class_id];
+    }
+}

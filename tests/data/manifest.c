@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* Manifests in CSV, TSV and JSON lines, and folders with metadata: what is read, and what is listed
+ * with its line. */
+#include "data-test.h"
+#include <string.h>
+#include <unistd.h>
+
+static void
+put_jpeg (const char *folder, const char *name, guint8 red)
+{
+  g_autoptr (GByteArray) file = test_jpeg (40, 30, red, 50, 50, FALSE);
+  g_free (test_write (folder, name, file->data, file->len));
+}
+
+static char *
+put_text (const char *folder, const char *name, const char *text)
+{
+  return test_write (folder, name, text, strlen (text));
+}
+
+static gboolean
+is_listed (DynoDataset *dataset, const char *words)
+{
+  for (const char *const *at = dyno_dataset_get_unreadable (dataset); *at; at++)
+    if (strstr (*at, words))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+assert_names (DynoDataset *dataset, const char *const *names)
+{
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==,
+                    g_strv_length ((char **) names));
+  for (guint i = 0; names[i]; i++)
+    {
+      g_autofree char *name = dyno_dataset_describe_sample (dataset, i);
+      g_assert_cmpstr (name, ==, names[i]);
+    }
+}
+
+static void
+put_four (const char *folder)
+{
+  put_jpeg (folder, "a.jpg", 10);
+  put_jpeg (folder, "b.jpg", 60);
+  put_jpeg (folder, "c.jpg", 110);
+  put_jpeg (folder, "with, comma \"q\".jpg", 200);
+}
+
+/* The same four samples in all the ways to write them. */
+static void
+test_ways_to_write_classes (void)
+{
+  static const struct {
+    const char *name, *text;
+  } ways[] = {
+    { "m.csv", "path,label\na.jpg,dog\nb.jpg,cat\n\"with, comma \"\"q\"\".jpg\",dog\nc.jpg,cat\n" },
+    { "m", "a.jpg,dog\nb.jpg,cat\n\"with, comma \"\"q\"\".jpg\",dog\nc.jpg,cat" },
+    { "bom.csv", "\xef\xbb\xbfLabel,FileName\r\ndog,a.jpg\r\n\r\n\"cat\",b.jpg\r\n"
+                 "dog,\"with, comma \"\"q\"\".jpg\"\r\ncat,\"c.jpg\"\r\n" },
+    { "m.tsv", "x\ty\na.jpg\tdog\nb.jpg\tcat\n\"with, comma \"\"q\"\".jpg\"\tdog\nc.jpg\tcat\n" },
+    { "semicolon", "image;class\na.jpg;dog\nb.jpg;cat\nwith, comma \"q\".jpg;dog\nc.jpg;cat\n" },
+    { "m.jsonl", "{\"file_name\":\"a.jpg\",\"label\":\"dog\",\"box\":[1,2]}\n"
+                 "{\"label\":\"cat\",\"file_name\":\"b.jpg\"}\n\n"
+                 "{\"file_name\":\"with, comma \\\"q\\\".jpg\",\"label\":\"dog\"}\n"
+                 "{\"file_name\":\"c.jpg\",\"label\":\"cat\"}" },
+  };
+  static const char *const names[] = { "a.jpg", "b.jpg", "with, comma \"q\".jpg", "c.jpg", NULL };
+  g_autofree char *folder = test_folder_new ();
+
+  put_four (folder);
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_autofree char *path = put_text (folder, ways[i].name, ways[i].text);
+      g_autoptr (DynoDataset) dataset = test_open (path);
+      const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+      g_autoptr (GByteArray) scratch = g_byte_array_new ();
+      guint8 pixels[8 * 8 * 3];
+      gint32 label = -1;
+
+      g_assert_cmpstr (info->kind, ==, "manifest");
+      assert_names (dataset, names);
+      g_assert_cmpuint (info->n_classes, ==, 2);
+      g_assert_cmpstr (info->class_names[0], ==, "cat");
+      g_assert_cmpuint (info->class_counts[1], ==, 2);
+      g_assert_cmpuint (info->n_unreadable, ==, 0);
+      g_assert_false (info->has_split);
+      g_assert_true (
+          dyno_dataset_decode (dataset, 2, 8, 8, (gpointer[]){ pixels, &label }, scratch, NULL));
+      g_assert_cmpint (label, ==, 1);
+      g_assert_cmpint (ABS (pixels[3 * 7] - 200), <=, 4);
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_whole_numbers_are_classes_in_their_order (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+
+  put_four (folder);
+  path = put_text (folder, "m.csv", "a.jpg,10\nb.jpg,9\nc.jpg,-1\n");
+  dataset = test_open (path);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[0], ==, "-1");
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[2], ==, "10");
+  g_assert_cmpint (dyno_dataset_get_label (dataset, 0), ==, 2);
+  test_folder_remove (folder);
+}
+
+static void
+test_values_with_names_and_units (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *several = NULL, *one = NULL;
+  g_autoptr (DynoDataset) dataset = NULL, of_one = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  guint8 pixels[8 * 8 * 3];
+  float values[2];
+
+  put_four (folder);
+  several = put_text (folder, "m.csv",
+                      "path,yaw (degrees),depth\na.jpg,1,2.5\nmissing.jpg,7,7\nb.jpg, -3.5e1 ,4\n"
+                      "c.jpg,nan,1\nc.jpg,1,1e99\nc.jpg,1,x\nc.jpg,8,9\n");
+  dataset = test_open (several);
+  g_assert_cmpuint (dyno_schema_count_values (&dyno_dataset_get_info (dataset)->schema), ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 4);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->target_names[0], ==, "yaw");
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->target_units[0], ==, "degrees");
+  g_assert_true (is_listed (dataset, "m.csv, line 5: a value is no finite number"));
+  g_assert_true (is_listed (dataset, "m.csv, line 6: a value"));
+  g_assert_true (is_listed (dataset, "m.csv, line 7: a value"));
+  g_assert_true (is_listed (dataset, "m.csv, line 3: “missing.jpg”"));
+  g_assert_true (
+      dyno_dataset_decode (dataset, 1, 8, 8, (gpointer[]){ pixels, values }, scratch, NULL));
+  g_assert_cmpfloat (values[0], ==, -35);
+  g_assert_cmpfloat (dyno_dataset_get_values (dataset, 2)[1], ==, 9);
+  one = put_text (folder, "one.csv", "a.jpg,1\nb.jpg,2.5\n");
+  of_one = test_open (one);
+  g_assert_cmpuint (dyno_schema_count_values (&dyno_dataset_get_info (of_one)->schema), ==, 1);
+  g_assert_null (dyno_dataset_get_info (of_one)->target_names);
+  test_folder_remove (folder);
+}
+
+static void
+test_split_column (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_auto (GStrv) notes = NULL;
+
+  put_four (folder);
+  path = put_text (folder, "m.csv",
+                   "path,label,split\na.jpg,x,train\nb.jpg,y,Val\nc.jpg,y,test\nb.jpg,y,train\n"
+                   "a.jpg,x,elsewhere\n");
+  dataset = test_open (path);
+  g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+  dyno_dataset_split (dataset, 0.5, 1, &train, &validation);
+  g_assert_cmpuint (train->len, ==, 2);
+  g_assert_cmpuint (validation->len, ==, 1);
+  g_assert_cmpuint (g_array_index (validation, guint32, 0), ==, 1);
+  g_assert_true (is_listed (dataset, "line 6: the part"));
+  notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+  g_assert_nonnull (strstr (notes[1], "1 samples of the part “test” are not used"));
+  g_clear_pointer (&dataset, dyno_dataset_unref);
+  g_free (path);
+  path = put_text (folder, "m.csv", "path,label,split\na.jpg,x,train\nc.jpg,y,test\n");
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+  test_folder_remove (folder);
+}
+
+static void
+test_nothing_outside_unless_asked_for (void)
+{
+  g_autofree char *outside = test_folder_new ();
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *base = g_path_get_basename (outside);
+  g_autofree char *link = g_build_filename (folder, "link.jpg", NULL);
+  g_autofree char *target = g_build_filename (outside, "o.jpg", NULL);
+  g_autofree char *text = g_strdup_printf (
+      "a.jpg,x\nb.jpg,y\nsub/../c.jpg,y\n../%s/o.jpg,x\n%s,x\nlink.jpg,x\n", base, target);
+  g_autofree char *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL, all = NULL;
+  const DynoDatasetParams follow = { .links = TRUE };
+
+  put_four (folder);
+  put_jpeg (folder, "sub/d.jpg", 1);
+  put_jpeg (outside, "o.jpg", 1);
+  g_assert_cmpint (symlink (target, link), ==, 0);
+  path = put_text (folder, "m.csv", text);
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
+  g_assert_true (is_listed (dataset, "line 4: "));
+  g_assert_true (is_listed (dataset, "line 5: "));
+  g_assert_true (is_listed (dataset, "line 6: “link.jpg”: it leads out of the folder; data.links"));
+  all = dyno_dataset_open (path, &follow, NULL, NULL, NULL, NULL);
+  g_assert_cmpuint (dyno_dataset_get_info (all)->n_samples, ==, 6);
+  test_folder_remove (folder);
+  test_folder_remove (outside);
+}
+
+static void
+test_rows_that_cannot_be_used_are_listed (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+
+  put_four (folder);
+  g_free (put_text (folder, "text.jpg", "not an image"));
+  path = put_text (folder, "m.csv",
+                   "path,label\na.jpg,x\n\"b.jpg\",\"two\nlines\"\nc.jpg\nc.jpg,x,y\n,x\nc.jpg,\n"
+                   "text.jpg,x\n\xff.jpg,x\nsub,x\n");
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 7);
+  g_assert_true (is_listed (dataset, "line 5: the row has another number"));
+  g_assert_true (is_listed (dataset, "line 6: the row has another number"));
+  g_assert_true (is_listed (dataset, "line 7: there is no path"));
+  g_assert_true (is_listed (dataset, "line 8: there is no label"));
+  g_assert_true (is_listed (dataset, "line 9: “text.jpg”: not an image"));
+  g_assert_true (is_listed (dataset, "line 10: "));
+  g_assert_true (is_listed (dataset, "line 11: "));
+  test_folder_remove (folder);
+}
+
+static void
+test_broken_files (void)
+{
+  static const struct {
+    const char *text;
+    gsize size;
+    int code;
+    const char *words;
+  } cases[] = {
+    { "a.jpg,x\n\"b.jpg,y\n", 0, DYNO_DATA_ERROR_CORRUPT, "m.csv|line 2|never ends" },
+    { "a.jpg,x\n\"b\"z.jpg,y\n", 0, DYNO_DATA_ERROR_CORRUPT, "line 2|follows a closing" },
+    { "a.jpg,x\nb\0jpg,y\n", 16, DYNO_DATA_ERROR_UNSUPPORTED, "UTF-8|zero byte at 9" },
+    { "path,label\n", 0, DYNO_DATA_ERROR_EMPTY, "m.csv|no sample" },
+    { "", 0, DYNO_DATA_ERROR_EMPTY, "no sample" },
+    { "gone.jpg,x\n", 0, DYNO_DATA_ERROR_EMPTY, "all 1 were refused|gone.jpg" },
+    { "path,split\na.jpg,train\n", 0, DYNO_DATA_ERROR_UNSUPPORTED, "nothing to learn|“split”" },
+    { "path,text,name2\na.jpg,x,y\n", 0, DYNO_DATA_ERROR_UNSUPPORTED, "several columns|“label”" },
+    { "{\"file_name\":\"a.jpg\",\"label\":1}\n{\"file_name\":", 0, DYNO_DATA_ERROR_CORRUPT,
+      "line 2" },
+    { "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}\n", 0,
+      DYNO_DATA_ERROR_CORRUPT, "line 1|nested" },
+  };
+  g_autofree char *folder = test_folder_new ();
+
+  put_four (folder);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      gsize size = cases[i].size > 0 ? cases[i].size : strlen (cases[i].text);
+      g_autofree char *path = test_write (folder, "m.csv", cases[i].text, size);
+
+      test_open_fails (path, (DynoDataError) cases[i].code, cases[i].words);
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_folder_with_metadata (void)
+{
+  static const char *const names[] = { "train/a.jpg", "train/sub/b.jpg", "test/c.jpg", NULL };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL, of_root = NULL;
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  put_jpeg (folder, "train/a.jpg", 10);
+  put_jpeg (folder, "train/sub/b.jpg", 10);
+  put_jpeg (folder, "test/c.jpg", 10);
+  g_free (put_text (folder, "train/metadata.csv", "file_name,label\na.jpg,1\nsub/b.jpg,0\n"));
+  g_free (put_text (folder, "test/metadata.jsonl", "{\"file_name\": \"c.jpg\", \"label\": 1}\n"));
+  dataset = test_open (folder);
+  assert_names (dataset, names);
+  dyno_dataset_split (dataset, 0, 1, &train, &validation);
+  g_assert_cmpuint (validation->len, ==, 1);
+  g_assert_cmpint (dyno_dataset_get_label (dataset, 2), ==, 1);
+  /* values there, a class here */
+  g_free (put_text (folder, "test/metadata.jsonl", "{\"file_name\": \"c.jpg\", \"label\": 1.5}\n"));
+  test_open_fails (folder, DYNO_DATA_ERROR_UNSUPPORTED, "other targets");
+  g_free (put_text (folder, "metadata.csv",
+                    "file_name,text,label\ntest/c.jpg,hello,x\ntrain/a.jpg,hi,y\n"));
+  of_root = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (of_root)->n_samples, ==, 2);
+  g_auto (GStrv) notes = dyno_dataset_list_notes (of_root, NULL, NULL);
+  g_assert_nonnull (strstr (notes[0], "“text” of “metadata.csv” is not used: “label”"));
+  test_folder_remove (folder);
+}
+
+static void
+test_file_that_vanishes_is_an_error_of_its_sample (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = NULL, *gone = g_build_filename (folder, "b.jpg", NULL);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[8 * 8 * 3];
+  gint32 label;
+
+  put_four (folder);
+  path = put_text (folder, "m.csv", "a.jpg,x\nb.jpg,y\n");
+  dataset = test_open (path);
+  g_assert_cmpint (g_unlink (gone), ==, 0);
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_true (
+      dyno_dataset_decode (dataset, 0, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
+  g_assert_false (
+      dyno_dataset_decode (dataset, 1, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
+  test_has_words (error, "b.jpg");
+  test_folder_remove (folder);
+}
+
+static guint64
+hash_of (const char *folder, const char *text)
+{
+  g_autofree char *path = put_text (folder, "m.csv", text);
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  return dyno_dataset_get_info (dataset)->content_hash;
+}
+
+static void
+test_content_hash_sees_labels_values_parts_and_order (void)
+{
+  static const char *const texts[] = {
+    "path,label,split\na.jpg,x,train\nb.jpg,y,train\n",
+    "path,label,split\na.jpg,y,train\nb.jpg,x,train\n",
+    "path,label,split\na.jpg,x,train\nb.jpg,y,val\n",
+    "path,label,split\nb.jpg,y,train\na.jpg,x,train\n",
+    "path,label,split\na.jpg,1.5,train\nb.jpg,2,train\n",
+    "path,label,split\na.jpg,1.5,train\nb.jpg,3,train\n",
+  };
+  g_autofree char *folder = test_folder_new ();
+  guint64 hashes[G_N_ELEMENTS (texts)];
+
+  put_four (folder);
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      hashes[i] = hash_of (folder, texts[i]);
+      g_assert_cmphex (hash_of (folder, texts[i]), ==, hashes[i]);
+      for (guint k = 0; k < i; k++)
+        g_assert_cmphex (hashes[k], !=, hashes[i]);
+    }
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/manifest/ways-to-write-classes", test_ways_to_write_classes);
+  g_test_add_func ("/data/manifest/whole-numbers-are-classes-in-their-order",
+                   test_whole_numbers_are_classes_in_their_order);
+  g_test_add_func ("/data/manifest/values-with-names-and-units", test_values_with_names_and_units);
+  g_test_add_func ("/data/manifest/split-column", test_split_column);
+  g_test_add_func ("/data/manifest/nothing-outside-unless-asked-for",
+                   test_nothing_outside_unless_asked_for);
+  g_test_add_func ("/data/manifest/rows-that-cannot-be-used-are-listed",
+                   test_rows_that_cannot_be_used_are_listed);
+  g_test_add_func ("/data/manifest/broken-files", test_broken_files);
+  g_test_add_func ("/data/manifest/folder-with-metadata", test_folder_with_metadata);
+  g_test_add_func ("/data/manifest/file-that-vanishes-is-an-error-of-its-sample",
+                   test_file_that_vanishes_is_an_error_of_its_sample);
+  g_test_add_func ("/data/manifest/content-hash-sees-labels-values-parts-and-order",
+                   test_content_hash_sees_labels_values_parts_and_order);
+  return g_test_run ();
+}
