@@ -18,6 +18,13 @@ gboolean dyno_png_decode (const guint8 *file, gsize size, const DynoImageFacts *
                           GError **error);
 gboolean dyno_webp_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out,
                            GError **error);
+gboolean dyno_bmp_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out,
+                          GError **error);
+gboolean dyno_tiff_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out,
+                           GError **error);
+
+/* Size from the first bytes of a BMP. */
+gboolean dyno_bmp_probe (const guint8 *header, gsize size, DynoImageFacts *facts, GError **error);
 
 /* RGBA to RGB on white, in place. */
 void dyno_image_compose_white (guint8 *pixels, gsize count);

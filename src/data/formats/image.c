@@ -204,6 +204,48 @@ probe_webp (Source *source, DynoImageFacts *facts, GError **error)
 }
 
 static gboolean
+probe_bmp (Source *source, DynoImageFacts *facts, GError **error)
+{
+  gsize size = (gsize) MIN (source->file_size, 54);
+  const guint8 *p = look (source, 0, size);
+
+  return p ? dyno_bmp_probe (p, size, facts, error) : set_corrupt (error, "BMP that ends early");
+}
+
+/* Of the first page (TIFF 6.0, section 2). */
+static gboolean
+probe_tiff (Source *source, DynoImageFacts *facts, GError **error)
+{
+  const guint8 *p = look (source, 0, 8);
+  gboolean big = p && p[0] == 'M';
+  guint64 at = p ? tiff32 (p + 4, big) : 0;
+  guint32 count;
+
+  p = p ? look (source, at, 2) : NULL;
+  if (!p)
+    return set_corrupt (error, "TIFF that ends inside its header");
+  count = tiff16 (p, big);
+  for (at += 2; count > 0; count--, at += 12)
+    {
+      guint32 tag, type, value;
+
+      p = look (source, at, 12);
+      if (!p)
+        return set_corrupt (error, "TIFF that ends inside its header");
+      tag = tiff16 (p, big);
+      type = tiff16 (p + 2, big);
+      value = type == 3 ? tiff16 (p + 8, big) : tiff32 (p + 8, big);
+      if (tag == 256)
+        facts->width = value;
+      else if (tag == 257)
+        facts->height = value;
+      else if (tag == 274 && value >= 1 && value <= 8)
+        facts->orientation = (guint8) value;
+    }
+  return TRUE;
+}
+
+static gboolean
 check_limits (const DynoImageFacts *facts, GError **error)
 {
   if (facts->width == 0 || facts->height == 0)
@@ -234,6 +276,10 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
     facts->type = DYNO_IMAGE_PNG;
   else if (p && memcmp (p, "RIFF", 4) == 0 && memcmp (p + 8, "WEBP", 4) == 0)
     facts->type = DYNO_IMAGE_WEBP;
+  else if (p && p[0] == 'B' && p[1] == 'M' && memcmp (p + 6, "\0\0\0\0", 4) == 0)
+    facts->type = DYNO_IMAGE_BMP;
+  else if (p && (memcmp (p, "II*\0", 4) == 0 || memcmp (p, "MM\0*", 4) == 0))
+    facts->type = DYNO_IMAGE_TIFF;
   switch (facts->type)
     {
     case DYNO_IMAGE_JPEG:
@@ -245,12 +291,18 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
     case DYNO_IMAGE_WEBP:
       ok = probe_webp (source, facts, error);
       break;
+    case DYNO_IMAGE_BMP:
+      ok = probe_bmp (source, facts, error);
+      break;
+    case DYNO_IMAGE_TIFF:
+      ok = probe_tiff (source, facts, error);
+      break;
     case DYNO_IMAGE_UNKNOWN:
     default:
       g_set_error_literal (
           error, DYNO_DATA_ERROR,
           source->file_size == 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_UNSUPPORTED,
-          source->file_size == 0 ? "empty file" : "not an image (JPEG, PNG or WebP)");
+          source->file_size == 0 ? "empty file" : "not an image (JPEG, PNG, WebP, BMP or TIFF)");
       ok = FALSE;
       break;
     }
@@ -298,6 +350,10 @@ decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size,
       return dyno_png_decode (file, file_size, facts, pixels, error);
     case DYNO_IMAGE_WEBP:
       return dyno_webp_decode (file, file_size, facts, pixels, error);
+    case DYNO_IMAGE_BMP:
+      return dyno_bmp_decode (file, file_size, facts, pixels, error);
+    case DYNO_IMAGE_TIFF:
+      return dyno_tiff_decode (file, file_size, facts, pixels, error);
     case DYNO_IMAGE_UNKNOWN:
     default:
       g_return_val_if_reached (FALSE);
@@ -316,14 +372,14 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
     return FALSE;
   decoded_width = facts.width;
   decoded_height = facts.height;
-  if (facts.type == DYNO_IMAGE_JPEG)
+  /* Scaled as it is stored, then turned: that is fewer pixels, and the middle stays the middle. */
+  if (facts.orientation >= 5)
     {
-      /* Scaled as it is stored, then turned: that is fewer pixels, and the middle stays the
-       * middle. */
-      stored_width = facts.orientation >= 5 ? height : width;
-      stored_height = facts.orientation >= 5 ? width : height;
-      dyno_jpeg_choose_size (&facts, stored_width, stored_height, &decoded_width, &decoded_height);
+      stored_width = height;
+      stored_height = width;
     }
+  if (facts.type == DYNO_IMAGE_JPEG)
+    dyno_jpeg_choose_size (&facts, stored_width, stored_height, &decoded_width, &decoded_height);
 
   /* scratch: file | decoded pixels | working memory of the resampler | scaled pixels that are still
    * to be turned.  Sizes are bounded by the limits. */

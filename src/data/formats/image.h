@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG, PNG and WebP files: what they are, from their content; and decoding to RGB bytes of a
+/* JPEG, PNG, WebP, BMP and TIFF files: what they are, from their content; and decoding to RGB bytes of a
  * wanted size. */
 #pragma once
 #include "data-error.h"
@@ -11,13 +11,15 @@ typedef enum {
   DYNO_IMAGE_JPEG,
   DYNO_IMAGE_PNG,
   DYNO_IMAGE_WEBP,
+  DYNO_IMAGE_BMP,
+  DYNO_IMAGE_TIFF,
 } DynoImageType;
 
 typedef struct {
   DynoImageType type;
   guint32 width, height; /* as stored */
   gboolean progressive;  /* JPEG */
-  /* of a JPEG with EXIF, 1 to 8; from 5 on width and height change places when it is shown */
+  /* of a TIFF, or a JPEG with EXIF, 1 to 8; from 5 on width and height change places when it is shown */
   guint8 orientation;
 } DynoImageFacts;
 

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* BMP and TIFF in their variants, whole and damaged. */
+#include "data-test.h"
+#include "image.h"
+#include <string.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+/* 3 x 2: the first row red, green, blue, the second black, white, (200, 100, 50). */
+static const guint8 picture[2][3][3] = {
+  { { 255, 0, 0 }, { 0, 255, 0 }, { 0, 0, 255 } },
+  { { 0, 0, 0 }, { 255, 255, 255 }, { 200, 100, 50 } },
+};
+
+static void
+put (GByteArray *file, guint size, guint32 value)
+{
+  for (guint i = 0; i < size; i++)
+    {
+      guint8 byte = (guint8) (value >> (8 * i));
+      g_byte_array_append (file, &byte, 1);
+    }
+}
+
+typedef enum {
+  CORE_24,
+  INFO_1,
+  INFO_4,
+  INFO_8,
+  INFO_16,
+  INFO_24,
+  INFO_32,
+  TOP_32,
+  V4_ALPHA,
+  N_BMP
+} BmpKind;
+
+static void
+put_pixel (GByteArray *file, BmpKind kind, guint x, guint y)
+{
+  const guint8 *p = picture[y][x];
+
+  if (kind == CORE_24 || kind == INFO_24)
+    put (file, 3, (guint32) p[2] | (guint32) p[1] << 8 | (guint32) p[0] << 16);
+  else if (kind == INFO_16)
+    put (file, 2, (guint32) (p[0] >> 3) << 11 | (guint32) (p[1] >> 2) << 5 | p[2] >> 3);
+  else if (kind == INFO_8)
+    put (file, 1, y * 3 + x);
+  else if (kind == V4_ALPHA)
+    put (file, 4, (guint32) p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16 | 0xffu << 24);
+  else
+    put (file, 4, (guint32) p[2] | (guint32) p[1] << 8 | (guint32) p[0] << 16);
+}
+
+static GByteArray *
+make_bmp (BmpKind kind)
+{
+  static const guint bits[] = { 24, 1, 4, 8, 16, 24, 32, 32, 32 };
+  GByteArray *file = g_byte_array_new ();
+  guint header = kind == CORE_24 ? 12 : kind == V4_ALPHA ? 108 : 40;
+  gboolean masks = kind == INFO_16 || kind == V4_ALPHA;
+  guint palette = bits[kind] <= 8 ? 4u << bits[kind] : 0;
+  guint at = 14 + header + palette + (kind == INFO_16 ? 12 : 0);
+
+  g_byte_array_append (file, (const guint8 *) "BM", 2);
+  put (file, 4, 0);
+  put (file, 4, 0);
+  put (file, 4, at);
+  put (file, 4, header);
+  put (file, kind == CORE_24 ? 2 : 4, 3);
+  put (file, kind == CORE_24 ? 2 : 4, kind == TOP_32 ? (guint32) -2 : 2);
+  put (file, 2, 1);
+  put (file, 2, bits[kind]);
+  if (header > 12)
+    {
+      put (file, 4, masks ? 3 : 0);
+      for (guint i = 0; i < 5; i++)
+        put (file, 4, 0);
+    }
+  if (kind == INFO_16)
+    for (guint i = 0; i < 3; i++)
+      put (file, 4, i == 0 ? 0xf800 : i == 1 ? 0x7e0 : 0x1f);
+  if (kind == V4_ALPHA)
+    for (guint i = 0; i < 4; i++)
+      put (file, 4, 0xffu << (8 * i));
+  while (file->len < 14 + header)
+    put (file, 1, 0);
+  for (guint i = 0; i < palette / 4; i++)
+    {
+      const guint8 *p = picture[i / 3 % 2][i % 3];
+      put (file, 4, (guint32) p[2] | (guint32) p[1] << 8 | (guint32) p[0] << 16);
+    }
+  for (guint row = 0; row < 2; row++)
+    {
+      guint y = kind == TOP_32 ? row : 1 - row, start = file->len;
+
+      if (kind == INFO_1) /* the first two colours of the palette alone */
+        put (file, 1, y == 0 ? 0x40 : 0xa0);
+      else if (kind == INFO_4)
+        put (file, 2, y == 0 ? 0x2001 : 0x5034);
+      else
+        for (guint x = 0; x < 3; x++)
+          put_pixel (file, kind, x, y);
+      while ((file->len - start) % 4 != 0)
+        put (file, 1, 0);
+    }
+  return file;
+}
+
+static void
+decode (GByteArray *file, guint8 out[2][3][3])
+{
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_byte_array_append (scratch, file->data, file->len);
+  dyno_image_decode (scratch, file->len, 3, 2, out[0][0], &error);
+  g_assert_no_error (error);
+}
+
+static void
+assert_near (const guint8 *got, const guint8 *expected, int tolerance)
+{
+  for (guint c = 0; c < 3; c++)
+    g_assert_cmpint (ABS (got[c] - expected[c]), <=, tolerance);
+}
+
+static void
+test_bmp_of_all_bits (void)
+{
+  for (BmpKind kind = CORE_24; kind < N_BMP; kind++)
+    {
+      g_autoptr (GByteArray) file = make_bmp (kind);
+      guint8 out[2][3][3];
+
+      decode (file, out);
+      for (guint y = 0; y < 2; y++)
+        for (guint x = 0; x < 3; x++)
+          if (kind == INFO_1)
+            assert_near (out[y][x], picture[0][(x + y) % 2], 0);
+          else
+            assert_near (out[y][x], picture[y][x], kind == INFO_16 ? 7 : 0);
+    }
+}
+
+static void
+test_bmp_alpha_is_composed_on_white (void)
+{
+  g_autoptr (GByteArray) file = make_bmp (V4_ALPHA);
+  guint8 out[2][3][3];
+
+  file->data[file->len - 12 + 3] = 0; /* the first pixel of the top row is clear */
+  decode (file, out);
+  assert_near (out[0][0], (guint8[]){ 255, 255, 255 }, 0);
+  assert_near (out[0][1], picture[0][1], 0);
+}
+
+static void
+refuse (GByteArray *file, int code, const char *words)
+{
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 out[18];
+
+  g_byte_array_append (scratch, file->data, file->len);
+  g_assert_false (dyno_image_decode (scratch, file->len, 3, 2, out, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, code);
+  test_has_words (error, words);
+}
+
+static void
+set32 (GByteArray *file, guint at, guint32 value)
+{
+  for (guint i = 0; i < 4; i++)
+    file->data[at + i] = (guint8) (value >> (8 * i));
+}
+
+static void
+test_damaged_bmp (void)
+{
+  for (BmpKind kind = CORE_24; kind < N_BMP; kind++)
+    {
+      g_autoptr (GByteArray) whole = make_bmp (kind);
+      for (guint cut = 14; cut < whole->len - 3; cut += 7)
+        {
+          g_autoptr (GByteArray) file = g_byte_array_new ();
+          g_byte_array_append (file, whole->data, cut);
+          refuse (file, DYNO_DATA_ERROR_CORRUPT, "BMP");
+        }
+    }
+  g_autoptr (GByteArray) bomb = make_bmp (INFO_24);
+  set32 (bomb, 18, 65500);
+  set32 (bomb, 22, 65500);
+  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 x 65500");
+  set32 (bomb, 18, 10000);
+  set32 (bomb, 22, 10000);
+  refuse (bomb, DYNO_DATA_ERROR_CORRUPT, "ends early");
+  set32 (bomb, 22, 0x80000000);
+  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "2147483648");
+  g_autoptr (GByteArray) packed = make_bmp (INFO_8);
+  set32 (packed, 30, 1);
+  refuse (packed, DYNO_DATA_ERROR_UNSUPPORTED, "compressed BMP");
+  g_autoptr (GByteArray) beyond = make_bmp (INFO_8);
+  set32 (beyond, 10, 0xffffffff);
+  refuse (beyond, DYNO_DATA_ERROR_CORRUPT, "ends early");
+}
+
+/* --- TIFF ------------------------------------------------------------------------------------- */
+
+typedef enum {
+  RGB_8,
+  RGB_16,
+  GREY_8,
+  GREY_16,
+  PALETTE,
+  RGBA,
+  LZW,
+  DEFLATE,
+  TILED,
+  BIG_ENDIAN_8,
+  N_TIFF
+} TiffKind;
+
+static void
+write_rows (TIFF *tiff, TiffKind kind)
+{
+  for (guint y = 0; y < 2; y++)
+    {
+      guint8 row[64] = { 0 };
+
+      for (guint x = 0; x < 3; x++)
+        {
+          const guint8 *p = picture[y][x];
+          guint16 wide[3] = { (guint16) (p[0] * 257), (guint16) (p[1] * 257),
+                              (guint16) (p[2] * 257) };
+
+          if (kind == RGB_16)
+            memcpy (row + x * 6, wide, 6);
+          else if (kind == GREY_8)
+            row[x] = p[0];
+          else if (kind == GREY_16)
+            memcpy (row + x * 2, wide, 2);
+          else if (kind == PALETTE)
+            row[x] = (guint8) (y * 3 + x);
+          else
+            memcpy (row + x * (kind == RGBA ? 4 : 3), p, 3);
+          if (kind == RGBA)
+            row[x * 4 + 3] = x == 0 ? 0 : 255;
+        }
+      g_assert_cmpint (TIFFWriteScanline (tiff, row, y, 0), ==, 1);
+    }
+}
+
+static GByteArray *
+make_tiff (TiffKind kind, guint16 orientation)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = g_build_filename (folder, "x.tif", NULL);
+  g_autofree char *content = NULL;
+  gboolean grey = kind == GREY_8 || kind == GREY_16 || kind == PALETTE;
+  TIFF *tiff = TIFFOpen (path, kind == BIG_ENDIAN_8 ? "wb" : "wl");
+  GByteArray *file = g_byte_array_new ();
+  gsize size;
+
+  TIFFSetField (tiff, TIFFTAG_IMAGEWIDTH, 3);
+  TIFFSetField (tiff, TIFFTAG_IMAGELENGTH, 2);
+  TIFFSetField (tiff, TIFFTAG_BITSPERSAMPLE, kind == RGB_16 || kind == GREY_16 ? 16 : 8);
+  TIFFSetField (tiff, TIFFTAG_SAMPLESPERPIXEL, grey ? 1 : kind == RGBA ? 4 : 3);
+  TIFFSetField (tiff, TIFFTAG_PHOTOMETRIC,
+                kind == PALETTE ? PHOTOMETRIC_PALETTE
+                : grey          ? PHOTOMETRIC_MINISBLACK
+                                : PHOTOMETRIC_RGB);
+  TIFFSetField (tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  TIFFSetField (tiff, TIFFTAG_ORIENTATION, orientation);
+  TIFFSetField (tiff, TIFFTAG_COMPRESSION,
+                kind == LZW       ? COMPRESSION_LZW
+                : kind == DEFLATE ? COMPRESSION_ADOBE_DEFLATE
+                                  : COMPRESSION_NONE);
+  if (kind == RGBA)
+    TIFFSetField (tiff, TIFFTAG_EXTRASAMPLES, 1, (guint16[]){ EXTRASAMPLE_UNASSALPHA });
+  if (kind == PALETTE)
+    {
+      guint16 colours[3][256] = { { 0 } };
+      for (guint i = 0; i < 6; i++)
+        for (guint c = 0; c < 3; c++)
+          colours[c][i] = (guint16) (picture[i / 3][i % 3][c] * 257);
+      TIFFSetField (tiff, TIFFTAG_COLORMAP, colours[0], colours[1], colours[2]);
+    }
+  if (kind == TILED)
+    {
+      guint8 tile[16 * 16 * 3] = { 0 };
+      TIFFSetField (tiff, TIFFTAG_TILEWIDTH, 16);
+      TIFFSetField (tiff, TIFFTAG_TILELENGTH, 16);
+      for (guint y = 0; y < 2; y++)
+        memcpy (tile + y * 48, picture[y], 9);
+      TIFFWriteTile (tiff, tile, 0, 0, 0, 0);
+    }
+  else
+    write_rows (tiff, kind);
+  TIFFClose (tiff);
+  g_assert_true (g_file_get_contents (path, &content, &size, NULL));
+  g_byte_array_append (file, (const guint8 *) content, (guint) size);
+  test_folder_remove (folder);
+  return file;
+}
+
+static void
+test_tiff_of_all_kinds (void)
+{
+  for (TiffKind kind = RGB_8; kind < N_TIFF; kind++)
+    {
+      g_autoptr (GByteArray) file = make_tiff (kind, 1);
+      guint8 out[2][3][3];
+
+      decode (file, out);
+      for (guint y = 0; y < 2; y++)
+        for (guint x = 0; x < 3; x++)
+          if (kind == GREY_8 || kind == GREY_16)
+            assert_near (out[y][x],
+                         (guint8[]){ picture[y][x][0], picture[y][x][0], picture[y][x][0] }, 0);
+          else if (kind == RGBA && x == 0)
+            assert_near (out[y][x], (guint8[]){ 255, 255, 255 }, 0);
+          else
+            assert_near (out[y][x], picture[y][x], 0);
+    }
+}
+
+static void
+test_tiff_is_turned (void)
+{
+  /* where the shown pixel (0, 0) lies in what is stored */
+  static const guint first[9][2] = { { 0, 0 }, { 0, 0 }, { 0, 2 }, { 1, 2 }, { 1, 0 },
+                                     { 0, 0 }, { 1, 0 }, { 1, 2 }, { 0, 2 } };
+
+  for (guint16 orientation = 1; orientation <= 8; orientation++)
+    {
+      g_autoptr (GByteArray) file = make_tiff (RGB_8, orientation);
+      g_autoptr (GByteArray) scratch = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+      DynoImageFacts facts;
+      guint32 width, height;
+      guint8 out[18];
+
+      g_byte_array_append (scratch, file->data, file->len);
+      g_assert_true (dyno_image_probe (file->data, file->len, &facts, &error));
+      dyno_image_get_shown (&facts, &width, &height);
+      g_assert_cmpuint (width, ==, orientation >= 5 ? 2 : 3);
+      g_assert_true (dyno_image_decode (scratch, file->len, width, height, out, &error));
+      assert_near (out, picture[first[orientation][0]][first[orientation][1]], 0);
+    }
+}
+
+static void
+test_damaged_tiff (void)
+{
+  g_autoptr (GByteArray) whole = make_tiff (LZW, 1);
+
+  for (guint cut = 12; cut < whole->len; cut += 5)
+    {
+      g_autoptr (GByteArray) file = g_byte_array_new ();
+      g_byte_array_append (file, whole->data, cut);
+      refuse (file, DYNO_DATA_ERROR_CORRUPT, "TIFF");
+    }
+  g_autoptr (GByteArray) bomb = make_tiff (RGB_8, 1);
+  guint32 at = (guint32) bomb->data[4] | (guint32) bomb->data[5] << 8;
+  for (guint i = 0; i < 2; i++) /* width and height are the first entries */
+    {
+      bomb->data[at + 2 + 12 * i + 8] = 0xdc;
+      bomb->data[at + 2 + 12 * i + 9] = 0xff;
+    }
+  refuse (bomb, DYNO_DATA_ERROR_TOO_LARGE, "65500 x 65500");
+}
+
+static void
+test_folder_takes_both (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) bmp = make_bmp (INFO_24), tiff = make_tiff (GREY_16, 6);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_free (test_write (folder, "a/x.jpg", bmp->data, bmp->len));
+  g_free (test_write (folder, "b/x.png", tiff->data, tiff->len));
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->min_width, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_width, ==, 3);
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/image-types/bmp-of-all-bits", test_bmp_of_all_bits);
+  g_test_add_func ("/data/image-types/bmp-alpha-is-composed-on-white",
+                   test_bmp_alpha_is_composed_on_white);
+  g_test_add_func ("/data/image-types/damaged-bmp", test_damaged_bmp);
+  g_test_add_func ("/data/image-types/tiff-of-all-kinds", test_tiff_of_all_kinds);
+  g_test_add_func ("/data/image-types/tiff-is-turned", test_tiff_is_turned);
+  g_test_add_func ("/data/image-types/damaged-tiff", test_damaged_tiff);
+  g_test_add_func ("/data/image-types/folder-takes-both", test_folder_takes_both);
+  return g_test_run ();
+}
