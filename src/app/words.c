@@ -34,6 +34,8 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
     { "npy", N_ ("NumPy arrays") },
     { "cifar", N_ ("CIFAR files") },
     { "manifest", N_ ("List of images") },
+    { "archive", N_ ("Image folder in an archive") },
+    { "webdataset", N_ ("WebDataset") },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     {

@@ -68,6 +68,8 @@ extern const DynoDatasetClass dyno_dataset_class_npy;
 extern const DynoDatasetClass dyno_dataset_class_idx;
 extern const DynoDatasetClass dyno_dataset_class_cifar;
 extern const DynoDatasetClass dyno_dataset_class_manifest;
+extern const DynoDatasetClass dyno_dataset_class_archive;
+extern const DynoDatasetClass dyno_dataset_class_webdataset;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
 /* A data set of a class that is opened by it at once; also for classes outside the table. */

@@ -169,8 +169,8 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   else
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
                  _ ("“%s” is not a data set that Dyno reads; choose a folder with one sub-folder "
-                    "of images for each class, an IDX "
-                    "images file, or an X.npy with its y.npy"),
+                    "of images for each class, a .zip or .tar of one, a list of images (CSV, JSON "
+                    "lines), IDX or CIFAR files, or an X.npy with its y.npy"),
                  shown);
   return NULL;
 }

@@ -41,6 +41,9 @@ look_at_path (DynoLocation *location, GError **error)
   int fd;
   gssize n;
 
+  location->is_pattern = dyno_location_is_shards (location->body);
+  if (location->is_pattern)
+    return TRUE;
   fd = dyno_datafile_open_any (location->body, &status, error);
   if (fd < 0)
     return FALSE;

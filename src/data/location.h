@@ -12,13 +12,17 @@ typedef struct {
   char **options; /* "key=value" ..., NULL-terminated; never NULL */
   gboolean is_folder;
   gboolean is_regular;
-  guint8 head[16]; /* first bytes of a regular file */
+  gboolean is_pattern; /* of shards: a-{000..012}.tar, of which the first is there */
+  guint8 head[16];     /* first bytes of a regular file */
   gsize head_size;
 } DynoLocation;
 
 /* Errors: NOT_FOUND, READ, OPTION. A path that is neither file nor folder (FIFO, socket, device) is
  * UNKNOWN. */
 DynoLocation *dyno_location_new (const char *text, GError **error);
+/* Whether text is such a pattern. */
+gboolean dyno_location_is_shards (const char *text);
+
 void dyno_location_free (DynoLocation *location);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLocation, dyno_location_free)
 

@@ -377,7 +377,6 @@ test_folder_takes_both (void)
   g_autofree char *folder = test_folder_new ();
   g_autoptr (GByteArray) bmp = make_bmp (INFO_24), tiff = make_tiff (GREY_16, 6);
   g_autoptr (DynoDataset) dataset = NULL;
-  g_autoptr (GError) error = NULL;
 
   g_free (test_write (folder, "a/x.jpg", bmp->data, bmp->len));
   g_free (test_write (folder, "b/x.png", tiff->data, tiff->len));

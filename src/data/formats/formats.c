@@ -10,6 +10,8 @@ const DynoDatasetClass *const dyno_dataset_classes[] = {
   &dyno_dataset_class_npy,
   &dyno_dataset_class_idx,
   &dyno_dataset_class_cifar,
+  &dyno_dataset_class_webdataset, /* archives whose members make samples */
+  &dyno_dataset_class_archive,
   &dyno_dataset_class_manifest,
   &dyno_dataset_class_imagefolder, /* any folder */
   NULL,

@@ -97,7 +97,9 @@ typedef struct {
 void dyno_label_table_init (DynoLabelTable *table);
 void dyno_label_table_clear (DynoLabelTable *table);
 guint32 dyno_label_table_add (DynoLabelTable *table, const char *label);
-/* Names the classes, and gives the items, whose class_id is what _add gave, their ids. */
-void dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items);
+/* Names the classes, and gives the items, whose class_id is what _add gave, their ids.  numbers:
+ * labels that are all whole numbers are ordered as such; else all by the bytes of their names. */
+void dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
+                              gboolean numbers);
 
 G_END_DECLS

@@ -219,9 +219,10 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
           continue;
         }
       items[kept] = items[i];
-      memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
-               list->n_values * sizeof (float));
-      if (list->n_values == 0)
+      if (list->n_values > 0)
+        memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
+                 list->n_values * sizeof (float));
+      else
         info->class_counts[items[i].class_id]++;
       info->has_split = info->has_split || items[i].validation;
       kept++;

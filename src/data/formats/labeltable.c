@@ -49,12 +49,12 @@ compare_labels (gconstpointer a, gconstpointer b)
 }
 
 void
-dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items)
+dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
+                         gboolean numbers)
 {
   guint32 n = table->labels->len;
   g_autofree Label *labels = g_new0 (Label, MAX (n, 1));
   g_autofree guint32 *ids = g_new0 (guint32, MAX (n, 1));
-  gboolean numbers = TRUE;
 
   for (guint32 i = 0; i < n; i++)
     {

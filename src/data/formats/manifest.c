@@ -372,8 +372,9 @@ take_parts (Manifest *manifest)
       if (part == PART_TEST && drop)
         continue;
       item.validation = part != PART_TRAIN && n[PART_TRAIN] > 0;
-      memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
-               list->n_values * sizeof (float));
+      if (list->n_values > 0)
+        memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
+                 list->n_values * sizeof (float));
       g_array_index (list->items, DynoListedImage, kept++) = item;
     }
   g_array_set_size (list->items, kept);
@@ -475,7 +476,7 @@ manifest_open (DynoDataset *dataset, const DynoOpenContext *context, GError **er
     {
       take_parts (&manifest);
       if (list->n_values == 0)
-        dyno_label_table_finish (&manifest.labels, &dataset->info, list->items);
+        dyno_label_table_finish (&manifest.labels, &dataset->info, list->items, TRUE);
       ok = dyno_image_list_finish (list, dataset, context, error);
     }
   dyno_label_table_clear (&manifest.labels);

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/* WebDataset: .tar shards whose members of one name, one after another, make a sample: key.jpg (png,
+ * webp, ...) with key.cls (a class's number or name), key.json ("label", "cls" or "class", a name or
+ * number; or "values", a list of numbers; "split") or key.txt (one line).  One shard, a folder of
+ * them, or a pattern shard-{000..012}.tar.
+ *
+ * Invariants: the shards are listed once, at open, in the order of their names, and only the small
+ * members are read; samples are read from their places in any order, so that they are shuffled as
+ * any others are.  A sample without label, or without image, is listed. */
+#include "imagelist.h"
+#include "datafile.h"
+#include "intl.h"
+#include "members.h"
+#include "texttable.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_LABEL  (64 * 1024)
+#define MAX_LINE   256
+#define MAX_VALUES 1024
+#define PEEKED     16 /* members that tell the kind */
+#define MAX_SHARDS 100000
+
+typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
+
+typedef struct {
+  DynoDataset *dataset;
+  const DynoOpenContext *context;
+  DynoImageList *list;
+  DynoLabelTable labels;
+  guint32 container;
+  int fd;
+  gboolean shard_validates;
+  gboolean any; /* the list has a sample, and with it its kind of target */
+
+  /* the sample whose members are being met */
+  GString *key;
+  DynoListedImage item;
+  gboolean has_image, validation;
+  GString *image_name;
+  LabelSource source;
+  char *label; /* a class, or values joined by spaces */
+  gboolean values;
+} Load;
+
+/* "folder/key.ext" to the length of key with its folder, and ext in lower case; FALSE: it has
+ * none. */
+static gboolean
+split_name (const char *name, gsize *key_length, char **extension)
+{
+  const char *slash = strrchr (name, '/'), *base = slash ? slash + 1 : name,
+             *dot = strchr (base, '.');
+
+  if (!dot || dot == base || dot[1] == '\0')
+    return FALSE;
+  *key_length = (gsize) (dot - name);
+  *extension = g_ascii_strdown (dot + 1, -1);
+  return TRUE;
+}
+
+static gboolean
+is_one_of (const char *word, const char *const *words)
+{
+  return g_strv_contains (words, word);
+}
+
+static const char *const image_words[] = { "jpg", "jpeg", "png", "webp", "bmp",
+                                           "tif", "tiff", "img", NULL };
+static const char *const label_words[] = { "cls", "json", "txt", NULL };
+
+/* --- a sample's members ----------------------------------------------------------------------- */
+
+static void
+forget_sample (Load *load)
+{
+  g_string_truncate (load->key, 0);
+  g_clear_pointer (&load->label, g_free);
+  load->source = FROM_NOTHING;
+  load->has_image = load->values = load->validation = FALSE;
+}
+
+/* Appends the values of the text; NULL, or why they are none, and then nothing was appended. */
+static const char *
+append_values (Load *load, const char *text)
+{
+  DynoImageList *list = load->list;
+  guint before = list->values->len, n = 0;
+  g_auto (GStrv) parts = g_strsplit (text, " ", -1);
+
+  for (; parts[n]; n++)
+    {
+      float value = (float) g_ascii_strtod (parts[n], NULL);
+      if (!isfinite (value) || n == MAX_VALUES)
+        break;
+      g_array_append_val (list->values, value);
+    }
+  if (!parts[n] && n > 0 && (!load->any || n == list->n_values))
+    {
+      list->n_values = n;
+      return NULL;
+    }
+  g_array_set_size (list->values, before);
+  return parts[n] ? _ ("a value is no finite number")
+                  : _ ("it has another number of values than the first sample");
+}
+
+static void
+note (Load *load, const char *name, const char *reason)
+{
+  const char *path = g_array_index (load->list->containers, DynoContainer, load->container).path;
+  g_autofree char *base = g_path_get_basename (path);
+  g_autofree char *where = g_strdup_printf ("%s: %s", base, name);
+
+  dyno_image_list_note (load->dataset, load->context, where, 0, reason);
+}
+
+static gboolean
+end_sample (Load *load, GError **error)
+{
+  const char *refused = NULL;
+
+  if (load->key->len == 0)
+    return TRUE;
+  if (!load->has_image)
+    refused = _ ("the sample has no image");
+  else if (!load->label || *load->label == '\0')
+    refused = _ ("the sample has no label (.cls, .json or .txt)");
+  else if (load->any && load->values != (load->list->n_values > 0))
+    refused = _ ("its target is of another kind than that of the first sample");
+  else if (load->values)
+    refused = append_values (load, load->label);
+  else
+    load->item.class_id = (gint32) dyno_label_table_add (&load->labels, load->label);
+  if (refused)
+    note (load, load->key->str, refused);
+  else
+    {
+      if (!dyno_image_list_add_name (load->list, load->image_name->str, load->image_name->len,
+                                     &load->item.name, error))
+        return FALSE;
+      load->item.validation = load->validation || load->shard_validates;
+      g_array_append_val (load->list->items, load->item);
+      load->any = TRUE;
+      if (load->list->items->len % 256 == 0 && load->context->progress)
+        load->context->progress (load->list->items->len, load->context->progress_data);
+    }
+  forget_sample (load);
+  return TRUE;
+}
+
+static void
+take_label (Load *load, LabelSource source, const char *text, gboolean values)
+{
+  if (source <= load->source || !text)
+    return;
+  g_free (load->label);
+  load->label = g_strstrip (g_strdup (text));
+  load->values = values;
+  load->source = source;
+}
+
+static void
+take_json (Load *load, const char *text, gsize size)
+{
+  static const char *const names[] = { "label", "cls", "class", "class_name", "class_id" };
+  static const char *const lists[] = { "values", "targets", "target", "label" };
+  static const char *const parts[] = { "val", "valid", "validation", "test", NULL };
+  g_autofree char *reason = NULL;
+  g_autoptr (GHashTable) members = dyno_json_members (text, size, TRUE, NULL, &reason);
+  const char *value, *split;
+
+  if (!members)
+    return;
+  split = g_hash_table_lookup (members, "split");
+  load->validation = load->validation || (split && is_one_of (split, parts));
+  for (guint i = 0; i < G_N_ELEMENTS (lists) && load->source < FROM_JSON; i++)
+    {
+      value = g_hash_table_lookup (members, lists[i]);
+      /* A number with a fraction is a value, a whole one a class. */
+      if (value && (i < 3 || strchr (value, ' ') || strchr (value, '.'))
+          && strspn (value, " +-.0123456789eE") == strlen (value))
+        take_label (load, FROM_JSON, value, TRUE);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (names) && load->source < FROM_JSON; i++)
+    take_label (load, FROM_JSON, g_hash_table_lookup (members, names[i]), FALSE);
+}
+
+static gboolean
+read_label (Load *load, const DynoMember *member, const char *extension, GError **error)
+{
+  g_autofree char *text = NULL;
+  gssize n;
+
+  if (member->size > MAX_LABEL)
+    return TRUE;
+  text = g_malloc0 (member->size + 1);
+  n = dyno_datafile_pread (load->fd, text, member->size, member->at);
+  if (n < 0)
+    {
+      dyno_datafile_set_error (
+          error, errno,
+          g_array_index (load->list->containers, DynoContainer, load->container).path);
+      return FALSE;
+    }
+  if (g_str_equal (extension, "json"))
+    take_json (load, text, strlen (text));
+  else if (strlen (g_strstrip (text)) <= MAX_LINE && !strchr (text, '\n'))
+    take_label (load, g_str_equal (extension, "cls") ? FROM_CLS : FROM_TXT, text, FALSE);
+  return TRUE;
+}
+
+static gboolean
+take_member (const DynoMember *member, gpointer data, GError **error)
+{
+  Load *load = data;
+  g_autofree char *extension = NULL;
+  gsize length;
+
+  if (member->refused)
+    {
+      note (load, member->name, member->refused);
+      return TRUE;
+    }
+  if (!split_name (member->name, &length, &extension))
+    return TRUE;
+  if (load->key->len != length || strncmp (load->key->str, member->name, length) != 0)
+    {
+      if (!end_sample (load, error))
+        return FALSE;
+      forget_sample (load);
+      if (!is_one_of (extension, image_words) && !is_one_of (extension, label_words))
+        return TRUE;
+      g_string_append_len (load->key, member->name, (gssize) length);
+    }
+  if (is_one_of (extension, label_words))
+    return read_label (load, member, extension, error);
+  if (!is_one_of (extension, image_words) || load->has_image)
+    return TRUE;
+  load->has_image = TRUE;
+  load->item = (DynoListedImage){
+    .container = load->container, .at = member->at, .stored = member->stored, .size = member->size
+  };
+  g_string_assign (load->image_name, member->name);
+  return TRUE;
+}
+
+/* --- shards ----------------------------------------------------------------------------------- */
+
+/* "a{000..012}b" to a000b ... a012b; NULL: it is no such pattern. */
+static GPtrArray *
+expand (const char *pattern)
+{
+  const char *open = strchr (pattern, '{'), *dots = open ? strstr (open, "..") : NULL,
+             *shut = dots ? strchr (dots, '}') : NULL;
+  g_autofree char *first_text = NULL, *last_text = NULL;
+  guint64 first, last;
+  GPtrArray *paths;
+
+  if (!shut)
+    return NULL;
+  first_text = g_strndup (open + 1, (gsize) (dots - open - 1));
+  last_text = g_strndup (dots + 2, (gsize) (shut - dots - 2));
+  if (!g_ascii_string_to_unsigned (first_text, 10, 0, G_MAXINT32, &first, NULL)
+      || !g_ascii_string_to_unsigned (last_text, 10, first, first + MAX_SHARDS, &last, NULL))
+    return NULL;
+  paths = g_ptr_array_new_with_free_func (g_free);
+  for (guint64 i = first; i <= last; i++)
+    g_ptr_array_add (paths, g_strdup_printf ("%.*s%0*u%s", (int) (open - pattern), pattern,
+                                             (int) strlen (first_text), (guint) i, shut + 1));
+  return paths;
+}
+
+gboolean
+dyno_location_is_shards (const char *text)
+{
+  g_autoptr (GPtrArray) paths = expand (text);
+  return paths && g_file_test (g_ptr_array_index (paths, 0), G_FILE_TEST_IS_REGULAR);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+static void
+add_shards (const char *folder, GPtrArray *paths)
+{
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    if (g_str_has_suffix (name, ".tar") && name[0] != '.')
+      g_ptr_array_add (found, g_build_filename (folder, name, NULL));
+  g_ptr_array_sort (found, compare_names);
+  for (guint i = 0; i < found->len; i++)
+    g_ptr_array_add (paths, g_ptr_array_index (found, i));
+}
+
+static GPtrArray *
+list_shards (const DynoLocation *location)
+{
+  static const char *const parts[] = { "train", "val", "valid", "validation", "test" };
+  g_autoptr (GPtrArray) paths = NULL;
+  guint n_train = 0;
+
+  if (location->is_pattern)
+    return expand (location->body);
+  paths = g_ptr_array_new_with_free_func (g_free);
+  if (!location->is_folder)
+    {
+      g_ptr_array_add (paths, g_strdup (location->body));
+      return g_steal_pointer (&paths);
+    }
+  add_shards (location->body, paths);
+  /* train, and the first of the others that there is */
+  for (guint i = 0; i < G_N_ELEMENTS (parts) && (i == 0 || n_train > 0); i++)
+    {
+      g_autofree char *folder = g_build_filename (location->body, parts[i], NULL);
+
+      if (i == 0 ? paths->len == 0 : paths->len == n_train)
+        add_shards (folder, paths);
+      n_train = i == 0 && g_file_test (folder, G_FILE_TEST_IS_DIR) ? paths->len : n_train;
+    }
+  return g_steal_pointer (&paths);
+}
+
+/* A word of the shard's name or folder. */
+static gboolean
+has_word (const char *path, const char *const *words)
+{
+  g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path),
+                  *last = g_path_get_basename (folder);
+  g_auto (GStrv) tokens = g_strsplit_set (base, "-_.", -1);
+
+  for (guint i = 0; tokens[i]; i++)
+    if (is_one_of (tokens[i], words))
+      return TRUE;
+  return is_one_of (last, words);
+}
+
+/* The first members tell whether they make samples. */
+typedef struct {
+  GHashTable *keys;
+  guint left;
+  gboolean found;
+} Peek;
+
+static gboolean
+peek_member (const DynoMember *member, gpointer data, GError **error)
+{
+  Peek *peek = data;
+  g_autofree char *extension = NULL;
+  gsize length;
+
+  if (split_name (member->name, &length, &extension))
+    {
+      gboolean label = is_one_of (extension, label_words);
+      char *key = g_strdup_printf ("%d%.*s", label, (int) length, member->name);
+      g_autofree char *other = g_strdup_printf ("%d%.*s", !label, (int) length, member->name);
+
+      peek->found = peek->found
+                    || ((label || is_one_of (extension, image_words))
+                        && g_hash_table_contains (peek->keys, other));
+      g_hash_table_add (peek->keys, key);
+    }
+  if (!peek->found && --peek->left > 0)
+    return TRUE;
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "");
+  return FALSE;
+}
+
+static gboolean
+has_samples (const char *path)
+{
+  Peek peek = { .left = PEEKED };
+  const char *other;
+  guint64 size;
+  int fd = dyno_datafile_open (path, &size, NULL);
+
+  if (fd < 0)
+    return FALSE;
+  peek.keys = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  if (dyno_archive_guess (fd, size, &other) == DYNO_ARCHIVE_TAR)
+    dyno_tar_walk (fd, size, path, peek_member, &peek, NULL, NULL);
+  g_hash_table_unref (peek.keys);
+  close (fd);
+  return peek.found;
+}
+
+static gboolean
+webdataset_matches (const DynoLocation *location)
+{
+  g_autoptr (GPtrArray) paths = NULL;
+
+  if (location->scheme)
+    return FALSE;
+  if (location->is_pattern)
+    return TRUE;
+  if (!location->is_folder)
+    return location->is_regular && has_samples (location->body);
+  paths = list_shards (location);
+  return paths->len > 0 && has_samples (g_ptr_array_index (paths, 0));
+}
+
+static gboolean
+load_shard (Load *load, const char *path, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  DynoContainer *container;
+  const char *other = NULL;
+
+  if (!dyno_image_list_add_container (load->list, path, &load->container, error))
+    return FALSE;
+  container = &g_array_index (load->list->containers, DynoContainer, load->container);
+  load->fd = container->fd;
+  if (dyno_archive_guess (container->fd, container->size, &other) != DYNO_ARCHIVE_TAR)
+    {
+      g_set_error (error, DYNO_DATA_ERROR,
+                   other ? DYNO_DATA_ERROR_UNSUPPORTED : DYNO_DATA_ERROR_CORRUPT,
+                   other ? _ ("The shard “%s” is compressed (%s); unpack it to a plain .tar")
+                         : _ ("The shard “%s” is no .tar archive%s; get it again"),
+                   shown, other ? other : "");
+      return FALSE;
+    }
+  if (!dyno_tar_walk (container->fd, container->size, shown, take_member, load,
+                      load->context->cancellable, error)
+      || !end_sample (load, error))
+    return FALSE;
+  dyno_image_list_rest_container (load->list, load->container);
+  return TRUE;
+}
+
+static gboolean
+load_shards (Load *load, GError **error)
+{
+  static const char *const train_words[] = { "train", "training", NULL };
+  static const char *const other_words[] = { "val", "valid", "validation", "test", NULL };
+  g_autoptr (GPtrArray) paths = list_shards (load->context->location);
+  gboolean trains = FALSE;
+
+  for (guint i = 0; i < paths->len; i++)
+    trains = trains || has_word (g_ptr_array_index (paths, i), train_words);
+  for (guint i = 0; i < paths->len; i++)
+    {
+      const char *path = g_ptr_array_index (paths, i);
+
+      load->shard_validates =
+          trains && !has_word (path, train_words) && has_word (path, other_words);
+      if (!load_shard (load, path, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  Load load = { .dataset = dataset, .context = context };
+  gboolean ok;
+
+  load.list = dataset->state = dyno_image_list_new ();
+  load.key = g_string_new (NULL);
+  load.image_name = g_string_new (NULL);
+  dyno_label_table_init (&load.labels);
+  ok = load_shards (&load, error);
+  if (ok && load.list->n_values == 0)
+    dyno_label_table_finish (&load.labels, &dataset->info, load.list->items, TRUE);
+  dyno_label_table_clear (&load.labels);
+  forget_sample (&load);
+  g_string_free (load.key, TRUE);
+  g_string_free (load.image_name, TRUE);
+  return ok && dyno_image_list_finish (load.list, dataset, context, error);
+}
+
+const DynoDatasetClass dyno_dataset_class_webdataset = {
+  .kind = "webdataset",
+  .title = "WebDataset",
+  .matches = webdataset_matches,
+  .open = webdataset_open,
+  .close = dyno_image_list_close,
+  .fetch = dyno_image_list_fetch,
+  .decode = dyno_image_list_decode,
+  .label = dyno_image_list_label,
+  .values = dyno_image_list_values,
+  .probe = dyno_image_list_probe,
+  .describe = dyno_image_list_describe,
+  .is_validation = dyno_image_list_is_validation,
+};

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* Image folders within .tar and .zip archives: the samples are the folder's, and damage is told. */
+#include "archive-test.h"
+#include <string.h>
+#include <unistd.h>
+
+/* An order that is not that of names; all in one folder, which does not count. */
+static const char *const members[] = {
+  "photos/val/b/9.jpg",       "photos/train/b/x.jpg",
+  "photos/train/a/2.jpg",     "photos/train/a-1/q.jpg",
+  "photos/train/a/1.jpg",     "photos/train/a/sub/0.jpg",
+  "photos/train/a/sub-1.jpg", NULL,
+};
+
+static GByteArray *
+jpeg_of (guint i)
+{
+  return test_jpeg (40 + i, 30, (guint8) (20 * i), 50, 50, FALSE);
+}
+
+typedef enum { TAR, TAR_PAX, TAR_LONG, ZIP_STORED, ZIP_DEFLATED, ZIP_64, N_KINDS } Kind;
+
+static char *
+make_archive (const char *folder, const char *name, Kind kind)
+{
+  g_autoptr (GByteArray) tar = g_byte_array_new ();
+  TestZip zip;
+  char *path;
+
+  test_zip_init (&zip);
+  test_tar_add (tar, "./photos/", '5', NULL, 0);
+  for (guint i = 0; members[i]; i++)
+    {
+      g_autoptr (GByteArray) jpeg = jpeg_of (i);
+      g_autofree char *dotted = g_strconcat ("./", members[i], NULL);
+
+      if (kind == TAR)
+        test_tar_add (tar, dotted, '0', jpeg->data, jpeg->len);
+      else if (kind == TAR_PAX)
+        test_tar_add_pax (tar, members[i], jpeg->data, jpeg->len);
+      else if (kind == TAR_LONG)
+        test_tar_add_long (tar, members[i], jpeg->data, jpeg->len);
+      else
+        test_zip_add (&zip, members[i], kind == ZIP_DEFLATED, kind == ZIP_64, jpeg->data,
+                      jpeg->len);
+    }
+  test_tar_end (tar);
+  test_zip_end (&zip, kind == ZIP_64);
+  path = kind <= TAR_LONG ? test_write (folder, name, tar->data, tar->len)
+                          : test_write (folder, name, zip.bytes->data, zip.bytes->len);
+  test_zip_clear (&zip);
+  return path;
+}
+
+static void
+assert_equal (DynoDataset *one, DynoDataset *other)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (one),
+                        *theirs = dyno_dataset_get_info (other);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  guint8 pixels[2][8 * 8 * 3];
+  gint32 labels[2];
+
+  g_assert_cmpuint (info->n_samples, ==, theirs->n_samples);
+  g_assert_cmpuint (info->n_classes, ==, theirs->n_classes);
+  g_assert_cmpuint (info->max_width, ==, theirs->max_width);
+  g_assert_cmpuint (info->min_width, ==, theirs->min_width);
+  g_assert_cmpint (info->has_split, ==, theirs->has_split);
+  for (guint c = 0; c < info->n_classes; c++)
+    {
+      g_assert_cmpstr (info->class_names[c], ==, theirs->class_names[c]);
+      g_assert_cmpuint (info->class_counts[c], ==, theirs->class_counts[c]);
+    }
+  for (guint i = 0; i < info->n_samples; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      dyno_dataset_decode (one, i, 8, 8, (gpointer[]){ pixels[0], &labels[0] }, scratch, &error);
+      g_assert_no_error (error);
+      dyno_dataset_decode (other, i, 8, 8, (gpointer[]){ pixels[1], &labels[1] }, scratch, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (labels[0], ==, labels[1]);
+      g_assert_cmpmem (pixels[0], sizeof pixels[0], pixels[1], sizeof pixels[1]);
+    }
+}
+
+/* Names of any kind: an archive is what its content is. */
+static void
+test_samples_are_the_folders (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *photos = g_build_filename (folder, "photos", NULL);
+  g_autoptr (DynoDataset) of_folder = NULL;
+
+  for (guint i = 0; members[i]; i++)
+    {
+      g_autoptr (GByteArray) jpeg = jpeg_of (i);
+      g_free (test_write (folder, members[i], jpeg->data, jpeg->len));
+    }
+  of_folder = test_open (photos);
+  for (Kind kind = TAR; kind < N_KINDS; kind++)
+    {
+      g_autofree char *path = make_archive (folder, "archive.bin", kind);
+      g_autoptr (DynoDataset) dataset = test_open (path);
+      g_autofree char *name = dyno_dataset_describe_sample (dataset, 0);
+
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->kind, ==, "archive");
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 0);
+      g_assert_cmpstr (name, ==, "photos/train/a/1.jpg");
+      assert_equal (dataset, of_folder);
+      /* what was open stays readable */
+      g_assert_cmpint (g_unlink (path), ==, 0);
+      assert_equal (dataset, of_folder);
+    }
+  test_folder_remove (folder);
+}
+
+static gboolean
+is_listed (DynoDataset *dataset, const char *words)
+{
+  for (const char *const *at = dyno_dataset_get_unreadable (dataset); *at; at++)
+    if (strstr (*at, words))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+add_jpeg (GByteArray *tar, const char *name)
+{
+  g_autoptr (GByteArray) jpeg = jpeg_of (1);
+  test_tar_add (tar, name, '0', jpeg->data, jpeg->len);
+}
+
+static void
+test_members_that_are_no_samples (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) tar = g_byte_array_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autofree char *path = NULL;
+
+  add_jpeg (tar, "readme.jpg");
+  add_jpeg (tar, "a/1.jpg");
+  add_jpeg (tar, "a/1.jpg");
+  add_jpeg (tar, "b/2\xff.jpg");
+  add_jpeg (tar, "b/.hidden.jpg");
+  add_jpeg (tar, "__MACOSX/a/1.jpg");
+  add_jpeg (tar, "../b/3.jpg");
+  test_tar_add (tar, "b/link.jpg", '2', "/etc/passwd", 11);
+  test_tar_add (tar, "b/fifo.jpg", '6', NULL, 0);
+  test_tar_add (tar, "b/text.jpg", '0', "no image", 8);
+  test_tar_end (tar);
+  path = test_write (folder, "x", tar->data, tar->len);
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 5);
+  g_assert_true (is_listed (dataset, "a/1.jpg: a later member"));
+  g_assert_true (is_listed (dataset, "../b/3.jpg: its name leads out"));
+  g_assert_true (is_listed (dataset, "b/link.jpg: a link"));
+  g_assert_true (is_listed (dataset, "b/fifo.jpg: not a regular"));
+  g_assert_true (is_listed (dataset, "b/text.jpg: not an image"));
+  test_folder_remove (folder);
+}
+
+static void
+test_truncated_and_damaged_tar (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) tar = g_byte_array_new ();
+  guint second, third;
+
+  add_jpeg (tar, "a/1.jpg");
+  second = tar->len;
+  add_jpeg (tar, "b/2.jpg");
+  third = tar->len;
+  add_jpeg (tar, "b/3.jpg");
+  for (guint damage = 0; damage < 3; damage++)
+    {
+      g_autoptr (GByteArray) bad = g_byte_array_new ();
+      g_autofree char *path = NULL;
+      g_autoptr (DynoDataset) dataset = NULL;
+
+      g_byte_array_append (bad, tar->data, damage == 0 ? third + 700 : tar->len);
+      if (damage == 1)
+        bad->data[third + 3] ^= 1; /* the sum is wrong */
+      if (damage == 2)
+        memcpy (bad->data + second + 124, "99999999999", 11);
+      path = test_write (folder, "x.tar", bad->data, bad->len);
+      if (damage == 2)
+        {
+          test_open_fails (path, DYNO_DATA_ERROR_EMPTY, "one class only");
+          continue;
+        }
+      dataset = test_open (path);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 1);
+      g_assert_true (is_listed (dataset, damage == 0 ? "b/3.jpg: the archive ends inside it"
+                                                     : "a damaged header; what follows"));
+    }
+  test_folder_remove (folder);
+}
+
+/* Sizes that lie: of base 256 past 2^63, and of pax. */
+static void
+test_huge_sizes_of_tar_allocate_nothing (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) tar = g_byte_array_new ();
+  g_autofree char *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  guint at;
+
+  add_jpeg (tar, "a/1.jpg");
+  add_jpeg (tar, "b/2.jpg");
+  at = tar->len;
+  add_jpeg (tar, "b/3.jpg");
+  memset (tar->data + at + 124, 0xff, 12);
+  tar->data[at + 124] = 0x80;
+  memset (tar->data + at + 125, 0, 4);
+  tar->data[at + 129] = 0x7f;
+  memset (tar->data + at + 148, ' ', 8);
+  guint sum = 0;
+  for (guint i = 0; i < 512; i++)
+    sum += tar->data[at + i];
+  g_snprintf ((char *) tar->data + at + 148, 8, "%06o", sum);
+  path = test_write (folder, "x.tar", tar->data, tar->len);
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_true (is_listed (dataset, "b/3.jpg: the archive ends inside it")
+                 || is_listed (dataset, "a damaged header"));
+  test_folder_remove (folder);
+}
+
+static void
+set_le (TestZip *zip, guint at, guint size, guint64 value)
+{
+  for (guint i = 0; i < size; i++)
+    zip->directory->data[at + i] = (guint8) (value >> (8 * i));
+}
+
+static void
+test_damaged_members_of_zip_are_listed (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = NULL;
+  g_autoptr (GByteArray) jpeg = jpeg_of (1);
+  g_autoptr (DynoDataset) dataset = NULL;
+  TestZip zip;
+  guint at;
+
+  test_zip_init (&zip);
+  test_zip_add (&zip, "a/1.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
+  test_zip_add (&zip, "b/2.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
+  test_zip_add (&zip, "b\\back.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
+  at = test_zip_add (&zip, "b/encrypted.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 8, 2, 1);
+  at = test_zip_add (&zip, "b/lzma.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 10, 2, 14);
+  at = test_zip_add (&zip, "b/far.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 42, 4, 0x7fffffff);
+  at = test_zip_add (&zip, "b/long.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 20, 4, 0x7fffffff);
+  at = test_zip_add (&zip, "b/bomb.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 24, 4, 200 << 20);
+  at = test_zip_add (&zip, "b/huge.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 24, 4, 0xf0000000);
+  at = test_zip_add (&zip, "b/other-size.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
+  set_le (&zip, at + 24, 4, jpeg->len - 1);
+  at = test_zip_add (&zip, "b/link.jpg", FALSE, FALSE, "1.jpg", 5);
+  set_le (&zip, at + 38, 4, 0120777u << 16);
+  test_zip_end (&zip, FALSE);
+  path = test_write (folder, "x.zip", zip.bytes->data, zip.bytes->len);
+  test_zip_clear (&zip);
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 8);
+  g_assert_true (is_listed (dataset, "b/encrypted.jpg: it is encrypted"));
+  g_assert_true (is_listed (dataset, "b/lzma.jpg: a compression"));
+  g_assert_true (is_listed (dataset, "b/far.jpg: its header is damaged"));
+  g_assert_true (is_listed (dataset, "b/long.jpg: the archive ends inside it"));
+  g_assert_true (is_listed (dataset, "b/bomb.jpg: its compressed bytes cannot hold"));
+  g_assert_true (is_listed (dataset, "b/huge.jpg: file of more than 256 MB"));
+  g_assert_true (is_listed (dataset, "b/other-size.jpg: its compressed bytes are damaged"));
+  g_assert_true (is_listed (dataset, "b/link.jpg: a link"));
+  test_folder_remove (folder);
+}
+
+static void
+test_damaged_directory_of_zip (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = make_archive (folder, "x.zip", ZIP_DEFLATED);
+  g_autofree char *content = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (path, &content, &size, NULL));
+  g_free (test_write (folder, "x.zip", content, size - 1));
+  test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, "x.zip|directory|missing");
+  content[size - 5 - 22 + 16 + 3] = 0x7f; /* where the directory is */
+  g_free (test_write (folder, "x.zip", content, size));
+  test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, "x.zip|beyond its end");
+  test_folder_remove (folder);
+}
+
+static void
+test_what_cannot_be_read_in_any_order_says_so (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *gz =
+      test_write (folder, "photos.tar.gz", "\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+  g_autofree char *zst =
+      test_write (folder, "photos.tar.zst", "\x28\xb5\x2f\xfd\0\0\0\0\0\0\0\0", 12);
+
+  test_open_fails (gz, DYNO_DATA_ERROR_UNSUPPORTED, "photos.tar.gz|gzip|unpack it");
+  test_open_fails (zst, DYNO_DATA_ERROR_UNSUPPORTED, "photos.tar.zst|zstd|plain .tar");
+  test_folder_remove (folder);
+}
+
+static void
+test_archive_without_folders (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = NULL;
+  g_autoptr (GByteArray) tar = g_byte_array_new ();
+
+  add_jpeg (tar, "1.jpg");
+  test_tar_end (tar);
+  path = test_write (folder, "x.tar", tar->data, tar->len);
+  test_open_fails (path, DYNO_DATA_ERROR_UNKNOWN, "x.tar|no folders");
+  test_folder_remove (folder);
+}
+
+/* Cut off while it is in use: the samples that are gone are errors, each its own. */
+static void
+test_archive_that_shrinks_in_use (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *path = make_archive (folder, "x.tar", TAR);
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  guint n_failed = 0;
+
+  g_assert_cmpint (truncate (path, 3000), ==, 0);
+  for (guint i = 0; i < dyno_dataset_get_info (dataset)->n_samples; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      guint8 pixels[8 * 8 * 3];
+      gint32 label;
+
+      if (dyno_dataset_decode (dataset, i, 8, 8, (gpointer[]){ pixels, &label }, scratch, &error))
+        continue;
+      g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+      test_has_words (error, "photos/|ends before it");
+      n_failed++;
+    }
+  g_assert_cmpuint (n_failed, >=, 5);
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/archive/samples-are-the-folders", test_samples_are_the_folders);
+  g_test_add_func ("/data/archive/members-that-are-no-samples", test_members_that_are_no_samples);
+  g_test_add_func ("/data/archive/truncated-and-damaged-tar", test_truncated_and_damaged_tar);
+  g_test_add_func ("/data/archive/huge-sizes-of-tar-allocate-nothing",
+                   test_huge_sizes_of_tar_allocate_nothing);
+  g_test_add_func ("/data/archive/damaged-members-of-zip-are-listed",
+                   test_damaged_members_of_zip_are_listed);
+  g_test_add_func ("/data/archive/damaged-directory-of-zip", test_damaged_directory_of_zip);
+  g_test_add_func ("/data/archive/what-cannot-be-read-in-any-order-says-so",
+                   test_what_cannot_be_read_in_any_order_says_so);
+  g_test_add_func ("/data/archive/without-folders-is-said", test_archive_without_folders);
+  g_test_add_func ("/data/archive/shrinks-in-use", test_archive_that_shrinks_in_use);
+  return g_test_run ();
+}
