@@ -31,6 +31,7 @@ complete -c dynoctl -n __fish_use_subcommand -a watch -d 'A run and the machine,
 complete -c dynoctl -n __fish_use_subcommand -a presets -d 'List the GPU presets, or show one'
 complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set holds'
 complete -c dynoctl -n __fish_use_subcommand -a model -d 'List the models, or the layers of one'
+complete -c dynoctl -n __fish_use_subcommand -a convert -d 'Pack a data set into one file'
 complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
 complete -c dynoctl -n __fish_use_subcommand -a train -d Train
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
@@ -47,11 +48,11 @@ complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices sensors watch presets inspect model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices sensors watch presets inspect model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices sensors watch presets inspect convert model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices sensors watch presets inspect convert model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
 __dynoctl_option 'devices sensors watch plan train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
-__dynoctl_option 'inspect plan train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
+__dynoctl_option 'inspect convert plan train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
 
 __dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
@@ -89,6 +90,10 @@ __dynoctl_option model -s b -l batch -x -d 'Batch size'
 __dynoctl_option model -l width -x -d 'Scales the channels'
 __dynoctl_option model -l amp -d 'Sizes with mixed precision'
 __dynoctl_option inspect -a '(__dynoctl_data)'
+__dynoctl_option convert -a '(__dynoctl_data)'
+__dynoctl_option convert -l size -x -d 'Scale images down to this shorter side'
+__dynoctl_option convert -l force -d 'Replace the file where it is there'
+__dynoctl_option convert -l no-measure -d 'Do not measure what it gains'
 __dynoctl_option inspect -l deep -d 'Decode every sample, and list those that cannot be read'
 
 __dynoctl_option "$job bench" -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on'

@@ -39,6 +39,7 @@ int dyno_verb_devices (int argc, char **argv);
 int dyno_verb_presets (int argc, char **argv);
 int dyno_verb_inspect (int argc, char **argv);
 int dyno_verb_model (int argc, char **argv);
+int dyno_verb_convert (int argc, char **argv);
 int dyno_verb_plan (int argc, char **argv);
 int dyno_verb_train (int argc, char **argv);
 int dyno_verb_tune (int argc, char **argv);

@@ -14,6 +14,7 @@ static const DynoVerb verbs[] = {
   { "watch", "[RUN]", "a run and the machine, live in the terminal", dyno_verb_watch },
   { "presets", "[NAME]", "list the GPU presets, or show one", dyno_verb_presets },
   { "inspect", "DATA", "what a data set holds", dyno_verb_inspect },
+  { "convert", "DATA OUT", "pack a data set into one file", dyno_verb_convert },
   { "model", "[MODEL]", "list the models, or the layers of one", dyno_verb_model },
   { "plan", "--data DATA --model M", "device memory by component, before any run", dyno_verb_plan },
   { "train", "--data DATA --model M", "train", dyno_verb_train },

@@ -32,6 +32,7 @@ typedef struct {
    * scratch; *fetched bytes of it.  NULL: nothing is needed. */
   gboolean (*fetch) (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
                      GError **error);
+  gboolean has_files; /* what fetch gives is the whole image file */
   /* Fills every byte of a sample's fields but SEED, in the schema's order, from what fetch left; it
    * never waits.  The fields may lie in memory that is slow to read: they are only written. */
   gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,

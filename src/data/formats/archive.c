@@ -316,6 +316,7 @@ const DynoDatasetClass dyno_dataset_class_archive = {
   .open = archive_open,
   .close = dyno_image_list_close,
   .fetch = dyno_image_list_fetch,
+  .has_files = TRUE,
   .decode = dyno_image_list_decode,
   .label = dyno_image_list_label,
   .probe = dyno_image_list_probe,

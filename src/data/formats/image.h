@@ -47,4 +47,11 @@ gboolean dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts
 gboolean dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height,
                             guint8 *out, GError **error);
 
+/* Pixels as a file in memory: (height, width, channels) of 1 or 3 channels, or of 3; JPEG of quality
+ * 95 with whole chroma.  out is overwritten.  Errors: TOO_LARGE. */
+gboolean dyno_image_encode_png (const guint8 *pixels, guint32 width, guint32 height,
+                                guint32 channels, GByteArray *out, GError **error);
+gboolean dyno_image_encode_jpeg (const guint8 *pixels, guint32 width, guint32 height,
+                                 GByteArray *out, GError **error);
+
 G_END_DECLS

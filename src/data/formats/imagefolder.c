@@ -116,6 +116,7 @@ const DynoDatasetClass dyno_dataset_class_imagefolder = {
   .open = imagefolder_open,
   .close = imagefolder_close,
   .fetch = imagefolder_fetch,
+  .has_files = TRUE,
   .decode = imagefolder_decode,
   .label = imagefolder_label,
   .probe = imagefolder_probe,

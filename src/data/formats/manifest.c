@@ -491,6 +491,7 @@ const DynoDatasetClass dyno_dataset_class_manifest = {
   .open = manifest_open,
   .close = dyno_image_list_close,
   .fetch = dyno_image_list_fetch,
+  .has_files = TRUE,
   .decode = dyno_image_list_decode,
   .label = dyno_image_list_label,
   .values = dyno_image_list_values,

@@ -165,7 +165,7 @@ static void
 take_json (Load *load, const char *text, gsize size)
 {
   static const char *const names[] = { "label", "cls", "class", "class_name", "class_id" };
-  static const char *const lists[] = { "values", "targets", "target", "label" };
+  static const char *const lists[] = { "values", "targets", "target" };
   static const char *const parts[] = { "val", "valid", "validation", "test", NULL };
   g_autofree char *reason = NULL;
   g_autoptr (GHashTable) members = dyno_json_members (text, size, TRUE, NULL, &reason);
@@ -178,9 +178,7 @@ take_json (Load *load, const char *text, gsize size)
   for (guint i = 0; i < G_N_ELEMENTS (lists) && load->source < FROM_JSON; i++)
     {
       value = g_hash_table_lookup (members, lists[i]);
-      /* A number with a fraction is a value, a whole one a class. */
-      if (value && (i < 3 || strchr (value, ' ') || strchr (value, '.'))
-          && strspn (value, " +-.0123456789eE") == strlen (value))
+      if (value && strspn (value, " +-.0123456789eE") == strlen (value))
         take_label (load, FROM_JSON, value, TRUE);
     }
   for (guint i = 0; i < G_N_ELEMENTS (names) && load->source < FROM_JSON; i++)
@@ -483,6 +481,7 @@ const DynoDatasetClass dyno_dataset_class_webdataset = {
   .open = webdataset_open,
   .close = dyno_image_list_close,
   .fetch = dyno_image_list_fetch,
+  .has_files = TRUE,
   .decode = dyno_image_list_decode,
   .label = dyno_image_list_label,
   .values = dyno_image_list_values,

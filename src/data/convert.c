@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* Packing a data set.  Samples are read and encoded by all cores, some at a time, and written in
+ * their order by one. */
+#include "convert.h"
+#include "checked.h"
+#include "datafile.h"
+#include "dataset-class.h"
+#include "file.h"
+#include "hash.h"
+#include "image.h"
+#include "intl.h"
+#include "members.h"
+#include "parallel.h"
+#include "rng.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK      32 /* samples in memory */
+#define BLOCK      512
+#define MAX_LISTED 100
+
+typedef struct {
+  guint64 index;
+  GByteArray *scratch, *bytes, *pixels;
+  const char *extension;
+  gboolean copied;
+  GError *error;
+} Packed;
+
+typedef struct {
+  guint32 index;
+  guint64 hash; /* of the image file */
+} Written;
+
+typedef struct {
+  DynoDataset *dataset;
+  guint32 size;
+  const char *path;
+  char *temporary;
+  int fd;
+  GArray *written; /* Written, in the order of the file */
+  Packed packed[CHUNK];
+  GPtrArray *skipped; /* may be NULL */
+  DynoConverted *converted;
+} Convert;
+
+/* --- one sample ------------------------------------------------------------------------------- */
+
+static const char *
+extension_of (DynoImageType type)
+{
+  switch (type)
+    {
+    case DYNO_IMAGE_JPEG:
+      return "jpg";
+    case DYNO_IMAGE_PNG:
+      return "png";
+    case DYNO_IMAGE_WEBP:
+      return "webp";
+    case DYNO_IMAGE_BMP:
+      return "bmp";
+    case DYNO_IMAGE_TIFF:
+      return "tif";
+    case DYNO_IMAGE_UNKNOWN:
+    default:
+      g_return_val_if_reached ("img");
+    }
+}
+
+/* Scaled so that the shorter side is `size`; never enlarged. */
+static void
+scale (guint32 size, guint32 *width, guint32 *height)
+{
+  guint32 shorter = MIN (*width, *height);
+
+  if (size == 0 || shorter <= size)
+    return;
+  *width = MAX ((guint32) (((guint64) *width * size + shorter / 2) / shorter), 1);
+  *height = MAX ((guint32) (((guint64) *height * size + shorter / 2) / shorter), 1);
+}
+
+static gboolean
+encode (const Convert *convert, Packed *one, guint32 width, guint32 height, gboolean lossless,
+        GError **error)
+{
+  const DynoDatasetInfo *info = &convert->dataset->info;
+  guint32 channels = dyno_schema_count_channels (&info->schema);
+  g_autofree float *target = g_new0 (float, dyno_schema_count_values (&info->schema) + 1);
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { [DYNO_DATASET_TARGET] = target };
+
+  if (!dyno_datafile_reserve (one->pixels, (guint64) width * height * channels, error))
+    return FALSE;
+  fields[DYNO_DATASET_INPUT] = one->pixels->data;
+  return dyno_dataset_decode (convert->dataset, one->index, width, height, fields, one->scratch,
+                              error)
+         && (lossless || channels == 1
+                 ? dyno_image_encode_png (one->pixels->data, width, height, channels, one->bytes,
+                                          error)
+                 : dyno_image_encode_jpeg (one->pixels->data, width, height, one->bytes, error));
+}
+
+static gboolean
+pack_file (const Convert *convert, Packed *one, GError **error)
+{
+  DynoImageFacts facts;
+  guint32 width, height, shown_width, shown_height;
+  gsize size;
+
+  if (!convert->dataset->klass->fetch (convert->dataset, one->index, one->scratch, &size, error)
+      || !dyno_image_probe (one->scratch->data, size, &facts, error))
+    return FALSE;
+  dyno_image_get_shown (&facts, &shown_width, &shown_height);
+  width = shown_width;
+  height = shown_height;
+  scale (convert->size, &width, &height);
+  if (width != shown_width || height != shown_height)
+    {
+      one->extension = "jpg";
+      return encode (convert, one, width, height, FALSE, error);
+    }
+  one->extension = extension_of (facts.type);
+  one->copied = TRUE;
+  g_byte_array_set_size (one->bytes, 0);
+  g_byte_array_append (one->bytes, one->scratch->data, (guint) size);
+  return TRUE;
+}
+
+static void
+pack_one (guint i, gpointer data)
+{
+  Convert *convert = data;
+  const DynoDatasetInfo *info = &convert->dataset->info;
+  Packed *one = &convert->packed[i];
+  guint32 width = info->max_width, height = info->max_height;
+
+  one->copied = FALSE;
+  if (convert->dataset->klass->has_files)
+    {
+      pack_file (convert, one, &one->error);
+      return;
+    }
+  scale (convert->size, &width, &height);
+  one->extension = "png";
+  encode (convert, one, width, height, TRUE, &one->error);
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static gboolean
+write_all (Convert *convert, const void *data, gsize size, GError **error)
+{
+  const guint8 *at = data;
+
+  convert->converted->bytes += size;
+  while (size > 0)
+    {
+      gssize n = write (convert->fd, at, size);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return dyno_file_set_error (error, errno, convert->path);
+      at += n;
+      size -= (gsize) n;
+    }
+  return TRUE;
+}
+
+static gboolean
+write_member (Convert *convert, const char *extension, const void *data, gsize size, GError **error)
+{
+  static const guint8 zeros[BLOCK];
+  guint8 header[BLOCK];
+  g_autofree char *name =
+      g_strdup_printf ("%09" PRIu64 ".%s", convert->converted->n_written, extension);
+
+  dyno_tar_make_header (header, name, size);
+  return write_all (convert, header, sizeof header, error) && write_all (convert, data, size, error)
+         && write_all (convert, zeros, (gsize) (dyno_align_up (size, BLOCK) - size), error);
+}
+
+static void
+append_string (GString *json, const char *text)
+{
+  g_string_append_c (json, '"');
+  for (; *text; text++)
+    if (*text == '"' || *text == '\\')
+      g_string_append_printf (json, "\\%c", *text);
+    else if ((guchar) *text < 0x20)
+      g_string_append_printf (json, "\\u%04x", (guint) *text);
+    else
+      g_string_append_c (json, *text);
+  g_string_append_c (json, '"');
+}
+
+static gboolean
+is_validation (DynoDataset *dataset, guint64 index)
+{
+  return dataset->info.has_split && dataset->klass->is_validation
+         && dataset->klass->is_validation (dataset, index);
+}
+
+static char *
+describe_target (const Convert *convert, guint64 index)
+{
+  DynoDataset *dataset = convert->dataset;
+  guint32 n_values = dyno_schema_count_values (&dataset->info.schema);
+  g_autoptr (GString) json = g_string_new ("{");
+  g_autofree char *name = dyno_dataset_describe_sample (dataset, index);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (n_values > 0)
+    {
+      const float *values = dyno_dataset_get_values (dataset, index);
+      g_string_append (json, "\"values\": [");
+      for (guint32 i = 0; i < n_values; i++)
+        g_string_append_printf (
+            json, "%s%s", i > 0 ? ", " : "",
+            g_ascii_formatd (number, sizeof number, "%.9g", (double) values[i]));
+      g_string_append_c (json, ']');
+    }
+  else
+    {
+      g_string_append (json, "\"label\": ");
+      append_string (json, dataset->info.class_names[dyno_dataset_get_label (dataset, index)]);
+    }
+  if (dataset->info.has_split)
+    g_string_append_printf (json, ", \"split\": \"%s\"",
+                            is_validation (dataset, index) ? "val" : "train");
+  g_string_append (json, ", \"name\": ");
+  append_string (json, name);
+  g_string_append (json, "}\n");
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+static gboolean
+write_one (Convert *convert, Packed *one, GError **error)
+{
+  Written written = { .index = (guint32) one->index,
+                      .hash =
+                          dyno_hash_bytes (DYNO_HASH_START, one->bytes->data, one->bytes->len) };
+  g_autofree char *target = describe_target (convert, one->index);
+
+  if (!write_member (convert, one->extension, one->bytes->data, one->bytes->len, error)
+      || !write_member (convert, "json", target, strlen (target), error))
+    return FALSE;
+  convert->converted->n_written++;
+  convert->converted->n_copied += one->copied;
+  g_array_append_val (convert->written, written);
+  return TRUE;
+}
+
+/* A disk or server that fails makes no sample bad. */
+static gboolean
+skip_one (Convert *convert, Packed *one, GError **error)
+{
+  if (g_error_matches (one->error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
+    {
+      g_propagate_error (error, g_steal_pointer (&one->error));
+      return FALSE;
+    }
+  convert->converted->n_skipped++;
+  if (convert->skipped && convert->skipped->len < MAX_LISTED)
+    {
+      g_autofree char *name = dyno_dataset_describe_sample (convert->dataset, one->index);
+      g_ptr_array_add (convert->skipped, g_strdup_printf ("%s: %s", name, one->error->message));
+    }
+  g_clear_error (&one->error);
+  return TRUE;
+}
+
+static gboolean
+write_samples (Convert *convert, const GArray *order, DynoScanProgress progress, gpointer data,
+               GCancellable *cancellable, GError **error)
+{
+  static const guint8 end[2 * BLOCK];
+  gboolean ok = TRUE;
+
+  for (guint first = 0; first < order->len && ok; first += CHUNK)
+    {
+      guint n = MIN (CHUNK, order->len - first);
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+      for (guint i = 0; i < n; i++)
+        convert->packed[i].index = g_array_index (order, guint32, first + i);
+      dyno_parallel_for (n, pack_one, convert);
+      for (guint i = 0; i < n; i++)
+        {
+          Packed *one = &convert->packed[i];
+          ok =
+              ok && (one->error ? skip_one (convert, one, error) : write_one (convert, one, error));
+          g_clear_error (&one->error);
+        }
+      if (progress)
+        progress (first + n, data);
+    }
+  if (!ok)
+    return FALSE;
+  if (convert->converted->n_written == 0)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+                   _ ("Not one sample of “%s” could be read; nothing was written"),
+                   convert->dataset->info.name);
+      return FALSE;
+    }
+  return write_all (convert, end, sizeof end, error)
+         && (fsync (convert->fd) == 0 || dyno_file_set_error (error, errno, convert->path));
+}
+
+/* --- reading it again ------------------------------------------------------------------------- */
+
+static gboolean
+is_same_sample (const Convert *convert, DynoDataset *again, guint64 place, GByteArray *scratch,
+                GError **error)
+{
+  const Written *written = &g_array_index (convert->written, Written, place);
+  guint32 n_values = dyno_schema_count_values (&convert->dataset->info.schema);
+  DynoDataset *dataset = convert->dataset;
+  gsize size;
+
+  if (!again->klass->fetch (again, place, scratch, &size, error)
+      || dyno_hash_bytes (DYNO_HASH_START, scratch->data, size) != written->hash
+      || is_validation (again, place) != is_validation (dataset, written->index))
+    return FALSE;
+  if (n_values > 0)
+    return dyno_schema_count_values (&again->info.schema) == n_values
+           && memcmp (dyno_dataset_get_values (again, place),
+                      dyno_dataset_get_values (dataset, written->index), n_values * sizeof (float))
+                  == 0;
+  return strcmp (again->info.class_names[dyno_dataset_get_label (again, place)],
+                 dataset->info.class_names[dyno_dataset_get_label (dataset, written->index)])
+         == 0;
+}
+
+static gboolean
+verify (const Convert *convert, GCancellable *cancellable, GError **error)
+{
+  static const DynoDatasetParams params = { .one_class = TRUE };
+  g_autoptr (GError) reason = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (DynoDataset) again =
+      dyno_dataset_open (convert->temporary, &params, NULL, NULL, cancellable, &reason);
+  gboolean same = again && again->info.n_samples == convert->written->len;
+
+  for (guint64 i = 0; same && i < convert->written->len; i++)
+    {
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+      same = is_same_sample (convert, again, i, scratch, &reason);
+    }
+  if (!same)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 _ ("What was written for “%s” is not what is read there again (%s); the disk may "
+                    "be failing, nothing was put in place"),
+                 convert->path, reason ? reason->message : _ ("its samples differ"));
+  return same;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static gboolean
+check_kind (DynoDataset *dataset, guint32 size, GError **error)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  guint32 channels = dyno_schema_count_channels (&info->schema);
+  gboolean values = dyno_schema_count_values (&info->schema) > 0;
+
+  if (info->schema.generated || input->element != DYNO_ELEMENT_U8 || input->n_axes != 3
+      || (channels != 1 && channels != 3) || (values && !info->knows_values))
+    g_set_error (
+        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+        _ ("“%s” is not made of images of bytes in grey or RGB, which alone can be packed"),
+        info->name);
+  else if (size > 0 && !info->resizable)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("The samples of “%s” have a size of their own; pack them without another"),
+                 info->name);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* Training samples in a fixed random order, so that who reads the file in its order is served
+ * too. */
+static GArray *
+make_order (DynoDataset *dataset)
+{
+  GArray *train, *validation;
+  DynoRng rng = dyno_rng_init (0, 0);
+
+  dyno_dataset_split (dataset, 0, 0, &train, &validation);
+  dyno_rng_shuffle (&rng, (guint32 *) (gpointer) train->data, train->len);
+  g_array_append_vals (train, validation->data, validation->len);
+  g_array_unref (validation);
+  return train;
+}
+
+static gboolean
+write_and_verify (Convert *convert, DynoScanProgress progress, gpointer data,
+                  GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GArray) order = make_order (convert->dataset);
+  gboolean ok;
+
+  ok = write_samples (convert, order, progress, data, cancellable, error);
+  if (close (convert->fd) != 0 && ok)
+    ok = dyno_file_set_error (error, errno, convert->path);
+  if (ok && verify (convert, cancellable, error))
+    return dyno_file_replace (convert->temporary, convert->path, error);
+  (void) unlink (convert->temporary);
+  return FALSE;
+}
+
+gboolean
+dyno_dataset_convert (DynoDataset *dataset, const char *path, guint32 size,
+                      DynoScanProgress progress, gpointer data, GCancellable *cancellable,
+                      GPtrArray *skipped, DynoConverted *converted, GError **error)
+{
+  Convert convert = {
+    .dataset = dataset, .size = size, .path = path, .skipped = skipped, .converted = converted
+  };
+  gboolean ok;
+
+  memset (converted, 0, sizeof *converted);
+  if (!check_kind (dataset, size, error))
+    return FALSE;
+  convert.fd = dyno_file_open_temporary (path, &convert.temporary);
+  if (convert.fd < 0)
+    return dyno_file_set_error (error, errno, path);
+  convert.written = g_array_new (FALSE, FALSE, sizeof (Written));
+  for (guint i = 0; i < CHUNK; i++)
+    {
+      convert.packed[i].scratch = g_byte_array_new ();
+      convert.packed[i].bytes = g_byte_array_new ();
+      convert.packed[i].pixels = g_byte_array_new ();
+    }
+  ok = write_and_verify (&convert, progress, data, cancellable, error);
+  for (guint i = 0; i < CHUNK; i++)
+    {
+      g_byte_array_unref (convert.packed[i].scratch);
+      g_byte_array_unref (convert.packed[i].bytes);
+      g_byte_array_unref (convert.packed[i].pixels);
+    }
+  g_array_unref (convert.written);
+  g_free (convert.temporary);
+  return ok;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Packing a data set of images into one file: a WebDataset shard (webdataset.c reads it).
+ *
+ * That form and no own one, for other programs read it as well, and any .tar program shows what is
+ * in it; its samples lie one after another, each image as its bytes were, so that nothing is lost
+ * and nothing is decoded to be packed. */
+#pragma once
+#include "dataset.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint64 n_written, n_skipped; /* samples */
+  guint64 bytes;                /* of the file */
+  guint64 n_copied;             /* whose image file was taken as it is */
+} DynoConverted;
+
+/* Writes dataset to path, which holds its old content or all of the new one, also after a crash;
+ * what was written is read again and compared before it takes its place.  Training samples come
+ * first, in a fixed random order, then those of its own validation part.  size: 0, or the shorter
+ * side that images are scaled down to (JPEG of quality 95).  A sample that cannot be read is
+ * skipped, counted, and "sample: reason" appended to skipped (may be NULL), 100 at most.
+ * Errors: UNSUPPORTED (no images of bytes; a size where samples have one of their own), EMPTY,
+ * CORRUPT (what was read again is not what was written); DYNO_BASE_ERROR_DISK, _IO;
+ * G_IO_ERROR_CANCELLED. */
+gboolean dyno_dataset_convert (DynoDataset *dataset, const char *path, guint32 size,
+                               DynoScanProgress progress, gpointer data, GCancellable *cancellable,
+                               GPtrArray *skipped, DynoConverted *converted, GError **error);
+
+G_END_DECLS

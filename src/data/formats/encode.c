@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Pixels to image files in memory. */
+#include "image.h"
+#include "datafile.h"
+#include <png.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#define QUALITY 95
+
+gboolean
+dyno_image_encode_png (const guint8 *pixels, guint32 width, guint32 height, guint32 channels,
+                       GByteArray *out, GError **error)
+{
+  png_image image = { .version = PNG_IMAGE_VERSION,
+                      .width = width,
+                      .height = height,
+                      .format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB };
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX (image);
+
+  if (!dyno_datafile_reserve (out, size, error))
+    return FALSE;
+  if (png_image_write_to_memory (&image, out->data, &size, 0, pixels, 0, NULL))
+    {
+      g_byte_array_set_size (out, (guint) size);
+      return TRUE;
+    }
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "PNG: %s", image.message);
+  return FALSE;
+}
+
+gboolean
+dyno_image_encode_jpeg (const guint8 *pixels, guint32 width, guint32 height, GByteArray *out,
+                        GError **error)
+{
+  tjhandle handle = tjInitCompress ();
+  unsigned char *bytes = NULL;
+  unsigned long size = 0;
+  gboolean ok = handle
+                && tjCompress2 (handle, pixels, (int) width, 0, (int) height, TJPF_RGB, &bytes,
+                                &size, TJSAMP_444, QUALITY, 0)
+                       == 0;
+
+  g_byte_array_set_size (out, 0);
+  if (ok)
+    g_byte_array_append (out, bytes, (guint) size);
+  else
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "JPEG: %s",
+                 handle ? tjGetErrorStr2 (handle) : "no memory");
+  tjFree (bytes);
+  if (handle)
+    tjDestroy (handle);
+  return ok;
+}

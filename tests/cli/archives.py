@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Archives as Python's own modules write them, and what `dynoctl convert` writes as they read it."""
+import hashlib, io, json, os, sys, tarfile, zipfile
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from dynoctl import Case, main
+from usage import PNG
+
+LONG = 'very-long-' * 12
+NAMES = [f'photos/{part}/{kind}/{name}.png'
+         for part in ('train', 'val') for kind in ('a', 'größe', LONG) for name in ('1', '2', LONG, 'ß')]
+
+
+def digest(path):
+    with open(path, 'rb') as file:
+        return hashlib.sha256(file.read()).digest()
+
+
+class Archives(Case):
+    def check(self, path):
+        facts, = self.lines('inspect', path, '--deep', '--json')
+        self.assertEqual((facts['kind'], facts['samples'], facts['unreadable'], facts['undecodable']), ('archive', len(NAMES), 0, 0))
+        self.assertEqual(facts['class_names'], sorted(('a', 'größe', LONG)))
+        self.assertEqual(facts['class_counts'], [8, 8, 8])
+        self.assertTrue(facts['has_split'])
+
+    def test_zip(self):
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            for large in (False, True):
+                path = self.path(f'{method}-{large}.zip')
+                with self.subTest(path=path), zipfile.ZipFile(path, 'w', method) as out:
+                    for name in NAMES:
+                        with out.open(name, 'w', force_zip64=large) as member:
+                            member.write(PNG)
+                self.check(path)
+
+    def test_tar(self):
+        for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+            path = self.path(f'{form}.tar')
+            with self.subTest(path=path), tarfile.open(path, 'w', format=form) as out:
+                for name in NAMES:
+                    entry = tarfile.TarInfo(name)
+                    entry.size, entry.mtime = len(PNG), 1700000000.5 if form == tarfile.PAX_FORMAT else 0
+                    try:
+                        out.addfile(entry, io.BytesIO(PNG))
+                    except ValueError:  # ustar has no room for a name of 100 bytes
+                        entry.name = name.replace(LONG, LONG[:60])
+                        out.addfile(entry, io.BytesIO(PNG))
+            if form != tarfile.USTAR_FORMAT:
+                self.check(path)
+            else:
+                facts, = self.lines('inspect', path, '--deep', '--json')
+                self.assertEqual((facts['samples'], facts['undecodable']), (len(NAMES), 0))
+
+    def test_convert(self):
+        for name in NAMES:
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            with open(self.path(name), 'wb') as out:
+                out.write(PNG)
+        told, = self.lines('convert', self.path('photos'), self.path('packed.tar'), '--json')
+        self.assertEqual((told['samples'], told['copied'], told['skipped']), (24, 24, 0))
+        self.assertEqual(told['bytes'], os.path.getsize(self.path('packed.tar')))
+        self.assertGreater(told['samples_per_s'], 0)
+        self.assertGreater(told['samples_per_s_before'], 0)
+        labels, images = [], 0
+        with tarfile.open(self.path('packed.tar')) as packed:
+            for member in packed:
+                content = packed.extractfile(member).read()
+                if member.name.endswith('.json'):
+                    labels.append(json.loads(content))
+                else:
+                    images += content == PNG
+        self.assertEqual((len(labels), images), (24, 24))
+        self.assertEqual(sorted((x['split'], x['label'], x['name']) for x in labels),
+                         sorted(tuple(name.split('/')[1:3]) + (name.split('/', 1)[1],) for name in NAMES))
+        facts, = self.lines('inspect', self.path('packed.tar'), '--json')
+        self.assertEqual((facts['kind'], facts['samples'], facts['class_counts']), ('webdataset', 24, [8, 8, 8]))
+        before = digest(self.path('packed.tar'))
+        again = self.run_it('convert', self.path('photos'), self.path('packed.tar'), '--no-measure', expect=2)
+        self.assertIn(b'--force', again.stderr)
+        self.run_it('convert', self.path('photos'), self.path('packed.tar'), '--no-measure', '--force')
+        self.assertEqual(before, digest(self.path('packed.tar')))
+        self.run_it('convert', 'builtin:waves', self.path('waves.tar'), expect=3)
+        self.run_it('convert', self.path('photos'), self.path('none/packed.tar'), expect=7)
+        self.run_it('convert', self.path('photos'), expect=2)
+        self.assertEqual(sorted(os.listdir(self.folder)), ['packed.tar', 'photos'])
+
+
+if __name__ == '__main__':
+    main()
