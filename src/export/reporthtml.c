@@ -245,7 +245,7 @@ write_comparison (DynoReport *report)
       write_bar (report, rows[i].name, rows[i].class, rows[i].trial, most);
   dyno_html_printf (report->html, "</div><p class=\"note\">%s %s</p></section>\n",
                     _ ("Rates are those of a whole run: training samples by the time that passed, "
-                       "validation and ends of epochs included. The thin lines are 95 % "
+                       "validation and ends of epochs included. The thin lines are 95 percent "
                        "intervals."),
                     ends ? ends : "");
 }

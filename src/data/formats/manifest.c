@@ -15,6 +15,7 @@
 #include "targetnames.h"
 #include "texttable.h"
 #include <math.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -380,11 +381,10 @@ take_parts (Manifest *manifest)
   g_array_set_size (list->items, kept);
   g_array_set_size (list->values, kept * list->n_values);
   if (drop)
-    g_ptr_array_add (
-        manifest->dataset->notes,
-        g_strdup_printf (_ ("The %" G_GSIZE_FORMAT " samples of the part “test” are not used: "
-                            "“val” is taken for validation"),
-                         n[PART_TEST]));
+    g_ptr_array_add (manifest->dataset->notes,
+                     g_strdup_printf (_ ("The %" PRIu64 " samples of the part “test” are not used: "
+                                         "“val” is taken for validation"),
+                                      (guint64) n[PART_TEST]));
 }
 
 /* --- finding the files ------------------------------------------------------------------------ */

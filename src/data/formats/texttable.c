@@ -4,6 +4,7 @@
 #include "texttable.h"
 #include "intl.h"
 #include <json-glib/json-glib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define MAX_CELL    (64 * 1024)
@@ -357,10 +358,10 @@ dyno_text_table_parse (const guint8 *bytes, gsize size, const char *name, GError
     }
   if (zero)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” is no text in UTF-8 or ASCII (a zero byte at %" G_GSIZE_FORMAT
-                      "); save it as UTF-8"),
-                   name, (gsize) (zero - bytes));
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          _ ("“%s” is no text in UTF-8 or ASCII (a zero byte at %" PRIu64 "); save it as UTF-8"),
+          name, (guint64) (zero - bytes));
       return NULL;
     }
   skip_mark (&p.at, p.end);
