@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MAX_SHARDS 100000
+
 static const char *const schemes[] = { "builtin", "synthetic" };
 
 static gboolean
@@ -34,6 +36,37 @@ split_options (DynoLocation *location, GError **error)
   return TRUE;
 }
 
+GPtrArray *
+dyno_location_expand (const char *pattern)
+{
+  const char *open = strchr (pattern, '{'), *dots = open ? strstr (open, "..") : NULL,
+             *shut = dots ? strchr (dots, '}') : NULL;
+  g_autofree char *first_text = NULL, *last_text = NULL;
+  guint64 first, last;
+  GPtrArray *paths;
+
+  if (!shut)
+    return NULL;
+  first_text = g_strndup (open + 1, (gsize) (dots - open - 1));
+  last_text = g_strndup (dots + 2, (gsize) (shut - dots - 2));
+  if (!g_ascii_string_to_unsigned (first_text, 10, 0, G_MAXINT32, &first, NULL)
+      || !g_ascii_string_to_unsigned (last_text, 10, first, first + MAX_SHARDS, &last, NULL))
+    return NULL;
+  paths = g_ptr_array_new_with_free_func (g_free);
+  for (guint64 i = first; i <= last; i++)
+    g_ptr_array_add (paths, g_strdup_printf ("%.*s%0*u%s", (int) (open - pattern), pattern,
+                                             (int) strlen (first_text), (guint) i, shut + 1));
+  return paths;
+}
+
+/* Whether text is a pattern of shards of which the first is there. */
+static gboolean
+is_shards (const char *text)
+{
+  g_autoptr (GPtrArray) paths = dyno_location_expand (text);
+  return paths && g_file_test (g_ptr_array_index (paths, 0), G_FILE_TEST_IS_REGULAR);
+}
+
 static gboolean
 look_at_path (DynoLocation *location, GError **error)
 {
@@ -41,7 +74,7 @@ look_at_path (DynoLocation *location, GError **error)
   int fd;
   gssize n;
 
-  location->is_pattern = dyno_location_is_shards (location->body);
+  location->is_pattern = is_shards (location->body);
   if (location->is_pattern)
     return TRUE;
   fd = dyno_datafile_open_any (location->body, &status, error);

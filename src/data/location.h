@@ -20,8 +20,8 @@ typedef struct {
 /* Errors: NOT_FOUND, READ, OPTION. A path that is neither file nor folder (FIFO, socket, device) is
  * UNKNOWN. */
 DynoLocation *dyno_location_new (const char *text, GError **error);
-/* Whether text is such a pattern. */
-gboolean dyno_location_is_shards (const char *text);
+/* The paths of a pattern "a{000..012}b", a000b to a012b; NULL: it is none. */
+GPtrArray *dyno_location_expand (const char *pattern);
 
 void dyno_location_free (DynoLocation *location);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLocation, dyno_location_free)

@@ -21,7 +21,6 @@
 #define MAX_LINE   256
 #define MAX_VALUES 1024
 #define PEEKED     16 /* members that tell the kind */
-#define MAX_SHARDS 100000
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
 
@@ -246,37 +245,6 @@ take_member (const DynoMember *member, gpointer data, GError **error)
 
 /* --- shards ----------------------------------------------------------------------------------- */
 
-/* "a{000..012}b" to a000b ... a012b; NULL: it is no such pattern. */
-static GPtrArray *
-expand (const char *pattern)
-{
-  const char *open = strchr (pattern, '{'), *dots = open ? strstr (open, "..") : NULL,
-             *shut = dots ? strchr (dots, '}') : NULL;
-  g_autofree char *first_text = NULL, *last_text = NULL;
-  guint64 first, last;
-  GPtrArray *paths;
-
-  if (!shut)
-    return NULL;
-  first_text = g_strndup (open + 1, (gsize) (dots - open - 1));
-  last_text = g_strndup (dots + 2, (gsize) (shut - dots - 2));
-  if (!g_ascii_string_to_unsigned (first_text, 10, 0, G_MAXINT32, &first, NULL)
-      || !g_ascii_string_to_unsigned (last_text, 10, first, first + MAX_SHARDS, &last, NULL))
-    return NULL;
-  paths = g_ptr_array_new_with_free_func (g_free);
-  for (guint64 i = first; i <= last; i++)
-    g_ptr_array_add (paths, g_strdup_printf ("%.*s%0*u%s", (int) (open - pattern), pattern,
-                                             (int) strlen (first_text), (guint) i, shut + 1));
-  return paths;
-}
-
-gboolean
-dyno_location_is_shards (const char *text)
-{
-  g_autoptr (GPtrArray) paths = expand (text);
-  return paths && g_file_test (g_ptr_array_index (paths, 0), G_FILE_TEST_IS_REGULAR);
-}
-
 static int
 compare_names (gconstpointer a, gconstpointer b)
 {
@@ -306,7 +274,7 @@ list_shards (const DynoLocation *location)
   guint n_train = 0;
 
   if (location->is_pattern)
-    return expand (location->body);
+    return dyno_location_expand (location->body);
   paths = g_ptr_array_new_with_free_func (g_free);
   if (!location->is_folder)
     {
