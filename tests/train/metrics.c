@@ -74,7 +74,7 @@ test_csv (void)
                    "val_accuracy,val_top5,epoch_samples_per_s,epoch_seconds,validation_seconds,"
                    "saving_seconds,samples,decoded,workers,decode_ms,fetch_ms");
   g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0.5,0.75,0.05,"));
-  g_assert_true (g_str_has_suffix (lines[1], ",0.0000,,,,,,,,,,,32,40,3,12.5000,0.0000"));
+  g_assert_true (g_str_has_suffix (lines[1], ",0.000000,,,,,,,,,,,32,40,3,12.5000,0.0000"));
   g_assert_nonnull (strstr (lines[2], ",1.5,0.25,1,2.25,nan,0.125,"));
   g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,-inf,0.75,"));
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
