@@ -47,7 +47,7 @@ class Folder(Runs):
         self.assertEqual(first.count('runs/simplecnn-shapes-1'), 2, first)  # at the start and at the end
         self.train('--steps', '1')
         self.assertEqual(sorted(os.listdir(self.path('runs'))), ['simplecnn-shapes-1', 'simplecnn-shapes-2'])
-        done = self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json')[-1]
+        done, = self.events(self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json'), 'done')
         self.assertEqual(done['out'], 'runs/simplecnn-shapes-3')
 
     def test_no_out_keeps_nothing(self):
