@@ -49,8 +49,8 @@ static const char *const versions[] = {
   "CREATE TABLE queue_runner ("
   "  id INTEGER PRIMARY KEY CHECK (id = 1), process TEXT NOT NULL, seen_us INTEGER NOT NULL);",
   /* 3: tags of runs; places of jobs in the queue (NULL: that of the number) */
-  "ALTER TABLE runs ADD COLUMN tags TEXT;"
-  "ALTER TABLE jobs ADD COLUMN place REAL;",
+  ("ALTER TABLE runs ADD COLUMN tags TEXT;"
+   "ALTER TABLE jobs ADD COLUMN place REAL;"),
 };
 
 const char *const dyno_history_tables[] = { "runs", "epochs", "searches", "trials", "jobs", NULL };

@@ -67,8 +67,8 @@ unmap_nothing (thandle_t handle, void *base, toff_t size)
 {
 }
 
-static int
-on_error (TIFF *tiff, void *data, const char *module, const char *format, va_list arguments)
+static int G_GNUC_PRINTF (4, 0)
+    on_error (TIFF *tiff, void *data, const char *module, const char *format, va_list arguments)
 {
   Job *job = data;
 
