@@ -430,7 +430,11 @@ dyno_dataset_convert (DynoDataset *dataset, const char *path, guint32 size,
     return FALSE;
   convert.fd = dyno_file_open_temporary (path, &convert.temporary);
   if (convert.fd < 0)
-    return dyno_file_set_error (error, errno, path);
+    {
+      dyno_file_set_error (error, errno, path);
+      g_free (convert.temporary);
+      return FALSE;
+    }
   convert.written = g_array_new (FALSE, FALSE, sizeof (Written));
   for (guint i = 0; i < CHUNK; i++)
     {

@@ -631,6 +631,7 @@ test_ceilings_of_a_search (void)
   gint64 search;
 
   machine_init (&m);
+  g_free (job->model);
   job->model = g_strdup ("mlp");
   trial.settings = m.in.settings;
   search = dyno_store_begin_search (store, job, &device, 77, NULL, NULL);
