@@ -80,6 +80,14 @@ tsan_ref_count_dec (gatomicrefcount *count)
   return last;
 }
 
+static inline gboolean
+tsan_ref_count_compare (gatomicrefcount *count, gint value)
+{
+  gboolean equal = g_atomic_ref_count_compare (count, value);
+  __tsan_acquire ((void *) count);
+  return equal;
+}
+
 typedef struct {
   GOnce *once;
   GThreadFunc func;
@@ -156,6 +164,7 @@ tsan_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 #undef g_async_queue_push
 #undef g_async_queue_pop
 #undef g_atomic_ref_count_dec
+#undef g_atomic_ref_count_compare
 #define g_mutex_lock(mutex)                  tsan_mutex_lock (mutex)
 #define g_mutex_trylock(mutex)               tsan_mutex_trylock (mutex)
 #define g_mutex_unlock(mutex)                tsan_mutex_unlock (mutex)
@@ -164,4 +173,5 @@ tsan_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 #define g_async_queue_push(queue, data)      tsan_async_queue_push (queue, data)
 #define g_async_queue_pop(queue)             tsan_async_queue_pop (queue)
 #define g_atomic_ref_count_dec(count)        tsan_ref_count_dec (count)
+#define g_atomic_ref_count_compare(count, n) tsan_ref_count_compare (count, n)
 #endif

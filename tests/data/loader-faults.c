@@ -209,6 +209,14 @@ test_all_bad_ends (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
 }
 
+/* Those left behind end on their own: the last reference to the data set is then the test's. */
+static void
+wait_for_workers (DynoDataset *dataset)
+{
+  while (!g_atomic_ref_count_compare (&dataset->references, 1))
+    g_usleep (1000);
+}
+
 static void
 test_stuck_worker_is_replaced (void)
 {
@@ -228,6 +236,8 @@ test_stuck_worker_is_replaced (void)
   g_test_assert_expected_messages ();
   release_stuck ();
   g_assert_cmpuint (fold_epoch (loader, dataset, params, 0, 0, NULL), ==, expected);
+  g_clear_pointer (&loader, dyno_loader_free);
+  wait_for_workers (dataset);
 }
 
 static void
@@ -250,9 +260,7 @@ test_stuck_for_good_is_an_error (void)
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ);
   dyno_loader_free (loader); /* comes back although workers are still in decode */
   release_stuck ();
-  /* Those left behind end on their own: the last reference to the data set is then this test's. */
-  while (g_atomic_ref_count_compare (&dataset->references, 1) == FALSE)
-    g_usleep (1000);
+  wait_for_workers (dataset);
   g_log_set_always_fatal (fatal);
 }
 
