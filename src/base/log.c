@@ -81,6 +81,13 @@ dyno_log_init (void)
 }
 
 void
+dyno_log_leave_notes_out (void)
+{
+  if (!g_getenv ("DYNO_LOG"))
+    shown &= ~G_LOG_LEVEL_MESSAGE;
+}
+
+void
 dyno_log_set_file (const char *path)
 {
   g_mutex_lock (&lock);

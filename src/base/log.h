@@ -10,6 +10,9 @@ G_BEGIN_DECLS
  * level shown (default: message).  Never writes to standard output. */
 void dyno_log_init (void);
 
+/* Notes are no longer shown where DYNO_LOG does not ask for them: another process shows its own. */
+void dyno_log_leave_notes_out (void);
+
 /* From now on info and above also goes to path, appended; NULL ends it.  Any thread. */
 void dyno_log_set_file (const char *path);
 

@@ -37,3 +37,21 @@ dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
   for (guint i = 0; i < started; i++)
     g_thread_join (threads[i]);
 }
+
+/* One after the other: where the second of several cannot be had, GLib 2.84 frees the pool that the
+ * first one reads. */
+GThreadPool *
+dyno_thread_pool_new (GFunc func, gpointer data, guint threads)
+{
+  GThreadPool *pool = g_thread_pool_new (func, data, 1, TRUE, NULL);
+
+  if (pool && g_thread_pool_get_num_threads (pool) == 0)
+    {
+      g_thread_pool_free (pool, TRUE, FALSE);
+      return NULL;
+    }
+  for (guint n = 2; pool && n <= threads; n++)
+    if (!g_thread_pool_set_max_threads (pool, (int) n, NULL))
+      break;
+  return pool;
+}

@@ -11,4 +11,8 @@ typedef void (*DynoParallelFunc) (guint index, gpointer data);
  * when all are done.  Callable from any thread; threads live as long as the call. */
 void dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data);
 
+/* An exclusive pool, whose threads are there before anything is queued: as many as can be had, up to
+ * threads.  NULL: not one.  Free by g_thread_pool_free. */
+GThreadPool *dyno_thread_pool_new (GFunc func, gpointer data, guint threads);
+
 G_END_DECLS

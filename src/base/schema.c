@@ -171,7 +171,11 @@ dyno_field_get_image (const DynoBatchField *field, guint32 *height, guint32 *wid
 gboolean
 dyno_augmentation_is_on (const DynoAugmentation *augmentation)
 {
-  return augmentation->flip > 0 || augmentation->brightness > 0;
+  const DynoAugmentation *a = augmentation;
+
+  return a->crop > 0 || a->shift > 0 || a->rotate > 0 || a->flip > 0 || a->flip_vertical > 0
+         || a->brightness > 0 || a->contrast > 0 || a->saturation > 0 || a->hue > 0 || a->noise > 0
+         || a->erase > 0 || a->time_mask > 0 || a->time_shift > 0 || a->mixup > 0 || a->cutmix > 0;
 }
 
 void

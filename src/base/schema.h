@@ -39,12 +39,41 @@ typedef struct {
   float mean[4], deviation[4];
 } DynoNormalisation;
 
-/* Random changes to the input in training, drawn per sample from its seed; 0: none. */
+/* What an image is continued with where a change reaches beyond it. */
+typedef enum {
+  DYNO_PAD_ZERO,    /* black */
+  DYNO_PAD_REFLECT, /* mirrored at the centres of its outermost pixels, as PyTorch's "reflect" */
+} DynoPadMode;
+
+/* Random changes to the input in training, drawn per sample from its seed alone; 0: none.  Images
+ * are changed in the order of the members up to hue, by torchvision's transforms (v2) without their
+ * rounding to bytes, then normalised; noise, erase and time_mask are of normalised values.  Crop,
+ * shift, rotation and flips are one map of the pixels, with one bilinear sample; a crop is at most
+ * the image and so never made smaller: antialiasing would change nothing. */
 typedef struct {
-  double flip; /* probability that an image is mirrored left to right */
-  /* b: an image times a factor in [max (0, 1 - b), 1 + b], cut at 255 (U8) or 1 (F32): ColorJitter
-   * of torchvision without its rounding */
-  double brightness;
+  /* RandomResizedCrop: the least share of the area, its ratio of the sides in
+   * [1 / crop_ratio, crop_ratio] */
+  double crop, crop_ratio;
+  guint32 shift; /* RandomCrop (padding): pixels that it may be moved by, each way */
+  DynoPadMode pad;
+  double rotate;        /* RandomRotation: degrees, at most, both ways; about the centre */
+  double flip;          /* probability that an image is mirrored left to right */
+  double flip_vertical; /* top to bottom */
+  /* Values to predict that change their sign where an image is mirrored left to right: a bit each,
+   * of the first 32. */
+  guint32 negated;
+  /* ColorJitter: b stands for a factor in [max (0, 1 - b), 1 + b], hue for a share of the circle in
+   * [-hue, hue); each result is cut at 255 (U8) or 1 (F32).  Contrast is of images with 1 or 3
+   * channels, saturation and hue change nothing of one and need 3 otherwise. */
+  double brightness, contrast, saturation, hue;
+  double noise;      /* deviation of normal noise */
+  double erase;      /* probability that a rectangle is zero: RandomErasing's scale and ratio */
+  double time_mask;  /* of (T, F): a stretch of fewer than this share of the steps is zero */
+  double time_shift; /* of (T, F): moved by up to this share of the steps, round the end */
+  /* MixUp and CutMix of the changed and normalised images of a batch, each with the one before, and
+   * of their classes: a of the Beta (a, a) that a batch's share is drawn from; both: half of the
+   * batches each */
+  double mixup, cutmix;
 } DynoAugmentation;
 
 typedef struct {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Points and their min/max pyramid.  Level k holds one bucket for every FAN^k points; a range is
  * answered from at most 2 FAN buckets a level, so the cost of drawing follows the number of pixels
- * and not of points. */
+ * and not of points.
+ *
+ * Invariant: x and y hold the points of the groups, then the newest ones as they are.  Groups are
+ * full (each points) but for the last one, which the next points that become old go on with. */
 #include "series.h"
 #include <math.h>
 #include <string.h>
@@ -13,12 +16,24 @@ typedef struct {
   guint32 count;           /* finite values, saturating */
 } Bucket;
 
+/* Successive points in few numbers. */
+typedef struct {
+  double x_min, y_min, x_max, y_max; /* the least and the greatest; count 0: none */
+  double x_gap;                      /* of its last point without a number; NaN: none */
+  double mean;                       /* of the finite values */
+  guint64 count, points;             /* finite values; all */
+} Group;
+
 struct _DynoSeries {
   char *name;
   char *unit;
-  GArray *x, *y;        /* double */
-  GPtrArray *levels;    /* GArray of Bucket; level i covers FAN^(i+1) points a bucket */
-  DynoSeries *smoothed; /* cache for one smoothing factor */
+  GArray *x, *y;           /* double */
+  GArray *groups;          /* Group */
+  guint n_old;             /* points of x and y that stand for the groups */
+  guint64 each;            /* points of a full group */
+  double x_first, y_first; /* the first point of all, once there are groups */
+  GPtrArray *levels;       /* GArray of Bucket; level i covers FAN^(i+1) points a bucket */
+  DynoSeries *smoothed;    /* cache for one smoothing factor */
   double smoothing;
   double average, weight; /* running state of the cache */
 };
@@ -32,6 +47,8 @@ dyno_series_new (const char *name, const char *unit)
   series->unit = g_strdup (unit);
   series->x = g_array_new (FALSE, FALSE, sizeof (double));
   series->y = g_array_new (FALSE, FALSE, sizeof (double));
+  series->groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  series->each = 1;
   series->levels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   return series;
 }
@@ -43,6 +60,7 @@ dyno_series_free (DynoSeries *series)
     return;
   g_clear_pointer (&series->smoothed, dyno_series_free);
   g_ptr_array_unref (series->levels);
+  g_array_unref (series->groups);
   g_array_unref (series->y);
   g_array_unref (series->x);
   g_free (series->unit);
@@ -81,31 +99,56 @@ bucket_add (Bucket *bucket, double low, double high, guint32 count)
   bucket->count = bucket->count > G_MAXUINT32 - count ? G_MAXUINT32 : bucket->count + count;
 }
 
+/* count values in a row whose mean is y. */
 static void
-add_smoothed (DynoSeries *series, double x, double y)
+add_smoothed (DynoSeries *series, double x, double y, guint64 count)
 {
   double value = NAN;
 
   if (isfinite (y))
     {
+      double keep = count == 1 ? series->smoothing : pow (series->smoothing, (double) count);
+
       /* The weight undoes the bias towards zero of the first points. */
-      series->average = series->smoothing * series->average + (1.0 - series->smoothing) * y;
-      series->weight = series->smoothing * series->weight + (1.0 - series->smoothing);
+      series->average = keep * series->average + (1.0 - keep) * y;
+      series->weight = keep * series->weight + (1.0 - keep);
       value = series->average / series->weight;
     }
   dyno_series_append (series->smoothed, x, value);
 }
 
-void
-dyno_series_append (DynoSeries *series, double x, double y)
+/* The points so far into the pyramid's new level, which has its first full bucket. */
+static void
+begin_level (DynoSeries *series, guint level, guint64 index)
 {
-  guint64 index = series->y->len;
-  guint64 span = FAN;
-  guint32 finite = isfinite (y) ? 1 : 0;
+  GArray *buckets = g_array_new (FALSE, TRUE, sizeof (Bucket));
 
-  g_return_if_fail (series->y->len < G_MAXUINT / 2);
-  g_array_append_val (series->x, x);
-  g_array_append_val (series->y, y);
+  g_ptr_array_add (series->levels, buckets);
+  g_array_set_size (buckets, 1);
+  if (level == 0)
+    for (guint i = 0; i <= index; i++)
+      {
+        double old = g_array_index (series->y, double, i);
+        bucket_add (&g_array_index (buckets, Bucket, 0), old, old, isfinite (old) ? 1 : 0);
+      }
+  else
+    {
+      GArray *below = g_ptr_array_index (series->levels, level - 1);
+      for (guint i = 0; i < below->len; i++)
+        {
+          Bucket *b = &g_array_index (below, Bucket, i);
+          bucket_add (&g_array_index (buckets, Bucket, 0), b->minimum, b->maximum, b->count);
+        }
+    }
+}
+
+/* Point index, which is there already, into the pyramid; those before it are. */
+static void
+count_point (DynoSeries *series, guint64 index)
+{
+  double y = g_array_index (series->y, double, index);
+  guint32 finite = isfinite (y) ? 1 : 0;
+  guint64 span = FAN;
 
   for (guint level = 0;; level++, span *= FAN)
     {
@@ -115,26 +158,7 @@ dyno_series_append (DynoSeries *series, double x, double y)
         {
           if (index + 1 < span)
             break;
-          /* A level begins once it has its first full bucket, made from the level below. */
-          buckets = g_array_new (FALSE, TRUE, sizeof (Bucket));
-          g_ptr_array_add (series->levels, buckets);
-          g_array_set_size (buckets, 1);
-          if (level == 0)
-            for (guint i = 0; i <= index; i++)
-              {
-                double old = g_array_index (series->y, double, i);
-                bucket_add (&g_array_index (buckets, Bucket, 0), old, old, isfinite (old) ? 1 : 0);
-              }
-          else
-            {
-              GArray *below = g_ptr_array_index (series->levels, level - 1);
-              for (guint i = 0; i < below->len; i++)
-                {
-                  Bucket *b = &g_array_index (below, Bucket, i);
-                  bucket_add (&g_array_index (buckets, Bucket, 0), b->minimum, b->maximum,
-                              b->count);
-                }
-            }
+          begin_level (series, level, index);
           continue;
         }
       buckets = g_ptr_array_index (series->levels, level);
@@ -142,9 +166,188 @@ dyno_series_append (DynoSeries *series, double x, double y)
         g_array_set_size (buckets, buckets->len + 1);
       bucket_add (&g_array_index (buckets, Bucket, index / span), y, y, finite);
     }
+}
 
+/* --- old points ------------------------------------------------------------------------------- */
+
+/* b follows a. */
+static void
+join (Group *a, const Group *b)
+{
+  if (b->count > 0)
+    {
+      if (a->count == 0 || b->y_min < a->y_min)
+        {
+          a->x_min = b->x_min;
+          a->y_min = b->y_min;
+        }
+      if (a->count == 0 || b->y_max > a->y_max)
+        {
+          a->x_max = b->x_max;
+          a->y_max = b->y_max;
+        }
+      a->mean = a->count == 0 ? b->mean
+                              : a->mean
+                                    + (b->mean - a->mean)
+                                          * ((double) b->count / (double) (a->count + b->count));
+    }
+  if (!isnan (b->x_gap))
+    a->x_gap = b->x_gap;
+  a->count += b->count;
+  a->points += b->points;
+}
+
+static void
+halve_groups (DynoSeries *series)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < series->groups->len; i += 2)
+    {
+      Group pair = g_array_index (series->groups, Group, i);
+
+      if (i + 1 < series->groups->len)
+        join (&pair, &g_array_index (series->groups, Group, i + 1));
+      g_array_index (series->groups, Group, n++) = pair;
+    }
+  g_array_set_size (series->groups, n);
+  series->each *= 2;
+}
+
+static void
+group_point (DynoSeries *series, double x, double y)
+{
+  gboolean finite = isfinite (y);
+  Group one = { .x_min = x,
+                .y_min = y,
+                .x_max = x,
+                .y_max = y,
+                .x_gap = finite ? (double) NAN : x,
+                .mean = finite ? y : 0,
+                .count = finite ? 1 : 0,
+                .points = 1 };
+  Group *last = series->groups->len > 0
+                    ? &g_array_index (series->groups, Group, series->groups->len - 1)
+                    : NULL;
+
+  if (last && last->points < series->each)
+    {
+      join (last, &one);
+      return;
+    }
+  if (series->groups->len == DYNO_SERIES_GROUPS)
+    {
+      halve_groups (series);
+      group_point (series, x, y);
+      return;
+    }
+  g_array_append_val (series->groups, one);
+}
+
+/* The points that stand for a group, in their order; returns how many. */
+static guint
+list_points (const Group *group, double x[3], double y[3])
+{
+  guint n = 0;
+
+  if (group->count > 0)
+    {
+      gboolean rising = group->x_min <= group->x_max;
+
+      x[n] = rising ? group->x_min : group->x_max;
+      y[n++] = rising ? group->y_min : group->y_max;
+      if (group->x_min != group->x_max || group->y_min != group->y_max)
+        {
+          x[n] = rising ? group->x_max : group->x_min;
+          y[n++] = rising ? group->y_max : group->y_min;
+        }
+    }
+  if (!isnan (group->x_gap))
+    {
+      guint at = n++;
+
+      for (; at > 0 && x[at - 1] > group->x_gap; at--)
+        {
+          x[at] = x[at - 1];
+          y[at] = y[at - 1];
+        }
+      x[at] = group->x_gap;
+      y[at] = NAN;
+    }
+  return n;
+}
+
+static void
+put_point (DynoSeries *series, guint index, double x, double y)
+{
+  g_array_index (series->x, double, index) = x;
+  g_array_index (series->y, double, index) = y;
+}
+
+static void
+move_newest (GArray *values, guint from, guint to)
+{
+  memmove (&g_array_index (values, double, to), &g_array_index (values, double, from),
+           DYNO_SERIES_NEWEST * sizeof (double));
+  g_array_set_size (values, to + DYNO_SERIES_NEWEST);
+}
+
+/* All but the newest points into groups; x, y and the pyramid anew.  What a group keeps are points
+ * that were there, so that x and y never grow by it. */
+static void
+make_old (DynoSeries *series)
+{
+  guint newest = series->x->len - DYNO_SERIES_NEWEST, n = 0;
+
+  if (series->groups->len == 0)
+    {
+      series->x_first = g_array_index (series->x, double, 0);
+      series->y_first = g_array_index (series->y, double, 0);
+    }
+  for (guint i = series->n_old; i < newest; i++)
+    group_point (series, g_array_index (series->x, double, i),
+                 g_array_index (series->y, double, i));
+
+  for (guint i = 0; i < series->groups->len; i++)
+    {
+      double x[3], y[3];
+      guint some = list_points (&g_array_index (series->groups, Group, i), x, y);
+
+      if (i == 0 && series->x_first < x[0])
+        put_point (series, n++, series->x_first, series->y_first);
+      for (guint p = 0; p < some; p++)
+        put_point (series, n++, x[p], y[p]);
+    }
+  series->n_old = n;
+  move_newest (series->x, newest, n);
+  move_newest (series->y, newest, n);
+
+  g_ptr_array_set_size (series->levels, 0);
+  for (guint i = 0; i < series->x->len; i++)
+    count_point (series, i);
+}
+
+void
+dyno_series_append (DynoSeries *series, double x, double y)
+{
+  if (series->x->len - series->n_old == 2 * DYNO_SERIES_NEWEST)
+    make_old (series);
+  g_array_append_val (series->x, x);
+  g_array_append_val (series->y, y);
+  count_point (series, series->y->len - 1);
   if (series->smoothed)
-    add_smoothed (series, x, y);
+    add_smoothed (series, x, y, 1);
+}
+
+gsize
+dyno_series_get_bytes (const DynoSeries *series)
+{
+  gsize bytes = sizeof *series + (series->x->len + series->y->len) * sizeof (double)
+                + series->groups->len * sizeof (Group);
+
+  for (guint level = 0; level < series->levels->len; level++)
+    bytes += ((GArray *) g_ptr_array_index (series->levels, level))->len * sizeof (Bucket);
+  return bytes + (series->smoothed ? dyno_series_get_bytes (series->smoothed) : 0);
 }
 
 void
@@ -152,6 +355,9 @@ dyno_series_clear (DynoSeries *series)
 {
   g_array_set_size (series->x, 0);
   g_array_set_size (series->y, 0);
+  g_array_set_size (series->groups, 0);
+  series->n_old = 0;
+  series->each = 1;
   g_ptr_array_set_size (series->levels, 0);
   g_clear_pointer (&series->smoothed, dyno_series_free);
 }
@@ -333,6 +539,23 @@ dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, Dy
   return n_columns;
 }
 
+/* One point of the average in a group's middle, and one where it has no number. */
+static void
+smooth_group (DynoSeries *series, const Group *group)
+{
+  double x[3], y[3], middle;
+  guint n = list_points (group, x, y);
+  gboolean gap_first = !isnan (group->x_gap) && group->x_gap == x[0];
+
+  middle = (x[0] + x[n - 1]) / 2;
+  if (gap_first)
+    add_smoothed (series, group->x_gap, NAN, 1);
+  if (group->count > 0)
+    add_smoothed (series, middle, group->mean, group->count);
+  if (!isnan (group->x_gap) && !gap_first)
+    add_smoothed (series, MAX (group->x_gap, middle), NAN, 1);
+}
+
 const DynoSeries *
 dyno_series_smoothed (DynoSeries *series, double smoothing)
 {
@@ -343,8 +566,10 @@ dyno_series_smoothed (DynoSeries *series, double smoothing)
   series->smoothed = dyno_series_new (series->name, series->unit);
   series->smoothing = CLAMP (smoothing, 0.0, 0.999);
   series->average = series->weight = 0.0;
-  for (guint i = 0; i < series->y->len; i++)
+  for (guint i = 0; i < series->groups->len; i++)
+    smooth_group (series, &g_array_index (series->groups, Group, i));
+  for (guint i = series->n_old; i < series->y->len; i++)
     add_smoothed (series, g_array_index (series->x, double, i),
-                  g_array_index (series->y, double, i));
+                  g_array_index (series->y, double, i), 1);
   return series->smoothed;
 }

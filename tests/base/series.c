@@ -21,7 +21,7 @@ make_series (guint n, double *y)
 static void
 test_range_matches_scan (void)
 {
-  static const guint lengths[] = { 1, 2, 15, 16, 17, 255, 256, 257, 4096, 70000 };
+  static const guint lengths[] = { 1, 2, 15, 16, 17, 255, 256, 257, 4096, 2 * DYNO_SERIES_NEWEST };
 
   for (guint k = 0; k < G_N_ELEMENTS (lengths); k++)
     {
@@ -58,7 +58,7 @@ test_range_matches_scan (void)
 static void
 test_columns_cover_every_point (void)
 {
-  guint n = 50000;
+  guint n = 30000;
   g_autofree double *y = g_new (double, n);
   g_autoptr (DynoSeries) series = make_series (n, y);
   DynoColumn columns[304];
@@ -115,6 +115,135 @@ test_smoothing_has_no_bias_and_follows_appends (void)
   g_assert_cmpfloat (y, <, 3.5);
 }
 
+/* Noise around a curve that falls, in steps from 1. */
+static double
+noise (DynoRng *rng, guint64 step)
+{
+  return 1.0 / sqrt ((double) step) + 0.1 * dyno_rng_normal (rng);
+}
+
+static void
+test_bounded_whatever_the_length (void)
+{
+  const guint64 n = 10000000, low_at = 1234567, high_at = 7654321, gap_at = 3333333;
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  DynoRng rng = dyno_rng_init (5, 1);
+  g_autofree double *last = g_new (double, DYNO_SERIES_NEWEST);
+  DynoColumn columns[1004];
+  double first = 0, x0, x1, y0, y1, before = 0;
+  guint64 length, gaps = 0, finite = 0;
+  guint n_columns, marked = 0;
+
+  dyno_series_smoothed (series, 0.8);
+  for (guint64 step = 1; step <= n; step++)
+    {
+      double y = noise (&rng, step);
+
+      if (step == low_at || step == high_at)
+        y = step == low_at ? -777.0 : 888.0;
+      if (step == 1 || step == gap_at) /* the first is no extreme */
+        y = step == 1 ? 0.5 : (double) NAN;
+      first = step == 1 ? y : first;
+      last[step % DYNO_SERIES_NEWEST] = y;
+      dyno_series_append (series, (double) step, y);
+      if (step % 1000003 == 0)
+        g_assert_cmpuint (dyno_series_get_bytes (series), <=, 2 * DYNO_SERIES_MOST_BYTES);
+    }
+  g_assert_cmpuint (dyno_series_get_bytes (series), <=, 2 * DYNO_SERIES_MOST_BYTES);
+
+  /* the ends, the extremes at their place, the gap */
+  length = dyno_series_get_length (series);
+  dyno_series_get (series, 0, &x0, &y0);
+  g_assert_true (x0 == 1 && y0 == first);
+  g_assert_true (dyno_series_get_range (series, -INFINITY, INFINITY, &x0, &x1, &y0, &y1));
+  g_assert_true (x0 == 1 && x1 == (double) n && y0 == -777.0 && y1 == 888.0);
+  dyno_series_get (series, dyno_series_nearest (series, (double) low_at), &x0, &y0);
+  g_assert_true (x0 == (double) low_at && y0 == -777.0);
+  dyno_series_get (series, dyno_series_nearest (series, (double) high_at), &x0, &y0);
+  g_assert_true (x0 == (double) high_at && y0 == 888.0);
+  dyno_series_get (series, dyno_series_nearest (series, (double) gap_at), &x0, &y0);
+  g_assert_true (x0 == (double) gap_at && isnan (y0));
+
+  /* in the order of time, and the newest as they were */
+  for (guint64 i = 0; i < length; i++)
+    {
+      dyno_series_get (series, i, &x0, &y0);
+      g_assert_cmpfloat (x0, >, before);
+      before = x0;
+      if (i >= length - DYNO_SERIES_NEWEST)
+        g_assert_true (x0 == (double) (n - (length - 1 - i))
+                       && y0 == last[(guint64) x0 % DYNO_SERIES_NEWEST]);
+      gaps += isnan (y0) ? 1 : 0;
+      finite += isfinite (y0) ? 1 : 0;
+    }
+  g_assert_cmpuint (gaps, ==, 1);
+  /* The whole run, evenly: no column of a wide picture is without its least and greatest. */
+  n_columns = dyno_series_columns (series, 1, (double) n, 1000, columns);
+  g_assert_cmpuint (n_columns, ==, 1000);
+  for (guint i = 0; i < n_columns; i++)
+    {
+      g_assert_cmpuint (columns[i].count, >=, 4);
+      g_assert_cmpfloat (columns[i].y_max - columns[i].y_min, >, 0.3);
+      marked += columns[i].count < columns[i].points ? 1 : 0;
+    }
+  g_assert_cmpuint (marked, ==, 1);
+  g_assert_cmpuint (finite, >=, DYNO_SERIES_GROUPS + DYNO_SERIES_NEWEST);
+}
+
+/* As long as nothing had to go, not even the layout of the pyramid tells of the bound. */
+static void
+test_short_series_is_whole (void)
+{
+  const guint n = 2 * DYNO_SERIES_NEWEST;
+  g_autofree double *y = g_new (double, n + 1);
+  g_autoptr (DynoSeries) series = make_series (n, y);
+  double px, py;
+  guint64 last = 0;
+
+  g_assert_cmpuint (dyno_series_get_length (series), ==, n);
+  for (guint i = 0; i < n; i++)
+    {
+      dyno_series_get (series, i, &px, &py);
+      g_assert_true (px == i * 0.5 && (py == y[i] || (isnan (py) && isnan (y[i]))));
+    }
+  /* One more: what becomes old are pairs, of which both stay, but for one of two gaps. */
+  dyno_series_append (series, n * 0.5, 1.0);
+  y[n] = 1.0;
+  for (guint64 i = 0, at = 0; i < dyno_series_get_length (series); i++)
+    {
+      dyno_series_get (series, i, &px, &py);
+      if (isnan (py))
+        continue;
+      while (isnan (y[at]))
+        at++;
+      g_assert_true (px == (double) at * 0.5 && py == y[at]);
+      last = at++;
+    }
+  g_assert_cmpuint (last, ==, n);
+}
+
+/* Asked for late, the average is that of all points and not that of the extremes. */
+static void
+test_smoothing_goes_by_means (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("a", "");
+  const DynoSeries *smoothed;
+
+  /* nine low ones for each high one: extremes alone would give 5 */
+  for (guint i = 0; i < 1000000; i++)
+    dyno_series_append (series, i, i % 10 == 9 ? 10.0 : 0.0);
+  smoothed = dyno_series_smoothed (series, 0.99);
+  for (guint64 i = dyno_series_get_length (smoothed) / 20; i < dyno_series_get_length (smoothed);
+       i++)
+    {
+      double x, y;
+
+      dyno_series_get (smoothed, i, &x, &y);
+      g_assert_cmpfloat (fabs (y - 1.0), <, 0.1);
+    }
+  g_assert_cmpuint (dyno_series_get_bytes (series), <=, 2 * DYNO_SERIES_MOST_BYTES);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -125,5 +254,8 @@ main (int argc, char **argv)
                    test_few_points_are_kept_as_they_are);
   g_test_add_func ("/base/series/smoothing-has-no-bias-and-follows-appends",
                    test_smoothing_has_no_bias_and_follows_appends);
+  g_test_add_func ("/base/series/bounded-whatever-the-length", test_bounded_whatever_the_length);
+  g_test_add_func ("/base/series/short-series-is-whole", test_short_series_is_whole);
+  g_test_add_func ("/base/series/smoothing-goes-by-means", test_smoothing_goes_by_means);
   return g_test_run ();
 }

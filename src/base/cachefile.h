@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the caches: a header with magic, version, key, size and hash before the content.
- * For the layers that keep what took time: gpu and nn. */
+ * For the layers that keep what took time: gpu, nn and data. */
 #pragma once
 #include <glib.h>
 
