@@ -9,6 +9,7 @@
 #include "device-private.h"
 #include "cachefile.h"
 #include "hash.h"
+#include "parallel.h"
 #include "shader.h"
 #include <string.h>
 
@@ -119,6 +120,18 @@ create_cache (DynoDevice *device, GError **error)
   return result == VK_SUCCESS;
 }
 
+/* Mesa's software device optimises NIR by itself and runs as fast without; the optimiser of SPIR-V
+ * would take as long there as all compilation that follows.  Kernels of GPUs are tuned with it. */
+static gboolean
+wants_optimiser (DynoDevice *device)
+{
+  const char *wish = g_getenv ("DYNO_SHADER_OPTIMISER");
+
+  if (wish && *wish)
+    return strcmp (wish, "0") != 0;
+  return device->info.type != DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
 gboolean
 dyno_kernel_table_init (DynoDevice *device, GError **error)
 {
@@ -128,7 +141,7 @@ dyno_kernel_table_init (DynoDevice *device, GError **error)
   g_mutex_init (&table->lock);
   g_cond_init (&table->done);
   table->kernels = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
-  table->compiler = dyno_shader_compiler_new (device->info.api_version);
+  table->compiler = dyno_shader_compiler_new (device->info.api_version, wants_optimiser (device));
   table->cache_key.words[0] = dyno_hash_string (DYNO_HASH_START, device->key);
   table->cache_key.words[1] = dyno_hash_string (~DYNO_HASH_START, device->key);
   return create_layout (device, error) && create_cache (device, error);
@@ -387,22 +400,20 @@ static void
 run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data)
 {
   guint threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count);
-  /* Exclusive: its threads are there before anything is queued, or it is known that there are none
-   * to be had. */
-  GThreadPool *pool = g_thread_pool_new (build_one, batch, (int) threads, TRUE, NULL);
-  gboolean alone = g_thread_pool_get_num_threads (pool) == 0;
+  GThreadPool *pool = dyno_thread_pool_new (build_one, batch, threads);
 
-  for (guint i = 0; i < count && !alone; i++)
+  for (guint i = 0; i < count && pool; i++)
     g_thread_pool_push (pool, GUINT_TO_POINTER (i + 1), NULL);
   for (guint done = 1; done <= count; done++)
     {
-      if (alone)
+      if (!pool)
         build_one (GUINT_TO_POINTER (done), batch);
       g_async_queue_pop (batch->finished);
       if (progress && !g_atomic_int_get (&batch->failed))
         progress (done, count, data);
     }
-  g_thread_pool_free (pool, FALSE, TRUE);
+  if (pool)
+    g_thread_pool_free (pool, FALSE, TRUE);
 }
 
 /* kernels: room for count. */

@@ -2,8 +2,8 @@
 /* GLSL to SPIR-V.
  *
  * A request's key is the hash of everything the result depends on: the shader and all it includes
- * (also what an #if would leave out), macros, workgroup size, target and compiler.  Results live in
- * a table, and on disk.
+ * (also what an #if would leave out), macros, workgroup size, target, optimisation and compiler.
+ * Results live in a table, and on disk.
  * An include is looked for beside the file that names it, then below shaders/, shaders/lib/ and
  * shaders/shared/.  Target is Vulkan 1.2; a kernel with matrix units gets 1.3 where the compiler
  * knows the extension only there. */
@@ -38,6 +38,7 @@ typedef struct {
 struct _DynoShaderCompiler {
   shaderc_compiler_t shaderc;
   guint32 api_version;
+  gboolean optimise;
   GMutex lock;
   GCond done;
   GHashTable *entries; /* Entry by its key */
@@ -48,6 +49,7 @@ typedef struct {
   const char *macros;
   guint32 local_size[3];
   guint32 target; /* shaderc_env_version */
+  guint32 optimise;
 } Request;
 
 /* A file of the resource, by its path below shaders/; NULL when there is none. */
@@ -136,6 +138,7 @@ make_key (const Request *request, GBytes *source, guint64 fingerprint)
       key.words[i] =
           dyno_hash_bytes (key.words[i], request->local_size, sizeof request->local_size);
       key.words[i] = dyno_hash_bytes (key.words[i], &request->target, sizeof request->target);
+      key.words[i] = dyno_hash_bytes (key.words[i], &request->optimise, sizeof request->optimise);
       key.words[i] = dyno_hash_bytes (key.words[i], &fingerprint, sizeof fingerprint);
     }
   return key;
@@ -191,7 +194,9 @@ make_options (const Request *request)
 
   shaderc_compile_options_set_source_language (options, shaderc_source_language_glsl);
   shaderc_compile_options_set_target_env (options, shaderc_target_env_vulkan, request->target);
-  shaderc_compile_options_set_optimization_level (options, shaderc_optimization_level_performance);
+  shaderc_compile_options_set_optimization_level (
+      options,
+      request->optimise ? shaderc_optimization_level_performance : shaderc_optimization_level_zero);
   shaderc_compile_options_set_include_callbacks (options, on_include, on_include_release, NULL);
   for (guint i = 0; i < 3; i++)
     {
@@ -348,12 +353,13 @@ entry_free (gpointer data)
 }
 
 DynoShaderCompiler *
-dyno_shader_compiler_new (guint32 api_version)
+dyno_shader_compiler_new (guint32 api_version, gboolean optimise)
 {
   DynoShaderCompiler *compiler = g_new0 (DynoShaderCompiler, 1);
 
   compiler->shaderc = shaderc_compiler_initialize ();
   compiler->api_version = api_version;
+  compiler->optimise = optimise;
   g_mutex_init (&compiler->lock);
   g_cond_init (&compiler->done);
   compiler->entries = g_hash_table_new_full (entry_hash, entry_equal, entry_free, NULL);
@@ -405,7 +411,8 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
   const Probe *probe = get_probe ();
   Request request = { .shader = shader,
                       .macros = macros,
-                      .target = shaderc_env_version_vulkan_1_2 };
+                      .target = shaderc_env_version_vulkan_1_2,
+                      .optimise = compiler->optimise };
   g_autoptr (GBytes) source = load (shader);
   GBytes *spirv;
   Entry *entry;

@@ -7,8 +7,9 @@ G_BEGIN_DECLS
 
 typedef struct _DynoShaderCompiler DynoShaderCompiler;
 
-/* Never fails; without a cache folder it compiles every time anew. */
-DynoShaderCompiler *dyno_shader_compiler_new (guint32 api_version);
+/* Never fails; without a cache folder it compiles every time anew.  `optimise`: SPIR-V goes through
+ * the optimiser, which takes longer than all else of the compilation. */
+DynoShaderCompiler *dyno_shader_compiler_new (guint32 api_version, gboolean optimise);
 void dyno_shader_compiler_free (DynoShaderCompiler *compiler);
 
 /* SPIR-V of a shader with macros "A=1 B=2" and a workgroup size.  Any thread.  Equal requests are

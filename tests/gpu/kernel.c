@@ -252,6 +252,48 @@ test_damaged_caches (void)
     }
 }
 
+static guint
+count_files (const char *child)
+{
+  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "dyno", child, NULL);
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  guint count = 0;
+
+  while (folder && g_dir_read_name (folder))
+    count++;
+  return count;
+}
+
+/* A software device takes SPIR-V as it was translated, a GPU what the optimiser makes of it; both
+ * compute the same, and neither is taken for the other in the cache. */
+static void
+test_optimiser (void)
+{
+  static const char *const macros = "OP=* OPTIMISER=1";
+  g_autofree char *before = g_strdup (g_getenv ("DYNO_SHADER_OPTIMISER"));
+  guint after_default;
+
+  g_unsetenv ("DYNO_SHADER_OPTIMISER");
+  DynoDevice *device = test_device (0);
+  gboolean software = dyno_device_get_info (device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  check_scale (device, macros, '*', 2, 0.5f);
+  test_device_done (device);
+  after_default = count_files ("shaders");
+
+  for (guint other = 0; other < 2; other++)
+    {
+      g_setenv ("DYNO_SHADER_OPTIMISER", (other == 1) == software ? "1" : "0", TRUE);
+      device = test_device (0);
+      check_scale (device, macros, '*', 2, 0.5f);
+      test_device_done (device);
+      g_assert_cmpuint (count_files ("shaders"), ==, after_default + other);
+    }
+  if (before)
+    g_setenv ("DYNO_SHADER_OPTIMISER", before, TRUE);
+  else
+    g_unsetenv ("DYNO_SHADER_OPTIMISER");
+}
+
 static void
 test_compiler (void)
 {
@@ -447,6 +489,7 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/kernel/get-many", test_get_many);
   g_test_add_func ("/gpu/kernel/syntax-error-names-line", test_syntax_error);
   g_test_add_func ("/gpu/kernel/compiler-abilities", test_compiler);
+  g_test_add_func ("/gpu/kernel/optimiser-for-gpus-only", test_optimiser);
   g_test_add_func ("/gpu/kernel/matrix-tile", test_matrix);
   g_test_add_func ("/gpu/kernel/statistics-by-the-names-of-drivers", test_statistics_names);
   g_test_add_func ("/gpu/kernel/statistics-are-asked-for", test_statistics_are_asked_for);
