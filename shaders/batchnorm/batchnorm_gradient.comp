@@ -3,8 +3,9 @@
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
  * behind the activation's slope; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then
  * mean (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes
- * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx.  dx may be dy's own
- * memory.  STRIDE is a multiple of CVECS. */
+ * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.
+ * dx may be dy's own memory.  STRIDE is a multiple of CVECS.  VARIANCE=1: by running statistics,
+ * which do not depend on x: p.invstd holds the variance, and dx = gamma * invstd * dy. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION
@@ -15,6 +16,9 @@
 layout (constant_id = DYNO_BATCH_NORM_APPLY_COUNT) const uint COUNT = 1;
 layout (constant_id = DYNO_BATCH_NORM_APPLY_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_BATCH_NORM_APPLY_STRIDE) const uint STRIDE = 1;
+#ifdef VARIANCE
+layout (constant_id = DYNO_BATCH_NORM_APPLY_EPSILON) const float EPSILON = 1e-5;
+#endif
 DYNO_PUSH (DynoBatchNormGradientPush, p);
 
 void
@@ -25,9 +29,15 @@ main ()
     return;
   const uint column = first % CVECS;
   const Lanes mean = lanes_load_floats (p.mean, column);
+#ifdef VARIANCE
+  Lanes invstd = lanes_load_floats (p.invstd, column);
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    invstd.q[j] = inversesqrt (invstd.q[j] + EPSILON);
+#else
   const Lanes invstd = lanes_load_floats (p.invstd, column);
   const Lanes mean_dy = lanes_load_floats (p.sums, column);
   const Lanes mean_product = lanes_load_floats (p.sums, CVECS + column);
+#endif
 #ifdef SLOPE_X
   const Lanes beta = lanes_load_floats (p.beta, column);
 #endif
@@ -35,8 +45,10 @@ main ()
   [[unroll]] for (uint j = 0; j < QUADS; j++)
     {
       factor.q[j] *= invstd.q[j];
+#ifndef VARIANCE
       slope.q[j] = factor.q[j] * invstd.q[j] * mean_product.q[j];
       offset.q[j] = factor.q[j] * mean_dy.q[j];
+#endif
     }
 
   for (uint i = first; i < COUNT; i += STRIDE)
@@ -55,9 +67,14 @@ main ()
 #ifdef SLOPE_Y
           dy.q[j] = activation_slope_of_y (y.q[j], dy.q[j]);
 #endif
+#ifdef VARIANCE
+          dx.q[j] = factor.q[j] * dy.q[j];
+#else
           dx.q[j] = factor.q[j] * dy.q[j] - d * slope.q[j] - offset.q[j];
+#endif
         }
-#ifdef ACCUMULATE
+#if defined NO_DX
+#elif defined ACCUMULATE
       lanes_store_sum (p.dx, i, dx);
 #else
       lanes_store (p.dx, i, dx);

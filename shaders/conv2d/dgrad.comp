@@ -2,11 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 /* dx[n][y][x][c] (+)= sum over ky, kx, k of dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *     where y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W
+ * (ky and kx times the dilation; k of c's block)
  *
  * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the
  * same taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first +
  * a * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K),
- * and the taps' weights, transposed. A phase without taps writes zeros. */
+ * and the taps' weights, transposed. A phase without taps writes zeros.  DILATED: the taps of a phase
+ * are TAP_STEP apart, which is SHIFT pixels of dy. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -18,7 +20,22 @@
 #define GATHER_BRANCHES 0
 #include "geometry.glsl"
 
-#define CHUNKS (K / CHUNK)
+#define CHUNKS (BLOCK_K / CHUNK)
+#define PITCH  (K / CHUNK) /* of a pixel of dy, and of a row of the weight */
+
+#if DILATED
+layout (constant_id = DYNO_CONV2D_TAP_STEP_H) const uint TAP_STEP_H = 1;
+layout (constant_id = DYNO_CONV2D_TAP_STEP_W) const uint TAP_STEP_W = 1;
+const uint SHIFT_H = DILATION_H * TAP_STEP_H / STRIDE_H,
+           SHIFT_W = DILATION_W * TAP_STEP_W / STRIDE_W;
+#define MOVED_H(taps) ((taps) * SHIFT_H)
+#define MOVED_W(taps) ((taps) * SHIFT_W)
+#else
+#define TAP_STEP_H    STRIDE_H
+#define TAP_STEP_W    STRIDE_W
+#define MOVED_H(taps) (taps)
+#define MOVED_W(taps) (taps)
+#endif
 
 uint tile_row, tile_column;
 uint phase_y, phase_x;   /* of the pixels */
@@ -38,22 +55,27 @@ ivec2 window[A_LOADS]; /* oy and ox at tap 0 */
 GemmChunk
 gemm_a (uint i)
 {
-  ivec2 at = window[i] - ivec2 (walk_a.y, walk_a.x);
+  const uint y = MOVED_H (walk_a.y), x = MOVED_W (walk_a.x);
+  ivec2 at = window[i] - ivec2 (y, x);
   bool valid = uint (at.x) < OH && uint (at.y) < OW;
   if (KH == 1 && KW == 1 && STRIDE_H == 1 && STRIDE_W == 1 && PAD_H == 0 && PAD_W == 0)
     valid = CHECK_M == 0 || at.x >= 0;
   if (CHECK_K != 0)
     valid = valid && walk_a.y < taps_h;
-  return gather (p.a, uint (base[i] - int ((walk_a.y * OW + walk_a.x) * CHUNKS) + int (walk_a.c)),
-                 valid);
+  return gather (p.a, uint (base[i] - int ((y * OW + x) * PITCH) + int (walk_a.c)), valid);
 }
 
 GemmChunk
 gemm_b (uint i)
 {
   uint column = tile_column + b_row (i);
-  uint tap = (first_y + walk.y * STRIDE_H) * KW + first_x + walk.x * STRIDE_W;
-  return gather (p.b, (tap * C + column) * CHUNKS + walk.c,
+  uint tap = (first_y + walk.y * TAP_STEP_H) * KW + first_x + walk.x * TAP_STEP_W;
+#if GROUPED
+  uint row = (tap * BLOCK_C + column % BLOCK_C) * PITCH + column / BLOCK_C * CHUNKS;
+#else
+  uint row = (tap * C + column) * CHUNKS;
+#endif
+  return gather (p.b, row + walk.c,
                  (CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C));
 }
 
@@ -135,6 +157,18 @@ count_steps (uint first, uint end, uint stride)
   return first < end ? (end - first + stride - 1) / stride : 0;
 }
 
+#if DILATED
+/* The first tap that a phase (pad included) meets; where it meets none, one that there is not. */
+uint
+first_tap (uint phase, uint dilation, uint stride, uint step, uint taps)
+{
+  uint first = 0;
+  while (first < step && first * dilation % stride != phase % stride)
+    first++;
+  return first < step ? first : taps;
+}
+#endif
+
 void
 main ()
 {
@@ -144,14 +178,23 @@ main ()
   pixels_h = STRIDE_H == 1 ? H : count_steps (phase_y, H, STRIDE_H);
   pixels_w = STRIDE_W == 1 ? W : count_steps (phase_x, W, STRIDE_W);
   rows = N * pixels_h * pixels_w;
+#if DILATED
+  first_y = first_tap (phase_y + PAD_H, DILATION_H, STRIDE_H, TAP_STEP_H, KH);
+  first_x = first_tap (phase_x + PAD_W, DILATION_W, STRIDE_W, TAP_STEP_W, KW);
+  const ivec2 moved = ivec2 (int (phase_y + PAD_H) - int (first_y * DILATION_H),
+                             int (phase_x + PAD_W) - int (first_x * DILATION_W))
+                      / ivec2 (STRIDE_H, STRIDE_W);
+#else
   first_y = (phase_y + PAD_H) % STRIDE_H;
   first_x = (phase_x + PAD_W) % STRIDE_W;
-  taps_h = STRIDE_H == 1 ? KH : count_steps (first_y, KH, STRIDE_H);
-  taps_w = STRIDE_W == 1 ? KW : count_steps (first_x, KW, STRIDE_W);
+  const ivec2 moved = ivec2 ((phase_y + PAD_H) / STRIDE_H, (phase_x + PAD_W) / STRIDE_W);
+#endif
+  taps_h = STRIDE_H == 1 ? KH : count_steps (first_y, KH, TAP_STEP_H);
+  taps_w = STRIDE_W == 1 ? KW : count_steps (first_x, KW, TAP_STEP_W);
   if (!some || tile_row >= rows)
     return;
 
-  uint depth = taps_h * taps_w * K;
+  uint depth = taps_h * taps_w * BLOCK_K;
   if (ACCUMULATE != 0 && depth == 0)
     return;
   if (depth != 0)
@@ -165,9 +208,11 @@ main ()
     {
       uint row = tile_row + a_row (i);
       uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
-      window[i] = ivec2 (rest / pixels_w + (phase_y + PAD_H) / STRIDE_H,
-                         rest % pixels_w + (phase_x + PAD_W) / STRIDE_W);
-      base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (CHUNKS);
+      window[i] = ivec2 (rest / pixels_w, rest % pixels_w) + moved;
+      base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (PITCH);
+#if GROUPED
+      base[i] += int (tile_column / BLOCK_C * CHUNKS);
+#endif
       if (CHECK_M != 0 && row >= rows)
         window[i] = ivec2 (NOWHERE);
     }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
+ * (ky and kx times the dilation; c of k's block)
  *
  * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
  * lies in memory as it is needed. */
@@ -20,10 +21,12 @@
 #if FEW
 #define DEPTH   FEW_DEPTH
 #define CHUNKS  1             /* a step in x of the walk */
+#define PITCH   1
 #define WIDTH   FEW_CHUNKS
 #else
-#define DEPTH   (KH * KW * C)
-#define CHUNKS  (C / CHUNK)
+#define DEPTH   (KH * KW * BLOCK_C)
+#define CHUNKS  (BLOCK_C / CHUNK)
+#define PITCH   (C / CHUNK)   /* of a pixel */
 #define WIDTH   KW
 #endif
 #define INSIDE  (PAD_H == 0 && PAD_W == 0)
@@ -44,7 +47,8 @@ gemm_a (uint i)
   return few_chunk (p.a, window[i] + ivec2 (walk.y, x_tap), base[i] + int (walk.y * W + x_tap),
                     x_tap, CHECK_K == 0 || walk.y < KH);
 #else
-  ivec2 at = window[i] + ivec2 (walk.y, walk.x);
+  const uint y = APART_H (walk.y), x = APART_W (walk.x);
+  ivec2 at = window[i] + ivec2 (y, x);
   bool valid;
   if (INSIDE)
     valid = CHECK_M == 0 || at.x >= 0;
@@ -52,7 +56,7 @@ gemm_a (uint i)
     valid = uint (at.x) < H && uint (at.y) < W;
   if (CHECK_K != 0)
     valid = valid && walk.y < KH;
-  return gather (p.a, uint (base[i] + int ((walk.y * W + walk.x) * CHUNKS + walk.c)), valid);
+  return gather (p.a, uint (base[i] + int ((y * W + x) * PITCH + walk.c)), valid);
 #endif
 }
 
@@ -153,7 +157,10 @@ main ()
       uint image = row / (OH * OW), rest = row % (OH * OW);
       window[i] = ivec2 (rest / OW * STRIDE_H, rest % OW * STRIDE_W) - ivec2 (PAD_H, PAD_W);
       /* FEW: the pixel */
-      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (CHUNKS);
+      base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (PITCH);
+#if GROUPED
+      base[i] += int (tile_column / BLOCK_K * CHUNKS);
+#endif
       if (CHECK_M != 0 && row >= ROWS)
         window[i] = ivec2 (NOWHERE);
     }

@@ -32,6 +32,36 @@ layout (constant_id = DYNO_CONV2D_K_SPLIT) const uint K_SPLIT = 8;
 layout (constant_id = DYNO_CONV2D_TILES) const uint TILES = 1;
 layout (constant_id = DYNO_CONV2D_TILES_N) const uint TILES_N = 1;
 
+/* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K of y, which are whole tiles
+ * where there are several; a tile's product is that of its block.  The weight is [KH][KW][BLOCK_C][K];
+ * within a block it is zero where an output and an input are of different groups. */
+#ifndef GROUPED
+#define GROUPED 0
+#endif
+#if GROUPED
+layout (constant_id = DYNO_CONV2D_BLOCK_C) const uint BLOCK_C = 8;
+layout (constant_id = DYNO_CONV2D_BLOCK_K) const uint BLOCK_K = 8;
+layout (constant_id = DYNO_CONV2D_GROUP_C) const uint GROUP_C = 8;
+layout (constant_id = DYNO_CONV2D_GROUP_K) const uint GROUP_K = 8;
+#else
+#define BLOCK_C C
+#define BLOCK_K K
+#endif
+
+/* DILATED: neighbouring taps are that many pixels apart. */
+#ifndef DILATED
+#define DILATED 0
+#endif
+#if DILATED
+layout (constant_id = DYNO_CONV2D_DILATION_H) const uint DILATION_H = 1;
+layout (constant_id = DYNO_CONV2D_DILATION_W) const uint DILATION_W = 1;
+#define APART_H(taps) ((taps) * DILATION_H)
+#define APART_W(taps) ((taps) * DILATION_W)
+#else
+#define APART_H(taps) (taps)
+#define APART_W(taps) (taps)
+#endif
+
 DYNO_PUSH (DynoConv2dPush, p);
 
 #ifndef STATISTICS

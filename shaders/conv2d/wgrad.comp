@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
+ * (ky and kx times the dilation; c of k's block, and 0 where it is not of k's group)
  *
  * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
  * long side is cut into splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums,
@@ -16,7 +17,7 @@
 #endif
 #include "geometry.glsl"
 
-#define ROWS   (KH * KW * C)
+#define ROWS   (KH * KW * BLOCK_C)
 #if FEW
 #define TILE_ROWS FEW_DEPTH
 #else
@@ -90,6 +91,10 @@ gemm_next_group ()
 }
 #endif
 
+#if GROUPED
+uint store_group; /* of the row that gemm_row was asked for, in its block */
+#endif
+
 bool
 gemm_row (uint row)
 {
@@ -97,6 +102,9 @@ gemm_row (uint row)
   bool valid = CHECK_M == 0 || row < TILE_ROWS;
 #if FEW
   valid = few_row (row, row) && valid;
+#endif
+#if GROUPED
+  store_group = row % BLOCK_C / GROUP_C;
 #endif
   store_row = (gl_WorkGroupID.z * ROWS + row) * (K / 4);
   return valid;
@@ -110,6 +118,10 @@ gemm_store (uint column, vec4 v)
   if (CHECK_N == 0 || column < K)
     {
       uint at = store_row + column / 4;
+#if GROUPED
+      const uvec4 outputs = uvec4 (column) + uvec4 (0, 1, 2, 3);
+      v = mix (vec4 (0.0), v, equal (outputs % BLOCK_K / GROUP_K, uvec4 (store_group)));
+#endif
       if (ACCUMULATE != 0)
         v += sums.v[at];
       sums.v[at] = v;
@@ -144,9 +156,12 @@ main ()
   tap = ivec2 (position.y, position.x * FEW_TAPS) - ivec2 (PAD_H, PAD_W);
   tap_at = tap.x * int (W) + tap.y;
 #else
-  Walk position = walk_start (row / CHUNK, C / CHUNK, KW);
-  tap = ivec2 (position.y, position.x) - ivec2 (PAD_H, PAD_W);
+  Walk position = walk_start (row / CHUNK, BLOCK_C / CHUNK, KW);
+  tap = ivec2 (APART_H (position.y), APART_W (position.x)) - ivec2 (PAD_H, PAD_W);
   tap_at = (tap.x * int (W) + tap.y) * int (C / CHUNK) + int (position.c);
+#if GROUPED
+  tap_at += int (tile_column / BLOCK_K * (BLOCK_C / CHUNK));
+#endif
 #endif
   if (CHECK_M != 0 && row >= TILE_ROWS)
     tap = ivec2 (NOWHERE);

@@ -84,18 +84,20 @@ eight_add_product (inout Eight sum, Eight a, Eight b)
 }
 
 /* parts[LOCAL_X * LOCAL_Y] are added up over y, in one order, into those of y 0; every invocation
- * of the workgroup must come here. */
+ * of the workgroup must come here.  Counted in a way that Mesa unrolls: it unrolls no loop around
+ * one that it does not, and sums by a counted index then lie in memory and not in registers. */
 #define EIGHT_ADD_UP(parts)                                                      \
-  for (uint n_parts = LOCAL_Y; n_parts > 1;)                                     \
+  [[unroll]] for (uint halving = 0; halving < 10; halving++)                     \
     {                                                                            \
-      const uint half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex; \
-      barrier ();                                                                \
-      if (gl_LocalInvocationID.y < n_parts - half_parts)                         \
+      const uint n_parts = (LOCAL_Y + (1u << halving) - 1) >> halving,           \
+                 half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex; \
+      if (n_parts > 1)                                                           \
+        barrier ();                                                              \
+      if (n_parts > 1 && gl_LocalInvocationID.y < n_parts - half_parts)          \
         {                                                                        \
           parts[here].low += parts[here + half_parts * LOCAL_X].low;             \
           parts[here].high += parts[here + half_parts * LOCAL_X].high;           \
         }                                                                        \
-      n_parts = half_parts;                                                      \
     }
 
 #endif

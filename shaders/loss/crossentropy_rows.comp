@@ -6,6 +6,10 @@
  * before the target: those with a larger logit, or an equal one and a smaller number.  GRADIENT=1
  * writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose target is
  * no class, count nothing and get a zero gradient.
+ * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C w,
+ * Q its sum: loss = Q log sum exp (x) - sum q x, gradient (Q softmax (x) - q) * ...
+ * MIX=1: the target of the sample before has the step's mix_target of one-hot and of w[target]; the
+ * metrics are of the one with the larger share.
  * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
  * LOCAL_X-th access; the parts are joined in one order by all of them. */
 #include "types.glsl"
@@ -22,6 +26,12 @@ layout (constant_id = DYNO_LOSS_SMOOTHING) const float SMOOTHING = 0.0;
 DYNO_PUSH (DynoLossRowsPush, p);
 DYNO_BUFFER_IN (Targets, uint, 4);
 DYNO_BUFFER_IN (Logits, float, 4);
+#ifdef WEIGHTS
+DYNO_BUFFER_IN (Weights, float, 4);
+#define WEIGHT(c) Weights (p.scale).v[c]
+#else
+#define WEIGHT(c) 1.0
+#endif
 DYNO_BUFFER_OUT (Results, vec4, 16);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
@@ -31,7 +41,7 @@ DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
 
 #define NO_CLASS 0xffffffffu
 
-/* largest, its place, sum of exp (x - largest), sum of x; an empty part has a zero third */
+/* largest, its place, sum of exp (x - largest), sum of w x; an empty part has a zero third */
 shared vec4 parts[LOCAL_X];
 #ifdef TOP5
 shared uint before[LOCAL_X]; /* classes before the target */
@@ -51,6 +61,31 @@ row_target (uint row)
   const uint target = Targets (p.targets).v[row];
 #endif
   return SAMPLE_OF (row) < n_valid && target < C ? target : NO_CLASS;
+}
+
+#ifdef MIX
+/* The target of the same step of the sample before; of the first that of the last valid one. */
+uint
+row_other (uint row)
+{
+#ifdef PER_SAMPLE
+  const uint step = PER_SAMPLE;
+#else
+  const uint step = 1;
+#endif
+  const uint n_valid = StepIn (p.step_input).v[0].n_valid;
+  return row_target (row >= step ? row - step : row + (n_valid - 1) * step);
+}
+#endif
+
+float
+logit_at (uint row, uint c)
+{
+#ifdef HALF
+  return float (HalfLogits (p.logits).v[row * CVECS * LANES + c]);
+#else
+  return Logits (p.logits).v[row * CVECS * LANES + c];
+#endif
 }
 
 /* Joins two parts; of equal largest values the one with the lower place stays. */
@@ -76,7 +111,7 @@ take (vec4 part, Lanes x, uint first)
     if (first + j < C)
       {
         const float value = x.q[j / 4][j % 4];
-        next.w += value;
+        next.w += WEIGHT (first + j) * value;
         if (value > next.x)
           next.xy = vec2 (value, float (first + j));
       }
@@ -111,17 +146,26 @@ main ()
   for (uint row = gl_WorkGroupID.x; row < ROWS; row += gl_NumWorkGroups.x)
     {
       /* What has to be waited for is asked for before the sums. */
+#ifdef MIX
+      uint target = row_target (row), other = target != NO_CLASS ? row_other (row) : NO_CLASS;
+      float other_share = other != NO_CLASS ? StepIn (p.step_input).v[0].mix_target : 0.0;
+      if (other_share > 0.5)
+        {
+          const uint first = target;
+          target = other;
+          other = first;
+          other_share = 1.0 - other_share;
+        }
+#else
       const uint target = row_target (row);
+#endif
 #ifdef GRADIENT
       const float factor =
           SHARE_OF (Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor);
 #endif
-      float at_target = 0.0;
-      if (target != NO_CLASS)
-#ifdef HALF
-        at_target = float (HalfLogits (p.logits).v[row * CVECS * LANES + target]);
-#else
-        at_target = Logits (p.logits).v[row * CVECS * LANES + target];
+      const float at_target = target != NO_CLASS ? logit_at (row, target) : 0.0;
+#ifdef MIX
+      const float at_other = other_share > 0.0 ? logit_at (row, other) : 0.0;
 #endif
       vec4 own = vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0);
       uint n_before = 0;
@@ -142,13 +186,40 @@ main ()
       for (uint i = 1; i < min (LOCAL_X, CVECS); i++)
         all = join (all, parts[i]);
       const float log_sum = all.x + log (all.z);
+#ifdef MIX
+      const float other_q =
+          other_share > 0.0 ? (1.0 - SMOOTHING) * other_share * WEIGHT (other) : 0.0;
+      const float own_share = 1.0 - other_share;
+#else
+      const float other_q = 0.0, own_share = 1.0;
+#endif
+#ifdef WEIGHTS
+      const float own_q =
+          target != NO_CLASS ? (1.0 - SMOOTHING) * own_share * WEIGHT (target) : 0.0;
+      const float all_q = own_q + other_q + SMOOTHING / float (C) * WEIGHT (C);
+#else
+      const float own_q = (1.0 - SMOOTHING) * own_share;
+      const float all_q = 1.0;
+#endif
 
       if (lane == 0)
         {
           vec4 result = vec4 (0.0);
           if (target != NO_CLASS)
             {
-              result.x = log_sum - (1.0 - SMOOTHING) * at_target - SMOOTHING / float (C) * all.w;
+#ifdef WEIGHTS
+              result.x = own_q * (log_sum - at_target)
+                         + SMOOTHING / float (C) * (WEIGHT (C) * log_sum - all.w);
+#else
+              result.x = log_sum - own_q * at_target - SMOOTHING / float (C) * all.w;
+#endif
+#ifdef MIX
+#ifdef WEIGHTS
+              result.x += other_q * (log_sum - at_other);
+#else
+              result.x -= other_q * at_other;
+#endif
+#endif
               result.y = uint (all.y) == target ? 1.0 : 0.0;
               result.z = (log_sum - at_target) * 1.4426950408889634;
 #ifdef TOP5
@@ -169,9 +240,15 @@ main ()
               [[unroll]] for (uint j = 0; j < LANES; j++)
                 {
                   const uint c = i * LANES + j;
-                  const float q = SMOOTHING / float (C) + (c == target ? 1.0 - SMOOTHING : 0.0);
                   if (c < C)
-                    g.q[j / 4][j % 4] = (exp (x.q[j / 4][j % 4] - log_sum) - q) * factor;
+                    {
+                      float q = SMOOTHING / float (C) * WEIGHT (c) + (c == target ? own_q : 0.0);
+#ifdef MIX
+                      q += c == other ? other_q : 0.0;
+#endif
+                      g.q[j / 4][j % 4] =
+                          (all_q * exp (x.q[j / 4][j % 4] - log_sum) - q) * factor;
+                    }
                 }
             }
           lanes_store (p.gradient, row * CVECS + i, g);

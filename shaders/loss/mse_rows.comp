@@ -76,10 +76,10 @@ main ()
                 const uint c = i * LANES + j;
                 float absolute;
 #ifdef STANDARD
-                const float deviation = Standard (p.standard).v[C + c];
+                const float deviation = Standard (p.scale).v[C + c];
                 const float d =
                     x.q[j / 4][j % 4]
-                    - (Targets (p.targets).v[row * C + c] - Standard (p.standard).v[c]) / deviation;
+                    - (Targets (p.targets).v[row * C + c] - Standard (p.scale).v[c]) / deviation;
                 absolute = abs (d) * deviation;
                 own += vec2 (COST (d, deviation), absolute);
 #else

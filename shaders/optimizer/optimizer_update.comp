@@ -7,12 +7,23 @@
  *          w -= lr / c1 * m / (sqrt (v) / sqrt (c2) + epsilon), c = 1 - b^t.
  * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an
  * overflow only the gradients change.  Sources: PyTorch's SGD and AdamW (Loshchilov and Hutter
- * 2019).  An invocation takes 8 elements. */
+ * 2019).  HEAD=1: from HEAD_START on lr is times HEAD_FACTOR.  AVERAGE=1: the weights'
+ * moving average follows them, with its fp16 copy.  An invocation takes 8 elements. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"
+#ifdef AVERAGE
+#include "average.glsl"
+#endif
 
 layout (constant_id = DYNO_OPTIMIZER_COUNT) const uint COUNT = 1; /* elements / 8 */
+#ifdef HEAD
+layout (constant_id = DYNO_OPTIMIZER_HEAD_START) const uint HEAD_START = 0;
+layout (constant_id = DYNO_OPTIMIZER_HEAD_FACTOR) const float HEAD_FACTOR = 1.0;
+#endif
+#ifdef AVERAGE
+layout (constant_id = DYNO_OPTIMIZER_DECAY) const float AVERAGE_DECAY = 0.0;
+#endif
 DYNO_PUSH (DynoOptimizerUpdatePush, p);
 DYNO_BUFFER_INOUT (Floats, vec4, 16);
 DYNO_BUFFER_OUT (Halves, uvec4, 16);
@@ -27,17 +38,20 @@ main ()
   Scaler scaler = Scaler (p.scaler);
   const bool skip = scaler.v[0].overflow != 0;
   const float update_scale = scaler.v[0].update_scale;
-  const float lr = step_input.v[0].lr;
+  const float base_lr = step_input.v[0].lr;
   const float momentum = step_input.v[0].momentum;
   const float decay = step_input.v[0].weight_decay;
 #ifdef ADAMW
   const float beta2 = step_input.v[0].beta2;
   const float epsilon = step_input.v[0].epsilon;
   Corrections corrections = Corrections (p.corrections);
-  const float step_size = lr / corrections.v[0];
   const float root = 1.0 / sqrt (corrections.v[1]);
 #else
   const bool first = step_input.v[0].first_update != 0;
+#endif
+#ifdef AVERAGE
+  const float share = average_share (AVERAGE_DECAY, scaler.v[0].applied);
+  Floats average = Floats (p.average);
 #endif
   Floats master = Floats (p.master), gradient = Floats (p.gradient), moment1 = Floats (p.moment1);
 #ifdef ADAMW
@@ -46,6 +60,14 @@ main ()
 
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
+#ifdef HEAD
+      const float lr = i >= HEAD_START ? base_lr * HEAD_FACTOR : base_lr;
+#else
+      const float lr = base_lr;
+#endif
+#ifdef ADAMW
+      const float step_size = lr / corrections.v[0];
+#endif
       if (!skip)
         {
           vec4 weights[2];
@@ -73,6 +95,19 @@ main ()
           Halves (p.half_copy).v[i] = uvec4 (
               packFloat2x16 (f16vec2 (weights[0].xy)), packFloat2x16 (f16vec2 (weights[0].zw)),
               packFloat2x16 (f16vec2 (weights[1].xy)), packFloat2x16 (f16vec2 (weights[1].zw)));
+#endif
+#ifdef AVERAGE
+          [[unroll]] for (uint j = 0; j < 2; j++)
+            {
+              const vec4 a = average.v[i * 2 + j];
+              weights[j] = a + share * (weights[j] - a);
+              average.v[i * 2 + j] = weights[j];
+            }
+#ifdef HALF_COPY
+          Halves (p.average_half).v[i] = uvec4 (
+              packFloat2x16 (f16vec2 (weights[0].xy)), packFloat2x16 (f16vec2 (weights[0].zw)),
+              packFloat2x16 (f16vec2 (weights[1].xy)), packFloat2x16 (f16vec2 (weights[1].zw)));
+#endif
 #endif
         }
       gradient.v[i * 2] = vec4 (0.0);

@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lay here.  Every
- * element of dx collects its own, in scan order of the windows.  ACCUMULATE=1 adds to dx. */
+ * element of dx collects its own, in scan order of the windows.  FLAT as in the forward pass.
+ * ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -15,6 +16,9 @@ layout (constant_id = DYNO_MAX_POOL_OW) const uint OW = 1;
 layout (constant_id = DYNO_MAX_POOL_KERNEL) const uint KERNEL = 1;
 layout (constant_id = DYNO_MAX_POOL_STEP) const uint STEP = 1;
 layout (constant_id = DYNO_MAX_POOL_PAD) const uint PAD = 0;
+layout (constant_id = DYNO_MAX_POOL_FLAT) const uint FLAT = 0;
+const uint ROWS = FLAT != 0 ? 1 : KERNEL, STEP_H = FLAT != 0 ? 1 : STEP,
+           PAD_H = FLAT != 0 ? 0 : PAD;
 DYNO_PUSH (DynoMaxPoolBackwardPush, p);
 DYNO_BUFFER_IN (Bytes, uint, 4);
 
@@ -24,10 +28,10 @@ main ()
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       const uint column = i % CVECS, pixel = i / CVECS;
-      const uint w = pixel % W + PAD, h = pixel / W % H + PAD, n = pixel / (W * H);
-      /* windows with o * STEP <= h < o * STEP + KERNEL */
-      const uint first_h = h >= KERNEL ? (h - KERNEL) / STEP + 1 : 0,
-                 last_h = min (h / STEP + 1, OH);
+      const uint w = pixel % W + PAD, h = pixel / W % H + PAD_H, n = pixel / (W * H);
+      /* windows with o * STEP_H <= h < o * STEP_H + ROWS */
+      const uint first_h = h >= ROWS ? (h - ROWS) / STEP_H + 1 : 0,
+                 last_h = min (h / STEP_H + 1, OH);
       const uint first_w = w >= KERNEL ? (w - KERNEL) / STEP + 1 : 0,
                  last_w = min (w / STEP + 1, OW);
       Lanes dx = lanes_fill (0.0);
@@ -35,7 +39,7 @@ main ()
         for (uint ow = first_w; ow < last_w; ow++)
           {
             const uint o = ((n * OH + oh) * OW + ow) * CVECS + column;
-            const uint here = (h - oh * STEP) * KERNEL + w - ow * STEP;
+            const uint here = (h - oh * STEP_H) * KERNEL + w - ow * STEP;
             const Lanes dy = lanes_load (p.dy, o);
             [[unroll]] for (uint j = 0; j < QUADS; j++)
               {

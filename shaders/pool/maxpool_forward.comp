@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL; places outside x
- * count as -inf; of equal ones the first in scan order, and NaN wins, as in PyTorch.  ARGMAX=1
- * keeps the place in the window, one byte per element. */
+/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL, 1 x KERNEL with
+ * FLAT = 1; places outside x count as -inf; of equal ones the first in scan order, and NaN wins, as
+ * in PyTorch.  ARGMAX=1 keeps the place in the window, one byte per element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -16,6 +16,9 @@ layout (constant_id = DYNO_MAX_POOL_OW) const uint OW = 1;
 layout (constant_id = DYNO_MAX_POOL_KERNEL) const uint KERNEL = 1;
 layout (constant_id = DYNO_MAX_POOL_STEP) const uint STEP = 1;
 layout (constant_id = DYNO_MAX_POOL_PAD) const uint PAD = 0;
+layout (constant_id = DYNO_MAX_POOL_FLAT) const uint FLAT = 0;
+const uint ROWS = FLAT != 0 ? 1 : KERNEL, STEP_H = FLAT != 0 ? 1 : STEP,
+           PAD_H = FLAT != 0 ? 0 : PAD;
 DYNO_PUSH (DynoMaxPoolPush, p);
 DYNO_BUFFER_OUT (Bytes, uint, 4);
 
@@ -30,11 +33,11 @@ main ()
       uvec4 place[QUADS];
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         place[j] = uvec4 (0xffffffffu);
-      for (uint r = 0; r < KERNEL; r++)
+      for (uint r = 0; r < ROWS; r++)
         for (uint s = 0; s < KERNEL; s++)
           {
             /* wraps to a large number before the edge */
-            const uint h = oh * STEP + r - PAD, w = ow * STEP + s - PAD;
+            const uint h = oh * STEP_H + r - PAD_H, w = ow * STEP + s - PAD;
             if (h >= H || w >= W)
               continue;
             const Lanes x = lanes_load (p.x, ((n * H + h) * W + w) * CVECS + column);

@@ -3,10 +3,12 @@
 /* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET per channel; samples from
  * n_valid on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
  * element).
- * FLIP=1: a sample is mirrored left to right when its seed, as a number in [0, 1), is below
- * FLIP_PROBABILITY.
- * BRIGHTNESS=1: raw is multiplied by a number per sample, uniform in [max (0, 1 - MOST_BRIGHTNESS),
- * 1 + MOST_BRIGHTNESS) by its seed, and cut at what bytes or an image of floats hold at most.
+ * FLIPS=1: a sample is mirrored by chances that follow from its seed.  MAP=1, in its place: pixels
+ * are read where the sample's change maps them to, BILINEAR=1 between four of them.
+ * COLOUR=1: before FACTOR and OFFSET raw is changed by brightness, contrast, saturation and hue, in
+ * this order, each cut at what bytes or an image of floats hold at most.
+ * MIX=1: the sample before is mixed in, prepared with its own changes, as the step's input says.
+ * NOISED=1: normal noise is added to what comes of it; ERASE=1: in the sample's window it is 0.
  * An invocation makes one access of 16 bytes.  Channels past 4 take factor and
  * offset of the fourth. */
 #include "types.glsl"
@@ -28,50 +30,131 @@ layout (constant_id = DYNO_PREPARE_OFFSET0) const float OFFSET0 = 0.0;
 layout (constant_id = DYNO_PREPARE_OFFSET1) const float OFFSET1 = 0.0;
 layout (constant_id = DYNO_PREPARE_OFFSET2) const float OFFSET2 = 0.0;
 layout (constant_id = DYNO_PREPARE_OFFSET3) const float OFFSET3 = 0.0;
-layout (constant_id = DYNO_PREPARE_FLIP_PROBABILITY) const float FLIP_PROBABILITY = 0.0;
-layout (constant_id = DYNO_PREPARE_MOST_BRIGHTNESS) const float MOST_BRIGHTNESS = 0.0;
+layout (constant_id = DYNO_PREPARE_FLIP) const float FLIP = 0.0;
+layout (constant_id = DYNO_PREPARE_FLIP_VERTICAL) const float FLIP_VERTICAL = 0.0;
+layout (constant_id = DYNO_PREPARE_PAD) const uint PAD = 0;
+layout (constant_id = DYNO_PREPARE_SPLITS) const uint SPLITS = 0;
+layout (constant_id = DYNO_PREPARE_SATURATE) const uint SATURATE = 0;
+layout (constant_id = DYNO_PREPARE_NOISE) const float NOISE = 0.0;
 DYNO_PUSH (DynoPreparePush, p);
 DYNO_BUFFER_IN (Words, uint, 4);
 DYNO_BUFFER_IN (Floats, float, 4);
+DYNO_BUFFER_IN (Changes, vec4, 16);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 
 #if !defined (RAW_U8) && !defined (RAW_F32)
 uint key;
 #endif
+#include "pixels.glsl"
 
-float
-raw_value (uint element)
+#ifdef COLOUR
+/* hue goes round by a share of its circle, saturation and value stay */
+vec3
+turn_hue (vec3 rgb, float turn)
 {
-#if defined (RAW_U8)
-  return float (Words (p.raw).v[element / 4] >> (element % 4 * 8) & 0xffu);
-#elif defined (RAW_F32)
-  return Floats (p.raw).v[element];
-#else
-  /* Box and Muller; the first number is in (0, 1] */
-  const float u = (float (dyno_random_at (key, element * 2) >> 8) + 1.0) / 16777216.0;
-  const float v = float (dyno_random_at (key, element * 2 + 1) >> 8) / 16777216.0;
-  return sqrt (-2.0 * log (u)) * cos (6.283185307179586 * v);
-#endif
+  const float value = max (max (rgb.r, rgb.g), rgb.b), least = min (min (rgb.r, rgb.g), rgb.b);
+  const float chroma = value - least;
+  if (chroma <= 0.0)
+    return rgb;
+  float sixths = value == rgb.r   ? (rgb.g - rgb.b) / chroma
+                 : value == rgb.g ? (rgb.b - rgb.r) / chroma + 2.0
+                                  : (rgb.r - rgb.g) / chroma + 4.0;
+  sixths += 6.0 * turn;
+  /* each channel falls from the value to the least over two sixths of the circle */
+  const vec3 away = abs (mod (vec3 (sixths, sixths - 2.0, sixths - 4.0) + 3.0, 6.0) - 3.0);
+  return value - chroma * clamp (away - 1.0, 0.0, 1.0);
 }
 
-#ifdef BRIGHTNESS
-float
-brightness_of (uint n)
+vec4
+recolour (vec4 value, uint n, DynoPrepareChange change)
 {
-  const float u =
-      float (dyno_random_at (Words (p.seeds).v[n], DYNO_RANDOM_DRAW_BRIGHTNESS) >> 8) / 16777216.0;
-  const float least = max (0.0, 1.0 - MOST_BRIGHTNESS);
-  return least + (1.0 + MOST_BRIGHTNESS - least) * u;
+  value = brighten (value, change.brightness);
+  if (SPLITS > 0)
+    {
+      float sum = 0.0;
+      for (uint i = 0; i < SPLITS; i++)
+        sum += Floats (p.greys).v[n * SPLITS + i];
+      value = clamp (mix (vec4 (sum / float (W * H)), value, change.contrast), 0.0, MOST_VALUE);
+    }
+  if (SATURATE > 0 && C == 3)
+    {
+      value = clamp (mix (vec4 (grey_of (value)), value, change.saturation), 0.0, MOST_VALUE);
+      value.rgb = turn_hue (value.rgb, change.hue);
+    }
+  return value;
+}
+#endif
+
+/* What one access of the result holds. */
+Lanes
+prepared (uint n, uint x, uint y, uint channel)
+{
+#if defined (MAP) || defined (COLOUR) || defined (ERASE)
+  const DynoPrepareChange change = change_at (n);
+#endif
+#ifdef ERASE
+  if (float (x) >= change.erase_left && float (x) < change.erase_right
+      && float (y) >= change.erase_top && float (y) < change.erase_bottom)
+    return lanes_fill (0.0);
+#endif
+#ifdef MAP
+  Lanes lanes = mapped_lanes (n, x, y, channel, change);
+#else
+  uint from_x = x, from_y = y;
+#ifdef FLIPS
+  const uint seed = Words (p.seeds).v[n];
+  if (float (seed >> 8) / 16777216.0 < FLIP)
+    from_x = W - 1 - x;
+  if (FLIP_VERTICAL > 0.0 && uniform_at (seed, DYNO_RANDOM_DRAW_FLIP_VERTICAL) < FLIP_VERTICAL)
+    from_y = H - 1 - y;
+#endif
+  Lanes lanes = raw_lanes ((n * H + from_y) * W + from_x, channel);
+#endif
+#ifdef NOISED
+  const uint noise_key = dyno_random_at (Words (p.seeds).v[n], DYNO_RANDOM_DRAW_NOISE);
+#endif
+#ifdef COLOUR
+  [[unroll]] for (uint i = 0; i < QUADS; i++)
+    if (channel + i * 4 < C)
+      lanes.q[i] = recolour (lanes.q[i], n, change);
+#endif
+  Lanes result = lanes_fill (0.0);
+  [[unroll]] for (uint j = 0; j < LANES; j++)
+    {
+      const uint c = channel + j;
+      const float factor = c == 0 ? FACTOR0 : c == 1 ? FACTOR1 : c == 2 ? FACTOR2 : FACTOR3;
+      const float offset = c == 0 ? OFFSET0 : c == 1 ? OFFSET1 : c == 2 ? OFFSET2 : OFFSET3;
+      if (c < C)
+        {
+          result.q[j / 4][j % 4] = lanes.q[j / 4][j % 4] * factor + offset;
+#ifdef NOISED
+          result.q[j / 4][j % 4] += NOISE * normal_at (noise_key, (y * W + x) * C + c);
+#endif
+        }
+    }
+  return result;
 }
 
-float
-brighten (float value, float factor)
+#ifdef MIX
+/* The other is read where it has a share: the whole within the box, the same everywhere else. */
+Lanes
+mixed (uint n, uint n_valid, uint x, uint y, uint channel, float other, uvec4 box)
 {
-#ifdef RAW_U8
-  return clamp (value * factor, 0.0, 255.0);
-#else
-  return clamp (value * factor, 0.0, 1.0);
-#endif
+  const uint before = n > 0 ? n - 1 : n_valid - 1;
+  if (x >= box.x && x < box.z && y >= box.y && y < box.w)
+    other = 1.0;
+  Lanes sum = lanes_fill (0.0);
+  for (uint k = 0; k < 2; k++)
+    {
+      const float share = k == 0 ? 1.0 - other : other;
+      if (share > 0.0)
+        {
+          const Lanes one = prepared (k == 0 ? n : before, x, y, channel);
+          [[unroll]] for (uint i = 0; i < QUADS; i++)
+            sum.q[i] += share * one.q[i];
+        }
+    }
+  return sum;
 }
 #endif
 
@@ -80,6 +163,11 @@ main ()
 {
   StepIn step_input = StepIn (p.step_input);
   const uint n_valid = step_input.v[0].n_valid;
+#ifdef MIX
+  const float mix_other = step_input.v[0].mix_other;
+  const uvec4 mix_box = uvec4 (step_input.v[0].mix_left, step_input.v[0].mix_top,
+                               step_input.v[0].mix_right, step_input.v[0].mix_bottom);
+#endif
 #if !defined (RAW_U8) && !defined (RAW_F32)
   key = dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
                          step_input.v[0].micro_step, DYNO_RANDOM_STREAM_NOISE);
@@ -87,34 +175,14 @@ main ()
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       const uint channel = i % CVECS * LANES, pixel = i / CVECS;
-      const uint n = pixel / (W * H);
+      const uint row = pixel / W, n = row / H;
       Lanes x = lanes_fill (0.0);
-      if (n < n_valid)
-        {
-          uint source = pixel;
-#ifdef FLIP
-          const float u = float (Words (p.seeds).v[n] >> 8) / 16777216.0;
-          if (u < FLIP_PROBABILITY)
-            source = pixel - pixel % W + W - 1 - pixel % W;
+      if (n < n_valid && channel < C)
+#ifdef MIX
+        x = mixed (n, n_valid, pixel % W, row % H, channel, mix_other, mix_box);
+#else
+        x = prepared (n, pixel % W, row % H, channel);
 #endif
-#ifdef BRIGHTNESS
-          const float brightness = brightness_of (n);
-#endif
-          [[unroll]] for (uint j = 0; j < LANES; j++)
-            {
-              const uint c = channel + j;
-              const float factor = c == 0 ? FACTOR0 : c == 1 ? FACTOR1 : c == 2 ? FACTOR2 : FACTOR3;
-              const float offset = c == 0 ? OFFSET0 : c == 1 ? OFFSET1 : c == 2 ? OFFSET2 : OFFSET3;
-              if (c < C)
-                {
-                  float value = raw_value (source * C + c);
-#ifdef BRIGHTNESS
-                  value = brighten (value, brightness);
-#endif
-                  x.q[j / 4][j % 4] = value * factor + offset;
-                }
-            }
-        }
       lanes_store (p.target, i, x);
     }
 }

@@ -25,7 +25,18 @@
 /* tiles of the product in one z: the grid's x and y may be larger */
 #define DYNO_CONV2D_TILES      16
 #define DYNO_CONV2D_TILES_N    17 /* tiles along the columns */
-#define DYNO_CONV2D_N_CONSTANTS 18
+/* with GROUPED or DILATED */
+#define DYNO_CONV2D_BLOCK_C    18 /* channels of x in a block of groups */
+#define DYNO_CONV2D_BLOCK_K    19 /* of y */
+#define DYNO_CONV2D_GROUP_C    20 /* of x in a group */
+#define DYNO_CONV2D_GROUP_K    21
+#define DYNO_CONV2D_DILATION_H 22
+#define DYNO_CONV2D_DILATION_W 23
+/* dgrad: from a tap to the next that the same pixel meets: the stride without what it has in common
+ * with the dilation */
+#define DYNO_CONV2D_TAP_STEP_H 24
+#define DYNO_CONV2D_TAP_STEP_W 25
+#define DYNO_CONV2D_N_CONSTANTS 26
 
 /* forward, dgrad and wgrad: target = a * b */
 DYNO_STRUCT (DynoConv2dPush)

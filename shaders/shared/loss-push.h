@@ -13,6 +13,13 @@
 #define DYNO_LOSS_SUM_ROWS    0
 #define DYNO_LOSS_SUM_METRICS 1
 
+/* constant_id of each: of flip_targets */
+#define DYNO_FLIP_TARGETS_COUNT      0 /* values */
+#define DYNO_FLIP_TARGETS_PER_SAMPLE 1
+#define DYNO_FLIP_TARGETS_C          2
+#define DYNO_FLIP_TARGETS_NEGATED    3 /* a bit per value of a sample */
+#define DYNO_FLIP_TARGETS_FLIP       4 /* probability */
+
 DYNO_STRUCT (DynoLossRowsPush) {
   uint64_t logits;
   uint64_t targets;
@@ -20,7 +27,9 @@ DYNO_STRUCT (DynoLossRowsPush) {
   uint64_t rows;
   uint64_t step_input; /* struct DynoStepInput */
   uint64_t scaler;     /* struct DynoScalerState */
-  uint64_t standard;   /* mse_rows with STANDARD: (mean, deviation) of the targets, C floats each */
+  /* mse_rows with STANDARD: (mean, deviation) of the targets, C floats each; crossentropy_rows with
+   * WEIGHTS: C weights of classes, then their sum */
+  uint64_t scale;
 };
 DYNO_STRUCT_SIZE (DynoLossRowsPush, 56)
 
@@ -31,4 +40,11 @@ DYNO_STRUCT (DynoLossSumPush) {
   uint64_t step_output; /* struct DynoStepOutput */
 };
 DYNO_STRUCT_SIZE (DynoLossSumPush, 32)
+
+DYNO_STRUCT (DynoFlipTargetsPush) {
+  uint64_t targets;
+  uint64_t seeds; /* a word per sample */
+  uint64_t flipped;
+};
+DYNO_STRUCT_SIZE (DynoFlipTargetsPush, 24)
 #endif

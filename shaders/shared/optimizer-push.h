@@ -8,6 +8,9 @@
 /* constant_id of each */
 #define DYNO_OPTIMIZER_COUNT         0 /* norm and states: 16-byte accesses; update: elements / 8 */
 #define DYNO_OPTIMIZER_DECIDE_GROUPS 0 /* partials */
+#define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the last layer */
+#define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: of the last layer's learning rate */
+#define DYNO_OPTIMIZER_DECAY         3 /* update and states: of the averages */
 
 DYNO_STRUCT (DynoOptimizerNormPush) {
   uint64_t gradient;
@@ -34,13 +37,16 @@ DYNO_STRUCT (DynoOptimizerUpdatePush) {
   uint64_t step_input;  /* struct DynoStepInput */
   uint64_t scaler;      /* struct DynoScalerState */
   uint64_t corrections; /* AdamW */
+  uint64_t average;
+  uint64_t average_half;
 };
-DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 64)
+DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 80)
 
 DYNO_STRUCT (DynoOptimizerStatesPush) {
   uint64_t states;
   uint64_t kept;   /* as they were after the last step that was not skipped */
   uint64_t scaler; /* struct DynoScalerState */
+  uint64_t average;
 };
-DYNO_STRUCT_SIZE (DynoOptimizerStatesPush, 24)
+DYNO_STRUCT_SIZE (DynoOptimizerStatesPush, 32)
 #endif

@@ -14,6 +14,7 @@
 #define DYNO_MAX_POOL_KERNEL          6
 #define DYNO_MAX_POOL_STEP            7
 #define DYNO_MAX_POOL_PAD             8
+#define DYNO_MAX_POOL_FLAT            9 /* 1: a window is one pixel high */
 #define DYNO_AVG_POOL_CVECS           0
 #define DYNO_AVG_POOL_PIXELS          1
 #define DYNO_AVG_POOL_SAMPLES         2
@@ -21,6 +22,20 @@
 #define DYNO_AVG_POOL_COUNT           0 /* 16-byte accesses in dx */
 #define DYNO_AVG_POOL_BACKWARD_CVECS  1
 #define DYNO_AVG_POOL_BACKWARD_PIXELS 2
+/* of average pooling by windows, in both directions */
+#define DYNO_AVG_WINDOW_COUNT         0 /* 16-byte accesses in y; backward: in dx */
+#define DYNO_AVG_WINDOW_CVECS         1
+#define DYNO_AVG_WINDOW_H             2
+#define DYNO_AVG_WINDOW_W             3
+#define DYNO_AVG_WINDOW_OH            4
+#define DYNO_AVG_WINDOW_OW            5
+#define DYNO_AVG_WINDOW_KERNEL_H      6 /* from here on not of adaptive windows */
+#define DYNO_AVG_WINDOW_KERNEL_W      7
+#define DYNO_AVG_WINDOW_STEP_H        8
+#define DYNO_AVG_WINDOW_STEP_W        9
+#define DYNO_AVG_WINDOW_PAD_H         10
+#define DYNO_AVG_WINDOW_PAD_W         11
+#define DYNO_AVG_WINDOW_EXCLUDE_PAD   12 /* 1: places of the pad do not count */
 
 /* argmax: one byte an element of y: the place in the window, row * KERNEL + column. */
 DYNO_STRUCT (DynoMaxPoolPush)

@@ -15,8 +15,22 @@
 /* streams below this number are the ops' by their place in the graph */
 #define DYNO_RANDOM_STREAM_NOISE  0x80000000u
 #define DYNO_RANDOM_STREAM_TARGET 0x80000001u
+#define DYNO_RANDOM_STREAM_MIX    0x80000002u
 /* draws from the seed of a sample; its flip takes the seed itself */
-#define DYNO_RANDOM_DRAW_BRIGHTNESS 1u
+#define DYNO_RANDOM_DRAW_BRIGHTNESS    1u
+#define DYNO_RANDOM_DRAW_CONTRAST      2u
+#define DYNO_RANDOM_DRAW_SATURATION    3u
+#define DYNO_RANDOM_DRAW_HUE           4u
+#define DYNO_RANDOM_DRAW_FLIP_VERTICAL 5u
+#define DYNO_RANDOM_DRAW_ROTATE        6u
+#define DYNO_RANDOM_DRAW_SHIFT         7u /* and 8 */
+#define DYNO_RANDOM_DRAW_TIME_MASK     9u /* and 10 */
+#define DYNO_RANDOM_DRAW_ERASE         11u
+#define DYNO_RANDOM_DRAW_NOISE         12u /* the key of a sample's noise */
+/* four for each of ten tries: area, ratio, place */
+#define DYNO_RANDOM_DRAW_CROP_WINDOW  64u
+#define DYNO_RANDOM_DRAW_ERASE_WINDOW 128u
+#define DYNO_RANDOM_WINDOW_TRIES      10u
 
 DYNO_RANDOM_FUNCTION uint32_t
 dyno_random_mix (uint32_t x)

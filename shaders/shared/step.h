@@ -28,7 +28,10 @@ struct DynoStepInput {
   float loss_scale_min, loss_scale_max;
   /* steps without overflow before the scale doubles; 0: the scale stays */
   uint32_t scale_growth_interval;
-  uint32_t reserved[6];
+  /* Each sample is mixed with the one before it, the first with the last valid one; all 0: none.
+   * The share of the other: outside of the box, where it is the whole, and in the target. */
+  float mix_other, mix_target;
+  uint32_t mix_left, mix_top, mix_right, mix_bottom; /* the latter two are outside */
 };
 
 #define DYNO_MAX_METRICS 8 /* of one loss */

@@ -20,6 +20,7 @@
 #include "lowering-private.h"
 #include "median.h"
 #include "network.h"
+#include "parallel.h"
 #include "plan-private.h"
 #include "rng.h"
 #include "vet.h"
@@ -260,7 +261,7 @@ compile_lowering (Tuner *t, const DynoLowering *lowering)
       g_mutex_lock (&t->lock);
       t->n_compiling++;
       g_mutex_unlock (&t->lock);
-      if (g_thread_pool_get_num_threads (t->compilers) > 0)
+      if (t->compilers)
         g_thread_pool_push (t->compilers, spec, NULL);
       else
         compile (spec, t);
@@ -724,8 +725,7 @@ dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices
   if (ok && t.points->len > 0)
     {
       guint threads = MIN (g_get_num_processors (), MAX_THREADS);
-      /* Exclusive: its threads are there at once, or it is known that there are none to be had. */
-      t.compilers = g_thread_pool_new (compile, &t, (int) threads, TRUE, NULL);
+      t.compilers = dyno_thread_pool_new (compile, &t, threads);
       ok = allocate (&t, error) && tune_points (&t, progress, data, cancellable, error);
     }
   tuner_clear (&t);

@@ -85,6 +85,7 @@ dyno_build_plan (DynoBuild *build, const DynoBuildParams *params, GError **error
   if (!build->lowering)
     return FALSE;
   build->lowering->choices = NULL; /* all is chosen */
+  build->lowering->bucket_bytes = params->bucket_bytes;
   if (dyno_plan_compute (build->lowering, MAX (params->n_slots, 1), params->flags, &build->plan,
                          error))
     return TRUE;
@@ -162,7 +163,7 @@ dyno_build_get_program (DynoBuild *build)
 }
 
 guint64
-dyno_build_count_parameters (DynoBuild *build)
+dyno_build_count_parameters (DynoBuild *build, gboolean trained)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (build->graph);
   guint64 count = 0;
@@ -170,7 +171,7 @@ dyno_build_count_parameters (DynoBuild *build)
   for (guint i = 0; i < parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
-      if (!parameter->is_state)
+      if (!parameter->is_state && !(trained && parameter->is_frozen))
         count += dyno_parameter_count (parameter);
     }
   return count;

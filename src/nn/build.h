@@ -49,6 +49,8 @@ typedef struct {
   DynoDevice *device;
   const DynoVetWatch *watch;
   GCancellable *cancellable; /* may be NULL */
+  guint64
+      bucket_bytes; /* about so many of gradients a piece (buckets.h); 0: by the size of the net */
 } DynoBuildParams;
 
 /* Lowers and plans.  Not after dyno_build_allocate.  Errors: those of dyno_lowering_new or
@@ -74,9 +76,9 @@ const DynoPlan *dyno_build_get_plan (DynoBuild *build);
 DynoMemory *dyno_build_get_memory (DynoBuild *build);
 DynoProgram *dyno_build_get_program (DynoBuild *build);
 
-/* Trained parameters, and FLOP per sample of forward and backward pass without what is
+/* Parameters (trained: but for the frozen ones), and FLOP per sample of forward and backward pass without what is
  * rematerialised; of a planned build. */
-guint64 dyno_build_count_parameters (DynoBuild *build);
+guint64 dyno_build_count_parameters (DynoBuild *build, gboolean trained);
 double dyno_build_count_flops (DynoBuild *build);
 
 G_END_DECLS

@@ -47,11 +47,12 @@ list_add (GArray *list, DynoCommandListKind kind, guint index)
 }
 
 GArray *
-dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info)
+dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const GArray *ends,
+                       const DynoDeviceInfo *info)
 {
   GArray *list = g_array_new (FALSE, FALSE, sizeof (DynoCommandListItem));
   g_autofree guint8 *before = dyno_barriers_find (dispatches);
-  guint mark = 0;
+  guint mark = 0, piece = 0;
   gboolean pending = FALSE; /* a barrier that a left-out dispatch would have had */
   double seconds = 0;
   list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark++);
@@ -64,6 +65,12 @@ dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const DynoDevice
       for (; mark <= dispatch->stage; mark++)
         list_add (list, DYNO_COMMAND_LIST_TIMESTAMP, mark);
       double more = dispatch_seconds (dispatch, info);
+      for (; ends && piece + 1 < ends->len && i >= g_array_index (ends, guint, piece); piece++)
+        {
+          list_add (list, DYNO_COMMAND_LIST_SUBMIT_SPLIT, 1);
+          seconds = 0;
+          pending = FALSE;
+        }
       if (info->type != DYNO_DEVICE_TYPE_SOFTWARE && seconds > 0 && seconds + more > SUBMIT_LIMIT_S)
         {
           list_add (list, DYNO_COMMAND_LIST_SUBMIT_SPLIT, 0);

@@ -9,8 +9,9 @@ G_BEGIN_DECLS
 typedef enum {
   DYNO_COMMAND_LIST_DISPATCH,
   DYNO_COMMAND_LIST_BARRIER,
-  DYNO_COMMAND_LIST_SUBMIT_SPLIT, /* the command ends, another begins (with a full barrier) */
-  DYNO_COMMAND_LIST_TIMESTAMP,    /* index: its slot */
+  /* the command ends, another begins (with a full barrier); index 1: a piece ends here */
+  DYNO_COMMAND_LIST_SUBMIT_SPLIT,
+  DYNO_COMMAND_LIST_TIMESTAMP, /* index: its slot */
 } DynoCommandListKind;
 
 typedef struct {
@@ -25,8 +26,10 @@ double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *inf
 
 /* The items (DynoCommandListItem) for the dispatches of the stages in the mask (1 << DynoStage).
  * Submit splits are made where the estimated time of a submit passes a tenth of a second on a
- * device that is not a CPU. */
-GArray *dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const DynoDeviceInfo *info);
+ * device that is not a CPU, and where a piece ends: ends (guint; NULL: none does) as of
+ * dyno_buckets_find. */
+GArray *dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const GArray *ends,
+                               const DynoDeviceInfo *info);
 
 /* The hazard check: walks the list with no regard to how it was made, pair by pair.  FALSE with a
  * text that names the first pair of dispatches that conflict without a barrier between. */

@@ -15,10 +15,13 @@ struct _DynoGraph {
   DynoGraphParams params;
   GError *error;
   GPtrArray *nodes, *tensors, *parameters;
+  char **freeze; /* prefixes; NULL: none */
   DynoStage stage;
-  guint64 parameter_elements; /* of MASTER, HALF, GRADIENT, MOMENTs */
+  guint64 parameter_elements; /* of MASTER and HALF */
+  guint64 trained_elements;   /* of GRADIENT and MOMENTs: those before the frozen ones */
   guint64 state_elements;
-  gboolean sealed; /* the flat tensors exist: no more parameters */
+  const DynoParameter *head; /* the first of it; NULL: none */
+  gboolean sealed;           /* the flat tensors exist: no more parameters */
   DynoTensor *step_input, *step_output, *scaler;
   DynoTensor *flat[DYNO_SPACE_N];
   DynoTensor *kept_states; /* NULL: STATE holds the running statistics alone */
@@ -35,9 +38,11 @@ struct _DynoGraph {
   DynoTensor *logits;
   /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
   DynoTensor *standard;
-  float *target_scale;     /* what that holds */
-  DynoMetricInfo *metrics; /* of the loss; NULL: none yet */
+  DynoTensor *class_weights; /* in the same place, of cross entropy; NULL: all 1 */
+  float *target_scale;       /* what that holds */
+  DynoMetricInfo *metrics;   /* of the loss; NULL: none yet */
   guint n_metrics;
+  DynoMix mix; /* of the batch that the input is prepared from */
 };
 
 /* A tensor that the graph does not list: for the lowering.  Free with dyno_tensor_free. */
@@ -45,9 +50,14 @@ DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype
                              guint32 n, guint32 h, guint32 w, guint32 c, guint32 cp);
 void dyno_tensor_free (DynoTensor *tensor);
 
-/* The flat space of the parameters (states: of the states) into an array for each, in torchvision's
- * layout. */
-void dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat,
+/* Of a flat space (MASTER, HALF, GRADIENT, a MOMENT, AVERAGE; STATE: the running statistics), its
+ * elements; and where in it a parameter begins.  FALSE: it does not lie there. */
+guint64 dyno_graph_count_elements (const DynoGraph *graph, DynoSpace space);
+gboolean dyno_graph_find_parameter (const DynoGraph *graph, const DynoParameter *parameter,
+                                    DynoSpace space, guint64 *first);
+
+/* A flat space into an array for each parameter that lies in it, in torchvision's layout. */
+void dyno_graph_unpack (const DynoGraph *graph, DynoSpace space, const float *flat,
                         float *const *values);
 
 const char *dyno_space_name (DynoSpace space);

@@ -2,11 +2,12 @@
 /* Graph: the lists of nodes, tensors and parameters, and their making.
  *
  * Invariants: sizes are checked here, once, so that everything below may multiply freely.  Offsets
- * in the flat parameter memory depend on the order and shapes of the parameters alone: a training
- * and an evaluation graph of one model agree on them. */
+ * in the flat parameter memory depend on the order and shapes of the parameters, and on which are
+ * frozen, alone: a training and an evaluation graph of one model agree on them. */
 #include "graph-private.h"
 #include "checked.h"
 #include "step.h"
+#include "text.h"
 #include <string.h>
 
 /* A flat element offset is a multiple of this: 256 bytes in fp32, 128 in fp16. */
@@ -43,11 +44,34 @@ parameter_free (gpointer data)
   g_free (parameter);
 }
 
+/* The names between the commas, without the blanks and the dots around them; NULL: none. */
+static char **
+split_prefixes (const char *text)
+{
+  g_autoptr (GPtrArray) prefixes = g_ptr_array_new_with_free_func (g_free);
+  g_auto (GStrv) parts = g_strsplit (text ? text : "", ",", -1);
+  for (guint i = 0; parts[i]; i++)
+    {
+      char *part = g_strstrip (parts[i]);
+      gsize length = strlen (part);
+      while (length > 0 && part[length - 1] == '.')
+        part[--length] = '\0';
+      if (length > 0)
+        g_ptr_array_add (prefixes, g_strdup (part));
+    }
+  if (prefixes->len == 0)
+    return NULL;
+  g_ptr_array_add (prefixes, NULL);
+  return (char **) g_ptr_array_steal (prefixes, NULL);
+}
+
 DynoGraph *
 dyno_graph_new (const DynoGraphParams *params)
 {
   DynoGraph *graph = g_new0 (DynoGraph, 1);
   graph->params = *params;
+  graph->params.freeze = NULL;
+  graph->freeze = split_prefixes (params->freeze);
   graph->nodes = g_ptr_array_new_with_free_func (node_free);
   graph->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tensor_free);
   graph->parameters = g_ptr_array_new_with_free_func (parameter_free);
@@ -82,6 +106,7 @@ dyno_graph_free (DynoGraph *graph)
   g_hash_table_unref (graph->gradient_shares);
   g_hash_table_unref (graph->node_index);
   g_array_unref (graph->pending);
+  g_strfreev (graph->freeze);
   g_free (graph->target_scale);
   g_free (graph->metrics);
   g_free (graph);
@@ -275,6 +300,23 @@ parameter_tensor (DynoGraph *graph, DynoParameter *parameter, const char *suffix
   return tensor;
 }
 
+/* A prefix ends where a name does, or at a dot of it: “features.1” is not “features.10”. */
+static gboolean
+has_prefix (const char *name, const char *prefix)
+{
+  gsize length = strlen (prefix);
+  return strncmp (name, prefix, length) == 0 && (name[length] == '\0' || name[length] == '.');
+}
+
+static gboolean
+is_frozen (const DynoGraph *graph, const char *name)
+{
+  for (guint i = 0; graph->freeze && graph->freeze[i]; i++)
+    if (has_prefix (name, graph->freeze[i]))
+      return TRUE;
+  return FALSE;
+}
+
 /* Gives a measured parameter its place and its tensors, and the graph the parameter. */
 static DynoParameter *
 parameter_add (DynoGraph *graph, DynoParameter *parameter)
@@ -282,6 +324,7 @@ parameter_add (DynoGraph *graph, DynoParameter *parameter)
   parameter->index = graph->parameters->len;
   g_ptr_array_add (graph->parameters, parameter);
   guint64 *next = parameter->is_state ? &graph->state_elements : &graph->parameter_elements;
+  parameter->is_frozen = is_frozen (graph, parameter->name);
   parameter->element_offset = *next;
   *next = dyno_align_up (*next + parameter->n_elements, PARAMETER_ALIGNMENT);
   if (*next > G_MAXINT32)
@@ -301,7 +344,9 @@ parameter_add (DynoGraph *graph, DynoParameter *parameter)
     parameter->compute = parameter_tensor (graph, parameter, ".half", storage, DYNO_SPACE_HALF);
   if (!parameter->master || !parameter->compute)
     return NULL;
-  if (graph->params.training)
+  if (!parameter->is_frozen)
+    graph->trained_elements = graph->parameter_elements;
+  if (graph->params.training && !parameter->is_frozen)
     {
       parameter->gradient =
           parameter_tensor (graph, parameter, ".grad", DYNO_DTYPE_F32, DYNO_SPACE_GRADIENT);
@@ -334,6 +379,170 @@ dyno_graph_parameter (DynoGraph *graph, const char *name, const DynoParameterLay
                               name);
     }
   return parameter_add (graph, parameter);
+}
+
+/* All that a prefix may be: the parameters' names, and what stands before each of their dots. */
+static GPtrArray *
+list_prefixes (const DynoGraph *graph)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
+      for (const char *end = parameter->name; end; end = strchr (end + 1, '.'))
+        if (end > parameter->name)
+          g_ptr_array_add (names, g_strndup (parameter->name, (gsize) (end - parameter->name)));
+      g_ptr_array_add (names, g_strdup (parameter->name));
+    }
+  g_ptr_array_add (names, NULL);
+  return names;
+}
+
+/* "“conv1”, “bn1”, “layer1”": what stands before the first dots; g_free. */
+static char *
+list_modules (const DynoGraph *graph)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
+      char *module = g_strndup (parameter->name, strcspn (parameter->name, "."));
+      if (!g_hash_table_contains (seen, module))
+        g_string_append_printf (text, "%s“%s”", text->len ? ", " : "", module);
+      g_hash_table_add (seen, module);
+    }
+  return g_string_free (text, FALSE);
+}
+
+static void
+check_prefixes (DynoGraph *graph)
+{
+  for (guint k = 0; graph->freeze && graph->freeze[k]; k++)
+    {
+      gboolean found = FALSE;
+      for (guint i = 0; i < graph->parameters->len && !found; i++)
+        found = has_prefix (((DynoParameter *) g_ptr_array_index (graph->parameters, i))->name,
+                            graph->freeze[k]);
+      if (found)
+        continue;
+      g_autoptr (GPtrArray) names = list_prefixes (graph);
+      g_autofree char *modules = list_modules (graph);
+      const char *meant = dyno_text_nearest (graph->freeze[k], (const char *const *) names->pdata,
+                                             MAX (2, (guint) strlen (graph->freeze[k]) / 3));
+      dyno_graph_fail (
+          graph, DYNO_NN_ERROR_MODEL,
+          "There is nothing named “%s” to freeze%s%s%s names of the model begin with %s",
+          graph->freeze[k], meant ? "; did you mean “" : "", meant ? meant : "",
+          meant ? "”? The" : "; the", modules);
+    }
+}
+
+static void
+place (DynoTensor *tensor, guint64 element_offset)
+{
+  if (tensor)
+    tensor->offset = element_offset * dyno_dtype_size (tensor->dtype);
+}
+
+/* Those of one kind one after the other, from next on; what follows. */
+static guint64
+place_kind (DynoGraph *graph, gboolean frozen, guint64 next)
+{
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
+      if (parameter->is_state || parameter->is_frozen != frozen)
+        continue;
+      parameter->element_offset = next;
+      place (parameter->master, next);
+      if (parameter->compute != parameter->master)
+        place (parameter->compute, next);
+      place (parameter->gradient, next);
+      next = dyno_align_up (next + parameter->n_elements, PARAMETER_ALIGNMENT);
+    }
+  return next;
+}
+
+/* What evaluation reads; frozen parameters are their own average. */
+static void
+place_averages (DynoGraph *graph)
+{
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
+      guint64 first;
+      if (!dyno_graph_find_parameter (graph, parameter, DYNO_SPACE_AVERAGE, &first))
+        continue;
+      parameter->master->space = DYNO_SPACE_AVERAGE;
+      place (parameter->master, first);
+      if (parameter->compute != parameter->master)
+        place (parameter->compute, graph->parameter_elements + first);
+    }
+}
+
+void
+dyno_graph_place_parameters (DynoGraph *graph)
+{
+  if (graph->error)
+    return;
+  g_return_if_fail (!graph->sealed);
+  if (graph->freeze)
+    {
+      check_prefixes (graph);
+      graph->trained_elements = place_kind (graph, FALSE, 0);
+      place_kind (graph, TRUE, graph->trained_elements);
+      if (graph->trained_elements == 0)
+        dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL,
+                         "All of the model is frozen: nothing is left to train; leave the last "
+                         "layer out of model.freeze");
+    }
+  if (graph->params.average_decay > 0 && !graph->params.training)
+    place_averages (graph);
+}
+
+void
+dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first)
+{
+  graph->head = first;
+}
+
+guint64
+dyno_graph_get_head_start (DynoGraph *graph)
+{
+  return graph->head ? graph->head->element_offset : graph->trained_elements;
+}
+
+guint64
+dyno_graph_count_elements (const DynoGraph *graph, DynoSpace space)
+{
+  switch (space)
+    {
+    case DYNO_SPACE_STATE:
+      return graph->state_elements;
+    case DYNO_SPACE_MASTER:
+    case DYNO_SPACE_HALF:
+      return graph->parameter_elements;
+    case DYNO_SPACE_AVERAGE:
+      return graph->params.average_decay > 0 ? graph->trained_elements + graph->state_elements : 0;
+    default:
+      return graph->trained_elements;
+    }
+}
+
+gboolean
+dyno_graph_find_parameter (const DynoGraph *graph, const DynoParameter *parameter, DynoSpace space,
+                           guint64 *first)
+{
+  gboolean average = space == DYNO_SPACE_AVERAGE;
+  *first = parameter->element_offset;
+  if (parameter->is_state)
+    {
+      *first += average ? graph->trained_elements : 0;
+      return average || space == DYNO_SPACE_STATE;
+    }
+  return space == DYNO_SPACE_MASTER || space == DYNO_SPACE_HALF
+         || (space != DYNO_SPACE_STATE && !parameter->is_frozen);
 }
 
 /* Nodes ---------------------------------------------------------------------------------------- */
@@ -405,6 +614,18 @@ dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *name,
   return node;
 }
 
+void
+dyno_graph_set_mix (DynoGraph *graph, const DynoMix *mix)
+{
+  graph->mix = *mix;
+}
+
+const DynoMix *
+dyno_graph_get_mix (const DynoGraph *graph)
+{
+  return &graph->mix;
+}
+
 DynoTensor *
 dyno_graph_step_input (DynoGraph *graph)
 {
@@ -434,10 +655,42 @@ dyno_graph_flat (DynoGraph *graph, DynoSpace space)
     return graph->flat[space];
   if (graph->error)
     return NULL;
-  guint32 count = (guint32) graph->parameter_elements;
+  guint32 count = (guint32) graph->trained_elements;
   DynoDtype dtype = space == DYNO_SPACE_HALF ? dyno_graph_get_storage (graph) : DYNO_DTYPE_F32;
   graph->flat[space] = dyno_graph_tensor (graph, names[space], dtype, space, 1, 1, 1, count, count);
   return graph->flat[space];
+}
+
+/* A part of a space, flat. */
+static DynoTensor *
+flat_part (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint64 first,
+           guint64 count)
+{
+  DynoTensor *tensor =
+      dyno_graph_tensor (graph, name, dtype, space, 1, 1, 1, (guint32) count, (guint32) count);
+  if (tensor)
+    place (tensor, first);
+  return tensor;
+}
+
+gboolean
+dyno_graph_flat_averages (DynoGraph *graph, DynoTensor **weights, DynoTensor **half,
+                          DynoTensor **states)
+{
+  guint64 trained = graph->trained_elements;
+  DynoDtype storage = dyno_graph_get_storage (graph);
+  *weights = *half = *states = NULL;
+  graph->sealed = TRUE;
+  if (graph->params.average_decay <= 0 || graph->error)
+    return FALSE;
+  *weights = flat_part (graph, "flat.average", DYNO_DTYPE_F32, DYNO_SPACE_AVERAGE, 0, trained);
+  if (storage != DYNO_DTYPE_F32)
+    *half = flat_part (graph, "flat.average.half", storage, DYNO_SPACE_HALF,
+                       graph->parameter_elements, trained);
+  if (graph->state_elements > 0)
+    *states = flat_part (graph, "flat.average.states", DYNO_DTYPE_F32, DYNO_SPACE_AVERAGE, trained,
+                         graph->state_elements);
+  return !graph->error;
 }
 
 gboolean

@@ -21,6 +21,7 @@
  *   a model is written without checks and asked once at the end.
  * A graph belongs to one thread while it is built and is immutable afterwards. */
 #pragma once
+#include "mix.h"
 #include "nn-error.h"
 
 G_BEGIN_DECLS
@@ -49,15 +50,17 @@ const char *dyno_dtype_name (DynoDtype dtype); /* "f32", "f16", as keys and prin
  * (a step in flight). */
 typedef enum {
   /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1,
-   * MOMENT2 */
+   * MOMENT2; the last three end with the trained ones, behind which the frozen ones lie */
   DYNO_SPACE_MASTER,
-  DYNO_SPACE_HALF,     /* their fp16 copy (AMP) */
+  DYNO_SPACE_HALF,     /* their fp16 copy (AMP); behind it that of the averages */
   DYNO_SPACE_GRADIENT, /* their gradients, fp32 */
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
   DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
   /* running statistics, fp32; with an optimizer once more behind: what a skipped step goes back
    * to */
   DYNO_SPACE_STATE,
+  /* moving averages, fp32: of the trained parameters, then of the running statistics */
+  DYNO_SPACE_AVERAGE,
   /* struct DynoScalerState of shared/step.h; behind it mean and deviation of standardised
    * targets */
   DYNO_SPACE_SCALER,
@@ -97,6 +100,9 @@ typedef struct {
   guint32 extent[DYNO_LAYOUT_N_AXES]; /* slowest first; 1 where there are fewer */
   guint32 padded[DYNO_LAYOUT_N_AXES]; /* of each of these in memory, >= extent */
   guint8 order[DYNO_LAYOUT_N_AXES];   /* of memory: which axis, slowest first */
+  /* With groups the inputs of `merged` neighbouring ones are one below the other on axis 1, and an
+   * output has zeros at those of the others; 0: there are no groups. */
+  guint32 merged, group_outputs;
 } DynoParameterLayout;
 
 /* [cp] <- [c] */
@@ -128,9 +134,11 @@ struct _DynoParameter {
   guint64 element_offset;  /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
   guint64 n_elements;      /* in memory, pads included */
   gboolean is_state;       /* running statistic: lies in STATE at element_offset, has no gradient */
-  DynoTensor *master;      /* F32; for a state: its tensor */
-  DynoTensor *compute;     /* what matrix ops read: F16 copy with AMP, else master */
-  DynoTensor *gradient;    /* F32; NULL for state, and in an evaluation graph */
+  /* under one of the graph's frozen prefixes: has no gradient, and lies behind the trained ones */
+  gboolean is_frozen;
+  DynoTensor *master;   /* F32; for a state: its tensor */
+  DynoTensor *compute;  /* what matrix ops read: F16 copy with AMP, else master */
+  DynoTensor *gradient; /* F32; NULL for state, where frozen, and in an evaluation graph */
 };
 
 typedef enum {
@@ -176,6 +184,13 @@ typedef struct {
   gboolean
       checkpointing; /* rematerialise all that is cheap to rematerialise instead of keeping it */
   DynoOptimizer optimizer;
+  /* Prefixes of names, with commas between: the parameters under them are frozen.  NULL: none.  The
+   * graph keeps a copy of its own. */
+  const char *freeze;
+  double head_lr_factor; /* of the learning rate of dyno_graph_set_head's; 0 reads as 1 */
+  /* Of the exponential moving averages of what is trained and of the running statistics, which
+   * training keeps and evaluation reads in place of these; 0: there are none. */
+  double average_decay;
 } DynoGraphParams;
 
 DynoGraph *dyno_graph_new (const DynoGraphParams *params);
@@ -211,6 +226,16 @@ DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n
 DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
                                      const DynoParameterLayout *layout, DynoInit init,
                                      gboolean is_state);
+
+/* After all parameters exist: the frozen ones behind the others, so that gradients and moments are
+ * those of the trained ones alone; in evaluation with averages, these in place of the parameters.
+ * Every prefix must name something, and something must be left to train (MODEL). */
+void dyno_graph_place_parameters (DynoGraph *graph);
+
+/* The trained parameters from this one on are the head: none of the others may follow it. */
+void dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first);
+/* Where the head begins in the flat memory of the trained parameters; its end: there is none. */
+guint64 dyno_graph_get_head_start (DynoGraph *graph);
 
 /* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
 void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);
@@ -258,12 +283,25 @@ void dyno_graph_backward (DynoGraph *graph);
 DynoTensor *dyno_graph_step_input (DynoGraph *graph);  /* struct DynoStepInput */
 DynoTensor *dyno_graph_step_output (DynoGraph *graph); /* struct DynoStepOutput */
 DynoTensor *dyno_graph_scaler (DynoGraph *graph);      /* struct DynoScalerState */
-/* The flat parameter memory as one tensor: MASTER, HALF, GRADIENT, MOMENT1, MOMENT2; call after all
- * parameters exist. */
+/* The flat memory of the trained parameters as one tensor: MASTER, HALF, GRADIENT, MOMENT1,
+ * MOMENT2;
+ * call after all parameters exist. */
 DynoTensor *dyno_graph_flat (DynoGraph *graph, DynoSpace space);
+/* The averages of the trained parameters, their fp16 copy (AMP; else NULL), and those of the
+ * running statistics (NULL where there are none), each as one tensor.  FALSE: there are no
+ * averages, or the
+ * graph failed. */
+gboolean dyno_graph_flat_averages (DynoGraph *graph, DynoTensor **weights, DynoTensor **half,
+                                   DynoTensor **states);
 /* All running statistics as one tensor, and what the last step that was not skipped left of them;
  * FALSE: there are none, or the graph failed. */
 gboolean dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept);
+
+/* What the input's preparation mixes, so that the loss mixes the targets and the program draws it
+ * for
+ * each step; zeros: nothing. */
+void dyno_graph_set_mix (DynoGraph *graph, const DynoMix *mix);
+const DynoMix *dyno_graph_get_mix (const DynoGraph *graph);
 
 /* A table of nodes with shapes, for logs and tests; g_free. */
 char *dyno_graph_print (DynoGraph *graph);

@@ -19,10 +19,11 @@ struct _DynoLowering {
   DynoStage stage;          /* of the dispatches being appended */
   gboolean rematerialising;
   DynoTensor
-      *rematerialised; /* what the node that is lowered shall write on its way; NULL: nothing */
-  DynoNode *node;      /* the only one, or NULL: all */
-  guint choice;        /* 1 + index of the choice that the node being lowered made; 0: none */
-  gboolean chosen;     /* that choice has its first dispatch */
+      *rematerialised;  /* what the node that is lowered shall write on its way; NULL: nothing */
+  DynoNode *node;       /* the only one, or NULL: all */
+  guint choice;         /* 1 + index of the choice that the node being lowered made; 0: none */
+  gboolean chosen;      /* that choice has its first dispatch */
+  guint64 bucket_bytes; /* of gradients, for a program in pieces; 0: by the size of the net */
 };
 
 /* Appends a node's dispatches to the list that lowering->dispatches is now. */

@@ -117,6 +117,16 @@ dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot, gu
 }
 
 GPtrArray *
+dyno_memory_list_state (DynoMemory *memory)
+{
+  GPtrArray *buffers = g_ptr_array_new ();
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    if (memory->buffers[space][0] && (dyno_space_is_state (space) || space == DYNO_SPACE_HALF))
+      g_ptr_array_add (buffers, memory->buffers[space][0]);
+  return buffers;
+}
+
+GPtrArray *
 dyno_memory_list_arena (DynoMemory *memory)
 {
   GPtrArray *buffers = g_ptr_array_new ();

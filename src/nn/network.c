@@ -21,11 +21,15 @@ dyno_model_list (void)
                                              &dyno_model_resnet34,
                                              &dyno_model_resnet50,
                                              &dyno_model_resnet101,
+                                             &dyno_model_resnext50,
                                              &dyno_model_mobilenetv2,
                                              &dyno_model_efficientnet_b0,
                                              &dyno_model_headpose_resnet18,
                                              &dyno_model_headpose_resnet50,
                                              &dyno_model_mlp,
+                                             &dyno_model_cnnlstm,
+                                             &dyno_model_cnn1d,
+                                             &dyno_model_cnn1d_dilated,
                                              NULL };
   return models;
 }
@@ -77,6 +81,9 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
 {
   const DynoBatchField *input = dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT);
   guint32 height = 0, width = 0, channels = 0;
+  /* Who predicts has no loss. */
+  gboolean of_classes =
+      params->mode != DYNO_MODE_PREDICT && params->loss == DYNO_LOSS_CROSS_ENTROPY;
   if (input)
     dyno_field_get_image (input, &height, &width, &channels);
   if (!(params->model_width >= 0.0 && params->model_width <= 16.0))
@@ -86,14 +93,13 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s: %u outputs; give the number of classes or values", model->title,
                  params->n_outputs);
-  else if (model->n_values
-           && (params->loss == DYNO_LOSS_CROSS_ENTROPY || params->n_outputs != model->n_values))
+  else if (model->n_values && (of_classes || params->n_outputs != model->n_values))
     {
       g_autofree char *names = g_strjoinv (", ", (char **) model->value_names);
       g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                    "%s is made for %u values a sample (%s, in %s); the data has %u %s",
                    model->title, model->n_values, names, model->value_unit, params->n_outputs,
-                   params->loss == DYNO_LOSS_CROSS_ENTROPY ? "classes" : "values");
+                   of_classes ? "classes" : "values");
     }
   else if (params->batch == 0 || channels == 0 || channels > 4096)
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
@@ -148,8 +154,14 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
 {
   guint32 values = params->n_outputs;
   DynoTensor *targets = params->schema.generated ? NULL : add_input (graph, DYNO_FIELD_TARGET);
+  if (params->loss != DYNO_LOSS_CROSS_ENTROPY && dyno_mix_is_on (dyno_graph_get_mix (graph)))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "mixup and cutmix mix classes, not values");
   if (params->loss != DYNO_LOSS_CROSS_ENTROPY)
     {
+      if (params->mode == DYNO_MODE_TRAIN)
+        targets =
+            dyno_flip_targets (graph, targets, dyno_network_find_input (graph, DYNO_FIELD_SEED),
+                               &params->augmentation);
       if (params->standard_targets)
         {
           /* The same place in training and evaluation: their programs share memory. */
@@ -164,7 +176,15 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
         dyno_mse_loss (graph, graph->logits, targets, graph->standard);
       return;
     }
-  dyno_softmax_cross_entropy (graph, graph->logits, targets, params->label_smoothing);
+  if (params->class_weights)
+    {
+      graph->class_weights = dyno_graph_tensor (graph, "class_weights", DYNO_DTYPE_F32,
+                                                DYNO_SPACE_SCALER, 1, 1, 1, values + 1, values + 1);
+      if (graph->class_weights)
+        graph->class_weights->offset = DYNO_TENSOR_ALIGNMENT;
+    }
+  dyno_softmax_cross_entropy (graph, graph->logits, targets, params->label_smoothing,
+                              params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
 }
 
 /* The metrics of the model's values by their names; a data set that has names of its own for them
@@ -185,6 +205,17 @@ name_values (DynoGraph *graph, const DynoModel *model)
     }
 }
 
+/* The last layer's parameters are the last of all. */
+static void
+find_head (DynoGraph *graph)
+{
+  const DynoParameter *weight, *bias;
+
+  if (!dyno_network_get_head (graph, &weight, &bias) || bias->is_frozen)
+    return;
+  dyno_graph_set_head (graph, weight->is_frozen ? bias : weight);
+}
+
 DynoGraph *
 dyno_network_build (const DynoNetworkParams *params, GError **error)
 {
@@ -195,15 +226,23 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                    .precision = params->precision,
                                    .training = params->mode == DYNO_MODE_TRAIN,
                                    .checkpointing = params->checkpointing,
-                                   .optimizer = params->optimizer };
+                                   .optimizer = params->optimizer,
+                                   .head_lr_factor = params->head_lr_factor,
+                                   .average_decay = params->average_decay,
+                                   .freeze = params->freeze };
   g_autoptr (DynoGraph) graph = dyno_graph_new (&graph_params);
   graph->schema = params->schema;
   DynoTensor *x = build_input (graph, params);
+  DynoTensor *lengths = model->reads_lengths && !params->schema.generated
+                            ? add_input (graph, DYNO_FIELD_LENGTH)
+                            : NULL;
   graph->logits = model->build (
       graph, x,
-      &(DynoModelParams){ .n_outputs = params->n_outputs,
+      &(DynoModelParams){ .lengths = lengths,
+                          .n_outputs = params->n_outputs,
                           .width = params->model_width > 0.0 ? params->model_width : 1.0,
                           .dropout = params->dropout });
+  dyno_graph_place_parameters (graph);
   if (graph->logits)
     {
       graph->logits->keep = params->mode != DYNO_MODE_TRAIN;
@@ -217,6 +256,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
     dyno_fuse_all (graph);
   if (params->mode == DYNO_MODE_TRAIN)
     {
+      find_head (graph);
       dyno_graph_backward (graph);
       dyno_optimizer_update (graph);
     }
@@ -265,4 +305,10 @@ guint32
 dyno_network_get_n_scaled (DynoGraph *graph)
 {
   return graph->standard ? graph->standard->c / 2 : 0;
+}
+
+guint32
+dyno_network_get_n_weighted (DynoGraph *graph)
+{
+  return graph->class_weights ? graph->class_weights->c - 1 : 0;
 }

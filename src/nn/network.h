@@ -35,11 +35,15 @@ typedef struct {
   /* MSE and smooth L1: targets by their mean and deviation, see dyno_program_write_target_scale */
   gboolean standard_targets;
   double label_smoothing;
+  gboolean class_weights; /* cross entropy: in training, see dyno_program_write_class_weights */
   DynoPrecision precision;
   DynoMode mode;
   gboolean checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
   DynoOptimizer optimizer;
+  double head_lr_factor; /* of the last layer's learning rate; 0 reads as 1 */
+  double average_decay;  /* as in DynoGraphParams; evaluation is of the averages */
+  const char *freeze; /* as in DynoGraphParams; interned: the bytes of these parameters are a key */
 } DynoNetworkParams;
 
 /* Errors: MODEL, SHAPE. */
@@ -62,22 +66,28 @@ gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight,
 const float *dyno_network_get_target_scale (DynoGraph *graph);
 guint32 dyno_network_get_n_scaled (DynoGraph *graph); /* targets that have them; 0: none */
 
+/* Classes that have weights in the loss; 0: none. */
+guint32 dyno_network_get_n_weighted (DynoGraph *graph);
+
 /* Models. */
 typedef struct {
   guint32 n_outputs;
   double width, dropout;
+  DynoTensor *lengths; /* of the input's sequences; NULL: there are none */
 } DynoModelParams;
 
 typedef struct {
   const char *name;  /* "resnet18" */
   const char *title; /* "ResNet-18" */
   const char *summary;
-  guint32 min_size; /* least height and width */
+  guint32 min_size;     /* least height and width */
+  gboolean has_dropout; /* what params say of dropout has an effect */
   /* Of a model that is made for certain values: how many, what each is (for its metric) and their
    * unit.  0: whatever the data set has. */
   guint32 n_values;
   const char *const *value_names;
   const char *value_unit;
+  gboolean reads_lengths; /* steps of a sequence past its length do not count */
   /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs). */
   DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params);
 } DynoModel;

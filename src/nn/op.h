@@ -33,6 +33,7 @@ typedef enum {
 /* A window that slides over the pixels of an image. */
 typedef struct {
   guint32 kernel, stride, pad; /* of both sides */
+  gboolean flat;               /* of the width alone: it is one pixel high */
 } DynoPoolWindow;
 
 typedef struct {

@@ -14,13 +14,15 @@ typedef struct {
   guint32 kernel_h, kernel_w;
   guint32 stride_h, stride_w; /* 0 reads as 1 */
   guint32 pad_h, pad_w;
-  /* 0 reads as 1; else as many as x and y have channels (depthwise): output k reads channel k */
+  /* 0 reads as 1; divides the channels of x and y: an output reads those of its group alone */
   guint32 groups;
+  guint32 dilation_h, dilation_w; /* pixels from tap to tap; 0 reads as 1 */
   gboolean bias;
   DynoInit init; /* of the weight */
 } DynoConv2dParams;
 
-/* (N, H, W, C) -> (N, OH, OW, out_channels), OH = (H + 2 pad_h - kernel_h) / stride_h + 1.
+/* (N, H, W, C) -> (N, OH, OW, out_channels), OH = (H + 2 pad_h - dilation_h (kernel_h - 1) - 1) /
+ * stride_h + 1.
  * Cross-correlation, as PyTorch. */
 DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
@@ -45,6 +47,10 @@ DynoTensor *dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *
  * Evaluation graphs use the running statistics.  Can take on an activation by fusion, or a residual, with ReLU or without. */
 DynoTensor *dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
+/* PyTorch's LayerNorm over the last axis: each row of C values by its own mean and variance, eps
+ * 1e-5; parameters name.weight, name.bias. */
+DynoTensor *dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name);
+
 /* y = f (x), each value by itself; NONE is a mistake. */
 DynoTensor *dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation activation,
                              const char *name);
@@ -54,10 +60,62 @@ DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char
 DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);
 DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                            guint32 stride, guint32 pad);
+/* The same along a sequence (N, 1, T, C): PyTorch's MaxPool1d. */
+DynoTensor *dyno_max_pool1d (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
+                             guint32 stride, guint32 pad);
 /* -> (N, 1, 1, C); PyTorch's AdaptiveAvgPool2d (1) */
 DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name);
+
+typedef struct {
+  guint32 kernel_h, kernel_w;
+  guint32 stride_h, stride_w; /* 0 reads as the kernel, PyTorch's default */
+  guint32 pad_h, pad_w;       /* at most half the kernel */
+  gboolean exclude_pad;       /* PyTorch's count_include_pad=False */
+  gboolean round_up;          /* PyTorch's ceil_mode: the last window may reach past the pad */
+} DynoAvgPoolParams;
+
+/* (N, H, W, C) -> (N, OH, OW, C), OH = (H + 2 pad_h - kernel_h) / stride_h + 1; PyTorch's
+ * AvgPool2d. */
+DynoTensor *dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name,
+                           const DynoAvgPoolParams *params);
+/* (N, H, W, C) -> (N, out_h, out_w, C), larger or smaller: PyTorch's AdaptiveAvgPool2d; x itself
+ * where that is its size. */
+DynoTensor *dyno_adaptive_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name,
+                                    guint32 out_h, guint32 out_w);
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
+
+/* Sequences (N, 1, T, C).  Their lengths are N int32, NULL: each has all T steps.  They count steps
+ * of the input that x was made of, `stride` of which are one of x (0 reads as 1): max (1, length /
+ * stride) steps of x count, at most T. */
+typedef struct {
+  DynoTensor *lengths;
+  guint32 stride;
+} DynoSequence;
+
+typedef struct {
+  guint32 hidden;
+  guint32 layers; /* 0 reads as 1 */
+  gboolean bidirectional;
+  DynoSequence sequence;
+} DynoLstmParams;
+
+/* PyTorch's LSTM with batch_first, from states of zero: (N, 1, T, C) -> (N, 1, T, hidden), or 2
+ * hidden with both directions, the forward one first; of steps that do not count 0, as of a packed
+ * sequence that was padded again.  Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0,
+ * .bias_hh_l0, for more layers _l1, for the other direction _reverse behind; gates i, f, g, o. */
+DynoTensor *dyno_lstm (DynoGraph *graph, DynoTensor *x, const char *name,
+                       const DynoLstmParams *params);
+
+/* (N, 1, T, C) -> (N, 1, 1, C): the last step that counts; the mean of those that count. */
+DynoTensor *dyno_last_step (DynoGraph *graph, DynoTensor *x, const char *name,
+                            const DynoSequence *sequence);
+DynoTensor *dyno_mean_step (DynoGraph *graph, DynoTensor *x, const char *name,
+                            const DynoSequence *sequence);
+
+/* An image as a sequence of its rows: (N, H, W, C) -> (N, 1, H, W * C), W slowest; a sequence is
+ * one already: x itself where H is 1. */
+DynoTensor *dyno_rows (DynoGraph *graph, DynoTensor *x, const char *name);
 
 /* The field as the host gives it (space INPUT, dense C) -> a compute-type activation, normalised as
  * the field says; in training augmented from seeds (N uint32), where there are any.  raw NULL:
@@ -65,12 +123,19 @@ DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
 DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
                           const DynoBatchField *field, const DynoAugmentation *augmentation);
 
+/* Values to predict (N, H, W, C) F32 with the other sign where the augmentation says so (`negated`)
+ * and mirrors the sample; targets itself where it does neither. */
+DynoTensor *dyno_flip_targets (DynoGraph *graph, DynoTensor *targets, DynoTensor *seeds,
+                               const DynoAugmentation *augmentation);
+
 /* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training,
  * the scaled gradient of the logits.  targets: (N, H, W) int32 (cross entropy) or (N, H, W, C)
  * floats (MSE) for logits (N, H, W, C), space INPUT; NULL: class ids from the step's seed.  The
- * loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C). */
+ * loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C).
+ * weights (C + 1 floats, space SCALER): of each class as the weight of PyTorch's CrossEntropyLoss,
+ * then their sum; NULL: all 1.  The metrics count each sample once. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
-                                 double label_smoothing);
+                                 double label_smoothing, DynoTensor *weights);
 /* PyTorch's MSELoss: the mean over samples and outputs of the squared error, gradient 2 (x - t) / C
  * a sample.  standard: 2 C floats, mean and deviation of the targets: the prediction x stands for
  * x * deviation + mean, loss and metrics are of that, and descended is an eighth of the squared

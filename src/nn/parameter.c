@@ -17,6 +17,7 @@
 typedef struct {
   guint64 extent[DYNO_LAYOUT_N_AXES];
   guint64 stride[DYNO_LAYOUT_N_AXES]; /* in memory */
+  guint64 merged, group_outputs;      /* as in the layout; merged 1: every output has all inputs */
 } Shape;
 
 static Shape
@@ -24,7 +25,7 @@ shape_of (const DynoParameter *parameter)
 {
   const DynoParameterLayout *layout = &parameter->layout;
   guint64 stride = 1;
-  Shape s;
+  Shape s = { .merged = MAX (layout->merged, 1), .group_outputs = MAX (layout->group_outputs, 1) };
   for (guint i = DYNO_LAYOUT_N_AXES; i-- > 0;)
     {
       guint axis = layout->order[i];
@@ -45,6 +46,8 @@ torch_index (const Shape *s, guint64 o, guint64 i, guint64 r)
 static inline guint64
 packed_index (const Shape *s, guint64 o, guint64 i, guint64 y, guint64 x)
 {
+  if (s->merged > 1)
+    i += o / s->group_outputs % s->merged * s->extent[1];
   return o * s->stride[0] + i * s->stride[1] + y * s->stride[2] + x * s->stride[3];
 }
 

@@ -38,9 +38,9 @@ dyno_space_kind (DynoSpace space)
     [DYNO_SPACE_MASTER] = DYNO_MEMORY_WEIGHTS,     [DYNO_SPACE_HALF] = DYNO_MEMORY_WEIGHTS,
     [DYNO_SPACE_GRADIENT] = DYNO_MEMORY_GRADIENTS, [DYNO_SPACE_MOMENT1] = DYNO_MEMORY_OPTIMIZER,
     [DYNO_SPACE_MOMENT2] = DYNO_MEMORY_OPTIMIZER,  [DYNO_SPACE_STATE] = DYNO_MEMORY_WEIGHTS,
-    [DYNO_SPACE_SCALER] = DYNO_MEMORY_OPTIMIZER,   [DYNO_SPACE_ARENA] = DYNO_MEMORY_ACTIVATIONS,
-    [DYNO_SPACE_INPUT] = DYNO_MEMORY_STAGING,      [DYNO_SPACE_STEP_IN] = DYNO_MEMORY_STAGING,
-    [DYNO_SPACE_STEP_OUT] = DYNO_MEMORY_STAGING,
+    [DYNO_SPACE_AVERAGE] = DYNO_MEMORY_WEIGHTS,    [DYNO_SPACE_SCALER] = DYNO_MEMORY_OPTIMIZER,
+    [DYNO_SPACE_ARENA] = DYNO_MEMORY_ACTIVATIONS,  [DYNO_SPACE_INPUT] = DYNO_MEMORY_STAGING,
+    [DYNO_SPACE_STEP_IN] = DYNO_MEMORY_STAGING,    [DYNO_SPACE_STEP_OUT] = DYNO_MEMORY_STAGING,
   };
   return kinds[space];
 }
@@ -55,7 +55,7 @@ gboolean
 dyno_space_is_state (DynoSpace space)
 {
   return space == DYNO_SPACE_MASTER || space == DYNO_SPACE_MOMENT1 || space == DYNO_SPACE_MOMENT2
-         || space == DYNO_SPACE_STATE || space == DYNO_SPACE_SCALER;
+         || space == DYNO_SPACE_STATE || space == DYNO_SPACE_AVERAGE || space == DYNO_SPACE_SCALER;
 }
 
 guint
@@ -237,16 +237,19 @@ count_spaces (const Planner *p, DynoGraph *graph, guint64 bytes[DYNO_SPACE_N])
 {
   guint64 elements = graph->parameter_elements;
   bytes[DYNO_SPACE_MASTER] = elements * 4;
+  guint64 halves = elements + (graph->params.average_decay > 0 ? graph->trained_elements : 0);
   bytes[DYNO_SPACE_HALF] = graph->params.precision.storage == DYNO_DTYPE_F32
                                ? 0
-                               : elements * dyno_dtype_size (graph->params.precision.storage);
-  bytes[DYNO_SPACE_GRADIENT] = graph->params.training ? elements * 4 : 0;
-  bytes[DYNO_SPACE_MOMENT1] = p->bound[DYNO_SPACE_MOMENT1] ? elements * 4 : 0;
-  bytes[DYNO_SPACE_MOMENT2] = p->bound[DYNO_SPACE_MOMENT2] ? elements * 4 : 0;
+                               : halves * dyno_dtype_size (graph->params.precision.storage);
+  bytes[DYNO_SPACE_AVERAGE] = dyno_graph_count_elements (graph, DYNO_SPACE_AVERAGE) * 4;
+  bytes[DYNO_SPACE_GRADIENT] = graph->params.training ? graph->trained_elements * 4 : 0;
+  bytes[DYNO_SPACE_MOMENT1] = p->bound[DYNO_SPACE_MOMENT1] ? graph->trained_elements * 4 : 0;
+  bytes[DYNO_SPACE_MOMENT2] = p->bound[DYNO_SPACE_MOMENT2] ? graph->trained_elements * 4 : 0;
   bytes[DYNO_SPACE_STATE] = graph->state_elements * 4 * (graph->kept_states ? 2 : 1);
   bytes[DYNO_SPACE_SCALER] = p->bound[DYNO_SPACE_SCALER] ? sizeof (struct DynoScalerState) : 0;
-  if (graph->standard)
-    bytes[DYNO_SPACE_SCALER] = graph->standard->offset + graph->standard->size_bytes;
+  const DynoTensor *behind = graph->standard ? graph->standard : graph->class_weights;
+  if (behind)
+    bytes[DYNO_SPACE_SCALER] = behind->offset + behind->size_bytes;
   bytes[DYNO_SPACE_STEP_IN] = sizeof (struct DynoStepInput);
   bytes[DYNO_SPACE_STEP_OUT] = sizeof (struct DynoStepOutput);
 }

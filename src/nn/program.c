@@ -24,6 +24,7 @@ typedef struct {
   GArray *list;                               /* DynoCommandListItem */
   GPtrArray *commands[DYNO_MEMORY_MAX_SLOTS]; /* DynoCommand*, submitted in order */
   DynoTimer *timers[DYNO_MEMORY_MAX_SLOTS];
+  GArray *pieces; /* guint: of each, the command after its last one */
 } Recording;
 
 struct _DynoProgram {
@@ -36,6 +37,7 @@ struct _DynoProgram {
   int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph has not its stages */
   /* index in recordings that holds a stage of the slot's last step; -1: it was not submitted */
   int last_kinds[DYNO_MEMORY_MAX_SLOTS][DYNO_N_STAGES];
+  GArray *buckets; /* of PIECES; NULL: not recorded */
   DynoCommand *profile[DYNO_MEMORY_MAX_SLOTS];
   DynoTimer *profile_timer;
 };
@@ -47,6 +49,7 @@ static const guint stage_masks[DYNO_COMMAND_N] = {
   [DYNO_COMMAND_FORWARD] = 1u << DYNO_STAGE_FORWARD,
   [DYNO_COMMAND_BACKWARD] = 1u << DYNO_STAGE_BACKWARD,
   [DYNO_COMMAND_OPTIMIZER] = 1u << DYNO_STAGE_OPTIMIZER,
+  [DYNO_COMMAND_PIECES] = 1u << DYNO_STAGE_FORWARD | 1u << DYNO_STAGE_BACKWARD,
 };
 
 static GPtrArray *
@@ -199,35 +202,69 @@ present_stages (GPtrArray *dispatches)
   return mask;
 }
 
+/* The command after the last one of each piece. */
+static GArray *
+count_pieces (GArray *list)
+{
+  GArray *pieces = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint commands = 1;
+  for (guint i = 0; i < list->len; i++)
+    {
+      DynoCommandListItem item = g_array_index (list, DynoCommandListItem, i);
+      if (item.kind != DYNO_COMMAND_LIST_SUBMIT_SPLIT)
+        continue;
+      if (item.index == 1)
+        g_array_append_val (pieces, commands);
+      commands++;
+    }
+  g_array_append_val (pieces, commands);
+  return pieces;
+}
+
+/* Records a kind that shares its commands with no other. */
+static gboolean
+record_kind (DynoProgram *program, int kind, const GArray *ends, GError **error)
+{
+  GPtrArray *dispatches = get_dispatches (program);
+  Recording *recording = &program->recordings[kind];
+  g_autofree char *conflict = NULL;
+  recording->list =
+      dyno_command_list_new (dispatches, stage_masks[kind], ends, &program->lowering->info);
+  recording->pieces = count_pieces (recording->list);
+  if (hazards_wanted () && !dyno_command_list_check (recording->list, dispatches, &conflict))
+    {
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED,
+                   "A barrier is missing in the command list: %s; report this", conflict);
+      return FALSE;
+    }
+  for (guint slot = 0; slot < program->memory->n_slots; slot++)
+    if (!record_list (program, recording, begins_step (kind), slot, error))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 record_kinds (DynoProgram *program, guint kinds, GError **error)
 {
-  GPtrArray *dispatches = get_dispatches (program);
-  guint present = present_stages (dispatches);
+  guint present = present_stages (get_dispatches (program));
+  g_autoptr (GArray) ends = NULL;
+  if (kinds & (1u << DYNO_COMMAND_PIECES))
+    program->buckets =
+        dyno_buckets_find (program->lowering, program->lowering->bucket_bytes, &ends);
   for (int kind = 0; kind < DYNO_COMMAND_N; kind++)
     {
       program->kinds[kind] = -1;
       if (!(kinds & (1u << kind)) || !(stage_masks[kind] & present))
         continue;
-      for (int other = 0; other < kind; other++)
+      gboolean cut = kind == DYNO_COMMAND_PIECES && ends->len > 1;
+      for (int other = 0; other < kind && !cut; other++)
         if ((stage_masks[other] & present) == (stage_masks[kind] & present))
           program->kinds[kind] = program->kinds[other];
       if (program->kinds[kind] >= 0)
         continue;
       program->kinds[kind] = kind;
-      Recording *recording = &program->recordings[kind];
-      recording->list =
-          dyno_command_list_new (dispatches, stage_masks[kind], &program->lowering->info);
-      g_autofree char *conflict = NULL;
-      if (hazards_wanted () && !dyno_command_list_check (recording->list, dispatches, &conflict))
-        {
-          g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED,
-                       "A barrier is missing in the command list: %s; report this", conflict);
-          return FALSE;
-        }
-      for (guint slot = 0; slot < program->memory->n_slots; slot++)
-        if (!record_list (program, recording, begins_step (kind), slot, error))
-          return FALSE;
+      if (!record_kind (program, kind, cut ? ends : NULL, error))
+        return FALSE;
     }
   return TRUE;
 }
@@ -319,6 +356,7 @@ dyno_program_free (DynoProgram *program)
     {
       Recording *recording = &program->recordings[kind];
       g_clear_pointer (&recording->list, g_array_unref);
+      g_clear_pointer (&recording->pieces, g_array_unref);
       for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
         {
           g_clear_pointer (&recording->commands[slot], g_ptr_array_unref);
@@ -328,6 +366,7 @@ dyno_program_free (DynoProgram *program)
   for (guint slot = 0; slot < DYNO_MEMORY_MAX_SLOTS; slot++)
     dyno_command_free (program->profile[slot]);
   dyno_timer_free (program->profile_timer);
+  g_clear_pointer (&program->buckets, g_array_unref);
   dyno_buffer_free (program->step_in);
   dyno_buffer_free (program->step_out);
   g_free (program->kernels);
@@ -376,22 +415,81 @@ get_recording (DynoProgram *program, DynoCommandKind kind)
   return &program->recordings[program->kinds[kind]];
 }
 
+/* The stages of a kind are those of the slot's step now. */
+static void
+note_submit (DynoProgram *program, DynoCommandKind kind, guint slot)
+{
+  for (int stage = 0; stage < DYNO_N_STAGES; stage++)
+    if (stage_masks[kind] & (1u << stage))
+      program->last_kinds[slot][stage] = program->kinds[kind];
+    else if (begins_step ((int) kind))
+      program->last_kinds[slot][stage] = -1;
+}
+
+/* The commands [first, end) of a recording. */
+static gboolean
+submit_commands (const Recording *recording, guint slot, guint first, guint end,
+                 const DynoWait *waits, guint n_waits, guint64 *timeline_value, GError **error)
+{
+  GPtrArray *commands = recording->commands[slot];
+  for (guint i = first; i < end; i++)
+    if (!dyno_command_submit (g_ptr_array_index (commands, i), i == first ? waits : NULL,
+                              i == first ? n_waits : 0, timeline_value, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* The step's input is whole but for what the graph mixes. */
+static void
+draw_mix (DynoProgram *program, guint slot)
+{
+  const DynoMix *mix = dyno_graph_get_mix (dyno_lowering_get_graph (program->lowering));
+
+  if (dyno_mix_is_on (mix))
+    dyno_mix_draw (mix, dyno_program_step_input (program, slot));
+}
+
 gboolean
 dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot, const DynoWait *waits,
                      guint n_waits, guint64 *timeline_value, GError **error)
 {
   const Recording *recording = get_recording (program, kind);
   g_return_val_if_fail (recording && slot < program->memory->n_slots, FALSE);
-  GPtrArray *commands = recording->commands[slot];
-  for (guint i = 0; i < commands->len; i++)
-    if (!dyno_command_submit (g_ptr_array_index (commands, i), i == 0 ? waits : NULL,
-                              i == 0 ? n_waits : 0, timeline_value, error))
-      return FALSE;
-  for (int stage = 0; stage < DYNO_N_STAGES; stage++)
-    if (stage_masks[kind] & (1u << stage))
-      program->last_kinds[slot][stage] = program->kinds[kind];
-    else if (begins_step ((int) kind))
-      program->last_kinds[slot][stage] = -1;
+  draw_mix (program, slot);
+  if (!submit_commands (recording, slot, 0, recording->commands[slot]->len, waits, n_waits,
+                        timeline_value, error))
+    return FALSE;
+  note_submit (program, kind, slot);
+  return TRUE;
+}
+
+const GArray *
+dyno_program_get_buckets (DynoProgram *program)
+{
+  return program->buckets;
+}
+
+guint
+dyno_program_get_pieces (DynoProgram *program)
+{
+  const Recording *recording = get_recording (program, DYNO_COMMAND_PIECES);
+  return recording ? recording->pieces->len : 0;
+}
+
+gboolean
+dyno_program_submit_piece (DynoProgram *program, guint piece, guint slot, const DynoWait *waits,
+                           guint n_waits, guint64 *timeline_value, GError **error)
+{
+  const Recording *recording = get_recording (program, DYNO_COMMAND_PIECES);
+  g_return_val_if_fail (
+      recording && slot < program->memory->n_slots && piece < recording->pieces->len, FALSE);
+  const guint *ends = &g_array_index (recording->pieces, guint, 0);
+  if (piece == 0)
+    draw_mix (program, slot);
+  if (!submit_commands (recording, slot, piece > 0 ? ends[piece - 1] : 0, ends[piece], waits,
+                        n_waits, timeline_value, error))
+    return FALSE;
+  note_submit (program, DYNO_COMMAND_PIECES, slot);
   return TRUE;
 }
 

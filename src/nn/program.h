@@ -11,6 +11,7 @@
  * DynoStepOutput back, where the graph has them; the command that begins a step clears the
  * output. */
 #pragma once
+#include "buckets.h"
 #include "command.h"
 #include "hostplan.h"
 #include "plan.h"
@@ -34,6 +35,9 @@ DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint s
  * not lie inside. */
 DynoBuffer *dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot,
                                 guint64 *offset);
+/* Those that steps change and that outlive them, with what is computed of them alone (the fp16
+ * copies); the same ones in the same order for all memories of a network. */
+GPtrArray *dyno_memory_list_state (DynoMemory *memory);
 /* All of ARENA; element type DynoBuffer, owned by memory. */
 GPtrArray *dyno_memory_list_arena (DynoMemory *memory);
 
@@ -45,6 +49,10 @@ typedef enum {
    * between: gradients may be read and changed before OPTIMIZER. */
   DYNO_COMMAND_BACKWARD,
   DYNO_COMMAND_OPTIMIZER,
+  /* ACCUMULATE, cut where buckets of gradients are final (buckets.h): one after the other by
+   * dyno_program_submit_piece, on one slot, or as a whole.  Gradients may be changed before
+   * OPTIMIZER, which ends the step. */
+  DYNO_COMMAND_PIECES,
   DYNO_COMMAND_N
 } DynoCommandKind;
 
@@ -54,6 +62,10 @@ typedef enum {
 /* Its stages apart. */
 #define DYNO_COMMANDS_STAGES \
   (1u << DYNO_COMMAND_FORWARD | 1u << DYNO_COMMAND_BACKWARD | 1u << DYNO_COMMAND_OPTIMIZER)
+
+/* Of a step that is exchanged with others while it runs. */
+#define DYNO_COMMANDS_EXCHANGED \
+  (1u << DYNO_COMMAND_ACCUMULATE | 1u << DYNO_COMMAND_PIECES | 1u << DYNO_COMMAND_OPTIMIZER)
 
 /* Adds the host memory of a program of so many slots: what its steps read, and what they tell. */
 void dyno_program_plan_host (guint n_slots, DynoHostPlan *plan);
@@ -77,6 +89,14 @@ const struct DynoStepOutput *dyno_program_step_output (DynoProgram *program, gui
 gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot,
                               const DynoWait *waits, guint n_waits, guint64 *timeline_value,
                               GError **error);
+
+/* The buckets of PIECES (DynoBucket, in the order in which they are final; NULL: it was not
+ * recorded), how many pieces there are, and a submit of the next one: 0 begins the step. */
+const GArray *dyno_program_get_buckets (DynoProgram *program);
+guint dyno_program_get_pieces (DynoProgram *program);
+gboolean dyno_program_submit_piece (DynoProgram *program, guint piece, guint slot,
+                                    const DynoWait *waits, guint n_waits, guint64 *timeline_value,
+                                    GError **error);
 
 /* Device time of forward, backward and optimizer of a slot's last completed step, in microseconds;
  * zeros without timestamps and for stages that were not submitted. */
@@ -107,7 +127,8 @@ gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tenso
 
 /* All parameters at once, in the graph's order and torchvision's layout: values[i] has
  * dyno_parameter_count floats.  space is MASTER (running statistics included; a write fills the
- * fp16 copy too), GRADIENT, MOMENT1 or MOMENT2 (states are left out: their values[i] may be NULL).
+ * fp16 copy too, and the averages), GRADIENT, MOMENT1 or MOMENT2 (states and frozen ones are left out:
+ * their values[i] may be NULL), or AVERAGE (frozen ones are left out; with its fp16 copy).
  * Blocking; one copy a space. */
 gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space,
                                         const float *const *values, GError **error);
@@ -119,6 +140,10 @@ gboolean dyno_program_abandon_step (DynoProgram *program, GError **error);
 /* Mean and deviation of the targets (2 x dyno_network_get_n_scaled floats; deviations > 0) of a
  * network with standard_targets; for all programs on this memory. */
 gboolean dyno_program_write_target_scale (DynoProgram *program, const float *scale, GError **error);
+/* Weights of the classes in the loss (dyno_network_get_n_weighted floats, finite and >= 0) of a
+ * network with class_weights; for all programs on this memory. */
+gboolean dyno_program_write_class_weights (DynoProgram *program, const float *weights,
+                                           GError **error);
 /* Start values from (seed, parameter name) alone. */
 gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 

@@ -21,7 +21,7 @@
 
 typedef struct {
   guint32 n, h, w, c, k, kernel, stride, pad;
-  guint32 groups; /* 1, or as many as channels */
+  guint32 groups;
 } Case;
 
 static double
@@ -52,6 +52,7 @@ static const Kind kinds[] = {
     { { 2, 9, 11, 24, 24, 3, 1, 1, 24 },
       { 1, 13, 10, 10, 10, 3, 2, 1, 10 },
       { 2, 7, 6, 33, 33, 5, 1, 2, 33 } } },
+  { "grouped", 2, { { 2, 9, 11, 64, 64, 3, 1, 1, 16 }, { 1, 7, 6, 12, 18, 3, 2, 1, 3 } } },
 };
 #define TILED (&kinds[0])
 

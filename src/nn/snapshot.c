@@ -168,10 +168,9 @@ read_space (DynoSnapshot *s, DynoSpace space, void *data, guint64 size_bytes, GE
 }
 
 static gboolean
-read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *values,
-             GError **error)
+read_values (DynoSnapshot *s, DynoSpace space, float *const *values, GError **error)
 {
-  guint64 n_elements = states ? s->graph->state_elements : s->graph->parameter_elements;
+  guint64 n_elements = dyno_graph_count_elements (s->graph, space);
   g_autofree float *flat = NULL;
 
   if (n_elements == 0)
@@ -183,9 +182,9 @@ read_values (DynoSnapshot *s, DynoSpace space, gboolean states, float *const *va
                    "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
       return FALSE;
     }
-  if (!read_space (s, states ? DYNO_SPACE_STATE : space, flat, n_elements * sizeof (float), error))
+  if (!read_space (s, space, flat, n_elements * sizeof (float), error))
     return FALSE;
-  dyno_graph_unpack (s->graph, states, flat, values);
+  dyno_graph_unpack (s->graph, space, flat, values);
   return TRUE;
 }
 
@@ -194,8 +193,8 @@ dyno_snapshot_read_parameters (DynoSnapshot *s, DynoSpace space, float *const *v
                                GError **error)
 {
   g_return_val_if_fail (s->taken > 0 && s->copies[space], FALSE);
-  return read_values (s, space, FALSE, values, error)
-         && (space != DYNO_SPACE_MASTER || read_values (s, space, TRUE, values, error));
+  return read_values (s, space, values, error)
+         && (space != DYNO_SPACE_MASTER || read_values (s, DYNO_SPACE_STATE, values, error));
 }
 
 gboolean

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * - MASTER and its fp16 copy are written together; a program never runs with the two apart.  So are
- *   the running statistics and what a skipped step makes of them again.
+ *   the running statistics and what a skipped step makes of them again, and the averages.
  * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result
  *   does not depend on how many. */
 #include "graph-private.h"
@@ -62,12 +62,12 @@ no_memory (guint64 n_elements, GError **error)
   return FALSE;
 }
 
-/* Packs the parameters (states FALSE) or the states. */
+/* Packs what lies in a space. */
 static gboolean
-pack (const DynoGraph *graph, gboolean states, const float *const *values, float **flat,
+pack (const DynoGraph *graph, DynoSpace space, const float *const *values, float **flat,
       GError **error)
 {
-  guint64 n_elements = states ? graph->state_elements : graph->parameter_elements;
+  guint64 n_elements = dyno_graph_count_elements (graph, space);
   if (n_elements == 0)
     return TRUE;
   *flat = g_try_new0 (float, n_elements);
@@ -76,16 +76,20 @@ pack (const DynoGraph *graph, gboolean states, const float *const *values, float
   for (guint i = 0; i < graph->parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
-      if (!parameter->is_state == !states)
-        dyno_parameter_pack (parameter, values[i], *flat + parameter->element_offset);
+      guint64 first;
+      if (dyno_graph_find_parameter (graph, parameter, space, &first))
+        dyno_parameter_pack (parameter, values[i], *flat + first);
     }
   return TRUE;
 }
 
+/* The fp16 copy of a space's parameters, which its flat values begin with. */
 static gboolean
-round_half (const DynoGraph *graph, Flat *flat, GError **error)
+round_half (const DynoGraph *graph, DynoSpace space, Flat *flat, GError **error)
 {
-  guint64 n_elements = graph->parameter_elements;
+  guint64 n_elements = space == DYNO_SPACE_MASTER    ? graph->parameter_elements
+                       : space == DYNO_SPACE_AVERAGE ? graph->trained_elements
+                                                     : 0;
   if (graph->params.precision.storage == DYNO_DTYPE_F32 || n_elements == 0)
     return TRUE;
   flat->half = g_try_new (guint16, n_elements);
@@ -96,44 +100,73 @@ round_half (const DynoGraph *graph, Flat *flat, GError **error)
   return TRUE;
 }
 
-/* Of MASTER: with its fp16 copy and the states. */
+/* Of MASTER and AVERAGE: with the fp16 copy; of MASTER with the states. */
 static gboolean
 flatten (const DynoGraph *graph, DynoSpace space, const float *const *values, Flat *flat,
          GError **error)
 {
-  return pack (graph, FALSE, values, &flat->master, error)
+  return pack (graph, space, values, &flat->master, error) && round_half (graph, space, flat, error)
          && (space != DYNO_SPACE_MASTER
-             || (round_half (graph, flat, error)
-                 && pack (graph, TRUE, values, &flat->states, error)));
+             || pack (graph, DYNO_SPACE_STATE, values, &flat->states, error));
+}
+
+/* n elements of a space from first on; NULL: nothing to write. */
+static gboolean
+write_part (DynoProgram *program, DynoSpace space, DynoDtype dtype, guint64 first, guint64 n,
+            gconstpointer values, GError **error)
+{
+  DynoTensor part = whole_space (space, "weights", n, dtype);
+  part.offset = first * dyno_dtype_size (dtype);
+  return !values || n == 0
+         || dyno_program_write_tensor (program, &part, 0, values, part.size_bytes, error);
+}
+
+/* Averages start as what they are of. */
+static gboolean
+write_averages (DynoProgram *program, const DynoGraph *graph, const Flat *flat, GError **error)
+{
+  guint64 trained = graph->trained_elements;
+  return graph->params.average_decay <= 0
+         || (write_part (program, DYNO_SPACE_AVERAGE, DYNO_DTYPE_F32, 0, trained, flat->master,
+                         error)
+             && write_part (program, DYNO_SPACE_AVERAGE, DYNO_DTYPE_F32, trained,
+                            graph->state_elements, flat->states, error)
+             && write_part (program, DYNO_SPACE_HALF, DYNO_DTYPE_F16, graph->parameter_elements,
+                            trained, flat->half, error));
 }
 
 static gboolean
 write_flat (DynoProgram *program, DynoSpace space, const Flat *flat, GError **error)
 {
   DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
-  DynoTensor whole = whole_space (space, "weights", graph->parameter_elements, DYNO_DTYPE_F32);
-  DynoTensor half =
-      whole_space (DYNO_SPACE_HALF, "fp16 weights", graph->parameter_elements, DYNO_DTYPE_F16);
-  DynoTensor states =
-      whole_space (DYNO_SPACE_STATE, "states", graph->state_elements, DYNO_DTYPE_F32);
   const DynoTensor *kept = graph->kept_states;
-  return (!flat->master
-          || dyno_program_write_tensor (program, &whole, 0, flat->master, whole.size_bytes, error))
-         && (!flat->half
-             || dyno_program_write_tensor (program, &half, 0, flat->half, half.size_bytes, error))
-         && (!flat->states
-             || dyno_program_write_tensor (program, &states, 0, flat->states, states.size_bytes,
-                                           error))
+  if (space == DYNO_SPACE_AVERAGE)
+    return write_part (program, space, DYNO_DTYPE_F32, 0, dyno_graph_count_elements (graph, space),
+                       flat->master, error)
+           && write_part (program, DYNO_SPACE_HALF, DYNO_DTYPE_F16, graph->parameter_elements,
+                          graph->trained_elements, flat->half, error);
+  return write_part (program, space, DYNO_DTYPE_F32, 0, dyno_graph_count_elements (graph, space),
+                     flat->master, error)
+         && write_part (program, DYNO_SPACE_HALF, DYNO_DTYPE_F16, 0, graph->parameter_elements,
+                        flat->half, error)
+         && write_part (program, DYNO_SPACE_STATE, DYNO_DTYPE_F32, 0, graph->state_elements,
+                        flat->states, error)
          && (!flat->states || !kept
-             || dyno_program_write_tensor (program, kept, 0, flat->states, kept->size_bytes,
-                                           error));
+             || dyno_program_write_tensor (program, kept, 0, flat->states, kept->size_bytes, error))
+         && (space != DYNO_SPACE_MASTER || write_averages (program, graph, flat, error));
+}
+
+static gboolean
+is_of_parameters (DynoSpace space)
+{
+  return space == DYNO_SPACE_AVERAGE || (space <= DYNO_SPACE_MOMENT2 && space != DYNO_SPACE_HALF);
 }
 
 gboolean
 dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const float *const *values,
                                GError **error)
 {
-  g_return_val_if_fail (space <= DYNO_SPACE_MOMENT2 && space != DYNO_SPACE_HALF, FALSE);
+  g_return_val_if_fail (is_of_parameters (space), FALSE);
   Flat flat = { NULL, NULL, NULL };
   gboolean written = flatten (dyno_lowering_get_graph (dyno_program_get_lowering (program)), space,
                               values, &flat, error)
@@ -143,22 +176,22 @@ dyno_program_write_parameters (DynoProgram *program, DynoSpace space, const floa
 }
 
 void
-dyno_graph_unpack (const DynoGraph *graph, gboolean states, const float *flat, float *const *values)
+dyno_graph_unpack (const DynoGraph *graph, DynoSpace space, const float *flat, float *const *values)
 {
   for (guint i = 0; i < graph->parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
-      if (!parameter->is_state == !states)
-        dyno_parameter_unpack (parameter, flat + parameter->element_offset, values[i]);
+      guint64 first;
+      if (dyno_graph_find_parameter (graph, parameter, space, &first))
+        dyno_parameter_unpack (parameter, flat + first, values[i]);
     }
 }
 
 static gboolean
-read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const *values,
-            GError **error)
+read_space (DynoProgram *program, DynoSpace space, float *const *values, GError **error)
 {
   DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
-  guint64 n_elements = states ? graph->state_elements : graph->parameter_elements;
+  guint64 n_elements = dyno_graph_count_elements (graph, space);
   if (n_elements == 0)
     return TRUE;
   g_autofree float *flat = g_try_new (float, n_elements);
@@ -168,11 +201,10 @@ read_space (DynoProgram *program, DynoSpace space, gboolean states, float *const
                    "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
       return FALSE;
     }
-  DynoTensor whole =
-      whole_space (states ? DYNO_SPACE_STATE : space, "weights", n_elements, DYNO_DTYPE_F32);
+  DynoTensor whole = whole_space (space, "weights", n_elements, DYNO_DTYPE_F32);
   if (!dyno_program_read_tensor (program, &whole, 0, flat, whole.size_bytes, error))
     return FALSE;
-  dyno_graph_unpack (graph, states, flat, values);
+  dyno_graph_unpack (graph, space, flat, values);
   return TRUE;
 }
 
@@ -182,10 +214,10 @@ dyno_program_abandon_step (DynoProgram *program, GError **error)
   DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
   const DynoTensor *kept = graph->kept_states;
   DynoTensor gradients =
-      whole_space (DYNO_SPACE_GRADIENT, "gradients", graph->parameter_elements, DYNO_DTYPE_F32);
+      whole_space (DYNO_SPACE_GRADIENT, "gradients", graph->trained_elements, DYNO_DTYPE_F32);
   DynoTensor states =
       whole_space (DYNO_SPACE_STATE, "states", graph->state_elements, DYNO_DTYPE_F32);
-  guint64 n_elements = MAX (graph->parameter_elements, graph->state_elements);
+  guint64 n_elements = MAX (graph->trained_elements, graph->state_elements);
   g_autofree float *values = g_try_new0 (float, n_elements);
 
   if (!values)
@@ -201,9 +233,9 @@ gboolean
 dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values,
                               GError **error)
 {
-  g_return_val_if_fail (space <= DYNO_SPACE_MOMENT2 && space != DYNO_SPACE_HALF, FALSE);
-  return read_space (program, space, FALSE, values, error)
-         && (space != DYNO_SPACE_MASTER || read_space (program, space, TRUE, values, error));
+  g_return_val_if_fail (is_of_parameters (space), FALSE);
+  return read_space (program, space, values, error)
+         && (space != DYNO_SPACE_MASTER || read_space (program, DYNO_SPACE_STATE, values, error));
 }
 
 gboolean
@@ -215,6 +247,22 @@ dyno_program_write_target_scale (DynoProgram *program, const float *scale, GErro
   graph->target_scale = g_memdup2 (scale, graph->standard->size_bytes);
   return dyno_program_write_tensor (program, graph->standard, 0, scale, graph->standard->size_bytes,
                                     error);
+}
+
+gboolean
+dyno_program_write_class_weights (DynoProgram *program, const float *weights, GError **error)
+{
+  DynoGraph *graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
+  guint32 n = dyno_network_get_n_weighted (graph);
+  g_return_val_if_fail (n > 0, FALSE);
+  g_autofree float *values = g_new (float, (gsize) n + 1);
+  double sum = 0;
+
+  for (guint32 c = 0; c < n; c++)
+    sum += (double) (values[c] = weights[c]);
+  values[n] = (float) sum;
+  return dyno_program_write_tensor (program, graph->class_weights, 0, values,
+                                    graph->class_weights->size_bytes, error);
 }
 
 /* Start values --------------------------------------------------------------------------------- */

@@ -278,6 +278,98 @@ test_evaluation (void)
         }
 }
 
+/* Frozen: y and the gradients are those of the running statistics, which stay as they are.  accumulate:
+ * x and the residual have readers before; below: x itself needs no gradient. */
+static void
+check_frozen (const Shape *shape, Form form, gboolean fuse, gboolean amp, gboolean accumulate,
+              gboolean below)
+{
+  Case c;
+  case_init (&c, shape, 0);
+  ReferenceBatchNorm s = case_reference (&c, form);
+  g_autofree double *want = g_new (double, c.count), *dx = g_new (double, c.count),
+                    *dr = g_new (double, c.count), *more = harness_random (11, c.count, 1);
+  ReferenceBatchNorm bent = case_reference (&c, form == ADD_RELU ? ADD : PLAIN);
+  reference_batch_norm_evaluate (&bent, c.mean, c.variance, want);
+  for (gsize i = 0; i < c.count; i++) /* not where a rounding decides the slope */
+    c.dy[i] = want[i] > -0.02 && want[i] < 0.02 ? 0 : c.dy[i];
+  reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
+  for (gsize i = 0; i < c.count; i++)
+    {
+      guint k = (guint) (i % shape->c);
+      dr[i] = activation_of (form) && want[i] <= 0 ? 0 : c.dy[i];
+      dx[i] = c.gamma[k] / sqrt (c.variance[k] + 1e-5) * dr[i];
+      dx[i] += accumulate && c.x[i] > 0 ? more[i] : 0;
+      dr[i] += accumulate && c.residual[i] > 0 ? more[i] : 0;
+    }
+
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .amp = amp, .training = TRUE, .batch = shape->n, .freeze = "bn" });
+  DynoTensor *x, *residual, *y = build (h, &c, form, fuse, &x, &residual);
+  x->needs_gradient = !below;
+  if (accumulate)
+    {
+      harness_set_gradient (h, dyno_relu (harness_graph (h), x, "x2"), more);
+      harness_set_gradient (h, dyno_relu (harness_graph (h), residual, "r2"), more);
+    }
+  harness_set_gradient (h, y, c.dy);
+  harness_run (h);
+  g_autofree double *got = harness_read (h, y),
+                    *mean = harness_read_parameter (h, "bn.running_mean"),
+                    *variance = harness_read_parameter (h, "bn.running_var");
+  harness_assert_close (got, want, c.count, harness_tolerance (h), "y");
+  harness_assert_close (mean, c.mean, shape->c, 1e-14, "running mean");
+  harness_assert_close (variance, c.variance, shape->c, 1e-14, "running variance");
+  if (!below)
+    {
+      g_autofree double *dx_got = harness_read_gradient (h, x);
+      harness_assert_close (dx_got, dx, c.count, harness_tolerance (h), "dx");
+    }
+  if (residual)
+    {
+      g_autofree double *dr_got = harness_read_gradient (h, residual);
+      harness_assert_close (dr_got, dr, c.count, harness_tolerance (h), "dresidual");
+    }
+  case_clear (&c);
+}
+
+static void
+test_frozen (void)
+{
+  for (guint i = 0; i < 6; i += 2)
+    for (guint amp = 0; amp < 2; amp++)
+      for (guint form = PLAIN; form <= ADD; form++)
+        for (guint fuse = 0; fuse < 2; fuse++)
+          check_frozen (&shapes[i], form, fuse, amp, FALSE, FALSE);
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_frozen (&shapes[2], ADD_RELU, TRUE, amp, TRUE, FALSE);
+      check_frozen (&shapes[2], ADD_RELU, TRUE, amp, FALSE, TRUE);
+    }
+}
+
+/* One of the two alone: the statistics are the batch's, and the other's gradient is what it was. */
+static void
+test_half_frozen (void)
+{
+  Case c;
+  case_init (&c, &shapes[2], 0);
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .training = TRUE, .batch = shapes[2].n, .freeze = "bn.weight" });
+  DynoTensor *x, *residual, *y = build (h, &c, PLAIN, FALSE, &x, &residual);
+  harness_set_gradient (h, y, c.dy);
+  harness_run (h);
+  ReferenceBatchNorm s = case_reference (&c, PLAIN);
+  g_autofree double *dx = g_new (double, c.count), *dr = g_new (double, c.count),
+                    *dgamma = g_new (double, s.c), *dbeta = g_new (double, s.c);
+  reference_batch_norm_backward (&s, c.dy, dx, dr, dgamma, dbeta);
+  g_autofree double *dx_got = harness_read_gradient (h, x),
+                    *dbeta_got = harness_read_parameter_gradient (h, "bn.bias");
+  harness_assert_close (dx_got, dx, c.count, harness_tolerance (h), "dx");
+  harness_assert_close (dbeta_got, dbeta, s.c, harness_tolerance (h), "dbeta");
+  case_clear (&c);
+}
+
 /* x and the residual have readers before: gradients are added to what those wrote. */
 static void
 check_accumulate (gboolean amp)
@@ -482,6 +574,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/many-rows", test_large_rows);
   g_test_add_func ("/nn/batchnorm/evaluation-uses-running-statistics", test_evaluation);
   g_test_add_func ("/nn/batchnorm/gradients-accumulate", test_accumulate);
+  g_test_add_func ("/nn/batchnorm/frozen-uses-running-statistics", test_frozen);
+  g_test_add_func ("/nn/batchnorm/frozen-weight-alone", test_half_frozen);
   g_test_add_func ("/nn/batchnorm/same-bits-again", test_deterministic);
   g_test_add_func ("/nn/batchnorm/what-is-rematerialised-has-the-same-bits", test_rematerialised);
   g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite",

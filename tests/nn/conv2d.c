@@ -11,6 +11,12 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+static guint32
+group_inputs (const ReferenceConv2d *s)
+{
+  return s->c / MAX (s->groups, 1);
+}
+
 /* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that
  * leave rows and taps out, pads wider than the kernel reaches, products that are whole tiles and
  * such that are not. */
@@ -23,6 +29,15 @@ static const ReferenceConv2d cases[] = {
   { 1, 7, 9, 5, 9, 1, 5, 1, 2, 0, 2 },     { 1, 9, 6, 9, 5, 3, 1, 3, 1, 1, 0 },
   { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },
   { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },
+};
+/* And groups, then the dilation: blocks of several groups, and groups that no block is whole tiles
+ * of, with pads; more outputs a group than inputs and fewer; few channels; taps that have more and
+ * less in common with strides, some of them in no phase; a group for each channel, apart. */
+static const ReferenceConv2d sparse_cases[] = {
+  { 2, 7, 6, 64, 64, 3, 3, 1, 1, 1, 1, 16 },    { 1, 7, 8, 128, 64, 3, 3, 2, 2, 1, 1, 4 },
+  { 2, 5, 7, 12, 18, 3, 3, 1, 1, 1, 1, 3 },     { 1, 17, 15, 8, 8, 3, 2, 4, 4, 3, 2, 1, 6, 2 },
+  { 2, 9, 8, 3, 8, 3, 3, 1, 1, 2, 2, 1, 2, 2 }, { 1, 11, 12, 8, 16, 3, 3, 2, 2, 2, 1, 1, 2, 3 },
+  { 1, 8, 7, 4, 4, 3, 3, 1, 1, 2, 2, 4, 2, 2 }, { 2, 8, 9, 64, 64, 3, 3, 1, 2, 2, 2, 2, 2, 2 },
 };
 /* Large enough for several tiles of every variant, some of them whole: for each variant in turn. */
 static const ReferenceConv2d variant_cases[] = {
@@ -42,12 +57,29 @@ add (double *sum, const double *more, gsize n)
     sum[i] += more[i];
 }
 
+/* What lies in memory of the weight's gradient where an input and an output are of different groups
+ * is zero: else the optimizer would make weights of it. */
+static void
+assert_nothing_between_groups (Harness *h, const double *gradient, gsize n)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (harness_graph (h));
+  const DynoParameter *weight = parameters->pdata[0];
+  g_autofree double *memory = harness_read (h, weight->gradient);
+  guint values = 0, places = 0;
+  for (gsize i = 0; i < n; i++)
+    values += gradient[i] != 0;
+  for (gsize i = 0; i < weight->n_elements; i++)
+    places += memory[i] != 0;
+  g_assert_cmpuint (places, ==, values);
+}
+
 static void
 check (const ReferenceConv2d *s, const Options *o)
 {
   gsize oh = reference_conv2d_oh (s), ow = reference_conv2d_ow (s),
         nx = (gsize) s->n * s->h * s->w * s->c;
-  gsize ny = s->n * oh * ow * s->k, nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
+  gsize ny = s->n * oh * ow * s->k,
+        nw = (gsize) s->k * group_inputs (s) * s->kernel_h * s->kernel_w;
   g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
                     *bias = harness_random (3, s->k, 1);
   g_autofree double *dy = harness_random (4, ny, 1), *dx_start = harness_random (5, nx, 1);
@@ -63,6 +95,9 @@ check (const ReferenceConv2d *s, const Options *o)
                                     .stride_w = s->stride_w,
                                     .pad_h = s->pad_h,
                                     .pad_w = s->pad_w,
+                                    .groups = s->groups,
+                                    .dilation_h = s->dilation_h,
+                                    .dilation_w = s->dilation_w,
                                     .bias = o->bias };
   DynoTensor *y = (o->sequence ? dyno_conv1d : dyno_conv2d) (graph, input, "conv", &params);
   g_assert_nonnull (y);
@@ -100,6 +135,8 @@ check (const ReferenceConv2d *s, const Options *o)
   harness_assert_close (y_got, y_want, ny, harness_tolerance (h), "y");
   harness_assert_close (dx_got, dx_want, nx, harness_tolerance (h), "dx");
   harness_assert_close (dw_got, dw_want, nw, harness_tolerance (h), "dweight");
+  if (s->groups > 1)
+    assert_nothing_between_groups (h, dw_got, nw);
   if (o->bias)
     {
       g_autofree double *db_got = harness_read_parameter_gradient (h, "conv.bias");
@@ -122,6 +159,14 @@ test_accumulates (void)
     check (&cases[i], &(Options){ .amp = i % 2, .accumulate = TRUE });
 }
 
+static void
+test_sparse (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (sparse_cases); i++)
+    check (&sparse_cases[i],
+           &(Options){ .amp = i % 2 == 0, .bias = TRUE, .accumulate = i % 3 == 0 });
+}
+
 static DynoConv2dShape
 shape_of (const ReferenceConv2d *s, gboolean half)
 {
@@ -140,7 +185,9 @@ shape_of (const ReferenceConv2d *s, gboolean half)
                             .stride_w = s->stride_w,
                             .pad_h = s->pad_h,
                             .pad_w = s->pad_w,
-                            .groups = 1,
+                            .groups = MAX (s->groups, 1),
+                            .dilation_h = s->dilation_h,
+                            .dilation_w = s->dilation_w,
                             .dtype = half ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32 };
 }
 
@@ -274,7 +321,8 @@ static void
 test_conv1d (void)
 {
   static const ReferenceConv2d sequences[] = { { 2, 1, 19, 5, 9, 1, 5, 1, 2, 0, 2 },
-                                               { 1, 1, 8, 12, 20, 1, 3, 1, 1, 0, 1 } };
+                                               { 1, 1, 8, 12, 20, 1, 3, 1, 1, 0, 1 },
+                                               { 2, 1, 20, 64, 64, 1, 3, 1, 1, 0, 4, 2, 1, 4 } };
   for (guint i = 0; i < G_N_ELEMENTS (sequences); i++)
     check (&sequences[i],
            &(Options){ .amp = i == 1, .bias = TRUE, .accumulate = TRUE, .sequence = TRUE });
@@ -348,6 +396,8 @@ test_rejects (void)
     { .out_channels = 8, .kernel_h = 5, .kernel_w = 1 },
     { .out_channels = 8, .kernel_h = 1, .kernel_w = 7, .pad_w = 1 },
     { .out_channels = 8, .kernel_h = 1, .kernel_w = 1, .groups = 2 },
+    { .out_channels = 8, .kernel_h = 3, .kernel_w = 3, .dilation_h = 2 },
+    { .out_channels = 8, .kernel_h = 3, .kernel_w = 3, .dilation_w = G_MAXUINT32 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -559,6 +609,8 @@ test_tiles_serve (void)
     { { 8, 224, 224, 4, 32, 3, 3, 1, 1, 0, 0 }, FALSE, TRUE },
     { { 8, 224, 224, 5, 32, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
     { { 8, 224, 224, 3, 64, 9, 9, 4, 4, 3, 3 }, FALSE, FALSE },
+    { { 8, 56, 56, 128, 128, 3, 3, 1, 1, 1, 1, 32 }, FALSE, FALSE },
+    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1, 1, 2, 2 }, FALSE, FALSE },
   };
   const DynoDeviceInfo info = { .shared_bytes = 49152, .max_invocations = 1024 };
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
@@ -614,7 +666,8 @@ test_matrix_kernels_compile (void)
 {
   static const ReferenceConv2d shapes[] = { { 144, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
                                             { 3, 9, 7, 10, 20, 3, 3, 2, 2, 1, 1 },
-                                            { 3, 9, 7, 3, 20, 5, 5, 1, 1, 2, 2 } };
+                                            { 3, 9, 7, 3, 20, 5, 5, 1, 1, 2, 2 },
+                                            { 3, 9, 7, 256, 256, 3, 3, 2, 2, 2, 2, 8, 2, 2 } };
   DynoDeviceInfo info = { .shared_bytes = 1 << 20,
                           .max_invocations = 1024,
                           .max_groups_x = 1 << 30,
@@ -623,7 +676,7 @@ test_matrix_kernels_compile (void)
                           .subgroup_size = 32,
                           .fp16 = TRUE,
                           .matrix = dyno_shader_compiler_matrix () };
-  DynoShaderCompiler *compiler = dyno_shader_compiler_new ((1 << 22) | (2 << 12));
+  DynoShaderCompiler *compiler = dyno_shader_compiler_new ((1 << 22) | (2 << 12), TRUE);
   g_assert_cmpint (info.matrix, !=, DYNO_MATRIX_NONE);
   for (guint t = 0; t < dyno_n_tiles; t++)
     for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tiles[t].part_m >= 32; pass++)
@@ -681,12 +734,13 @@ test_reference (void)
 {
   static const ReferenceConv2d small[] = { { 2, 5, 4, 3, 2, 3, 3, 2, 2, 1, 1 },
                                            { 1, 4, 5, 2, 3, 2, 3, 1, 2, 0, 2 },
-                                           { 2, 3, 3, 2, 2, 1, 1, 2, 1, 0, 0 } };
+                                           { 2, 3, 3, 2, 2, 1, 1, 2, 1, 0, 0 },
+                                           { 1, 7, 6, 4, 6, 3, 2, 2, 1, 2, 1, 2, 2, 3 } };
   for (guint i = 0; i < G_N_ELEMENTS (small); i++)
     {
       const ReferenceConv2d *s = &small[i];
       gsize nx = (gsize) s->n * s->h * s->w * s->c,
-            nw = (gsize) s->k * s->c * s->kernel_h * s->kernel_w;
+            nw = (gsize) s->k * group_inputs (s) * s->kernel_h * s->kernel_w;
       gsize ny = (gsize) s->n * reference_conv2d_oh (s) * reference_conv2d_ow (s) * s->k;
       g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
                         *bias = harness_random (3, s->k, 1);
@@ -710,6 +764,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/reference-matches-differences", test_reference);
   g_test_add_func ("/nn/conv2d/matches-reference", test_shapes);
   g_test_add_func ("/nn/conv2d/adds-to-a-gradient", test_accumulates);
+  g_test_add_func ("/nn/conv2d/groups-and-dilation-match-reference", test_sparse);
   g_test_add_func ("/nn/conv2d/every-variant-matches-reference", test_variants);
   g_test_add_func ("/nn/conv2d/rejects-bad-shapes", test_rejects);
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);

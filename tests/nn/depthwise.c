@@ -214,8 +214,11 @@ test_weight (void)
   const guint32 dims[4] = { 12, 1, 3, 3 };
   g_assert_cmpmem (weight->dims, sizeof weight->dims, dims, sizeof dims);
   g_assert_cmpuint (weight->n_elements, ==, 9 * 16);
-  params.out_channels = 24; /* two outputs a channel */
-  g_assert_null (dyno_conv2d (graph, x, "wider", &params));
+  params.out_channels = 24; /* two outputs a channel: as any other convolution with groups */
+  const DynoTensor *wider = dyno_conv2d (graph, x, "wider", &params);
+  g_assert_cmpstr (wider->producer->op->name, ==, "conv2d");
+  params.out_channels = 20;
+  g_assert_null (dyno_conv2d (graph, x, "uneven", &params));
   g_autoptr (GError) error = NULL;
   g_assert_false (dyno_graph_check (graph, &error));
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);

@@ -266,6 +266,78 @@ test_network_reads_sequences (void)
                  == dyno_network_find_input (graph, DYNO_FIELD_TARGET));
 }
 
+/* Steps past a length do not count for a model over sequences: it reads the lengths, in prediction
+ * too, and noise has none. */
+static void
+test_sequence_models_read_lengths (void)
+{
+  static const char *const models[] = { "cnnlstm", "cnn1d", "cnn1d_dilated" };
+  const DynoBatchField fields[] = {
+    { .name = "sequence",
+      .role = DYNO_FIELD_INPUT,
+      .element = DYNO_ELEMENT_F32,
+      .n_axes = 2,
+      .shape = { 20, 3 },
+      .axes = "TF",
+      .variable = TRUE },
+    { .name = "length", .role = DYNO_FIELD_LENGTH, .element = DYNO_ELEMENT_I32 }
+  };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (models); i++)
+    {
+      DynoNetworkParams params = { .model = models[i / 2],
+                                   .batch = 4,
+                                   .n_outputs = 5,
+                                   .mode = i % 2 ? DYNO_MODE_PREDICT : DYNO_MODE_TRAIN };
+      g_autoptr (GError) error = NULL;
+      dyno_schema_add (&params.schema, &fields[0]);
+      dyno_schema_add (&params.schema, &fields[1]);
+      dyno_schema_add_target (&params.schema, 0);
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      const DynoTensor *lengths = dyno_network_get_input (graph, 1);
+      g_assert_nonnull (lengths);
+      g_assert_cmpint (lengths->dtype, ==, DYNO_DTYPE_I32);
+      g_assert_cmpuint (lengths->size_bytes, ==, 4 * 4);
+      params.schema.generated = TRUE;
+      g_autoptr (DynoGraph) noise = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      g_assert_null (dyno_network_get_input (noise, 1));
+    }
+}
+
+/* PyTorch's shapes and order of an LSTM's parameters. */
+static void
+test_lstm_parameters (void)
+{
+  static const struct {
+    const char *name;
+    guint n_dims;
+    guint32 dims[2];
+  } wanted[] = { { "lstm.weight_ih_l0", 2, { 512, 128 } },
+                 { "lstm.weight_hh_l0", 2, { 512, 128 } },
+                 { "lstm.bias_ih_l0", 1, { 512 } },
+                 { "lstm.bias_hh_l0", 1, { 512 } },
+                 { "fc.weight", 2, { 10, 128 } } };
+  DynoNetworkParams params = { .model = "cnnlstm",
+                               .batch = 1,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 28, 28, 1, 0),
+                               .n_outputs = 10 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      const DynoParameter *p =
+          g_ptr_array_index (parameters, parameters->len - 1 - G_N_ELEMENTS (wanted) + i);
+      g_assert_cmpstr (p->name, ==, wanted[i].name);
+      g_assert_cmpuint (p->n_dims, ==, wanted[i].n_dims);
+      g_assert_cmpmem (p->dims, p->n_dims * 4, wanted[i].dims, wanted[i].n_dims * 4);
+      if (i < 4)
+        g_assert_cmpuint (p->fan_in, ==, 128); /* start values within 1 / sqrt (hidden) */
+    }
+}
+
 /* Names and counts of torchvision's resnet18 and of SimpleCNN's nn.Sequential. */
 static void
 test_names_are_torchvisions (void)
@@ -296,6 +368,10 @@ test_names_are_torchvisions (void)
       44549160,
       { "layer1.0.downsample.0.weight", "layer3.22.conv3.weight", "layer4.2.bn3.running_mean",
         "fc.weight" } },
+    { "resnext50_32x4d",
+      25028904,
+      { "layer1.0.conv2.weight", "layer1.0.downsample.0.weight", "layer4.2.bn2.running_var",
+        "fc.weight" } },
     { "mobilenetv2",
       3504872,
       { "features.1.conv.0.0.weight", "features.1.conv.1.weight", "features.17.conv.3.running_var",
@@ -310,6 +386,15 @@ test_names_are_torchvisions (void)
     { "mlp",
       3 * 224 * 224 * 256 + 256 + 256 * 128 + 128 + 129000,
       { "1.weight", "3.bias", "5.weight", "5.bias" } },
+    { "cnnlstm", /* 672 features: rows of 224 x 3 values */
+      64 * 672 * 5 + 128 + 128 * 64 * 5 + 256 + 4 * 128 * (128 + 128 + 2) + 129000,
+      { "conv.4.weight", "conv.5.running_var", "lstm.weight_hh_l0", "fc.bias" } },
+    { "cnn1d",
+      64 * 672 * 5 + 128 + 128 * 64 * 5 + 256 + 256 * 128 * 5 + 512 + 257000,
+      { "0.weight", "5.bias", "9.running_mean", "14.weight" } },
+    { "cnn1d_dilated",
+      64 * 672 * 3 + 4 * 64 * 64 * 3 + 5 * 128 + 65000,
+      { "0.weight", "4.bias", "13.running_mean", "17.weight" } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -331,7 +416,7 @@ test_names_are_torchvisions (void)
     }
 }
 
-/* torchvision's shapes where an axis could be wrong, its rule for scaled channels, and how many
+/* torchvision's shapes where an axis could be wrong, its rule for scaled channels of mobile nets, and how many
  * entries its state_dict has but for num_batches_tracked. */
 static void
 test_mobile_shapes (void)
@@ -342,6 +427,9 @@ test_mobile_shapes (void)
     guint32 dims[4];
     guint n;
   } cases[] = {
+    { "resnext50_32x4d", "layer1.0.conv2.weight", 1, { 128, 4, 3, 3 }, 161 + 106 },
+    { "resnext50_32x4d", "layer4.2.conv2.weight", 1, { 1024, 32, 3, 3 }, 161 + 106 },
+    { "resnext50_32x4d", "layer3.0.conv2.weight", 0.25, { 128, 4, 3, 3 }, 161 + 106 },
     { "mobilenetv2", "features.2.conv.1.0.weight", 1, { 96, 1, 3, 3 }, 158 + 104 },
     { "mobilenetv2", "features.18.0.weight", 0.35, { 1280, 112, 1, 1 }, 158 + 104 },
     { "mobilenetv2", "features.2.conv.2.weight", 1.4, { 32, 144, 1, 1 }, 158 + 104 },
@@ -419,6 +507,7 @@ test_layers (void)
     guint64 parameters, states;
     double mega_products; /* torchvision's "GFLOPS" are multiply-adds */
   } cases[] = { { "resnet18", 11689512, 9600, 1814 },
+                { "resnext50_32x4d", 25028904, 68224, 4230 },
                 { "mobilenetv2", 3504872, 34112, 301 },
                 { "efficientnet_b0", 5288548, 42016, 386 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -517,10 +606,41 @@ test_add_to_itself (void)
   harness_assert_close (got, expected, n, harness_tolerance (h), "dx");
 }
 
+/* What a model says of its dropout is what its graph holds. */
+static void
+test_models_say_their_dropout (void)
+{
+  for (guint m = 0; dyno_model_list ()[m]; m++)
+    {
+      const DynoModel *model = dyno_model_list ()[m];
+      g_autoptr (GError) error = NULL;
+      gboolean found = FALSE;
+      DynoNetworkParams params = {
+        .model = model->name,
+        .dropout = 0.5,
+        .batch = 2,
+        .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, model->n_values),
+        .n_outputs = model->n_values ? model->n_values : 10,
+        .loss = model->n_values ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
+        .mode = DYNO_MODE_TRAIN,
+      };
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint i = 0; i < nodes->len; i++)
+        found |= strstr (((const DynoNode *) nodes->pdata[i])->op->name, "dropout") != NULL;
+      g_test_message ("%s", model->name);
+      g_assert_cmpint (model->has_dropout, ==, found);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/graph/models-over-sequences-read-lengths",
+                   test_sequence_models_read_lengths);
+  g_test_add_func ("/nn/graph/lstm-parameters-are-pytorchs", test_lstm_parameters);
   g_test_add_func ("/nn/precision/each-member-decides-by-itself", test_precision_members);
   g_test_add_func ("/nn/graph/operands-grow", test_operands_grow);
   g_test_add_func ("/nn/graph/attributes-have-a-schema", test_attributes_have_a_schema);
@@ -538,5 +658,6 @@ main (int argc, char **argv)
                    test_shared_gradient_is_copied);
   g_test_add_func ("/nn/autograd/tensor-added-to-itself", test_add_to_itself);
   g_test_add_func ("/nn/network/reads-sequences-as-rows", test_network_reads_sequences);
+  g_test_add_func ("/nn/models/say-their-dropout", test_models_say_their_dropout);
   return g_test_run ();
 }

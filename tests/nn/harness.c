@@ -92,7 +92,8 @@ harness_new (const HarnessParams *params)
                             .precision = dyno_precision_of_amp (params->amp),
                             .training = params->training,
                             .checkpointing = params->checkpointing,
-                            .optimizer = params->optimizer };
+                            .optimizer = params->optimizer,
+                            .freeze = params->freeze };
   h->graph = dyno_graph_new (&graph);
   h->choices = dyno_choices_new ();
   h->uploads = g_array_new (FALSE, TRUE, sizeof (Upload));
@@ -307,8 +308,13 @@ static DynoLowering *
 lower (Harness *h)
 {
   g_autoptr (GError) error = NULL;
-  DynoLowering *lowering =
-      dyno_lowering_new (h->graph, dyno_device_get_info (h->device), h->choices, &error);
+  DynoDeviceInfo info = *dyno_device_get_info (h->device);
+  if (h->params.as_card)
+    {
+      info.type = DYNO_DEVICE_TYPE_DISCRETE;
+      info.processors = 2;
+    }
+  DynoLowering *lowering = dyno_lowering_new (h->graph, &info, h->choices, &error);
   g_assert_no_error (error);
   return lowering;
 }

@@ -31,10 +31,12 @@ typedef struct {
   gboolean optimizer_on; /* TRUE: dyno_optimizer_update is appended */
   DynoOptimizer optimizer;
   gboolean checkpointing;
+  const char *freeze; /* as in DynoGraphParams */
   /* weight gradients wait, and all that the backward pass can rematerialise is rematerialised */
   gboolean restoring;
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
+  gboolean as_card; /* lowered as for a card of two processors, also where a CPU is underneath */
 } HarnessParams;
 
 Harness *harness_new (const HarnessParams *params);

@@ -31,10 +31,25 @@ scale_gradient (double *gradient, gsize count, double factor)
     gradient[i] *= factor;
 }
 
+/* Of c classes, one of them without any, and then their sum. */
+static double *
+make_weights (guint32 c)
+{
+  double *weights = harness_random (3, (gsize) c + 1, 1);
+  weights[c] = 0;
+  for (guint32 i = 0; i < c; i++)
+    {
+      weights[i] = i == 1 ? 0 : 3 * weights[i] * weights[i];
+      weights[c] += weights[i];
+    }
+  return weights;
+}
+
 static void
-check_cross_entropy (const Case *c, gboolean amp, double spread)
+check_cross_entropy (const Case *c, gboolean amp, double spread, gboolean weighted)
 {
   gsize count = (gsize) c->n * c->c;
+  g_autofree double *weights = weighted ? make_weights (c->c) : NULL;
   g_autofree double *x = harness_random (1, count, spread), *targets = harness_random (2, c->n, 1);
   g_autofree double *want = g_new (double, count);
   for (guint32 i = 0; i < c->n; i++)
@@ -45,11 +60,12 @@ check_cross_entropy (const Case *c, gboolean amp, double spread)
   harness_step (h)->loss_divisor = (float) c->n_valid;
   harness_scaler (h)->scale = 1024;
   DynoTensor *logits = harness_input (h, "logits", c->n, 1, 1, c->c, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, c->n, 1, 1, 1, targets),
-                              c->smoothing);
+  dyno_softmax_cross_entropy (
+      harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, c->n, 1, 1, 1, targets),
+      c->smoothing,
+      weighted ? harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c->c + 1, weights) : NULL);
   harness_run (h);
-  ReferenceLoss s = { c->n, c->c, c->n_valid, c->smoothing };
+  ReferenceLoss s = { c->n, c->c, c->n_valid, c->smoothing, weights };
   double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
   scale_gradient (want, count, 1024.0 / c->n_valid);
   g_autofree double *got = harness_read_gradient (h, logits);
@@ -69,15 +85,23 @@ test_cross_entropy (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
-      check_cross_entropy (&cases[i], amp, 4);
+      check_cross_entropy (&cases[i], amp, 4, FALSE);
+}
+
+static void
+test_class_weights (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_cross_entropy (&cases[i], amp, 4, TRUE);
 }
 
 /* exp of these would overflow. */
 static void
 test_cross_entropy_large (void)
 {
-  check_cross_entropy (&cases[2], FALSE, 3000);
-  check_cross_entropy (&cases[2], TRUE, 3000);
+  check_cross_entropy (&cases[2], FALSE, 3000, FALSE);
+  check_cross_entropy (&cases[2], TRUE, 3000, FALSE);
 }
 
 static void
@@ -87,7 +111,8 @@ test_cross_entropy_ties (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 3 });
   DynoTensor *logits = harness_input (h, "logits", 3, 1, 1, 4, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0);
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0,
+                              NULL);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
 }
@@ -103,7 +128,8 @@ test_cross_entropy_far_ties (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 300, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0,
+                              NULL);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
 }
@@ -117,7 +143,8 @@ test_top5_ties (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 9, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0);
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0,
+                              NULL);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 0);
   g_assert_cmpfloat (harness_output (h)->metric_sums[2], ==, 1);
@@ -138,7 +165,7 @@ assert_metrics (guint32 n_outputs, gboolean mse, const char *names)
   if (mse)
     dyno_mse_loss (graph, x, targets, NULL);
   else
-    dyno_softmax_cross_entropy (graph, x, targets, 0);
+    dyno_softmax_cross_entropy (graph, x, targets, 0, NULL);
   n = dyno_network_get_metrics (graph, &metrics);
   g_assert_cmpuint (n, <=, DYNO_MAX_METRICS);
   for (guint i = 0; i < n; i++)
@@ -178,9 +205,9 @@ check_sequences (gboolean amp, gboolean mse)
   else
     dyno_softmax_cross_entropy (harness_graph (h), logits,
                                 harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, t, 1, targets),
-                                0.1);
+                                0.1, NULL);
   harness_run (h);
-  ReferenceLoss s = { n * t, c, n_valid * t, mse ? 0 : 0.1 };
+  ReferenceLoss s = { n * t, c, n_valid * t, mse ? 0 : 0.1, NULL };
   double metric, loss = mse ? reference_mse (&s, x, targets, &metric, want)
                             : reference_cross_entropy (&s, x, targets, &metric, want);
   scale_gradient (want, count, 1.0 / (n_valid * t));
@@ -207,9 +234,10 @@ test_cross_entropy_ids (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 6 });
   DynoTensor *logits = harness_input (h, "logits", 6, 1, 1, 5, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets), 0.1);
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets), 0.1,
+                              NULL);
   harness_run (h);
-  ReferenceLoss s = { 6, 5, 6, 0.1 };
+  ReferenceLoss s = { 6, 5, 6, 0.1, NULL };
   double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
   scale_gradient (want, 30, 1.0 / 6);
   g_autofree double *got = harness_read_gradient (h, logits);
@@ -234,9 +262,9 @@ test_cross_entropy_random (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = n });
   harness_step (h)->seed_low = 9;
   DynoTensor *logits = harness_input (h, "logits", n, 1, 1, c, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits, NULL, 0);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, NULL, 0, NULL);
   harness_run (h);
-  ReferenceLoss s = { n, c, n, 0 };
+  ReferenceLoss s = { n, c, n, 0, NULL };
   double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
   scale_gradient (want, n * c, 1.0 / n);
   g_autofree double *got = harness_read_gradient (h, logits);
@@ -257,7 +285,7 @@ test_nonfinite (void)
       DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 3, x);
       dyno_softmax_cross_entropy (harness_graph (h), logits,
                                   harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets),
-                                  0);
+                                  0, NULL);
       harness_run (h);
       g_assert_cmpuint (harness_output (h)->nonfinite_loss, ==, 1);
     }
@@ -296,7 +324,7 @@ check_values (gboolean standard, gboolean smooth_l1)
             standard ? harness_raw (h, "standard", DYNO_DTYPE_F32, 1, 1, 1, 2 * c->c, scale)
                      : NULL);
         harness_run (h);
-        ReferenceLoss s = { c->n, c->c, c->n_valid, 0 };
+        ReferenceLoss s = { c->n, c->c, c->n_valid, 0, NULL };
         double absolute, loss = reference_mse (&s, x, targets, &absolute, want);
         if (smooth_l1)
           loss = reference_smooth_l1 (&s, x, targets, scale + c->c, want);
@@ -344,11 +372,11 @@ test_shapes (void)
       DynoGraph *graph = harness_graph (h);
       DynoTensor *x = harness_input (h, "x", 2, 1, i == 0 ? 2 : 1, 3, values);
       if (i == 1)
-        dyno_softmax_cross_entropy (graph, x,
-                                    harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0);
+        dyno_softmax_cross_entropy (
+            graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0, NULL);
       else if (i == 0)
-        dyno_softmax_cross_entropy (graph, x,
-                                    harness_raw (h, "t", DYNO_DTYPE_I32, 2, 1, 1, 1, values), 0);
+        dyno_softmax_cross_entropy (
+            graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 2, 1, 1, 1, values), 0, NULL);
       else
         dyno_mse_loss (graph, x, harness_raw (h, "t", DYNO_DTYPE_F32, 2, 1, 1, 2, values), NULL);
       g_autoptr (GError) error = NULL;
@@ -375,5 +403,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/mse/standardised-targets-match-reference", test_mse_standard);
   g_test_add_func ("/nn/smooth-l1/matches-reference", test_smooth_l1);
   g_test_add_func ("/nn/loss/bad-shapes-are-errors", test_shapes);
+  g_test_add_func ("/nn/crossentropy/class-weights", test_class_weights);
   return g_test_run ();
 }

@@ -449,8 +449,8 @@ test_every_barrier_is_needed (void)
   DynoNetworkParams params = params_of ("resnet18", TRUE);
   Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
   GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
-  g_autoptr (GArray) list =
-      dyno_command_list_new (dispatches, 7, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
+  g_autoptr (GArray) list = dyno_command_list_new (
+      dispatches, 7, NULL, &(DynoDeviceInfo){ .type = DYNO_DEVICE_TYPE_SOFTWARE });
   char *conflict;
   g_assert_true (dyno_command_list_check (list, dispatches, &conflict));
   guint removed = 0;
@@ -485,7 +485,7 @@ test_long_steps_are_split (void)
       const DynoDeviceInfo info = { .type = kind == SOFTWARE ? DYNO_DEVICE_TYPE_SOFTWARE
                                                              : DYNO_DEVICE_TYPE_DISCRETE,
                                     .matrix = kind == CARD ? DYNO_MATRIX_KHR : DYNO_MATRIX_NONE };
-      g_autoptr (GArray) list = dyno_command_list_new (dispatches, 7, &info);
+      g_autoptr (GArray) list = dyno_command_list_new (dispatches, 7, NULL, &info);
       guint count[4] = { 0 };
       for (guint i = 0; i < list->len; i++)
         {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Max pooling and global average pooling against their references. */
+/* Max pooling and average pooling, of windows and of whole images, against their references. */
 #include "harness.h"
+#include "op.h"
 #include "reference/pool.h"
 
 static const ReferencePool max_cases[] = {
@@ -120,6 +121,134 @@ test_avg (void)
       }
 }
 
+/* As PyTorch's AvgPool2d (kernel, stride, pad, ceil_mode, count_include_pad) and
+ * AdaptiveAvgPool2d give them. */
+typedef struct {
+  ReferenceAvgWindow s; /* the size of its output as PyTorch has it */
+  gboolean round_up;
+} AvgWindow;
+
+static const AvgWindow windows[] = {
+  /* windows side by side, and such that leave a row out */
+  { { 2, 4, 6, 8, 2, 3, FALSE, 2, 2, 2, 2, 0, 0, FALSE }, FALSE },
+  { { 1, 5, 5, 3, 2, 2, FALSE, 2, 2, 2, 2, 0, 0, FALSE }, FALSE },
+  /* that overlap, padded, with the pad and without */
+  { { 2, 7, 5, 10, 4, 3, FALSE, 3, 3, 2, 2, 1, 1, FALSE }, FALSE },
+  { { 2, 7, 5, 10, 4, 3, FALSE, 3, 3, 2, 2, 1, 1, TRUE }, FALSE },
+  { { 1, 9, 8, 33, 9, 8, FALSE, 3, 3, 1, 1, 1, 1, TRUE }, FALSE },
+  /* sides of their own, and a stride past the kernel */
+  { { 2, 11, 10, 12, 4, 5, FALSE, 2, 5, 3, 2, 0, 2, TRUE }, FALSE },
+  /* a last window that is cut off, or left out where it would begin in the pad */
+  { { 1, 6, 7, 9, 3, 4, FALSE, 3, 3, 2, 2, 0, 1, FALSE }, TRUE },
+  { { 1, 6, 7, 9, 3, 4, FALSE, 3, 3, 2, 2, 0, 1, TRUE }, TRUE },
+  { { 2, 5, 6, 16, 2, 2, FALSE, 2, 2, 4, 4, 1, 1, FALSE }, TRUE },
+  /* a sequence */
+  { { 3, 1, 13, 20, 1, 6, FALSE, 1, 3, 1, 2, 0, 0, FALSE }, FALSE },
+  /* shared out: evenly, with windows that overlap, and to more than there are */
+  { { 2, 8, 6, 8, 4, 2, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
+  { { 2, 10, 7, 33, 7, 3, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
+  { { 1, 13, 13, 264, 6, 6, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
+  { { 2, 3, 2, 5, 7, 5, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
+  { { 1, 1, 9, 12, 1, 4, TRUE, 0, 0, 0, 0, 0, 0, FALSE }, FALSE },
+};
+
+static DynoTensor *
+append_window (DynoGraph *graph, DynoTensor *x, const AvgWindow *c)
+{
+  const ReferenceAvgWindow *s = &c->s;
+  if (s->adaptive)
+    return dyno_adaptive_avg_pool (graph, x, "pool", s->oh, s->ow);
+  /* a stride that is the kernel is the default value */
+  return dyno_avg_pool (
+      graph, x, "pool",
+      &(DynoAvgPoolParams){ .kernel_h = s->kernel_h,
+                            .kernel_w = s->kernel_w,
+                            .stride_h = s->stride_h == s->kernel_h ? 0 : s->stride_h,
+                            .stride_w = s->stride_w == s->kernel_w ? 0 : s->stride_w,
+                            .pad_h = s->pad_h,
+                            .pad_w = s->pad_w,
+                            .exclude_pad = s->exclude_pad,
+                            .round_up = c->round_up });
+}
+
+static void
+check_window (const AvgWindow *c, gboolean amp, gboolean accumulate)
+{
+  const ReferenceAvgWindow *s = &c->s;
+  gsize x_count = (gsize) s->n * s->h * s->w * s->c, y_count = (gsize) s->n * s->oh * s->ow * s->c;
+  g_autofree double *x = harness_random (1, x_count, 1), *dy = harness_random (2, y_count, 1),
+                    *dx = harness_random (3, x_count, 1);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+  DynoTensor *y = append_window (harness_graph (h), input, c);
+  g_assert_nonnull (y);
+  g_assert_cmpuint (y->h, ==, s->oh);
+  g_assert_cmpuint (y->w, ==, s->ow);
+  harness_set_gradient (h, y, dy);
+  if (accumulate)
+    harness_set_gradient (h, input, dx);
+  harness_run (h);
+  g_autofree double *y_want = g_new (double, y_count), *dx_want = g_new (double, x_count);
+  reference_avg_window_forward (s, x, y_want);
+  reference_avg_window_backward (s, dy, dx_want);
+  for (gsize i = 0; accumulate && i < x_count; i++)
+    dx_want[i] += dx[i];
+  g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+  harness_assert_close (y_got, y_want, y_count, harness_tolerance (h), "y");
+  harness_assert_close (dx_got, dx_want, x_count, harness_tolerance (h), "dx");
+}
+
+static void
+test_windows (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (windows); i++)
+    {
+      check_window (&windows[i], i % 2, FALSE);
+      check_window (&windows[i], (i + 1) % 2, TRUE);
+    }
+}
+
+static void
+test_windows_shapes (void)
+{
+  /* kernel, stride, pad; kernel 0: adaptive, to stride x pad */
+  static const guint32 bad[][3] = { { 256, 1, 0 },         { 5, 1, 0 }, { 3, 1, 2 },
+                                    { 2, 1, G_MAXUINT32 }, { 0, 0, 2 }, { 0, 2, 0 },
+                                    { 0, 2000, 2 } };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      const guint32 *b = bad[i];
+      const DynoAvgPoolParams params = { .kernel_h = b[0],
+                                         .kernel_w = b[0],
+                                         .stride_h = b[1],
+                                         .stride_w = b[1],
+                                         .pad_h = b[2],
+                                         .pad_w = b[2] };
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+      const double values[16] = { 0 };
+      DynoGraph *graph = harness_graph (h);
+      DynoTensor *x = harness_input (h, "x", 1, 4, 4, 1, values);
+      g_assert_null (b[0] ? dyno_avg_pool (graph, x, "pool", &params)
+                          : dyno_adaptive_avg_pool (graph, x, "pool", b[1], b[2]));
+      g_autoptr (GError) error = NULL;
+      g_assert_false (dyno_graph_check (graph, &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+    }
+}
+
+/* No kernel where nothing is to be done, and that of whole images for one window. */
+static void
+test_adaptive_ends (void)
+{
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+  const double values[16] = { 0 };
+  DynoTensor *x = harness_input (h, "x", 1, 4, 4, 1, values);
+  g_assert_true (dyno_adaptive_avg_pool (harness_graph (h), x, "same", 4, 4) == x);
+  DynoTensor *one = dyno_adaptive_avg_pool (harness_graph (h), x, "one", 1, 1);
+  g_assert_cmpstr (one->producer->op->name, ==, "global_avg_pool");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -129,5 +258,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/maxpool/first-of-equal-values-takes-the-gradient", test_max_ties);
   g_test_add_func ("/nn/maxpool/bad-windows-are-errors", test_max_shapes);
   g_test_add_func ("/nn/avgpool/matches-reference", test_avg);
+  g_test_add_func ("/nn/avgpool/windows-match-reference", test_windows);
+  g_test_add_func ("/nn/avgpool/bad-windows-are-errors", test_windows_shapes);
+  g_test_add_func ("/nn/avgpool/adaptive-to-its-own-size-is-nothing", test_adaptive_ends);
   return g_test_run ();
 }

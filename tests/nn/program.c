@@ -496,6 +496,104 @@ test_weights_round_trip (void)
   net_clear (&net);
 }
 
+/* A program in pieces, on the memory of a net. */
+static DynoProgram *
+new_in_pieces (Net *net, guint64 bucket_bytes)
+{
+  g_autoptr (GError) error = NULL;
+  DynoProgram *program;
+  net->lowering->bucket_bytes = bucket_bytes;
+  program = dyno_program_new (device, net->lowering, net->memory, DYNO_COMMANDS_EXCHANGED, NULL,
+                              NULL, NULL, &error);
+  g_assert_no_error (error);
+  return program;
+}
+
+/* A step in pieces: each bucket is what it will be when its piece is over. */
+static void
+run_pieces (Net *net, struct DynoStepInput input)
+{
+  const GArray *buckets = dyno_program_get_buckets (net->program);
+  DynoBuffer *gradients = dyno_memory_get_buffer (net->memory, DYNO_SPACE_GRADIENT, 0);
+  g_autoptr (GPtrArray) seen = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  guint64 value, bytes = 0;
+  *dyno_program_step_input (net->program, 0) = input;
+  for (guint piece = 0; piece < dyno_program_get_pieces (net->program); piece++)
+    {
+      g_assert_true (dyno_program_submit_piece (net->program, piece, 0, NULL, 0, &value, &error));
+      wait_for (value);
+      for (guint i = 0; i < buckets->len; i++)
+        {
+          const DynoBucket *bucket = &g_array_index (buckets, DynoBucket, i);
+          if (bucket->piece != piece)
+            continue;
+          g_assert_cmpuint (seen->len, ==, i);
+          g_ptr_array_add (seen, g_malloc (bucket->size_bytes));
+          g_assert_true (dyno_buffer_read (gradients, bucket->offset, seen->pdata[i],
+                                           bucket->size_bytes, &error));
+          bytes += bucket->size_bytes;
+        }
+    }
+  g_assert_cmpuint (seen->len, ==, buckets->len);
+  g_assert_cmpuint (bytes, ==,
+                    dyno_graph_count_elements (net->graph, DYNO_SPACE_GRADIENT) * sizeof (float));
+  for (guint i = 0; i < buckets->len; i++)
+    {
+      const DynoBucket *bucket = &g_array_index (buckets, DynoBucket, i);
+      g_autofree guint8 *now = g_malloc (bucket->size_bytes),
+                        *zeros = g_malloc0 (bucket->size_bytes);
+      g_assert_true (dyno_buffer_read (gradients, bucket->offset, now, bucket->size_bytes, &error));
+      g_assert_cmpmem (now, bucket->size_bytes, seen->pdata[i], bucket->size_bytes);
+      g_assert_true (memcmp (now, zeros, bucket->size_bytes) != 0);
+    }
+  wait_for (submit (net, DYNO_COMMAND_OPTIMIZER, 0, input));
+}
+
+/* Cut where gradients are final, a step gives the bits of one that is submitted whole. */
+static void
+test_pieces (void)
+{
+  const char *const models[] = { "simplecnn", "resnet18" };
+  for (guint i = 0; i < G_N_ELEMENTS (models) * 2; i++)
+    {
+      DynoNetworkParams params = params_of (models[i / 2], i % 2 > 0);
+      Net whole = net_new (&params, DYNO_PLAN_DEFAULT);
+      Net cut = net_make (&params, DYNO_PLAN_DEFAULT, i % 2 > 0, 0);
+      dyno_program_free (cut.program); /* its memory is initialised */
+      cut.program = new_in_pieces (&cut, 2 << 10);
+      g_assert_cmpuint (dyno_program_get_pieces (cut.program), >, 2);
+      g_assert_cmpuint (dyno_program_get_pieces (cut.program), ==,
+                        dyno_program_get_submits (cut.program, DYNO_COMMAND_PIECES));
+      for (guint step = 0; step < 3; step++)
+        {
+          struct DynoStepOutput output =
+              run_step (&whole, DYNO_COMMAND_FULL, step_input (step, step, 1));
+          run_pieces (&cut, step_input (step, step, 1));
+          g_assert_cmpmem (&output, sizeof output, dyno_program_step_output (cut.program, 0),
+                           sizeof output);
+        }
+      assert_space_equal (&whole, &cut, DYNO_SPACE_MASTER);
+      assert_space_equal (&whole, &cut, DYNO_SPACE_MOMENT1);
+      assert_space_equal (&whole, &cut, DYNO_SPACE_STATE);
+      net_clear (&whole);
+      net_clear (&cut);
+    }
+}
+
+/* What a small net shares out in one piece needs no commands of its own. */
+static void
+test_one_piece (void)
+{
+  DynoNetworkParams params = params_of ("simplecnn", FALSE);
+  Net net = net_new (&params, DYNO_PLAN_DEFAULT);
+  g_autoptr (DynoProgram) program = new_in_pieces (&net, 0);
+  g_assert_cmpuint (dyno_program_get_pieces (program), ==, 1);
+  g_assert_cmpuint (dyno_program_get_buckets (program)->len, ==, 1);
+  g_assert_null (dyno_program_get_buckets (net.program));
+  net_clear (&net);
+}
+
 /* What a snapshot holds is what a program's memory holds. */
 static void
 assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
@@ -630,6 +728,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/evaluation-shares-memory", test_evaluation_shares_memory);
   g_test_add_func ("/nn/program/weights-round-trip", test_weights_round_trip);
   g_test_add_func ("/nn/program/snapshot-is-the-state-when-taken", test_snapshot);
+  g_test_add_func ("/nn/program/pieces-change-no-bit-and-leave-final-gradients", test_pieces);
+  g_test_add_func ("/nn/program/a-small-net-is-one-piece", test_one_piece);
   g_test_add_func ("/nn/program/profile-times-every-dispatch", test_profile);
   int result = g_test_run ();
   if (dyno_device_get_validation_messages (device) > 0)

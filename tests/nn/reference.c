@@ -199,6 +199,42 @@ test_pool (void)
     }
 }
 
+typedef struct {
+  ReferenceAvgWindow s;
+  const double *dy;
+} WindowCase;
+
+static double
+window_value (const double *x, gpointer data)
+{
+  const WindowCase *c = data;
+  gsize count = (gsize) c->s.n * c->s.oh * c->s.ow * c->s.c;
+  g_autofree double *y = g_new (double, count);
+  reference_avg_window_forward (&c->s, x, y);
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_windows (void)
+{
+  static const ReferenceAvgWindow cases[] = {
+    { 2, 5, 6, 3, 3, 4, TRUE, 0, 0, 0, 0, 0, 0, FALSE },
+    { 1, 5, 6, 2, 3, 3, FALSE, 3, 2, 2, 2, 1, 0, FALSE },
+    { 1, 5, 6, 2, 3, 3, FALSE, 3, 2, 2, 2, 1, 0, TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      WindowCase c = { cases[i], NULL };
+      gsize count = (gsize) c.s.n * c.s.h * c.s.w * c.s.c;
+      g_autofree double *x = harness_random (1, count, 4),
+                        *dy = harness_random (2, (gsize) c.s.n * c.s.oh * c.s.ow * c.s.c, 1),
+                        *dx = g_new (double, count);
+      c.dy = dy;
+      reference_avg_window_backward (&c.s, dy, dx);
+      g_assert_cmpfloat (reference_finite_error (window_value, &c, x, count, dx, 1e-6), <, 1e-12);
+    }
+}
+
 /* Losses --------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -295,6 +331,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/reference/activation-slopes", test_activations);
   g_test_add_func ("/nn/reference/scale-gradient", test_scale);
   g_test_add_func ("/nn/reference/pool-gradient", test_pool);
+  g_test_add_func ("/nn/reference/average-window-gradient", test_windows);
   g_test_add_func ("/nn/reference/loss-gradient", test_losses);
   g_test_add_func ("/nn/reference/loss-values", test_loss_values);
   g_test_add_func ("/nn/reference/optimizer-values", test_optimizer_values);

@@ -7,13 +7,13 @@
 guint32
 reference_conv2d_oh (const ReferenceConv2d *s)
 {
-  return (s->h + 2 * s->pad_h - s->kernel_h) / s->stride_h + 1;
+  return (s->h + 2 * s->pad_h - (s->kernel_h - 1) * MAX (s->dilation_h, 1) - 1) / s->stride_h + 1;
 }
 
 guint32
 reference_conv2d_ow (const ReferenceConv2d *s)
 {
-  return (s->w + 2 * s->pad_w - s->kernel_w) / s->stride_w + 1;
+  return (s->w + 2 * s->pad_w - (s->kernel_w - 1) * MAX (s->dilation_w, 1) - 1) / s->stride_w + 1;
 }
 
 /* Calls visit for every pixel of y and tap that lie inside x: indices of x' and y' first channel,
@@ -30,8 +30,8 @@ walk (const ReferenceConv2d *s, Visit visit, gpointer data)
         for (guint32 ky = 0; ky < s->kernel_h; ky++)
           for (guint32 kx = 0; kx < s->kernel_w; kx++)
             {
-              gint64 y = (gint64) oy * s->stride_h + ky - s->pad_h,
-                     x = (gint64) ox * s->stride_w + kx - s->pad_w;
+              gint64 y = (gint64) oy * s->stride_h + ky * MAX (s->dilation_h, 1) - s->pad_h,
+                     x = (gint64) ox * s->stride_w + kx * MAX (s->dilation_w, 1) - s->pad_w;
               if (y < 0 || x < 0 || y >= s->h || x >= s->w)
                 continue;
               visit ((((gsize) n * s->h + y) * s->w + x) * s->c,
@@ -50,10 +50,11 @@ visit (gsize x_at, gsize y_at, gsize tap, gpointer data)
 {
   const Arrays *a = data;
   gsize taps = (gsize) a->s->kernel_h * a->s->kernel_w;
+  guint32 groups = MAX (a->s->groups, 1), inputs = a->s->c / groups, outputs = a->s->k / groups;
   for (guint32 k = 0; k < a->s->k; k++)
-    for (guint32 c = 0; c < a->s->c; c++)
+    for (guint32 i = 0; i < inputs; i++)
       {
-        gsize w_at = ((gsize) k * a->s->c + c) * taps + tap;
+        gsize w_at = ((gsize) k * inputs + i) * taps + tap, c = k / outputs * inputs + i;
         if (a->y)
           a->y[y_at + k] += a->x[x_at + c] * a->weight[w_at];
         if (a->dx)
@@ -81,7 +82,8 @@ reference_conv2d_backward (const ReferenceConv2d *s, const double *x, const doub
   if (dx)
     memset (dx, 0, sizeof *dx * s->n * s->h * s->w * s->c);
   if (dweight)
-    memset (dweight, 0, sizeof *dweight * s->k * s->c * s->kernel_h * s->kernel_w);
+    memset (dweight, 0,
+            sizeof *dweight * s->k * (s->c / MAX (s->groups, 1)) * s->kernel_h * s->kernel_w);
   if (dbias)
     {
       memset (dbias, 0, sizeof *dbias * s->k);

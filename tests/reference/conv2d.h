@@ -2,7 +2,7 @@
 /* Convolution on the CPU in double, naive: the truth that kernels are compared with.
  *
  * Dense arrays: x (N, H, W, C), y and dy (N, OH, OW, K), weight in torchvision's order (K, C, KH,
- * KW), bias (K). */
+ * KW), with groups (K, C / groups, KH, KW), bias (K). */
 #pragma once
 #include <glib.h>
 
@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, h, w, c, k;
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  guint32 groups, dilation_h, dilation_w; /* 0 reads as 1 */
 } ReferenceConv2d;
 
 guint32 reference_conv2d_oh (const ReferenceConv2d *s);

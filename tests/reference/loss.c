@@ -4,26 +4,37 @@
 #include <math.h>
 #include <string.h>
 
+/* What the log probability of class j counts: PyTorch's cross entropy of probabilities. */
 static double
-cross_entropy_row (const ReferenceLoss *s, const double *x, guint32 target, double *correct,
-                   double *gradient)
+class_share (const ReferenceLoss *s, const guint32 targets[2], guint32 j)
+{
+  double weight = s->weights ? s->weights[j] : 1;
+  double hot = (1 - s->mixed) * (j == targets[0]) + s->mixed * (j == targets[1]);
+  return weight * ((1 - s->smoothing) * hot + s->smoothing / s->c);
+}
+
+static double
+cross_entropy_row (const ReferenceLoss *s, const double *x, const guint32 targets[2],
+                   double *correct, double *gradient)
 {
   guint32 best = 0;
   for (guint32 j = 1; j < s->c; j++)
     if (x[j] > x[best])
       best = j;
-  double sum = 0, loss = 0;
+  double sum = 0, loss = 0, all_q = 0;
+  for (guint32 j = 0; j < s->c; j++)
+    all_q += class_share (s, targets, j);
   for (guint32 j = 0; j < s->c; j++)
     sum += exp (x[j] - x[best]);
   for (guint32 j = 0; j < s->c; j++)
     {
       double log_p = x[j] - x[best] - log (sum);
-      double q = (1 - s->smoothing) * (j == target) + s->smoothing / s->c;
+      double q = class_share (s, targets, j);
       loss -= q * log_p;
       if (gradient)
-        gradient[j] = exp (log_p) - q;
+        gradient[j] = all_q * exp (log_p) - q;
     }
-  *correct += best == target;
+  *correct += best == targets[s->mixed > 0.5];
   return loss;
 }
 
@@ -37,15 +48,21 @@ reference_cross_entropy (const ReferenceLoss *s, const double *logits, const dou
     memset (gradient, 0, (gsize) s->n * s->c * sizeof (double));
   for (guint32 i = 0; i < s->n_valid; i++)
     if (targets[i] >= 0 && targets[i] < s->c)
-      loss += cross_entropy_row (s, logits + (gsize) i * s->c, (guint32) targets[i], correct,
-                                 gradient ? gradient + (gsize) i * s->c : NULL);
+      {
+        double before = targets[i > 0 ? i - 1 : s->n_valid - 1];
+        guint32 both[2] = { (guint32) targets[i], (guint32) targets[i] };
+        if (before >= 0 && before < s->c)
+          both[1] = (guint32) before;
+        loss += cross_entropy_row (s, logits + (gsize) i * s->c, both, correct,
+                                   gradient ? gradient + (gsize) i * s->c : NULL);
+      }
   return loss;
 }
 
 double
 reference_log_loss (const ReferenceLoss *s, const double *logits, const double *targets)
 {
-  const ReferenceLoss plain = { s->n, s->c, s->n_valid, 0 };
+  const ReferenceLoss plain = { s->n, s->c, s->n_valid, 0, NULL, 0 };
   double correct;
   return reference_cross_entropy (&plain, logits, targets, &correct, NULL) / log (2);
 }

@@ -8,6 +8,10 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, c, n_valid;
   double smoothing;
+  const double *weights; /* of the classes, cross entropy's; NULL: all 1 */
+  /* share of the target of the row before, of the first that of the last valid one, cross
+   * entropy's; *correct is of the target with the larger share */
+  double mixed;
 } ReferenceLoss;
 
 /* Returns the sum over rows; *correct counts rows whose first largest logit is the target's;

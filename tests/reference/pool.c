@@ -84,3 +84,66 @@ reference_avg_pool_backward (const ReferencePool *s, const double *dy, double *d
       for (guint32 c = 0; c < s->c; c++)
         dx[(n * pixels + i) * s->c + c] = dy[(gsize) n * s->c + c] / pixels;
 }
+
+/* The places of window o along a side, some of them outside of x, and how many it is divided by. */
+typedef struct {
+  gint64 begin, end, divisor;
+} Span;
+
+static Span
+span_of (const ReferenceAvgWindow *s, guint32 o, gboolean columns)
+{
+  gint64 size = columns ? s->w : s->h, count = columns ? s->ow : s->oh,
+         kernel = columns ? s->kernel_w : s->kernel_h, stride = columns ? s->stride_w : s->stride_h,
+         pad = columns ? s->pad_w : s->pad_h;
+  if (s->adaptive)
+    {
+      Span span = { (gint64) floor ((double) o * size / count),
+                    (gint64) ceil ((double) (o + 1) * size / count), 0 };
+      span.divisor = span.end - span.begin;
+      return span;
+    }
+  Span span = { o * stride - pad, MIN (o * stride - pad + kernel, size + pad), 0 };
+  for (gint64 i = span.begin; i < span.end; i++)
+    span.divisor += !s->exclude_pad || (i >= 0 && i < size);
+  return span;
+}
+
+/* y from x, or dx from dy. */
+static void
+avg_window (const ReferenceAvgWindow *s, const double *x, double *y, const double *dy, double *dx)
+{
+  gsize at = 0;
+  for (guint32 n = 0; n < s->n; n++)
+    for (guint32 oh = 0; oh < s->oh; oh++)
+      for (guint32 ow = 0; ow < s->ow; ow++)
+        for (guint32 c = 0; c < s->c; c++, at++)
+          {
+            const Span rows = span_of (s, oh, FALSE), columns = span_of (s, ow, TRUE);
+            double divisor = (double) (rows.divisor * columns.divisor);
+            if (y)
+              y[at] = 0;
+            for (gint64 h = MAX (rows.begin, 0); h < MIN (rows.end, s->h); h++)
+              for (gint64 w = MAX (columns.begin, 0); w < MIN (columns.end, s->w); w++)
+                {
+                  gsize place = (((gsize) n * s->h + h) * s->w + w) * s->c + c;
+                  if (y)
+                    y[at] += x[place] / divisor;
+                  if (dx)
+                    dx[place] += dy[at] / divisor;
+                }
+          }
+}
+
+void
+reference_avg_window_forward (const ReferenceAvgWindow *s, const double *x, double *y)
+{
+  avg_window (s, x, y, NULL, NULL);
+}
+
+void
+reference_avg_window_backward (const ReferenceAvgWindow *s, const double *dy, double *dx)
+{
+  memset (dx, 0, (gsize) s->n * s->h * s->w * s->c * sizeof (double));
+  avg_window (s, NULL, NULL, dy, dx);
+}

@@ -22,4 +22,17 @@ void reference_max_pool_backward (const ReferencePool *s, const double *x, const
 void reference_avg_pool_forward (const ReferencePool *s, const double *x, double *y);
 void reference_avg_pool_backward (const ReferencePool *s, const double *dy, double *dx);
 
+/* Averages over windows, PyTorch's AvgPool2d and AdaptiveAvgPool2d. */
+typedef struct {
+  guint32 n, h, w, c;
+  guint32 oh, ow;
+  gboolean adaptive; /* and the others unused */
+  guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  gboolean exclude_pad;
+} ReferenceAvgWindow;
+
+/* Overwrite. */
+void reference_avg_window_forward (const ReferenceAvgWindow *s, const double *x, double *y);
+void reference_avg_window_backward (const ReferenceAvgWindow *s, const double *dy, double *dx);
+
 G_END_DECLS

@@ -88,5 +88,6 @@ const DynoModel dyno_model_efficientnet_b0 = {
   .title = "EfficientNet-B0",
   .summary = "Inverted residuals that weigh their channels: photographs, few parameters",
   .min_size = 32,
+  .has_dropout = TRUE,
   .build = build
 };

@@ -73,5 +73,6 @@ const DynoModel dyno_model_mobilenetv2 = {
   .title = "MobileNetV2",
   .summary = "Depthwise convolutions in inverted residuals: small and quick at prediction",
   .min_size = 32,
+  .has_dropout = TRUE,
   .build = build
 };

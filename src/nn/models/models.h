@@ -11,11 +11,15 @@ extern const DynoModel dyno_model_resnet18;
 extern const DynoModel dyno_model_resnet34;
 extern const DynoModel dyno_model_resnet50;
 extern const DynoModel dyno_model_resnet101;
+extern const DynoModel dyno_model_resnext50;
 extern const DynoModel dyno_model_mobilenetv2;
 extern const DynoModel dyno_model_efficientnet_b0;
 extern const DynoModel dyno_model_headpose_resnet18;
 extern const DynoModel dyno_model_headpose_resnet50;
 extern const DynoModel dyno_model_mlp;
+extern const DynoModel dyno_model_cnnlstm;
+extern const DynoModel dyno_model_cnn1d;
+extern const DynoModel dyno_model_cnn1d_dilated;
 
 /* Convolution without bias, padded to keep the size, and batch norm; then the activation. */
 typedef struct {
@@ -33,6 +37,13 @@ DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *c
  * "<block>.<list>.<place>.0", ".1" and ".2"; list NULL: "<block>.<place>.0". */
 DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list,
                              guint place, const DynoModelUnit *unit);
+
+/* Of models over sequences: convolution over five steps without bias, batch norm, ReLU and max
+ * pooling over DYNO_MODEL_STEPS, at consecutive places of a list from `place` on; list NULL: the
+ * places are the names. */
+#define DYNO_MODEL_STEPS 2
+DynoTensor *dyno_model_steps_block (DynoGraph *graph, DynoTensor *x, const char *list, guint place,
+                                    guint32 channels);
 
 /* A channel count under a width factor: at least 1. */
 static inline guint32

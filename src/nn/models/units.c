@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the models of torchvision's mobile networks share: convolution, batch norm and activation,
- * and its rule for scaled channels. */
+/* What models share: those of torchvision's mobile networks convolution, batch norm and activation,
+ * and its rule for scaled channels; those over sequences a block of convolution and pooling. */
 #include "models.h"
 
 guint32
@@ -38,4 +38,25 @@ dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char 
                   *activation = g_strconcat (name, ".2", NULL);
   x = dyno_model_conv_norm (graph, x, conv, norm, unit);
   return unit->activation ? dyno_activation (graph, x, unit->activation, activation) : x;
+}
+
+static char *
+name_place (const char *list, guint place)
+{
+  return list ? g_strdup_printf ("%s.%u", list, place) : g_strdup_printf ("%u", place);
+}
+
+DynoTensor *
+dyno_model_steps_block (DynoGraph *graph, DynoTensor *x, const char *list, guint place,
+                        guint32 channels)
+{
+  g_autofree char *conv = name_place (list, place), *norm = name_place (list, place + 1),
+                  *relu = name_place (list, place + 2), *pool = name_place (list, place + 3);
+  const DynoConv2dParams params = {
+    .out_channels = channels, .kernel_w = 5, .pad_w = 2, .init = DYNO_INIT_KAIMING_UNIFORM
+  };
+  x = dyno_conv1d (graph, x, conv, &params);
+  x = dyno_batch_norm (graph, x, norm);
+  x = dyno_relu (graph, x, relu);
+  return dyno_max_pool1d (graph, x, pool, DYNO_MODEL_STEPS, DYNO_MODEL_STEPS, 0);
 }

@@ -8,8 +8,8 @@
  *   outputs are a few KiB;
  *   batch_norm: y = activation? ((x - mean) * inverse deviation * weight + bias + residual?).  May be
  *   computed again: all that it reads is kept or may be computed again too.
- * In an evaluation graph there is the second node alone, and it reads the running mean and
- * variance.
+ * In an evaluation graph, and where weight and bias are frozen, there is the second node alone, and
+ * it reads the running mean and variance.
  *
  * Fusion changes the batch_norm node in place (batch_norm_absorb): a residual with its relu, an
  * activation, max pooling. */
@@ -23,8 +23,9 @@ enum {
   DYNO_BATCH_NORM_X,
   DYNO_BATCH_NORM_WEIGHT, /* MASTER, F32 */
   DYNO_BATCH_NORM_BIAS,   /* MASTER, F32 */
-  DYNO_BATCH_NORM_MEAN,   /* of the batch; in evaluation running, STATE */
-  /* 1 / sqrt (variance + eps) of the batch; in evaluation the running variance itself, STATE */
+  DYNO_BATCH_NORM_MEAN,   /* of the batch; in evaluation, and frozen, running, STATE */
+  /* 1 / sqrt (variance + eps) of the batch; in evaluation, and frozen, the running variance itself,
+   * STATE */
   DYNO_BATCH_NORM_SPREAD,
   DYNO_BATCH_NORM_RESIDUAL, /* NULL: none */
   DYNO_BATCH_NORM_N_INPUTS

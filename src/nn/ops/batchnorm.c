@@ -13,8 +13,12 @@
  *     dgamma[c] += sum g * xhat                      (C)
  *     dx = gamma[c] * invstd[c] * (g - sum g / M - xhat * sum (g * xhat) / M)
  *     dresidual = g                                  (N, H, W, C), like dx
- * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, the first two NULL where not
- * wanted.
+ * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, NULL where not wanted.
+ *
+ * Frozen, weight and bias both, batch_norm uses its running statistics in training too, and leaves
+ * them as they are (what torchvision's FrozenBatchNorm2d does): dx = gamma[c] * invstd[c] * g, with
+ * no sums.  Where one of the two alone is frozen the statistics are the batch's, and its sum goes to
+ * scratch.
  *
  * With max pooling batch_norm writes the pooled y (N, OH, OW, C), the places of the largest values
  * and x there (winners), of the same shape; g is then zero but at the winners, so the backward pass
@@ -72,8 +76,11 @@ typedef struct {
   gboolean residual;
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
+  gboolean running;    /* frozen: by the running statistics; never with max pooling */
   DynoPoolWindow pool; /* kernel 0: none */
-  DynoTensor *y;       /* what the reducing pass can rematerialise; NULL with a residual */
+  /* what the reducing pass can rematerialise; NULL with a residual, and where there is no such
+   * pass */
+  DynoTensor *y;
 } BatchNormBackward;
 
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
@@ -97,6 +104,13 @@ apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, const DynoTensor *
   dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_APPLY_STRIDE,
                         (guint32) (groups * local / cvecs * cvecs));
   return (guint32) groups;
+}
+
+/* By running statistics: in evaluation, and where it is frozen.  Those of a batch are no parameter. */
+static gboolean
+uses_running (const DynoNode *node)
+{
+  return node->inputs[DYNO_BATCH_NORM_SPREAD]->parameter != NULL;
 }
 
 /* Forward -------------------------------------------------------------------------------------- */
@@ -148,7 +162,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (attributes->activation)
     dyno_kernel_spec_macro (&spec, "RELU=1");
-  if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
+  if (uses_running (node))
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   if (argmax)
     dyno_kernel_spec_macro (&spec, "KEEP=1");
@@ -200,7 +214,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
   if (residual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
-  if (node->inputs[DYNO_BATCH_NORM_SPREAD]->space == DYNO_SPACE_STATE)
+  if (uses_running (node))
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   guint32 groups =
       apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
@@ -280,6 +294,17 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                       DYNO_ACCESS_WRITE);
 }
 
+/* A parameter's gradient, or of a frozen one scratch. */
+static void
+bind_sum (DynoLowering *lowering, DynoDispatch *dispatch, guint16 offset, DynoTensor *gradient,
+          guint32 channels)
+{
+  if (!gradient)
+    gradient = dyno_lowering_workspace (lowering, "unused", (guint64) channels * sizeof (float));
+  if (gradient)
+    dyno_dispatch_bind (dispatch, offset, gradient, DYNO_ACCESS_READ_WRITE);
+}
+
 static void
 backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
                         DynoTensor *partials, DynoTensor *sums)
@@ -295,10 +320,10 @@ backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchN
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials,
                       DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, sums), sums, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dgamma),
-                      node->outputs[BACKWARD_DGAMMA], DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, dbeta),
-                      node->outputs[BACKWARD_DBETA], DYNO_ACCESS_READ_WRITE);
+  bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dgamma),
+            node->outputs[BACKWARD_DGAMMA], x->cp);
+  bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dbeta),
+            node->outputs[BACKWARD_DBETA], x->cp);
 }
 
 static void
@@ -318,8 +343,15 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
     dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
+  if (!dx)
+    dyno_kernel_spec_macro (&spec, "NO_DX=1");
   guint32 groups =
       apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
+  if (attributes->running)
+    {
+      dyno_kernel_spec_macro (&spec, "VARIANCE=1");
+      dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
+    }
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
@@ -339,9 +371,12 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), y, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
                       DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dx), dx,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  if (sums)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums,
+                        DYNO_ACCESS_READ);
+  if (dx)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dx), dx,
+                        attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   if (dresidual)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dresidual), dresidual,
                         attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE
@@ -404,7 +439,13 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 static void
 backward_lower (DynoLowering *lowering, DynoNode *node)
 {
-  gboolean pooled = ((const BatchNormBackward *) node->attributes)->pool.kernel != 0;
+  const BatchNormBackward *attributes = node->attributes;
+  gboolean pooled = attributes->pool.kernel != 0;
+  if (attributes->running)
+    {
+      backward_lower_gradient (lowering, node, NULL);
+      return;
+    }
   DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
   DynoBatchNormReduction r = dyno_batch_norm_reduction (dyno_lowering_get_info (lowering), x);
   DynoTensor *partials = dyno_batch_norm_partials (lowering, &r, x);
@@ -431,8 +472,8 @@ backward_rematerialises (const DynoNode *node)
 static const DynoAttribute backward_attributes[] = {
   DYNO_ATTRIBUTE (BatchNormBackward, activation),  DYNO_ATTRIBUTE (BatchNormBackward, residual),
   DYNO_ATTRIBUTE (BatchNormBackward, mask_store),  DYNO_ATTRIBUTE (BatchNormBackward, accumulate),
-  DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel), DYNO_ATTRIBUTE (BatchNormBackward, pool.stride),
-  DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
+  DYNO_ATTRIBUTE (BatchNormBackward, running),     DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.stride), DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
 };
 
 static const DynoOpClass backward_class = { .name = "batch_norm_backward",
@@ -451,7 +492,7 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
       dyno_graph_gradient_add (graph, residual, y->gradient);
       return NULL;
     }
-  if (dyno_graph_gradient_in_place (graph, residual, y))
+  if (!attributes->running && dyno_graph_gradient_in_place (graph, residual, y))
     {
       attributes->mask_store = TRUE;
       return y->gradient;
@@ -487,10 +528,11 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
   const DynoBatchNormAttributes *forward = node->attributes;
   BatchNormBackward attributes = { .activation = forward->activation,
                                    .residual = residual != NULL,
-                                   .pool = forward->pool,
-                                   .y = residual ? NULL : y };
+                                   .running = uses_running (node),
+                                   .pool = forward->pool };
   gboolean pooled = forward->pool.kernel != 0;
   DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
+  attributes.y = residual || attributes.running ? NULL : y;
   if (residual && residual->needs_gradient)
     outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
   if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
@@ -509,6 +551,8 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                      [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
                                      [BACKWARD_Y] = attributes.activation && residual ? y : NULL,
                                      [BACKWARD_DY] = dy };
+  if (attributes.running && !outputs[BACKWARD_DX] && !outputs[BACKWARD_DRESIDUAL])
+    return;
   if (pooled)
     {
       inputs[BACKWARD_WINNERS] = node->outputs[DYNO_BATCH_NORM_WINNERS];
@@ -522,11 +566,12 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
 /* Fusion --------------------------------------------------------------------------------------- */
 
 /* Windows whose kernels there are: their loops are unrolled, and below a stride of 2 there is less
- * to gain than to keep. */
+ * to gain than to keep.  A strip of windows goes down the rows, of which a sequence has one. */
 static gboolean
 can_pool (const DynoPoolWindow *window)
 {
-  return window->kernel >= 2 && window->kernel <= 3 && window->stride >= 2 && window->stride <= 3;
+  return !window->flat && window->kernel >= 2 && window->kernel <= 3 && window->stride >= 2
+         && window->stride <= 3;
 }
 
 /* The node, with its relu or without, writes what the pool wrote; the unpooled activation and its
@@ -538,7 +583,9 @@ absorb_pool (DynoGraph *graph, DynoNode *node, const DynoNode *pool)
 {
   const DynoPoolWindow *window = pool->attributes;
   DynoTensor *y = pool->outputs[0], *argmax = pool->outputs[1];
-  if (!can_pool (window) || (dyno_graph_get_params (graph)->training && !argmax))
+  /* a gradient through running statistics has no kernel with max pooling */
+  if (!can_pool (window) || node->outputs[DYNO_BATCH_NORM_Y]->needs_gradient != (argmax != NULL)
+      || (argmax && uses_running (node)))
     return FALSE;
   if (argmax)
     {
@@ -617,14 +664,7 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
 {
   if (!x)
     return NULL;
-  gboolean training = dyno_graph_get_params (graph)->training;
   guint64 rows = (guint64) x->n * x->h * x->w;
-  if (training && rows < 2)
-    return dyno_graph_fail (
-        graph, DYNO_NN_ERROR_SHAPE,
-        "%s: batch norm needs more than one value a channel in training, (%u, %u, %u, %u) has one; "
-        "raise the batch or the image size",
-        name, x->n, x->h, x->w, x->c);
   if (rows > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: (%u, %u, %u, %u) is too large for batch norm; lower the batch",
@@ -634,8 +674,17 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
   DynoTensor *mean = vector_parameter (graph, name, ".running_mean", x->c, DYNO_INIT_ZERO, TRUE);
   DynoTensor *spread = vector_parameter (graph, name, ".running_var", x->c, DYNO_INIT_ONE, TRUE);
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);
-  if (!gamma || !beta || !mean || !spread || !y
-      || (training && !dyno_batch_norm_append_stats (graph, x, name, &mean, &spread)))
+  if (!gamma || !beta || !mean || !spread || !y)
+    return NULL;
+  gboolean of_batch = dyno_graph_get_params (graph)->training
+                      && !(gamma->parameter->is_frozen && beta->parameter->is_frozen);
+  if (of_batch && rows < 2)
+    return dyno_graph_fail (
+        graph, DYNO_NN_ERROR_SHAPE,
+        "%s: batch norm needs more than one value a channel in training, (%u, %u, %u, %u) has one; "
+        "raise the batch or the image size",
+        name, x->n, x->h, x->w, x->c);
+  if (of_batch && !dyno_batch_norm_append_stats (graph, x, name, &mean, &spread))
     return NULL;
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
   DynoTensor *outputs[DYNO_BATCH_NORM_N_OUTPUTS] = { y };

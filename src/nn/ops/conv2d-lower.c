@@ -20,11 +20,17 @@
 #define BIAS_MAX_GROUPS    64
 #define BIAS_MIN_ROWS      256
 
+static guint64
+count_weight (const DynoConv2dShape *s)
+{
+  return (guint64) s->kernel_h * s->kernel_w * (s->c / s->groups) * s->k;
+}
+
 /* Multiply-adds count two. */
 static guint64
 useful_flops (const DynoConv2dShape *s)
 {
-  return 2 * (guint64) s->n * s->oh * s->ow * s->k * s->c * s->kernel_h * s->kernel_w;
+  return 2 * (guint64) s->n * s->oh * s->ow * count_weight (s);
 }
 
 static guint64
@@ -39,20 +45,19 @@ bytes_y (const DynoConv2dShape *s)
   return (guint64) s->n * s->oh * s->ow * s->k * dyno_dtype_size (s->dtype);
 }
 
-static guint64
-count_weight (const DynoConv2dShape *s)
-{
-  return (guint64) s->kernel_h * s->kernel_w * s->c * s->k;
-}
-
 /* Everything that a kernel's time depends on. */
 static char *
 choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s",
+  g_autoptr (GString) sparse = g_string_new (NULL);
+  if (s->groups > 1)
+    g_string_append_printf (sparse, " g%u", s->groups);
+  if (s->dilation_h > 1 || s->dilation_w > 1)
+    g_string_append_printf (sparse, " d%ux%u", s->dilation_h, s->dilation_w);
+  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s",
                           dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h,
                           s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
-                          s->pad_h, s->pad_w,
+                          s->pad_h, s->pad_w, sparse->str,
                           pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
                           pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums" : "",
                           pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "");
@@ -227,7 +232,7 @@ dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *shape = node->attributes;
   DynoTensor *gradient = node->outputs[0], *partial = NULL;
-  guint32 count = shape->kernel_h * shape->kernel_w * shape->cp * shape->kp;
+  guint32 count = shape->kernel_h * shape->kernel_w * dyno_conv2d_block (shape).c * shape->kp;
   DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_WGRAD);
   if (!variant.tile)
     return;

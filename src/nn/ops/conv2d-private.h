@@ -13,8 +13,9 @@ typedef struct {
   guint32 n, h, w, c, cp; /* of x; cp, kp: channels in memory */
   guint32 oh, ow, k, kp;  /* of y */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-  guint32 groups;  /* of channels: output k reads those of its group alone */
-  DynoDtype dtype; /* of x, y and the weight as the kernels read it */
+  guint32 groups;                 /* of channels: output k reads those of its group alone */
+  guint32 dilation_h, dilation_w; /* pixels from tap to tap; 0 reads as 1 */
+  DynoDtype dtype;                /* of x, y and the weight as the kernels read it */
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
   /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the
@@ -22,8 +23,19 @@ typedef struct {
   gboolean statistics;
 } DynoConv2dShape;
 
-#define DYNO_CONV2D_N_ATTRIBUTES 10
+#define DYNO_CONV2D_N_ATTRIBUTES 12
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
+
+/* How a convolution with groups becomes products that tiles can make: as many neighbouring groups as
+ * make whole tiles are merged to a block, whose weight has zeros where an output is of one group and
+ * an input of another.  Where no number of them does, all are one block. */
+typedef struct {
+  guint32 groups;  /* merged */
+  guint32 c, k;    /* channels of x and of y in a block, those of one block with its pads */
+  gboolean single; /* there is one block */
+} DynoConv2dBlock;
+
+DynoConv2dBlock dyno_conv2d_block (const DynoConv2dShape *shape);
 
 typedef enum {
   DYNO_CONV2D_FORWARD,
@@ -132,7 +144,7 @@ void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 /* `absorb` of those whose kernels make sums for the batch norm that follows. */
 gboolean dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next);
 
-/* `backward` of a convolution without groups: appends wgrad, bias gradient and dgrad nodes. */
+/* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
 /* The same with other ops; roles as of conv2d. */
 void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *wgrad,
@@ -146,6 +158,23 @@ void dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTenso
  * elements: a dispatch.  target has rows of its cp channels. */
 void dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts,
                              DynoTensor *target, DynoTensor *bias, guint32 splits, gboolean adds);
+
+/* A linear layer with a weight of dyno_layout_linear and a bias that the caller has made, each NULL
+ * where that failed. */
+DynoTensor *dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name,
+                                DynoParameter *weight, DynoParameter *bias, gboolean flattened);
+
+/* The nodes of weight's and bias' gradient (which may be NULL) of a product of that shape. */
+void dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name,
+                                          const DynoOpClass *wgrad, DynoTensor *x, DynoTensor *dy,
+                                          const DynoParameter *weight, const DynoParameter *bias,
+                                          const DynoConv2dShape *shape);
+/* The shape of a linear layer over rows, from `in` to `out` columns, as weight gradients read it,
+ * and that of them. */
+DynoConv2dShape dyno_linear_shape (DynoGraph *graph, guint32 rows, guint32 in, guint32 out);
+void dyno_linear_append_weight_gradients (DynoGraph *graph, const char *name, DynoTensor *x,
+                                          DynoTensor *dy, const DynoParameter *weight,
+                                          const DynoParameter *bias);
 
 /* A way to compute a convolution and to hold its weight, for some numbers of groups; the table of
  * them is in conv2d.c. */

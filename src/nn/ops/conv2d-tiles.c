@@ -44,6 +44,20 @@ ceil_div (guint64 a, guint32 b)
   return (guint32) ((a + b - 1) / b);
 }
 
+/* The columns that every kind of tile has whole. */
+#define BLOCK_COLUMNS 32
+
+DynoConv2dBlock
+dyno_conv2d_block (const DynoConv2dShape *s)
+{
+  guint32 groups = MAX (s->groups, 1), c = s->c / groups, k = s->k / groups;
+  for (guint32 merged = 1; merged < groups; merged++)
+    if (groups % merged == 0 && (guint64) merged * c % BLOCK_COLUMNS == 0
+        && (guint64) merged * k % BLOCK_COLUMNS == 0)
+      return (DynoConv2dBlock){ merged, merged * c, merged * k, FALSE };
+  return (DynoConv2dBlock){ groups, s->cp, s->kp, TRUE };
+}
+
 gboolean
 dyno_tile_uses_matrix (const DynoTile *tile)
 {
@@ -184,6 +198,8 @@ static gboolean
 first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s,
               DynoConv2dPass pass)
 {
+  if (s->groups > 1 || s->dilation_h > 1 || s->dilation_w > 1)
+    return FALSE;
   if (s->c > 4 || s->cp != 8 || pass == DYNO_CONV2D_DGRAD || s->stride_w > 2 || s->stride_w == 0
       || s->kernel_w > 64 || s->kernel_h > 64 || (guint64) s->n * s->h * s->w >= 1u << 30)
     return FALSE;
@@ -207,11 +223,16 @@ dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
 {
   if (tile->kind == DYNO_TILE_FIRST)
     return first_serves (tile, info, s, pass);
+  const DynoConv2dBlock block = dyno_conv2d_block (s);
+  guint32 columns = pass == DYNO_CONV2D_DGRAD ? block.c : block.k;
+  if (!block.single && columns % dyno_tile_pass_n (tile, pass) != 0)
+    return FALSE;
   if (tile->kind != DYNO_TILE_PATCH)
     return TRUE;
-  return pass != DYNO_CONV2D_WGRAD && s->stride_h == 1 && s->stride_w == 1
-         && s->kernel_h == 2 * s->pad_h + 1 && s->kernel_w == 2 * s->pad_w + 1
-         && s->kernel_h * s->kernel_w > 1 && (guint64) s->h * s->w < 1u << 24
+  return block.single && s->dilation_h <= 1 && s->dilation_w <= 1 && pass != DYNO_CONV2D_WGRAD
+         && s->stride_h == 1 && s->stride_w == 1 && s->kernel_h == 2 * s->pad_h + 1
+         && s->kernel_w == 2 * s->pad_w + 1 && s->kernel_h * s->kernel_w > 1
+         && (guint64) s->h * s->w < 1u << 24
          && (guint64) (s->n + 1) * (s->h + s->pad_h) * dyno_patch_pitch (s) < 1u << 31
          && patch_shared_bytes (tile, s) <= info->shared_bytes;
 }

@@ -47,14 +47,40 @@ count_steps (guint32 first, guint32 end, guint32 stride)
   return first < end ? (end - first + stride - 1) / stride : 0;
 }
 
+static guint32
+common_divisor (guint32 a, guint32 b)
+{
+  return b == 0 ? a : common_divisor (b, a % b);
+}
+
+/* From a tap to the next one that the same pixel of x meets. */
+static guint32
+tap_step (guint32 stride, guint32 dilation)
+{
+  return stride / common_divisor (MAX (dilation, 1), stride);
+}
+
+/* How many taps the pixels at `phase` (pad included) of a stride meet: those with tap * dilation =
+ * phase modulo the stride. */
+static guint32
+count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
+{
+  guint32 step = tap_step (stride, dilation);
+  for (guint32 first = 0; first < step; first++)
+    if ((guint64) first * MAX (dilation, 1) % stride == phase % stride)
+      return count_steps (first, kernel, step);
+  return 0;
+}
+
 /* Rows and depth of a phase of dgrad. */
 static void
 phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *depth)
 {
   guint32 y = phase / s->stride_w, x = phase % s->stride_w;
   *rows = (guint64) s->n * count_steps (y, s->h, s->stride_h) * count_steps (x, s->w, s->stride_w);
-  *depth = (guint64) count_steps ((y + s->pad_h) % s->stride_h, s->kernel_h, s->stride_h)
-           * count_steps ((x + s->pad_w) % s->stride_w, s->kernel_w, s->stride_w) * s->kp;
+  *depth = (guint64) count_taps (y + s->pad_h, s->kernel_h, s->stride_h, s->dilation_h)
+           * count_taps (x + s->pad_w, s->kernel_w, s->stride_w, s->dilation_w)
+           * dyno_conv2d_block (s).k;
 }
 
 /* Few channels: the first four of the eight in memory are multiplied only; see FEW in
@@ -63,17 +89,17 @@ phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *dep
 static gboolean
 has_few_channels (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  return s->c <= 4 && s->cp == 8
+  return s->c <= 4 && s->cp == 8 && s->groups <= 1 && s->dilation_h <= 1 && s->dilation_w <= 1
          && (pass == DYNO_CONV2D_FORWARD
              || (pass == DYNO_CONV2D_WGRAD && s->dtype == DYNO_DTYPE_F32));
 }
 
-/* Channels and taps of x in a product: KH * KW * C. */
+/* Channels and taps of x in a product: KH * KW * C, of one block. */
 static guint64
 taps_of (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
   if (!has_few_channels (s, pass))
-    return (guint64) s->kernel_h * s->kernel_w * s->cp;
+    return (guint64) s->kernel_h * s->kernel_w * dyno_conv2d_block (s).c;
   guint32 chunk_taps = dyno_dtype_size (s->dtype) == 2 ? 2 : 1;
   return (guint64) s->kernel_h * (ceil_div (s->kernel_w, chunk_taps) * chunk_taps) * 4;
 }
@@ -329,6 +355,7 @@ static void
 add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guint32 tiles,
                guint32 tiles_n, DynoKernelSpec *spec)
 {
+  const DynoConv2dBlock block = dyno_conv2d_block (s);
   const guint32 values[DYNO_CONV2D_N_CONSTANTS] = {
     [DYNO_CONV2D_N] = s->n,
     [DYNO_CONV2D_H] = s->h,
@@ -348,8 +375,19 @@ add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guin
     [DYNO_CONV2D_K_SPLIT] = MAX (split, 1),
     [DYNO_CONV2D_TILES] = tiles,
     [DYNO_CONV2D_TILES_N] = tiles_n,
+    [DYNO_CONV2D_BLOCK_C] = block.c,
+    [DYNO_CONV2D_BLOCK_K] = block.k,
+    [DYNO_CONV2D_GROUP_C] = s->c / MAX (s->groups, 1),
+    [DYNO_CONV2D_GROUP_K] = s->k / MAX (s->groups, 1),
+    [DYNO_CONV2D_DILATION_H] = MAX (s->dilation_h, 1),
+    [DYNO_CONV2D_DILATION_W] = MAX (s->dilation_w, 1),
+    [DYNO_CONV2D_TAP_STEP_H] = tap_step (s->stride_h, s->dilation_h),
+    [DYNO_CONV2D_TAP_STEP_W] = tap_step (s->stride_w, s->dilation_w),
   };
-  for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+  /* A kernel has those of groups and dilation with these alone. */
+  guint n = s->groups > 1 || s->dilation_h > 1 || s->dilation_w > 1 ? DYNO_CONV2D_N_CONSTANTS
+                                                                    : DYNO_CONV2D_BLOCK_C;
+  for (guint i = 0; i < n; i++)
     dyno_kernel_spec_set (spec, i, values[i]);
 }
 
@@ -410,6 +448,10 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
   if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST
       && tile->kind != DYNO_TILE_PATCH)
     dyno_kernel_spec_macro (spec, "FEW=1");
+  if (shape->groups > 1)
+    dyno_kernel_spec_macro (spec, "GROUPED=1");
+  if (shape->dilation_h > 1 || shape->dilation_w > 1)
+    dyno_kernel_spec_macro (spec, "DILATED=1");
 }
 
 static void

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* 2-D convolution: builder, shape rule and backward nodes.
  *
- * x (N, H, W, C), weight (KH, KW, C, K), bias (K), y (N, OH, OW, K), OH = (H + 2 p - KH) / s + 1;
- * with groups C is the channels of one of them.  Gradients have the shape of what they are of.
+ * x (N, H, W, C), weight (KH, KW, C, K), bias (K), y (N, OH, OW, K), OH = (H + 2 p - d (KH - 1) - 1)
+ * / s + 1; with groups C is the channels of one of them.  Gradients have the shape of what they are
+ * of.
  *     y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
- *                       x[n][oy s + ky - p][ox s + kx - p][c] * weight[ky][kx][c][k]
+ *                       x[n][oy s + ky d - p][ox s + kx d - p][c] * weight[ky][kx][c][k]
  *     dweight[ky][kx][c][k] += sum over n, oy, ox of
- *                       x[n][oy s + ky - p][ox s + kx - p][c] * dy[n][oy][ox][k]
+ *                       x[n][oy s + ky d - p][ox s + kx d - p][c] * dy[n][oy][ox][k]
  *     dbias[k] += sum over n, oy, ox of dy[n][oy][ox][k]
- *     dx[n][iy][ix][c] (+)= sum over ky, kx, k with iy = oy s + ky - p and ix = ox s + kx - p of
+ *     dx[n][iy][ix][c] (+)= sum over ky, kx, k with iy = oy s + ky d - p, ix = ox s + kx d - p of
  *                       dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
  * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), and with statistics the
@@ -28,6 +29,7 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),      DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),   DYNO_ATTRIBUTE (DynoConv2dShape, statistics),
   DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, groups),
+  DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h), DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
 };
 
 /* Sums for the batch norm that follows are made on the way, of a convolution without bias. */
@@ -74,10 +76,11 @@ static const DynoOpClass bias_op = {
 
 /* The size of an output side; 0: the kernel does not fit. */
 static guint32
-output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad)
+output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 dilation)
 {
-  guint64 padded = (guint64) size + 2 * (guint64) pad;
-  return padded < kernel ? 0 : (guint32) MIN ((padded - kernel) / stride + 1, G_MAXUINT32);
+  guint64 padded = (guint64) size + 2 * (guint64) pad,
+          reach = (guint64) (MAX (kernel, 1) - 1) * MAX (dilation, 1) + 1;
+  return padded < reach ? 0 : (guint32) MIN ((padded - reach) / stride + 1, G_MAXUINT32);
 }
 
 /* The kernels count rows, and 16-byte chunks of a tensor, in 32 bits, with a sign where padding
@@ -125,9 +128,33 @@ dense_layout (const DynoConv2dShape *shape)
 
 static const DynoConv2dForm dense = { dense_serves, dense_layout, &conv2d_op };
 
+static gboolean
+grouped_serves (const DynoConv2dShape *shape)
+{
+  return shape->c % shape->groups == 0 && shape->k % shape->groups == 0;
+}
+
+/* An output's column has the inputs of the groups of its block, and zeros at those of the others:
+ * these are neither in torchvision's array nor have they a gradient. */
+static DynoParameterLayout
+grouped_layout (const DynoConv2dShape *shape)
+{
+  const DynoConv2dBlock block = dyno_conv2d_block (shape);
+  DynoParameterLayout conv =
+      dyno_layout_conv (shape->k, shape->c / shape->groups, shape->kernel_h, shape->kernel_w);
+  conv.padded[1] = block.c;
+  conv.merged = block.groups;
+  conv.group_outputs = shape->k / shape->groups;
+  return conv;
+}
+
+/* By the kernels of dense ones, a block of groups at a time. */
+static const DynoConv2dForm grouped = { grouped_serves, grouped_layout, &conv2d_op };
+
 static const DynoConv2dForm *const forms[] = {
   &dense,
   &dyno_conv2d_depthwise,
+  &grouped,
 };
 
 static const DynoConv2dForm *
@@ -161,11 +188,13 @@ append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
     .pad_h = params->pad_h,
     .pad_w = params->pad_w,
     .groups = MAX (params->groups, 1),
+    .dilation_h = params->kernel_h > 1 ? params->dilation_h : 0,
+    .dilation_w = params->kernel_w > 1 ? params->dilation_w : 0,
     .dtype = dyno_graph_get_params (graph)->precision.compute,
     .has_bias = params->bias != FALSE,
   };
-  shape.oh = output_side (x->h, shape.kernel_h, shape.stride_h, shape.pad_h);
-  shape.ow = output_side (x->w, shape.kernel_w, shape.stride_w, shape.pad_w);
+  shape.oh = output_side (x->h, shape.kernel_h, shape.stride_h, shape.pad_h, shape.dilation_h);
+  shape.ow = output_side (x->w, shape.kernel_w, shape.stride_w, shape.pad_w, shape.dilation_w);
   if (shape.kernel_h == 0 || shape.kernel_w == 0 || shape.k == 0 || shape.oh == 0 || shape.ow == 0)
     return dyno_graph_fail (
         graph, DYNO_NN_ERROR_SHAPE,
@@ -174,10 +203,9 @@ append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
   const DynoConv2dForm *form = find_form (&shape);
   if (!form)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: no kernel for %u groups of a %u x %u convolution from %u to %u "
-                            "channels; take 1 group, "
-                            "or as many as there are channels in and out (depthwise)",
-                            name, shape.groups, shape.kernel_h, shape.kernel_w, shape.c, shape.k);
+                            "%s: %u groups do not divide a convolution from %u to %u channels; "
+                            "take a number that divides both",
+                            name, shape.groups, shape.c, shape.k);
 
   g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
                   *bias_name = g_strconcat (name, ".bias", NULL);
@@ -223,6 +251,25 @@ dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
 }
 
 void
+dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name, const DynoOpClass *wgrad,
+                                     DynoTensor *x, DynoTensor *dy, const DynoParameter *weight,
+                                     const DynoParameter *bias, const DynoConv2dShape *shape)
+{
+  if (weight->gradient)
+    {
+      g_autofree char *own = g_strconcat (name, ".wgrad", NULL);
+      dyno_graph_node (graph, wgrad, own, (DynoTensor *[]){ x, dy }, 2,
+                       (DynoTensor *[]){ weight->gradient }, 1, shape, sizeof *shape);
+    }
+  if (bias && bias->gradient)
+    {
+      g_autofree char *own = g_strconcat (name, ".bias", NULL);
+      dyno_graph_node (graph, &bias_op, own, &dy, 1, (DynoTensor *[]){ bias->gradient }, 1, shape,
+                       sizeof *shape);
+    }
+}
+
+void
 dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *wgrad,
                               const DynoOpClass *dgrad)
 {
@@ -233,19 +280,8 @@ dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClas
   shape.statistics = FALSE;
   if (!dy)
     return;
-  if (weight->parameter->gradient)
-    {
-      g_autofree char *name = g_strconcat (node->name, ".wgrad", NULL);
-      DynoTensor *inputs[] = { x, dy };
-      dyno_graph_node (graph, wgrad, name, inputs, 2, &weight->parameter->gradient, 1, &shape,
-                       sizeof shape);
-    }
-  if (bias && bias->parameter->gradient)
-    {
-      g_autofree char *name = g_strconcat (node->name, ".bias", NULL);
-      dyno_graph_node (graph, &bias_op, name, &dy, 1, &bias->parameter->gradient, 1, &shape,
-                       sizeof shape);
-    }
+  dyno_conv2d_append_weight_gradients (graph, node->name, wgrad, x, dy, weight->parameter,
+                                       bias ? bias->parameter : NULL, &shape);
   DynoTensor *dx = dyno_graph_gradient_target (graph, x, &shape.accumulate);
   if (dx)
     {
@@ -253,6 +289,15 @@ dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClas
       DynoTensor *inputs[] = { dy, weight };
       dyno_graph_node (graph, dgrad, name, inputs, 2, &dx, 1, &shape, sizeof shape);
     }
+}
+
+void
+dyno_linear_append_weight_gradients (DynoGraph *graph, const char *name, DynoTensor *x,
+                                     DynoTensor *dy, const DynoParameter *weight,
+                                     const DynoParameter *bias)
+{
+  const DynoConv2dShape shape = dyno_linear_shape (graph, x->n * x->h * x->w, x->c, dy->c);
+  dyno_conv2d_append_weight_gradients (graph, name, &wgrad_op, x, dy, weight, bias, &shape);
 }
 
 void

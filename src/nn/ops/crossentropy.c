@@ -3,9 +3,19 @@
  *     q[n][c] = (1 - s) * (c = targets[n]) + s / C
  *     loss[n] = log (sum over c of exp (x[n][c])) - sum over c of q[n][c] * x[n][c]
  *     dx[n][c] = (softmax (x[n])[c] - q[n][c]) * loss scale / loss divisor
- * Inputs x, the logits (N, H, W, C), and targets ((N, H, W) int32; NULL: random classes); output in
- * training dx (N, H, W, C).  n counts the rows (N, H, W); those of a sample count as their mean.
- * Sums over n go to the step's output.
+ * and with weights w of the classes, as that has them, c' standing for the target:
+ *     q[n][c] = (1 - s) * w[c'] * (c = c') + s / C * w[c],  Q = sum over c of q[n][c]
+ *     loss[n] = Q * log (...) - sum over c of q[n][c] * x[n][c]
+ *     dx[n][c] = (Q * softmax (x[n])[c] - q[n][c]) * loss scale / loss divisor
+ * where the divisor stays the number of samples: PyTorch's mean is over their weights instead.
+ * Where the batch is mixed (mix.h), (c = targets[n]) is the mean of that and (c = targets[n - 1])
+ * by
+ * their shares in the step's input, and w[c'] the mean of their weights; the metrics are of the
+ * target
+ * with the larger share.  A target before that is no class has none.
+ * Inputs x, the logits (N, H, W, C), targets ((N, H, W) int32; NULL: random classes) and weights
+ * (C + 1 floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).  n counts the
+ * rows (N, H, W); those of a sample count as their mean.  Sums over n go to the step's output.
  * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and
  * no gradient. */
 #include "loss.h"
@@ -17,6 +27,7 @@
 
 typedef struct {
   float smoothing;
+  guint32 mix; /* 1: targets are mixed as the step's input says */
 } CrossEntropy;
 
 static void
@@ -28,11 +39,15 @@ cross_entropy_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "RANDOM_TARGETS=1");
   if (node->inputs[0]->c > TOP)
     dyno_kernel_spec_macro (&spec, "TOP5=1");
+  if (node->n_inputs > 2)
+    dyno_kernel_spec_macro (&spec, "WEIGHTS=1");
+  if (attributes->mix)
+    dyno_kernel_spec_macro (&spec, "MIX=1");
   dyno_loss_lower (lowering, node, &spec, attributes->smoothing);
 }
 
-static const DynoAttribute cross_entropy_attributes[] = { DYNO_ATTRIBUTE (CrossEntropy,
-                                                                          smoothing) };
+static const DynoAttribute cross_entropy_attributes[] = { DYNO_ATTRIBUTE (CrossEntropy, smoothing),
+                                                          DYNO_ATTRIBUTE (CrossEntropy, mix) };
 
 static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy",
                                                  DYNO_OP_ATTRIBUTES (cross_entropy_attributes),
@@ -62,7 +77,7 @@ const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS] = 
 
 void
 dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
-                            double label_smoothing)
+                            double label_smoothing, DynoTensor *weights)
 {
   if (!logits || !dyno_loss_check (graph, "cross entropy", logits, targets, DYNO_DTYPE_I32, 1))
     return;
@@ -72,9 +87,17 @@ dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *ta
                        label_smoothing);
       return;
     }
+  if (weights && (weights->dtype != DYNO_DTYPE_F32 || weights->size_bytes < (logits->c + 1) * 4))
+    {
+      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the weights of %u classes are not that many",
+                       logits->c);
+      return;
+    }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);
-  CrossEntropy attributes = { (float) label_smoothing };
+  CrossEntropy attributes = { (float) label_smoothing,
+                              targets && dyno_mix_is_on (dyno_graph_get_mix (graph)) };
   dyno_graph_declare_metrics (graph, dyno_cross_entropy_metrics, logits->c > TOP ? 3 : 2);
-  dyno_graph_node (graph, &cross_entropy_class, "loss", (DynoTensor *[]){ logits, targets }, 2,
-                   &gradient, 1, &attributes, sizeof attributes);
+  dyno_graph_node (graph, &cross_entropy_class, "loss",
+                   (DynoTensor *[]){ logits, targets, weights }, weights ? 3 : 2, &gradient, 1,
+                   &attributes, sizeof attributes);
 }

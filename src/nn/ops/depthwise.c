@@ -284,7 +284,8 @@ static const DynoOpClass depthwise_op = {
 static gboolean
 serves (const DynoConv2dShape *s)
 {
-  return s->groups == s->c && s->k == s->c && s->kernel_h <= MAX_SIDE && s->kernel_w <= MAX_SIDE;
+  return s->groups == s->c && s->k == s->c && s->dilation_h <= 1 && s->dilation_w <= 1
+         && s->kernel_h <= MAX_SIDE && s->kernel_w <= MAX_SIDE;
 }
 
 /* torchvision's [c][1][kh][kw]: the axis of inputs has nothing to pad. */

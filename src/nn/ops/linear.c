@@ -19,37 +19,15 @@ static const DynoOpClass linear_op = {
   .lower = dyno_conv2d_lower_forward,
 };
 
-static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init,
-       gboolean flattened)
+DynoConv2dShape
+dyno_linear_shape (DynoGraph *graph, guint32 rows, guint32 in, guint32 out)
 {
-  if (!x)
-    return NULL;
-  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1;
-  guint64 columns = (guint64) h * w * x->cp, rows = flattened ? x->n : (guint64) x->n * x->h * x->w;
-  if (out == 0 || columns > G_MAXUINT32 / 2 || rows > G_MAXUINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: no linear layer from %u x %u x %u to %u", name, x->h, x->w, x->c,
-                            out);
-
-  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
-                  *bias_name = g_strconcat (name, ".bias", NULL);
-  DynoInit bias_init =
-      init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
-  const DynoParameterLayout weight_layout = dyno_layout_linear (out, h, w, x->c),
-                            bias_layout = dyno_layout_vector (out);
-  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, &weight_layout, init, FALSE);
-  DynoParameter *bias =
-      weight ? dyno_graph_parameter (graph, bias_name, &bias_layout, bias_init, FALSE) : NULL;
-  if (!bias)
-    return NULL;
-  bias->fan_in = weight->fan_in;
-  DynoConv2dShape shape = {
-    .n = (guint32) rows,
+  return (DynoConv2dShape){
+    .n = rows,
     .h = 1,
     .w = 1,
-    .c = h * w * x->c,
-    .cp = (guint32) columns,
+    .c = in,
+    .cp = (in + 7) & ~7u,
     .oh = 1,
     .ow = 1,
     .k = out,
@@ -62,8 +40,46 @@ build (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit 
     .dtype = dyno_graph_get_params (graph)->precision.compute,
     .has_bias = TRUE,
   };
+}
+
+DynoTensor *
+dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParameter *weight,
+                    DynoParameter *bias, gboolean flattened)
+{
+  if (!x || !weight || !bias)
+    return NULL;
+  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1, out = bias->dims[0];
+  guint64 columns = (guint64) h * w * x->cp, rows = flattened ? x->n : (guint64) x->n * x->h * x->w;
+  if (out == 0 || columns > G_MAXUINT32 / 2 || rows > G_MAXUINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: no linear layer from %u x %u x %u to %u", name, x->h, x->w, x->c,
+                            out);
+  DynoConv2dShape shape = dyno_linear_shape (graph, (guint32) rows, h * w * x->c, out);
+  shape.cp = (guint32) columns;
   return dyno_conv2d_append (graph, &linear_op, name, x, weight, bias, &shape, x->n,
                              flattened ? 1 : x->h, flattened ? 1 : x->w);
+}
+
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init,
+       gboolean flattened)
+{
+  if (!x)
+    return NULL;
+  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
+                  *bias_name = g_strconcat (name, ".bias", NULL);
+  DynoInit bias_init =
+      init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
+  const DynoParameterLayout weight_layout = dyno_layout_linear (out, flattened ? x->h : 1,
+                                                                flattened ? x->w : 1, x->c),
+                            bias_layout = dyno_layout_vector (out);
+  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, &weight_layout, init, FALSE);
+  DynoParameter *bias =
+      weight ? dyno_graph_parameter (graph, bias_name, &bias_layout, bias_init, FALSE) : NULL;
+  if (!bias)
+    return NULL;
+  bias->fan_in = weight->fan_in;
+  return dyno_linear_append (graph, x, name, weight, bias, flattened);
 }
 
 DynoTensor *

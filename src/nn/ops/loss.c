@@ -69,7 +69,7 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoTensor *logits = node->inputs[0], *targets = node->inputs[1], *gradient = node->outputs[0];
-  DynoTensor *standard = node->n_inputs > 2 ? node->inputs[2] : NULL;
+  DynoTensor *scale = node->n_inputs > 2 ? node->inputs[2] : NULL;
   guint32 cvecs = logits->cp / dyno_dtype_lanes (logits->dtype);
   guint32 per_sample = logits->h * logits->w, n = logits->n * per_sample;
   const DynoMetricInfo *metrics;
@@ -81,8 +81,6 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
   dyno_elementwise_type (spec, logits->dtype);
   if (gradient)
     dyno_kernel_spec_macro (spec, "GRADIENT=1");
-  if (standard)
-    dyno_kernel_spec_macro (spec, "STANDARD=1");
   if (per_sample > 1)
     dyno_kernel_spec_macro (spec, "PER_SAMPLE=%u", per_sample);
   dyno_kernel_spec_set (spec, DYNO_LOSS_ROWS, n);
@@ -105,8 +103,7 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
                       dyno_graph_step_input (graph), DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scaler), dyno_graph_scaler (graph),
                       DYNO_ACCESS_READ);
-  if (standard)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, standard), standard,
-                        DYNO_ACCESS_READ);
+  if (scale)
+    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scale), scale, DYNO_ACCESS_READ);
   loss_lower_sum (lowering, node, rows, n, per_sample, n_metrics);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c].
+/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c].  A flat window
+ * is one pixel high and moves along the width alone.
  * Input x (N, H, W, C); outputs y (N, OH, OW, C), OH = (H + 2 p - kernel) / s + 1, and, in
  * training, argmax (N, OH, OW, C): one byte per element, ky * kernel + kx of the largest value.
  * max_pool_backward: dx[n][y][x][c] = sum of dy[n][oy][ox][c] over the windows whose argmax is this
@@ -33,6 +34,7 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attr
     [DYNO_MAX_POOL_KERNEL] = attributes->window.kernel,
     [DYNO_MAX_POOL_STEP] = attributes->window.stride,
     [DYNO_MAX_POOL_PAD] = attributes->window.pad,
+    [DYNO_MAX_POOL_FLAT] = attributes->window.flat,
   };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_set (spec, i, constants[i]);
@@ -65,6 +67,7 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
 static const DynoAttribute max_pool_attributes[] = { DYNO_ATTRIBUTE (MaxPool, window.kernel),
                                                      DYNO_ATTRIBUTE (MaxPool, window.stride),
                                                      DYNO_ATTRIBUTE (MaxPool, window.pad),
+                                                     DYNO_ATTRIBUTE (MaxPool, window.flat),
                                                      DYNO_ATTRIBUTE (MaxPool, accumulate) };
 
 static const DynoOpClass max_pool_backward_class = { .name = "max_pool_backward",
@@ -112,9 +115,9 @@ static const DynoOpClass max_pool_class = { .name = "max_pool",
                                             .backward = max_pool_backward,
                                             .lower = max_pool_lower };
 
-DynoTensor *
-dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
-               guint32 pad)
+static DynoTensor *
+append (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
+        guint32 pad, gboolean flat)
 {
   if (!x)
     return NULL;
@@ -124,13 +127,14 @@ dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel
                             "pad of at most half the "
                             "kernel, not kernel %u, stride %u, pad %u",
                             name, kernel, stride, pad);
-  if ((guint64) x->h + 2 * pad < kernel || (guint64) x->w + 2 * pad < kernel)
+  if ((!flat && (guint64) x->h + 2 * pad < kernel) || (guint64) x->w + 2 * pad < kernel)
     return dyno_graph_fail (
         graph, DYNO_NN_ERROR_SHAPE,
         "%s: an image of %ux%u is smaller than the window of %u; use a larger image", name, x->h,
         x->w, kernel);
   DynoTensor *outputs[2] = { NULL };
-  outputs[0] = dyno_graph_activation (graph, name, x->n, (x->h + 2 * pad - kernel) / stride + 1,
+  outputs[0] = dyno_graph_activation (graph, name, x->n,
+                                      flat ? x->h : (x->h + 2 * pad - kernel) / stride + 1,
                                       (x->w + 2 * pad - kernel) / stride + 1, x->c);
   if (!outputs[0])
     return NULL;
@@ -143,7 +147,21 @@ dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel
       if (!outputs[1])
         return NULL;
     }
-  MaxPool attributes = { .window = { kernel, stride, pad } };
+  MaxPool attributes = { .window = { kernel, stride, pad, flat } };
   dyno_graph_node (graph, &max_pool_class, name, &x, 1, outputs, 2, &attributes, sizeof attributes);
   return outputs[0];
+}
+
+DynoTensor *
+dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
+               guint32 pad)
+{
+  return append (graph, x, name, kernel, stride, pad, FALSE);
+}
+
+DynoTensor *
+dyno_max_pool1d (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
+                 guint32 pad)
+{
+  return append (graph, x, name, kernel, stride, pad, TRUE);
 }

@@ -6,9 +6,14 @@
  *     SGD:   g += decay * w; m = momentum * m + g (g alone at first); w -= lr * m
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)
+ * lr of the last layer (dyno_graph_set_head) is times the graph's head_lr_factor, as of a parameter
+ * group of its own.
+ * With averages, a of each weight and running statistic x, after t updates:
+ *     a += (1 - min (decay, (1 + t) / (10 + t))) * (x - a)
+ * so that the start, far from what is learned, is forgotten soon.
  * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32, AdamW), half
- * (P F16, AMP), states and kept states (batch norm's running statistics); the last four may be
- * NULL.  Nothing is read back to decide: the scaler's state lies on the device.  A step whose
+ * (P F16, AMP), states and kept states (batch norm's running statistics),
+ * averages, their F16 copy, averages of the states; from moment2 on NULL where there are none.  Nothing is read back to decide: the scaler's state lies on the device.  A step whose
  * gradients hold Inf or NaN changes nothing but the scaler, with AMP or without: weights, moments
  * and the count behind the bias corrections stay, and the running statistics, which the forward
  * passes of the step have moved already, go back to what they were before it. */
@@ -17,7 +22,19 @@
 #include "optimizer-push.h"
 #include <stddef.h>
 
-enum { MASTER, GRADIENT, MOMENT1, MOMENT2, HALF, STATES, KEPT_STATES, N_OUTPUTS };
+enum {
+  MASTER,
+  GRADIENT,
+  MOMENT1,
+  MOMENT2,
+  HALF,
+  STATES,
+  KEPT_STATES,
+  AVERAGE,
+  AVERAGE_HALF,
+  AVERAGE_STATES,
+  N_OUTPUTS
+};
 
 typedef struct {
   DynoOptimizer optimizer;
@@ -82,6 +99,30 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
                         DYNO_ACCESS_WRITE);
 }
 
+/* The last layer may have a learning rate of its own. */
+static void
+spec_head (DynoKernelSpec *spec, DynoGraph *graph)
+{
+  double factor = dyno_graph_get_params (graph)->head_lr_factor;
+  guint64 start = dyno_graph_get_head_start (graph);
+
+  if (factor == 0 || factor == 1)
+    return;
+  dyno_kernel_spec_macro (spec, "HEAD=1");
+  dyno_kernel_spec_set (spec, DYNO_OPTIMIZER_HEAD_START, (guint32) (start / 8));
+  dyno_kernel_spec_set_float (spec, DYNO_OPTIMIZER_HEAD_FACTOR, (float) factor);
+}
+
+/* Averages follow in the same pass. */
+static void
+spec_average (DynoKernelSpec *spec, DynoGraph *graph, guint id, const DynoTensor *average)
+{
+  if (!average)
+    return;
+  dyno_kernel_spec_macro (spec, "AVERAGE=1");
+  dyno_kernel_spec_set_float (spec, id, (float) dyno_graph_get_params (graph)->average_decay);
+}
+
 static void
 lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
 {
@@ -98,11 +139,14 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
   if (half)
     dyno_kernel_spec_macro (&spec, "HALF_COPY=1");
   dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) (elements / 8));
+  spec_head (&spec, graph);
+  spec_average (&spec, graph, DYNO_OPTIMIZER_DECAY, node->outputs[AVERAGE]);
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, "update", &spec,
       dyno_elementwise_groups (info, elements / 8, spec.local_size[0]), 1, 1);
   dispatch->flops = elements * (corrections ? 14 : 6);
-  dispatch->bytes = master->size_bytes * (moment2 ? 8 : 6) + (half ? half->size_bytes : 0);
+  dispatch->bytes = master->size_bytes * ((moment2 ? 8 : 6) + (node->outputs[AVERAGE] ? 2 : 0))
+                    + (half ? half->size_bytes * (node->outputs[AVERAGE] ? 2 : 1) : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, master), master,
                       DYNO_ACCESS_READ_WRITE);
   if (half)
@@ -122,6 +166,12 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
   if (corrections)
     dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, corrections), corrections,
                         DYNO_ACCESS_READ);
+  if (node->outputs[AVERAGE])
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, average),
+                        node->outputs[AVERAGE], DYNO_ACCESS_READ_WRITE);
+  if (node->outputs[AVERAGE_HALF])
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, average_half),
+                        node->outputs[AVERAGE_HALF], DYNO_ACCESS_WRITE);
 }
 
 static void
@@ -134,6 +184,8 @@ lower_states (DynoLowering *lowering, DynoNode *node)
                           .push_bytes = sizeof (DynoOptimizerStatesPush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) count);
+  spec_average (&spec, dyno_lowering_get_graph (lowering), DYNO_OPTIMIZER_DECAY,
+                node->outputs[AVERAGE_STATES]);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "states", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
@@ -144,6 +196,9 @@ lower_states (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_READ_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, scaler),
                       dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+  if (node->outputs[AVERAGE_STATES])
+    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, average),
+                        node->outputs[AVERAGE_STATES], DYNO_ACCESS_READ_WRITE);
 }
 
 static void
@@ -182,6 +237,8 @@ dyno_optimizer_update (DynoGraph *graph)
   if (params->precision.storage != DYNO_DTYPE_F32)
     outputs[HALF] = dyno_graph_flat (graph, DYNO_SPACE_HALF);
   dyno_graph_flat_states (graph, &outputs[STATES], &outputs[KEPT_STATES]);
+  dyno_graph_flat_averages (graph, &outputs[AVERAGE], &outputs[AVERAGE_HALF],
+                            &outputs[AVERAGE_STATES]);
   if (!dyno_graph_check (graph, NULL))
     return;
   dyno_graph_node (graph, &optimizer_class, "optimizer", NULL, 0, outputs, N_OUTPUTS, &attributes,

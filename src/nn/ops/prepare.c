@@ -1,68 +1,206 @@
 /* SPDX-License-Identifier: MIT */
 /* prepare: a field of the batch (N, H, W, C) dense, u8 or f32 -> x (N, H, W, C) of compute type,
  * scaled, normalised, augmented.  Inputs raw and seeds (N), both may be NULL; output x.  Without
- * raw it makes normal noise.  Samples from n_valid on are zero. */
+ * raw it makes normal noise.  Samples from n_valid on are zero.
+ *
+ * One kernel reads raw once and writes x once.  Where more than flips is asked, a kernel of an
+ * invocation per sample draws the changes first, and for contrast one more adds up greys. */
 #include "elementwise.h"
 #include "ops.h"
 #include "prepare-push.h"
 #include <stddef.h>
 
+#define GREY_WORKGROUPS          1024 /* that keep a large card busy */
+#define GREY_WORKGROUPS_SOFTWARE 4
+#define GREY_MOST_SPLITS         16
+#define GREY_LEAST_PIXELS        4    /* of an invocation, as far as samples are few */
+#define GREY_MOST_PIXELS         1024 /* and at most: sums stay exact enough */
+
 typedef struct {
   float factor[4], offset[4];
-  float flip;       /* probability; 0: none */
-  float brightness; /* largest change of the factor; 0: none */
+  float crop, crop_ratio, rotate, flip, flip_vertical;
+  guint32 shift_x, shift_y, pad; /* DYNO_PREPARE_PAD_... */
+  float brightness, contrast, saturation, hue, noise, erase, time_mask;
+  guint32 mix; /* 1: samples are mixed */
 } Prepare;
+
+static gboolean
+is_mapped (const Prepare *a)
+{
+  return a->crop > 0 || a->rotate > 0 || a->shift_x > 0 || a->shift_y > 0;
+}
+
+static gboolean
+is_recoloured (const Prepare *a)
+{
+  return a->brightness > 0 || a->contrast > 0 || a->saturation > 0 || a->hue > 0;
+}
+
+static gboolean
+is_erased (const Prepare *a)
+{
+  return a->erase > 0 || a->time_mask > 0;
+}
+
+/* What the kernels that read pixels are made with. */
+static void
+fill_spec (DynoKernelSpec *spec, const Prepare *a, const DynoTensor *raw, const DynoTensor *x,
+           guint32 splits)
+{
+  spec->push_bytes = sizeof (DynoPreparePush);
+  if (raw)
+    dyno_kernel_spec_macro (spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
+  if (is_mapped (a))
+    dyno_kernel_spec_macro (spec, "MAP=1");
+  if (a->crop > 0 || a->rotate > 0)
+    dyno_kernel_spec_macro (spec, "BILINEAR=1");
+  dyno_kernel_spec_set (spec, DYNO_PREPARE_H, x->h);
+  dyno_kernel_spec_set (spec, DYNO_PREPARE_W, x->w);
+  dyno_kernel_spec_set (spec, DYNO_PREPARE_C, x->c);
+  dyno_kernel_spec_set_float (spec, DYNO_PREPARE_FLIP, a->flip);
+  dyno_kernel_spec_set (spec, DYNO_PREPARE_PAD, a->pad);
+  dyno_kernel_spec_set (spec, DYNO_PREPARE_SPLITS, splits);
+}
+
+static void
+lower_draw (DynoLowering *lowering, DynoNode *node, DynoTensor *changes)
+{
+  const Prepare *a = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *seeds = node->inputs[1], *x = node->outputs[0];
+  DynoKernelSpec spec = { .shader = "prepare/prepare_draw.comp",
+                          .push_bytes = sizeof (DynoPreparePush) };
+  spec.local_size[0] = MIN (64, dyno_elementwise_local (info));
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_DRAW_COUNT, x->n);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_DRAW_H, x->h);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_DRAW_W, x->w);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_CROP, a->crop);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_CROP_RATIO, a->crop_ratio);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_DRAW_SHIFT_X, a->shift_x);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_DRAW_SHIFT_Y, a->shift_y);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_ROTATE, a->rotate);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_FLIP, a->flip);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_FLIP_VERTICAL, a->flip_vertical);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_BRIGHTNESS, a->brightness);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_CONTRAST, a->contrast);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_SATURATION, a->saturation);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_HUE, a->hue);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_ERASE, a->erase);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_DRAW_TIME_MASK, a->time_mask);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "draw", &spec,
+                              dyno_elementwise_groups (info, x->n, spec.local_size[0]), 1, 1);
+  dispatch->bytes = changes->size_bytes + seeds->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_WRITE);
+}
+
+/* Sums that the grey of a sample is taken in. */
+static guint32
+count_splits (const DynoDeviceInfo *info, const DynoTensor *x, guint32 local)
+{
+  guint32 wanted = dyno_info_is_software (info) ? GREY_WORKGROUPS_SOFTWARE
+                                                : dyno_device_info_scale (info, GREY_WORKGROUPS);
+  guint64 pixels = (guint64) x->h * x->w, most = pixels / ((guint64) local * GREY_LEAST_PIXELS);
+  guint64 least = (pixels - 1) / ((guint64) local * GREY_MOST_PIXELS) + 1;
+  return (guint32) MAX (least, CLAMP (wanted / x->n, 1, CLAMP (most, 1, GREY_MOST_SPLITS)));
+}
+
+static void
+lower_grey (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *with, DynoTensor *changes,
+            DynoTensor *greys)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *raw = node->inputs[0], *x = node->outputs[0];
+  DynoKernelSpec spec = *with;
+  spec.shader = "prepare/prepare_grey.comp";
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_COUNT, x->n);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (
+      lowering, node, "grey", &spec,
+      (guint32) MIN (greys->size_bytes / sizeof (float), info->max_groups_x), 1, 1);
+  dispatch->flops = 8 * (guint64) x->n * x->h * x->w;
+  dispatch->bytes = raw->size_bytes + greys->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, greys), greys, DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
+                      dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+}
 
 static void
 prepare_lower (DynoLowering *lowering, DynoNode *node)
 {
-  const Prepare *attributes = node->attributes;
+  const Prepare *a = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *raw = node->inputs[0], *seeds = node->inputs[1], *x = node->outputs[0];
-  guint32 count = dyno_elementwise_count (lowering, x);
-  DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp",
-                          .push_bytes = sizeof (DynoPreparePush) };
-  spec.local_size[0] = dyno_elementwise_local (info);
+  DynoTensor *changes = NULL, *greys = NULL;
+  guint32 count = dyno_elementwise_count (lowering, x), local = dyno_elementwise_local (info);
+  guint32 splits = a->contrast > 0 ? count_splits (info, x, local) : 0;
+  DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp", .local_size = { local } };
+  fill_spec (&spec, a, raw, x, splits);
+  if (is_mapped (a) || is_recoloured (a) || is_erased (a))
+    {
+      changes =
+          dyno_lowering_workspace (lowering, "changes", x->n * sizeof (struct DynoPrepareChange));
+      lower_draw (lowering, node, changes);
+    }
+  if (splits > 0)
+    {
+      greys = dyno_lowering_workspace (lowering, "greys", (guint64) x->n * splits * sizeof (float));
+      lower_grey (lowering, node, &spec, changes, greys);
+    }
   dyno_elementwise_type (&spec, x->dtype);
-  if (raw)
-    dyno_kernel_spec_macro (&spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
-  if (attributes->flip > 0)
-    dyno_kernel_spec_macro (&spec, "FLIP=1");
-  if (attributes->brightness > 0)
-    dyno_kernel_spec_macro (&spec, "BRIGHTNESS=1");
+  if (!is_mapped (a) && (a->flip > 0 || a->flip_vertical > 0))
+    dyno_kernel_spec_macro (&spec, "FLIPS=1");
+  if (is_recoloured (a))
+    dyno_kernel_spec_macro (&spec, "COLOUR=1");
+  if (a->noise > 0)
+    dyno_kernel_spec_macro (&spec, "NOISED=1");
+  if (is_erased (a))
+    dyno_kernel_spec_macro (&spec, "ERASE=1");
+  if (a->mix)
+    dyno_kernel_spec_macro (&spec, "MIX=1");
   dyno_kernel_spec_set (&spec, DYNO_PREPARE_COUNT, count);
   dyno_kernel_spec_set (&spec, DYNO_PREPARE_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
-  dyno_kernel_spec_set (&spec, DYNO_PREPARE_H, x->h);
-  dyno_kernel_spec_set (&spec, DYNO_PREPARE_W, x->w);
-  dyno_kernel_spec_set (&spec, DYNO_PREPARE_C, x->c);
   for (guint i = 0; i < 4; i++)
     {
-      dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_FACTOR0 + i, attributes->factor[i]);
-      dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_OFFSET0 + i, attributes->offset[i]);
+      dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_FACTOR0 + i, a->factor[i]);
+      dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_OFFSET0 + i, a->offset[i]);
     }
-  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_FLIP_PROBABILITY, attributes->flip);
-  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_MOST_BRIGHTNESS, attributes->brightness);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_FLIP_VERTICAL, a->flip_vertical);
+  dyno_kernel_spec_set (&spec, DYNO_PREPARE_SATURATE, a->saturation > 0 || a->hue > 0);
+  dyno_kernel_spec_set_float (&spec, DYNO_PREPARE_NOISE, a->noise);
 
-  DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "apply", &spec,
-                              dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (
+      lowering, node, "apply", &spec, dyno_elementwise_groups (info, count, local), 1, 1);
   dispatch->flops = 2 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + (raw ? raw->size_bytes : 0);
   if (raw)
     dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
   if (seeds)
     dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
+  if (changes)
+    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_READ);
+  if (greys)
+    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, greys), greys, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, target), x, DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
                       dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
 static const DynoAttribute prepare_attributes[] = {
-  DYNO_ATTRIBUTE (Prepare, factor[0]), DYNO_ATTRIBUTE (Prepare, factor[1]),
-  DYNO_ATTRIBUTE (Prepare, factor[2]), DYNO_ATTRIBUTE (Prepare, factor[3]),
-  DYNO_ATTRIBUTE (Prepare, offset[0]), DYNO_ATTRIBUTE (Prepare, offset[1]),
-  DYNO_ATTRIBUTE (Prepare, offset[2]), DYNO_ATTRIBUTE (Prepare, offset[3]),
-  DYNO_ATTRIBUTE (Prepare, flip),      DYNO_ATTRIBUTE (Prepare, brightness),
+  DYNO_ATTRIBUTE (Prepare, factor[0]),  DYNO_ATTRIBUTE (Prepare, factor[1]),
+  DYNO_ATTRIBUTE (Prepare, factor[2]),  DYNO_ATTRIBUTE (Prepare, factor[3]),
+  DYNO_ATTRIBUTE (Prepare, offset[0]),  DYNO_ATTRIBUTE (Prepare, offset[1]),
+  DYNO_ATTRIBUTE (Prepare, offset[2]),  DYNO_ATTRIBUTE (Prepare, offset[3]),
+  DYNO_ATTRIBUTE (Prepare, crop),       DYNO_ATTRIBUTE (Prepare, crop_ratio),
+  DYNO_ATTRIBUTE (Prepare, shift_x),    DYNO_ATTRIBUTE (Prepare, shift_y),
+  DYNO_ATTRIBUTE (Prepare, pad),        DYNO_ATTRIBUTE (Prepare, rotate),
+  DYNO_ATTRIBUTE (Prepare, flip),       DYNO_ATTRIBUTE (Prepare, flip_vertical),
+  DYNO_ATTRIBUTE (Prepare, brightness), DYNO_ATTRIBUTE (Prepare, contrast),
+  DYNO_ATTRIBUTE (Prepare, saturation), DYNO_ATTRIBUTE (Prepare, hue),
+  DYNO_ATTRIBUTE (Prepare, noise),      DYNO_ATTRIBUTE (Prepare, erase),
+  DYNO_ATTRIBUTE (Prepare, time_mask),  DYNO_ATTRIBUTE (Prepare, mix),
 };
 
 static const DynoOpClass prepare_class = { .name = "prepare",
@@ -93,6 +231,43 @@ fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 ch
   return TRUE;
 }
 
+static gboolean
+fill_changes (DynoGraph *graph, const DynoAugmentation *augmentation, guint32 width, guint32 height,
+              guint32 channels, Prepare *attributes)
+{
+  if (augmentation->contrast > 0 && channels != 1 && channels != 3)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "contrast is of images with 1 or 3 channels, not %u", channels);
+  else if ((augmentation->saturation > 0 || augmentation->hue > 0) && channels != 1
+           && channels != 3)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "saturation and hue are of images with 3 channels, not %u", channels);
+  else
+    {
+      gboolean shifts_time = augmentation->time_shift > 0;
+      double steps = MIN (augmentation->time_shift, 1) * width;
+      attributes->crop = (float) augmentation->crop;
+      attributes->crop_ratio = (float) MAX (augmentation->crop_ratio, 1);
+      attributes->shift_x = shifts_time ? (guint32) steps : MIN (augmentation->shift, width);
+      attributes->shift_y = shifts_time ? 0 : MIN (augmentation->shift, height);
+      attributes->pad = shifts_time                             ? DYNO_PREPARE_PAD_WRAP
+                        : augmentation->pad == DYNO_PAD_REFLECT ? DYNO_PREPARE_PAD_REFLECT
+                                                                : DYNO_PREPARE_PAD_ZERO;
+      attributes->rotate = (float) augmentation->rotate;
+      attributes->flip = (float) augmentation->flip;
+      attributes->flip_vertical = (float) augmentation->flip_vertical;
+      attributes->brightness = (float) augmentation->brightness;
+      attributes->contrast = (float) augmentation->contrast;
+      attributes->saturation = channels == 3 ? (float) augmentation->saturation : 0;
+      attributes->hue = channels == 3 ? (float) augmentation->hue : 0;
+      attributes->noise = (float) augmentation->noise;
+      attributes->erase = (float) augmentation->erase;
+      attributes->time_mask = (float) augmentation->time_mask;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 DynoTensor *
 dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds, const DynoBatchField *field,
               const DynoAugmentation *augmentation)
@@ -115,8 +290,11 @@ dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds, const DynoBa
   Prepare attributes = { 0 };
   if (graph_params->training && dyno_augmentation_is_on (augmentation) && seeds)
     {
-      attributes.flip = (float) augmentation->flip;
-      attributes.brightness = (float) augmentation->brightness;
+      const DynoMix mix = { augmentation->mixup, augmentation->cutmix, height, width };
+      if (!fill_changes (graph, augmentation, width, height, channels, &attributes))
+        return NULL;
+      attributes.mix = dyno_mix_is_on (&mix);
+      dyno_graph_set_mix (graph, &mix);
     }
   else
     seeds = NULL;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What both passes of an LSTM's recurrence share.  Include after types.glsl and lstm-push.h.
+ *
+ * A workgroup takes SAMPLES sequences through all steps of a dispatch; their state is in shared
+ * memory and in registers.  Invocation (x, part) has the UNITS hidden units x, x + LOCAL_X, ... and
+ * adds up one of LOCAL_Y equal parts of their products; part 0 joins those in one order and goes on
+ * alone.  More than one part is for UNITS=1.  Of a part the weights of the first KEEP rows stay in
+ * registers over all steps (UNITS=1 and parts that divide the rows, then), the others are read at
+ * each.
+ *
+ * A step is a place in the order of the recurrence; t is its place in the sequence, from the end
+ * with REVERSE=1.  Of steps that do not count y, kept gates, cell and gradients are zero, so that
+ * the state before the first step that counts is zero in either direction, and nothing comes back
+ * from steps behind the last.
+ * State and gates' gradients are rounded to storage before they are multiplied, which is what the
+ * product for the weight's gradient reads; one dispatch or several then give the same bits. */
+#ifndef DYNO_LSTM_GLSL
+#define DYNO_LSTM_GLSL
+#include "steps.glsl"
+
+/* COMPACT=1: a CPU underneath, whose compiler takes long over long code. */
+#ifdef COMPACT
+#define UNROLL [[dont_unroll]]
+#else
+#define UNROLL [[unroll]]
+#endif
+
+layout (constant_id = DYNO_LSTM_N) const uint N = 1;
+layout (constant_id = DYNO_LSTM_T) const uint T = 1;
+layout (constant_id = DYNO_LSTM_H) const uint H = 1;
+layout (constant_id = DYNO_LSTM_KP) const uint KP = 8;
+layout (constant_id = DYNO_LSTM_YP) const uint YP = 8;
+layout (constant_id = DYNO_LSTM_COLUMN) const uint COLUMN = 0;
+layout (constant_id = DYNO_LSTM_STRIDE) const uint STRIDE = 1;
+
+/* What a step reads of global memory does not depend on the step before it: with AHEAD it is loaded
+ * before the product, which hides the latency that would else lie in the chain of all steps.  Not
+ * where that would take more registers than there are. */
+#if UNITS * SAMPLES <= 2
+#define AHEAD 1
+#endif
+
+#ifdef HALF
+#define STORED float16_t
+DYNO_BUFFER_IN (StoredIn, float16_t, 2);
+DYNO_BUFFER_OUT (StoredOut, float16_t, 2);
+/* by way of the bits: compilers leave out a conversion there and back */
+#define ROUND(value) (unpackHalf2x16 (packHalf2x16 (vec2 (value, 0.0)))[0])
+#else
+#define STORED float
+DYNO_BUFFER_IN (StoredIn, float, 4);
+DYNO_BUFFER_OUT (StoredOut, float, 4);
+#define ROUND(value) (value)
+#endif
+DYNO_BUFFER_IN (FloatsIn, float, 4);
+DYNO_BUFFER_OUT (FloatsOut, float, 4);
+
+float
+load (uint64_t address, uint i)
+{
+  return float (StoredIn (address).v[i]);
+}
+
+void
+store (uint64_t address, uint i, float x)
+{
+  StoredOut (address).v[i] = STORED (x);
+}
+
+/* The place in the sequence of a step; wraps to a large number before the first one. */
+uint
+place_of (uint step)
+{
+#ifdef REVERSE
+  return T - 1 - step;
+#else
+  return step;
+#endif
+}
+
+float
+sigmoid (float x)
+{
+  return 1.0 / (1.0 + exp (-x));
+}
+
+/* To the last bits near 0 too, where 1 - exp (-2x) has few. */
+float
+tanh_of (float x)
+{
+  const float a = abs (x), e = exp (-2.0 * a), s = x * x;
+  const float near =
+      x + x * s * (-1.0 / 3.0 + s * (2.0 / 15.0 + s * (-17.0 / 315.0 + s * (62.0 / 2835.0))));
+  const float far = (1.0 - e) / (1.0 + e);
+  return a < 0.25 ? near : x < 0.0 ? -far : far;
+}
+#endif

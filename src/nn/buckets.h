@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Buckets: the gradients of all parameters in a few ranges, each of which is final while the rest
+ * of the backward pass still runs, so that it can be exchanged with other devices meanwhile.
+ *
+ * Ranges, their sizes and their order follow from the parameters alone: the last ones first, as
+ * the backward pass goes.  Equal networks have equal buckets whatever kernels they run.  Where the
+ * pass is cut depends on its dispatches. */
+#pragma once
+#include "lowering.h"
+
+G_BEGIN_DECLS
+
+/* A small net is one bucket; a large one about this many, so that the first starts early. */
+#define DYNO_BUCKETS_WANTED 8
+#define DYNO_BUCKET_LEAST   (G_GUINT64_CONSTANT (4) << 20)
+#define DYNO_BUCKET_MOST    (G_GUINT64_CONSTANT (25) << 20)
+
+typedef struct {
+  guint64 offset, size_bytes; /* in DYNO_SPACE_GRADIENT; whole parameters */
+  guint piece;                /* of the forward and backward pass that it is final with */
+} DynoBucket;
+
+/* The buckets (DynoBucket) of about so many bytes; 0: by the size of the net.  Together they are
+ * all gradients; none: the graph has none.  ends (may be NULL): of each piece, the dispatch after
+ * its last one; the last piece goes to the end of the backward pass. */
+GArray *dyno_buckets_find (DynoLowering *lowering, guint64 bucket_bytes, GArray **ends);
+
+G_END_DECLS

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What ops over the steps of a sequence share. */
+#pragma once
+#include "ops.h"
+
+G_BEGIN_DECLS
+
+/* FALSE, and the graph failed: x is no (N, 1, T, C), or the lengths are not N int32. */
+gboolean dyno_sequence_check (DynoGraph *graph, const char *name, const DynoTensor *x,
+                              const DynoSequence *sequence);
+
+G_END_DECLS
