@@ -64,10 +64,15 @@ extern const DynoDatasetClass *const dyno_dataset_classes[];
 
 extern const DynoDatasetClass dyno_dataset_class_shapes;
 extern const DynoDatasetClass dyno_dataset_class_waves;
+extern const DynoDatasetClass dyno_dataset_class_poses;
 extern const DynoDatasetClass dyno_dataset_class_synthetic;
 extern const DynoDatasetClass dyno_dataset_class_npy;
+extern const DynoDatasetClass dyno_dataset_class_npz;
+extern const DynoDatasetClass dyno_dataset_class_sequences;
 extern const DynoDatasetClass dyno_dataset_class_idx;
 extern const DynoDatasetClass dyno_dataset_class_cifar;
+extern const DynoDatasetClass dyno_dataset_class_biwi;
+extern const DynoDatasetClass dyno_dataset_class_w300lp;
 extern const DynoDatasetClass dyno_dataset_class_manifest;
 extern const DynoDatasetClass dyno_dataset_class_archive;
 extern const DynoDatasetClass dyno_dataset_class_webdataset;

@@ -164,13 +164,14 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   if (parsed->scheme)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
                  _ ("There is no built-in data set “%s”; known: builtin:shapes, builtin:waves, "
+                    "builtin:poses, "
                     "synthetic:HxWxC"),
                  shown);
   else
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
                  _ ("“%s” is not a data set that Dyno reads; choose a folder with one sub-folder "
                     "of images for each class, a .zip or .tar of one, a list of images (CSV, JSON "
-                    "lines), IDX or CIFAR files, or an X.npy with its y.npy"),
+                    "lines), IDX or CIFAR files, an X.npy with its y.npy, or an .npz"),
                  shown);
   return NULL;
 }

@@ -24,7 +24,7 @@ typedef enum {
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
-  /* "shapes", "waves", "synthetic", "npy", "idx", "cifar", "manifest", "archive", "webdataset",
+  /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "manifest", "archive", "webdataset",
    * "image-folder" */
   const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */
@@ -54,13 +54,17 @@ typedef struct {
 } DynoDatasetInfo;
 
 typedef struct {
-  /* the y.npy of an X.npy; NULL: found beside it (y.npy, labels.npy, <stem>_y.npy) or an error */
+  /* the y.npy of an X.npy, or an array's name in an .npz; NULL: found beside it (y.npy, labels.npy,
+   * <stem>_y.npy) or in it, or an error */
   const char *targets;
   DynoAxes axes; /* of an X.npy with four axes */
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;
   gboolean one_class; /* samples of one class only are no error */
   guint max_listed;   /* unreadable files listed by name; 0: 100 */
+  /* files from which a folder's index is kept in the cache folder; 0: 10,000; G_MAXUINT: none is
+   * kept, or read */
+  guint index_from;
 } DynoDatasetParams;
 
 /* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a
@@ -68,9 +72,10 @@ typedef struct {
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
 /* Opens DATA: a path (folder of images, IDX images file or its folder, CIFAR file or its folder,
- * X.npy or its folder),
+ * X.npy or its folder, an .npz),
  * "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]",
- * "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]" or
+ * "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]",
+ * "builtin:poses[?size=64&samples=2000&seed=1]" or
  * "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
  * Errors: all of DynoDataError; G_IO_ERROR_CANCELLED. */
 DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params,

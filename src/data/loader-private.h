@@ -73,6 +73,8 @@ typedef struct {
   gboolean abandoned;   /* stuck: nobody waits for it any more */
 } DynoWorker;
 
+typedef struct _DynoClassTurns DynoClassTurns; /* loader-order.c */
+
 struct _DynoLoader {
   gatomicrefcount references;
   DynoDataset *dataset;
@@ -83,7 +85,7 @@ struct _DynoLoader {
   DynoBatchSchema schema;
   DynoBatchLayout layout;       /* of a slot */
   DynoBatchLayout chunk_layout; /* of a worker's block */
-  guint32 chunk;                /* most rows of a task */
+  guint32 chunk;                /* most rows of a task; see dyno_loader_claim */
   guint64 n_batches;
   guint64 bad_limit; /* bad samples that an epoch may have */
   gint64 stuck_us;   /* a task waited for longer is given to another worker */
@@ -96,9 +98,10 @@ struct _DynoLoader {
   gboolean quit;
   gboolean active; /* an epoch was started */
   guint64 generation, epoch;
-  guint32 *order;     /* (n_samples) places in indices */
-  guint8 *bad;        /* (n_samples) places that failed in this epoch */
-  guint64 next_batch; /* to be opened */
+  guint32 *order;        /* (n_samples) places in indices */
+  DynoClassTurns *turns; /* NULL: classes are not balanced */
+  guint8 *bad;           /* (n_samples) places that failed in this epoch */
+  guint64 next_batch;    /* to be opened */
   guint64 consume_batch;
   guint64 delivered_bad;
   GError *failed;
@@ -111,6 +114,7 @@ struct _DynoLoader {
   gint filling;      /* slot with rows to give out, or -1 */
   guint prefetch;    /* asked for */
   guint writing;     /* tasks whose rows are being written */
+  double row_us;     /* that a row took lately; 0: not known */
   gboolean draining; /* someone waits for writing to become 0 */
   GQueue reissue;    /* DynoLoaderTask * */
 
@@ -129,6 +133,16 @@ struct _DynoLoader {
 /* All with the mutex held. */
 gboolean dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task);
 void dyno_loader_spawn_workers (DynoLoader *loader);
+
+/* The first position in the epoch's order that a batch of this rank takes. */
+guint64 dyno_loader_find_position (const DynoLoader *loader, guint64 batch);
+
+/* Fills the order of an epoch. */
+void dyno_loader_make_order (DynoLoader *loader, guint64 epoch);
+
+/* NULL: no memory. */
+DynoClassTurns *dyno_class_turns_new (const DynoLoader *loader);
+void dyno_class_turns_free (DynoClassTurns *turns);
 
 /* Without the mutex: decodes the rows of a task into their slot. */
 void dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task,

@@ -8,6 +8,7 @@
 
 #define SEED_KEY G_GUINT64_CONSTANT (0x666c6970)
 #define PROBES   8
+#define TASK_US  250.0 /* that a task of several rows should take at the most */
 
 /* A task of one row is decoded in its slot.  Rows so small that several make a task, and those that
  * the cache keeps, are decoded apart. */
@@ -67,7 +68,7 @@ open_batch (DynoLoader *loader, guint place)
   const DynoBatchLayout *layout = &loader->layout;
   DynoSlot *slot = &loader->slots[place];
   guint32 batch = loader->params.batch, n;
-  guint64 first = loader->next_batch * batch;
+  guint64 first = dyno_loader_find_position (loader, loader->next_batch);
 
   slot->state = DYNO_SLOT_FILLING;
   slot->claimed = slot->done = slot->n_bad = 0;
@@ -107,6 +108,23 @@ open_next_batch (DynoLoader *loader)
   return TRUE;
 }
 
+/* Several rows make a task so that taking one costs little beside decoding them; where each takes
+ * long, as from a slow disk, that would leave workers without any. */
+static guint32
+count_task_rows (const DynoLoader *loader)
+{
+  return loader->row_us > 0 ? (guint32) CLAMP (TASK_US / loader->row_us, 1, loader->chunk)
+                            : loader->chunk;
+}
+
+static void
+learn_row_time (DynoLoader *loader, gint64 us, guint32 n_rows)
+{
+  double row_us = (double) MAX (us, 1) / n_rows;
+
+  loader->row_us = loader->row_us > 0 ? 0.75 * loader->row_us + 0.25 * row_us : row_us;
+}
+
 gboolean
 dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task)
 {
@@ -125,12 +143,14 @@ dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task)
   if (loader->filling < 0 && !open_next_batch (loader))
     return FALSE;
   slot = &loader->slots[loader->filling];
-  *task = (DynoLoaderTask){ .generation = loader->generation,
-                            .slot = (guint) loader->filling,
-                            .batch = slot->batch.index,
-                            .row = slot->claimed,
-                            .count = MIN (loader->chunk, slot->batch.n_valid - slot->claimed),
-                            .position = slot->batch.index * loader->params.batch + slot->claimed };
+  *task = (DynoLoaderTask){
+    .generation = loader->generation,
+    .slot = (guint) loader->filling,
+    .batch = slot->batch.index,
+    .row = slot->claimed,
+    .count = MIN (count_task_rows (loader), slot->batch.n_valid - slot->claimed),
+    .position = dyno_loader_find_position (loader, slot->batch.index) + slot->claimed
+  };
   slot->claimed += task->count;
   if (slot->claimed == slot->batch.n_valid)
     loader->filling = -1;
@@ -490,7 +510,7 @@ void
 dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerScratch *scratch)
 {
   Work work = { .loader = loader, .task = task, .scratch = scratch };
-  gint64 start = g_get_monotonic_time ();
+  gint64 start = g_get_monotonic_time (), took;
   gboolean wanted;
 
   g_mutex_lock (&loader->mutex);
@@ -507,8 +527,10 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
       else
         fill_in_slot (&work);
     }
+  took = g_get_monotonic_time () - start;
   g_mutex_lock (&loader->mutex);
-  loader->decode_us += (guint64) (g_get_monotonic_time () - start);
+  learn_row_time (loader, took, task->count);
+  loader->decode_us += (guint64) took;
   loader->fetch_us += (guint64) work.fetch_us;
   g_mutex_unlock (&loader->mutex);
 }

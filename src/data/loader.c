@@ -4,7 +4,6 @@
 #include "loader-private.h"
 #include "checked.h"
 #include "intl.h"
-#include "rng.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -92,21 +91,39 @@ make_slots (DynoLoader *loader, GError **error)
   return TRUE;
 }
 
+/* Of this rank; FALSE: there is none for any.  all: samples of a batch of all ranks. */
+static gboolean
+count_batches (DynoLoader *loader, guint64 *all)
+{
+  const DynoLoaderParams *params = &loader->params;
+  guint64 ranks = MAX (params->ranks, 1), turn = ranks > 1 ? MAX (params->turn, 1) : 1,
+          total = dyno_div_up ((guint64) loader->n_samples, params->batch), rest;
+
+  *all = ranks * turn * params->batch;
+  if (params->drop_last)
+    {
+      loader->n_batches = loader->n_samples / *all * turn;
+      return loader->n_batches > 0;
+    }
+  rest = total % (ranks * turn);
+  loader->n_batches =
+      total / (ranks * turn) * turn + MIN (rest - MIN (rest, params->rank * turn), turn);
+  return total > 0;
+}
+
 static gboolean
 take_indices (DynoLoader *loader, const GArray *indices, GError **error)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (loader->dataset);
-  guint32 batch = loader->params.batch;
+  guint64 all;
 
   loader->n_samples = indices->len;
-  loader->n_batches =
-      loader->params.drop_last ? indices->len / batch : dyno_div_up (indices->len, batch);
-  if (loader->n_batches == 0)
+  if (!count_batches (loader, &all))
     {
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-          _ ("%u samples of “%s” do not fill a batch of %u; take a smaller batch or more samples"),
-          indices->len, info->name, batch);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
+                   _ ("%u samples of “%s” do not fill a batch of %" PRIu64
+                      "; take a smaller batch or more samples"),
+                   indices->len, info->name, all);
       return FALSE;
     }
   loader->indices = g_try_new (guint32, indices->len);
@@ -116,6 +133,11 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   if (!loader->indices || !loader->order || !loader->bad || !loader->ever_bad)
     return set_memory_error (error, "the order of samples", (guint64) indices->len * 10);
   memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
+  if (!loader->params.balance || info->n_classes == 0 || info->schema.generated)
+    return TRUE;
+  loader->turns = dyno_class_turns_new (loader);
+  if (!loader->turns)
+    return set_memory_error (error, "the order of samples", (guint64) indices->len * 14);
   return TRUE;
 }
 
@@ -197,6 +219,7 @@ dyno_loader_unref (DynoLoader *loader)
   dyno_dataset_unref (loader->dataset);
   g_free (loader->indices);
   g_free (loader->order);
+  dyno_class_turns_free (loader->turns);
   g_free (loader->bad);
   g_free (loader->ever_bad);
   g_clear_error (&loader->failed);
@@ -313,13 +336,7 @@ dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch)
   g_clear_error (&loader->failed);
   loader->delivered_bad = 0;
   memset (loader->bad, 0, loader->n_samples);
-  for (guint32 i = 0; i < loader->n_samples; i++)
-    loader->order[i] = i;
-  if (loader->params.shuffle)
-    {
-      DynoRng rng = dyno_rng_init (loader->params.seed, epoch);
-      dyno_rng_shuffle (&rng, loader->order, loader->n_samples);
-    }
+  dyno_loader_make_order (loader, epoch);
   loader->epoch = epoch;
   loader->next_batch = loader->consume_batch = MIN (first_batch, loader->n_batches);
   loader->active = TRUE;

@@ -29,8 +29,15 @@ typedef struct {
   guint32 width, height; /* of the decoded samples */
   guint64 seed;
   gboolean shuffle;
+  /* each class in its turn and shuffled, samples of small ones several times; an epoch has as many
+   * samples as without.  No effect where there are no classes. */
+  gboolean balance;
   gboolean drop_last; /* training: every batch is full; FALSE: the last may be short */
-  guint workers;      /* threads; 0: the consumer decodes */
+  /* Processes that share the order out (0: one), and which of them this is: a turn of so many
+   * batches (0: 1) is rank 0's, the next one rank 1's, and so on.  With drop_last all have equally
+   * many; without it a rank may have one less than another, or none. */
+  guint ranks, rank, turn;
+  guint workers; /* threads; 0: the consumer decodes */
   /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */
   guint prefetch;
   gboolean persistent;       /* workers live over epochs; FALSE: they end with each epoch */

@@ -2,6 +2,7 @@
 /* Decoding of images: every variant, scaling and cropping, and files that are not what they say. */
 #include "data-test.h"
 #include "image-codec.h"
+#include "resize-kernels.h"
 #include "resize.h"
 #include <png.h>
 #include <string.h>
@@ -501,6 +502,35 @@ test_not_an_image (void)
 /* Against the definition in doubles: triangle filter of the scale's width around each output's
  * centre. */
 static void
+check_definition (const guint *sizes, guint channels)
+{
+  guint sw = sizes[0], sh = sizes[1], w = sizes[2], h = sizes[3];
+  double step = MIN ((double) sw / w, (double) sh / h), support = MAX (step, 1.0);
+  g_autofree guint8 *source = g_malloc (sw * sh * channels), *out = g_malloc (w * h * channels);
+  g_autofree guint8 *scratch = g_malloc (dyno_resize_scratch_bytes (sw, sh, channels, w, h));
+
+  for (guint i = 0; i < sw * sh * channels; i++)
+    source[i] = (guint8) g_test_rand_int_range (0, 256);
+  dyno_resize_cover (source, sw, sh, channels, w, h, out, scratch);
+  for (guint at = 0; at < w * h * channels; at++)
+    {
+      guint y = at / channels / w, x = at / channels % w;
+      double cx = (sw - step * w) / 2 + (x + 0.5) * step,
+             cy = (sh - step * h) / 2 + (y + 0.5) * step;
+      double sum = 0, weights = 0;
+      for (guint j = 0; j < sh; j++)
+        for (guint i = 0; i < sw; i++)
+          {
+            double wx = MAX (0, 1 - ABS (i + 0.5 - cx) / support),
+                   wy = MAX (0, 1 - ABS (j + 0.5 - cy) / support);
+            sum += wx * wy * source[(j * sw + i) * channels + at % channels];
+            weights += wx * wy;
+          }
+      g_assert_cmpfloat_with_epsilon (out[at], sum / weights, 1.6);
+    }
+}
+
+static void
 test_resize_matches_definition (void)
 {
   static const guint sizes[][4] = {
@@ -508,32 +538,83 @@ test_resize_matches_definition (void)
   };
 
   for (guint s = 0; s < G_N_ELEMENTS (sizes); s++)
-    {
-      guint sw = sizes[s][0], sh = sizes[s][1], w = sizes[s][2], h = sizes[s][3];
-      double step = MIN ((double) sw / w, (double) sh / h), support = MAX (step, 1.0);
-      g_autofree guint8 *source = g_malloc (sw * sh), *out = g_malloc (w * h);
-      g_autofree guint8 *scratch = g_malloc (dyno_resize_scratch_bytes (sw, sh, 1, w, h));
+    for (guint channels = 1; channels <= 4; channels++)
+      check_definition (sizes[s], channels);
+}
 
-      for (guint i = 0; i < sw * sh; i++)
-        source[i] = (guint8) g_test_rand_int_range (0, 256);
-      dyno_resize_cover (source, sw, sh, 1, w, h, out, scratch);
-      for (guint y = 0; y < h; y++)
-        for (guint x = 0; x < w; x++)
-          {
-            double cx = (sw - step * w) / 2 + (x + 0.5) * step,
-                   cy = (sh - step * h) / 2 + (y + 0.5) * step;
-            double sum = 0, weights = 0;
-            for (guint j = 0; j < sh; j++)
-              for (guint i = 0; i < sw; i++)
-                {
-                  double wx = MAX (0, 1 - ABS (i + 0.5 - cx) / support),
-                         wy = MAX (0, 1 - ABS (j + 0.5 - cy) / support);
-                  sum += wx * wy * source[j * sw + i];
-                  weights += wx * wy;
-                }
-            g_assert_cmpfloat_with_epsilon (out[y * w + x], sum / weights, 1.6);
-          }
+/* Weights of count taps, as an axis has them. */
+static void
+make_weights (gint16 *weights, guint32 count, guint32 max_taps)
+{
+  gint left = 1 << DYNO_RESIZE_WEIGHT_BITS;
+
+  memset (weights, 0, max_taps * sizeof *weights);
+  for (guint32 k = 0; k + 1 < count; k++)
+    {
+      weights[k] = (gint16) g_test_rand_int_range (0, left + 1);
+      left -= weights[k];
     }
+  weights[count - 1] = (gint16) left;
+}
+
+static void
+compare_rows (const DynoResizeKernel *kernel, const DynoResizeKernel *plain)
+{
+  guint32 count = (guint32) g_test_rand_int_range (2, 20);
+  gsize size = (gsize) g_test_rand_int_range (1, 400), stride = size + 5;
+  g_autofree guint8 *rows = g_malloc (count * stride), *got = g_malloc0 (size + 1),
+                    *want = g_malloc0 (size + 1);
+  gint16 weights[20];
+
+  make_weights (weights, count, 20);
+  for (gsize i = 0; i < count * stride; i++)
+    rows[i] = (guint8) g_test_rand_int_range (0, 256);
+  kernel->rows (rows, stride, weights, count, got, size);
+  plain->rows (rows, stride, weights, count, want, size);
+  g_assert_cmpmem (got, size + 1, want, size + 1); /* nothing past the end */
+}
+
+static void
+compare_columns (const DynoResizeKernel *kernel, const DynoResizeKernel *plain, guint32 channels)
+{
+  enum { SOURCE = 90, WIDTH = 41, TAPS = 12 };
+  DynoResizeSpan spans[WIDTH];
+  gint16 weights[WIDTH * TAPS];
+  DynoResizeAxis axis = { spans, weights, TAPS, 0 };
+  guint8 row[(SOURCE + TAPS) * 4 + DYNO_RESIZE_SLACK], got[WIDTH * 4 + 1] = { 0 },
+                                                                       want[WIDTH * 4 + 1] = { 0 };
+
+  for (guint i = 0; i < sizeof row; i++)
+    row[i] = (guint8) g_test_rand_int_range (0, 256);
+  for (guint x = 0; x < WIDTH; x++)
+    {
+      guint32 count = (guint32) g_test_rand_int_range (1, TAPS - 2);
+
+      spans[x] = (DynoResizeSpan){ (guint32) g_test_rand_int_range (0, SOURCE - 10), count };
+      make_weights (weights + x * TAPS, count, TAPS);
+      axis.used_taps = MAX (axis.used_taps, (count + 3) / 4 * 4);
+    }
+  kernel->columns (row, &axis, channels, WIDTH, got);
+  plain->columns (row, &axis, channels, WIDTH, want);
+  g_assert_cmpmem (got, sizeof got, want, sizeof want);
+}
+
+/* Pixels do not depend on what instructions a machine has. */
+static void
+test_resize_kernels_agree (void)
+{
+  const DynoResizeKernel *const *kernels = dyno_resize_list_kernels ();
+  guint n = 0;
+
+  while (kernels[n + 1])
+    n++;
+  g_assert_cmpstr (kernels[n]->name, ==, "plain C");
+  for (guint k = 0; k < n; k++)
+    for (guint i = 0; i < 200; i++)
+      {
+        compare_rows (kernels[k], kernels[n]);
+        compare_columns (kernels[k], kernels[n], 1 + i % 4);
+      }
 }
 
 int
@@ -557,5 +638,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/image/huge-profile-is-skipped", test_huge_profile_is_skipped);
   g_test_add_func ("/data/image/not-an-image", test_not_an_image);
   g_test_add_func ("/data/image/resize-matches-definition", test_resize_matches_definition);
+  g_test_add_func ("/data/image/resize-kernels-agree-to-the-bit", test_resize_kernels_agree);
   return g_test_run ();
 }

@@ -261,6 +261,47 @@ test_runs_ahead_by_the_prefetch (void)
     }
 }
 
+/* Rows of the tasks of an epoch behind one whose samples took so long. */
+static guint32
+count_most_rows (guint sleep_us)
+{
+  DynoLoaderParams params = { .batch = 16, .persistent = TRUE, .prefetch = 2 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoLoader) loader = NULL;
+  DynoLoaderTask task;
+  guint32 most = 0;
+
+  odd_reset (64);
+  odd.sleep_us = sleep_us;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  dyno_loader_start_epoch (loader, 0, 0);
+  for (guint i = 0; i < 4; i++)
+    take_and_release (loader);
+  dyno_loader_start_epoch (loader, 1, 0);
+  g_mutex_lock (&loader->mutex);
+  while (dyno_loader_claim (loader, &task))
+    most = MAX (most, task.count);
+  g_mutex_unlock (&loader->mutex);
+  return most;
+}
+
+/* Sixteen small rows make a task where they are decoded fast; where each waits for a disk, every
+ * worker has one of its own, or two batches would keep two of them busy. */
+static void
+test_slow_rows_are_tasks_of_their_own (void)
+{
+  guint32 height = odd_height, most = 0;
+
+  odd_height = 16;
+  g_assert_cmpuint (count_most_rows (2000), ==, 1);
+  /* Again where another program had the processor meanwhile. */
+  for (guint i = 0; i < 20 && most < 16; i++)
+    most = count_most_rows (0);
+  g_assert_cmpuint (most, ==, 16);
+  odd_height = height;
+}
+
 static void
 test_uses_the_callers_slots (void)
 {
@@ -397,6 +438,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/cache-decodes-once", test_cache_decodes_once);
   g_test_add_func ("/data/loader/cache-keeps-its-limit", test_cache_keeps_its_limit);
   g_test_add_func ("/data/loader/runs-ahead-by-the-prefetch", test_runs_ahead_by_the_prefetch);
+  g_test_add_func ("/data/loader/slow-rows-are-tasks-of-their-own",
+                   test_slow_rows_are_tasks_of_their_own);
   g_test_add_func ("/data/loader/uses-the-callers-slots", test_uses_the_callers_slots);
   g_test_add_func ("/data/loader/refuses-what-cannot-be", test_refuses_what_cannot_be);
   g_test_add_func ("/data/loader/decodes-large-samples-in-their-slot",

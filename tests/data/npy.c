@@ -474,8 +474,6 @@ test_lying_headers (void)
       "c8" },
     { "{'descr': '<U4', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
       "U4" },
-    { "{'descr': '<f4', 'fortran_order': True, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
-      "Fortran|ascontiguousarray" },
     { "{'descr': '<f4', 'fortran_order': False, 'shape': (25,), }", DYNO_DATA_ERROR_UNSUPPORTED,
       "1 dimensions" },
     { "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5), }", DYNO_DATA_ERROR_EMPTY,

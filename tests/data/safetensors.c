@@ -4,6 +4,7 @@
 #include "data-test.h"
 #include "file.h"
 #include "base-error.h"
+#include "onnxfile.h"
 #include "safetensors.h"
 #include <string.h>
 #include <sys/resource.h>
@@ -217,6 +218,113 @@ test_failed_write_keeps_the_old (void)
   test_folder_remove (folder);
 }
 
+/* --- ONNX ------------------------------------------------------------------------------------- */
+
+static void
+proto (GByteArray *message, guint field, guint type, guint64 value, gconstpointer data)
+{
+  guint8 key = (guint8) (field << 3 | type), length[2] = { (guint8) (value & 0x7f), 0 };
+  guint n = 1;
+
+  if (value > 0x7f)
+    {
+      length[0] |= 0x80;
+      length[n++] = (guint8) (value >> 7);
+    }
+  g_byte_array_append (message, &key, 1);
+  g_byte_array_append (message, length, n);
+  if (data)
+    g_byte_array_append (message, data, (guint) value);
+}
+
+/* One initialiser (3, 2) of that type, with its values in that field; shape as one field or two. */
+static GByteArray *
+onnx (guint type, guint field, gsize size, gboolean packed, gboolean external)
+{
+  static const guint8 dims[] = { 3, 2 };
+  g_autoptr (GByteArray) tensor = g_byte_array_new (), graph = g_byte_array_new ();
+  GByteArray *model = g_byte_array_new ();
+  g_autofree guint8 *values = g_malloc0 (size);
+
+  for (gsize i = 0; i < size; i++)
+    values[i] = (guint8) i;
+  if (packed)
+    proto (tensor, 1, 2, 2, dims);
+  for (guint i = 0; i < 2 && !packed; i++)
+    proto (tensor, 1, 0, dims[i], NULL);
+  proto (tensor, 2, 0, type, NULL);
+  if (external)
+    proto (tensor, 14, 0, 1, NULL);
+  proto (tensor, 8, 2, 9, "fc.weight");
+  proto (tensor, field, 2, size, values);
+  proto (graph, 2, 2, 5, "graph");
+  proto (graph, 5, 2, tensor->len, tensor->data);
+  proto (model, 1, 0, 8, NULL);
+  proto (model, 2, 2, 7, "somebod");
+  proto (model, 7, 2, graph->len, graph->data);
+  return model;
+}
+
+static DynoSafetensors *
+parse_onnx (GByteArray *model, gsize size, GError **error)
+{
+  return dyno_onnx_file_parse (g_memdup2 (model->data, size), size, error);
+}
+
+static void
+test_onnx (void)
+{
+  static const struct {
+    guint type, field;
+    gsize size;
+    DynoTensorType read;
+  } rows[] = { { 1, 9, 24, DYNO_TENSOR_F32 },
+               { 1, 4, 24, DYNO_TENSOR_F32 },
+               { 10, 9, 12, DYNO_TENSOR_F16 },
+               { 11, 9, 48, DYNO_TENSOR_F64 },
+               { 16, 9, 12, DYNO_TENSOR_BF16 } };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GByteArray) model =
+          onnx (rows[i / 2].type, rows[i / 2].field, rows[i / 2].size, i % 2, FALSE);
+      g_autoptr (DynoSafetensors) file = parse_onnx (model, model->len, &error);
+      const DynoSafetensor *tensor;
+
+      g_assert_no_error (error);
+      g_assert_true (dyno_onnx_file_matches (model->data, model->len));
+      tensor = dyno_safetensors_lookup (file, "fc.weight");
+      g_assert_true (tensor && tensor->type == rows[i / 2].read && tensor->n_dims == 2);
+      g_assert_true (tensor->shape[0] == 3 && tensor->shape[1] == 2);
+      g_assert_cmpuint (tensor->size_bytes, ==, rows[i / 2].size);
+      for (gsize b = 0; b < tensor->size_bytes; b++)
+        g_assert_cmpuint (((const guint8 *) tensor->data)[b], ==, b);
+    }
+}
+
+static void
+assert_onnx_fails (GByteArray *model, gsize size, DynoDataError code)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (parse_onnx (model, size, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, (gint) code);
+}
+
+static void
+test_broken_onnx (void)
+{
+  g_autoptr (GByteArray) whole = onnx (1, 9, 24, FALSE, FALSE),
+                         small = onnx (1, 9, 20, FALSE, FALSE),
+                         outside = onnx (1, 9, 24, FALSE, TRUE);
+
+  for (gsize size = 0; size < whole->len; size++) /* there is nothing but the one tensor */
+    assert_onnx_fails (whole, size, DYNO_DATA_ERROR_CORRUPT);
+  assert_onnx_fails (small, small->len, DYNO_DATA_ERROR_CORRUPT);
+  assert_onnx_fails (outside, outside->len, DYNO_DATA_ERROR_UNSUPPORTED);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -226,5 +334,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/safetensors/header-length-is-checked", test_header_length_is_checked);
   g_test_add_func ("/data/safetensors/metadata-only-is-valid", test_metadata_only_is_valid);
   g_test_add_func ("/data/safetensors/failed-write-keeps-the-old", test_failed_write_keeps_the_old);
+  g_test_add_func ("/data/onnx/reads-initialisers", test_onnx);
+  g_test_add_func ("/data/onnx/broken-is-an-error", test_broken_onnx);
   return g_test_run ();
 }

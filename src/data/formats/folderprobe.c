@@ -29,12 +29,14 @@ typedef struct {
   guint running;
   guint64 found, size_bytes, content_hash;
   guint32 min_width, max_width, min_height, max_height;
+  gboolean unsure; /* of one it is the disk or its owner that refuses it, not its content */
   GArray *refused; /* Refused; the first max_listed of each thread: more can never be listed */
 } Probe;
 
 typedef struct {
   guint64 found, size_bytes, content_hash;
   guint32 min_width, max_width, min_height, max_height;
+  gboolean unsure;
 } Tally;
 
 static gboolean
@@ -71,6 +73,9 @@ probe_one (Probe *probe, guint32 i, Tally *tally, GArray *refused)
   if (!probe_path (path, &facts, &size, &error))
     {
       Refused one = { .file = i };
+      tally->unsure |= !g_error_matches (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED)
+                       && !g_error_matches (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT)
+                       && !g_error_matches (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
       if (refused->len < probe->context->max_listed)
         {
           one.reason = g_strdup (error->message);
@@ -104,6 +109,7 @@ add_tally (Probe *probe, const Tally *tally)
   probe->max_width = MAX (probe->max_width, tally->max_width);
   probe->min_height = MIN (probe->min_height, tally->min_height);
   probe->max_height = MAX (probe->max_height, tally->max_height);
+  probe->unsure |= tally->unsure;
 }
 
 static gpointer
@@ -207,6 +213,9 @@ take_results (DynoFolderScan *scan, DynoDataset *dataset, Probe *probe, guint ma
         g_array_index (scan->files, DynoScanFile, kept++) = file;
         info->class_counts[g_array_index (scan->folders, DynoScanFolder, file.folder).class_id]++;
       }
+    else if (++scan->n_refused <= DYNO_INDEX_WITNESSES)
+      g_array_append_val (scan->refused, g_array_index (scan->files, DynoScanFile, i));
+  scan->unsure |= probe->unsure;
   g_array_set_size (scan->files, kept);
   info->n_samples = kept;
   info->n_unreadable += n_files - kept;

@@ -12,6 +12,7 @@
  *   begin with a dot are passed over. */
 #include "folderscan.h"
 #include "datafile.h"
+#include "hash.h"
 #include "intl.h"
 #include <dirent.h>
 #include <errno.h>
@@ -50,13 +51,54 @@ note (Walk *walk, const char *path, const char *reason)
   dyno_folder_scan_note (walk->dataset, walk->context->max_listed, path, reason);
 }
 
+guint64
+dyno_scan_stamp (const struct stat *status, gint64 *newest)
+{
+  /* Not the device: some systems give another number after each mount. */
+  const guint64 words[] = {
+    (guint64) status->st_ino,         (guint64) status->st_size,
+    (guint64) status->st_mtim.tv_sec, (guint64) status->st_mtim.tv_nsec,
+    (guint64) status->st_ctim.tv_sec, (guint64) status->st_ctim.tv_nsec,
+  };
+
+  if (newest)
+    *newest = MAX (*newest, (gint64) status->st_mtim.tv_sec);
+  return dyno_hash_bytes (DYNO_HASH_START, words, sizeof words);
+}
+
+static void
+watch (Walk *walk, const char *path)
+{
+  DynoFolderScan *scan = walk->scan;
+  DynoScanWatched watched = { 0 };
+  struct stat status;
+
+  if (stat (path, &status) != 0)
+    {
+      scan->unsure = TRUE;
+      return;
+    }
+  watched.path = g_strdup (path);
+  watched.stamp = dyno_scan_stamp (&status, &scan->newest);
+  g_array_append_val (scan->watched, watched);
+}
+
 static int
 compare_names (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* The names in a folder without dot names, in byte order; NULL when it cannot be read. */
+/* Of names out of list_folder: by the bytes behind their types. */
+static int
+compare_entries (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a + 1, *(char *const *) b + 1);
+}
+
+/* The names in a folder without dot names, in byte order, each behind a byte of its d_type; NULL
+ * when
+ * it cannot be read. */
 static GPtrArray *
 list_folder (const char *path, struct stat *status, GError **error)
 {
@@ -77,9 +119,16 @@ list_folder (const char *path, struct stat *status, GError **error)
   names = g_ptr_array_new_with_free_func (g_free);
   while ((entry = readdir (dir)))
     if (entry->d_name[0] != '.')
-      g_ptr_array_add (names, g_strdup (entry->d_name));
+      {
+        gsize length = strlen (entry->d_name) + 1;
+        char *typed = g_malloc (1 + length);
+
+        typed[0] = (char) entry->d_type;
+        memcpy (typed + 1, entry->d_name, length);
+        g_ptr_array_add (names, typed);
+      }
   closedir (dir);
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, compare_entries);
   return names;
 }
 
@@ -96,14 +145,18 @@ kind_of_mode (mode_t mode)
   return S_ISREG (mode) ? ENTRY_FILE : S_ISDIR (mode) ? ENTRY_FOLDER : ENTRY_SPECIAL;
 }
 
+/* entry: of list_folder.  The type that came with the name spares a look at a million files. */
 static EntryKind
-look_at (Walk *walk, int folder, const char *name, const char *path)
+look_at (Walk *walk, int folder, const char *entry, const char *path)
 {
+  const char *name = entry + 1;
   struct stat status;
   char *target;
   gsize length = strlen (walk->real_root);
   gboolean inside;
 
+  if (entry[0] == DT_REG || entry[0] == DT_DIR)
+    return entry[0] == DT_REG ? ENTRY_FILE : ENTRY_FOLDER;
   if (fstatat (folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
     return ENTRY_BROKEN;
   if (!S_ISLNK (status.st_mode))
@@ -149,22 +202,23 @@ static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, gboo
                              guint depth, GError **error);
 
 static gboolean
-walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *name, guint depth,
+walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *entry, guint depth,
             GError **error)
 {
   DynoScanFolder of = g_array_index (walk->scan->folders, DynoScanFolder, folder);
-  g_autofree char *full = g_build_filename (path, name, NULL);
+  g_autofree char *full = entry[0] == DT_REG ? NULL : g_build_filename (path, entry + 1, NULL);
 
-  switch (look_at (walk, fd, name, full))
+  switch (look_at (walk, fd, entry, full))
     {
     case ENTRY_FILE:
-      return add_file (walk, folder, name, error);
+      return add_file (walk, folder, entry + 1, error);
     case ENTRY_FOLDER:
       return walk_folder (walk, full, of.class_id, of.validation, depth + 1, error);
     case ENTRY_OUTSIDE:
       note (walk, full, "a symbolic link that leaves the folder; data.links follows it");
       return TRUE;
     case ENTRY_BROKEN:
+      walk->scan->unsure = TRUE;
       note (walk, full, "a symbolic link or entry that leads nowhere");
       return TRUE;
     case ENTRY_SPECIAL:
@@ -225,14 +279,17 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
   names = list_folder (path, &status, &reason);
   if (!names)
     {
+      walk->scan->unsure = TRUE;
       note (walk, path, reason->message);
       return TRUE;
     }
   if (!enter (walk, &status, depth == 1))
     return TRUE;
+  folder.stamp = dyno_scan_stamp (&status, &walk->scan->newest);
   fd = dyno_datafile_open_any (path, &status, &reason);
   if (fd < 0)
     {
+      walk->scan->unsure = TRUE;
       note (walk, path, reason->message);
       return TRUE;
     }
@@ -252,15 +309,16 @@ find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
   struct stat status;
   int fd;
 
+  watch (walk, path);
   names = list_folder (path, &status, error);
   fd = names ? dyno_datafile_open_any (path, &status, error) : -1;
   if (fd < 0)
     return FALSE;
   for (guint i = 0; i < names->len; i++)
     {
-      const char *name = g_ptr_array_index (names, i);
+      const char *entry = g_ptr_array_index (names, i), *name = entry + 1;
       g_autofree char *full = g_build_filename (path, name, NULL);
-      EntryKind kind = look_at (walk, fd, name, full);
+      EntryKind kind = look_at (walk, fd, entry, full);
       if (kind == ENTRY_FOLDER
           && !g_ptr_array_find_with_equal_func (classes, name, g_str_equal, NULL))
         g_ptr_array_add (classes, g_strdup (name));
@@ -355,6 +413,17 @@ note_unused_parts (DynoDataset *dataset, const char *root, const char *train,
       }
 }
 
+void
+dyno_folder_scan_init (DynoFolderScan *scan, const char *root)
+{
+  scan->root = g_strdup (root);
+  scan->files = g_array_new (FALSE, FALSE, sizeof (DynoScanFile));
+  scan->folders = g_array_new (FALSE, FALSE, sizeof (DynoScanFolder));
+  scan->names = g_byte_array_new ();
+  scan->watched = g_array_new (FALSE, FALSE, sizeof (DynoScanWatched));
+  scan->refused = g_array_new (FALSE, FALSE, sizeof (DynoScanFile));
+}
+
 gboolean
 dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context,
                       GError **error)
@@ -364,14 +433,12 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
   char *parts[2];
   gboolean ok;
 
-  scan->root = g_strdup (context->location->body);
-  scan->files = g_array_new (FALSE, FALSE, sizeof (DynoScanFile));
-  scan->folders = g_array_new (FALSE, FALSE, sizeof (DynoScanFolder));
-  scan->names = g_byte_array_new ();
+  dyno_folder_scan_init (scan, context->location->body);
   walk.real_root = realpath (scan->root, NULL);
   if (!walk.real_root)
     walk.real_root = strdup (scan->root);
   walk.entered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  watch (&walk, scan->root);
 
   train = find_part (scan->root, train_names);
   validation = train ? find_part (scan->root, validation_names) : NULL;
@@ -389,6 +456,10 @@ dyno_folder_scan_clear (DynoFolderScan *scan)
 {
   for (guint i = 0; scan->folders && i < scan->folders->len; i++)
     g_free (g_array_index (scan->folders, DynoScanFolder, i).path);
+  for (guint i = 0; scan->watched && i < scan->watched->len; i++)
+    g_free (g_array_index (scan->watched, DynoScanWatched, i).path);
+  g_clear_pointer (&scan->watched, g_array_unref);
+  g_clear_pointer (&scan->refused, g_array_unref);
   g_clear_pointer (&scan->files, g_array_unref);
   g_clear_pointer (&scan->folders, g_array_unref);
   g_clear_pointer (&scan->names, g_byte_array_unref);

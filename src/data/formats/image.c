@@ -144,6 +144,7 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
           facts->height = be16 (p + 5);
           facts->width = be16 (p + 7);
           facts->progressive = marker == 0xc2;
+          facts->grey = p[9] == 1;
           return TRUE;
         }
       guint32 length = be16 (p + 2);
@@ -165,6 +166,8 @@ probe_png (Source *source, DynoImageFacts *facts, GError **error)
     return set_corrupt (error, "PNG without its header");
   facts->width = be32 (p + 16);
   facts->height = be32 (p + 20);
+  facts->bits = p[24];
+  facts->grey = p[25] == 0 || p[25] == 4;
   return TRUE;
 }
 
@@ -212,6 +215,17 @@ probe_bmp (Source *source, DynoImageFacts *facts, GError **error)
   return p ? dyno_bmp_probe (p, size, facts, error) : set_corrupt (error, "BMP that ends early");
 }
 
+/* Bits of the first channel, by an entry of a directory: of up to two they stand in it, of more
+ * elsewhere. */
+static guint32
+find_bits (Source *source, const guint8 *entry, gboolean big)
+{
+  guint32 count = tiff32 (entry + 4, big), at = tiff32 (entry + 8, big);
+  const guint8 *p = count <= 2 ? entry + 8 : look (source, at, 2);
+
+  return p ? tiff16 (p, big) : 8;
+}
+
 /* Of the first page (TIFF 6.0, section 2). */
 static gboolean
 probe_tiff (Source *source, DynoImageFacts *facts, GError **error)
@@ -219,8 +233,9 @@ probe_tiff (Source *source, DynoImageFacts *facts, GError **error)
   const guint8 *p = look (source, 0, 8);
   gboolean big = p && p[0] == 'M';
   guint64 at = p ? tiff32 (p + 4, big) : 0;
-  guint32 count;
+  guint32 count, bits = 1;
 
+  facts->grey = TRUE; /* one channel, unless it says more */
   p = p ? look (source, at, 2) : NULL;
   if (!p)
     return set_corrupt (error, "TIFF that ends inside its header");
@@ -239,9 +254,14 @@ probe_tiff (Source *source, DynoImageFacts *facts, GError **error)
         facts->width = value;
       else if (tag == 257)
         facts->height = value;
+      else if (tag == 258)
+        bits = find_bits (source, p, big);
+      else if (tag == 277)
+        facts->grey = value <= 2;
       else if (tag == 274 && value >= 1 && value <= 8)
         facts->orientation = (guint8) value;
     }
+  facts->bits = (guint8) MIN (bits, 64);
   return TRUE;
 }
 
@@ -270,6 +290,7 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
 
   memset (facts, 0, sizeof *facts);
   facts->orientation = 1;
+  facts->bits = 8;
   if (p && p[0] == 0xff && p[1] == 0xd8 && p[2] == 0xff)
     facts->type = DYNO_IMAGE_JPEG;
   else if (p && memcmp (p, "\x89PNG\r\n\x1a\n", 8) == 0)
@@ -399,5 +420,83 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
                      scratch->data + working_at);
   if (facts.orientation > 1)
     dyno_image_turn (scratch->data + stored_at, facts.orientation, width, height, out);
+  return TRUE;
+}
+
+/* The box scaled by decoded over stored size; at least one pixel. */
+static DynoImageBox
+scale_box (const DynoImageBox *box, const DynoImageFacts *facts, guint32 decoded_width,
+           guint32 decoded_height)
+{
+  DynoImageBox scaled;
+
+  scaled.x = (gint32) ((gint64) box->x * decoded_width / facts->width);
+  scaled.y = (gint32) ((gint64) box->y * decoded_height / facts->height);
+  scaled.width = (gint32) MAX ((gint64) box->width * decoded_width / facts->width, 1);
+  scaled.height = (gint32) MAX ((gint64) box->height * decoded_height / facts->height, 1);
+  return scaled;
+}
+
+/* The box out of (height, width, 3) pixels to `to`, black where it lies outside. */
+static void
+cut (const guint8 *pixels, guint32 width, guint32 height, const DynoImageBox *box, guint8 *to)
+{
+  gint32 first = CLAMP (-box->x, 0, box->width),
+         last = (gint32) CLAMP ((gint64) width - box->x, first, box->width);
+
+  for (gint32 y = 0; y < box->height; y++, to += 3 * (gsize) box->width)
+    {
+      gint32 from = box->y + y;
+      gboolean inside = from >= 0 && (guint32) from < height && last > first;
+
+      if (!inside || first > 0 || last < box->width)
+        memset (to, 0, 3 * (gsize) box->width);
+      if (inside)
+        memcpy (to + 3 * (gsize) first,
+                pixels + 3 * ((gsize) from * width + (gsize) (box->x + first)),
+                3 * (gsize) (last - first));
+    }
+}
+
+gboolean
+dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox *box, guint32 width,
+                       guint32 height, guint8 *out, GError **error)
+{
+  DynoImageFacts facts;
+  DynoImageBox scaled;
+  guint32 decoded_width, decoded_height;
+  guint64 pixels_at, cut_at, working_at;
+  double scale;
+
+  if (!dyno_image_probe (scratch->data, file_size, &facts, error))
+    return FALSE;
+  g_return_val_if_fail (box->width > 0 && box->width <= DYNO_IMAGE_MAX_SIDE, FALSE);
+  g_return_val_if_fail (box->height > 0 && box->height <= DYNO_IMAGE_MAX_SIDE, FALSE);
+  g_return_val_if_fail (ABS (box->x) <= DYNO_IMAGE_MAX_SIDE && ABS (box->y) <= DYNO_IMAGE_MAX_SIDE,
+                        FALSE);
+  decoded_width = facts.width;
+  decoded_height = facts.height;
+  /* A JPEG is decoded as small as the box still covers what is wanted. */
+  scale = MAX ((double) width / box->width, (double) height / box->height);
+  if (facts.type == DYNO_IMAGE_JPEG && scale < 1)
+    dyno_jpeg_choose_size (&facts, (guint32) (facts.width * scale) + 1,
+                           (guint32) (facts.height * scale) + 1, &decoded_width, &decoded_height);
+  scaled = scale_box (box, &facts, decoded_width, decoded_height);
+
+  /* scratch: file | decoded pixels | those of the box | working memory of the resampler. */
+  pixels_at = (file_size + 63) & ~(guint64) 63;
+  cut_at = (pixels_at + (guint64) decoded_width * decoded_height * 4 + 63) & ~(guint64) 63;
+  working_at = (cut_at + (guint64) scaled.width * scaled.height * 3 + 63) & ~(guint64) 63;
+  if (!dyno_datafile_reserve (
+          scratch,
+          working_at + dyno_resize_scratch_bytes (scaled.width, scaled.height, 3, width, height),
+          error))
+    return FALSE;
+  if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height,
+                      scratch->data + pixels_at, error))
+    return FALSE;
+  cut (scratch->data + pixels_at, decoded_width, decoded_height, &scaled, scratch->data + cut_at);
+  dyno_resize_cover (scratch->data + cut_at, (guint32) scaled.width, (guint32) scaled.height, 3,
+                     width, height, out, scratch->data + working_at);
   return TRUE;
 }

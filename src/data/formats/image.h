@@ -19,6 +19,8 @@ typedef struct {
   DynoImageType type;
   guint32 width, height; /* as stored */
   gboolean progressive;  /* JPEG */
+  guint8 bits;           /* of a channel; 8 where the type has no other */
+  gboolean grey;         /* one channel, or one and alpha */
   /* of a TIFF, or a JPEG with EXIF, 1 to 8; from 5 on width and height change places when it is shown */
   guint8 orientation;
 } DynoImageFacts;
@@ -46,6 +48,16 @@ gboolean dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts
  * ends early. */
 gboolean dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height,
                             guint8 *out, GError **error);
+
+/* A piece of an image as it is stored, in its pixels; what of it lies outside is black. */
+typedef struct {
+  gint32 x, y, width, height; /* sides are positive */
+} DynoImageBox;
+
+/* Decodes that piece alone, scaled to cover and cut in the middle.  The image is not turned: what
+ * marks a piece of it was measured on the stored pixels. */
+gboolean dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox *box,
+                                guint32 width, guint32 height, guint8 *out, GError **error);
 
 /* Pixels as a file in memory: (height, width, channels) of 1 or 3 channels, or of 3; JPEG of quality
  * 95 with whole chroma.  out is overwritten.  Errors: TOO_LARGE. */

@@ -175,10 +175,7 @@ imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   Walk walk = { scan, dataset, files, folders, entered };
   DynoBatchField image;
 
-  scan->root = g_strdup ("");
-  scan->files = g_array_new (FALSE, FALSE, sizeof (DynoScanFile));
-  scan->folders = g_array_new (FALSE, FALSE, sizeof (DynoScanFolder));
-  scan->names = g_byte_array_new ();
+  dyno_folder_scan_init (scan, "");
   info->resizable = TRUE;
   for (guint i = 0; files->paths[i]; i++)
     if (!walk_argument (&walk, files->paths[i], error))

@@ -27,12 +27,17 @@ static gboolean
 imagefolder_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
   DynoDatasetInfo *info = &dataset->info;
+  DynoFolderScan *scan = dataset->state = g_new0 (DynoFolderScan, 1);
+  gint64 started = g_get_real_time () / G_USEC_PER_SEC;
 
-  dataset->state = g_new0 (DynoFolderScan, 1);
   info->resizable = TRUE;
-  if (!dyno_folder_scan_run (dataset->state, dataset, context, error)
-      || !dyno_folder_probe (dataset->state, dataset, context, error))
-    return FALSE;
+  if (!dyno_folder_index_load (scan, dataset, context))
+    {
+      if (!dyno_folder_scan_run (scan, dataset, context, error)
+          || !dyno_folder_probe (scan, dataset, context, error))
+        return FALSE;
+      dyno_folder_index_save (scan, dataset, context, started);
+    }
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
   dyno_dataset_info_photographs (info);
   return TRUE;

@@ -22,6 +22,7 @@ dyno_image_list_new (void)
   list->names = g_byte_array_new ();
   list->containers = g_array_new (FALSE, FALSE, sizeof (DynoContainer));
   list->values = g_array_new (FALSE, FALSE, sizeof (float));
+  list->boxes = g_array_new (FALSE, FALSE, sizeof (DynoImageBox));
   return list;
 }
 
@@ -42,6 +43,7 @@ dyno_image_list_free (DynoImageList *list)
   g_array_unref (list->items);
   g_array_unref (list->containers);
   g_array_unref (list->values);
+  g_array_unref (list->boxes);
   g_byte_array_unref (list->names);
   g_free (list);
 }
@@ -275,6 +277,11 @@ dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guin
             list->n_values * sizeof (float));
   else
     *(gint32 *) fields[DYNO_DATASET_TARGET] = get_item (dataset, index)->class_id;
+  if (list->boxes->len > 0)
+    return dyno_image_decode_box (scratch, fetched,
+                                  &g_array_index (list->boxes, DynoImageBox, index), width, height,
+                                  fields[DYNO_DATASET_INPUT], error)
+           || name_error (dataset, index, error);
   return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error)
          || name_error (dataset, index, error);
 }

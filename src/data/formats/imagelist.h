@@ -8,6 +8,7 @@
  * so that one that is removed or replaced meanwhile is still the one that was listed. */
 #pragma once
 #include "dataset-class.h"
+#include "image.h"
 
 G_BEGIN_DECLS
 
@@ -39,6 +40,7 @@ typedef struct {
   GArray *containers; /* DynoContainer */
   guint32 n_values;   /* of a sample; 0: it has a class */
   GArray *values;     /* float, (items, n_values) */
+  GArray *boxes;      /* DynoImageBox of each item; empty: images are used whole */
 } DynoImageList;
 
 DynoImageList *dyno_image_list_new (void);
@@ -67,6 +69,19 @@ void dyno_image_list_rest_container (DynoImageList *list, guint32 place);
 /* Counts an item that is not used, and lists it while there is room. */
 void dyno_image_list_note (DynoDataset *dataset, const DynoOpenContext *context, const char *where,
                            guint64 line, const char *reason);
+
+/* Whether a file of its own lies within the list's root, by its name, before anything outside is even
+ * looked at, and by where links lead; real_root: the root's realpath.  With the params' links all
+ * do.  Errors: UNSUPPORTED. */
+gboolean dyno_image_list_check_inside (const DynoImageList *list, const DynoOpenContext *context,
+                                       const char *real_root, const char *path, GError **error);
+
+/* Fills the list, whose root is set, and the data set's classes or values' names from a list of
+ * files with their targets: the file at path, or, where path is a folder, its metadata files.
+ * Errors: those of dyno_text_table_parse; UNSUPPORTED, EMPTY; G_IO_ERROR_CANCELLED. */
+gboolean dyno_manifest_load (DynoImageList *list, DynoDataset *dataset,
+                             const DynoOpenContext *context, const char *path, gboolean is_folder,
+                             GError **error);
 
 /* Reads the headers, drops and lists what is no image, and fills the data set's facts but classes'
  * names; the classes are set before.  Files of their own that lie outside of root, by name or by a

@@ -44,22 +44,22 @@ is_within (const char *path, const char *root)
          && (length == 1 || path[length] == '/' || path[length] == '\0');
 }
 
-/* By its name first, so that nothing outside is even looked at; then by where links lead. */
-static gboolean
-check_inside (const Scan *scan, const char *path, GError **error)
+gboolean
+dyno_image_list_check_inside (const DynoImageList *list, const DynoOpenContext *context,
+                              const char *real_root, const char *path, GError **error)
 {
   g_autofree char *root = NULL, *lexical = NULL;
   char *real;
   gboolean inside;
 
-  if (!scan->real_root || scan->context->params->links)
+  if (!real_root || context->params->links)
     return TRUE;
-  root = g_canonicalize_filename (scan->list->root, NULL);
+  root = g_canonicalize_filename (list->root, NULL);
   lexical = g_canonicalize_filename (path, NULL);
   if (!is_within (lexical, root))
     return set_outside (error);
   real = realpath (path, NULL);
-  inside = !real || is_within (real, scan->real_root);
+  inside = !real || is_within (real, real_root);
   free (real);
   return inside || set_outside (error);
 }
@@ -72,7 +72,7 @@ probe_file (const Scan *scan, const DynoListedImage *item, DynoImageFacts *facts
   gboolean ok;
   int fd;
 
-  if (!check_inside (scan, path, error))
+  if (!dyno_image_list_check_inside (scan->list, scan->context, scan->real_root, path, error))
     return FALSE;
   fd = dyno_datafile_open (path, size, error);
   if (fd < 0)
@@ -165,6 +165,13 @@ probe_run (guint64 first, guint64 end, gpointer data)
         continue;
       dyno_image_get_shown (&facts, &width, &height);
       hash = hash_item (scan->list, i, size);
+      if (scan->list->boxes->len > 0)
+        {
+          const DynoImageBox *box = &g_array_index (scan->list->boxes, DynoImageBox, i);
+          width = (guint32) box->width;
+          height = (guint32) box->height;
+          hash = dyno_hash_bytes (hash, box, sizeof *box);
+        }
       g_mutex_lock (&scan->mutex);
       scan->size_bytes += size;
       scan->content_hash += hash;
@@ -209,6 +216,7 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
   DynoDatasetInfo *info = &dataset->info;
   DynoListedImage *items = (DynoListedImage *) (gpointer) list->items->data;
   float *values = (float *) (gpointer) list->values->data;
+  DynoImageBox *boxes = (DynoImageBox *) (gpointer) list->boxes->data;
   guint kept = 0;
 
   for (guint i = 0; i < list->items->len; i++)
@@ -219,6 +227,8 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
           continue;
         }
       items[kept] = items[i];
+      if (list->boxes->len > 0)
+        boxes[kept] = boxes[i];
       if (list->n_values > 0)
         memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
                  list->n_values * sizeof (float));
@@ -229,6 +239,7 @@ keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
     }
   g_array_set_size (list->items, kept);
   g_array_set_size (list->values, kept * list->n_values);
+  g_array_set_size (list->boxes, list->boxes->len > 0 ? kept : 0);
   info->n_samples = kept;
 }
 

@@ -457,31 +457,39 @@ load_folder (Manifest *manifest, const char *root, GError **error)
   return TRUE;
 }
 
-static gboolean
-manifest_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+gboolean
+dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenContext *context,
+                    const char *path, gboolean is_folder, GError **error)
 {
-  const char *body = context->location->body;
-  DynoImageList *list = dataset->state = dyno_image_list_new ();
   Manifest manifest = { .dataset = dataset, .context = context, .list = list };
   gboolean ok;
 
-  list->root = context->location->is_folder ? g_strdup (body) : g_path_get_dirname (body);
-  list->manifest =
-      context->location->is_folder ? g_strdup ("metadata") : g_path_get_basename (body);
+  list->manifest = is_folder ? g_strdup ("metadata") : g_path_get_basename (path);
   dyno_label_table_init (&manifest.labels);
   manifest.parts = g_array_new (FALSE, FALSE, sizeof (guint8));
-  ok = context->location->is_folder ? load_folder (&manifest, body, error)
-                                    : load_rows (&manifest, body, "", -1, error);
+  ok =
+      is_folder ? load_folder (&manifest, path, error) : load_rows (&manifest, path, "", -1, error);
   if (ok)
     {
       take_parts (&manifest);
       if (list->n_values == 0)
         dyno_label_table_finish (&manifest.labels, &dataset->info, list->items, TRUE);
-      ok = dyno_image_list_finish (list, dataset, context, error);
     }
   dyno_label_table_clear (&manifest.labels);
   g_array_unref (manifest.parts);
   return ok;
+}
+
+static gboolean
+manifest_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  const DynoLocation *location = context->location;
+  DynoImageList *list = dataset->state = dyno_image_list_new ();
+
+  list->root =
+      location->is_folder ? g_strdup (location->body) : g_path_get_dirname (location->body);
+  return dyno_manifest_load (list, dataset, context, location->body, location->is_folder, error)
+         && dyno_image_list_finish (list, dataset, context, error);
 }
 
 const DynoDatasetClass dyno_dataset_class_manifest = {

@@ -13,6 +13,7 @@ typedef struct {
   guint64 at, stored;  /* place and bytes in the file, which lie within it */
   guint64 size;        /* when inflated; equal to stored where it is not deflated */
   gboolean deflated;   /* raw deflate */
+  guint32 sum;         /* CRC-32 of what is inflated; of a .tar's member 0 */
   const char *refused; /* why it cannot be used (a link, encrypted, cut off); NULL: it can */
 } DynoMember;
 
@@ -36,6 +37,11 @@ gboolean dyno_tar_walk (int fd, guint64 size, const char *shown, DynoMemberFunc 
                         GCancellable *cancellable, GError **error);
 gboolean dyno_zip_walk (int fd, guint64 size, const char *shown, DynoMemberFunc func, gpointer data,
                         GCancellable *cancellable, GError **error);
+
+/* The same of a .zip in memory; messages do not name it.  Errors: CORRUPT, UNSUPPORTED,
+ * TOO_LARGE. */
+gboolean dyno_zip_walk_memory (const guint8 *bytes, gsize size, DynoMemberFunc func, gpointer data,
+                               GError **error);
 
 /* A header of a .tar's member (512 bytes) of this name, at most 100 bytes long, for writing. */
 void dyno_tar_make_header (guint8 *header, const char *name, guint64 size);

@@ -9,7 +9,6 @@
 #include "file.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAGIC      "\x93NUMPY"
 #define MAGIC_SIZE 6
@@ -275,35 +274,23 @@ dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeade
   return TRUE;
 }
 
-static gboolean
-read_header (int fd, guint64 file_size, DynoNpyHeader *header, GError **error)
+gboolean
+dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *header, GError **error)
 {
   guint8 start[12];
   g_autofree guint8 *bytes = NULL;
   guint64 header_size;
-  gssize n = dyno_datafile_pread (fd, start, sizeof start, 0);
+  gssize n = dyno_datafile_pread (fd, start, (gsize) MIN (sizeof start, size), at);
 
   if (!dyno_npy_header_size (start, n > 0 ? (gsize) n : 0, &header_size, error))
     return FALSE;
-  header_size = MIN (header_size, file_size);
+  header_size = MIN (header_size, size);
   bytes = g_malloc (header_size);
-  n = dyno_datafile_pread (fd, bytes, header_size, 0);
-  return dyno_npy_parse (bytes, n > 0 ? (gsize) n : 0, file_size, header, error);
-}
-
-int
-dyno_npy_open (const char *path, DynoNpyHeader *header, guint64 *file_size, GError **error)
-{
-  int fd = dyno_datafile_open (path, file_size, error);
-
-  if (fd >= 0 && !read_header (fd, *file_size, header, error))
-    {
-      g_autofree char *shown = g_filename_display_name (path);
-      g_prefix_error (error, "“%s”: ", shown);
-      close (fd);
-      return -1;
-    }
-  return fd;
+  n = dyno_datafile_pread (fd, bytes, header_size, at);
+  if (!dyno_npy_parse (bytes, n > 0 ? (gsize) n : 0, size, header, error))
+    return FALSE;
+  header->data_offset += at; /* both lie within the file */
+  return TRUE;
 }
 
 static double

@@ -31,9 +31,10 @@ gboolean dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_
 gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header,
                          GError **error);
 
-/* Opens a file and parses its header; messages name the path.  -1 on error; close the descriptor.
- * Errors: those of parse, NOT_FOUND, READ. */
-int dyno_npy_open (const char *path, DynoNpyHeader *header, guint64 *file_size, GError **error);
+/* The header of a .npy of size bytes that begins at `at` of an open file; data_offset counts from the
+ * file's start.  Errors: those of parse. */
+gboolean dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *header,
+                               GError **error);
 
 /* Item of header's type at bytes, as a double or as an integer (floats are truncated). */
 double dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes);

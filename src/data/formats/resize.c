@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Separable resampling in 16-bit fixed point, rows first: the vertical pass runs over whole source
- * rows, which the compiler turns into vector code, and only over the columns that the crop keeps;
- * the horizontal pass then has width outputs per row.  Weights of a tap sum to exactly 2^14, so a
- * flat image stays flat. */
+ * rows and only over the columns that the crop keeps; the horizontal pass then has width outputs per
+ * row.  Weights of an output sum to exactly 2^14, so a flat image stays flat. */
 #include "resize.h"
+#include "resize-kernels.h"
 #include <math.h>
 #include <string.h>
 
-#define WEIGHT_BITS 14
-
-typedef struct {
-  guint32 first; /* source place of the first tap */
-  guint32 count;
-} Span;
-
-typedef struct {
-  Span *spans;      /* one an output */
-  gint16 *weights;  /* max_taps an output */
-  guint32 max_taps; /* stride of weights */
-} Axis;
+#define ONE (1 << DYNO_RESIZE_WEIGHT_BITS) /* what the weights of an output sum to */
 
 /* Source length that is kept of an axis (the crop), and where it starts, for scaling by 1 /
  * step. */
@@ -31,11 +20,29 @@ step_of (guint32 source_width, guint32 source_height, guint32 width, guint32 hei
 static guint32
 taps_of (double step)
 {
-  return (guint32) (2 * ceil (MAX (step, 1.0))) + 2;
+  return ((guint32) (2 * ceil (MAX (step, 1.0))) + 2 + 3) & ~(guint32) 3;
+}
+
+/* The span of an output whose weights are there, less the taps at its ends that weigh nothing. */
+static void
+set_span (DynoResizeAxis *axis, guint32 i, guint32 first, guint32 count)
+{
+  gint16 *weights = axis->weights + (gsize) i * axis->max_taps;
+  guint32 skip = 0;
+
+  while (count > 1 && weights[count - 1] == 0)
+    count--;
+  while (skip + 1 < count && weights[skip] == 0)
+    skip++;
+  count -= skip;
+  memmove (weights, weights + skip, count * sizeof *weights);
+  memset (weights + count, 0, (axis->max_taps - count) * sizeof *weights);
+  axis->used_taps = MAX (axis->used_taps, (count + 3) & ~(guint32) 3);
+  axis->spans[i] = (DynoResizeSpan){ first + skip, count };
 }
 
 static void
-fill_axis (Axis *axis, guint32 source, guint32 outputs, double step)
+fill_axis (DynoResizeAxis *axis, guint32 source, guint32 outputs, double step)
 {
   double support = MAX (step, 1.0);
   double start = (source - step * outputs) / 2;
@@ -47,7 +54,7 @@ fill_axis (Axis *axis, guint32 source, guint32 outputs, double step)
       gint64 last = MIN ((gint64) ceil (centre + support), (gint64) source);
       gint16 *weights = axis->weights + (gsize) i * axis->max_taps;
       double total = 0;
-      int left = 1 << WEIGHT_BITS, largest = 0;
+      int left = ONE, largest = 0;
 
       first = MIN (first, (gint64) source - 1);
       last = CLAMP (last, first + 1, first + axis->max_taps);
@@ -57,13 +64,13 @@ fill_axis (Axis *axis, guint32 source, guint32 outputs, double step)
         {
           double weight =
               total > 0 ? MAX (1 - fabs (k + 0.5 - centre) / support, 0) / total : k == first;
-          weights[k - first] = (gint16) floor (weight * (1 << WEIGHT_BITS) + 0.5);
+          weights[k - first] = (gint16) floor (weight * ONE + 0.5);
           left -= weights[k - first];
           if (weights[k - first] > weights[largest])
             largest = (int) (k - first);
         }
       weights[largest] = (gint16) (weights[largest] + left);
-      axis->spans[i] = (Span){ (guint32) first, (guint32) (last - first) };
+      set_span (axis, i, (guint32) first, (guint32) (last - first));
     }
 }
 
@@ -71,7 +78,7 @@ fill_axis (Axis *axis, guint32 source, guint32 outputs, double step)
 static guint64
 axis_bytes (guint32 outputs, double step)
 {
-  return (guint64) outputs * (sizeof (Span) + taps_of (step) * sizeof (gint16)) + 64;
+  return (guint64) outputs * (sizeof (DynoResizeSpan) + taps_of (step) * sizeof (gint16)) + 64;
 }
 
 guint64
@@ -79,67 +86,19 @@ dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 
                            guint32 width, guint32 height)
 {
   double step = step_of (source_width, source_height, width, height);
-  return axis_bytes (width, step) + axis_bytes (height, step)
-         + (guint64) source_width * channels * (4 + 1) + 256;
+  return axis_bytes (width, step) + axis_bytes (height, step) + (guint64) source_width * channels
+         + taps_of (step) * channels + DYNO_RESIZE_SLACK + 256;
 }
 
 static guint8 *
-place_axis (Axis *axis, guint8 *at, guint32 source, guint32 outputs, double step)
+place_axis (DynoResizeAxis *axis, guint8 *at, guint32 source, guint32 outputs, double step)
 {
   axis->max_taps = taps_of (step);
-  axis->spans = (Span *) (gpointer) at;
-  axis->weights = (gint16 *) (gpointer) (at + (gsize) outputs * sizeof (Span));
+  axis->used_taps = 0;
+  axis->spans = (DynoResizeSpan *) (gpointer) at;
+  axis->weights = (gint16 *) (gpointer) (at + (gsize) outputs * sizeof (DynoResizeSpan));
   fill_axis (axis, source, outputs, step);
   return (guint8 *) (((guintptr) at + axis_bytes (outputs, step)) & ~(guintptr) 15);
-}
-
-static void
-blend_rows (const guint8 *rows, gsize stride, const gint16 *weights, guint32 count, gint32 *sums,
-            guint8 *out, gsize size)
-{
-  if (count == 1)
-    {
-      memcpy (out, rows, size);
-      return;
-    }
-  for (gsize i = 0; i < size; i++)
-    sums[i] = rows[i] * weights[0] + (1 << (WEIGHT_BITS - 1));
-  for (guint32 k = 1; k < count; k++)
-    {
-      const guint8 *row = rows + k * stride;
-      gint32 weight = weights[k];
-      for (gsize i = 0; i < size; i++)
-        sums[i] += row[i] * weight;
-    }
-  for (gsize i = 0; i < size; i++)
-    out[i] = (guint8) (sums[i] >> WEIGHT_BITS);
-}
-
-static void
-blend_columns (const guint8 *row, const Axis *axis, guint32 channels, guint32 width, guint8 *out)
-{
-  for (guint32 x = 0; x < width; x++)
-    {
-      Span span = axis->spans[x];
-      const gint16 *weights = axis->weights + (gsize) x * axis->max_taps;
-      const guint8 *from = row + (gsize) span.first * channels;
-      gint32 sums[4] = { 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1), 1 << (WEIGHT_BITS - 1),
-                         1 << (WEIGHT_BITS - 1) };
-
-      if (channels == 3)
-        for (guint32 k = 0; k < span.count; k++, from += 3)
-          {
-            sums[0] += from[0] * weights[k];
-            sums[1] += from[1] * weights[k];
-            sums[2] += from[2] * weights[k];
-          }
-      else
-        for (guint32 k = 0; k < span.count; k++, from += channels)
-          for (guint32 c = 0; c < channels; c++)
-            sums[c] += from[c] * weights[k];
-      for (guint32 c = 0; c < channels; c++)
-        *out++ = (guint8) (sums[c] >> WEIGHT_BITS);
-    }
 }
 
 void
@@ -149,9 +108,9 @@ dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_he
   double step = step_of (source_width, source_height, width, height);
   guint8 *at = (guint8 *) (((guintptr) scratch + 15) & ~(guintptr) 15);
   gsize stride = (gsize) source_width * channels;
-  Axis horizontal, vertical;
+  const DynoResizeKernel *kernel = dyno_resize_list_kernels ()[0];
+  DynoResizeAxis horizontal, vertical;
   guint32 first, last;
-  gint32 *sums;
   guint8 *row;
 
   if (source_width == width && source_height == height)
@@ -161,18 +120,23 @@ dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_he
     }
   at = place_axis (&horizontal, at, source_width, width, step);
   at = place_axis (&vertical, at, source_height, height, step);
-  sums = (gint32 *) (gpointer) at;
-  row = at + stride * sizeof (gint32);
+  row = at;
+  memset (row + stride, 0, (gsize) horizontal.max_taps * channels + DYNO_RESIZE_SLACK);
 
   /* Only columns that some output reads. */
   first = horizontal.spans[0].first;
   last = horizontal.spans[width - 1].first + horizontal.spans[width - 1].count;
   for (guint32 y = 0; y < height; y++)
     {
-      Span span = vertical.spans[y];
-      blend_rows (source + span.first * stride + (gsize) first * channels, stride,
-                  vertical.weights + (gsize) y * vertical.max_taps, span.count, sums,
-                  row + (gsize) first * channels, (gsize) (last - first) * channels);
-      blend_columns (row, &horizontal, channels, width, out + (gsize) y * width * channels);
+      DynoResizeSpan span = vertical.spans[y];
+      const guint8 *from = source + span.first * stride + (gsize) first * channels;
+      gsize size = (gsize) (last - first) * channels;
+
+      if (span.count == 1)
+        memcpy (row + (gsize) first * channels, from, size);
+      else
+        kernel->rows (from, stride, vertical.weights + (gsize) y * vertical.max_taps, span.count,
+                      row + (gsize) first * channels, size);
+      kernel->columns (row, &horizontal, channels, width, out + (gsize) y * width * channels);
     }
 }

@@ -9,6 +9,7 @@
 #include "safetensors.h"
 #include "checked.h"
 #include "datafile.h"
+#include "onnxfile.h"
 #include "pth.h"
 #include "safetensors-private.h"
 #include <errno.h>
@@ -378,6 +379,7 @@ check_start (int fd, guint64 size, GError **error)
 
   if (size >= 8 && dyno_datafile_pread (fd, &length, 8, 0) == 8
       && !dyno_pth_matches ((const guint8 *) &length, sizeof length)
+      && !dyno_onnx_file_matches ((const guint8 *) &length, sizeof length)
       && GUINT64_FROM_LE (length) > DYNO_SAFETENSORS_MAX_HEADER)
     return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
                       "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed",
@@ -428,8 +430,9 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
   bytes = read_whole (fd, size, max_bytes, error);
   close (fd);
   if (bytes)
-    file = dyno_pth_matches (bytes, size) ? dyno_pth_parse (bytes, size, error)
-                                          : dyno_safetensors_parse (bytes, size, error);
+    file = dyno_pth_matches (bytes, size)         ? dyno_pth_parse (bytes, size, error)
+           : dyno_onnx_file_matches (bytes, size) ? dyno_onnx_file_parse (bytes, size, error)
+                                                  : dyno_safetensors_parse (bytes, size, error);
   if (!file)
     g_prefix_error (error, "“%s”: ", shown);
   return file;

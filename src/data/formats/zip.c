@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Members of .zip files, by their central directory (APPNOTE 6.3, with zip64).  The directory is
- * read whole, for it is bounded by the file; of each member the local header tells where its bytes
- * begin. */
+/* Members of .zip files, by their central directory (APPNOTE 6.3, with zip64), in a file or in
+ * memory.  The directory is read whole, for it is bounded by the file; of each member the local
+ * header tells where its bytes begin. */
 #include "checked.h"
 #include "datafile.h"
 #include "intl.h"
@@ -22,9 +22,10 @@
 #define METHOD_DEFLATED 8
 
 typedef struct {
+  const guint8 *bytes; /* of an archive in memory; NULL: in fd */
   int fd;
   guint64 size;
-  const char *shown;
+  const char *shown; /* NULL: the caller names it */
   guint64 directory_at, directory_size, shift;
 } Zip;
 
@@ -49,15 +50,31 @@ le64 (const guint8 *p)
 static gboolean
 set_corrupt (const Zip *zip, GError **error, const char *what)
 {
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("“%s” is a damaged .zip archive: %s; get it again"), zip->shown, what);
+  if (zip->shown)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 _ ("“%s” is a damaged .zip archive: %s; get it again"), zip->shown, what);
+  else
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, _ ("its archive is damaged: %s"),
+                 what);
   return FALSE;
+}
+
+/* As dyno_datafile_pread. */
+static gssize
+read_some (const Zip *zip, gpointer buffer, gsize count, guint64 at)
+{
+  if (!zip->bytes)
+    return dyno_datafile_pread (zip->fd, buffer, count, at);
+  count = at < zip->size ? (gsize) MIN (count, zip->size - at) : 0;
+  if (count > 0)
+    memcpy (buffer, zip->bytes + at, count);
+  return (gssize) count;
 }
 
 static gboolean
 read_at (const Zip *zip, gpointer buffer, gsize count, guint64 at, GError **error)
 {
-  gssize n = dyno_datafile_pread (zip->fd, buffer, count, at);
+  gssize n = read_some (zip, buffer, count, at);
 
   if (n == (gssize) count)
     return TRUE;
@@ -90,23 +107,23 @@ find_end (const Zip *zip, guint8 *end, guint64 *end_at, GError **error)
 static gboolean
 find_directory (Zip *zip, GError **error)
 {
-  guint8 end[END_BYTES], locator[LOCATOR_BYTES], end64[END64_BYTES];
-  guint64 end_at, last, at;
+  guint8 end[END_BYTES] = { 0 }, locator[LOCATOR_BYTES], end64[END64_BYTES];
+  guint64 end_at = 0, last, at;
 
   if (!find_end (zip, end, &end_at, error))
     return FALSE;
   if (le16 (end + 4) != 0 && le16 (end + 4) != 0xffff)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” is one of several pieces of an archive; join them first"), zip->shown);
+                   _ ("“%s” is one of several pieces of an archive; join them first"),
+                   zip->shown ? zip->shown : "");
       return FALSE;
     }
   zip->directory_size = le32 (end + 12);
   zip->directory_at = le32 (end + 16);
   last = end_at;
   if (end_at >= LOCATOR_BYTES
-      && dyno_datafile_pread (zip->fd, locator, LOCATOR_BYTES, end_at - LOCATOR_BYTES)
-             == LOCATOR_BYTES
+      && read_some (zip, locator, LOCATOR_BYTES, end_at - LOCATOR_BYTES) == LOCATOR_BYTES
       && memcmp (locator, "PK\6\7", 4) == 0)
     {
       at = le64 (locator + 8);
@@ -127,7 +144,8 @@ find_directory (Zip *zip, GError **error)
   if (zip->directory_size > MAX_DIRECTORY)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s” has a directory of more than 1 GB; divide it"), zip->shown);
+                   _ ("“%s” has a directory of more than 1 GB; divide it"),
+                   zip->shown ? zip->shown : "");
       return FALSE;
     }
   return TRUE;
@@ -176,7 +194,7 @@ find_bytes (const Zip *zip, const guint8 *entry, DynoMember *member, gboolean kn
   if (method != METHOD_STORED && method != METHOD_DEFLATED)
     return _ ("a compression that Dyno does not read; make the archive again with deflate");
   if (!known || !dyno_size_add (member->at, zip->shift, &member->at) || member->at > zip->size
-      || dyno_datafile_pread (zip->fd, local, sizeof local, member->at) != (gssize) sizeof local
+      || read_some (zip, local, sizeof local, member->at) != (gssize) sizeof local
       || memcmp (local, "PK\3\4", 4) != 0)
     return _ ("its header is damaged");
   member->at += LOCAL_BYTES + le16 (local + 26) + le16 (local + 28);
@@ -194,7 +212,11 @@ give_entry (const Zip *zip, const guint8 *entry, gsize name_size, gsize extra_si
 {
   g_autofree char *name = g_strndup ((const char *) entry + ENTRY_BYTES, name_size);
   DynoMember member = {
-    .name = name, .at = le32 (entry + 42), .stored = le32 (entry + 20), .size = le32 (entry + 24)
+    .name = name,
+    .at = le32 (entry + 42),
+    .stored = le32 (entry + 20),
+    .size = le32 (entry + 24),
+    .sum = le32 (entry + 16),
   };
   gboolean known;
 
@@ -211,40 +233,58 @@ give_entry (const Zip *zip, const guint8 *entry, gsize name_size, gsize extra_si
   return func (&member, data, error);
 }
 
-gboolean
-dyno_zip_walk (int fd, guint64 size, const char *shown, DynoMemberFunc func, gpointer data,
-               GCancellable *cancellable, GError **error)
+static gboolean
+walk (Zip *zip, DynoMemberFunc func, gpointer data, GCancellable *cancellable, GError **error)
 {
-  Zip zip = { .fd = fd, .size = size, .shown = shown };
   g_autofree guint8 *directory = NULL;
   gsize at = 0;
 
-  if (!find_directory (&zip, error))
+  if (!find_directory (zip, error))
     return FALSE;
-  directory = g_try_malloc (MAX (zip.directory_size, 1));
+  directory = g_try_malloc (MAX (zip->directory_size, 1));
   if (!directory)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s”: no memory for its directory of %" PRIu64 " MB"), shown,
-                   zip.directory_size >> 20);
+                   _ ("“%s”: no memory for its directory of %" PRIu64 " MB"),
+                   zip->shown ? zip->shown : "", zip->directory_size >> 20);
       return FALSE;
     }
-  if (!read_at (&zip, directory, zip.directory_size, zip.directory_at + zip.shift, error))
+  if (!read_at (zip, directory, zip->directory_size, zip->directory_at + zip->shift, error))
     return FALSE;
-  while (zip.directory_size - at >= ENTRY_BYTES && memcmp (directory + at, "PK\1\2", 4) == 0)
+  while (zip->directory_size - at >= ENTRY_BYTES && memcmp (directory + at, "PK\1\2", 4) == 0)
     {
       const guint8 *entry = directory + at;
       gsize name_size = le16 (entry + 28), extra_size = le16 (entry + 30),
             length = ENTRY_BYTES + name_size + extra_size + le16 (entry + 32);
 
-      if (length > zip.directory_size - at)
-        return set_corrupt (&zip, error, _ ("its directory ends early"));
+      if (length > zip->directory_size - at)
+        return set_corrupt (zip, error, _ ("its directory ends early"));
       if (g_cancellable_set_error_if_cancelled (cancellable, error)
-          || !give_entry (&zip, entry, name_size, extra_size, func, data, error))
+          || !give_entry (zip, entry, name_size, extra_size, func, data, error))
         return FALSE;
       at += length;
     }
-  if (at == 0 && zip.directory_size > 0)
-    return set_corrupt (&zip, error, _ ("its directory is none"));
+  /* Nothing but a signature of the directory may follow. */
+  if (zip->directory_size - at > 0
+      && (zip->directory_size - at < 4 || memcmp (directory + at, "PK\5\5", 4) != 0))
+    return set_corrupt (zip, error, _ ("its directory ends early"));
   return TRUE;
+}
+
+gboolean
+dyno_zip_walk (int fd, guint64 size, const char *shown, DynoMemberFunc func, gpointer data,
+               GCancellable *cancellable, GError **error)
+{
+  Zip zip = { .fd = fd, .size = size, .shown = shown };
+
+  return walk (&zip, func, data, cancellable, error);
+}
+
+gboolean
+dyno_zip_walk_memory (const guint8 *bytes, gsize size, DynoMemberFunc func, gpointer data,
+                      GError **error)
+{
+  Zip zip = { .bytes = bytes, .fd = -1, .size = size };
+
+  return walk (&zip, func, data, NULL, error);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stored (not compressed) entries of a zip archive that lies in memory; zip64 too.  PKWARE's
- * APPNOTE.TXT, 4.3. */
+/* The stored (not compressed) entries of a zip archive that lies in memory, by name. */
 #pragma once
 #include "data-error.h"
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* One array of a data set: a .npy file or a member of an .npz archive, as it can be read sample by
+ * sample.
+ *
+ * Invariants: header.fortran is FALSE once it is open, and data_offset counts from the start of fd.
+ * An array whose samples do not lie one after another where it is (Fortran order, deflated) is
+ * copied once, window by window, into a file without a name: of a small one in memory, of a large
+ * one among the caches.  An array without such a copy stays in its file. */
+#pragma once
+#include "dataset-class.h"
+#include "members.h"
+#include "npyfile.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *path;        /* of the file */
+  char *shown;       /* for messages: the file, or "archive: member" */
+  int fd;            /* -1: none */
+  guint64 at;        /* of the .npy in the file, where nothing was copied */
+  guint64 file_size; /* of the .npy as it is stored */
+  gboolean copied;
+  DynoNpyHeader header;
+} DynoArray;
+
+#define DYNO_ARRAY_NONE ((DynoArray){ .fd = -1 })
+
+/* Errors: those of dyno_npy_open; TOO_LARGE (no room for a copy); G_IO_ERROR_CANCELLED. */
+gboolean dyno_array_open (DynoArray *array, const char *path, const DynoOpenContext *context,
+                          GError **error);
+gboolean dyno_array_open_member (DynoArray *array, const char *path, const DynoMember *member,
+                                 const DynoOpenContext *context, GError **error);
+void dyno_array_clear (DynoArray *array);
+
+/* "float32 (60000, 28, 28)" of a member, or why it is no array; g_free. */
+char *dyno_array_describe_member (const char *path, const DynoMember *member);
+
+/* size bytes of the data from offset on; as dyno_datafile_pread, errno in *code.  A file whose disk
+ * was away and is back is opened anew. */
+gssize dyno_array_read (const DynoArray *array, gpointer bytes, gsize size, guint64 offset,
+                        int *code);
+
+/* A file without a name for size bytes, which are reserved.  -1 on error.  Errors: TOO_LARGE. */
+int dyno_array_new_copy (guint64 size, const char *shown, GError **error);
+
+/* (first axis fastest) in `from` at `at` to C order in `to`, both open files; windows of at most
+ * window bytes or one sample.  Errors: READ, TOO_LARGE; G_IO_ERROR_CANCELLED. */
+gboolean dyno_array_reorder (int from, guint64 at, const DynoNpyHeader *header, int to,
+                             guint64 window, const char *shown, const DynoOpenContext *context,
+                             GError **error);
+
+G_END_DECLS

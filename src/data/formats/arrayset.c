@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/* Data sets of arrays: what .npy files (npy.c) and .npz archives (npz.c) share.
+ *
+ * Invariants:
+ * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
+ *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which
+ *   y.names may name.
+ * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks under
+ *   a run is an error of the sample, where a mapping would be a signal.  y is read at once and
+ *   checked.
+ * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is
+ *   fed as it is, in float32.  What is not finite there is an error of the sample.
+ * - Of two parts the second validates; their samples are of one shape and type. */
+#include "arrayset.h"
+#include "checked.h"
+#include "datafile.h"
+#include "hash.h"
+#include "intl.h"
+#include "targetnames.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_CLASSES      100000
+#define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
+#define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
+#define MAX_PARTS        2
+
+typedef struct {
+  DynoArray x;
+  guint64 first;          /* sample of the data set */
+  gboolean reads_at_once; /* what of the file lies in memory can be told from what does not */
+} Part;
+
+typedef struct {
+  guint n_parts;
+  Part parts[MAX_PARTS];
+  guint64 sample_items;
+  guint32 channels, n_values; /* of a sample; n_values 0: it has a class */
+  gboolean planes;            /* samples are (C, H, W) */
+  guint64 n_learned;          /* samples whose targets are here */
+  gint64 largest;             /* class */
+  gint32 *classes;
+  float *values;
+} Set;
+
+void
+dyno_array_set_close (DynoDataset *dataset)
+{
+  Set *set = dataset->state;
+
+  if (!set)
+    return;
+  for (guint i = 0; i < set->n_parts; i++)
+    dyno_array_clear (&set->parts[i].x);
+  g_free (set->classes);
+  g_free (set->values);
+  g_free (set);
+}
+
+/* The part of sample *index, which becomes its record there. */
+static const Part *
+find_part (const Set *set, guint64 *index)
+{
+  const Part *part = &set->parts[set->n_parts > 1 && *index >= set->parts[1].first];
+
+  *index -= part->first;
+  return part;
+}
+
+static gboolean
+take_class (Set *set, guint64 i, gint64 value, const char *name, GError **error)
+{
+  if (value < 0 || value >= MAX_CLASSES)
+    {
+      g_set_error (error, DYNO_DATA_ERROR,
+                   value < 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("“%s”, record %" PRIu64 ": class %" PRId64
+                      " where 0 to %d is expected; whole numbers are classes, save values to "
+                      "predict as floats"),
+                   name, i, value, MAX_CLASSES - 1);
+      return FALSE;
+    }
+  set->classes[set->n_learned + i] = (gint32) value;
+  set->largest = MAX (set->largest, value);
+  return TRUE;
+}
+
+static gboolean
+take_value (Set *set, guint64 i, double value, const char *name, GError **error)
+{
+  float single = set->values[set->n_learned * set->n_values + i] = (float) value;
+
+  if (isfinite (single))
+    return TRUE;
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               _ ("“%s”, record %" PRIu64
+                  ": %g where a finite number is expected; remove the record from both files"),
+               name, i / set->n_values, value);
+  return FALSE;
+}
+
+/* Room for the targets of one more part, of which all bytes lie in memory. */
+static gboolean
+make_room (Set *set, const DynoNpyHeader *header, const char *name, GError **error)
+{
+  gpointer room;
+
+  if (header->kind == 'f')
+    {
+      set->n_values = (guint32) (header->n_items / header->shape[0]);
+      room = g_try_renew (float, set->values, set->n_learned * set->n_values + header->n_items);
+      set->values = room ? room : set->values;
+    }
+  else
+    {
+      room = g_try_renew (gint32, set->classes, set->n_learned + header->n_items);
+      set->classes = room ? room : set->classes;
+    }
+  if (!room)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                 _ ("“%s”: no memory for its targets"), name);
+  return room != NULL;
+}
+
+static gboolean
+take_targets (Set *set, const DynoNpyHeader *header, const guint8 *bytes, const char *name,
+              GError **error)
+{
+  if (!make_room (set, header, name, error))
+    return FALSE;
+  for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
+    if (header->kind == 'f' ? !take_value (set, i, dyno_npy_get_double (header, bytes), name, error)
+                            : !take_class (set, i, dyno_npy_get_int (header, bytes), name, error))
+      return FALSE;
+  set->n_learned += header->shape[0];
+  return TRUE;
+}
+
+static gboolean
+check_targets (const Set *set, const DynoArray *y, GError **error)
+{
+  const DynoNpyHeader *header = &y->header;
+  const DynoArray *x = &set->parts[set->n_parts - 1].x;
+  guint64 n_targets = header->n_dims == 2 ? header->shape[1] : 1;
+
+  if (header->n_dims < 1 || header->n_dims > 2 || n_targets == 0
+      || (header->kind != 'f' && n_targets != 1) || n_targets > 65536
+      || header->data_bytes > MAX_TARGET_BYTES)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for "
+                    "values"),
+                 y->shown);
+  else if (header->shape[0] != x->header.shape[0])
+    g_set_error (
+        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+        _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64 "; the files do not belong together"),
+        y->shown, header->shape[0], x->shown, x->header.shape[0]);
+  else if (set->n_parts > 1 && n_targets != (set->values ? set->n_values : 1))
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 _ ("“%s” has other targets than the training part"), y->shown);
+  else if (set->n_parts > 1 && (header->kind == 'f') != (set->values != NULL))
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 _ ("“%s” has other targets than the training part"), y->shown);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+gboolean
+dyno_array_set_learn (DynoDataset *dataset, const DynoArray *y, GError **error)
+{
+  Set *set = dataset->state;
+  g_autofree guint8 *bytes = NULL;
+  const DynoNpyHeader *header = &y->header;
+  int code;
+
+  dataset->info.size_bytes += y->file_size;
+  if (!check_targets (set, y, error))
+    return FALSE;
+  bytes = g_try_malloc (MAX (header->data_bytes, 1));
+  if (!bytes)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("“%s”: no memory for its targets"), y->shown);
+      return FALSE;
+    }
+  if (dyno_array_read (y, bytes, header->data_bytes, 0, &code) != (gssize) header->data_bytes)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),
+                   y->shown);
+      return FALSE;
+    }
+  if (!take_targets (set, header, bytes, y->shown, error))
+    return FALSE;
+  dataset->info.content_hash =
+      dyno_hash_bytes (dataset->info.content_hash, bytes, header->data_bytes);
+  return TRUE;
+}
+
+static gboolean
+has_planes (const DynoNpyHeader *header, DynoAxes axes)
+{
+  guint64 second = header->shape[1], last = header->shape[3];
+
+  if (header->n_dims != 4 || axes != DYNO_AXES_AUTO)
+    return header->n_dims == 4 && axes == DYNO_AXES_NCHW;
+  return (second == 1 || second == 3 || second == 4) && last > 4;
+}
+
+/* X's shape into height, width and channels. */
+static gboolean
+take_shape (Set *set, DynoDatasetInfo *info, DynoAxes axes, const DynoArray *x, GError **error)
+{
+  static const char *const names[] = { "NF", "NHW", "NHWC" };
+  const DynoNpyHeader *header = &x->header;
+  guint64 shape[3] = { 1, 1, 1 }, bytes = 4;
+
+  if (header->n_dims < 2 || header->n_dims > 4)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   _ ("“%s” has %u dimensions; samples must be (N, H, W, C), (N, C, H, W), (N, "
+                      "H, W) or (N, F)"),
+                   x->shown, header->n_dims);
+      return FALSE;
+    }
+  set->planes = has_planes (header, axes);
+  info->axes = set->planes ? "NCHW" : names[header->n_dims - 2];
+  if (header->n_dims == 2)
+    shape[2] = header->shape[1];
+  else
+    for (guint i = 1; i < header->n_dims; i++)
+      shape[set->planes ? (i + 1) % 3 : i - 1] = header->shape[i];
+  for (guint i = 0; i < 3; i++)
+    if (shape[i] == 0 || shape[i] > G_MAXUINT32 || !dyno_size_mul (bytes, shape[i], &bytes)
+        || bytes > MAX_SAMPLE_BYTES)
+      {
+        g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                     _ ("“%s”: samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                        " numbers; from one number to 1 GB is possible"),
+                     x->shown, shape[0], shape[1], shape[2]);
+        return FALSE;
+      }
+  set->sample_items = bytes / 4;
+  info->min_height = info->max_height = (guint32) shape[0];
+  info->min_width = info->max_width = (guint32) shape[1];
+  set->channels = (guint32) shape[2];
+  return TRUE;
+}
+
+static gboolean
+is_bytes (const Set *set)
+{
+  return set->parts[0].x.header.kind == 'u' && set->parts[0].x.header.item_bytes == 1;
+}
+
+/* The validation part's samples are as those of the training part. */
+static gboolean
+check_alike (const DynoArray *x, const DynoArray *other, GError **error)
+{
+  const DynoNpyHeader *a = &x->header, *b = &other->header;
+
+  if (a->n_dims == b->n_dims && a->kind == b->kind && a->item_bytes == b->item_bytes
+      && (a->n_dims == 0
+          || memcmp (a->shape + 1, b->shape + 1, (a->n_dims - 1) * sizeof a->shape[0]) == 0))
+    return TRUE;
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               _ ("The samples of “%s” have another shape or type than those of “%s”; save both "
+                  "parts alike"),
+               other->shown, x->shown);
+  return FALSE;
+}
+
+gboolean
+dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
+                     GError **error)
+{
+  DynoDatasetInfo *info = &dataset->info;
+  Set *set = dataset->state = dataset->state ? dataset->state : g_new0 (Set, 1);
+  Part *part = &set->parts[set->n_parts];
+
+  g_return_val_if_fail (set->n_parts < MAX_PARTS, FALSE);
+  *part = (Part){ .x = *x, .first = info->n_samples };
+  *x = DYNO_ARRAY_NONE;
+  x = &part->x;
+  if (set->n_parts++ > 0 ? !check_alike (&set->parts[0].x, x, error)
+                         : !take_shape (set, info, context->params->axes, x, error))
+    return FALSE;
+  if (x->header.shape[0] == 0)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” holds no sample"),
+                   x->shown);
+      return FALSE;
+    }
+  info->size_bytes += x->file_size;
+  info->n_samples += x->header.shape[0];
+  info->content_hash = dyno_hash_bytes (set->n_parts > 1 ? info->content_hash : DYNO_HASH_START,
+                                        x->header.shape, x->header.n_dims * sizeof (guint64));
+  if (set->planes)
+    info->content_hash = dyno_hash_string (info->content_hash, info->axes);
+  part->reads_at_once = dyno_datafile_can_read_at_once (x->fd);
+  return TRUE;
+}
+
+gboolean
+dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error)
+{
+  DynoDatasetInfo *info = &dataset->info;
+  Set *set = dataset->state;
+
+  if (set->values && !dyno_target_names_load (info, set->n_values, targets, error))
+    return FALSE;
+  info->knows_values = set->values != NULL;
+  info->has_split = set->n_parts > 1;
+  if (set->classes)
+    {
+      dyno_dataset_info_set_classes (info, (guint32) set->largest + 1);
+      for (guint64 i = 0; i < set->n_learned; i++)
+        info->class_counts[set->classes[i]]++;
+    }
+  info->schema =
+      dyno_schema_image (is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height,
+                         info->max_width, set->channels, set->n_values);
+  /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
+  if (is_bytes (set))
+    dyno_dataset_info_standardise (info, 0.0f, 1.0f);
+  return TRUE;
+}
+
+gint32
+dyno_array_set_label (DynoDataset *dataset, guint64 index)
+{
+  return ((const Set *) dataset->state)->classes[index];
+}
+
+const float *
+dyno_array_set_values (DynoDataset *dataset, guint64 index)
+{
+  const Set *set = dataset->state;
+
+  return set->values + index * set->n_values;
+}
+
+gboolean
+dyno_array_set_is_validation (DynoDataset *dataset, guint64 index)
+{
+  const Set *set = dataset->state;
+
+  return set->n_parts > 1 && index >= set->parts[1].first;
+}
+
+gboolean
+dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
+                      GError **error)
+{
+  const Set *set = dataset->state;
+  const DynoArray *x = &find_part (set, &index)->x;
+  gsize size = *fetched = set->sample_items * x->header.item_bytes;
+  gssize n;
+  int code;
+
+  if (!dyno_datafile_reserve (scratch, size, error))
+    return FALSE;
+  n = dyno_array_read (x, scratch->data, size, index * size, &code);
+  if (n == (gssize) size)
+    return TRUE;
+  if (n < 0)
+    dyno_datafile_set_error (error, code, x->path);
+  else
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
+                 "“%s” became shorter while in use: record %" G_GUINT64_FORMAT
+                 " has %" G_GSSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT,
+                 x->shown, index, n, size);
+  return FALSE;
+}
+
+/* What is fed is finite: a NaN in the file, or a number that float32 cannot hold. */
+static gboolean
+check_values (const Set *set, const DynoArray *x, guint64 index, const float *values,
+              GError **error)
+{
+  guint64 i, n = set->sample_items;
+  guint32 bad = 0, bits;
+
+  for (i = 0; i < n; i++)
+    {
+      memcpy (&bits, values + i, sizeof bits);
+      bad |= (bits & 0x7f800000) == 0x7f800000;
+    }
+  if (!bad)
+    return TRUE;
+  for (i = 0; isfinite (values[i]); i++)
+    ;
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               _ ("“%s”, record %" PRIu64
+                  ": %g where a finite number is expected; remove the record from both files"),
+               x->shown, index, (double) values[i]);
+  return FALSE;
+}
+
+/* A sample's values as float32 in the file's order, within scratch, which begins with the sample as
+ * it is in the file; NULL: they cannot be. */
+static const float *
+convert_values (const Set *set, const DynoArray *x, guint64 index, GByteArray *scratch,
+                gsize fetched, GError **error)
+{
+  const DynoNpyHeader *header = &x->header;
+  guint64 at = dyno_align_up (fetched, 16);
+  const float *values = (const float *) (gconstpointer) scratch->data;
+
+  if (header->kind != 'f' || header->item_bytes != 4 || header->swap)
+    {
+      /* Bounded by MAX_SAMPLE_BYTES. */
+      if (!dyno_datafile_reserve (scratch, at + set->sample_items * sizeof (float), error))
+        return NULL;
+      float *out = (float *) (gpointer) (scratch->data + at);
+      for (guint64 i = 0; i < set->sample_items; i++)
+        out[i] = (float) dyno_npy_get_double (header, scratch->data + i * header->item_bytes);
+      values = out;
+    }
+  return header->kind != 'f' || check_values (set, x, index, values, error) ? values : NULL;
+}
+
+/* (C, H, W) to (H, W, C), written in order. */
+static void
+interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
+{
+  gsize plane = (gsize) info->max_height * info->max_width, at = 0,
+        channels = dyno_schema_count_channels (&info->schema);
+  gboolean bytes = info->schema.fields[DYNO_DATASET_INPUT].element == DYNO_ELEMENT_U8;
+
+  for (gsize i = 0; i < plane; i++)
+    for (gsize c = 0; c < channels; c++, at++)
+      if (bytes)
+        ((guint8 *) pixels)[at] = ((const guint8 *) planes)[c * plane + i];
+      else
+        ((float *) pixels)[at] = ((const float *) planes)[c * plane + i];
+}
+
+static void
+put_target (const Set *set, guint64 index, gpointer target)
+{
+  if (set->classes)
+    *(gint32 *) target = set->classes[index];
+  else
+    memcpy (target, set->values + index * set->n_values, set->n_values * sizeof (float));
+}
+
+gboolean
+dyno_array_set_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                       gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
+{
+  const Set *set = dataset->state;
+  guint64 record = index;
+  const DynoArray *x = &find_part (set, &record)->x;
+  gboolean bytes = is_bytes (set);
+  gconstpointer values =
+      bytes ? scratch->data
+            : (gconstpointer) convert_values (set, x, record, scratch, fetched, error);
+
+  if (!values)
+    return FALSE;
+  put_target (set, index, fields[DYNO_DATASET_TARGET]);
+  if (set->planes)
+    interleave (&dataset->info, values, fields[DYNO_DATASET_INPUT]);
+  else
+    memcpy (fields[DYNO_DATASET_INPUT], values, set->sample_items * (bytes ? 1 : sizeof (float)));
+  return TRUE;
+}
+
+/* Bytes that lie in the page cache go from there to their place. */
+gboolean
+dyno_array_set_decode_at_once (DynoDataset *dataset, guint64 index, gpointer const *fields)
+{
+  const Set *set = dataset->state;
+  guint64 record = index;
+  const Part *part = find_part (set, &record);
+
+  if (!part->reads_at_once || set->planes || !is_bytes (set)
+      || !dyno_datafile_read_at_once (part->x.fd, fields[DYNO_DATASET_INPUT], set->sample_items,
+                                      part->x.header.data_offset + record * set->sample_items))
+    return FALSE;
+  put_target (set, index, fields[DYNO_DATASET_TARGET]);
+  return TRUE;
+}
+
+gboolean
+dyno_array_set_probe (DynoDataset *dataset, guint64 index, GError **error)
+{
+  const Set *set = dataset->state;
+  const DynoArray *x = &find_part (set, &index)->x;
+
+  return x->copied
+         || dyno_datafile_probe (
+             x->path, x->header.data_offset + index * set->sample_items * x->header.item_bytes,
+             error);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Data sets of arrays: samples X with their targets y, of which two parts, training and validation,
+ * make one data set; the class's functions on it. */
+#pragma once
+#include "array.h"
+
+G_BEGIN_DECLS
+
+/* A part's samples; x is taken over, also on error.  The first part trains, the second, if there is
+ * one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
+gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
+                              GError **error);
+/* The targets of the part that was taken last.  Errors: the same; READ. */
+gboolean dyno_array_set_learn (DynoDataset *dataset, const DynoArray *y, GError **error);
+/* After all parts.  targets: path of a .npy whose .names, where there are any, name the values. */
+gboolean dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error);
+
+/* The members of a class. */
+void dyno_array_set_close (DynoDataset *dataset);
+gboolean dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
+                               gsize *fetched, GError **error);
+gboolean dyno_array_set_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                                gpointer const *fields, GByteArray *scratch, gsize fetched,
+                                GError **error);
+gboolean dyno_array_set_decode_at_once (DynoDataset *dataset, guint64 index,
+                                        gpointer const *fields);
+gint32 dyno_array_set_label (DynoDataset *dataset, guint64 index);
+const float *dyno_array_set_values (DynoDataset *dataset, guint64 index);
+gboolean dyno_array_set_probe (DynoDataset *dataset, guint64 index, GError **error);
+gboolean dyno_array_set_is_validation (DynoDataset *dataset, guint64 index);
+
+G_END_DECLS

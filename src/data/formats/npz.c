@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy archives (.npz): the arrays of one data set in one file, stored or deflated; arrayset.c has
+ * what they may be.  The names are X and y, or one of the usual pairs for a training part and one
+ * for a validation part, as Keras and others write them; upper and lower case are one. */
+#include "arrayset.h"
+#include "datafile.h"
+#include "intl.h"
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_LISTED 24
+#define MAX_NAME   256
+
+typedef struct {
+  const char *x, *y;
+} Pair;
+
+static const Pair train_pairs[] = {
+  { "x_train", "y_train" },
+  { "train_x", "train_y" },
+  { "train_images", "train_labels" },
+  { "train_data", "train_labels" },
+  { "x", "y" },
+  { "images", "labels" },
+  { "data", "labels" },
+  { "data", "target" },
+  { "features", "labels" },
+  { "inputs", "targets" },
+};
+
+/* In the order in which they are taken: a test part validates where there is nothing better. */
+static const Pair validation_pairs[] = {
+  { "x_val", "y_val" },
+  { "x_valid", "y_valid" },
+  { "val_x", "val_y" },
+  { "val_images", "val_labels" },
+  { "x_test", "y_test" },
+  { "test_x", "test_y" },
+  { "test_images", "test_labels" },
+  { "test_data", "test_labels" },
+};
+
+typedef struct {
+  GHashTable *by_name; /* name in lower case, without .npy, to a DynoMember */
+  GPtrArray *members;  /* DynoMember, as they come */
+} Contents;
+
+/* By its first member, whose name stands in the first bytes. */
+static gboolean
+npz_matches (const DynoLocation *location)
+{
+  guint8 head[30 + MAX_NAME];
+  guint64 size;
+  gssize n;
+  guint length;
+  int fd;
+
+  if (location->scheme || !location->is_regular || location->head_size < 4
+      || memcmp (location->head, "PK\3\4", 4) != 0)
+    return FALSE;
+  fd = dyno_datafile_open (location->body, &size, NULL);
+  if (fd < 0)
+    return FALSE;
+  n = dyno_datafile_pread (fd, head, sizeof head, 0);
+  close (fd);
+  length = n >= 30 ? (guint) head[26] | (guint) head[27] << 8 : 0;
+  return length > 4 && length <= MAX_NAME && n >= (gssize) (30 + length)
+         && memcmp (head + 30 + length - 4, ".npy", 4) == 0 && !memchr (head + 30, '/', length);
+}
+
+static void
+member_free (gpointer data)
+{
+  DynoMember *member = data;
+
+  g_free ((char *) member->name);
+  g_free (member);
+}
+
+static gboolean
+take_member (const DynoMember *member, gpointer data, GError **error)
+{
+  Contents *contents = data;
+  DynoMember *own = g_memdup2 (member, sizeof *member);
+  char *name;
+
+  own->name = g_strdup (member->name);
+  g_ptr_array_add (contents->members, own);
+  if (!g_str_has_suffix (own->name, ".npy"))
+    return TRUE;
+  name = g_ascii_strdown (own->name, (gssize) strlen (own->name) - 4);
+  g_hash_table_replace (contents->by_name, name, own);
+  return TRUE;
+}
+
+static const Pair *
+find_pair (const Contents *contents, const Pair *pairs, gsize n_pairs)
+{
+  for (gsize i = 0; i < n_pairs; i++)
+    if (g_hash_table_contains (contents->by_name, pairs[i].x)
+        && g_hash_table_contains (contents->by_name, pairs[i].y))
+      return &pairs[i];
+  return NULL;
+}
+
+static gboolean
+set_unknown (const Contents *contents, const char *path, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (GString) list = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (contents->members->len, MAX_LISTED); i++)
+    {
+      const DynoMember *member = g_ptr_array_index (contents->members, i);
+      g_autofree char *name = g_filename_display_name (member->name),
+                      *what = member->refused ? g_strdup (member->refused)
+                                              : dyno_array_describe_member (path, member);
+      g_string_append_printf (list, "%s%s: %s", i > 0 ? "; " : "", name, what);
+    }
+  if (contents->members->len > MAX_LISTED)
+    g_string_append_printf (list, _ ("; and %u more"), contents->members->len - MAX_LISTED);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+               _ ("“%s” has no arrays X and y, or x_train, y_train, x_test and y_test; it holds "
+                  "%s; save it again with these names"),
+               shown, contents->members->len > 0 ? list->str : _ ("nothing"));
+  return FALSE;
+}
+
+static gboolean
+open_named (DynoArray *array, const Contents *contents, const char *name,
+            const DynoOpenContext *context, GError **error)
+{
+  const DynoMember *member = g_hash_table_lookup (contents->by_name, name);
+  const char *path = context->location->body;
+  g_autofree char *shown = NULL, *inner = NULL;
+
+  if (!member->refused)
+    return dyno_array_open_member (array, path, member, context, error);
+  *array = DYNO_ARRAY_NONE;
+  shown = g_filename_display_name (path);
+  inner = g_filename_display_name (member->name);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "“%s: %s”: %s", shown, inner,
+               member->refused);
+  return FALSE;
+}
+
+/* The targets as asked: a name in the archive, or a file. */
+static gboolean
+open_targets (DynoArray *array, const Contents *contents, const char *name,
+              const DynoOpenContext *context, GError **error)
+{
+  const char *asked = context->params->targets;
+  g_autofree char *inner = asked ? g_ascii_strdown (asked, -1) : NULL;
+
+  if (!asked)
+    return open_named (array, contents, name, context, error);
+  if (g_hash_table_contains (contents->by_name, inner))
+    return open_named (array, contents, inner, context, error);
+  return dyno_array_open (array, asked, context, error);
+}
+
+static gboolean
+take_part (DynoDataset *dataset, const Contents *contents, const Pair *pair,
+           const DynoOpenContext *context, GError **error)
+{
+  DynoArray x, y;
+  gboolean ok;
+
+  if (!open_named (&x, contents, pair->x, context, error)
+      || !dyno_array_set_take (dataset, &x, context, error)
+      || !open_targets (&y, contents, pair->y, context, error))
+    return FALSE;
+  ok = dyno_array_set_learn (dataset, &y, error);
+  dyno_array_clear (&y);
+  return ok;
+}
+
+static void
+note_unused (DynoDataset *dataset, const Contents *contents, const Pair *used)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (validation_pairs); i++)
+    if (!g_str_equal (validation_pairs[i].x, used->x)
+        && g_hash_table_contains (contents->by_name, validation_pairs[i].x))
+      g_ptr_array_add (dataset->notes,
+                       g_strdup_printf (_ ("The array “%s” is not used: “%s” is taken for "
+                                           "validation"),
+                                        validation_pairs[i].x, used->x));
+}
+
+static gboolean
+load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *context,
+      GError **error)
+{
+  const char *path = context->location->body;
+  const Pair *train = find_pair (contents, train_pairs, G_N_ELEMENTS (train_pairs));
+  const Pair *validation = find_pair (contents, validation_pairs, G_N_ELEMENTS (validation_pairs));
+  g_autofree char *stem =
+      g_str_has_suffix (path, ".npz") ? g_strndup (path, strlen (path) - 4) : g_strdup (path);
+
+  if (!train && context->params->targets && g_hash_table_contains (contents->by_name, "x"))
+    train = &train_pairs[4];
+  if (!train)
+    return set_unknown (contents, path, error);
+  /* Targets that were asked for are those of one array. */
+  if (context->params->targets)
+    validation = NULL;
+  if (!take_part (dataset, contents, train, context, error)
+      || (validation && !take_part (dataset, contents, validation, context, error)))
+    return FALSE;
+  if (validation)
+    note_unused (dataset, contents, validation);
+  return dyno_array_set_finish (dataset, stem, error);
+}
+
+static gboolean
+npz_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  const char *path = context->location->body;
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) members = g_ptr_array_new_with_free_func (member_free);
+  Contents contents = { .by_name = by_name, .members = members };
+  guint64 size;
+  gboolean ok;
+  int fd = dyno_datafile_open (path, &size, error);
+
+  if (fd < 0)
+    return FALSE;
+  ok = dyno_zip_walk (fd, size, shown, take_member, &contents, context->cancellable, error);
+  close (fd);
+  return ok && load (dataset, &contents, context, error);
+}
+
+const DynoDatasetClass dyno_dataset_class_npz = {
+  .kind = "npz",
+  .title = "NumPy archive",
+  .matches = npz_matches,
+  .open = npz_open,
+  .close = dyno_array_set_close,
+  .fetch = dyno_array_set_fetch,
+  .decode = dyno_array_set_decode,
+  .decode_at_once = dyno_array_set_decode_at_once,
+  .label = dyno_array_set_label,
+  .values = dyno_array_set_values,
+  .probe = dyno_array_set_probe,
+  .is_validation = dyno_array_set_is_validation,
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* ONNX files, read.  Invariants: a message lies inside the one around it, and every length is checked
+ * against what is left of that before it is followed; a tensor has as many bytes as its shape says,
+ * and stays where it lies in the file. */
+#include "onnxfile.h"
+#include "checked.h"
+#include "safetensors-private.h"
+#include <string.h>
+
+/* Wire types of Protocol Buffers, and fields of onnx.proto. */
+enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
+enum { MODEL_GRAPH = 7, GRAPH_INITIALIZER = 5 };
+enum {
+  TENSOR_DIMS = 1,
+  TENSOR_TYPE = 2,
+  TENSOR_FLOATS = 4,
+  TENSOR_NAME = 8,
+  TENSOR_RAW = 9,
+  TENSOR_LOCATION = 14
+};
+
+typedef struct {
+  const guint8 *at, *end;
+} Message;
+
+typedef struct {
+  guint64 field;
+  guint type;
+  guint64 value; /* VARINT */
+  Message bytes; /* BYTES */
+} Field;
+
+gboolean
+dyno_onnx_file_matches (const guint8 *bytes, gsize size)
+{
+  /* The version of the format, and then a text or a message; as the length of a safetensors header
+   * it would be far too large. */
+  return size >= 8 && bytes[0] == 0x08 && bytes[1] >= 1 && bytes[1] < 0x40
+         && (bytes[2] & 7) == BYTES && bytes[2] < 0x80
+         && (bytes[4] | bytes[5] | bytes[6] | bytes[7]) != 0;
+}
+
+static gboolean
+corrupt (GError **error, const char *what)
+{
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "it is no whole ONNX file: %s",
+               what);
+  return FALSE;
+}
+
+static gboolean
+read_varint (Message *m, guint64 *value)
+{
+  *value = 0;
+  for (guint shift = 0; m->at < m->end && shift < 64; shift += 7)
+    {
+      guint8 byte = *m->at++;
+
+      *value |= (guint64) (byte & 0x7f) << shift;
+      if (!(byte & 0x80))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* The next field, which is passed.  FALSE at the end, and with the error where there is none. */
+static gboolean
+next_field (Message *m, Field *f, GError **error)
+{
+  guint64 key, length = 0;
+
+  if (m->at == m->end)
+    return FALSE;
+  if (!read_varint (m, &key))
+    return corrupt (error, "it ends in the middle of a number");
+  f->field = key >> 3;
+  f->type = (guint) (key & 7);
+  if (f->type == VARINT)
+    return read_varint (m, &f->value) || corrupt (error, "it ends in the middle of a number");
+  if (f->type == BYTES && !read_varint (m, &length))
+    return corrupt (error, "it ends in the middle of a number");
+  if (f->type != BYTES && f->type != FIXED32 && f->type != FIXED64)
+    return corrupt (error, "a field has an unknown type");
+  length = f->type == FIXED32 ? 4 : f->type == FIXED64 ? 8 : length;
+  if (length > (guint64) (m->end - m->at))
+    return corrupt (error, "a field is longer than what is around it");
+  f->bytes = (Message){ m->at, m->at + length };
+  m->at += length;
+  return TRUE;
+}
+
+/* Dimensions, one to a field or all in one. */
+static gboolean
+take_dims (DynoSafetensor *tensor, const Field *f, GError **error)
+{
+  Message all = f->bytes;
+  guint64 value = f->value;
+
+  if (f->type != VARINT && f->type != BYTES)
+    return corrupt (error, "the shape of a tensor is of the wrong type");
+  while (f->type == VARINT || all.at < all.end)
+    {
+      if (f->type == BYTES && !read_varint (&all, &value))
+        return corrupt (error, "it ends in the middle of a number");
+      if (tensor->n_dims == DYNO_SAFETENSORS_MAX_DIMS)
+        return corrupt (error, "a tensor has too many dimensions");
+      tensor->shape[tensor->n_dims++] = value;
+      if (f->type == VARINT)
+        break;
+    }
+  return TRUE;
+}
+
+/* FALSE: weights are never of this one. */
+static gboolean
+find_type (guint64 onnx, DynoTensorType *type)
+{
+  static const struct {
+    guint onnx;
+    DynoTensorType type;
+  } rows[] = { { 1, DYNO_TENSOR_F32 },
+               { 7, DYNO_TENSOR_I64 },
+               { 10, DYNO_TENSOR_F16 },
+               { 11, DYNO_TENSOR_F64 },
+               { 16, DYNO_TENSOR_BF16 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].onnx == onnx)
+      {
+        *type = rows[i].type;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static gboolean
+add_tensor (DynoSafetensors *file, DynoSafetensor *tensor, const char *name, gboolean has_data,
+            GError **error)
+{
+  guint64 bytes = dyno_tensor_type_get_bytes (tensor->type);
+
+  if (!g_utf8_validate (name, -1, NULL))
+    return corrupt (error, "a tensor's name is no text");
+  if (!has_data)
+    {
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          "the values of tensor “%s” are not in it as a whole; save the model in one file, "
+          "with raw data",
+          name);
+      return FALSE;
+    }
+  for (guint i = 0; i < tensor->n_dims; i++)
+    if (!dyno_size_mul (bytes, tensor->shape[i], &bytes))
+      return corrupt (error, "a tensor is too large");
+  if (bytes != tensor->size_bytes)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                   "tensor “%s” has %" G_GSIZE_FORMAT
+                   " bytes, its shape asks for %" G_GUINT64_FORMAT,
+                   name, tensor->size_bytes, bytes);
+      return FALSE;
+    }
+  return dyno_safetensors_add (file, tensor, name, error);
+}
+
+static gboolean
+take_tensor (DynoSafetensors *file, Message m, GError **error)
+{
+  DynoSafetensor tensor = { 0 };
+  g_autofree char *name = NULL;
+  gboolean has_data = FALSE, external = FALSE;
+  guint64 type = 0;
+  GError *problem = NULL;
+  Field f = { 0 };
+
+  while (next_field (&m, &f, &problem))
+    {
+      if (f.field == TENSOR_DIMS && !take_dims (&tensor, &f, error))
+        return FALSE;
+      if (f.field == TENSOR_TYPE && f.type == VARINT)
+        type = f.value;
+      if (f.field == TENSOR_LOCATION && f.type == VARINT)
+        external = f.value != 0;
+      if (f.type != BYTES)
+        continue;
+      if (f.field == TENSOR_NAME)
+        {
+          g_free (name);
+          name = g_strndup ((const char *) f.bytes.at, (gsize) (f.bytes.end - f.bytes.at));
+        }
+      if (f.field == TENSOR_RAW || (f.field == TENSOR_FLOATS && type == 1))
+        {
+          tensor.data = f.bytes.at;
+          tensor.size_bytes = (gsize) (f.bytes.end - f.bytes.at);
+          has_data = TRUE;
+        }
+    }
+  if (problem)
+    {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
+  if (!name || !*name || !find_type (type, &tensor.type))
+    return TRUE;
+  if (tensor.type == DYNO_TENSOR_I64 && !has_data)
+    return TRUE; /* a shape or an axis, in a field of its own */
+  return add_tensor (file, &tensor, name, has_data && !external, error);
+}
+
+/* Calls take for each field of a number that holds bytes. */
+static gboolean
+each_field (DynoSafetensors *file, Message m, guint64 field,
+            gboolean (*take) (DynoSafetensors *file, Message m, GError **error), GError **error)
+{
+  GError *problem = NULL;
+  Field f = { 0 };
+
+  while (next_field (&m, &f, &problem))
+    if (f.field == field && f.type == BYTES && !take (file, f.bytes, error))
+      return FALSE;
+  if (problem)
+    g_propagate_error (error, problem);
+  return !problem;
+}
+
+static gboolean
+take_graph (DynoSafetensors *file, Message m, GError **error)
+{
+  return each_field (file, m, GRAPH_INITIALIZER, take_tensor, error);
+}
+
+DynoSafetensors *
+dyno_onnx_file_parse (guint8 *bytes, gsize size, GError **error)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_new (bytes);
+  Message whole = { bytes, size > 0 ? bytes + size : bytes }; /* bytes of an empty file are NULL */
+
+  if (!each_field (file, whole, MODEL_GRAPH, take_graph, error))
+    return NULL;
+  if (dyno_safetensors_get_count (file) == 0)
+    {
+      corrupt (error, "it has no initialisers, which weights are");
+      return NULL;
+    }
+  return g_steal_pointer (&file);
+}

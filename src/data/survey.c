@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading all samples once, on the calling thread: samples are the same where a hash over all bytes
+ * of their files is, or over their decoded values where they have no file of their own. */
+#include "survey.h"
+#include "dataset-class.h"
+#include "hash.h"
+#include "image.h"
+#include "intl.h"
+#include <inttypes.h>
+
+#define TINY        10 /* samples of a class that is hardly learned */
+#define MAX_NAMED   5  /* classes in a sentence */
+#define PROGRESS_US (G_USEC_PER_SEC / 10)
+
+/* Pairs of one kind: how many, and the first. */
+typedef struct {
+  guint64 n, first, second;
+} Pairs;
+
+typedef struct {
+  DynoDataset *dataset;
+  const DynoDatasetInfo *info;
+  gboolean classes;
+  GPtrArray *notes;
+  GHashTable *seen; /* guint64 * of hashes: 1 + the first sample that has it */
+  guint64 *hashes;  /* (n_samples) */
+  Pairs same, mislabelled, leaked;
+  guint64 n_images, n_grey, n_deep, n_turned;
+} Survey;
+
+static void
+say (Survey *s, char *sentence)
+{
+  g_ptr_array_add (s->notes, sentence);
+}
+
+/* --- what labels and headers tell ------------------------------------------------------------- */
+
+static void
+say_tiny (Survey *s)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint32 found = 0, used = 0;
+
+  for (guint32 c = 0; s->classes && c < s->info->n_classes; c++)
+    {
+      used += s->info->class_counts[c] > 0;
+      if (s->info->class_counts[c] > 0 && s->info->class_counts[c] < TINY && found++ < MAX_NAMED)
+        g_string_append_printf (names, "%s“%s”", found > 1 ? ", " : "", s->info->class_names[c]);
+    }
+  if (used == 1)
+    say (s, g_strdup (_ ("All samples are of one class: there is nothing to tell apart")));
+  if (found > MAX_NAMED)
+    g_string_append_printf (names, _ (" and %u more"), found - MAX_NAMED);
+  if (found > 0)
+    say (s,
+         g_strdup_printf (_ ("Fewer than %d samples of class %s: a network hardly learns it, and "
+                             "its accuracy says little"),
+                          TINY, names->str));
+}
+
+static void
+say_sizes (Survey *s)
+{
+  const DynoDatasetInfo *info = s->info;
+
+  if (info->resizable && !info->generated
+      && (info->min_width != info->max_width || info->min_height != info->max_height))
+    say (s,
+         g_strdup_printf (
+             _ ("Images are from %u x %u to %u x %u: each is scaled until it covers the size that "
+                "image_size sets, and only its middle is seen"),
+             info->min_width, info->min_height, info->max_width, info->max_height));
+}
+
+/* All samples of a class, then all of the next: of folders that is so, and no wonder. */
+static void
+say_order (Survey *s)
+{
+  guint64 changes = 0;
+  guint32 used = 0;
+
+  if (!s->classes || s->dataset->klass->has_files || s->info->generated)
+    return;
+  for (guint32 c = 0; c < s->info->n_classes; c++)
+    used += s->info->class_counts[c] > 0;
+  for (guint64 i = 1; i < s->info->n_samples; i++)
+    changes += dyno_dataset_get_label (s->dataset, i) != dyno_dataset_get_label (s->dataset, i - 1);
+  if (used > 1 && changes == used - 1 && s->info->n_samples >= 4 * (guint64) used)
+    say (s, g_strdup (_ ("The samples lie in the order of their classes: with data.shuffle=false a "
+                         "batch would be of one class")));
+}
+
+/* --- what the samples tell -------------------------------------------------------------------- */
+
+static void
+note_facts (Survey *s, const guint8 *bytes, gsize size)
+{
+  DynoImageFacts facts;
+
+  if (!dyno_image_probe (bytes, size, &facts, NULL))
+    return;
+  s->n_images++;
+  s->n_grey += facts.grey;
+  s->n_deep += facts.bits > 8;
+  s->n_turned += facts.orientation > 1;
+}
+
+static gboolean
+is_validation (const Survey *s, guint64 index)
+{
+  return s->info->has_split && s->dataset->klass->is_validation (s->dataset, index);
+}
+
+static void
+count_pair (Pairs *pairs, guint64 first, guint64 second)
+{
+  if (pairs->n++ > 0)
+    return;
+  pairs->first = first;
+  pairs->second = second;
+}
+
+static void
+compare (Survey *s, guint64 index, guint64 hash)
+{
+  guint64 before;
+
+  s->hashes[index] = hash;
+  before = GPOINTER_TO_SIZE (g_hash_table_lookup (s->seen, &hash));
+  if (before == 0)
+    {
+      g_hash_table_insert (s->seen, &s->hashes[index], GSIZE_TO_POINTER (index + 1));
+      return;
+    }
+  before--;
+  if (s->classes
+      && dyno_dataset_get_label (s->dataset, before) != dyno_dataset_get_label (s->dataset, index))
+    count_pair (&s->mislabelled, before, index);
+  if (is_validation (s, before) != is_validation (s, index))
+    count_pair (&s->leaked, before, index);
+  else
+    count_pair (&s->same, before, index);
+}
+
+/* One after the other: the disk is what takes time, and a file is had in one read. */
+static gboolean
+read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *cancellable,
+          GError **error)
+{
+  const DynoDatasetClass *klass = s->dataset->klass;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autofree guint8 *block = NULL;
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { NULL };
+  DynoBatchSchema schema;
+  DynoBatchLayout layout;
+  gint64 told = g_get_monotonic_time ();
+
+  dyno_dataset_get_schema (s->info, s->info->max_width, s->info->max_height, &schema);
+  if (!klass->has_files && dyno_batch_layout_init (&layout, &schema, 1, NULL))
+    block = g_try_malloc0 (layout.total_bytes);
+  s->hashes = g_try_new (guint64, s->info->n_samples + 1);
+  if (!s->hashes || (!klass->has_files && !block))
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("No memory to compare the samples of “%s”"), s->info->name);
+      return FALSE;
+    }
+  for (guint i = 0; i < schema.n_fields && block; i++)
+    fields[i] = block + layout.offset[i];
+  for (guint64 i = 0; i < s->info->n_samples; i++)
+    {
+      gsize size;
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+      if (progress && g_get_monotonic_time () - told >= PROGRESS_US)
+        {
+          told = g_get_monotonic_time ();
+          progress (i, data);
+        }
+      if (klass->has_files)
+        {
+          if (!klass->fetch (s->dataset, i, scratch, &size, NULL))
+            continue;
+          note_facts (s, scratch->data, size);
+          compare (s, i,
+                   dyno_hash_bytes (dyno_hash_bytes (DYNO_HASH_START, &size, sizeof size),
+                                    scratch->data, size));
+        }
+      else if (dyno_dataset_decode (s->dataset, i, s->info->max_width, s->info->max_height, fields,
+                                    scratch, NULL))
+        compare (s, i,
+                 dyno_hash_bytes (DYNO_HASH_START, fields[DYNO_DATASET_INPUT],
+                                  layout.sample_bytes[DYNO_DATASET_INPUT]));
+    }
+  return TRUE;
+}
+
+static void
+say_pairs (Survey *s, const Pairs *pairs, const char *what, const char *so)
+{
+  g_autofree char *first = NULL, *second = NULL;
+
+  if (pairs->n == 0)
+    return;
+  first = dyno_dataset_describe_sample (s->dataset, pairs->first);
+  second = dyno_dataset_describe_sample (s->dataset, pairs->second);
+  say (s, g_strdup_printf ("%" PRIu64 " %s, the first: %s, %s; %s", pairs->n, what, first, second,
+                           so));
+}
+
+static void
+say_content (Survey *s)
+{
+  say_pairs (s, &s->mislabelled, _ ("samples are the same as one of another class"),
+             _ ("one of the two labels is wrong"));
+  say_pairs (s, &s->leaked, _ ("samples are the same in training and in validation"),
+             _ ("the validation measures what was learned by heart"));
+  say_pairs (s, &s->same, _ ("samples are the same as another"),
+             s->info->has_split ? _ ("they count more than others")
+                                : _ ("a part of them lands in training and in validation"));
+  if (s->n_grey > 0)
+    say (s, g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
+                                " images are greyscale: they are fed as three equal channels"),
+                             s->n_grey, s->n_images));
+  if (s->n_deep > 0)
+    say (s, g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
+                                " images have 16 bits a channel, of which 8 are fed; what differs "
+                                "in the others is not seen: save them as an X.npy of floats"),
+                             s->n_deep, s->n_images));
+  if (s->n_turned > 0)
+    say (s,
+         g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
+                             " images are stored turned and are fed upright, as their EXIF says; "
+                             "boxes or points that were marked without EXIF do not fit them"),
+                          s->n_turned, s->n_images));
+}
+
+char **
+dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress progress,
+                     gpointer data, GCancellable *cancellable, GError **error)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  Survey s = { .dataset = dataset,
+               .info = info,
+               .classes = info->n_classes > 0 && !info->schema.generated
+                          && dyno_schema_count_values (&info->schema) == 0,
+               .notes = g_ptr_array_new_with_free_func (g_free) };
+  g_autoptr (GPtrArray) notes = s.notes;
+  gboolean ok = TRUE;
+
+  say_tiny (&s);
+  say_sizes (&s);
+  say_order (&s);
+  s.seen = g_hash_table_new (g_int64_hash, g_int64_equal);
+  if (!info->generated && !info->schema.generated && most_bytes > 0
+      && info->size_bytes > most_bytes)
+    say (&s, g_strdup (_ ("The samples were not read to be compared: inspect --deep does")));
+  else if (!info->generated && !info->schema.generated)
+    {
+      ok = read_all (&s, progress, data, cancellable, error);
+      say_content (&s);
+    }
+  g_hash_table_unref (s.seen);
+  g_free (s.hashes);
+  if (!ok)
+    return NULL;
+  g_ptr_array_add (notes, NULL);
+  return (char **) g_ptr_array_steal (notes, NULL);
+}
+
+/* --- examples --------------------------------------------------------------------------------- */
+
+/* What falls to each class when all take one in turns until n are taken. */
+static void
+share_out (const DynoDatasetInfo *info, guint n, guint64 *quotas)
+{
+  guint64 given = 0, before = G_MAXUINT64;
+
+  while (given < n && given != before)
+    {
+      before = given;
+      for (guint32 c = 0; c < info->n_classes && given < n; c++)
+        if (quotas[c] < info->class_counts[c])
+          {
+            quotas[c]++;
+            given++;
+          }
+    }
+}
+
+guint
+dyno_dataset_pick_examples (DynoDataset *dataset, guint n, guint64 *indices)
+{
+  const DynoDatasetInfo *info = &dataset->info;
+  guint64 n_samples = info->n_samples;
+  g_autofree guint64 *quotas = g_new0 (guint64, (gsize) info->n_classes + 1),
+                     *met = g_new0 (guint64, (gsize) info->n_classes + 1),
+                     *taken = g_new0 (guint64, (gsize) info->n_classes + 1),
+                     *places = g_new0 (guint64, (gsize) info->n_classes + 1);
+
+  n = (guint) MIN (n, n_samples);
+  if (info->n_classes == 0 || info->schema.generated
+      || dyno_schema_count_values (&info->schema) > 0)
+    {
+      for (guint i = 0; i < n; i++)
+        indices[i] = i * n_samples / n;
+      return n;
+    }
+  share_out (info, n, quotas);
+  for (guint32 c = 0; c < info->n_classes; c++)
+    places[c + 1] = places[c] + quotas[c];
+  for (guint64 i = 0; i < n_samples; i++)
+    {
+      guint32 c = (guint32) dyno_dataset_get_label (dataset, i);
+
+      if (taken[c] < quotas[c] && met[c] == taken[c] * info->class_counts[c] / quotas[c])
+        indices[places[c] + taken[c]++] = i;
+      met[c]++;
+    }
+  return (guint) places[info->n_classes];
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* MATLAB's files, made here in both byte orders and by libmatio, read by both; and the head poses of
+ * 300W-LP and AFLW2000, which are in such files. */
+#include "data-test.h"
+#include "matfile.h"
+#include <math.h>
+#include <matio.h>
+#include <string.h>
+#include <zlib.h>
+
+/* --- a writer of our own ---------------------------------------------------------------------- */
+
+static void
+put (GByteArray *bytes, guint64 value, guint size, gboolean big)
+{
+  for (guint i = 0; i < size; i++)
+    {
+      guint8 byte = (guint8) (value >> 8 * (big ? size - 1 - i : i));
+      g_byte_array_append (bytes, &byte, 1);
+    }
+}
+
+static GByteArray *
+mat_new (gboolean big)
+{
+  GByteArray *file = g_byte_array_new ();
+  char text[124];
+
+  memset (text, ' ', sizeof text);
+  memcpy (text, "MATLAB 5.0 MAT-file", 19);
+  g_byte_array_append (file, (const guint8 *) text, sizeof text);
+  put (file, 0x0100, 2, big);
+  put (file, 0x4d49, 2, big);
+  return file;
+}
+
+/* A tag, small where it can be, with items of one size and the filling behind. */
+static void
+put_element (GByteArray *bytes, guint type, guint size, guint n, const guint64 *items, gboolean big)
+{
+  gboolean is_small = size * n <= 4 && n > 0;
+
+  if (is_small)
+    put (bytes, (guint64) size * n << 16 | type, 4, big);
+  else
+    {
+      put (bytes, type, 4, big);
+      put (bytes, (guint64) size * n, 4, big);
+    }
+  for (guint i = 0; i < n; i++)
+    put (bytes, items[i], size, big);
+  while (bytes->len % (is_small ? 4 : 8) != 0 || (is_small && bytes->len % 8 != 0))
+    put (bytes, 0, 1, big);
+}
+
+static void
+put_name (GByteArray *bytes, const char *name, gboolean big)
+{
+  guint64 letters[32];
+  guint n = (guint) strlen (name);
+
+  for (guint i = 0; i < n; i++)
+    letters[i] = (guint64) name[i];
+  put_element (bytes, 1, 1, n, letters, big);
+}
+
+static guint64
+bits_of (double value, guint type)
+{
+  float single = (float) value;
+  guint64 bits = 0;
+  guint32 low;
+
+  if (type == 9)
+    memcpy (&bits, &value, sizeof bits);
+  else if (type == 7)
+    {
+      memcpy (&low, &single, sizeof low);
+      bits = low;
+    }
+  else
+    bits = (guint64) (gint64) value;
+  return bits;
+}
+
+/* An array of class kind, stored as items of type. */
+static void
+mat_add (GByteArray *file, const char *name, guint kind, guint type, guint rows, guint columns,
+         const double *values, gboolean compressed, gboolean big)
+{
+  static const guint sizes[] = { 0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8 };
+  g_autoptr (GByteArray) matrix = g_byte_array_new (), whole = g_byte_array_new ();
+  guint64 items[256];
+  guint8 packed[8192];
+  uLongf n = sizeof packed;
+
+  put_element (matrix, 6, 4, 2, (guint64[]){ kind, 0 }, big);
+  put_element (matrix, 5, 4, 2, (guint64[]){ rows, columns }, big);
+  put_name (matrix, name, big);
+  for (guint i = 0; i < rows * columns; i++)
+    items[i] = bits_of (values[i], type);
+  put_element (matrix, type, sizes[type], rows * columns, items, big);
+  put (whole, 14, 4, big);
+  put (whole, matrix->len, 4, big);
+  g_byte_array_append (whole, matrix->data, matrix->len);
+  if (!compressed)
+    {
+      g_byte_array_append (file, whole->data, whole->len);
+      return;
+    }
+  g_assert_cmpint (compress (packed, &n, whole->data, whole->len), ==, Z_OK);
+  put (file, 15, 4, big);
+  put (file, n, 4, big);
+  g_byte_array_append (file, packed, (guint) n);
+}
+
+static const char *const all_names[] = { "a",   "bc",  "wide", "tiny", "x6",  "x7",  "x8", "x9",
+                                         "x10", "x11", "x12",  "x13",  "x14", "x15", NULL };
+
+static GPtrArray *
+parse (const GByteArray *file)
+{
+  g_autoptr (GError) error = NULL;
+  /* A copy of its very size: what is read beyond is seen. */
+  g_autofree guint8 *copy = g_memdup2 (file->data, file->len);
+  GPtrArray *arrays = dyno_mat_parse (copy, file->len, all_names, &error);
+
+  g_assert_no_error (error);
+  return arrays;
+}
+
+static void
+check_array (const GPtrArray *arrays, const char *name, guint rows, guint columns,
+             const double *values)
+{
+  const DynoMatArray *array = dyno_mat_find (arrays, name);
+
+  g_assert_nonnull (array);
+  g_assert_cmpuint (array->n_dims, ==, 2);
+  g_assert_cmpuint (array->shape[0], ==, rows);
+  g_assert_cmpuint (array->shape[1], ==, columns);
+  for (guint i = 0; i < rows * columns; i++)
+    g_assert_cmpfloat (array->items[i], ==, values[i]);
+}
+
+/* What Matio says of an array; only doubles are asked for. */
+static void
+check_by_matio (const char *path, const char *name, guint rows, guint columns, const double *values)
+{
+  mat_t *file = Mat_Open (path, MAT_ACC_RDONLY);
+  matvar_t *var;
+
+  g_assert_nonnull (file);
+  var = Mat_VarRead (file, name);
+  g_assert_nonnull (var);
+  g_assert_cmpint (var->rank, ==, 2);
+  g_assert_cmpuint (var->dims[0], ==, rows);
+  g_assert_cmpuint (var->dims[1], ==, columns);
+  g_assert_cmpint (var->class_type, ==, MAT_C_DOUBLE);
+  for (guint i = 0; i < rows * columns; i++)
+    g_assert_cmpfloat (((const double *) var->data)[i], ==, values[i]);
+  Mat_VarFree (var);
+  Mat_Close (file);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void
+test_both_orders (void)
+{
+  static const double values[6] = { 1, -2, 3.5, 1e300, -0.25, 7 },
+                      whole[6] = { 0, 1, 2, 3, 4, 100 }, one = 42;
+
+  for (guint big = 0; big < 2; big++)
+    for (guint compressed = 0; compressed < 2; compressed++)
+      {
+        g_autofree char *folder = test_folder_new ();
+        g_autoptr (GByteArray) file = mat_new (big);
+        g_autoptr (GPtrArray) arrays = NULL;
+
+        mat_add (file, "a", 6, 9, 2, 3, values, compressed, big);
+        mat_add (file, "other", 6, 9, 2, 3, whole, compressed, big);
+        /* Doubles that MATLAB stores as bytes, and a single one within its tag. */
+        mat_add (file, "wide", 6, 2, 3, 2, whole, compressed, big);
+        mat_add (file, "tiny", 6, 2, 1, 1, &one, compressed, big);
+        g_autofree char *path = test_write (folder, "m.mat", file->data, file->len);
+
+        arrays = parse (file);
+        g_assert_cmpuint (arrays->len, ==, 3);
+        check_array (arrays, "a", 2, 3, values);
+        check_array (arrays, "wide", 3, 2, whole);
+        check_array (arrays, "tiny", 1, 1, &one);
+        check_by_matio (path, "a", 2, 3, values);
+        check_by_matio (path, "wide", 3, 2, whole);
+        check_by_matio (path, "tiny", 1, 1, &one);
+        test_folder_remove (folder);
+      }
+}
+
+/* Every numeric class, stored as itself, in both orders. */
+static void
+test_every_class (void)
+{
+  static const struct {
+    guint kind, type;
+    gboolean is_signed;
+  } cases[] = { { 6, 9, TRUE },   { 7, 7, TRUE },   { 8, 1, TRUE },  { 9, 2, FALSE },
+                { 10, 3, TRUE },  { 11, 4, FALSE }, { 12, 5, TRUE }, { 13, 6, FALSE },
+                { 14, 12, TRUE }, { 15, 13, FALSE } };
+  double values[3] = { 100, 0, 17 };
+
+  for (guint big = 0; big < 2; big++)
+    {
+      g_autoptr (GByteArray) file = mat_new (big);
+      g_autoptr (GPtrArray) arrays = NULL;
+
+      for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+        {
+          g_autofree char *name = g_strdup_printf ("x%u", cases[i].kind);
+          values[1] = cases[i].is_signed ? -100 : 200;
+          mat_add (file, name, cases[i].kind, cases[i].type, 3, 1, values, i % 2, big);
+        }
+      arrays = parse (file);
+      g_assert_cmpuint (arrays->len, ==, G_N_ELEMENTS (cases));
+      for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+        {
+          g_autofree char *name = g_strdup_printf ("x%u", cases[i].kind);
+          values[1] = cases[i].is_signed ? -100 : 200;
+          check_array (arrays, name, 3, 1, values);
+        }
+    }
+}
+
+static void
+write_by_matio (const char *path, enum matio_compression compression)
+{
+  mat_t *file = Mat_CreateVer (path, NULL, MAT_FT_MAT5);
+  double doubles[4] = { 1.5, -2, 3, 4 };
+  gint16 shorts[4] = { 1, -2, 3, -4 };
+  guint8 bytes[4] = { 1, 2, 3, 255 };
+  char text[4] = { 'a', 'b', 'c', 'd' };
+  size_t dims[2] = { 2, 2 };
+  matvar_t *vars[] = {
+    Mat_VarCreate ("text", MAT_C_CHAR, MAT_T_INT8, 2, dims, text, 0),
+    Mat_VarCreate ("a", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, doubles, 0),
+    Mat_VarCreate ("bc", MAT_C_INT16, MAT_T_INT16, 2, dims, shorts, 0),
+    Mat_VarCreate ("wide", MAT_C_UINT8, MAT_T_UINT8, 2, dims, bytes, 0),
+  };
+
+  g_assert_nonnull (file);
+  for (guint i = 0; i < G_N_ELEMENTS (vars); i++)
+    {
+      g_assert_cmpint (Mat_VarWrite (file, vars[i], compression), ==, 0);
+      Mat_VarFree (vars[i]);
+    }
+  Mat_Close (file);
+}
+
+static void
+test_reads_matio (void)
+{
+  static const enum matio_compression kinds[] = { MAT_COMPRESSION_NONE, MAT_COMPRESSION_ZLIB };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *path = g_build_filename (folder, "m.mat", NULL), *text = NULL;
+      g_autoptr (GPtrArray) arrays = NULL;
+      gsize size;
+
+      write_by_matio (path, kinds[i]);
+      g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+      g_autoptr (GError) error = NULL;
+      arrays = dyno_mat_parse ((const guint8 *) text, size, all_names, &error);
+      g_assert_no_error (error);
+      g_assert_nonnull (arrays);
+      g_assert_cmpuint (arrays->len, ==, 3);
+      check_array (arrays, "a", 2, 2, (const double[]){ 1.5, -2, 3, 4 });
+      check_array (arrays, "bc", 2, 2, (const double[]){ 1, -2, 3, -4 });
+      check_array (arrays, "wide", 2, 2, (const double[]){ 1, 2, 3, 255 });
+      test_folder_remove (folder);
+    }
+}
+
+/* Cut off or changed anywhere, it is an error or other numbers, never more than its bytes. */
+static void
+test_damage (void)
+{
+  static const double values[6] = { 1, 2, 3, 4, 5, 6 };
+  g_autoptr (GByteArray) file = mat_new (FALSE);
+  g_autoptr (GError) error = NULL;
+  guint first;
+
+  mat_add (file, "a", 6, 9, 2, 3, values, FALSE, FALSE);
+  first = file->len;
+  mat_add (file, "bc", 6, 9, 2, 3, values, TRUE, FALSE);
+  for (guint cut = 129; cut < file->len; cut++)
+    {
+      g_autofree guint8 *copy = g_memdup2 (file->data, cut);
+      g_autoptr (GPtrArray) arrays = dyno_mat_parse (copy, cut, all_names, NULL);
+      g_assert_true (!arrays || (arrays->len == 1 && cut == first));
+    }
+  for (guint at = 128; at < file->len; at++)
+    for (guint bit = 0; bit < 8; bit++)
+      {
+        g_autofree guint8 *copy = g_memdup2 (file->data, file->len);
+        copy[at] ^= (guint8) (1 << bit);
+        G_GNUC_UNUSED g_autoptr (GPtrArray) arrays =
+            dyno_mat_parse (copy, file->len, all_names, NULL);
+      }
+  g_assert_null (dyno_mat_parse ((const guint8 *) "\x89HDF\r\n", 6, all_names, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED);
+  test_has_words (error, "7.3|-v7");
+}
+
+/* --- 300W-LP and AFLW2000 --------------------------------------------------------------------- */
+
+static void
+put_face (const char *folder, const char *stem, double yaw, double pitch, double roll,
+          const double *points, guint n_points, const double *all_points)
+{
+  const double radians = G_PI / 180,
+               pose[7] = { pitch * radians, yaw * radians, roll * radians, 1, 2, 3, 4 };
+  g_autofree char *mat = g_strconcat (stem, ".mat", NULL), *jpg = g_strconcat (stem, ".jpg", NULL);
+  g_autoptr (GByteArray) file = mat_new (FALSE), image = test_jpeg (450, 450, 90, 60, 30, FALSE);
+
+  mat_add (file, "Pose_Para", 7, 7, 1, 7, pose, TRUE, FALSE);
+  mat_add (file, "pt2d", 6, 9, 2, n_points, points, TRUE, FALSE);
+  if (all_points)
+    mat_add (file, "pt3d_68", 6, 9, 3, 2, all_points, TRUE, FALSE);
+  g_free (test_write (folder, mat, file->data, file->len));
+  g_free (test_write (folder, jpg, image->data, image->len));
+}
+
+static void
+test_protocol (void)
+{
+  static const double face[4] = { 100, 120, 200, 240 }, hidden[6] = { 100, 120, -1, -1, 150, 150 },
+                      all[6] = { 100, 120, 5, 200, 220, 5 };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  guint8 image[16 * 16 * 3];
+  float values[3];
+
+  put_face (folder, "300W_LP/AFW/AFW_1_0", 30, -10, 5, face, 2, NULL);
+  put_face (folder, "300W_LP/AFW/AFW_1_1", 120, 0, 0, face, 2, NULL);
+  put_face (folder, "300W_LP/AFW_Flip/AFW_1_0", -30, -10, -5, face, 2, NULL);
+  put_face (folder, "AFLW2000/image00002", 60, 20, -15, hidden, 3, all);
+  put_face (folder, "AFLW2000/image00004", 0, 99.5, 0, face, 2, NULL);
+  g_free (test_write (folder, "AFLW2000/image00005.mat", "no", 2));
+  g_free (test_write (folder, "AFLW2000/image00005.jpg", "no", 2));
+  g_free (test_write (folder, "300W_LP/landmarks/AFW_1_0_pts.mat", "no image beside", 15));
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+  g_autofree char *said = g_strjoinv ("\n", notes);
+
+  g_assert_cmpstr (info->kind, ==, "300w-lp");
+  g_assert_cmpuint (info->n_samples, ==, 3);
+  g_assert_cmpuint (info->n_unreadable, ==, 1);
+  g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[0], "image00005"));
+  g_assert_nonnull (strstr (said, "300W-LP for training, AFLW2000 for validation"));
+  g_assert_nonnull (strstr (said, "2 samples with an angle beyond 99 degrees"));
+  g_assert_cmpstr (info->target_names[1], ==, "pitch");
+  dyno_dataset_split (dataset, 0.5, 1, &train, &validation);
+  g_assert_cmpuint (train->len, ==, 2);
+  g_assert_cmpuint (validation->len, ==, 1);
+  g_assert_cmpuint (g_array_index (validation, guint32, 0), ==, 2);
+  g_assert_true (
+      dyno_dataset_decode (dataset, 0, 16, 16, (gpointer[]){ image, values }, scratch, NULL));
+  g_assert_cmpfloat_with_epsilon ((double) values[0], 30, 1e-3);
+  g_assert_cmpfloat_with_epsilon ((double) values[1], -10, 1e-3);
+  g_assert_cmpfloat_with_epsilon ((double) values[2], 5, 1e-3);
+  /* The box of AFLW2000's sample: of all 68 points, from (100, 120) to (200, 220), with a margin of
+   * 0.2: x from 100 - 40 to 200 + 0.4 * 140, y from 120 - 40 to 220 + 0.12 * 140. */
+  g_assert_cmpuint (info->max_width, ==, 196);
+  /* The margins of the others lie between those of 0.2 and 0.4. */
+  g_assert_cmpuint (info->min_width, >=, 125);
+  g_assert_cmpuint (info->min_width, <=, 154);
+  test_folder_remove (folder);
+}
+
+/* Without AFLW2000 the usual split, and a word on it; alone, AFLW2000 is a set of its own. */
+static void
+test_one_of_both (void)
+{
+  static const double face[4] = { 100, 120, 200, 240 };
+  g_autofree char *folder = test_folder_new ();
+
+  put_face (folder, "AFW/AFW_1_0", 30, -10, 5, face, 2, NULL);
+  put_face (folder, "AFW/AFW_1_1", 35, -10, 5, face, 2, NULL);
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+  g_autofree char *said = g_strjoinv ("\n", notes);
+
+  g_assert_false (dyno_dataset_get_info (dataset)->has_split);
+  g_assert_nonnull (strstr (said, "turned copies of each photograph"));
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/mat/both-orders-as-libmatio", test_both_orders);
+  g_test_add_func ("/data/mat/every-numeric-class", test_every_class);
+  g_test_add_func ("/data/mat/reads-what-libmatio-writes", test_reads_matio);
+  g_test_add_func ("/data/mat/damage-is-never-read-beyond", test_damage);
+  g_test_add_func ("/data/300w-lp/protocol-with-aflw2000", test_protocol);
+  g_test_add_func ("/data/300w-lp/one-of-both", test_one_of_both);
+  return g_test_run ();
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy archives: names, parts, stored and deflated; and arrays that are copied before they are
+ * read: deflated, or in Fortran order. */
+#include "archive-test.h"
+#include "array.h"
+#include "convert.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static GByteArray *
+npy_bytes (const char *type, gboolean fortran, guint n_dims, const guint64 *shape,
+           gconstpointer data)
+{
+  GByteArray *file = g_byte_array_new ();
+  g_autoptr (GString) literal = g_string_new (NULL);
+  guint8 start[10] = "\x93NUMPY\x01";
+  gsize size = (gsize) (type[2] - '0');
+
+  g_string_append_printf (literal, "{'descr': '%s', 'fortran_order': %s, 'shape': (", type,
+                          fortran ? "True" : "False");
+  for (guint i = 0; i < n_dims; i++)
+    {
+      g_string_append_printf (literal, "%" G_GUINT64_FORMAT ",", shape[i]);
+      size *= shape[i];
+    }
+  g_string_append (literal, "), }\n");
+  start[8] = (guint8) literal->len;
+  g_byte_array_append (file, start, sizeof start);
+  g_byte_array_append (file, (const guint8 *) literal->str, (guint) literal->len);
+  g_byte_array_append (file, data, (guint) size);
+  return file;
+}
+
+static guint
+add (TestZip *zip, const char *name, gboolean deflated, const char *type, guint n_dims,
+     const guint64 *shape, gconstpointer data)
+{
+  g_autoptr (GByteArray) bytes = npy_bytes (type, FALSE, n_dims, shape, data);
+
+  return test_zip_add (zip, name, deflated, !deflated, bytes->data, bytes->len);
+}
+
+static char *
+end_archive (TestZip *zip, const char *folder)
+{
+  char *path;
+
+  test_zip_end (zip, FALSE);
+  path = test_write (folder, "data.npz", zip->bytes->data, zip->bytes->len);
+  test_zip_clear (zip);
+  return path;
+}
+
+static const guint8 train_labels[6] = { 0, 2, 1, 0, 2, 1 }, test_labels[4] = { 1, 0, 2, 3 };
+
+static char *
+keras_archive (const char *folder, gboolean deflated, const guint8 *train, const guint8 *test)
+{
+  TestZip zip;
+
+  test_zip_init (&zip);
+  add (&zip, "x_test.npy", deflated, "|u1", 3, (guint64[]){ 4, 2, 3 }, test);
+  add (&zip, "x_train.npy", deflated, "|u1", 3, (guint64[]){ 6, 2, 3 }, train);
+  add (&zip, "y_train.npy", deflated, "|u1", 1, (guint64[]){ 6 }, train_labels);
+  add (&zip, "y_test.npy", deflated, "|u1", 1, (guint64[]){ 4 }, test_labels);
+  return end_archive (&zip, folder);
+}
+
+static void
+test_keras_names (void)
+{
+  guint8 train[36], test[24], out[6];
+  gint32 label;
+
+  for (guint i = 0; i < sizeof train; i++)
+    train[i] = (guint8) (i * 3);
+  for (guint i = 0; i < sizeof test; i++)
+    test[i] = (guint8) (i * 5 + 1);
+  for (guint deflated = 0; deflated < 2; deflated++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *path = keras_archive (folder, deflated, train, test);
+      g_autoptr (DynoDataset) dataset = test_open (path);
+      g_autoptr (GByteArray) scratch = g_byte_array_new ();
+      const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+      g_autoptr (GArray) trains = NULL, validates = NULL;
+
+      g_assert_cmpstr (info->kind, ==, "npz");
+      g_assert_cmpuint (info->n_samples, ==, 10);
+      g_assert_cmpuint (info->n_classes, ==, 4);
+      g_assert_cmpuint (info->class_counts[2], ==, 3);
+      g_assert_true (info->has_split);
+      dyno_dataset_split (dataset, 0.5, 1, &trains, &validates);
+      g_assert_cmpuint (trains->len, ==, 6);
+      g_assert_cmpuint (validates->len, ==, 4);
+      for (guint i = 0; i < 10; i++)
+        {
+          g_assert_true (
+              dyno_dataset_decode (dataset, i, 3, 2, (gpointer[]){ out, &label }, scratch, NULL));
+          g_assert_cmpmem (out, 6, i < 6 ? train + i * 6 : test + (i - 6) * 6, 6);
+          g_assert_cmpint (label, ==, i < 6 ? train_labels[i] : test_labels[i - 6]);
+          g_assert_true (dyno_dataset_probe (dataset, i, NULL));
+        }
+      g_assert_cmpuint (g_array_index (validates, guint32, 0), >=, 6);
+      test_folder_remove (folder);
+    }
+}
+
+/* Grey images of bytes: parts, classes and every pixel are in the packed file. */
+static void
+test_packed_archive_is_the_same (void)
+{
+  g_autofree char *folder = test_folder_new (), *out = g_build_filename (folder, "x.tar", NULL);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoConverted converted;
+  guint8 images[60];
+  guint met = 0;
+
+  for (guint i = 0; i < sizeof images; i++)
+    images[i] = (guint8) (4 * i);
+  g_autofree char *path = keras_archive (folder, TRUE, images, images + 36);
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  g_assert_true (
+      dyno_dataset_convert (dataset, out, 0, NULL, NULL, NULL, NULL, &converted, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (converted.n_written, ==, 10);
+  g_autoptr (DynoDataset) again = test_open (out);
+  dyno_dataset_split (again, 0, 0, &train, &validation);
+  g_assert_cmpuint (validation->len, ==, 4);
+  g_assert_cmpuint (dyno_dataset_get_info (again)->n_classes, ==, 4);
+  for (guint i = 0; i < 10; i++)
+    {
+      guint8 pixels[6 * 3];
+      gint32 label;
+      guint place;
+
+      g_assert_true (
+          dyno_dataset_decode (again, i, 3, 2, (gpointer[]){ pixels, &label }, scratch, NULL));
+      place = pixels[0] / 24; /* the image's first pixel is 24 times its place */
+      met |= 1u << place;
+      for (guint k = 0; k < 18; k++)
+        g_assert_cmpuint (pixels[k], ==, images[6 * place + k / 3]);
+      g_assert_cmpint (label, ==, place < 6 ? train_labels[place] : test_labels[place - 6]);
+    }
+  g_assert_cmpuint (met, ==, 0x3ff);
+  test_folder_remove (folder);
+}
+
+/* X and y in capitals, values with names beside the archive. */
+static void
+test_values_of_one_part (void)
+{
+  static const float x[6] = { 1, 2, 3, 4, 5, 6 };
+  static const double y[6] = { 10, 20, 30, 40, 50, 60 };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  float out[2], values[2];
+  TestZip zip;
+
+  test_zip_init (&zip);
+  add (&zip, "X.npy", TRUE, "<f4", 2, (guint64[]){ 3, 2 }, x);
+  add (&zip, "Y.npy", FALSE, "<f8", 2, (guint64[]){ 3, 2 }, y);
+  g_autofree char *path = end_archive (&zip, folder);
+  g_free (test_write (folder, "data.names", "yaw (degrees)\npitch\n", 20));
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+  g_assert_false (info->has_split);
+  g_assert_cmpuint (dyno_schema_count_values (&info->schema), ==, 2);
+  g_assert_cmpstr (info->target_names[0], ==, "yaw");
+  g_assert_cmpstr (info->target_units[0], ==, "degrees");
+  g_assert_true (
+      dyno_dataset_decode (dataset, 1, 1, 1, (gpointer[]){ out, values }, scratch, NULL));
+  g_assert_cmpfloat (out[1], ==, 4);
+  g_assert_cmpfloat (values[0], ==, 30);
+  g_assert_cmpfloat (values[1], ==, 40);
+  test_folder_remove (folder);
+}
+
+static void
+test_other_names_are_listed (void)
+{
+  static const guint8 zeros[64];
+  g_autofree char *folder = test_folder_new ();
+  TestZip zip;
+
+  test_zip_init (&zip);
+  add (&zip, "faces.npy", FALSE, "<f4", 2, (guint64[]){ 2, 3 }, zeros);
+  add (&zip, "poses.npy", TRUE, "|u1", 1, (guint64[]){ 40 }, zeros);
+  test_zip_add (&zip, "notes.npy", FALSE, FALSE, "no array at all", 15);
+  g_autofree char *path = end_archive (&zip, folder);
+  test_open_fails (path, DYNO_DATA_ERROR_UNKNOWN,
+                   "x_train|faces.npy: float32 (2, 3)|poses.npy: uint8 (40)|notes.npy: damaged");
+  /* What is asked for is taken. */
+  test_zip_init (&zip);
+  add (&zip, "x.npy", FALSE, "<f4", 2, (guint64[]){ 4, 2 }, zeros);
+  add (&zip, "kinds.npy", FALSE, "|u1", 1, (guint64[]){ 4 }, test_labels);
+  g_free (end_archive (&zip, folder));
+  test_open_fails (path, DYNO_DATA_ERROR_UNKNOWN, "kinds.npy: uint8 (4)");
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open (path, &(DynoDatasetParams){ .targets = "kinds" }, NULL, NULL, NULL, NULL);
+  g_assert_nonnull (dataset);
+  g_assert_cmpint (dyno_dataset_get_label (dataset, 3), ==, 3);
+  test_folder_remove (folder);
+}
+
+static void
+put32 (guint8 *at, guint32 value)
+{
+  for (guint i = 0; i < 4; i++)
+    at[i] = (guint8) (value >> 8 * i);
+}
+
+/* Bytes of which the sum differs, a size that deflate cannot reach, an encrypted member. */
+static void
+test_damage_is_refused (void)
+{
+  static const struct {
+    guint at; /* in the directory's entry */
+    guint32 value;
+    const char *words;
+  } cases[] = { { 16, 0x12345678, "x.npy|compressed bytes are damaged" },
+                { 24, 500000000, "x.npy|compressed bytes are damaged" },
+                { 24, 200, "x.npy|compressed bytes are damaged" },
+                { 8, 0x00080001, "x.npy|encrypted" } };
+  static const float zeros[200];
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      TestZip zip;
+      guint entry;
+
+      test_zip_init (&zip);
+      entry = add (&zip, "x.npy", TRUE, "<f4", 2, (guint64[]){ 4, 50 }, zeros);
+      add (&zip, "y.npy", TRUE, "|u1", 1, (guint64[]){ 4 }, test_labels);
+      put32 (zip.directory->data + entry + cases[i].at, cases[i].value);
+      g_autofree char *path = end_archive (&zip, folder);
+      test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
+      test_folder_remove (folder);
+    }
+}
+
+static void
+test_parts_must_be_alike (void)
+{
+  static const guint8 zeros[64];
+  static const struct {
+    const char *x_type, *y_type;
+    guint64 shape[2];
+    const char *words;
+  } cases[] = { { "|u1", "|u1", { 4, 5 }, "x_test.npy|another shape or type|x_train.npy" },
+                { "|i1", "|u1", { 4, 3 }, "x_test.npy|another shape or type" },
+                { "|u1", "<f4", { 4, 3 }, "y_test.npy|other targets" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      TestZip zip;
+
+      test_zip_init (&zip);
+      add (&zip, "x_train.npy", FALSE, "|u1", 2, (guint64[]){ 6, 3 }, zeros);
+      add (&zip, "y_train.npy", FALSE, "|u1", 1, (guint64[]){ 6 }, train_labels);
+      add (&zip, "x_test.npy", FALSE, cases[i].x_type, 2, cases[i].shape, zeros);
+      add (&zip, "y_test.npy", FALSE, cases[i].y_type, 1, (guint64[]){ 4 }, zeros);
+      g_autofree char *path = end_archive (&zip, folder);
+      test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
+      test_folder_remove (folder);
+    }
+}
+
+/* --- Fortran order ---------------------------------------------------------------------------- */
+
+/* The items of an array (n, a, b, c) in Fortran order, each the number of its place in C order. */
+static void
+fill_fortran (guint16 *items, const guint64 *shape)
+{
+  guint16 count = 0;
+
+  for (guint64 n = 0; n < shape[0]; n++)
+    for (guint64 i = 0; i < shape[1]; i++)
+      for (guint64 j = 0; j < shape[2]; j++)
+        for (guint64 k = 0; k < shape[3]; k++)
+          items[n + shape[0] * (i + shape[1] * (j + shape[2] * k))] = count++;
+}
+
+static void
+test_fortran_order (void)
+{
+  static const guint64 shape[4] = { 5, 3, 4, 2 };
+  static const double targets[10] = { 0, 1, 2, 3, 4, 10, 11, 12, 13, 14 };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) scratch = g_byte_array_new (), x = NULL, y = NULL;
+  guint16 items[120];
+  float out[24], values[2];
+
+  fill_fortran (items, shape);
+  x = npy_bytes ("<u2", TRUE, 4, shape, items);
+  y = npy_bytes ("<f8", TRUE, 2, (guint64[]){ 5, 2 }, targets);
+  g_autofree char *path = test_write (folder, "X.npy", x->data, x->len);
+  g_free (test_write (folder, "y.npy", y->data, y->len));
+  g_autoptr (DynoDataset) dataset = test_open (path);
+
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_width, ==, 4);
+  for (guint n = 0; n < 5; n++)
+    {
+      g_assert_true (
+          dyno_dataset_decode (dataset, n, 4, 3, (gpointer[]){ out, values }, scratch, NULL));
+      for (guint i = 0; i < 24; i++)
+        g_assert_cmpfloat (out[i], ==, (float) (n * 24 + i));
+      g_assert_cmpfloat (values[0], ==, (float) n);
+      g_assert_cmpfloat (values[1], ==, (float) (10 + n));
+    }
+  test_folder_remove (folder);
+}
+
+/* Whatever the window, the same; one of no size holds one sample. */
+static void
+test_reorders_in_windows (void)
+{
+  static const guint64 shape[4] = { 7, 3, 4, 2 }, windows[] = { 0, 48, 100, 335, 1 << 20 };
+  const DynoOpenContext context = { 0 };
+  DynoNpyHeader header = { .kind = 'u', .item_bytes = 2, .fortran = TRUE, .n_dims = 4 };
+  guint16 items[168], out[168];
+  int from = memfd_create ("from", MFD_CLOEXEC);
+
+  fill_fortran (items, shape);
+  memcpy (header.shape, shape, sizeof shape);
+  header.n_items = 168;
+  header.data_bytes = sizeof items;
+  g_assert_cmpint (pwrite (from, items, sizeof items, 10), ==, sizeof items);
+  for (guint w = 0; w < G_N_ELEMENTS (windows); w++)
+    {
+      int to = dyno_array_new_copy (sizeof items, "x", NULL);
+
+      g_assert_cmpint (to, >=, 0);
+      g_assert_true (dyno_array_reorder (from, 10, &header, to, windows[w], "x", &context, NULL));
+      g_assert_cmpint (pread (to, out, sizeof out, 0), ==, sizeof out);
+      for (guint i = 0; i < 168; i++)
+        g_assert_cmpuint (out[i], ==, i);
+      close (to);
+    }
+  close (from);
+}
+
+/* A copy too large for memory goes among the caches, and leaves no name there. */
+static void
+test_large_copies_have_no_name (void)
+{
+  g_autofree char *cache = g_build_filename (g_get_user_cache_dir (), "dyno", "arrays", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDir) dir = NULL;
+  int fd = dyno_array_new_copy ((G_GUINT64_CONSTANT (256) << 20) + 1, "x", &error);
+
+  g_assert_no_error (error);
+  dir = g_dir_open (cache, 0, &error);
+  g_assert_no_error (error);
+  g_assert_null (g_dir_read_name (dir));
+  close (fd);
+  g_assert_cmpint (dyno_array_new_copy (G_MAXINT64, "big.npy", &error), ==, -1);
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
+  test_has_words (error, "big.npy|cache folder|C order");
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_autofree char *cache = test_folder_new ();
+  int result;
+
+  g_setenv ("XDG_CACHE_HOME", cache, TRUE);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/npz/keras-names-train-and-validate", test_keras_names);
+  g_test_add_func ("/data/npz/packed-archive-is-the-same", test_packed_archive_is_the_same);
+  g_test_add_func ("/data/npz/values-of-one-part", test_values_of_one_part);
+  g_test_add_func ("/data/npz/other-names-are-listed", test_other_names_are_listed);
+  g_test_add_func ("/data/npz/damage-is-refused", test_damage_is_refused);
+  g_test_add_func ("/data/npz/parts-must-be-alike", test_parts_must_be_alike);
+  g_test_add_func ("/data/array/fortran-order-is-read", test_fortran_order);
+  g_test_add_func ("/data/array/reorders-in-windows-of-any-size", test_reorders_in_windows);
+  g_test_add_func ("/data/array/large-copies-have-no-name", test_large_copies_have_no_name);
+  result = g_test_run ();
+  test_folder_remove (cache);
+  return result;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders of sequences in .npy files of differing length: class folders, lists, y.npy. */
+#include "convert.h"
+#include "data-test.h"
+#include "npyfile.h"
+#include <math.h>
+#include <string.h>
+
+enum { SEQUENCE, TARGET, LENGTH };
+
+/* steps x 2 floats: first, first + 1, ... */
+static void
+put_sequence (const char *folder, const char *name, guint64 steps, float first)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL),
+                  *parent = g_path_get_dirname (path);
+  float data[64];
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 2 * steps; i++)
+    data[i] = first + (float) i;
+  g_assert_cmpint (g_mkdir_with_parents (parent, 0700), ==, 0);
+  dyno_npy_write (path, "f4", 2, (guint64[]){ steps, 2 }, data, &error);
+  g_assert_no_error (error);
+}
+
+static void
+check_sample (DynoDataset *dataset, guint64 index, guint32 longest, gint32 steps, float first,
+              gpointer target)
+{
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  float out[64];
+  gint32 length, seed;
+
+  memset (out, 0xff, sizeof out);
+  dyno_dataset_decode (dataset, index, longest, 1, (gpointer[]){ out, target, &length, &seed },
+                       scratch, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (length, ==, steps);
+  for (gint32 i = 0; i < 2 * (gint32) longest; i++)
+    g_assert_cmpfloat (out[i], ==, i < 2 * steps ? first + (float) i : 0);
+}
+
+static void
+test_class_folders (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  gint32 label;
+
+  put_sequence (folder, "walk/a.npy", 5, 10);
+  put_sequence (folder, "walk/b.npy", 9, 20);
+  put_sequence (folder, "run/a.npy", 3, 30);
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  g_autofree char *name = dyno_dataset_describe_sample (dataset, 1);
+
+  g_assert_cmpstr (info->kind, ==, "sequences");
+  g_assert_cmpuint (info->n_samples, ==, 3);
+  g_assert_cmpuint (info->n_classes, ==, 2);
+  g_assert_cmpstr (info->class_names[0], ==, "run");
+  g_assert_cmpuint (info->class_counts[1], ==, 2);
+  g_assert_cmpuint (info->min_width, ==, 3);
+  g_assert_cmpuint (info->max_width, ==, 9);
+  g_assert_true (input->variable);
+  g_assert_cmpuint (dyno_field_axis (input, 'T'), ==, 9);
+  g_assert_cmpuint (dyno_field_axis (input, 'F'), ==, 2);
+  g_assert_cmpint (dyno_schema_find_index (&info->schema, DYNO_FIELD_LENGTH), ==, LENGTH);
+  check_sample (dataset, 0, 9, 3, 30, &label);
+  g_assert_cmpint (label, ==, 0);
+  check_sample (dataset, 1, 9, 5, 10, &label);
+  g_assert_cmpint (label, ==, 1);
+  g_assert_cmpstr (name, ==, "walk/a.npy");
+  check_sample (dataset, 2, 9, 9, 20, &label);
+  test_folder_remove (folder);
+}
+
+static void
+test_own_parts (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  put_sequence (folder, "train/a/1.npy", 4, 0);
+  put_sequence (folder, "train/b/1.npy", 4, 0);
+  put_sequence (folder, "val/a/2.npy", 6, 0);
+  put_sequence (folder, "val/b/2.npy", 6, 0);
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+  dyno_dataset_split (dataset, 0.1, 1, &train, &validation);
+  g_assert_cmpuint (train->len, ==, 2);
+  g_assert_cmpuint (validation->len, ==, 2);
+  test_folder_remove (folder);
+}
+
+static void
+test_records_beside_them (void)
+{
+  static const float values[6] = { 1, 2, 3, 4, 5, 6 };
+  static const gint64 ids[3] = { 2, 0, 1 };
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *y = g_build_filename (folder, "y.npy", NULL);
+  float target[2];
+  gint32 label;
+
+  put_sequence (folder, "s1.npy", 5, 1);
+  put_sequence (folder, "s2.npy", 2, 2);
+  put_sequence (folder, "s3.npy", 7, 3);
+  test_open_fails (folder, DYNO_DATA_ERROR_NOT_FOUND, "labels.csv|y.npy|folder of its own");
+  g_assert_true (dyno_npy_write (y, "f4", 2, (guint64[]){ 3, 2 }, values, NULL));
+  g_free (test_write (folder, "y.names", "speed (m/s)\nslope\n", 18));
+  {
+    g_autoptr (DynoDataset) dataset = test_open (folder);
+    const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+    g_assert_cmpuint (dyno_schema_count_values (&info->schema), ==, 2);
+    g_assert_cmpstr (info->target_units[0], ==, "m/s");
+    check_sample (dataset, 2, 7, 7, 3, target);
+    g_assert_cmpfloat (target[1], ==, 6);
+    g_assert_cmpfloat (dyno_dataset_get_values (dataset, 1)[0], ==, 3);
+  }
+  g_assert_true (dyno_npy_write (y, "i8", 1, (guint64[]){ 3 }, ids, NULL));
+  {
+    g_autoptr (DynoDataset) dataset = test_open (folder);
+    g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 3);
+    check_sample (dataset, 0, 7, 5, 1, &label);
+    g_assert_cmpint (label, ==, 2);
+  }
+  g_assert_true (dyno_npy_write (y, "i8", 1, (guint64[]){ 2 }, ids, NULL));
+  test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "y.npy|2 records|3 sequences");
+  test_folder_remove (folder);
+}
+
+static void
+test_list_beside_them (void)
+{
+  static const char table[] = "file,label\nsub/s1.npy,walk\ns2.npy,run\ns2.npy,walk\nnone.npy,run\n"
+                              "../out.npy,run\n";
+  g_autofree char *folder = test_folder_new ();
+  gint32 label;
+
+  put_sequence (folder, "sub/s1.npy", 5, 1);
+  put_sequence (folder, "s2.npy", 2, 2);
+  g_free (test_write (folder, "labels.csv", table, sizeof table - 1));
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  const char *const *bad = dyno_dataset_get_unreadable (dataset);
+
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 2);
+  g_assert_nonnull (strstr (bad[0], "none.npy"));
+  g_assert_nonnull (strstr (bad[1], "leads out of the folder"));
+  check_sample (dataset, 0, 5, 5, 1, &label);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[label], ==, "walk");
+  check_sample (dataset, 1, 5, 2, 2, &label);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[label], ==, "run");
+  test_folder_remove (folder);
+}
+
+/* (T) is one feature; Fortran order and integers are read; other shapes are listed. */
+static void
+test_shapes_and_types (void)
+{
+  static const char fortran[] =
+      "\x93NUMPY\x01\0\x3c\0{'descr': '>i2', 'fortran_order': True, 'shape': (3, 2), } \n";
+  static const guint8 items[12] = { 0, 1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6 };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autofree char *flat = NULL, *cube = NULL, *empty = NULL, *text = NULL;
+  float numbers[8] = { 0 };
+  gint32 label;
+
+  g_byte_array_append (bytes, (const guint8 *) fortran, 70);
+  g_byte_array_append (bytes, items, sizeof items);
+  put_sequence (folder, "b/z.npy", 4, 0);
+  g_free (test_write (folder, "a/a.npy", bytes->data, bytes->len));
+  flat = g_build_filename (folder, "a/flat.npy", NULL);
+  cube = g_build_filename (folder, "a/cube.npy", NULL);
+  empty = g_build_filename (folder, "a/empty.npy", NULL);
+  dyno_npy_write (flat, "f4", 1, (guint64[]){ 8 }, numbers, NULL);
+  dyno_npy_write (cube, "f4", 3, (guint64[]){ 2, 2, 2 }, numbers, NULL);
+  dyno_npy_write (empty, "f4", 2, (guint64[]){ 0, 2 }, numbers, NULL);
+  text = test_write (folder, "a/notes.npy", "hello", 5);
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  g_autofree char *listed = g_strjoinv ("\n", (char **) dyno_dataset_get_unreadable (dataset));
+
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 4);
+  g_assert_nonnull (
+      strstr (listed, "flat.npy: it has 1 features a step, the first sequence has 2"));
+  g_assert_nonnull (strstr (listed, "cube.npy: it has 3 dimensions"));
+  g_assert_nonnull (strstr (listed, "empty.npy: it has no step"));
+  g_assert_nonnull (strstr (listed, "notes.npy: damaged"));
+  check_sample (dataset, 0, 4, 3, 1, &label);
+  test_folder_remove (folder);
+}
+
+static void
+test_changes_in_use (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autofree char *path = g_build_filename (folder, "a/1.npy", NULL);
+  float out[16], bad[4] = { 1, NAN, 3, 4 };
+  gint32 label, length, seed;
+  gpointer fields[] = { out, &label, &length, &seed };
+  g_autoptr (GError) error = NULL;
+
+  put_sequence (folder, "a/1.npy", 3, 0);
+  put_sequence (folder, "b/1.npy", 4, 0);
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  put_sequence (folder, "a/1.npy", 6, 0);
+  g_assert_false (dyno_dataset_decode (dataset, 0, 4, 1, fields, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+  test_has_words (error, "1.npy|changed");
+  g_clear_error (&error);
+  dyno_npy_write (path, "f4", 2, (guint64[]){ 2, 2 }, bad, NULL);
+  g_assert_false (dyno_dataset_decode (dataset, 0, 4, 1, fields, scratch, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+  test_has_words (error, "1.npy|finite");
+  test_folder_remove (folder);
+}
+
+/* An array among folders of images, or among the images of one, makes no sequences of them. */
+static void
+test_stray_arrays (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) image = test_jpeg (8, 8, 1, 2, 3, FALSE);
+  static const char *const names[] = { "a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_free (test_write (folder, names[i], image->data, image->len));
+  put_sequence (folder, "features.npy", 3, 0);
+  put_sequence (folder, "a/features.npy", 3, 0);
+  put_sequence (folder, "b/features.npy", 3, 0);
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->kind, ==, "image-folder");
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
+  test_folder_remove (folder);
+}
+
+/* They have no form of image that another program would read. */
+static void
+test_packing_is_refused (void)
+{
+  g_autofree char *folder = test_folder_new (), *out = g_build_filename (folder, "x.tar", NULL);
+  g_autoptr (GError) error = NULL;
+  DynoConverted converted;
+
+  put_sequence (folder, "in/a/1.npy", 3, 1);
+  put_sequence (folder, "in/b/1.npy", 5, 1);
+  g_autofree char *in = g_build_filename (folder, "in", NULL);
+  g_autoptr (DynoDataset) dataset = test_open (in);
+  g_assert_false (
+      dyno_dataset_convert (dataset, out, 0, NULL, NULL, NULL, NULL, &converted, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED);
+  test_has_words (error, "images of bytes");
+  g_assert_false (g_file_test (out, G_FILE_TEST_EXISTS));
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/sequences/class-folders-pad-and-length", test_class_folders);
+  g_test_add_func ("/data/sequences/own-parts-are-kept", test_own_parts);
+  g_test_add_func ("/data/sequences/records-beside-them", test_records_beside_them);
+  g_test_add_func ("/data/sequences/list-beside-them", test_list_beside_them);
+  g_test_add_func ("/data/sequences/shapes-and-types", test_shapes_and_types);
+  g_test_add_func ("/data/sequences/changes-in-use-are-errors", test_changes_in_use);
+  g_test_add_func ("/data/sequences/stray-arrays-are-none", test_stray_arrays);
+  g_test_add_func ("/data/sequences/packing-is-refused", test_packing_is_refused);
+  return g_test_run ();
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said of the content of samples, and which samples are shown. */
+#include "data-test.h"
+#include "npyfile.h"
+#include "survey.h"
+#include <string.h>
+
+static void
+put (const char *folder, const char *name, GByteArray *file)
+{
+  g_free (test_write (folder, name, file->data, file->len));
+  g_byte_array_unref (file);
+}
+
+/* Images that all differ. */
+static void
+put_class (const char *folder, const char *name, guint n, guint8 green)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *file = g_strdup_printf ("%s/%02u.jpg", name, i);
+      put (folder, file, test_jpeg (40, 30, (guint8) (i * 8), green, 50, FALSE));
+    }
+}
+
+/* The first sentence with a word in it, or NULL. */
+static const char *
+find (char **sentences, const char *word)
+{
+  for (guint i = 0; sentences[i]; i++)
+    if (strstr (sentences[i], word))
+      return sentences[i];
+  return NULL;
+}
+
+static char **
+survey (const char *folder, guint64 most_bytes)
+{
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  g_autoptr (GError) error = NULL;
+  char **sentences = dyno_dataset_survey (dataset, most_bytes, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return sentences;
+}
+
+static void
+test_good_data_has_no_word (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_auto (GStrv) sentences = NULL;
+
+  put_class (folder, "a", 10, 0);
+  put_class (folder, "b", 10, 200);
+  sentences = survey (folder, 0);
+  g_assert_null (sentences[0]);
+  test_folder_remove (folder);
+}
+
+static void
+test_same_samples (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_auto (GStrv) sentences = NULL, unread = NULL;
+  const char *same, *wrong;
+
+  put_class (folder, "a", 10, 0);
+  put_class (folder, "b", 10, 200);
+  put (folder, "a/copy.jpg", test_jpeg (40, 30, 8, 0, 50, FALSE));
+  put (folder, "b/wrong.jpg", test_jpeg (40, 30, 16, 0, 50, FALSE));
+  sentences = survey (folder, 0);
+  same = find (sentences, "same as another");
+  wrong = find (sentences, "another class");
+  g_assert_true (same && g_str_has_prefix (same, "2 ") && strstr (same, "a/01.jpg, a/copy.jpg"));
+  g_assert_true (wrong && g_str_has_prefix (wrong, "1 ")
+                 && strstr (wrong, "a/02.jpg, b/wrong.jpg"));
+  g_assert_null (find (sentences, "validation measures"));
+  unread = survey (folder, 1);
+  g_assert_nonnull (find (unread, "--deep"));
+  g_assert_null (find (unread, "same as"));
+  test_folder_remove (folder);
+}
+
+static void
+test_leak_over_own_parts (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_auto (GStrv) sentences = NULL;
+  const char *leak;
+
+  put_class (folder, "train/a", 10, 0);
+  put_class (folder, "train/b", 10, 200);
+  put_class (folder, "val/b", 3, 100);
+  put (folder, "val/a/copy.jpg", test_jpeg (40, 30, 24, 0, 50, FALSE));
+  sentences = survey (folder, 0);
+  leak = find (sentences, "validation measures");
+  g_assert_true (leak && g_str_has_prefix (leak, "1 ") && strstr (leak, "train/a/03.jpg"));
+  g_assert_null (find (sentences, "same as another"));
+  test_folder_remove (folder);
+}
+
+/* Orientation 6 in an APP1 segment behind the start of a JPEG. */
+static GByteArray *
+make_turned (GByteArray *jpeg)
+{
+  static const guint8 exif[] = { 0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0,    0, 'I', 'I',
+                                 '*',  0,    8, 0,  0,   0,   1,   0,   0x12, 1, 3,   0,
+                                 1,    0,    0, 0,  6,   0,   0,   0,   0,    0, 0,   0 };
+  GByteArray *turned = g_byte_array_new ();
+
+  g_byte_array_append (turned, jpeg->data, 2);
+  g_byte_array_append (turned, exif, sizeof exif);
+  g_byte_array_append (turned, jpeg->data + 2, jpeg->len - 2);
+  g_byte_array_unref (jpeg);
+  return turned;
+}
+
+static void
+test_kinds_of_images (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_auto (GStrv) sentences = NULL;
+  const char *grey, *deep, *turned;
+
+  put_class (folder, "a", 10, 0);
+  put_class (folder, "b", 10, 200);
+  put (folder, "a/grey.png", test_png (40, 30, 0, 8, FALSE));
+  put (folder, "b/grey.png", test_png (40, 31, 4, 8, FALSE));
+  put (folder, "a/deep.png", test_png (40, 30, 2, 16, FALSE));
+  put (folder, "b/turned.jpg", make_turned (test_jpeg (30, 40, 1, 2, 3, FALSE)));
+  sentences = survey (folder, 0);
+  grey = find (sentences, "greyscale");
+  deep = find (sentences, "16 bits");
+  turned = find (sentences, "EXIF");
+  g_assert_true (grey && g_str_has_prefix (grey, "2 of 24 "));
+  g_assert_true (deep && g_str_has_prefix (deep, "1 of 24 "));
+  g_assert_true (turned && g_str_has_prefix (turned, "1 of 24 "));
+  g_assert_nonnull (find (sentences, "from 40 x 30 to 40 x 31"));
+  g_assert_null (find (sentences, "same as"));
+  test_folder_remove (folder);
+}
+
+static void
+test_tiny_classes (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_auto (GStrv) sentences = NULL;
+  const char *tiny;
+
+  put_class (folder, "large", 10, 0);
+  put_class (folder, "small", 9, 200);
+  sentences = survey (folder, 0);
+  tiny = find (sentences, "hardly learns");
+  g_assert_true (tiny && strstr (tiny, "small") && !strstr (tiny, "large"));
+  test_folder_remove (folder);
+}
+
+/* An array has no files: its values are compared, and the order of its labels is looked at. */
+static void
+test_arrays (void)
+{
+  for (guint sorted = 0; sorted < 2; sorted++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autofree char *x = g_build_filename (folder, "X.npy", NULL),
+                      *y = g_build_filename (folder, "y.npy", NULL);
+      guint64 shape[] = { 24, 4, 4, 1 };
+      guint8 values[24 * 16];
+      gint64 labels[24];
+      g_auto (GStrv) sentences = NULL;
+
+      for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+        values[i] = (guint8) ((i / 16 == 20 ? 3 : i / 16) * 10 + i % 16);
+      for (guint i = 0; i < 24; i++)
+        labels[i] = sorted ? i / 12 : i % 2;
+      g_assert_true (dyno_npy_write (x, "u1", 4, shape, values, NULL));
+      g_assert_true (dyno_npy_write (y, "i8", 1, shape, labels, NULL));
+      sentences = survey (x, 0);
+      g_assert_true (!!find (sentences, "order of their classes") == sorted);
+      g_assert_nonnull (find (sentences, "#3"));
+      g_assert_nonnull (find (sentences, "#20"));
+      test_folder_remove (folder);
+    }
+}
+
+static void
+test_examples_are_of_all_classes (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  guint64 indices[24];
+  guint counts[3] = { 0 };
+
+  put_class (folder, "a", 30, 0);
+  put_class (folder, "b", 3, 100);
+  put_class (folder, "c", 25, 200);
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_pick_examples (dataset, 24, indices), ==, 24);
+  for (guint i = 0; i < 24; i++)
+    {
+      counts[dyno_dataset_get_label (dataset, indices[i])]++;
+      g_assert_true (i == 0 || indices[i] > indices[i - 1]);
+    }
+  g_assert_true (counts[0] == 11 && counts[1] == 3 && counts[2] == 10);
+  g_assert_cmpuint (dyno_dataset_pick_examples (dataset, 2, indices), ==, 2);
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/survey/good-data-has-no-word", test_good_data_has_no_word);
+  g_test_add_func ("/data/survey/same-samples", test_same_samples);
+  g_test_add_func ("/data/survey/leak-over-own-parts", test_leak_over_own_parts);
+  g_test_add_func ("/data/survey/kinds-of-images", test_kinds_of_images);
+  g_test_add_func ("/data/survey/tiny-classes", test_tiny_classes);
+  g_test_add_func ("/data/survey/arrays", test_arrays);
+  g_test_add_func ("/data/survey/examples-are-of-all-classes", test_examples_are_of_all_classes);
+  return g_test_run ();
+}
