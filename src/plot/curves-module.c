@@ -2,6 +2,7 @@
 /* The module dyno-curves: plain arrays in, a picture out. */
 #include "curves-module.h"
 #include "draw.h"
+#include "sheet.h"
 #include <gmodule.h>
 #include <math.h>
 
@@ -11,6 +12,10 @@
 
 G_MODULE_EXPORT gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots,
                                             guint n_plots, const char *path, GError **error);
+
+G_MODULE_EXPORT gboolean dyno_sheet_write_module (guint version, const char *title,
+                                                  const DynoSheetTile *tiles, guint n,
+                                                  const char *path, GError **error);
 
 static DynoSeries *
 make_series (const DynoCurve *curve)
@@ -72,4 +77,16 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
     }
   return dyno_plot_write (drawn, n_plots, &dyno_plot_theme_light, WIDTH, HEIGHT, PIXELS, path,
                           error);
+}
+
+gboolean
+dyno_sheet_write_module (guint version, const char *title, const DynoSheetTile *tiles, guint n,
+                         const char *path, GError **error)
+{
+  if (version == DYNO_SHEET_VERSION)
+    return dyno_sheet_write (title, tiles, n, path, error);
+  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOSYS,
+               "the module is of version %d, the program of version %u", DYNO_SHEET_VERSION,
+               version);
+  return FALSE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of a run as a file, behind one plain C call.
+/* The curves of a run as a file, and sheets of small pictures, behind a plain C call each.
  *
  * Cairo links X, which dynoctl must not; so the plot layer is also built as a module (dyno-curves)
  * that dynoctl opens at run time, and does without where it is missing.  This header needs GLib
@@ -35,5 +35,20 @@ typedef struct {
  * DYNO_CURVES_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR. */
 typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots,
                                      const char *path, GError **error);
+
+#define DYNO_SHEET_SYMBOL  "dyno_sheet_write_module"
+#define DYNO_SHEET_VERSION 1
+
+/* A picture of a sheet. */
+typedef struct {
+  const guint8 *rgb;     /* (height, width, 3) */
+  guint32 width, height; /* at most 8192 */
+  const char *caption;   /* one line; or NULL */
+} DynoSheetTile;
+
+/* Writes the tiles with their captions below a title (may be NULL) to path, a .png.  version:
+ * DYNO_SHEET_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR; base's. */
+typedef gboolean (*DynoSheetWrite) (guint version, const char *title, const DynoSheetTile *tiles,
+                                    guint n, const char *path, GError **error);
 
 G_END_DECLS

@@ -419,7 +419,7 @@ draw_line (const DynoPlotLayout *l, guint index, gboolean filled)
     fill_below (l, columns, n, colour);
   dyno_plot_set_colour (l->cr, colour, 1.0);
   dyno_plot_set_dash (l, index);
-  if (smooth && g_getenv ("MID"))
+  if (smooth && cairo_get_dash_count (l->cr) > 0)
     draw_middles (l, columns, n, width);
   else
     draw_columns (l, columns, n, width);

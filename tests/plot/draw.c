@@ -4,6 +4,7 @@
 #include "axis.h"
 #include "draw.h"
 #include "range.h"
+#include "sheet.h"
 #include "base-error.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -317,6 +318,76 @@ test_cursor_maps_back_to_data (void)
   g_assert_cmpfloat (dyno_plot_x_at (&plot, &dyno_plot_theme_light, 400, 200, 383.0), >, 95.0);
 }
 
+/* Red, green, blue of a place in a surface. */
+static guint32
+colour_at (cairo_surface_t *surface, int x, int y)
+{
+  const guint8 *p;
+
+  cairo_surface_flush (surface);
+  p = cairo_image_surface_get_data (surface) + y * cairo_image_surface_get_stride (surface) + x * 4;
+  return (guint32) p[2] << 16 | (guint32) p[1] << 8 | p[0];
+}
+
+/* Seven tiles: six in the first row, one below; small ones are not smeared, a wide one keeps its
+ * shape. */
+static void
+test_sheet_tiles_stand_in_rows (void)
+{
+  static const guint8 pixels[2 * 2 * 3] = { 255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 20, 30 };
+  DynoSheetTile tiles[7];
+  cairo_surface_t *surface;
+  double width, height, one, two;
+  cairo_t *cr;
+
+  for (guint i = 0; i < 7; i++)
+    tiles[i] = (DynoSheetTile){ pixels, 2, 2, "a caption that is far too long for its tile" };
+  tiles[6].height = 1;
+  dyno_sheet_measure (6, FALSE, &width, &one);
+  dyno_sheet_measure (7, FALSE, &width, &two);
+  g_assert_cmpfloat (two, >, one);
+  dyno_sheet_measure (7, TRUE, &width, &height);
+  g_assert_cmpfloat (height, >, two);
+  surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, (int) width, (int) two);
+  cr = cairo_create (surface);
+  dyno_sheet_draw (cr, NULL, tiles, 7);
+  g_assert_cmpint (cairo_status (cr), ==, CAIRO_STATUS_SUCCESS);
+  for (int i = 0; i < 6; i++)
+    {
+      int x = 12 + i * 124, y = 12;
+
+      g_assert_cmphex (colour_at (surface, x + 2, y + 2), ==, 0xff0000);
+      g_assert_cmphex (colour_at (surface, x + 53, y + 53), ==, 0xff0000);
+      g_assert_cmphex (colour_at (surface, x + 58, y + 53), ==, 0x00ff00);
+      g_assert_cmphex (colour_at (surface, x + 53, y + 58), ==, 0x0000ff);
+      g_assert_cmphex (colour_at (surface, x + 109, y + 109), ==, 0x0a141e);
+      g_assert_cmphex (colour_at (surface, x + 115, y + 135), ==, 0xffffff);
+    }
+  g_assert_cmphex (colour_at (surface, 14, 156), ==, 0xffffff);
+  g_assert_cmphex (colour_at (surface, 14, 154 + 56), ==, 0xff0000);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+}
+
+static void
+test_sheet_writes_a_png (void)
+{
+  static const guint8 pixel[3] = { 1, 2, 3 };
+  const DynoSheetTile tile = { pixel, 1, 1, NULL };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s.PNG", NULL);
+  g_autofree char *content = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (dyno_sheet_write ("Title", &tile, 1, path, &error));
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  g_assert_true (g_str_has_prefix (content, "\x89PNG"));
+  g_assert_false (dyno_sheet_write (NULL, &tile, 1, "sheet.jpg", &error));
+  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -335,5 +406,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/range/growth-is-no-spike", test_growth_is_no_spike);
   g_test_add_func ("/plot/draw/clipped-points-are-marked", test_clipped_points_are_marked);
   g_test_add_func ("/plot/draw/plots-stand-in-line", test_plots_stand_in_line);
+  g_test_add_func ("/plot/sheet/tiles-stand-in-rows", test_sheet_tiles_stand_in_rows);
+  g_test_add_func ("/plot/sheet/writes-a-png", test_sheet_writes_a_png);
   return g_test_run ();
 }

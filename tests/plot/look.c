@@ -244,6 +244,32 @@ test_high_contrast_lines_are_wide_and_dashed (void)
   g_assert_cmpuint (dashed, <, wide * 95 / 100);
 }
 
+/* Also a smoothed line of many more points than pixels, whose columns are bars. */
+static void
+test_a_line_of_many_points_is_dashed (void)
+{
+  g_autoptr (DynoSeries) low = dyno_series_new ("a", ""), high = dyno_series_new ("b", "");
+  DynoPlotLine lines[] = { { .series = low, .colour = 4 }, { .series = high } };
+  DynoPlot plot = { .x_label = "Step",
+                    .lines = lines,
+                    .n_lines = 2,
+                    .smoothing = 0.9,
+                    .y_limit = NAN,
+                    .cursor_x = NAN };
+  DynoPlotTheme theme = dyno_plot_theme_light;
+  guint whole;
+
+  for (guint i = 0; i < 20000; i++)
+    {
+      dyno_series_append (low, i, 0);
+      dyno_series_append (high, i, 1 + 1e-3 * (i % 7));
+    }
+  theme.line_width = 4;
+  whole = count (&plot, &theme, 27, 170, is_blue);
+  theme.dashed = TRUE;
+  g_assert_cmpuint (count (&plot, &theme, 27, 170, is_blue), <, whole * 90 / 100);
+}
+
 static double
 measure (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size, gboolean bold,
          gboolean show)
@@ -291,6 +317,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/no-number-is-marked", test_no_number_is_marked);
   g_test_add_func ("/plot/draw/high-contrast-lines-are-wide-and-dashed",
                    test_high_contrast_lines_are_wide_and_dashed);
+  g_test_add_func ("/plot/draw/a-line-of-many-points-is-dashed",
+                   test_a_line_of_many_points_is_dashed);
   g_test_add_func ("/plot/draw/text-is-the-themes", test_text_is_the_themes);
   return g_test_run ();
 }

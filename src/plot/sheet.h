@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Small pictures with a caption each, in rows: what a network is given.  Drawn with Cairo, into a
+ * window as well as into a file. */
+#pragma once
+#include "curves-module.h"
+#include <cairo.h>
+
+G_BEGIN_DECLS
+
+/* The room that n tiles take, in user-space units. */
+void dyno_sheet_measure (guint n, gboolean titled, double *width, double *height);
+
+/* Draws into (0, 0, width, height) as measured; each tile is scaled to fit its place, small ones in
+ * whole pixels without smoothing. */
+void dyno_sheet_draw (cairo_t *cr, const char *title, const DynoSheetTile *tiles, guint n);
+
+/* As PNG, two pixels a unit.  Errors: G_FILE_ERROR; base's IO, DISK. */
+gboolean dyno_sheet_write (const char *title, const DynoSheetTile *tiles, guint n, const char *path,
+                           GError **error);
+
+G_END_DECLS
