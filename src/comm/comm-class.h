@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What carries a communicator: MPI in a module of its own, threads of one process in tests.
+ *
+ * The class does single jobs, each begun and then waited for; comm.c makes the calls of comm.h of
+ * them.  begin is called by one thread at a time, wait and abort by any. */
+#pragma once
+#include "comm.h"
+
+G_BEGIN_DECLS
+
+typedef enum { DYNO_COMM_SUM, DYNO_COMM_BROADCAST, DYNO_COMM_GATHER } DynoCommKind;
+
+/* One collective call.  Equal on all ranks but for the pointers. */
+typedef struct {
+  DynoCommKind kind;
+  DynoCommType type; /* SUM */
+  guint root;        /* BROADCAST */
+  gsize size_bytes;  /* of data */
+  void *data;        /* GATHER only reads it */
+  void *all;         /* GATHER: size * size_bytes */
+} DynoCommJob;
+
+typedef struct {
+  const char *name;
+  DynoCommRequest *(*begin) (DynoComm *comm, const DynoCommJob *job, GError **error);
+  gboolean (*wait) (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean *done,
+                    GError **error);
+  void (*abort) (DynoComm *comm, const char *reason);
+  void (*free) (DynoComm *comm); /* ends with dyno_comm_clear */
+} DynoCommClass;
+
+/* The head of a communicator; a class puts its own members behind it. */
+struct _DynoComm {
+  const DynoCommClass *class;
+  gatomicrefcount references;
+  guint rank, size, local_rank, local_size;
+  char **hosts;    /* of each rank, NULL-terminated */
+  int failed_rank; /* atomic; -1: none has failed */
+  /* Of the notes below, under the class's lock: sums under way, since when, and for how long before. */
+  guint sums;
+  gint64 sums_since_us, sums_us;
+};
+
+/* hosts are copied; the local rank follows from them. */
+void dyno_comm_init (DynoComm *comm, const DynoCommClass *class, guint rank, guint size,
+                     const char *const *hosts);
+void dyno_comm_clear (DynoComm *comm);
+
+/* Sets PEER: "rank 2 on host: reason". */
+void dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank,
+                               const char *reason);
+
+/* A job of this rank begins, and is done: what dyno_comm_get_sum_time tells. */
+void dyno_comm_note_begun (DynoComm *comm, const DynoCommJob *job);
+void dyno_comm_note_done (DynoComm *comm, const DynoCommJob *job);
+
+/* "a sum of 12 bytes"; free by g_free. */
+char *dyno_comm_job_describe (const DynoCommJob *job);
+
+/* out[i] = in[0][i] + in[1][i] + ... in the order of the ranks; out may be one of them. */
+void dyno_comm_add_ranks (void *out, const void *const *in, guint ranks, gsize n,
+                          DynoCommType type);
+
+/* The function by which a module joins the ranks, "dyno_mpi_join". */
+typedef DynoComm *(*DynoCommJoin) (GError **error);
+
+G_END_DECLS

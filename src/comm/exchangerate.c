@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* See exchangerate.h. */
+#include "exchangerate.h"
+#include "cachefile.h"
+#include "median.h"
+#include <math.h>
+#include <string.h>
+
+#define FOLDER "exchange"
+#define SUFFIX "rate"
+
+enum {
+  SMALL_BYTES = 1 << 10,
+  LARGE_BYTES = 32 << 20,
+  PIECE_BYTES = 4 << 20, /* as in mpi-private.h */
+  DIRECT_BYTES = 8 << 10,
+  MOST_TURNS = 200,
+  MOST_RANKS = 128, /* more or less than asked for, and hosts, that are looked for on disk */
+  MOST_HOSTS = 32,
+};
+
+static const char magic[8] = "DYNOEXC1";
+
+/* Memory shared between processes; 10 Gbit/s Ethernet. */
+static const DynoExchangeRate assumed[] = { { .latency_s = 20e-6, .bytes_per_s = 4e9 },
+                                            { .latency_s = 50e-6, .bytes_per_s = 1.1e9 } };
+
+double
+dyno_exchange_seconds (const DynoExchangeRate *rate, guint ranks, guint64 size_bytes)
+{
+  double others = (double) ranks - 1, bytes = (double) size_bytes;
+  double pieces = ceil (bytes / PIECE_BYTES);
+
+  if (ranks < 2 || size_bytes == 0)
+    return 0;
+  if (size_bytes <= DIRECT_BYTES)
+    return others * (rate->latency_s + bytes / rate->bytes_per_s);
+  return 2 * others * (pieces * rate->latency_s + bytes / ranks / rate->bytes_per_s);
+}
+
+guint
+dyno_comm_count_hosts (const DynoComm *comm)
+{
+  guint hosts = 0;
+
+  for (guint r = 0; r < dyno_comm_get_size (comm); r++)
+    {
+      guint first = 0;
+      while (!g_str_equal (dyno_comm_get_host (comm, first), dyno_comm_get_host (comm, r)))
+        first++;
+      hosts += first == r;
+    }
+  return hosts;
+}
+
+gboolean
+dyno_exchange_time_sum (DynoComm *comm, gsize size_bytes, guint turns, double *seconds,
+                        GError **error)
+{
+  g_autofree float *values = g_try_malloc0 (size_bytes + sizeof (float));
+  double times[MOST_TURNS];
+  gsize n = size_bytes / sizeof (float);
+
+  turns = CLAMP (turns, 1, MOST_TURNS);
+  if (!values)
+    {
+      g_set_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER,
+                   "rank %u has no %" G_GSIZE_FORMAT " bytes of memory to measure with",
+                   dyno_comm_get_rank (comm), size_bytes);
+      dyno_comm_abort (comm, "it has no memory to measure with");
+      return FALSE;
+    }
+  if (!dyno_comm_sum (comm, values, n, DYNO_COMM_FLOAT32, error)) /* pages, buffers, links */
+    return FALSE;
+  for (guint i = 0; i < turns; i++)
+    {
+      gint64 begin = g_get_monotonic_time ();
+      if (!dyno_comm_sum (comm, values, n, DYNO_COMM_FLOAT32, error))
+        return FALSE;
+      times[i] = (double) (g_get_monotonic_time () - begin) * 1e-6;
+    }
+  *seconds = dyno_median (times, turns);
+  return dyno_comm_broadcast (comm, seconds, sizeof *seconds, 0, error);
+}
+
+gboolean
+dyno_exchange_measure (DynoComm *comm, DynoExchangeRate *rate, GError **error)
+{
+  double small, large, others = (double) dyno_comm_get_size (comm) - 1;
+
+  if (!dyno_exchange_time_sum (comm, SMALL_BYTES, MOST_TURNS, &small, error)
+      || !dyno_exchange_time_sum (comm, LARGE_BYTES, 7, &large, error))
+    return FALSE;
+  *rate = (DynoExchangeRate){ .ranks = dyno_comm_get_size (comm),
+                              .hosts = dyno_comm_count_hosts (comm),
+                              .latency_s = MAX (small, 1e-7) / others };
+  large -= 2 * others * (LARGE_BYTES / PIECE_BYTES) * rate->latency_s;
+  rate->bytes_per_s = 2 * others / (others + 1) * LARGE_BYTES / MAX (large, 1e-6);
+  return TRUE;
+}
+
+static DynoCacheKey
+key_of (guint ranks, guint hosts)
+{
+  return (DynoCacheKey){ { ranks, hosts } };
+}
+
+void
+dyno_exchange_keep (const DynoExchangeRate *rate)
+{
+  DynoCacheKey key = key_of (rate->ranks, rate->hosts);
+  g_autofree char *path = dyno_cache_file_path (FOLDER, key, SUFFIX);
+
+  dyno_cache_file_write (path, magic, key, rate, sizeof *rate);
+}
+
+static gboolean
+load_one (guint ranks, guint hosts, DynoExchangeRate *rate)
+{
+  DynoCacheKey key = key_of (ranks, hosts);
+  g_autofree char *path = dyno_cache_file_path (FOLDER, key, SUFFIX);
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (!path || !g_file_test (path, G_FILE_TEST_EXISTS))
+    return FALSE;
+  bytes = dyno_cache_file_read (path, magic, key);
+  if (!bytes || g_bytes_get_size (bytes) != sizeof *rate)
+    return FALSE;
+  memcpy (rate, g_bytes_get_data (bytes, NULL), sizeof *rate);
+  return rate->ranks == ranks && rate->hosts == hosts && isfinite (rate->latency_s)
+         && rate->latency_s > 0 && isfinite (rate->bytes_per_s) && rate->bytes_per_s > 0;
+}
+
+/* With this number of ranks, on one host or on several as asked for. */
+static gboolean
+load_alike (gint64 ranks, guint hosts, DynoExchangeRate *rate)
+{
+  guint most = (guint) MIN (ranks, MOST_HOSTS);
+
+  if (ranks < 2 || hosts == 1)
+    return ranks >= 2 && load_one ((guint) ranks, 1, rate);
+  for (guint h = 2; h <= most; h++)
+    if (load_one ((guint) ranks, h, rate))
+      return TRUE;
+  return FALSE;
+}
+
+/* Else the nearest number of ranks is taken. */
+DynoExchangeSource
+dyno_exchange_load (guint ranks, guint hosts, DynoExchangeRate *rate)
+{
+  if (load_one (ranks, hosts, rate))
+    return DYNO_EXCHANGE_MEASURED;
+  for (gint64 far = 0; far < MOST_RANKS; far++)
+    if (load_alike (ranks - far, hosts, rate) || load_alike (ranks + far, hosts, rate))
+      return DYNO_EXCHANGE_EXTRAPOLATED;
+  *rate = assumed[hosts > 1];
+  return DYNO_EXCHANGE_ASSUMED;
+}

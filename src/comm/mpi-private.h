@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the module dyno-mpi share.
+ *
+ * One thread makes all calls of MPI, from MPI_Init to MPI_Finalize: the exchange goes on whatever
+ * the callers do, and any MPI serves, whatever it says of threads.  Callers put requests into a
+ * queue and sleep until they are done.  After a failure the thread tells the other ranks and makes
+ * no call of MPI any more, not even MPI_Finalize, which would wait for who no longer is; only then
+ * do the callers hear of it: nothing is written into their memory afterwards.
+ *
+ * Members are the thread's own but for those under the mutex. */
+#pragma once
+#include "comm-class.h"
+#include <mpi.h>
+
+G_BEGIN_DECLS
+
+enum {
+  PIECES = 4,               /* in flight at once */
+  PIECE_BYTES = 4 << 20,    /* of one message round: bounds scratch, and counts fit an int */
+  DIRECT_BYTES = 8 << 10,   /* sums up to this go to all ranks at once, one hop */
+  TICK_US = 50 * 1000,      /* how often an idle thread looks */
+  BEAT_US = 500 * 1000,     /* how often it tells that it lives */
+  SILENCE_US = 6 * 1000000, /* after which a rank is given up */
+  SLOW_US = 5 * 1000000,    /* after which rank 0 names whom it waits for */
+  TELL_US = 1000000,        /* at most, to tell the others of a failure */
+  JOIN_US = 60 * 1000000,   /* at most, until all ranks are there */
+  LEAVE_US = 10 * 1000000,  /* at most, until all ranks leave */
+  REASON_BYTES = 480,
+};
+
+typedef struct _Mpi Mpi;
+
+struct _DynoCommRequest {
+  DynoCommJob job;
+  guint64 number; /* of the requests of this rank */
+  gint64 begun_us;
+  gsize started_bytes;   /* of the data, handed to pieces */
+  guint pieces;          /* in flight */
+  gboolean done, waited; /* under the mutex; waited: its caller has given it up */
+};
+
+/* A part of a request on its way: rounds of messages, each between all pairs of ranks. */
+typedef struct {
+  DynoCommRequest *request; /* NULL: not in use */
+  gsize at, size_bytes;     /* of its data */
+  guint64 number;
+  gboolean spreads; /* the second round of a sum by segments */
+  guint messages;   /* under way */
+  char *scratch;    /* what the other ranks sent */
+  gsize scratch_bytes;
+} Piece;
+
+/* A message under way. */
+typedef struct {
+  Piece *piece;
+  guint peer;
+  int expected_bytes; /* what is received; -1: it is sent */
+} Message;
+
+/* What ranks tell each other beside the requests. */
+typedef struct {
+  guint32 kind;
+  guint32 rank;  /* ABORT: who failed */
+  guint64 begun; /* requests that the sender has begun */
+  char reason[REASON_BYTES];
+} Note;
+
+/* What is known of another rank. */
+typedef struct {
+  int process; /* a descriptor that tells its end; -1: it runs elsewhere */
+  gboolean ended, left;
+  gint64 heard_us;
+  guint64 begun;
+  Note note; /* being sent */
+  MPI_Request sending;
+} Peer;
+
+struct _Mpi {
+  DynoComm parent;
+  GThread *thread;
+
+  GMutex mutex;
+  GCond wake;    /* the thread: a request, an abort, the end */
+  GCond changed; /* the callers: done, failed, joined, left */
+  GQueue queue;  /* begun, not yet taken */
+  guint64 begun;
+  gboolean joined, leaving, left;
+  char *abort_reason;
+  char *failure; /* all calls fail with it */
+  guint failed_rank;
+  GError *join_error;
+
+  MPI_Comm jobs, notes;
+  GQueue requests; /* taken, in order, with bytes that no piece has */
+  Piece pieces[PIECES];
+  guint64 n_pieces;
+  GArray *handles;  /* of MPI_Request */
+  GArray *messages; /* of Message, one for each handle */
+  GArray *indices;  /* of int, scratch of MPI_Testsome */
+  GArray *statuses;
+  gint64 moved_us; /* when something last arrived or left */
+
+  Peer *peers;
+  Note incoming;
+  MPI_Request receiving;
+  gint64 beat_us, looked_us;
+  guint64 named; /* 1 + the request whose lateness was named */
+  char *found_failure;
+  guint found_rank;
+};
+
+/* pieces: starts what the queue holds and moves what is under way; whether something moved. */
+gboolean dyno_mpi_move (Mpi *mpi);
+gboolean dyno_mpi_is_busy (const Mpi *mpi);
+void dyno_mpi_pieces_clear (Mpi *mpi);
+
+/* watch: the notes, and whether the other ranks live. */
+void dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes);
+void dyno_mpi_watch (Mpi *mpi);
+void dyno_mpi_say_goodbye (Mpi *mpi);
+gboolean dyno_mpi_all_left (const Mpi *mpi);
+void dyno_mpi_tell_failure (Mpi *mpi);
+void dyno_mpi_watch_clear (Mpi *mpi);
+
+/* Remembers the first failure; the thread then tells it to all. */
+void dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/* The same where MPI says what happened. */
+void dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code);
+
+/* A request has no piece any more. */
+void dyno_mpi_finish (Mpi *mpi, DynoCommRequest *request);
+
+G_END_DECLS

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether the other ranks live, and what ranks tell each other beside the requests.
+ *
+ * Rank 0 and each other rank tell each other twice a second that they live; who is silent for too
+ * long is given up, by rank 0, which tells all.  The end of a process on the same host is seen at
+ * once.  A rank that leaves says so first, and why where it failed.  A rank that was itself stopped
+ * for a while, with the whole job perhaps, does not hold that against the others. */
+#include "mpi-private.h"
+#include <poll.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NOTE_ALIVE = 1, NOTE_ABORT, NOTE_LEAVES, NOTE_TAG = 1 };
+
+void
+dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...)
+{
+  va_list args;
+
+  if (mpi->found_failure)
+    return;
+  va_start (args, format);
+  mpi->found_failure = g_strdup_vprintf (format, args);
+  va_end (args);
+  mpi->found_rank = rank;
+}
+
+void
+dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code)
+{
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0, class = 0;
+
+  MPI_Error_class (code, &class);
+  if (MPI_Error_string (code, text, &length) != MPI_SUCCESS)
+    g_strlcpy (text, "an error without a name", sizeof text);
+  if (class == MPI_ERR_TRUNCATE)
+    dyno_mpi_fail (mpi, rank,
+                   "it sends more than rank %u expects of it: it does something else (%s: %s)",
+                   mpi->parent.rank, call, text);
+  else
+    dyno_mpi_fail (mpi, rank, "%s says: %s", call, text);
+}
+
+static void
+receive_note (Mpi *mpi)
+{
+  int code = MPI_Irecv (&mpi->incoming, sizeof mpi->incoming, MPI_BYTE, MPI_ANY_SOURCE, NOTE_TAG,
+                        mpi->notes, &mpi->receiving);
+
+  if (code != MPI_SUCCESS)
+    {
+      mpi->receiving = MPI_REQUEST_NULL;
+      dyno_mpi_fail_code (mpi, mpi->parent.rank, "MPI_Irecv", code);
+    }
+}
+
+/* Ends the last note to a rank; whether it has ended. */
+static gboolean
+may_send (Peer *peer)
+{
+  int sent = 1;
+
+  if (peer->sending != MPI_REQUEST_NULL)
+    MPI_Test (&peer->sending, &sent, MPI_STATUS_IGNORE);
+  return sent;
+}
+
+/* FALSE: the last note to it is still under way. */
+static gboolean
+send_note (Mpi *mpi, guint rank, const Note *note)
+{
+  Peer *peer = &mpi->peers[rank];
+  int code;
+
+  if (!may_send (peer))
+    return FALSE;
+  peer->note = *note;
+  code = MPI_Isend (&peer->note, sizeof peer->note, MPI_BYTE, (int) rank, NOTE_TAG, mpi->notes,
+                    &peer->sending);
+  if (code != MPI_SUCCESS)
+    {
+      peer->sending = MPI_REQUEST_NULL;
+      dyno_mpi_fail_code (mpi, rank, "MPI_Isend", code);
+    }
+  return TRUE;
+}
+
+static guint64
+count_begun (Mpi *mpi)
+{
+  guint64 begun;
+
+  g_mutex_lock (&mpi->mutex);
+  begun = mpi->begun;
+  g_mutex_unlock (&mpi->mutex);
+  return begun;
+}
+
+/* The oldest request under way; NULL: there is none. */
+static const DynoCommRequest *
+oldest_request (Mpi *mpi)
+{
+  const DynoCommRequest *oldest = g_queue_peek_head (&mpi->requests);
+
+  for (guint i = 0; i < PIECES; i++)
+    if (mpi->pieces[i].request && (!oldest || mpi->pieces[i].request->number < oldest->number))
+      oldest = mpi->pieces[i].request;
+  return oldest;
+}
+
+static void
+read_note (Mpi *mpi, guint from)
+{
+  Note *note = &mpi->incoming;
+  Peer *peer = &mpi->peers[from];
+  guint rank = MIN (note->rank, mpi->parent.size - 1);
+
+  note->reason[REASON_BYTES - 1] = '\0';
+  peer->heard_us = g_get_monotonic_time ();
+  peer->begun = note->begun;
+  if (note->kind == NOTE_LEAVES)
+    peer->left = TRUE;
+  if (note->kind == NOTE_ABORT)
+    {
+      g_autofree char *reason = g_utf8_make_valid (note->reason, -1);
+      dyno_mpi_fail (mpi, rank, "%s", reason);
+    }
+}
+
+static void
+receive_notes (Mpi *mpi)
+{
+  while (!mpi->found_failure)
+    {
+      MPI_Status status;
+      int arrived = 0;
+      int code = MPI_Test (&mpi->receiving, &arrived, &status);
+      if (code != MPI_SUCCESS)
+        dyno_mpi_fail_code (mpi, mpi->parent.rank, "MPI_Test", code);
+      if (code != MPI_SUCCESS || !arrived)
+        return;
+      read_note (mpi, (guint) status.MPI_SOURCE);
+      receive_note (mpi);
+    }
+}
+
+static void
+send_beats (Mpi *mpi, gint64 now)
+{
+  Note note = { .kind = NOTE_ALIVE, .begun = count_begun (mpi) };
+  guint end = mpi->parent.rank == 0 ? mpi->parent.size : 1;
+
+  for (guint r = mpi->parent.rank == 0; r < end; r++)
+    if (!mpi->peers[r].left)
+      send_note (mpi, r, &note);
+  mpi->beat_us = now;
+}
+
+static void
+check_processes (Mpi *mpi)
+{
+  for (guint r = 0; r < mpi->parent.size; r++)
+    {
+      Peer *peer = &mpi->peers[r];
+      struct pollfd process = { .fd = peer->process, .events = POLLIN };
+      if (peer->process < 0 || peer->left)
+        continue;
+      /* What it said last has been read between the two. */
+      if (peer->ended)
+        dyno_mpi_fail (mpi, r, "its process has ended unexpectedly");
+      else
+        peer->ended = poll (&process, 1, 0) == 1;
+    }
+}
+
+static void
+check_silence (Mpi *mpi, gint64 now)
+{
+  guint end = mpi->parent.rank == 0 ? mpi->parent.size : 1;
+
+  for (guint r = mpi->parent.rank == 0; r < end; r++)
+    if (!mpi->peers[r].left && now - mpi->peers[r].heard_us > SILENCE_US)
+      dyno_mpi_fail (mpi, r,
+                     "it has not answered for %d s: it hangs, was stopped, or its host or "
+                     "network is down",
+                     SILENCE_US / 1000000);
+}
+
+/* A rank that left cannot have begun what this one waits for; and who is slow is named once. */
+static void
+check_requests (Mpi *mpi, gint64 now)
+{
+  const DynoCommRequest *oldest = oldest_request (mpi);
+
+  for (guint r = 0; r < mpi->parent.size && oldest; r++)
+    {
+      const Peer *peer = &mpi->peers[r];
+      if (r == mpi->parent.rank || peer->begun > oldest->number)
+        continue;
+      if (peer->left)
+        dyno_mpi_fail (mpi, r, "it has ended while rank %u still waits for it", mpi->parent.rank);
+      else if (mpi->parent.rank == 0 && now - oldest->begun_us > SLOW_US
+               && mpi->named != oldest->number + 1)
+        {
+          g_message ("waiting for rank %u on %s, which is %d s behind", r, mpi->parent.hosts[r],
+                     (int) ((now - oldest->begun_us) / 1000000));
+          mpi->named = oldest->number + 1;
+        }
+    }
+}
+
+void
+dyno_mpi_watch (Mpi *mpi)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  receive_notes (mpi);
+  if (now - mpi->looked_us < TICK_US || mpi->found_failure)
+    return;
+  if (now - mpi->looked_us > SILENCE_US / 3)
+    for (guint r = 0; r < mpi->parent.size; r++)
+      mpi->peers[r].heard_us = now;
+  mpi->looked_us = now;
+  if (now - mpi->beat_us >= BEAT_US)
+    send_beats (mpi, now);
+  check_processes (mpi);
+  check_silence (mpi, now);
+  check_requests (mpi, now);
+}
+
+/* To all ranks, which may take a while where a rank does not answer. */
+static void
+send_to_all (Mpi *mpi, const Note *note, guint without)
+{
+  gint64 deadline = g_get_monotonic_time () + TELL_US;
+  guint8 *told = g_newa (guint8, mpi->parent.size);
+  guint left = 0;
+
+  memset (told, 0, mpi->parent.size);
+  do
+    {
+      left = 0;
+      for (guint r = 0; r < mpi->parent.size; r++)
+        {
+          if (r == mpi->parent.rank || r == without || told[r] == 2)
+            continue;
+          if (told[r] == 0)
+            told[r] = send_note (mpi, r, note);
+          else if (may_send (&mpi->peers[r]))
+            told[r] = 2;
+          left += told[r] != 2;
+        }
+      if (left > 0)
+        g_usleep (100);
+    }
+  while (left > 0 && g_get_monotonic_time () < deadline);
+}
+
+void
+dyno_mpi_tell_failure (Mpi *mpi)
+{
+  Note note = { .kind = NOTE_ABORT, .rank = mpi->found_rank, .begun = count_begun (mpi) };
+
+  g_strlcpy (note.reason, mpi->found_failure, sizeof note.reason);
+  send_to_all (mpi, &note, mpi->found_rank == mpi->parent.rank ? G_MAXUINT : mpi->found_rank);
+}
+
+void
+dyno_mpi_say_goodbye (Mpi *mpi)
+{
+  Note note = { .kind = NOTE_LEAVES, .begun = count_begun (mpi) };
+
+  send_to_all (mpi, &note, G_MAXUINT);
+}
+
+gboolean
+dyno_mpi_all_left (const Mpi *mpi)
+{
+  for (guint r = 0; r < mpi->parent.size; r++)
+    if (r != mpi->parent.rank && !mpi->peers[r].left)
+      return FALSE;
+  return TRUE;
+}
+
+/* processes: two numbers for each rank, its process and the namespace in which that is its number;
+ * 0 is not known. */
+void
+dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes)
+{
+  const guint64 *mine = processes + 2 * mpi->parent.rank;
+  gint64 now = g_get_monotonic_time ();
+
+  mpi->peers = g_new0 (Peer, mpi->parent.size);
+  for (guint r = 0; r < mpi->parent.size; r++)
+    {
+      Peer *peer = &mpi->peers[r];
+      const guint64 *its = processes + 2 * r;
+      peer->sending = MPI_REQUEST_NULL;
+      peer->heard_us = now;
+      peer->process = -1;
+#ifdef SYS_pidfd_open
+      if (r != mpi->parent.rank && its[1] != 0 && its[1] == mine[1]
+          && g_str_equal (mpi->parent.hosts[r], mpi->parent.hosts[mpi->parent.rank]))
+        peer->process = (int) syscall (SYS_pidfd_open, (pid_t) its[0], 0);
+#endif
+    }
+  mpi->looked_us = now;
+  receive_note (mpi);
+}
+
+void
+dyno_mpi_watch_clear (Mpi *mpi)
+{
+  for (guint r = 0; mpi->peers && r < mpi->parent.size; r++)
+    if (mpi->peers[r].process >= 0)
+      close (mpi->peers[r].process);
+  g_free (mpi->peers);
+}

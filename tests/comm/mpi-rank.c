@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* mpi-rank CASE [BYTES]: one of several ranks over MPI; tests/comm/mpi starts them and looks at what
+ * they say.  Exit code 0: what the case expects came. */
+#include "comm.h"
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static float
+value_of (guint rank, gsize i)
+{
+  return ldexpf (1.0f + (float) ((i * 7919 + rank * 104729) % 1000) / 999.0f,
+                 (int) ((i + 5 * rank) % 24))
+         * (rank & 1 ? -1.0f : 1.0f);
+}
+
+static void
+fill (DynoComm *comm, float *values, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    values[i] = value_of (dyno_comm_get_rank (comm), i);
+}
+
+/* Bit by bit what adding in the order of the ranks gives. */
+static void
+check (DynoComm *comm, const float *values, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      float sum = value_of (0, i);
+      for (guint r = 1; r < dyno_comm_get_size (comm); r++)
+        sum += value_of (r, i);
+      g_assert_cmpmem (&sum, sizeof sum, &values[i], sizeof sum);
+    }
+}
+
+/* Of one hop, of segments with and without a remainder, of several pieces; blocking and beside each
+ * other. */
+static void
+sums (DynoComm *comm)
+{
+  static const gsize lengths[] = { 0, 1, 3, 2048, 2049, 5000, 4099, 1048576, 2500001 };
+  g_autofree float *values[G_N_ELEMENTS (lengths)] = { NULL };
+  DynoCommRequest *requests[G_N_ELEMENTS (lengths)];
+
+  for (guint k = 0; k < G_N_ELEMENTS (lengths); k++)
+    {
+      g_autofree float *alone = g_new (float, lengths[k] + 1);
+      fill (comm, alone, lengths[k]);
+      g_assert_true (dyno_comm_sum (comm, alone, lengths[k], DYNO_COMM_FLOAT32, NULL));
+      check (comm, alone, lengths[k]);
+    }
+  for (guint k = 0; k < G_N_ELEMENTS (lengths); k++)
+    {
+      values[k] = g_new (float, lengths[k] + 1);
+      fill (comm, values[k], lengths[k]);
+      requests[k] = dyno_comm_sum_begin (comm, values[k], lengths[k], DYNO_COMM_FLOAT32, NULL);
+    }
+  for (guint k = G_N_ELEMENTS (lengths); k-- > 0;)
+    g_assert_true (dyno_comm_wait (comm, requests[k], -1, NULL, NULL));
+  for (guint k = 0; k < G_N_ELEMENTS (lengths); k++)
+    {
+      check (comm, values[k], lengths[k]);
+      g_free (g_steal_pointer (&values[k]));
+    }
+}
+
+static void
+others (DynoComm *comm)
+{
+  enum { BYTES = 5 << 20 };
+  guint rank = dyno_comm_get_rank (comm), size = dyno_comm_get_size (comm);
+  g_autofree guint8 *data = g_malloc (BYTES), *all = g_malloc ((gsize) BYTES * size);
+  g_autoptr (GError) error = NULL;
+  guint64 counts[2] = { rank + 1, G_MAXUINT64 };
+
+  memset (data, (int) rank, BYTES);
+  g_assert_true (dyno_comm_gather (comm, data, BYTES, all, NULL));
+  for (guint r = 0; r < size; r++)
+    {
+      g_assert_cmpuint (all[(gsize) r * BYTES], ==, r);
+      g_assert_cmpuint (all[(gsize) (r + 1) * BYTES - 1], ==, r);
+    }
+  g_assert_true (dyno_comm_broadcast (comm, data, BYTES, size - 1, NULL));
+  g_assert_cmpuint (data[0], ==, size - 1);
+  g_assert_cmpuint (data[BYTES - 1], ==, size - 1);
+  g_assert_true (dyno_comm_sum (comm, counts, 2, DYNO_COMM_UINT64, NULL));
+  g_assert_cmpuint (counts[0], ==, size * (size + 1) / 2);
+  g_assert_cmpuint (counts[1], ==, (guint64) 0 - size);
+  g_assert_true (dyno_comm_compare (comm, "batch\t32", NULL));
+  g_assert_false (dyno_comm_compare (comm, rank == 1 ? "batch\t64" : "batch\t32", &error));
+  g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_DIFFERS);
+  g_assert_nonnull (strstr (error->message, "rank 1 on "));
+  g_assert_nonnull (strstr (error->message, "has batch = 64 where rank 0 on "));
+}
+
+/* Until the communicator fails, which rank 1 brings about; says how. */
+static void
+lose (DynoComm *comm, const char *how)
+{
+  g_autoptr (GError) error = NULL;
+  float value[1000] = { 1 };
+  guint step = 0;
+
+  /* mpirun ends all when one has died; what they say is worth the second it leaves them. */
+  signal (SIGTERM, SIG_IGN);
+  while (dyno_comm_sum (comm, value, G_N_ELEMENTS (value), DYNO_COMM_FLOAT32, &error))
+    {
+      if (++step != 50 || dyno_comm_get_rank (comm) != 1)
+        continue;
+      if (g_str_equal (how, "abort"))
+        dyno_comm_abort (comm, "the disk is full");
+      else if (g_str_equal (how, "exit"))
+        return;
+      else
+        raise (g_str_equal (how, "kill") ? SIGKILL : SIGSTOP);
+    }
+  g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
+  if (dyno_comm_get_rank (comm) == 0)
+    fprintf (stderr, "LOST %s\n", error->message);
+}
+
+static void
+differ (DynoComm *comm)
+{
+  g_autofree float *values = g_new0 (float, 10000);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (dyno_comm_sum (comm, values, dyno_comm_get_rank (comm) == 1 ? 9000 : 10000,
+                                 DYNO_COMM_FLOAT32, &error));
+  g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
+  fprintf (stderr, "LOST %s\n", error->message);
+}
+
+/* The processor time of a rank that waits for another one. */
+static void
+wait_idle (DynoComm *comm)
+{
+  struct rusage before, after;
+  float value = 1;
+  double used;
+
+  g_assert_true (dyno_comm_sum (comm, &value, 1, DYNO_COMM_FLOAT32, NULL));
+  if (dyno_comm_get_rank (comm) == 1)
+    g_usleep (1500000);
+  getrusage (RUSAGE_SELF, &before);
+  g_assert_true (dyno_comm_sum (comm, &value, 1, DYNO_COMM_FLOAT32, NULL));
+  getrusage (RUSAGE_SELF, &after);
+  used = (double) (after.ru_utime.tv_sec - before.ru_utime.tv_sec)
+         + (double) (after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6;
+  g_assert_cmpfloat (used, <, 0.5);
+}
+
+static void
+measure (DynoComm *comm, gsize size_bytes)
+{
+  gsize n = size_bytes / sizeof (float);
+  g_autofree float *values = g_new0 (float, n + 1);
+  guint turns = 0;
+  gint64 begin;
+
+  g_assert_true (dyno_comm_sum (comm, values, n, DYNO_COMM_FLOAT32, NULL));
+  begin = g_get_monotonic_time ();
+  for (; turns < 10; turns++)
+    g_assert_true (dyno_comm_sum (comm, values, n, DYNO_COMM_FLOAT32, NULL));
+  if (dyno_comm_get_rank (comm) == 0)
+    printf ("%" G_GSIZE_FORMAT " bytes: %.3f ms\n", size_bytes,
+            (double) (g_get_monotonic_time () - begin) * 1e-3 / turns);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  const char *what = argc > 1 ? argv[1] : "sums";
+  DynoComm *comm = dyno_comm_open (&error);
+
+  if (!comm)
+    {
+      fprintf (stderr, "FAILED %s\n", error->message);
+      return 3;
+    }
+  g_assert_true (dyno_comm_is_launched ());
+  if (g_str_equal (what, "sums"))
+    sums (comm);
+  else if (g_str_equal (what, "others"))
+    others (comm);
+  else if (g_str_equal (what, "differ"))
+    differ (comm);
+  else if (g_str_equal (what, "idle"))
+    wait_idle (comm);
+  else if (g_str_equal (what, "measure"))
+    measure (comm, argc > 2 ? strtoull (argv[2], NULL, 10) : 1 << 20);
+  else
+    lose (comm, what);
+  dyno_comm_unref (comm);
+  return 0;
+}
