@@ -6,14 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-/* The slot that holds a batch with a bad loss; -1: none. */
+/* The slot that holds a batch with a bad loss, else one with a bad gradient; -1: none. */
 static int
 find_slot (DynoProgram *program)
 {
+  int found = -1;
+
   for (int slot = 0; slot < DYNO_PIPE_SLOTS; slot++)
-    if (dyno_program_step_output (program, (guint) slot)->nonfinite_loss)
-      return slot;
-  return -1;
+    {
+      const struct DynoStepOutput *output = dyno_program_step_output (program, (guint) slot);
+
+      if (output->nonfinite_loss)
+        return slot;
+      if (output->overflow)
+        found = slot;
+    }
+  return found;
 }
 
 static DynoBuild *
@@ -27,7 +35,8 @@ build_apart (DynoEngine *engine, GError **error)
 
   if (!build || !dyno_build_plan (build, &params, error)
       || !dyno_build_allocate (engine->device, builds, 1, error)
-      || !dyno_build_record (build, engine->device, 1u << DYNO_COMMAND_FORWARD, NULL, error))
+      || !dyno_build_record (build, engine->device,
+                             1u << DYNO_COMMAND_FORWARD | 1u << DYNO_COMMAND_BACKWARD, NULL, error))
     return NULL;
   return g_steal_pointer (&build);
 }
@@ -48,7 +57,7 @@ copy_tensor (DynoProgram *from, const DynoTensor *source, guint slot, DynoProgra
          && dyno_program_write_tensor (to, target, 0, bytes, source->size_bytes, error);
 }
 
-/* Weights, targets' scale, batch and step input.  Both graphs are of the same network: their
+/* Weights, loss scale, targets' scale, batch and step input.  Both graphs are of the same network: their
  * tensors have the same places. */
 static gboolean
 give_state (DynoEngine *engine, guint slot, DynoProgram *program, DynoGraph *graph, GError **error)
@@ -66,12 +75,14 @@ give_state (DynoEngine *engine, guint slot, DynoProgram *program, DynoGraph *gra
       && !dyno_program_write_target_scale (
           program, dyno_network_get_target_scale (dyno_engine_get_graph (engine)), error))
     return FALSE;
+  if (!dyno_engine_weigh_classes (engine, program, error))
+    return FALSE;
   g_return_val_if_fail (from->len == to->len, FALSE);
   for (guint i = 0; i < from->len; i++)
     {
       const DynoTensor *tensor = from->pdata[i];
 
-      if (tensor->space == DYNO_SPACE_INPUT
+      if ((tensor->space == DYNO_SPACE_INPUT || tensor->space == DYNO_SPACE_SCALER)
           && !copy_tensor (own, tensor, slot, program, to->pdata[i], error))
         return FALSE;
     }
@@ -93,16 +104,17 @@ is_finite (const DynoTensor *tensor, const guint8 *bytes)
   return TRUE;
 }
 
-/* What a dispatch of the forward pass writes for those after it. */
+/* What a dispatch writes for those after it, parameters' gradients among it. */
 static const DynoTensor *
 next_output (const DynoDispatch *dispatch, guint *binding)
 {
-  for (; dispatch->stage == DYNO_STAGE_FORWARD && *binding < dispatch->n_bindings; (*binding)++)
+  for (; *binding < dispatch->n_bindings; (*binding)++)
     {
       const DynoBinding *b = &dispatch->bindings[*binding];
       const DynoTensor *t = b->tensor;
 
-      if ((b->access & DYNO_ACCESS_WRITE) && t->space == DYNO_SPACE_ARENA
+      if ((b->access & DYNO_ACCESS_WRITE)
+          && (t->space == DYNO_SPACE_ARENA || t->space == DYNO_SPACE_GRADIENT)
           && t->producer == dispatch->node
           && (t->dtype == DYNO_DTYPE_F16 || t->dtype == DYNO_DTYPE_F32))
         {
@@ -114,7 +126,7 @@ next_output (const DynoDispatch *dispatch, guint *binding)
 }
 
 static char *
-find_first (DynoProgram *program, GError **error)
+find_first (DynoProgram *program, DynoStage stage, GError **error)
 {
   GPtrArray *dispatches = dyno_lowering_get_dispatches (dyno_program_get_lowering (program));
 
@@ -123,7 +135,8 @@ find_first (DynoProgram *program, GError **error)
       const DynoDispatch *dispatch = dispatches->pdata[i];
       const DynoTensor *tensor;
 
-      for (guint binding = 0; (tensor = next_output (dispatch, &binding));)
+      for (guint binding = 0;
+           dispatch->stage == stage && (tensor = next_output (dispatch, &binding));)
         {
           g_autofree guint8 *bytes = g_try_malloc (tensor->size_bytes);
 
@@ -131,18 +144,35 @@ find_first (DynoProgram *program, GError **error)
               || !dyno_program_read_tensor (program, tensor, 0, bytes, tensor->size_bytes, error))
             return NULL;
           if (!is_finite (tensor, bytes))
-            return g_strdup (dispatch->node->name);
+            return stage == DYNO_STAGE_FORWARD
+                       ? g_strdup (dispatch->node->name)
+                       : g_strdup_printf ("%s (backward pass)", dispatch->node->name);
         }
     }
   return NULL;
 }
 
+/* One pass of the diagnostic step; the name of the first layer in it whose values are not finite. */
+static char *
+run_pass (DynoEngine *engine, DynoProgram *program, DynoCommandKind kind, DynoStage stage,
+          GError **error)
+{
+  guint64 done;
+
+  if (!dyno_program_submit (program, kind, 0, NULL, 0, &done, error)
+      || !dyno_device_wait_idle (engine->device, error))
+    return NULL;
+  return find_first (program, stage, error);
+}
+
+/* The forward pass is looked at before the backward pass writes over some of its values. */
 char *
 dyno_engine_find_bad_layer (DynoEngine *engine, GError **error)
 {
   g_autoptr (DynoBuild) build = NULL;
+  g_autoptr (GError) problem = NULL;
   DynoProgram *program;
-  guint64 done;
+  char *name;
   int slot;
 
   if (!dyno_device_wait_idle (engine->device, error))
@@ -152,9 +182,12 @@ dyno_engine_find_bad_layer (DynoEngine *engine, GError **error)
   if (!build)
     return NULL;
   program = dyno_build_get_program (build);
-  if (!give_state (engine, (guint) slot, program, dyno_build_get_graph (build), error)
-      || !dyno_program_submit (program, DYNO_COMMAND_FORWARD, 0, NULL, 0, &done, error)
-      || !dyno_device_wait_idle (engine->device, error))
+  if (!give_state (engine, (guint) slot, program, dyno_build_get_graph (build), error))
     return NULL;
-  return find_first (program, error);
+  name = run_pass (engine, program, DYNO_COMMAND_FORWARD, DYNO_STAGE_FORWARD, &problem);
+  if (!name && !problem)
+    name = run_pass (engine, program, DYNO_COMMAND_BACKWARD, DYNO_STAGE_BACKWARD, &problem);
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return name;
 }

@@ -125,6 +125,8 @@ static const Member members[] = {
   { "epoch_metric_sum", TRUE, METRIC_SUM (0) },
   { "batches_tracked", FALSE, G_STRUCT_OFFSET (DynoPosition, batches_tracked) },
   { "best_epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, best_epoch), TRUE },
+  { "early_epoch", FALSE, G_STRUCT_OFFSET (DynoPosition, early_epoch), TRUE },
+  { "early_best", TRUE, G_STRUCT_OFFSET (DynoPosition, early_best), TRUE },
   { "best_val_loss", TRUE, G_STRUCT_OFFSET (DynoPosition, best_val_loss), TRUE },
   { "run", FALSE, G_STRUCT_OFFSET (DynoPosition, run_id), TRUE },
   { "epoch_metric_sum_1", TRUE, METRIC_SUM (1), TRUE },
@@ -219,6 +221,7 @@ make_metadata (const DynoJob *job, guint64 content_hash, const DynoPosition *pos
   add_pair (metadata, "dyno_checkpoint", g_strdup (VERSION));
   add_pair (metadata, "model", g_utf8_make_valid (job->model, -1));
   add_pair (metadata, "data", g_utf8_make_valid (job->data ? job->data : "", -1));
+  add_pair (metadata, "ranks", g_strdup_printf ("%u", MAX (job->ranks, 1)));
   add_pair (metadata, "data_hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", content_hash));
   for (guint i = 0; i < G_N_ELEMENTS (members); i++)
     add_pair (metadata, members[i].key, member_to_text (position, &members[i]));
@@ -282,6 +285,8 @@ dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job, g
 
   state->model->batches_tracked = position->batches_tracked;
   dyno_weights_list (state->model, state->graph, "model.", FALSE, TRUE, tensors, names);
+  if (state->average)
+    dyno_weights_list (state->average, state->graph, "average.", FALSE, FALSE, tensors, names);
   dyno_weights_list (state->moment1, state->graph, "moment1.", TRUE, FALSE, tensors, names);
   if (state->moment2)
     dyno_weights_list (state->moment2, state->graph, "moment2.", TRUE, FALSE, tensors, names);
@@ -409,16 +414,17 @@ compare (DynoSafetensors *file, const char *shown, const DynoJob *job, guint64 c
                       *new = dyno_settings_get (&job->settings, table[i].key);
       if (table[i].same_on_resume && strcmp (old, new) != 0)
         warn (warnings, "%s was %s and is %s now: the run goes on, but not as it would have",
-              table[i].key, old, new);
+              table[i].key, *old ? old : "empty", *new ? new : "empty");
     }
   return TRUE;
 }
 
 static gboolean
 load_space (DynoSafetensors *file, const char *shown, DynoProgram *program, DynoSpace space,
-            const char *prefix, DynoWeights *weights, GError **error)
+            const char *prefix, gboolean may_lack, DynoWeights *weights, GError **error)
 {
-  DynoWeightsSource source = { shown, prefix, TRUE, space != DYNO_SPACE_MASTER };
+  gboolean moments = space == DYNO_SPACE_MOMENT1 || space == DYNO_SPACE_MOMENT2;
+  DynoWeightsSource source = { shown, prefix, TRUE, moments, may_lack };
 
   return dyno_weights_read (weights, graph_of (program), file, &source, error)
          && dyno_program_write_parameters (program, space, (const float *const *) weights->values,
@@ -471,6 +477,16 @@ load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GE
   return dyno_program_write_target_scale (program, scale, error);
 }
 
+/* That trained together; one that was written before there were any says nothing. */
+static guint64
+read_ranks (DynoSafetensors *file)
+{
+  const char *text = dyno_safetensors_get_metadata (file, "ranks");
+  guint64 ranks = text ? g_ascii_strtoull (text, NULL, 10) : 1;
+
+  return CLAMP (ranks, 1, G_MAXUINT16);
+}
+
 gboolean
 dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job,
                       guint64 content_hash, DynoPosition *position, GPtrArray *warnings,
@@ -479,7 +495,7 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   g_autofree char *shown = g_filename_display_name (path);
   g_autoptr (DynoSafetensors) file = open_checked (path, shown, error);
   g_autoptr (DynoWeights) weights = NULL;
-  gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW, thawed;
   DynoSettings was;
   guint64 old_batch, new_batch;
 
@@ -490,15 +506,27 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   if (!compare (file, shown, job, content_hash, &was, warnings, error))
     return FALSE;
   weights = dyno_weights_new (graph_of (program), error);
-  if (!weights || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", weights, error)
-      || !load_space (file, shown, program, DYNO_SPACE_MOMENT1, "moment1.", weights, error)
+  /* What was frozen and is no more begins with no moments. */
+  thawed = was.model_freeze != job->settings.model_freeze;
+  if (!weights
+      || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", FALSE, weights, error)
+      || !load_space (file, shown, program, DYNO_SPACE_MOMENT1, "moment1.", thawed, weights, error)
+      || (job->settings.ema_decay > 0 && was.ema_decay > 0
+          && !load_space (file, shown, program, DYNO_SPACE_AVERAGE, "average.", FALSE, weights,
+                          error))
       || (adamw
-          && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", weights, error))
+          && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", thawed, weights,
+                          error))
       || !load_scaler (file, shown, program, job->settings.amp, was.amp, error)
       || !load_targets (file, shown, program, error))
     return FALSE;
-  old_batch = (guint64) (was.batch_size * was.accumulate);
-  new_batch = (guint64) (job->settings.batch_size * job->settings.accumulate);
+  if (was.best_metric != job->settings.best_metric)
+    { /* values of two metrics do not compare */
+      position->best_epoch = position->early_epoch = 0;
+      position->best_val_metric = position->best_val_loss = (double) NAN;
+    }
+  old_batch = (guint64) (was.batch_size * was.accumulate) * read_ranks (file);
+  new_batch = (guint64) (job->settings.batch_size * job->settings.accumulate) * MAX (job->ranks, 1);
   if (old_batch != new_batch)
     position->epoch_step = position->epoch_step * old_batch / new_batch;
   return TRUE;

@@ -29,7 +29,10 @@ typedef struct {
   double best_val_metric; /* of the metric that selects the best epoch; NaN: none yet */
   guint64 best_epoch;     /* whose weights are kept as the best, from 1; 0: none yet */
   double best_val_loss;   /* its own; NaN: none yet */
-  guint64 epoch_samples;  /* sums of the epoch so far */
+  /* For the early stop: the last epoch of a real gain, from 1 (0: none yet), and its value. */
+  guint64 early_epoch;
+  double early_best;
+  guint64 epoch_samples; /* sums of the epoch so far */
   double epoch_loss_sum, epoch_metric_sums[DYNO_MAX_METRICS];
   guint64 batches_tracked; /* of batch norms */
   /* of the run that began it all (dyno_checkpoint_identify), however often it was resumed since; 0:

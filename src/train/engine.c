@@ -62,7 +62,12 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
   if (now->amp != asked->settings.amp)
     warn (watch, "%s has no fp16: training in fp32 instead of AMP",
           dyno_device_get_info (engine->device)->name);
-  if (now->batch_size != asked->settings.batch_size)
+  if (now->batch_size != asked->settings.batch_size && engine->job->ranks > 1)
+    warn (watch,
+          "The training part has only %" G_GUINT64_FORMAT
+          " samples for %u ranks: batch_size is %" G_GINT64_FORMAT,
+          engine->training.n_samples, engine->job->ranks, now->batch_size);
+  else if (now->batch_size != asked->settings.batch_size)
     warn (watch,
           "The training part has only %" G_GUINT64_FORMAT
           " samples: batch_size is %" G_GINT64_FORMAT,
@@ -103,7 +108,7 @@ plan (DynoEngine *engine, GError **error)
                             error))
     return FALSE;
   engine->plan.steps_per_epoch =
-      dyno_job_count_steps (&engine->job->settings, engine->training.n_samples);
+      dyno_job_count_steps (&engine->job->settings, engine->training.n_samples, engine->job->ranks);
   return TRUE;
 }
 
@@ -119,10 +124,13 @@ dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDataset *dataset, 
   if (!engine->device)
     return NULL;
   take_samples (engine, training, validation);
-  if (engine->training.n_samples < 1)
+  if (engine->training.n_samples < MAX (job->ranks, 1))
     {
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-                   _ ("“%s” has no samples to train on"), dyno_dataset_get_info (dataset)->name);
+                   engine->training.n_samples == 0
+                       ? _ ("“%s” has no samples to train on")
+                       : _ ("“%s” has fewer samples to train on than there are ranks"),
+                   dyno_dataset_get_info (dataset)->name);
       return NULL;
     }
   engine->job =
@@ -254,7 +262,8 @@ plan_part (DynoEngine *engine, DynoEnginePart *part, Progress *progress, GCancel
                              .n_slots = DYNO_PIPE_SLOTS,
                              .device = engine->device,
                              .watch = &watch,
-                             .cancellable = cancellable };
+                             .cancellable = cancellable,
+                             .bucket_bytes = (guint64) engine->job->settings.exchange_bucket };
 
   return dyno_build_plan (part->build, &params, error);
 }
@@ -304,7 +313,9 @@ build_programs (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *
       || !dyno_build_allocate (engine->device, builds, n, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
-    if (!dyno_build_record (builds[i], engine->device, 0, cancellable, error))
+    if (!dyno_build_record (builds[i], engine->device,
+                            engine->comm && i == 0 ? DYNO_COMMANDS_EXCHANGED : 0, cancellable,
+                            error))
       return FALSE;
   return TRUE;
 }
@@ -318,6 +329,7 @@ make_uploader (DynoEngine *engine, DynoEnginePart *part, GError **error)
   if (!dyno_job_get_loader_params (engine->job, info, part == &engine->training, &params, error))
     return NULL;
   params.batch /= engine->parts;
+  params.turn = part == &engine->training ? engine->parts : 1;
   return dyno_uploader_new (engine->device, dyno_build_get_memory (part->build),
                             dyno_build_get_graph (part->build), engine->dataset, part->indices,
                             &params, DYNO_PIPE_SLOTS, engine->job->settings.pinned, error);
@@ -361,13 +373,27 @@ build_pipe (DynoEngine *engine, DynoEnginePart *part, GError **error)
 }
 
 static gboolean
+build_exchange (DynoEngine *engine, GError **error)
+{
+  const DynoSettings *s = &engine->job->settings;
+
+  engine->exchange = dyno_exchange_new (dyno_engine_get_program (engine), &engine->plan.plan,
+                                        engine->comm, s->amp && s->exchange_half, error);
+  if (!engine->exchange)
+    return FALSE;
+  dyno_pipe_set_exchange (engine->training.pipe, engine->exchange);
+  dyno_stepper_set_comm (engine->stepper, engine->comm, engine->parts);
+  return TRUE;
+}
+
+static gboolean
 build_pipes (DynoEngine *engine, GError **error)
 {
   if (!build_pipe (engine, &engine->training, error)
       || !build_pipe (engine, &engine->validation, error))
     return FALSE;
   engine->stepper = dyno_stepper_new (engine->training.pipe);
-  return TRUE;
+  return !engine->comm || build_exchange (engine, error);
 }
 
 /* --- memory that is refused ------------------------------------------------------------------- */
@@ -379,18 +405,19 @@ is_memory (const GError *problem)
          || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
 }
 
-/* The largest batch that fits into what the device has left now; 0: none, or that is not known. */
+/* The largest batch that fits into what the device has left now; 0: none, or that is not known.  A
+ * driver that refuses what by its own account there is room for is not believed. */
 static gint64
 guess_fitting (DynoEngine *engine)
 {
-  guint64 used, available;
+  guint64 used, available, allocated = dyno_device_get_allocated_total (engine->device);
   g_autoptr (DynoJob) smaller = micro_job (engine);
   DynoJobPlan fitting;
 
-  if (!dyno_device_query_memory (engine->device, &used, &available) || available == 0)
+  if (!dyno_device_query_memory (engine->device, &used, &available) || available == 0
+      || available >= engine->plan.plan.total_bytes)
     available = engine->plan.plan.total_bytes / 2;
-  smaller->settings.vram_budget =
-      (gint64) (available + dyno_device_get_allocated_total (engine->device));
+  smaller->settings.vram_budget = (gint64) (available + allocated);
   return dyno_job_plan_parts (smaller, dyno_dataset_get_info (engine->dataset),
                               dyno_device_get_info (engine->device), engine->choices,
                               engine->training.n_samples, engine->validation.n_samples, &fitting,
@@ -507,6 +534,7 @@ clear_build (DynoEngine *engine)
   g_clear_pointer (&engine->stepper, dyno_stepper_free);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     g_clear_pointer (&parts[i]->pipe, dyno_pipe_free);
+  g_clear_pointer (&engine->exchange, dyno_exchange_free);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     g_clear_pointer (&parts[i]->uploader, dyno_uploader_free);
   g_clear_pointer (&engine->snapshot, dyno_snapshot_free);
@@ -514,6 +542,17 @@ clear_build (DynoEngine *engine)
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     g_clear_pointer (&parts[i]->build, dyno_build_free);
   memset (engine->slot_use, 0, sizeof engine->slot_use);
+}
+
+gboolean
+dyno_engine_weigh_classes (DynoEngine *engine, DynoProgram *program, GError **error)
+{
+  g_autofree float *weights = NULL;
+
+  if (dyno_network_get_n_weighted (dyno_engine_get_graph (engine)) == 0)
+    return TRUE;
+  weights = dyno_targets_weigh_classes (engine->dataset, engine->training.indices);
+  return dyno_program_write_class_weights (program, weights, error);
 }
 
 gboolean
@@ -549,7 +588,7 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
         return FALSE;
     }
   tell_parts (engine, watch);
-  return TRUE;
+  return dyno_engine_weigh_classes (engine, dyno_engine_get_program (engine), error);
 }
 
 /* --- start values ----------------------------------------------------------------------------- */

@@ -37,6 +37,8 @@ struct _DynoEngine {
   DynoEnginePart training, validation; /* their builds share memory */
   DynoStartValues *start; /* being made while kernels compile, until dyno_engine_initialise */
   DynoSnapshot *snapshot; /* NULL: the plan has no room for one */
+  DynoComm *comm; /* of the job's ranks; NULL: one.  Set before the building, outlives the engine */
+  DynoExchange *exchange;            /* with comm */
   guint64 slot_use[DYNO_PIPE_SLOTS]; /* shared by the pipes */
   DynoStepper *stepper;
 };
@@ -91,6 +93,10 @@ gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
  * or replaced.  *batches_tracked as the file says. */
 gboolean dyno_engine_initialise (DynoEngine *engine, const DynoEngineWatch *watch,
                                  guint64 *batches_tracked, GError **error);
+
+/* Gives a program of the job's network the weights of the classes in the loss, where it has any; the
+ * engine's own has them once it is built. */
+gboolean dyno_engine_weigh_classes (DynoEngine *engine, DynoProgram *program, GError **error);
 
 /* The graph of a micro-batch in a mode, not planned yet.  Errors: those of dyno_network_build. */
 DynoBuild *dyno_engine_new_build (DynoEngine *engine, DynoMode mode, GError **error);

@@ -2,6 +2,7 @@
 /* Validation: forward alone, in file order, without augmentation; sums in double, so that batch
  * size does not tell. */
 #include "evaluate.h"
+#include "ranks.h"
 #include <math.h>
 
 static gboolean
@@ -63,9 +64,9 @@ sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batc
 }
 
 gboolean
-dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batches,
-               DynoEvaluateBegun begun, gpointer data, GCancellable *cancellable,
-               DynoEvaluation *evaluation, GError **error)
+dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, DynoComm *comm, guint64 seed,
+               guint64 most_batches, DynoEvaluateBegun begun, gpointer data,
+               GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
 {
   DynoEvaluation sum = { 0 };
   DynoPipeResult unused;
@@ -76,6 +77,8 @@ dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_ba
         ;
       return FALSE;
     }
+  if (comm && !dyno_ranks_sum_evaluation (comm, &sum, error))
+    return FALSE;
   evaluation->n_samples = sum.n_samples;
   evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples : NAN;
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)

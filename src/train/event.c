@@ -38,6 +38,9 @@ dyno_event_unref (DynoEvent *event)
     case DYNO_EVENT_WARNING:
       g_free (event->text);
       break;
+    case DYNO_EVENT_RANKS:
+      g_free (event->ranks.reports);
+      break;
     case DYNO_EVENT_SENSORS:
       g_free (event->sensors);
       break;
@@ -47,12 +50,14 @@ dyno_event_unref (DynoEvent *event)
     case DYNO_EVENT_DONE:
       g_free (event->done.out_dir);
       g_strfreev (event->done.unreadable);
+      g_free (event->done.ranks);
       break;
     case DYNO_EVENT_STATE:
     case DYNO_EVENT_METRICS:
     case DYNO_EVENT_FACTS:
     case DYNO_EVENT_STEP:
     case DYNO_EVENT_EPOCH:
+    case DYNO_EVENT_RELEASED:
     default:
       break;
     }

@@ -14,6 +14,7 @@
 #pragma once
 #include "job.h"
 #include "metrics.h"
+#include "ranktimes.h"
 #include "sensors.h"
 
 G_BEGIN_DECLS
@@ -37,7 +38,9 @@ typedef enum {
   DYNO_EVENT_FACTS,    /* what the run is made of: before the first step, and at the end */
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
+  DYNO_EVENT_RANKS,      /* of several, on rank 0: about once a second */
   DYNO_EVENT_CHECKPOINT, /* saved */
+  DYNO_EVENT_RELEASED,   /* in a pause: the device's memory is given back, until the next STATE */
   DYNO_EVENT_SENSORS,    /* about once a second, from the opening of the device to the end */
   DYNO_EVENT_WARNING,
   DYNO_EVENT_ERROR, /* the session failed; DONE follows */
@@ -69,12 +72,24 @@ typedef struct {
   /* what was measured of the device before (ceilings.h) */
   double copy_bytes_per_s, single_flops_per_s, matrix_flops_per_s;
   double guess_loss; /* of always the same answer */
+  /* Of several ranks.  What each gives to the others each step; and of a mean step, at the end and
+   * with each epoch, what the exchange itself took after the backward pass, how long its sums were
+   * under way, and what rank 0 waited for slower ranks. */
+  guint64 ranks, hosts; /* 0: one process */
+  guint64 exchange_bytes, exchange_buckets;
+  double exchange_wait_ms, exchange_sum_ms, wait_ranks_ms;
   /* at the end */
   guint64 state; /* DynoSessionState; RUNNING: it goes on, or was killed */
   gboolean diverged;
   char problem[512];   /* the error that ended it */
   char bad_layer[128]; /* the first whose output was not finite */
 } DynoRunFacts;
+
+/* A rank of a run, and what it does. */
+typedef struct {
+  char host[64], device[128]; /* names */
+  DynoRankRate rate;
+} DynoRankReport;
 
 typedef struct {
   gatomicrefcount references;
@@ -97,6 +112,11 @@ typedef struct {
     DynoRunFacts facts;
     DynoStepMetrics step;
     DynoEpochMetrics epoch;
+    struct {
+      guint64 step;
+      guint n;
+      DynoRankReport *reports; /* over the steps since the last */
+    } ranks;
     DynoSensorReading *sensors;
     char *text; /* CHECKPOINT: path; WARNING: sentence */
     GError *error;
@@ -116,9 +136,11 @@ typedef struct {
        * 1: as a whole. */
       guint parts;
       guint64 batch_size;
-      char *out_dir;        /* or NULL */
-      guint64 n_unreadable; /* samples that others took the place of, in this part of the run */
-      char **unreadable;    /* "sample: reason" of at most 100 */
+      char *out_dir;         /* or NULL */
+      guint64 n_unreadable;  /* samples that others took the place of, in this part of the run */
+      char **unreadable;     /* "sample: reason" of at most 100 */
+      guint n_ranks;         /* 0: one process, or not rank 0 */
+      DynoRankReport *ranks; /* over this part of the run */
     } done;
   };
 } DynoEvent;

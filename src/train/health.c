@@ -65,13 +65,15 @@ dyno_health_is_bad (const DynoHealth *health, double loss)
 }
 
 void
-dyno_health_take_step (DynoHealth *health, double loss, gboolean finite)
+dyno_health_take_step (DynoHealth *health, double loss, gboolean finite, gboolean gradient)
 {
   finite = finite && isfinite (loss);
+  health->gradient = finite && !gradient;
   health->loss = finite ? loss : (double) NAN;
   if (finite && health->first <= 0)
     health->first = loss;
-  health->bad_row = !finite || dyno_health_is_bad (health, loss) ? health->bad_row + 1 : 0;
+  health->bad_row =
+      !finite || !gradient || dyno_health_is_bad (health, loss) ? health->bad_row + 1 : 0;
 }
 
 gboolean
@@ -80,7 +82,13 @@ dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, c
 {
   if (health->bad_row < limit)
     return FALSE;
-  if (isfinite (health->loss))
+  if (health->gradient)
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+                 _ ("The gradients were not finite for %u steps in a row, up to step %" PRIu64
+                    ", and nothing was learned in them; %stake a lower lr, a longer warm-up or "
+                    "smaller input values"),
+                 health->bad_row, step, advice);
+  else if (isfinite (health->loss))
     g_set_error (
         error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
         _ ("The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" PRIu64

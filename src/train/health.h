@@ -15,6 +15,7 @@ typedef struct {
   double first;       /* of the first finite loss of this part of the run; 0: none yet */
   double loss;        /* of the last step */
   guint bad_row;      /* bad steps in a row */
+  gboolean gradient;  /* of the last of them the gradient was bad, and the loss was not */
   guint idle_epochs;  /* in a row without a loss better than the guess */
   gboolean idle_told; /* once a run */
 } DynoHealth;
@@ -27,8 +28,9 @@ double dyno_health_guess (DynoDataset *dataset, const GArray *train, gboolean ce
 /* A mean loss, of a step or of validation, that is not finite or has grown beyond measure. */
 gboolean dyno_health_is_bad (const DynoHealth *health, double loss);
 
-/* Takes the mean loss of a step. */
-void dyno_health_take_step (DynoHealth *health, double loss, gboolean finite);
+/* Takes the mean loss of a step, and whether loss and gradient are finite; an overflow that a lower
+ * loss scale may end counts as finite. */
+void dyno_health_take_step (DynoHealth *health, double loss, gboolean finite, gboolean gradient);
 
 /* TRUE: so many bad steps in a row that the run has diverged.  advice: what is kept, or "".  Error:
  * DIVERGED. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading the state of a run back from the device. */
 #include "hoststate.h"
+#include "network.h"
+#include <string.h>
 
 static DynoWeights *
 read_space (DynoProgram *program, DynoSnapshot *snapshot, DynoSpace space, GError **error)
@@ -13,6 +15,24 @@ read_space (DynoProgram *program, DynoSnapshot *snapshot, DynoSpace space, GErro
                     : dyno_program_read_parameters (program, space, weights->values, error)))
     return NULL;
   return g_steal_pointer (&weights);
+}
+
+static gboolean
+read_average (DynoState *state, DynoProgram *program, DynoSnapshot *snapshot, GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (state->graph);
+
+  if (dyno_graph_get_params (state->graph)->average_decay <= 0)
+    return TRUE;
+  state->average = read_space (program, snapshot, DYNO_SPACE_AVERAGE, error);
+  for (guint i = 0; state->average && i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = parameters->pdata[i];
+      if (parameter->is_frozen && !parameter->is_state)
+        memcpy (state->average->values[i], state->model->values[i],
+                dyno_parameter_count (parameter) * sizeof (float));
+    }
+  return state->average != NULL;
 }
 
 static gboolean
@@ -31,7 +51,7 @@ dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts pa
 
   state->graph = dyno_lowering_get_graph (dyno_program_get_lowering (program));
   state->model = read_space (program, snapshot, DYNO_SPACE_MASTER, error);
-  if (!state->model)
+  if (!state->model || !read_average (state, program, snapshot, error))
     return NULL;
   if (parts == DYNO_STATE_MODEL)
     return g_steal_pointer (&state);
@@ -44,12 +64,19 @@ dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts pa
   return read_scaler (state, program, snapshot, error) ? g_steal_pointer (&state) : NULL;
 }
 
+DynoWeights **
+dyno_state_get_weights (DynoState *state)
+{
+  return state->average ? &state->average : &state->model;
+}
+
 void
 dyno_state_free (DynoState *state)
 {
   if (!state)
     return;
   dyno_weights_free (state->model);
+  dyno_weights_free (state->average);
   dyno_weights_free (state->moment1);
   dyno_weights_free (state->moment2);
   g_free (state);

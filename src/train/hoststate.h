@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct {
   DynoGraph *graph; /* whose parameters these are; outlives the state */
   DynoWeights *model;
+  DynoWeights *average; /* NULL: the graph has no moving averages; those of frozen ones are equal */
   DynoWeights *moment1, *moment2; /* NULL: not read; moment2 is AdamW's alone */
   struct DynoScalerState scaler;
 } DynoState;
@@ -24,6 +25,8 @@ typedef enum {
  * for all that is in flight.  Errors: those of reading, OUT_OF_HOST_MEMORY. */
 DynoState *dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts parts,
                             GError **error);
+/* What is to be saved as the weights: the averages, where there are some; owned by the state. */
+DynoWeights **dyno_state_get_weights (DynoState *state);
 void dyno_state_free (DynoState *state);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoState, dyno_state_free)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A job, and the network that follows from it and a data set. */
 #include "job.h"
+#include "augment.h"
 #include "intl.h"
 #include <string.h>
 
@@ -71,39 +72,28 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
                                  .one_class = job->settings.data_one_class };
 }
 
-static gboolean set_data_error (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-set_data_error (GError **error, const char *format, ...)
-{
-  va_list arguments;
-  g_autofree char *text = NULL;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error_literal (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA, text);
-  return FALSE;
-}
-
 gboolean
 dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,
                    GError **error)
 {
   const DynoModel *model = dyno_model_find (job->model, error);
   guint32 wanted = (guint32) job->settings.image_size;
-  gboolean uniform = info->min_width == info->max_width && info->min_height == info->max_height;
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  /* Sequences are padded up to the longest one. */
+  gboolean uniform =
+      (input && input->variable)
+      || (info->min_width == info->max_width && info->min_height == info->max_height);
 
   if (!model)
     return FALSE;
   *width = info->max_width;
   *height = info->max_height;
   if (!info->resizable && !uniform)
-    return set_data_error (
+    return dyno_train_refuse_data (
         error, "The samples of “%s” differ in size (%u x %u to %u x %u) and cannot be resized",
         info->name, info->min_width, info->min_height, info->max_width, info->max_height);
   if (!info->resizable && wanted && (wanted != *width || wanted != *height))
-    return set_data_error (
+    return dyno_train_refuse_data (
         error, "The samples of “%s” are %u x %u and cannot be resized; set image_size to 0",
         info->name, *width, *height);
   if (info->resizable && wanted)
@@ -116,9 +106,10 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
       *height = MAX (*height, model->min_size);
     }
   if (*width < model->min_size || *height < model->min_size)
-    return set_data_error (error, "%s needs images of at least %u x %u, these are %u x %u; %s",
-                           model->title, model->min_size, model->min_size, *width, *height,
-                           info->resizable ? "set a larger image_size" : "take another model");
+    return dyno_train_refuse_data (
+        error, "%s needs images of at least %u x %u, these are %u x %u; %s", model->title,
+        model->min_size, model->min_size, *width, *height,
+        info->resizable ? "set a larger image_size" : "take another model");
   return TRUE;
 }
 
@@ -132,13 +123,22 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
     .batch = (guint32) s->batch_size,
     .seed = (guint64) s->seed,
     .shuffle = training && s->data_shuffle,
+    .balance = training && s->data_balance == DYNO_BALANCE_SAMPLING,
     .drop_last = training,
+    .ranks = job->ranks,
+    .rank = job->rank,
     .workers = (guint) s->workers,
     .prefetch = (guint) s->prefetch,
     .persistent = s->persistent_workers,
     .cache = s->cache,
     .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
   };
+  if (s->data_balance != DYNO_BALANCE_NONE && dyno_schema_count_values (&info->schema) > 0)
+    return dyno_train_refuse_data (
+        error,
+        "“%s” has values to predict, and no classes to balance; set data.balance "
+        "to none",
+        info->name);
   return dyno_job_get_size (job, info, &params->width, &params->height, error);
 }
 
@@ -153,39 +153,66 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
   if (!dyno_job_get_size (job, info, &width, &height, error))
     return FALSE;
   if (classes && info->n_classes < (s->data_one_class ? 1 : 2))
-    return set_data_error (error, "“%s” has %u class; training needs two or more", info->name,
-                           info->n_classes);
+    return dyno_train_refuse_data (error, "“%s” has %u class; training needs two or more",
+                                   info->name, info->n_classes);
   *params = (DynoNetworkParams){
     .model = job->model,
     .model_width = s->model_width,
     .dropout = training ? s->model_dropout : 0,
     .batch = (guint32) s->batch_size,
     .n_outputs = classes ? info->n_classes : n_values,
-    .augmentation = { .flip = s->augment_flip ? 0.5 : 0, .brightness = s->augment_brightness },
     .loss = classes             ? DYNO_LOSS_CROSS_ENTROPY
             : s->loss_smooth_l1 ? DYNO_LOSS_SMOOTH_L1
                                 : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
     .label_smoothing = classes && training ? s->label_smoothing : 0,
+    .class_weights = classes && s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE,
     .precision = dyno_precision_of_amp (s->amp),
     .mode = mode,
     .checkpointing = training && s->checkpointing,
     .optimizer =
         s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
+    /* Training and evaluation share the weights' memory, which lies as this says. */
+    .freeze = mode != DYNO_MODE_PREDICT ? g_quark_to_string (s->model_freeze) : NULL,
+    .head_lr_factor = training ? s->head_lr_factor : 0,
+    .average_decay = mode != DYNO_MODE_PREDICT ? s->ema_decay : 0,
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
-  if (s->augment_flip && dyno_schema_find_role (&params->schema, DYNO_FIELD_LENGTH))
-    return set_data_error (
-        error, "augment.flip mirrors images, those of “%s” are sequences; set it to false",
+  if (!classes && s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE)
+    return dyno_train_refuse_data (error,
+                                   "“%s” has values to predict, and no classes to weigh; set "
+                                   "loss.class_weights to none",
+                                   info->name);
+  if (classes && s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE
+      && s->data_balance != DYNO_BALANCE_NONE)
+    return dyno_train_refuse_data (
+        error,
+        "data.balance and loss.class_weights both even out the classes of “%s”, "
+        "and together favour the rare ones; set one of them to none",
         info->name);
-  if (s->augment_brightness > 0
-      && dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT)->element != DYNO_ELEMENT_U8)
-    return set_data_error (error,
-                           "augment.brightness needs images of bytes; those of “%s” are floats "
-                           "without a known range; save them as bytes, or set it to 0",
-                           info->name);
+  if (training && !dyno_augment_get (job, info, &params->schema, &params->augmentation, error))
+    return FALSE;
   for (guint i = 0; i < params->schema.n_fields && !s->data_normalise; i++)
     params->schema.fields[i].normalisation = (DynoNormalisation){ 0 };
   return TRUE;
+}
+
+gboolean
+dyno_job_meets (const DynoSettingInfo *info, const char *model, const DynoDatasetInfo *data)
+{
+  const DynoModel *found = model ? dyno_model_find (model, NULL) : NULL;
+
+  switch (info->needs)
+    {
+    case DYNO_SETTING_NEEDS_DROPOUT:
+      return !found || found->has_dropout;
+    case DYNO_SETTING_NEEDS_CLASSES:
+      return !data || dyno_schema_count_values (&data->schema) == 0;
+    case DYNO_SETTING_NEEDS_VALUES:
+      return !data || dyno_schema_count_values (&data->schema) > 0;
+    case DYNO_SETTING_NEEDS_NOTHING:
+    default:
+      return TRUE;
+    }
 }

@@ -24,6 +24,8 @@ typedef struct {
   char *out_dir;    /* folder for everything a run leaves; NULL: nothing is written */
   int device;       /* index; -1: best */
   gint64 max_steps; /* 0: epochs decide */
+  /* Processes that train it together, each with batches of its own (0: one); and which this is. */
+  guint ranks, rank;
   DynoSettings settings;
 } DynoJob;
 
@@ -59,6 +61,7 @@ typedef struct {
   gboolean fits;           /* in it, and in buffers that the device can have */
   DynoHostPlan host;       /* page-locked memory and decoded batches */
   guint64 n_parameters;    /* weights, pads not counted */
+  guint64 n_trained;       /* of these, what is not frozen */
   double flops_per_sample; /* forward and backward, useful */
   guint64 steps_per_epoch;
   gint64 fitting_batch;       /* largest batch that fits with these settings; 0: none does */
@@ -71,5 +74,9 @@ gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info,
 
 /* Why it does not fit and what would, in words for people; NULL when it fits.  g_free. */
 char *dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan);
+
+/* FALSE: the setting has no effect with this model (name) on this data set; NULL: not known yet. */
+gboolean dyno_job_meets (const DynoSettingInfo *info, const char *model,
+                         const DynoDatasetInfo *data);
 
 G_END_DECLS

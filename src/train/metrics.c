@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of a run, in memory: whole, in order, read by any thread by copying out.
+/* The log of a run: whole, in order, read by any thread by copying out.
  *
  * Invariant: rows are only appended, and never change.  metricscsv.c writes them down. */
 #include "metrics.h"
-#include <string.h>
+#include "rowlog.h"
 
 struct _DynoMetrics {
   GMutex lock;
   DynoMetricTable table;
-  GArray *steps;  /* DynoStepMetrics */
-  GArray *epochs; /* DynoEpochMetrics */
+  DynoRowLog *steps;  /* DynoStepMetrics */
+  DynoRowLog *epochs; /* DynoEpochMetrics */
+  int references;     /* atomic */
 };
 
 DynoMetrics *
@@ -18,18 +19,26 @@ dyno_metrics_new (void)
   DynoMetrics *metrics = g_new0 (DynoMetrics, 1);
 
   g_mutex_init (&metrics->lock);
-  metrics->steps = g_array_new (FALSE, FALSE, sizeof (DynoStepMetrics));
-  metrics->epochs = g_array_new (FALSE, FALSE, sizeof (DynoEpochMetrics));
+  metrics->steps = dyno_row_log_new (sizeof (DynoStepMetrics));
+  metrics->epochs = dyno_row_log_new (sizeof (DynoEpochMetrics));
+  metrics->references = 1;
+  return metrics;
+}
+
+DynoMetrics *
+dyno_metrics_ref (DynoMetrics *metrics)
+{
+  g_atomic_int_inc (&metrics->references);
   return metrics;
 }
 
 void
-dyno_metrics_free (DynoMetrics *metrics)
+dyno_metrics_unref (DynoMetrics *metrics)
 {
-  if (!metrics)
+  if (!metrics || !g_atomic_int_dec_and_test (&metrics->references))
     return;
-  g_array_unref (metrics->steps);
-  g_array_unref (metrics->epochs);
+  dyno_row_log_free (metrics->steps);
+  dyno_row_log_free (metrics->epochs);
   g_mutex_clear (&metrics->lock);
   g_free (metrics);
 }
@@ -51,10 +60,10 @@ dyno_metrics_get_table (DynoMetrics *metrics, DynoMetricTable *table)
 }
 
 static void
-append (DynoMetrics *metrics, GArray *rows, gconstpointer row)
+append (DynoMetrics *metrics, DynoRowLog *rows, gconstpointer row)
 {
   g_mutex_lock (&metrics->lock);
-  g_array_append_vals (rows, row, 1);
+  dyno_row_log_append (rows, row);
   g_mutex_unlock (&metrics->lock);
 }
 
@@ -71,12 +80,12 @@ dyno_metrics_add_epoch (DynoMetrics *metrics, const DynoEpochMetrics *epoch)
 }
 
 static guint64
-get_length (DynoMetrics *metrics, const GArray *rows)
+get_length (DynoMetrics *metrics, const DynoRowLog *rows)
 {
   guint64 n;
 
   g_mutex_lock (&metrics->lock);
-  n = rows->len;
+  n = dyno_row_log_get_length (rows);
   g_mutex_unlock (&metrics->lock);
   return n;
 }
@@ -94,15 +103,12 @@ dyno_metrics_get_epochs (DynoMetrics *metrics)
 }
 
 static guint64
-copy_rows (DynoMetrics *metrics, GArray *rows, guint64 first, guint64 count, gpointer out)
+copy_rows (DynoMetrics *metrics, DynoRowLog *rows, guint64 first, guint64 count, gpointer out)
 {
-  guint size = g_array_get_element_size (rows);
   guint64 n;
 
   g_mutex_lock (&metrics->lock);
-  n = first < rows->len ? MIN (count, rows->len - first) : 0;
-  if (n > 0)
-    memcpy (out, rows->data + first * size, n * size);
+  n = dyno_row_log_copy (rows, first, count, out);
   g_mutex_unlock (&metrics->lock);
   return n;
 }
@@ -118,4 +124,16 @@ dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
                           DynoEpochMetrics *rows)
 {
   return copy_rows (metrics, metrics->epochs, first, count, rows);
+}
+
+gsize
+dyno_metrics_get_bytes (DynoMetrics *metrics)
+{
+  gsize bytes;
+
+  g_mutex_lock (&metrics->lock);
+  bytes = sizeof *metrics + dyno_row_log_get_bytes (metrics->steps)
+          + dyno_row_log_get_bytes (metrics->epochs);
+  g_mutex_unlock (&metrics->lock);
+  return bytes;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The log of a run: every step and every epoch, whole.  Appended by the session, read by anyone at
- * any time. */
+ * any time.  The newest rows, at least 10,000 steps, are in memory; older ones come back to the bit
+ * out of a file of the cache folder that has no name (rowlog.h), so that memory is bounded however
+ * long the run is: DYNO_METRICS_MOST_BYTES. */
 #pragma once
 #include "metrictable.h"
 
@@ -43,11 +45,14 @@ typedef struct {
   double validation_seconds, saving_seconds;
 } DynoEpochMetrics;
 
+#define DYNO_METRICS_MOST_BYTES (20 * 1048576)
+
 typedef struct _DynoMetrics DynoMetrics;
 
 DynoMetrics *dyno_metrics_new (void);
-void dyno_metrics_free (DynoMetrics *metrics);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetrics, dyno_metrics_free)
+DynoMetrics *dyno_metrics_ref (DynoMetrics *metrics); /* any thread */
+void dyno_metrics_unref (DynoMetrics *metrics);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetrics, dyno_metrics_unref)
 /* What the rows hold; before the first of them, and not changed afterwards. */
 void dyno_metrics_set_table (DynoMetrics *metrics, const DynoMetricTable *table);
 void dyno_metrics_get_table (DynoMetrics *metrics, DynoMetricTable *table);
@@ -60,9 +65,14 @@ guint64 dyno_metrics_copy_steps (DynoMetrics *metrics, guint64 first, guint64 co
                                  DynoStepMetrics *rows);
 guint64 dyno_metrics_copy_epochs (DynoMetrics *metrics, guint64 first, guint64 count,
                                   DynoEpochMetrics *rows);
+gsize dyno_metrics_get_bytes (DynoMetrics *metrics); /* memory that it takes */
 /* One line per step, header first; the epoch's values in the row of its last step.  '.' decimals in
- * any locale.  g_free. */
-char *dyno_metrics_to_csv (DynoMetrics *metrics);
+ * any locale.  The file is whole or not there; it has the rows that there are when this is called.
+ * Errors: DYNO_BASE_ERROR_DISK, _IO. */
+gboolean dyno_metrics_write_csv (DynoMetrics *metrics, const char *path, GError **error);
+/* The same with the first rows alone. */
+gboolean dyno_metrics_write_csv_begin (DynoMetrics *metrics, guint64 n_steps, guint64 n_epochs,
+                                       const char *path, GError **error);
 
 /* The numbers of the rows as metrics.csv has them, for other formats. */
 typedef struct {
@@ -80,5 +90,8 @@ double dyno_metric_column_get (const DynoMetricColumn *column, gconstpointer row
  * not whole is left out.  The table is told by the names of the columns; what a data set calls its
  * units is not in it.  Errors: DYNO_BASE_ERROR_IO, _CORRUPT (names file and line). */
 DynoMetrics *dyno_metrics_read (const char *path, GError **error);
+/* The rows of such a file up to a step, by the table of metrics that is set; a line that is no row
+ * ends them.  None is no error. */
+void dyno_metrics_recall (DynoMetrics *metrics, const char *path, guint64 last_step);
 
 G_END_DECLS

@@ -2,6 +2,8 @@
 /* metrics.csv: numbers with as many digits as they are good for, '.' decimals in any locale.  One
  * table names the columns; those of the metrics stand where the loss that they belong to stands. */
 #include "metricscsv.h"
+#include "base-error.h"
+#include "outfile.h"
 #include <math.h>
 #include <string.h>
 
@@ -290,32 +292,82 @@ dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMet
 
 /* --- a whole log ------------------------------------------------------------------------------ */
 
-/* The epoch whose last step this is, of those from *next on; or NULL. */
+#define CHUNK 64 /* steps copied at once */
+
+typedef struct {
+  DynoMetrics *metrics;
+  guint64 n_steps, n_epochs, next; /* next: epoch */
+  gboolean has_epoch;              /* epoch is that */
+  DynoEpochMetrics epoch;
+} Rows;
+
+/* The epoch whose last step this is; or NULL. */
 static const DynoEpochMetrics *
-find_epoch (const DynoEpochMetrics *epochs, guint64 n, guint64 *next, guint64 step)
+find_epoch (Rows *rows, guint64 step)
 {
-  while (*next < n && epochs[*next].step < step)
-    (*next)++;
-  return *next < n && epochs[*next].step == step ? &epochs[(*next)++] : NULL;
+  while (!rows->has_epoch || rows->epoch.step < step)
+    {
+      rows->has_epoch = rows->next < rows->n_epochs
+                        && dyno_metrics_copy_epochs (rows->metrics, rows->next, 1, &rows->epoch);
+      if (!rows->has_epoch)
+        return NULL;
+      rows->next++;
+    }
+  return rows->epoch.step == step ? &rows->epoch : NULL;
 }
 
-char *
-dyno_metrics_to_csv (DynoMetrics *metrics)
+/* FALSE: rows are lost. */
+static gboolean
+write_rows (Rows *rows, const DynoMetricTable *table, DynoOutFile *file)
 {
-  /* Copies, so that writing a long log holds nobody up; an epoch's step is there before it. */
-  guint64 n_epochs = dyno_metrics_get_epochs (metrics), n_steps = dyno_metrics_get_steps (metrics),
-          next = 0;
-  g_autofree DynoEpochMetrics *epochs = g_new (DynoEpochMetrics, n_epochs + 1);
-  g_autofree DynoStepMetrics *steps = g_new (DynoStepMetrics, n_steps + 1);
-  GString *text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
+  DynoStepMetrics steps[CHUNK];
+  guint64 n = 0;
+
+  dyno_metrics_csv_append_head (text, table);
+  for (guint64 done = 0; done < rows->n_steps; done += n)
+    {
+      n = dyno_metrics_copy_steps (rows->metrics, done, MIN (CHUNK, rows->n_steps - done), steps);
+      if (n == 0)
+        return FALSE;
+      for (guint64 i = 0; i < n; i++)
+        dyno_metrics_csv_append (text, table, &steps[i], find_epoch (rows, steps[i].step));
+      if (!dyno_out_file_append (file, text->str, text->len))
+        return TRUE;
+      g_string_truncate (text, 0);
+    }
+  dyno_out_file_append (file, text->str, text->len);
+  return TRUE;
+}
+
+gboolean
+dyno_metrics_write_csv_begin (DynoMetrics *metrics, guint64 n_steps, guint64 n_epochs,
+                              const char *path, GError **error)
+{
+  Rows rows = { .metrics = metrics, .n_steps = n_steps, .n_epochs = n_epochs };
+  g_autoptr (DynoOutFile) file = dyno_out_file_new (path, error);
   DynoMetricTable table;
 
+  if (!file)
+    return FALSE;
   dyno_metrics_get_table (metrics, &table);
-  dyno_metrics_csv_append_head (text, &table);
-  n_epochs = dyno_metrics_copy_epochs (metrics, 0, n_epochs, epochs);
-  n_steps = dyno_metrics_copy_steps (metrics, 0, n_steps, steps);
-  for (guint64 i = 0; i < n_steps; i++)
-    dyno_metrics_csv_append (text, &table, &steps[i],
-                             find_epoch (epochs, n_epochs, &next, steps[i].step));
-  return g_string_free (text, FALSE);
+  if (!write_rows (&rows, &table, file))
+    {
+      g_autofree char *shown = g_filename_display_name (path);
+      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO,
+                   "“%s” cannot be written: older rows are not to be read again from the cache "
+                   "folder; see to it that its disk has room",
+                   shown);
+      return FALSE;
+    }
+  return dyno_out_file_finish (g_steal_pointer (&file), error);
+}
+
+gboolean
+dyno_metrics_write_csv (DynoMetrics *metrics, const char *path, GError **error)
+{
+  /* An epoch's step is there before it. */
+  guint64 n_epochs = dyno_metrics_get_epochs (metrics), n_steps = dyno_metrics_get_steps (metrics);
+
+  return dyno_metrics_write_csv_begin (metrics, n_steps, n_epochs, path, error);
 }

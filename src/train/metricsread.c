@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.csv of a run's folder as its log, without the data set and the model that it came of. */
 #include "base-error.h"
+#include "file.h"
 #include "metricscsv.h"
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VALIDATED "val_" /* before the name of a metric: its mean over the validation samples */
@@ -57,47 +62,104 @@ take_line (DynoMetrics *metrics, const DynoMetricsCsv *csv, const char *line)
   return TRUE;
 }
 
-DynoMetrics *
-dyno_metrics_read (const char *path, GError **error)
+/* A line without its end; FALSE: there is none, or one that is not whole. */
+static gboolean
+next_line (FILE *file, char **line, size_t *size)
 {
-  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
-  g_autoptr (DynoMetricsCsv) csv = NULL;
-  g_autoptr (GError) problem = NULL;
-  g_autofree char *text = NULL;
-  DynoMetricTable table;
-  guint n = 1;
+  gssize length = getline (line, size, file);
 
-  if (!g_file_get_contents (path, &text, NULL, &problem))
-    {
-      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO, "%s", problem->message);
-      return NULL;
-    }
-  for (char *line = text, *end; (end = strchr (line, '\n')); line = end + 1, n++)
-    {
-      *end = '\0';
-      if (n == 1)
-        {
-          csv = read_table (line, &table) ? dyno_metrics_csv_new (line, &table) : NULL;
-          if (!csv)
-            break;
-          dyno_metrics_set_table (metrics, &table);
-        }
-      else if (!take_line (metrics, csv, line))
-        {
-          g_autofree char *shown = g_filename_display_name (path);
-          g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT,
-                       "“%s” is damaged: line %u is no row of its columns; remove that line, or "
-                       "take a copy of the file",
-                       shown, n);
-          return NULL;
-        }
-    }
+  if (length < 1 || (*line)[length - 1] != '\n')
+    return FALSE;
+  (*line)[length - 1] = '\0';
+  return TRUE;
+}
+
+static gboolean
+set_damaged (GError **error, const char *path, guint64 n)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+
+  g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT,
+               "“%s” is damaged: line %" G_GUINT64_FORMAT " is no row of its columns; remove that "
+               "line, or take a copy of the file",
+               shown, n);
+  return FALSE;
+}
+
+static gboolean
+read_lines (DynoMetrics *metrics, FILE *file, const char *path, GError **error)
+{
+  g_autoptr (DynoMetricsCsv) csv = NULL;
+  DynoMetricTable table;
+  char *line = NULL;
+  size_t size = 0;
+  gboolean good = TRUE;
+
+  if (next_line (file, &line, &size) && read_table (line, &table)
+      && (csv = dyno_metrics_csv_new (line, &table)))
+    dyno_metrics_set_table (metrics, &table);
+  for (guint64 n = 2; csv && good && next_line (file, &line, &size); n++)
+    if (!take_line (metrics, csv, line))
+      good = set_damaged (error, path, n);
+  free (line);
   if (!csv)
     {
       g_autofree char *shown = g_filename_display_name (path);
       g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT,
                    "“%s” is no metrics.csv of a run: its first line has other columns", shown);
+    }
+  else if (good && ferror (file))
+    return dyno_file_set_error (error, EIO, path);
+  return csv && good;
+}
+
+DynoMetrics *
+dyno_metrics_read (const char *path, GError **error)
+{
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+  FILE *file = g_fopen (path, "re");
+  gboolean read;
+
+  if (!file)
+    {
+      int code = errno;
+      g_autofree char *shown = g_filename_display_name (path);
+
+      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO, "Failed to open file “%s”: %s",
+                   shown, g_strerror (code));
       return NULL;
     }
-  return g_steal_pointer (&metrics);
+  read = read_lines (metrics, file, path, error);
+  fclose (file);
+  return read ? g_steal_pointer (&metrics) : NULL;
+}
+
+void
+dyno_metrics_recall (DynoMetrics *metrics, const char *path, guint64 last_step)
+{
+  g_autoptr (DynoMetricsCsv) csv = NULL;
+  FILE *file = g_fopen (path, "re");
+  DynoMetricTable table;
+  char *line = NULL;
+  size_t size = 0;
+
+  if (!file)
+    return;
+  dyno_metrics_get_table (metrics, &table);
+  if (next_line (file, &line, &size))
+    csv = dyno_metrics_csv_new (line, &table);
+  while (csv && next_line (file, &line, &size))
+    {
+      DynoStepMetrics step;
+      DynoEpochMetrics epoch;
+      gboolean has_epoch;
+
+      if (!dyno_metrics_csv_parse (csv, line, &step, &epoch, &has_epoch) || step.step > last_step)
+        break;
+      dyno_metrics_add_step (metrics, &step);
+      if (has_epoch)
+        dyno_metrics_add_epoch (metrics, &epoch);
+    }
+  free (line);
+  fclose (file);
 }

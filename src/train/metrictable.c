@@ -92,6 +92,19 @@ dyno_metric_table_find_selecting (const DynoMetricTable *table)
   return -1;
 }
 
+int
+dyno_metric_table_find_best (const DynoMetricTable *table, const char *name)
+{
+  if (!name || !*name)
+    return dyno_metric_table_find_selecting (table);
+  if (strcmp (name, "loss") == 0)
+    return -1;
+  for (guint i = 0; i < table->n; i++)
+    if (strcmp (table->infos[i].name, name) == 0)
+      return (int) i;
+  return -2;
+}
+
 char *
 dyno_metric_get_label (const DynoMetricInfo *metric)
 {

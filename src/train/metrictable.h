@@ -19,6 +19,10 @@ void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const Dyn
 /* The metric whose best value makes the best epoch; -1: the loss does. */
 int dyno_metric_table_find_selecting (const DynoMetricTable *table);
 
+/* The same where the setting best_metric names one: a metric, or “loss”; NULL and "": as the loss
+ * says.  -2: there is none of that name. */
+int dyno_metric_table_find_best (const DynoMetricTable *table, const char *name);
+
 /* "Accuracy", "Mean error (yaw)": translated where the program has set a locale.  g_free. */
 char *dyno_metric_get_label (const DynoMetricInfo *metric);
 

@@ -12,6 +12,8 @@ struct _DynoPipe {
   guint64 submitted, retired;
   guint64 timeline_values[DYNO_PIPE_SLOTS]; /* of this pipe's last computing in each slot */
   guint64 *last_use;                        /* of any pipe's */
+  DynoExchange *exchange;                   /* NULL: none */
+  gboolean exchanging;                      /* the last that was submitted is not finished */
 };
 
 DynoPipe *
@@ -41,10 +43,55 @@ dyno_pipe_free (DynoPipe *pipe)
   g_free (pipe);
 }
 
+void
+dyno_pipe_set_exchange (DynoPipe *pipe, DynoExchange *exchange)
+{
+  pipe->exchange = exchange;
+}
+
 guint
 dyno_pipe_get_pending (DynoPipe *pipe)
 {
   return (guint) (pipe->submitted - pipe->retired);
+}
+
+gint64
+dyno_pipe_get_exposed (DynoPipe *pipe)
+{
+  DynoExchangeTimes times = { 0 };
+
+  if (pipe->exchange)
+    dyno_exchange_get_times (pipe->exchange, &times);
+  return times.exposed_us;
+}
+
+gboolean
+dyno_pipe_settle (DynoPipe *pipe, GCancellable *cancellable, GError **error)
+{
+  guint slot = (guint) ((pipe->submitted + DYNO_PIPE_SLOTS - 1) % DYNO_PIPE_SLOTS);
+
+  if (!pipe->exchanging)
+    return TRUE;
+  if (!dyno_exchange_finish (pipe->exchange, cancellable, &pipe->timeline_values[slot], error))
+    return FALSE;
+  pipe->exchanging = FALSE;
+  pipe->last_use[slot] = pipe->timeline_values[slot];
+  return TRUE;
+}
+
+/* Puts the taken batch of a slot to work. */
+static gboolean
+submit_taken (DynoPipe *pipe, DynoCommandKind kind, guint slot, const DynoWait *upload,
+              GCancellable *cancellable, GError **error)
+{
+  guint64 *timeline_value = &pipe->timeline_values[slot];
+
+  if (!dyno_pipe_settle (pipe, cancellable, error))
+    return FALSE;
+  if (kind != DYNO_COMMAND_PIECES)
+    return dyno_program_submit (pipe->program, kind, slot, upload, 1, timeline_value, error);
+  pipe->exchanging = dyno_exchange_begin (pipe->exchange, slot, upload, timeline_value, error);
+  return pipe->exchanging;
 }
 
 gboolean
@@ -66,8 +113,7 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   *target = *input;
   target->n_valid = *n_valid;
   target->loss_divisor = input->loss_divisor * (float) *n_valid;
-  if (!dyno_program_submit (pipe->program, kind, slot, &upload, 1, &pipe->timeline_values[slot],
-                            error))
+  if (!submit_taken (pipe, kind, slot, &upload, cancellable, error))
     {
       if (pipe->uploader)
         dyno_uploader_reclaim (pipe->uploader, slot);
@@ -84,6 +130,8 @@ dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error)
   guint slot = (guint) (pipe->retired % DYNO_PIPE_SLOTS);
 
   g_return_val_if_fail (dyno_pipe_get_pending (pipe) > 0, FALSE);
+  if (dyno_pipe_get_pending (pipe) == 1 && !dyno_pipe_settle (pipe, NULL, error))
+    return FALSE;
   if (!dyno_queue_wait (pipe->device, DYNO_QUEUE_COMPUTE, pipe->timeline_values[slot], 0, error))
     return FALSE;
   pipe->retired++;

@@ -3,8 +3,11 @@
  * it is over.
  *
  * A submit waits for the loader and for nothing else; retiring waits for the oldest submission.
+ * With an exchange the submit after a step that is exchanged finishes that one first, once its own
+ * batch is on its way to the device.
  * One thread, the session's.  Private to the train layer. */
 #pragma once
+#include "exchange.h"
 #include "uploader.h"
 
 G_BEGIN_DECLS
@@ -30,6 +33,13 @@ DynoPipe *dyno_pipe_new (DynoDevice *device, DynoProgram *program, DynoUploader 
 void dyno_pipe_free (DynoPipe *pipe);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)
 
+/* Steps of kind PIECES go through it; it outlives the pipe. */
+void dyno_pipe_set_exchange (DynoPipe *pipe, DynoExchange *exchange);
+
+/* Finishes the step that is being exchanged, if one is: what is submitted from now on sees its
+ * update.  Errors: those of dyno_exchange_finish. */
+gboolean dyno_pipe_settle (DynoPipe *pipe, GCancellable *cancellable, GError **error);
+
 /* Takes a batch and submits it; the caller keeps fewer than DYNO_PIPE_SLOTS in flight.  input's
  * n_valid is filled in and its loss_divisor, the number of batches of the step, multiplied by it.
  * *n_valid 0: the epoch is over, nothing was submitted.  wait_us is added to.  Errors: those of the
@@ -39,6 +49,9 @@ gboolean dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct Dy
                            GError **error);
 
 guint dyno_pipe_get_pending (DynoPipe *pipe);
+
+/* Microseconds that the exchange took after the backward pass, all in all; 0 without one. */
+gint64 dyno_pipe_get_exposed (DynoPipe *pipe);
 
 /* Waits for the oldest submission.  Errors: DEVICE_LOST, TIMEOUT. */
 gboolean dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error);

@@ -7,6 +7,7 @@
 #include "planjob.h"
 #include "amount.h"
 #include "build.h"
+#include "exchange.h"
 #include "hash.h"
 #include "intl.h"
 #include "snapshot.h"
@@ -21,7 +22,7 @@
 
 typedef struct {
   DynoPlan plan;
-  guint64 n_parameters;
+  guint64 n_parameters, n_trained;
   double flops;
 } Need;
 
@@ -86,7 +87,8 @@ compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, Dyn
     return FALSE;
   need->plan = *dyno_build_get_plan (build);
   need->flops = dyno_build_count_flops (build);
-  need->n_parameters = dyno_build_count_parameters (build);
+  need->n_parameters = dyno_build_count_parameters (build, FALSE);
+  need->n_trained = dyno_build_count_parameters (build, TRUE);
   return TRUE;
 }
 
@@ -146,18 +148,19 @@ DynoJob *
 dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train)
 {
   DynoJob *adapted = dyno_job_copy (job);
+  guint64 most = n_train / MAX (job->ranks, 1);
 
-  if (n_train > 0 && (guint64) adapted->settings.batch_size > n_train)
-    adapted->settings.batch_size = (gint64) n_train;
+  if (most > 0 && (guint64) adapted->settings.batch_size > most)
+    adapted->settings.batch_size = (gint64) most;
   if (!device->fp16)
     adapted->settings.amp = FALSE;
   return adapted;
 }
 
 guint64
-dyno_job_count_steps (const DynoSettings *settings, guint64 n_train)
+dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks)
 {
-  guint64 batches = n_train / (guint64) settings->batch_size;
+  guint64 batches = n_train / ((guint64) settings->batch_size * MAX (ranks, 1));
 
   return (batches + (guint64) settings->accumulate - 1) / (guint64) settings->accumulate;
 }
@@ -286,6 +289,8 @@ plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, D
   plan->host = (DynoHostPlan){ 0 };
   for (guint i = 0; i < n_parts; i++)
     plan_part_host (job, params, &plan->host);
+  if (job->ranks > 1)
+    dyno_exchange_plan_host (&plan->plan, &plan->host);
   if (plan->plan.snapshot)
     dyno_snapshot_plan_host (&plan->plan, &plan->host);
 }
@@ -333,8 +338,9 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
     dyno_plan_set_snapshot (&plan->plan, FALSE);
   plan_host (adapted, &params, n_validation > 0 ? 2 : 1, plan);
   plan->n_parameters = need.n_parameters;
+  plan->n_trained = need.n_trained;
   plan->flops_per_sample = need.flops;
-  plan->steps_per_epoch = dyno_job_count_steps (s, n_train);
+  plan->steps_per_epoch = dyno_job_count_steps (s, n_train, job->ranks);
   plan->fitting_batch = find_fitting (&search, params.batch, &need.plan);
   plan->fits_checkpointed = plan->fits
                             || (need_of_job (adapted, info, device, choices, n_validation > 0,

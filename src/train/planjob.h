@@ -14,12 +14,12 @@ G_BEGIN_DECLS
 void dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
                            guint64 *n_validation);
 
-/* The job as it can run: batch no larger than the training part, AMP only where the device has
+/* The job as it can run: all ranks' batches no larger than the training part, AMP only where the device has
  * fp16. */
 DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train);
 
-/* Updates an epoch: the last one may add up fewer batches. */
-guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train);
+/* Updates an epoch of so many ranks (0: 1): the last one may add up fewer batches. */
+guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks);
 
 /* The device has no room for the copy of the state that is saved beside the training. */
 void dyno_job_plan_drop_snapshot (DynoJobPlan *plan);

@@ -56,10 +56,32 @@ static void G_GNUC_PRINTF (2, 3) note (GPtrArray *notes, const char *format, ...
 
 /* --- what the file does not say --------------------------------------------------------------- */
 
+/* What a model that is made for certain values has to say of them, where the file does not. */
+static void
+complete_values (DynoWeightsInfo *info, const DynoModel *model)
+{
+  gboolean named = info->target_names != NULL;
+
+  info->is_values = TRUE;
+  if (info->n_outputs == 0)
+    info->n_outputs = model->n_values;
+  if (named || info->n_outputs != model->n_values)
+    return;
+  g_strfreev (info->target_units);
+  info->target_names = g_new0 (char *, model->n_values + 1);
+  info->target_units = g_new0 (char *, model->n_values + 1);
+  for (guint i = 0; i < model->n_values; i++)
+    {
+      info->target_names[i] = g_strdup (model->value_names[i]);
+      info->target_units[i] = g_strdup (model->value_unit);
+    }
+}
+
 static gboolean
 complete_model (DynoPredictor *p, const char *shown, GError **error)
 {
   DynoWeightsInfo *info = p->info;
+  const DynoModel *model;
 
   if (p->params.model)
     {
@@ -69,7 +91,10 @@ complete_model (DynoPredictor *p, const char *shown, GError **error)
   if (!info->model)
     return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
                    "“%s” does not say of which model it is; name it with --model", shown);
-  return dyno_model_find (info->model, error) != NULL;
+  model = dyno_model_find (info->model, error);
+  if (model && model->n_values)
+    complete_values (info, model);
+  return model != NULL;
 }
 
 /* The field of the data set, of the size and normalisation that the weights were made with. */

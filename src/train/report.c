@@ -184,9 +184,20 @@ dyno_run_tell_facts (DynoRun *run)
 
   g_strlcpy (facts.model, engine->job->model, sizeof facts.model);
   dyno_run_facts_set_device (&facts, dyno_device_get_info (engine->device));
+  dyno_run_facts_set_rates (&facts, dyno_device_get_info (engine->device));
   dyno_run_facts_set_host (&facts);
   take_work (&facts, engine);
+  dyno_run_describe_ranks (run, &facts);
   run->facts = facts;
+  emit_facts (run);
+}
+
+void
+dyno_run_tell_epoch_facts (DynoRun *run)
+{
+  if (!run->rank_times)
+    return;
+  dyno_run_describe_ranks (run, &run->facts);
   emit_facts (run);
 }
 
@@ -194,11 +205,12 @@ void
 dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason)
 {
   run->facts.state = state;
+  dyno_run_describe_ranks (run, &run->facts);
   run->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
   g_strlcpy (run->facts.problem, reason ? reason->message : "", sizeof run->facts.problem);
   /* somebody may have measured the device meanwhile */
   if (run->engine)
-    dyno_run_facts_set_device (&run->facts, dyno_device_get_info (run->engine->device));
+    dyno_run_facts_set_rates (&run->facts, dyno_device_get_info (run->engine->device));
   emit_facts (run);
 }
 
@@ -285,6 +297,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   event = dyno_event_new (DYNO_EVENT_STEP);
   event->step = metrics;
   dyno_session_emit (run->session, event);
+  dyno_run_take_ranks (run, r, metrics.step_ms);
 }
 
 void
@@ -300,4 +313,5 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
   dyno_session_emit (run->session, event);
+  dyno_run_tell_epoch_facts (run);
 }

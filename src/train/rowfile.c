@@ -28,22 +28,6 @@ dyno_row_file_clear (DynoRowFile *file)
   *file = (DynoRowFile){ .fd = -1 };
 }
 
-/* Makes the file of all that is not written yet, and opens it for what follows. */
-static gboolean
-create (DynoRowFile *file, GError **error)
-{
-  int code;
-
-  if (!dyno_file_write_atomic (file->path, file->text->str, file->text->len, error))
-    return FALSE;
-  file->fd = g_open (file->path, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-  code = errno;
-  if (file->fd < 0)
-    return dyno_file_set_error (error, code, file->path);
-  g_string_truncate (file->text, 0);
-  return TRUE;
-}
-
 static gboolean
 append (DynoRowFile *file, GError **error)
 {
@@ -58,6 +42,26 @@ append (DynoRowFile *file, GError **error)
         return dyno_file_set_error (error, code, file->path);
       g_string_erase (file->text, 0, n);
     }
+  return TRUE;
+}
+
+/* Makes the file of all that is not written yet, and opens it for what follows. */
+static gboolean
+create (DynoRowFile *file, GError **error)
+{
+  int code;
+
+  if (file->write_begin
+          ? !file->write_begin (file->data, file->path, error)
+          : !dyno_file_write_atomic (file->path, file->text->str, file->text->len, error))
+    return FALSE;
+  file->fd = g_open (file->path, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
+  code = errno;
+  if (file->fd < 0)
+    return dyno_file_set_error (error, code, file->path);
+  if (file->write_begin)
+    return append (file, error);
+  g_string_truncate (file->text, 0);
   return TRUE;
 }
 

@@ -7,10 +7,15 @@
 
 G_BEGIN_DECLS
 
+/* What a file begins with, where that is more than is good to hold: writes it to path, atomically. */
+typedef gboolean (*DynoRowFileBegin) (gpointer data, const char *path, GError **error);
+
 typedef struct {
   char *path;
-  int fd;        /* -1: the file is not there yet */
-  GString *text; /* not written yet: what is to be written is added here */
+  int fd;                       /* -1: the file is not there yet */
+  GString *text;                /* not written yet: what is to be written is added here */
+  DynoRowFileBegin write_begin; /* before the text; NULL: nothing is there before it */
+  gpointer data;                /* for it */
   gboolean begun;
   GError *problem; /* why the last attempt did not write all of it; NULL: it did */
   gint64 flushed_us;
@@ -21,7 +26,7 @@ void dyno_row_file_init (DynoRowFile *file, char *path);
 /* Closes the file; what is not written is lost. */
 void dyno_row_file_clear (DynoRowFile *file);
 
-/* From now on the file is written: anew, with the text as it is, and then by appending.  Errors, as
+/* From now on the file is written: anew, with its begin and the text as it is, then by appending.  Errors, as
  * below. */
 gboolean dyno_row_file_begin (DynoRowFile *file, GError **error);
 /* Writes the text when it is enough, or a second has passed, or now.  Before _begin it is held.

@@ -22,6 +22,7 @@ typedef enum {
   DYNO_RUN_STOPPED, /* asked to save and end */
   DYNO_RUN_ENDED,   /* asked to end at once */
   DYNO_RUN_FAILED,  /* error set */
+  DYNO_RUN_RELEASE, /* paused, all saved: the engine is to go meanwhile */
 } DynoRunOutcome;
 
 typedef struct {
@@ -70,7 +71,9 @@ typedef struct {
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
   gboolean unreadable_told;
-  GPtrArray *unreadable; /* char*, "sample: reason"; collected when an engine ends */
+  DynoRankTimes *rank_times;    /* on rank 0 of several; else NULL */
+  DynoRankReport *rank_reports; /* with it: who they are */
+  GPtrArray *unreadable;        /* char*, "sample: reason"; collected when an engine ends */
   guint64 n_unreadable;
 } DynoRun;
 
@@ -96,6 +99,8 @@ void dyno_run_tell_metrics (DynoRun *run);
 /* What the run is made of, once its engine is there: event, and facts.ini where the folder has
  * begun. */
 void dyno_run_tell_facts (DynoRun *run);
+/* The same after an epoch, where there is news: of several ranks. */
+void dyno_run_tell_epoch_facts (DynoRun *run);
 /* The same with how it ended; reason: the error, or NULL. */
 void dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason);
 /* facts.ini; a failure is logged, no more. */
@@ -113,6 +118,15 @@ void dyno_run_write_settings (DynoRun *run);
 /* Log and event of a step and of an epoch. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
+
+/* rankreport.c.  Of several ranks: who they are, which all of them tell; then, on rank 0, what each
+ * does with its time.  taken: with a step's result, of step_ms.  skip: the next step does not count.
+ * end: what DONE tells. */
+gboolean dyno_run_begin_ranks (DynoRun *run, GError **error);
+void dyno_run_take_ranks (DynoRun *run, const DynoStepResult *result, double step_ms);
+void dyno_run_skip_ranks (DynoRun *run);
+void dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts);
+void dyno_run_end_ranks (DynoRun *run, DynoEvent *done);
 
 /* runsensors.c.  With an engine: SENSORS events from now on; a second call counts for the memory of
  * another engine alone. */
@@ -139,6 +153,10 @@ gboolean dyno_run_save_is_due (DynoRun *run, guint64 step);
  * Without room it becomes due.  best: its weights are the best so far, which makes room.  Errors
  * are the device's; a full disk and a state that is not finite are warnings. */
 gboolean dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error);
+
+/* Saves all that the run needs to go on without its engine, and to end without it, nothing being in
+ * flight.  *saved FALSE: it could not, which was told.  Errors: the device's. */
+gboolean dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error);
 /* The run's position has moved. */
 void dyno_run_save_known (DynoRun *run);
 /* Saves the state of the position, nothing being in flight, and waits until all is written. */
@@ -146,6 +164,8 @@ gboolean dyno_run_save_last (DynoRun *run, GError **error);
 
 /* TRUE: the epoch is the best so far, and the position says so. */
 gboolean dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics);
+/* TRUE, and says so: the validation has not become better for as long as the settings allow. */
+gboolean dyno_run_stops_early (DynoRun *run);
 /* After a checkpoint was loaded: the best weights beside it go on being the best.  They are placed
  * in the run's folder when that is begun.  Errors: OUTPUT. */
 gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error);

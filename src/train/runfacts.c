@@ -52,6 +52,13 @@ static const struct {
   ROW (REAL, single_flops_per_s),
   ROW (REAL, matrix_flops_per_s),
   ROW (REAL, guess_loss),
+  ROW (COUNT, ranks),
+  ROW (COUNT, hosts),
+  ROW (COUNT, exchange_bytes),
+  ROW (COUNT, exchange_buckets),
+  ROW (REAL, exchange_wait_ms),
+  ROW (REAL, exchange_sum_ms),
+  ROW (REAL, wait_ranks_ms),
   ROW (COUNT, state),
   ROW (FLAG, diverged),
   ROW (TEXT, problem),
@@ -121,14 +128,19 @@ dyno_run_facts_read (const char *folder, DynoRunFacts *facts)
 void
 dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info)
 {
-  DynoCeilings ceilings;
-
   g_strlcpy (facts->device, info->name, sizeof facts->device);
   facts->vendor_id = info->vendor_id;
   facts->software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   facts->fp16 = info->fp16;
   facts->matrix = info->matrix != DYNO_MATRIX_NONE;
   facts->timestamps = info->timestamp_ns > 0;
+}
+
+void
+dyno_run_facts_set_rates (DynoRunFacts *facts, const DynoDeviceInfo *info)
+{
+  DynoCeilings ceilings;
+
   if (!dyno_ceilings_load (info, &ceilings))
     return;
   facts->copy_bytes_per_s = ceilings.copy_bytes_per_s;

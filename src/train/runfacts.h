@@ -9,9 +9,11 @@ G_BEGIN_DECLS
 
 #define DYNO_RUN_FACTS_NAME "facts.ini"
 
-/* What is known of a device, its measured rates among it, and of this host now: cores, memory, what
- * it does with clocks and drivers.  Advice comes of that; nothing is changed. */
+/* What is known of a device; its measured rates, which belong to a version of the shader compiler
+ * (to ask for that takes as long as to plan a network, once in a process); and of this host now:
+ * cores, memory, what it does with clocks and drivers.  Advice comes of that; nothing is changed. */
 void dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info);
+void dyno_run_facts_set_rates (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_host (DynoRunFacts *facts);
 
 /* Into the folder, whole or not at all.  Errors: base's DISK and IO. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more,
- * atomically, at the end.  A step's row waits for the next step, because the row of an epoch's last
- * step also holds the epoch's values.  sensors.csv is appended to alone, by the sensors' thread. */
+ * atomically, at the end, where the run is short or a row could not be appended.  A step's row waits
+ * for the next step, because the row of an epoch's last step also holds the epoch's values.
+ * sensors.csv is appended to alone, by the sensors' thread. */
 #include "runfolder.h"
 #include "checkpoint.h"
 #include "file.h"
@@ -16,11 +17,15 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What is kept of sensors.csv while it cannot be written: bytes, and rows before it begins. */
 #define MOST_SENSORS      4194304
 #define MOST_SENSORS_HELD 20000
+/* Steps.  A longer log takes seconds to minutes to be written, and is written anew only where its
+ * file is not whole. */
+#define MOST_ANEW 100000
 
 struct _DynoRunFolder {
   char *path, *checkpoint, *weights, *last_weights;
@@ -31,6 +36,8 @@ struct _DynoRunFolder {
   gboolean has_step;
   DynoStepMetrics step; /* whose row waits */
   DynoMetricTable table;
+  DynoMetrics *log; /* what metrics.csv begins with: so many rows of it */
+  guint64 begin_steps, begin_epochs;
 
   GMutex sensors_lock; /* of what follows: rows come from another thread */
   DynoRowFile sensors;
@@ -158,6 +165,7 @@ dyno_run_folder_free (DynoRunFolder *dir)
       close (dir->lock);
     }
   dyno_row_file_clear (&dir->metrics);
+  dyno_metrics_unref (dir->log);
   dyno_row_file_clear (&dir->sensors);
   g_array_unref (dir->sensors_held);
   g_mutex_clear (&dir->sensors_lock);
@@ -189,29 +197,9 @@ dyno_run_folder_get_last_weights (DynoRunFolder *dir)
 void
 dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metrics)
 {
-  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
-  g_auto (GStrv) lines = NULL;
-  g_autoptr (DynoMetricsCsv) csv = NULL;
-  DynoMetricTable table;
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
 
-  dyno_metrics_get_table (metrics, &table);
-  if (!g_file_get_contents (path, &text, NULL, NULL))
-    return;
-  lines = g_strsplit (text, "\n", -1);
-  csv = lines[0] ? dyno_metrics_csv_new (lines[0], &table) : NULL;
-  for (guint i = 1; csv && lines[i]; i++)
-    {
-      DynoStepMetrics step;
-      DynoEpochMetrics epoch;
-      gboolean has_epoch;
-
-      if (!dyno_metrics_csv_parse (csv, lines[i], &step, &epoch, &has_epoch)
-          || step.step > last_step)
-        break;
-      dyno_metrics_add_step (metrics, &step);
-      if (has_epoch)
-        dyno_metrics_add_epoch (metrics, &epoch);
-    }
+  dyno_metrics_recall (metrics, path, last_step);
 }
 
 /* --- sensors.csv ------------------------------------------------------------------------------ */
@@ -285,18 +273,29 @@ dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 
 
 /* --- metrics.csv ------------------------------------------------------------------------------ */
 
+static gboolean
+write_begin (gpointer data, const char *path, GError **error)
+{
+  DynoRunFolder *dir = data;
+
+  return dyno_metrics_write_csv_begin (dir->log, dir->begin_steps, dir->begin_epochs, path, error);
+}
+
 gboolean
 dyno_run_folder_begin (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
 {
-  g_autofree char *text = dyno_metrics_to_csv (metrics),
-                  *log = g_build_filename (dir->path, "log", NULL);
+  g_autofree char *log = g_build_filename (dir->path, "log", NULL);
 
   dyno_metrics_get_table (metrics, &dir->table);
   remove_leftovers (dir->path);
   dyno_log_set_file (log);
   dir->has_step = FALSE;
   dir->begun = TRUE;
-  g_string_assign (dir->metrics.text, text);
+  dir->log = dyno_metrics_ref (metrics);
+  dir->begin_steps = dyno_metrics_get_steps (metrics);
+  dir->begin_epochs = dyno_metrics_get_epochs (metrics);
+  dir->metrics.write_begin = write_begin;
+  dir->metrics.data = dir;
   begin_sensors (dir);
   return dyno_row_file_begin (&dir->metrics, error);
 }
@@ -323,14 +322,30 @@ dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch, GE
   return dyno_row_file_flush (&dir->metrics, TRUE, error);
 }
 
+/* Whether what was appended is all there, also the row that waits. */
+static gboolean
+is_whole (DynoRunFolder *dir)
+{
+  struct stat open_one, there;
+
+  if (dir->metrics.fd < 0)
+    return FALSE;
+  if (dir->has_step)
+    dyno_metrics_csv_append (dir->metrics.text, &dir->table, &dir->step, NULL);
+  dir->has_step = FALSE;
+  return dyno_row_file_flush (&dir->metrics, TRUE, NULL) && fsync (dir->metrics.fd) == 0
+         && fstat (dir->metrics.fd, &open_one) == 0 && stat (dir->metrics.path, &there) == 0
+         && open_one.st_dev == there.st_dev && open_one.st_ino == there.st_ino;
+}
+
 gboolean
 dyno_run_folder_finish (DynoRunFolder *dir, DynoMetrics *metrics, GError **error)
 {
-  g_autofree char *text = dyno_metrics_to_csv (metrics);
+  gboolean done = dyno_metrics_get_steps (metrics) > MOST_ANEW && is_whole (dir);
 
   finish_sensors (dir);
   if (dir->metrics.fd >= 0)
     close (dir->metrics.fd);
   dir->metrics.fd = -1;
-  return dyno_file_write_atomic (dir->metrics.path, text, strlen (text), error);
+  return done || dyno_metrics_write_csv (metrics, dir->metrics.path, error);
 }

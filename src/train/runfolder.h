@@ -41,7 +41,8 @@ void dyno_run_folder_add_sensors (DynoRunFolder *dir, const DynoSensorReading *r
 /* Before _begin: rows of the sensors.csv in `folder` up to a step come first in this one. */
 void dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 last_step);
 
-/* The whole metrics.csv anew; what is left of sensors.csv. */
+/* metrics.csv whole, anew where that is needed; what is left of sensors.csv.  Errors: as of
+ * dyno_metrics_write_csv. */
 gboolean dyno_run_folder_finish (DynoRunFolder *dir, DynoMetrics *metrics, GError **error);
 
 G_END_DECLS

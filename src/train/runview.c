@@ -62,6 +62,7 @@ dyno_run_view_new (gboolean with_series)
   series->val_loss = dyno_series_new (_ ("Validation"), "");
   series->lr = dyno_series_new (_ ("Learning rate"), "");
   series->loss_scale = dyno_series_new (_ ("Loss scale"), "");
+  series->grad_norm = dyno_series_new (_ ("Gradient norm"), "");
   series->gpu_busy = dyno_series_new (_ ("GPU"), "%");
   series->gpu_temperature = dyno_series_new (_ ("GPU"), "°C");
   series->gpu_power = dyno_series_new (_ ("GPU"), "W");
@@ -85,7 +86,8 @@ for_each (DynoRunView *view, void (*f) (DynoSeries *series))
   DynoRunSeries *s = &view->series;
   DynoSeries *const single[] = { s->throughput,      s->loss,      s->val_loss,   s->vram,
                                  s->vram_all,        s->lr,        s->loss_scale, s->gpu_busy,
-                                 s->gpu_temperature, s->gpu_power, s->seconds,    s->epochs };
+                                 s->gpu_temperature, s->gpu_power, s->seconds,    s->epochs,
+                                 s->grad_norm };
 
   for (guint i = 0; i < G_N_ELEMENTS (single); i++)
     f (single[i]);
@@ -266,6 +268,7 @@ take_state (DynoRunView *view, DynoSessionState state)
 {
   DynoRunStatus *s = &view->status;
 
+  s->released = FALSE;
   /* A stop that was asked for stays visible although older states are still on their way. */
   if (s->state != DYNO_SESSION_STOPPING || state > DYNO_SESSION_STOPPING)
     s->state = state;
@@ -344,6 +347,9 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
     {
     case DYNO_EVENT_STATE:
       take_state (view, event->state);
+      break;
+    case DYNO_EVENT_RELEASED:
+      view->status.released = TRUE;
       break;
     case DYNO_EVENT_PLAN:
       take_plan (view, event);
@@ -446,6 +452,8 @@ dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
   dyno_series_append (series->lr, x, step->lr);
   if (step->loss_scale > 0)
     dyno_series_append (series->loss_scale, x, step->loss_scale);
+  if (isfinite (step->grad_norm))
+    dyno_series_append (series->grad_norm, x, step->grad_norm);
   for (guint i = 0; i < s->metrics.n; i++)
     dyno_series_append (series->step[i], x,
                         step->metrics[i]

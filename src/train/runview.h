@@ -19,6 +19,7 @@ typedef struct _DynoRunView DynoRunView;
 
 typedef struct {
   DynoSessionState state; /* NEW: no run yet */
+  gboolean released;      /* a pause in which the device's memory is given back */
   const DynoJob *job;     /* live settings followed; NULL before the first run */
   gboolean has_plan;
   DynoJobPlan plan;
@@ -49,7 +50,7 @@ typedef struct {
  * as the view: a new run clears them.  NULL where the view keeps none. */
 typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
-  DynoSeries *lr, *loss_scale;
+  DynoSeries *lr, *loss_scale, *grad_norm;
   DynoSeries *gpu_busy, *gpu_temperature, *gpu_power; /* of the sensors, as far as there are some */
   /* For x axes: the seconds of training at the end of each step, and the epochs, begun ones in
    * part; without a plan those that are known from whole epochs. */

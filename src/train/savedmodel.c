@@ -35,6 +35,10 @@ dyno_saved_model_open (const char *path, GPtrArray *notes, GError **error)
   params.model_width = model->info->model_width;
   params.n_outputs = model->info->n_outputs;
   dyno_schema_add (&params.schema, &model->info->input);
+  if (model->info->input.variable)
+    dyno_schema_add (&params.schema, &(DynoBatchField){ .name = "length",
+                                                        .role = DYNO_FIELD_LENGTH,
+                                                        .element = DYNO_ELEMENT_I32 });
   model->graph = dyno_network_build (&params, error);
   if (!model->graph)
     return NULL;

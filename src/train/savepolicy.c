@@ -15,6 +15,7 @@
 #include "file.h"
 #include "saver.h"
 #include <glib/gstdio.h>
+#include <inttypes.h>
 #include <math.h>
 
 /* --- the saver -------------------------------------------------------------------------------- */
@@ -161,6 +162,78 @@ dyno_run_save_last (DynoRun *run, GError **error)
 }
 
 gboolean
+dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+
+  *saved = FALSE;
+  if (!run->dir || !run->folder_begun)
+    {
+      dyno_run_warn (run, run->dir
+                              ? _ ("No step is done yet: the run's memory on the device is kept in "
+                                   "this pause")
+                              : _ ("The run has no folder to save a checkpoint in: its memory on "
+                                   "the device is kept in this pause"));
+      return TRUE;
+    }
+  if (!dyno_run_save_last (run, error))
+    return FALSE;
+  if (!dyno_saver_holds (run->saver, &run->position))
+    {
+      dyno_run_warn (run, _ ("The state of the run is not saved: its memory on the device is kept "
+                             "in this pause"));
+      return TRUE;
+    }
+  *saved = dyno_run_save_weights (run, TRUE, &problem);
+  if (*saved)
+    return TRUE;
+  if (problem->domain != DYNO_TRAIN_ERROR)
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  dyno_run_warn (run, _ ("%s; the run's memory on the device is kept in this pause"),
+                 problem->message);
+  return TRUE;
+}
+
+/* For the early stop: the last epoch that was better by more than the least gain. */
+static void
+watch_gain (DynoRun *run, const DynoMetricTable *table, int selecting,
+            const DynoEpochMetrics *metrics)
+{
+  DynoPosition *p = &run->position;
+  double value = selecting >= 0 ? metrics->val_metrics[selecting] : metrics->val_loss,
+         gain = selecting >= 0 && table->infos[selecting].higher_is_better ? value - p->early_best
+                                                                           : p->early_best - value;
+
+  if (!isfinite (value)
+      || (p->early_epoch > 0 && !(gain > run->engine->job->settings.early_stop_delta)))
+    return;
+  p->early_best = value;
+  p->early_epoch = metrics->epoch;
+}
+
+gboolean
+dyno_run_stops_early (DynoRun *run)
+{
+  const DynoPosition *p = &run->position;
+  const DynoSettings *s = &run->engine->job->settings;
+  const char *name = s->best_metric ? g_quark_to_string (s->best_metric) : NULL;
+  guint64 patience = (guint64) s->early_stop_patience;
+
+  if (patience == 0 || p->early_epoch == 0 || p->epoch < p->early_epoch + patience)
+    return FALSE;
+  dyno_run_warn (run,
+                 _ ("The run ends early, after epoch %" PRIu64 ": for %" PRIu64
+                    " epochs the validation (%s) has not been better than in "
+                    "epoch %" PRIu64 " by more than %g"),
+                 p->epoch, p->epoch - p->early_epoch, name ? name : _ ("its first metric"),
+                 p->early_epoch, s->early_stop_delta);
+  return TRUE;
+}
+
+gboolean
 dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   DynoPosition *p = &run->position;
@@ -173,7 +246,9 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   if (dyno_health_is_bad (&run->health, metrics->val_loss) || run->health.bad_row > 0)
     return FALSE;
   dyno_metrics_get_table (run->session->metrics, &table);
-  selecting = dyno_metric_table_find_selecting (&table);
+  selecting = dyno_metric_table_find_best (
+      &table, g_quark_to_string (run->engine->job->settings.best_metric));
+  watch_gain (run, &table, selecting, metrics);
   if (selecting >= 0)
     {
       double value = metrics->val_metrics[selecting];
@@ -306,15 +381,15 @@ save_last (DynoRun *run, GError **error)
                      : best    ? dyno_run_folder_get_last_weights (run->dir)
                                : dyno_run_folder_get_weights (run->dir);
   const char *other = best ? NULL : run->job->weights_out;
-  g_autoptr (DynoWeights) weights = NULL;
+  g_autoptr (DynoState) state = NULL;
+  DynoWeights *weights;
 
   if (!path && !other)
     return TRUE;
-  weights = dyno_weights_new (dyno_engine_get_graph (run->engine), error);
-  if (!weights
-      || !dyno_program_read_parameters (dyno_engine_get_program (run->engine), DYNO_SPACE_MASTER,
-                                        weights->values, error))
+  state = dyno_state_read (dyno_engine_get_program (run->engine), NULL, DYNO_STATE_MODEL, error);
+  if (!state)
     return FALSE;
+  weights = *dyno_state_get_weights (state);
   weights->batches_tracked = run->position.batches_tracked;
   return save_to (weights, run, other, error) && save_to (weights, run, path, error);
 }

@@ -27,6 +27,7 @@ struct _DynoSaver {
   Order *waiting;
   gboolean reading, writing, quit;
   gboolean saved;
+  DynoPosition saved_position;
   DynoWeights *best;
   GError *device_error;
 };
@@ -119,11 +120,12 @@ write_best (DynoSaver *saver, Order *order)
       dyno_checkpoint_weights_metadata (order->job, saver->params.dataset, order->position.run_id);
   g_autoptr (GError) problem = NULL;
   gboolean written = FALSE;
+  DynoWeights *weights = *dyno_state_get_weights (order->state);
 
-  order->state->model->batches_tracked = order->position.batches_tracked;
+  weights->batches_tracked = order->position.batches_tracked;
   if (saver->best_path)
     {
-      written = dyno_weights_save (order->state->model, order->state->graph, saver->best_path,
+      written = dyno_weights_save (weights, order->state->graph, saver->best_path,
                                    (const char *const *) metadata, &problem);
       saver->params.told (saver->best_path, TRUE, problem, saver->params.data);
     }
@@ -143,6 +145,7 @@ write_checkpoint (DynoSaver *saver, Order *order)
     {
       g_mutex_lock (&saver->lock);
       saver->saved = TRUE;
+      saver->saved_position = order->position;
       g_mutex_unlock (&saver->lock);
     }
   saver->params.told (saver->checkpoint, FALSE, problem, saver->params.data);
@@ -168,7 +171,7 @@ carry_out (DynoSaver *saver)
     write_checkpoint (saver, order);
   g_mutex_lock (&saver->lock);
   if (read && order->best)
-    saver->best = g_steal_pointer (&order->state->model);
+    saver->best = g_steal_pointer (dyno_state_get_weights (order->state));
   saver->writing = FALSE;
   g_cond_broadcast (&saver->changed);
 }
@@ -286,6 +289,18 @@ dyno_saver_has_saved (DynoSaver *saver)
   saved = saver->saved;
   g_mutex_unlock (&saver->lock);
   return saved;
+}
+
+gboolean
+dyno_saver_holds (DynoSaver *saver, const DynoPosition *position)
+{
+  gboolean holds;
+
+  g_mutex_lock (&saver->lock);
+  holds = saver->saved && saver->saved_position.step == position->step
+          && saver->saved_position.epoch == position->epoch;
+  g_mutex_unlock (&saver->lock);
+  return holds;
 }
 
 const DynoWeights *

@@ -55,6 +55,8 @@ gboolean dyno_saver_check (DynoSaver *saver, GError **error);
 /* After a flush: whether a checkpoint was written, and the best weights that are not in a file
  * (NULL: they are, or there are none). */
 gboolean dyno_saver_has_saved (DynoSaver *saver);
+/* The same, and the last one is of this position. */
+gboolean dyno_saver_holds (DynoSaver *saver, const DynoPosition *position);
 const DynoWeights *dyno_saver_get_best (DynoSaver *saver);
 
 G_END_DECLS

@@ -14,6 +14,7 @@ struct _DynoSession {
   DynoDataset *dataset;
   DynoDevice *device;          /* or NULL: the run opens one */
   const DynoRunWriter *writer; /* or NULL */
+  DynoComm *comm;              /* or NULL: the only rank */
   DynoMetrics *metrics;
   DynoObservers *observers;
   GThread *thread;
@@ -22,6 +23,7 @@ struct _DynoSession {
   GMutex lock;
   GCond wake; /* a command came */
   gboolean pause, checkpoint, end_epoch;
+  gboolean release;         /* with pause */
   guint validation_batches; /* with end_epoch */
   DynoStop stop;
   const DynoJob *job; /* with all live changes so far: a change puts another in its place */

@@ -33,9 +33,10 @@ dyno_session_free (DynoSession *session)
       dyno_session_join (session);
     }
   dyno_observers_free (session->observers);
-  dyno_metrics_free (session->metrics);
+  dyno_metrics_unref (session->metrics);
   dyno_dataset_unref (session->dataset);
   dyno_device_unref (session->device);
+  dyno_comm_unref (session->comm);
   dyno_job_unref (session->job);
   g_object_unref (session->soft);
   g_object_unref (session->hard);
@@ -60,6 +61,29 @@ dyno_session_set_device (DynoSession *session, DynoDevice *device)
   dyno_device_ref (device);
   dyno_device_unref (session->device);
   session->device = device;
+}
+
+void
+dyno_session_set_comm (DynoSession *session, DynoComm *comm)
+{
+  DynoJob *job;
+
+  g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW && !session->comm);
+  if (dyno_comm_get_size (comm) < 2)
+    return;
+  session->comm = dyno_comm_ref (comm);
+  job = dyno_job_copy (session->job);
+  job->ranks = dyno_comm_get_size (comm);
+  job->rank = dyno_comm_get_rank (comm);
+  if (job->rank > 0)
+    {
+      g_clear_pointer (&job->out_dir, g_free);
+      g_clear_pointer (&job->weights_in, g_free);
+      g_clear_pointer (&job->weights_out, g_free);
+      g_clear_pointer (&job->resume, g_free);
+    }
+  dyno_job_unref (session->job);
+  session->job = job;
 }
 
 void
@@ -108,6 +132,7 @@ dyno_session_start (DynoSession *session)
   dyno_session_emit (session, event);
   dyno_session_set_state (session, DYNO_SESSION_FAILED);
   event = dyno_event_new (DYNO_EVENT_DONE);
+  event->done.unreadable = g_new0 (char *, 1);
   event->done.state = DYNO_SESSION_FAILED;
   event->done.best_val_metric = (double) NAN;
   dyno_session_emit (session, event);
@@ -130,10 +155,11 @@ dyno_session_set_state (DynoSession *session, DynoSessionState state)
 }
 
 static void
-set_pause (DynoSession *session, gboolean pause)
+set_pause (DynoSession *session, gboolean pause, gboolean release)
 {
   g_mutex_lock (&session->lock);
   session->pause = pause;
+  session->release = release;
   g_cond_broadcast (&session->wake);
   g_mutex_unlock (&session->lock);
 }
@@ -141,13 +167,19 @@ set_pause (DynoSession *session, gboolean pause)
 void
 dyno_session_pause (DynoSession *session)
 {
-  set_pause (session, TRUE);
+  set_pause (session, TRUE, FALSE);
+}
+
+void
+dyno_session_release (DynoSession *session)
+{
+  set_pause (session, TRUE, TRUE);
 }
 
 void
 dyno_session_resume (DynoSession *session)
 {
-  set_pause (session, FALSE);
+  set_pause (session, FALSE, FALSE);
 }
 
 void

@@ -8,6 +8,7 @@
  * seed gives the same losses whatever the workers, prefetch or timing.
  * Threads: all functions from any thread, _free not from the session's own. */
 #pragma once
+#include "comm.h"
 #include "eventqueue.h"
 
 G_BEGIN_DECLS
@@ -42,6 +43,13 @@ void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
  * before _start.  Its budget becomes the job's. */
 void dyno_session_set_device (DynoSession *session, DynoDevice *device);
 
+/* This is one rank of several that train the job together, each with a session of its own; before
+ * _start.  A communicator of one rank is none.  Rank 0 reads what the job starts from and alone
+ * writes what it leaves: the others' job loses the names of files and folders.  Commands are
+ * rank 0's but for stopping and checkpoints, which any rank's session may be asked for.  A rank
+ * that fails ends all. */
+void dyno_session_set_comm (DynoSession *session, DynoComm *comm);
+
 /* writer is static; before _start.  Without one the folder holds what the session itself writes. */
 void dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer);
 
@@ -56,6 +64,10 @@ DynoEventQueue *dyno_session_add_queue (DynoSession *session, guint capacity, gb
 
 void dyno_session_start (DynoSession *session);
 void dyno_session_pause (DynoSession *session);
+/* The same, also in a pause: saves a checkpoint, then gives the device and its memory back.
+ * Resuming prepares anew and goes on to the same bits.  RELEASED tells that it was done; where
+ * nothing can be saved it is a pause like any other, with a warning. */
+void dyno_session_release (DynoSession *session);
 void dyno_session_resume (DynoSession *session);
 /* Finishes the step in flight, saves, ends.  A second call, or now = TRUE, does not save. */
 void dyno_session_stop (DynoSession *session, gboolean now);

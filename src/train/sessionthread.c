@@ -5,6 +5,8 @@
 #include "badlayer.h"
 #include "file.h"
 #include "intl.h"
+#include "ranks.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 
@@ -104,6 +106,39 @@ take_job (DynoRun *run)
   run->job = dyno_session_get_job (run->session);
 }
 
+/* The names are known with the data set. */
+static gboolean
+check_best_metric (DynoRun *run, GError **error)
+{
+  const char *name = g_quark_to_string (run->engine->job->settings.best_metric);
+  g_autoptr (GString) names = g_string_new ("loss");
+  g_autofree char *shown = NULL;
+  DynoMetricTable table;
+
+  dyno_metrics_get_table (run->session->metrics, &table);
+  if (dyno_metric_table_find_best (&table, name) != -2)
+    return TRUE;
+  for (guint i = 0; i < table.n; i++)
+    g_string_append_printf (names, ", %s", table.infos[i].name);
+  shown = dyno_text_visible (name);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+               _ ("best_metric cannot be “%s”: what this run measures is %s"), shown, names->str);
+  return FALSE;
+}
+
+/* All ranks begin with what rank 0 has. */
+static gboolean
+share_state (DynoRun *run, GError **error)
+{
+  if (!dyno_ranks_share_state (run->session->comm,
+                               dyno_program_get_memory (dyno_engine_get_program (run->engine)),
+                               &run->position, error))
+    return FALSE;
+  run->logged_step = MAX (run->logged_step, run->position.step);
+  run->logged_epoch = MAX (run->logged_epoch, run->position.epoch);
+  return dyno_run_begin_ranks (run, error);
+}
+
 /* Everything on the device, up to the state that checkpoint (may be NULL) holds.  refused: the
  * device had no memory for the engine before; or NULL. */
 static gboolean
@@ -116,6 +151,7 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
   run->engine = dyno_engine_open_split (session->device, run->job, run->dataset, &watch, error);
   if (!run->engine)
     return FALSE;
+  run->engine->comm = session->comm;
   dyno_run_begin_sensors (run);
   if (run->parts > 1 && !dyno_engine_set_parts (run->engine, run->parts, refused, error))
     return FALSE;
@@ -127,7 +163,10 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
     return FALSE;
   dyno_run_tell_plan (run); /* a snapshot may have found no room */
   dyno_run_tell_metrics (run);
-  return load_state (run, checkpoint, &watch, error);
+  if (!check_best_metric (run, error))
+    return FALSE;
+  return load_state (run, checkpoint, &watch, error)
+         && (!session->comm || share_state (run, error));
 }
 
 /* --- a lost device, or one without memory ----------------------------------------------------- */
@@ -216,12 +255,93 @@ recover_running (DynoRun *run, GError **problem)
 {
   gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
 
-  if (!recover (run, problem))
+  /* The other ranks are in the midst of a step; all begin again from the last checkpoint. */
+  if (run->session->comm || !recover (run, problem))
     return FALSE;
   took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
   run->preparation_seconds += (double) took / 1e6;
   run->paused_us += took; /* no training: the run's clock leaves it out */
   return TRUE;
+}
+
+/* --- a pause without the device --------------------------------------------------------------- */
+
+static void
+drop_engine (DynoRun *run)
+{
+  dyno_run_end_saving (run);
+  dyno_run_collect_unreadable (run);
+  run->parts = run->engine->parts;
+  run->batch_size = (guint64) run->engine->job->settings.batch_size;
+  g_clear_pointer (&run->engine, dyno_engine_free);
+}
+
+/* Until the run is resumed, or stopped. */
+static DynoStop
+wait_released (DynoRun *run)
+{
+  DynoSession *session = run->session;
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
+  DynoStop stop;
+
+  dyno_session_set_state (session, DYNO_SESSION_PAUSED);
+  dyno_session_emit (session, dyno_event_new (DYNO_EVENT_RELEASED));
+  g_mutex_lock (&session->lock);
+  while (session->pause && !session->stop)
+    g_cond_wait (&session->wake, &session->lock);
+  session->release = session->checkpoint = FALSE; /* both are done */
+  stop = session->stop;
+  g_mutex_unlock (&session->lock);
+  run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  return stop;
+}
+
+static gboolean
+build_again (DynoRun *run, GError **error)
+{
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
+  g_autofree char *checkpoint = g_strdup (run->checkpoint);
+  gboolean built;
+
+  dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
+  built = build (run, checkpoint, NULL, error);
+  if (!built)
+    g_clear_pointer (&run->engine, dyno_engine_free);
+  took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  run->preparation_seconds += (double) took / 1e6;
+  run->paused_us += took;
+  return built;
+}
+
+/* Where the device cannot be had again, because another program has its memory, say, the run stays
+ * paused. */
+static DynoRunOutcome
+pause_released (DynoRun *run)
+{
+  DynoSession *session = run->session;
+
+  drop_engine (run);
+  dyno_sensors_set_vram (run->sensors, 0, DYNO_SENSOR_SOURCE_ACCOUNT, 0);
+  for (;;)
+    {
+      g_autoptr (GError) problem = NULL;
+      DynoStop stop = wait_released (run);
+
+      if (stop)
+        return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
+      if (build_again (run, &problem))
+        break;
+      if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        continue; /* a stop */
+      dyno_run_warn (run,
+                     _ ("%s; the run stays paused, all of it saved: resume to try again, or stop"),
+                     problem->message);
+      g_mutex_lock (&session->lock);
+      session->pause = TRUE;
+      g_mutex_unlock (&session->lock);
+    }
+  dyno_run_write_settings (run); /* with what was changed since */
+  return DYNO_RUN_GOES_ON;
 }
 
 /* To the end, weights included. */
@@ -238,6 +358,8 @@ train (DynoRun *run, GError **error)
       dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
       dyno_run_begin_saving (run);
       outcome = dyno_run_loop (run, &problem);
+      if (outcome == DYNO_RUN_RELEASE)
+        outcome = pause_released (run);
       if (outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED)
         {
           dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
@@ -246,7 +368,8 @@ train (DynoRun *run, GError **error)
             outcome = DYNO_RUN_FAILED;
         }
     }
-  while (outcome == DYNO_RUN_FAILED && recover_running (run, &problem));
+  while (outcome == DYNO_RUN_GOES_ON
+         || (outcome == DYNO_RUN_FAILED && recover_running (run, &problem)));
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
   return outcome;
@@ -298,14 +421,28 @@ find_bad_layer (DynoRun *run)
   g_autoptr (GError) problem = NULL;
   g_autofree char *name = NULL;
 
-  if (!run->engine || isfinite (run->health.loss))
+  if (!run->engine || (isfinite (run->health.loss) && !run->health.gradient))
     return;
   name = dyno_engine_find_bad_layer (run->engine, &problem);
-  if (name)
+  if (name && run->health.gradient)
+    dyno_run_warn (run, _ ("The first value that is not finite is in “%s”"), name);
+  else if (name)
     g_info ("The first layer whose output is not finite is “%s”", name);
   else if (problem)
     g_info ("The layer whose output is not finite was not found: %s", problem->message);
   g_strlcpy (run->facts.bad_layer, name ? name : "", sizeof run->facts.bad_layer);
+}
+
+/* The other ranks end too, and say why. */
+static void
+abort_ranks (DynoRun *run, DynoRunOutcome outcome, const GError *problem)
+{
+  DynoComm *comm = run->session->comm;
+
+  if (!comm || outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED
+      || (problem && problem->domain == DYNO_COMM_ERROR))
+    return;
+  dyno_comm_abort (comm, problem ? problem->message : "it was stopped");
 }
 
 static void
@@ -352,6 +489,7 @@ tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
   event->done.unreadable = g_new0 (char *, run->unreadable->len + 1);
   for (guint i = 0; i < run->unreadable->len; i++)
     event->done.unreadable[i] = g_strdup (g_ptr_array_index (run->unreadable, i));
+  dyno_run_end_ranks (run, event);
   dyno_session_emit (session, event);
 }
 
@@ -380,6 +518,7 @@ dyno_session_run (gpointer data)
       g_clear_error (&problem);
       outcome = DYNO_RUN_ENDED;
     }
+  abort_ranks (&run, outcome, problem);
   state = end_state (&run, outcome);
   dyno_run_end_sensors (&run);
   if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))

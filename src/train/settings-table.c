@@ -12,8 +12,11 @@
 #define MOST_VRAM 17592186044416.0   /* 16 TiB */
 
 static const char *const optimizers[] = { "sgd", "adamw", NULL };
-static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL }; /* DynoAxes */
+static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };   /* DynoAxes */
+static const char *const balances[] = { "none", "sampling", NULL };      /* DynoBalance */
+static const char *const class_weights[] = { "none", "balanced", NULL }; /* DynoClassWeights */
 static const char *const schedules[] = { "constant", "cosine", "step", NULL };
+static const char *const pads[] = { "zero", "reflect", NULL }; /* DynoPadMode */
 static char default_workers[8];
 
 #define FIELD(kind, member, name, value)                                \
@@ -24,8 +27,9 @@ static char default_workers[8];
   FIELD (ENUM, member, name, value), .values = (names), .maximum = G_N_ELEMENTS (names) - 2
 #define NUMBER(kind, member, name, value, least, most) \
   FIELD (kind, member, name, value), .minimum = (least), .maximum = (most)
-#define GROUP(name) .group = DYNO_SETTING_GROUP_##name
-#define LIVE(name)  .live = DYNO_SETTING_LIVE_##name
+#define TEXT(member, name) FIELD (TEXT, member, name, ""), .maximum = G_MAXUINT32
+#define GROUP(name)        .group = DYNO_SETTING_GROUP_##name
+#define LIVE(name)         .live = DYNO_SETTING_LIVE_##name
 
 static const DynoSettingInfo table[] = {
   { NUMBER (INT, epochs, "epochs", "10", 1, 1000000), GROUP (TRAINING), LIVE (STEP),
@@ -67,6 +71,10 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Learning rate"),
     .help = N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and "
                 "0.001 for AdamW.") },
+  { NUMBER (DOUBLE, head_lr_factor, "head_lr_factor", "1", 0, 1000), GROUP (ADVANCED),
+    .title = N_ ("Head learning rate"),
+    .help = N_ ("Times the learning rate is that of the last layer: 10 is usual where the others "
+                "begin with pretrained weights.") },
   { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), LIVE (STEP),
     .depends_on = "optimizer=sgd", .title = N_ ("Momentum"),
     .help = N_ ("Share of the last update that SGD carries on.") },
@@ -80,34 +88,127 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Warm-up"),
     .help = N_ ("Epochs over which the learning rate rises to its height.") },
   { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED),
-    .title = N_ ("Label smoothing"),
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Label smoothing"),
     .help = N_ ("Share of the target that is spread over all classes.") },
   { NUMBER (DOUBLE, clip_norm, "clip_norm", "0", 0, 1e6), GROUP (ADVANCED), LIVE (STEP),
     .zero = N_ ("Off"), .title = N_ ("Gradient clipping"),
     .help = N_ ("Largest norm that the gradient may have; 0 switches clipping off.") },
+  { NUMBER (DOUBLE, ema_decay, "ema_decay", "0", 0, 0.999999), GROUP (ADVANCED),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Moving average of weights"),
+    .help = N_ ("Share that an average of the weights keeps with each update, as 0.999: validation "
+                "and saved weights are of the average.") },
+  { NUMBER (INT, early_stop_patience, "early_stop.patience", "0", 0, 1000000), GROUP (TRAINING),
+    .same_weights = TRUE, LIVE (STEP), .zero = N_ ("Off"), .title = N_ ("Early stop"),
+    .help = N_ ("Epochs without a better validation after which the run ends; 0 never ends it "
+                "early.") },
+  { NUMBER (DOUBLE, early_stop_delta, "early_stop.min_delta", "0", 0, 1e6), GROUP (ADVANCED),
+    .same_weights = TRUE, LIVE (STEP), .title = N_ ("Least gain"),
+    .help = N_ ("By how much a validation must be better to count for the early stop, in the "
+                "metric's own unit.") },
+  { TEXT (best_metric, "best_metric"), GROUP (ADVANCED), .same_on_resume = TRUE,
+    .zero = N_ ("Automatic"), .title = N_ ("Best by"),
+    .help = N_ ("Metric of the validation by which the best epoch is chosen and the early stop "
+                "goes, as loss, accuracy or top5.") },
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },
   { NUMBER (DOUBLE, model_dropout, "model.dropout", "0.2", 0, 0.9), GROUP (MODEL),
-    .zero = N_ ("Off"), .title = N_ ("Dropout"),
+    .needs = DYNO_SETTING_NEEDS_DROPOUT, .zero = N_ ("Off"), .title = N_ ("Dropout"),
     .help = N_ ("Share of the values before the last layer that are dropped in training, of models "
                 "that have a dropout layer.") },
-  { FLAG (loss_smooth_l1, "loss.smooth_l1", "false"), GROUP (MODEL), .title = N_ ("Smooth L1 loss"),
+  { TEXT (model_freeze, "model.freeze"), GROUP (MODEL), .same_on_resume = TRUE,
+    .zero = N_ ("Nothing"), .title = N_ ("Frozen layers"),
+    .help = N_ ("Names of layers with commas between, as conv1,layer1: their weights stay as they "
+                "are, and batch norm in them uses its running statistics.") },
+  { FLAG (loss_smooth_l1, "loss.smooth_l1", "false"), GROUP (MODEL),
+    .needs = DYNO_SETTING_NEEDS_VALUES, .title = N_ ("Smooth L1 loss"),
     .help =
         N_ ("Of values to predict: large errors count by their size and not by their square.") },
+  { CHOICE (loss_class_weights, "loss.class_weights", "none", class_weights), GROUP (MODEL),
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Class weights"),
+    .help =
+        N_ ("balanced: in the training loss a sample of a rare class counts as much more as its "
+            "class is rarer than the mean; validation measures the plain loss.") },
 
   { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), .zero = N_ ("Own size"),
     .same_on_resume = TRUE, .title = N_ ("Image size"),
     .help = N_ ("Height and width that images are brought to; 0 keeps the data set's own.") },
-  { FLAG (augment_flip, "augment.flip", "false"), GROUP (PIPELINE), .same_on_resume = TRUE,
+  { FLAG (augment_flip, "augment.flip", "false"), GROUP (AUGMENTATION), .same_on_resume = TRUE,
     .title = N_ ("Random flip"),
     .help = N_ ("Mirrors half of the training images from left to right, on the device.") },
-  { NUMBER (DOUBLE, augment_brightness, "augment.brightness", "0", 0, 10), GROUP (PIPELINE),
+  { FLAG (augment_flip_vertical, "augment.flip_vertical", "false"), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .title = N_ ("Random vertical flip"),
+    .help = N_ ("Mirrors half of the training images from top to bottom.") },
+  { NUMBER (DOUBLE, augment_crop, "augment.crop", "0", 0, 1), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random resized crop"),
+    .help = N_ ("Takes a random part of each training image, of at least this share of its area, "
+                "and enlarges it to the whole; 0 takes all of it.") },
+  { NUMBER (DOUBLE, augment_crop_ratio, "augment.crop_ratio", "1.3333", 1, 10),
+    GROUP (AUGMENTATION), .same_on_resume = TRUE, .title = N_ ("Ratio of crops"),
+    .help = N_ ("How much wider than high, or higher than wide, a random crop may be.") },
+  { NUMBER (INT, augment_shift, "augment.shift", "0", 0, 1024), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random shift"),
+    .help = N_ ("Moves each training image by up to so many pixels each way.") },
+  { NUMBER (DOUBLE, augment_rotate, "augment.rotate", "0", 0, 180), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random rotation"),
+    .help = N_ ("Turns each training image by up to so many degrees, both ways.") },
+  { CHOICE (augment_pad, "augment.pad", "zero", pads), GROUP (AUGMENTATION), .same_on_resume = TRUE,
+    .title = N_ ("Beyond the border"),
+    .help = N_ ("What shifts and rotations bring into the image: black, or its own border "
+                "mirrored.") },
+  { NUMBER (DOUBLE, augment_brightness, "augment.brightness", "0", 0, 10), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random brightness"),
     .help = N_ ("Multiplies each training image by a random factor of at most this much above or "
                 "below 1, on the device; 0 switches it off.") },
+  { NUMBER (DOUBLE, augment_contrast, "augment.contrast", "0", 0, 10), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random contrast"),
+    .help = N_ ("Multiplies the distance of each pixel from the mean grey of its image by a random "
+                "factor of at most this much above or below 1.") },
+  { NUMBER (DOUBLE, augment_saturation, "augment.saturation", "0", 0, 10), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random saturation"),
+    .help = N_ ("Multiplies the distance of each pixel from its own grey by a random factor of at "
+                "most this much above or below 1.") },
+  { NUMBER (DOUBLE, augment_hue, "augment.hue", "0", 0, 0.5), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random hue"),
+    .help = N_ ("Turns the colours of each training image round their circle by up to this share "
+                "of it, both ways.") },
+  { NUMBER (DOUBLE, augment_noise, "augment.noise", "0", 0, 10), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random noise"),
+    .help = N_ ("Deviation of the normal noise that is added to each normalised value of a "
+                "training sample.") },
+  { NUMBER (DOUBLE, augment_erase, "augment.erase", "0", 0, 1), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random erasing"),
+    .help =
+        N_ ("Share of the training images of which a random rectangle, of 2 to 33 percent of the "
+            "area, is blotted out.") },
+  { NUMBER (DOUBLE, augment_time_mask, "augment.time_mask", "0", 0, 1), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random time mask"),
+    .help = N_ ("Blots out a random stretch of each training sequence, of up to this share of its "
+                "steps.") },
+  { NUMBER (DOUBLE, augment_time_shift, "augment.time_shift", "0", 0, 1), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random time shift"),
+    .help = N_ ("Moves each training sequence by up to this share of its steps, both ways; what "
+                "goes out at one end comes in at the other.") },
+  { NUMBER (DOUBLE, augment_mixup, "augment.mixup", "0", 0, 10), GROUP (AUGMENTATION),
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .same_on_resume = TRUE, .zero = N_ ("Off"),
+    .title = N_ ("Mixup"),
+    .help =
+        N_ ("Blends each training image, and its class, with another of the batch; the share is "
+            "drawn from Beta with this number: near 0 mostly one of the two, 1 any share "
+            "alike.") },
+  { NUMBER (DOUBLE, augment_cutmix, "augment.cutmix", "0", 0, 10), GROUP (AUGMENTATION),
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .same_on_resume = TRUE, .zero = N_ ("Off"),
+    .title = N_ ("Cutmix"),
+    .help = N_ ("Puts a rectangle of another image of the batch into each training image, and as "
+                "much of its class; the share is drawn from Beta with this number. With mixup on "
+                "as well, half of the batches take either.") },
   { FLAG (data_shuffle, "data.shuffle", "true"), GROUP (PIPELINE), .same_on_resume = TRUE,
     .title = N_ ("Shuffle"), .help = N_ ("Takes the training samples in a new order each epoch.") },
+  { CHOICE (data_balance, "data.balance", "none", balances), GROUP (PIPELINE),
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .same_on_resume = TRUE, .title = N_ ("Balance classes"),
+    .help = N_ ("sampling: each class comes equally often in training, so samples of rare classes "
+                "come several times in an epoch, in a new order each; validation stays as it "
+                "is.") },
   { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
     .help = N_ ("Part of the data set that is kept out of training to check on it.") },
@@ -145,6 +246,14 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Shrink to memory"),
     .help = N_ ("Where the device refuses memory that the plan counted on, goes on with smaller "
                 "micro-batches and more accumulation at the same effective batch.") },
+  { FLAG (exchange_half, "exchange.half", "false"), GROUP (ADVANCED), .same_weights = TRUE,
+    .depends_on = "amp=true", .title = N_ ("Exchange in fp16"),
+    .help = N_ ("With several ranks, gradients travel between them in fp16 and are added up in "
+                "fp32: half the bytes.") },
+  { NUMBER (BYTES, exchange_bucket, "exchange.bucket", "0", 0, MOST_VRAM), GROUP (ADVANCED),
+    .same_weights = TRUE, .zero = N_ ("Automatic"), .title = N_ ("Exchange bucket"),
+    .help = N_ ("With several ranks, bytes of gradients that are exchanged at once while the "
+                "backward pass goes on; 0 goes by the size of the network.") },
   { FLAG (autotune, "autotune", "true"), GROUP (ADVANCED), .same_weights = TRUE,
     .depends_on = "deterministic=false", .title = N_ ("Kernel autotuning"),
     .help = N_ ("Measures the variants of each kernel on this GPU once, for some seconds, and "
@@ -168,6 +277,7 @@ static const char *const group_titles[DYNO_SETTING_N_GROUPS] = {
   [DYNO_SETTING_GROUP_MODEL] = N_ ("Model"),
   [DYNO_SETTING_GROUP_TRAINING] = N_ ("Training"),
   [DYNO_SETTING_GROUP_PIPELINE] = N_ ("Data Pipeline"),
+  [DYNO_SETTING_GROUP_AUGMENTATION] = N_ ("Augmentation"),
   [DYNO_SETTING_GROUP_MEMORY] = N_ ("Memory"),
   [DYNO_SETTING_GROUP_ADVANCED] = N_ ("Advanced"),
   [DYNO_SETTING_GROUP_ARRAYS] = N_ ("Arrays"),

@@ -14,6 +14,8 @@
 #define MIB (G_GINT64_CONSTANT (1) << 20)
 #define KIB (G_GINT64_CONSTANT (1) << 10)
 
+#define MOST_TEXT 1000 /* bytes of a text */
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* The fewest digits that read back to the same bits. */
@@ -116,6 +118,18 @@ read_enum (const DynoSettingInfo *info, const char *text, double *value)
 }
 
 static gboolean
+read_text (const char *text, double *value)
+{
+  if (strlen (text) > MOST_TEXT || !g_utf8_validate (text, -1, NULL))
+    return FALSE;
+  for (const char *p = text; *p; p = g_utf8_next_char (p))
+    if (dyno_text_is_control (g_utf8_get_char (p)))
+      return FALSE;
+  *value = *text ? g_quark_from_string (text) : 0;
+  return TRUE;
+}
+
+static gboolean
 read_value (const DynoSettingInfo *info, const char *text, double *value)
 {
   const char *rest;
@@ -128,6 +142,8 @@ read_value (const DynoSettingInfo *info, const char *text, double *value)
       return read_enum (info, text, value);
     case DYNO_SETTING_BYTES:
       return read_bytes (text, value);
+    case DYNO_SETTING_TEXT:
+      return read_text (text, value);
     case DYNO_SETTING_INT:
       return text[0] && strspn (text, "0123456789") == strlen (text)
              && read_decimal (text, value, &rest);
@@ -153,6 +169,8 @@ allowed_words (const DynoSettingInfo *info)
     case DYNO_SETTING_BYTES:
       return g_strdup (_ ("a number of bytes or a size as 12GB or 512MB, up to 16384GB; 0 is all "
                           "that the device has"));
+    case DYNO_SETTING_TEXT:
+      return g_strdup_printf (_ ("one line of at most %d bytes"), MOST_TEXT);
     case DYNO_SETTING_INT:
       return g_strdup_printf (_ ("a whole number from %.0f to %.0f"), info->minimum, info->maximum);
     case DYNO_SETTING_DOUBLE:
@@ -230,6 +248,8 @@ get_field (const DynoSettings *settings, const DynoSettingInfo *info)
     case DYNO_SETTING_BOOL:
     case DYNO_SETTING_ENUM:
       return *(const gint *) field;
+    case DYNO_SETTING_TEXT:
+      return *(const GQuark *) field;
     case DYNO_SETTING_INT:
     case DYNO_SETTING_BYTES:
       return (double) *(const gint64 *) field;
@@ -254,6 +274,11 @@ set_field (DynoSettings *settings, const DynoSettingInfo *info, double value)
     case DYNO_SETTING_BOOL:
     case DYNO_SETTING_ENUM:
       *(gint *) field = (gint) value;
+      break;
+    case DYNO_SETTING_TEXT:
+      if (value > 0 && !g_quark_to_string ((GQuark) value))
+        return FALSE;
+      *(GQuark *) field = (GQuark) value;
       break;
     case DYNO_SETTING_INT:
     case DYNO_SETTING_BYTES:
@@ -312,6 +337,8 @@ dyno_settings_get (const DynoSettings *settings, const char *key)
       return g_strdup (info->values[(guint) value]);
     case DYNO_SETTING_BYTES:
       return bytes_to_text ((gint64) value);
+    case DYNO_SETTING_TEXT:
+      return g_strdup (value > 0 ? g_quark_to_string ((GQuark) value) : "");
     case DYNO_SETTING_INT:
       return g_strdup_printf ("%.0f", value);
     case DYNO_SETTING_DOUBLE:

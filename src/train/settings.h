@@ -24,8 +24,11 @@ typedef struct {
   gboolean cache;
   gint64 accumulate;      /* micro-batches per step; batch_size is the micro-batch, as in PyTorch */
   double clip_norm;       /* 0: off */
+  double ema_decay;       /* of the moving averages; 0: off */
   gboolean checkpointing; /* activation checkpointing */
   gboolean memory_shrink; /* micro-batches where the device refuses memory */
+  gboolean exchange_half; /* gradients travel between ranks in fp16 */
+  gint64 exchange_bucket; /* bytes of gradients that travel at once; 0: by the size of the net */
   gboolean autotune;
   gboolean deterministic;
   gint optimizer; /* DynoOptimizerName */
@@ -36,13 +39,31 @@ typedef struct {
   double warmup_epochs;
   double label_smoothing;
   gint64 epochs;
-  double checkpoint_minutes; /* 0: at the ends of epochs alone */
+  double checkpoint_minutes;  /* 0: at the ends of epochs alone */
+  gint64 early_stop_patience; /* epochs; 0: off */
+  double early_stop_delta;
+  GQuark best_metric; /* of its name; 0: the one that the loss says */
   gint64 seed;
   gint64 vram_budget; /* bytes; 0: the device's own memory (or the preset's) */
   gint64 image_size;  /* height and width after resizing; 0: the data set's own */
   gboolean augment_flip;
+  gboolean augment_flip_vertical;
+  gint64 augment_shift; /* pixels */
+  gint augment_pad;     /* DynoPadMode */
+  double augment_crop;  /* least share of the area; 0: off */
+  double augment_crop_ratio;
+  double augment_rotate; /* degrees */
   double augment_brightness;
+  double augment_contrast;
+  double augment_saturation;
+  double augment_hue;
+  double augment_erase; /* probability */
+  double augment_noise;
+  double augment_time_mask; /* shares of the steps */
+  double augment_time_shift;
+  double augment_mixup, augment_cutmix; /* of Beta; 0: off */
   gboolean data_shuffle;
+  gint data_balance; /* DynoBalance */
   double data_val_split;
   gboolean data_normalise;
   gint data_layout;    /* DynoAxes */
@@ -51,8 +72,14 @@ typedef struct {
   gboolean data_one_class;
   double model_width;
   double model_dropout;
+  GQuark model_freeze;   /* of the text; 0: none */
+  double head_lr_factor; /* 1: as the others */
   gboolean loss_smooth_l1;
+  gint loss_class_weights; /* DynoClassWeights */
 } DynoSettings;
+
+typedef enum { DYNO_BALANCE_NONE, DYNO_BALANCE_SAMPLING } DynoBalance;
+typedef enum { DYNO_CLASS_WEIGHTS_NONE, DYNO_CLASS_WEIGHTS_BALANCED } DynoClassWeights;
 
 typedef enum {
   DYNO_SETTING_BOOL,
@@ -62,6 +89,9 @@ typedef enum {
   /* "12GB", "8 GiB", "512MiB" or a number of bytes; GB and GiB both read as 2^30 as card makers
    * count VRAM */
   DYNO_SETTING_BYTES,
+  /* one line, with no blanks at its ends; as a number its GQuark, 0 for none: texts that are equal
+   * are equal as numbers, in one process */
+  DYNO_SETTING_TEXT,
 } DynoSettingType;
 
 /* Where a setting stands: what the window folds away together, in this order. */
@@ -69,6 +99,7 @@ typedef enum {
   DYNO_SETTING_GROUP_MODEL,
   DYNO_SETTING_GROUP_TRAINING,
   DYNO_SETTING_GROUP_PIPELINE,
+  DYNO_SETTING_GROUP_AUGMENTATION,
   DYNO_SETTING_GROUP_MEMORY,
   DYNO_SETTING_GROUP_ADVANCED,
   DYNO_SETTING_GROUP_ARRAYS, /* how an array is read: the window shows it with the data set */
@@ -96,6 +127,14 @@ typedef struct {
   double baseline;         /* what a first script does */
 } DynoTunable;
 
+/* What a setting needs of model and data set to have an effect. */
+typedef enum {
+  DYNO_SETTING_NEEDS_NOTHING,
+  DYNO_SETTING_NEEDS_DROPOUT, /* a model with a dropout layer */
+  DYNO_SETTING_NEEDS_CLASSES, /* samples that have a class */
+  DYNO_SETTING_NEEDS_VALUES,  /* samples that have values */
+} DynoSettingNeed;
+
 typedef struct {
   const char *key;   /* "batch_size", "data.val_split" */
   const char *title; /* N_(): for the window: "Batch size" */
@@ -109,6 +148,7 @@ typedef struct {
   DynoSettingLive live;
   DynoTunable tunable;
   const char *depends_on;  /* "optimizer=sgd": without effect where that is not so; or NULL */
+  DynoSettingNeed needs;   /* else it has no effect either */
   gboolean by_preset;      /* a GPU preset advises it */
   gboolean opens_data;     /* a data set is opened by it: it has to be opened again */
   gboolean same_weights;   /* the weights that come of it do not depend on it, or hardly */

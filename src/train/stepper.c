@@ -4,22 +4,27 @@
  * with its last batch. */
 #include "stepper.h"
 #include "data-error.h"
+#include "ranks.h"
 
 /* Loss scaling.  PyTorch waits 2000 steps before it doubles the scale; the first steps begin lower
  * here, so that none is lost to an overflow, and climb faster. */
 #define SCALE_CLIMB_STEPS  2000
 #define SCALE_CLIMB_GROWTH 100
 #define SCALE_GROWTH       2000
-#define SCALE_LEAST        (1.0f / 1024)
 #define SCALE_MOST         16777216.0f
 
 struct _DynoStepper {
   DynoPipe *pipe;
+  DynoComm *comm; /* NULL: this is the only one */
+  guint turn;
   gint64 wait_us;                        /* since the last result */
   DynoStepOrder orders[DYNO_PIPE_SLOTS]; /* of the submissions in flight, oldest first */
   gboolean last[DYNO_PIPE_SLOTS];        /* the last batch of its step */
   DynoStepResult sum;                    /* of the step that is being retired */
   guint n_begun;                         /* batches of a step that is not submitted whole */
+  DynoRankStep *ranks;                   /* of the last result; NULL: this is the only one */
+  gint64 others_us;                      /* waited for the other ranks since the last result */
+  gint64 exposed_us, sum_us;             /* of the exchange, up to the last result */
 };
 
 DynoStepper *
@@ -32,8 +37,26 @@ dyno_stepper_new (DynoPipe *pipe)
 }
 
 void
+dyno_stepper_set_comm (DynoStepper *stepper, DynoComm *comm, guint turn)
+{
+  stepper->comm = comm;
+  stepper->turn = turn;
+  g_free (stepper->ranks);
+  stepper->ranks = comm ? g_new0 (DynoRankStep, dyno_comm_get_size (comm)) : NULL;
+}
+
+void
+dyno_stepper_add_wait (DynoStepper *stepper, gint64 wait_us)
+{
+  stepper->others_us += wait_us;
+}
+
+void
 dyno_stepper_free (DynoStepper *stepper)
 {
+  if (!stepper)
+    return;
+  g_free (stepper->ranks);
   g_free (stepper);
 }
 
@@ -56,10 +79,33 @@ dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,
     .epsilon = 1e-8f,
     .clip_norm = (float) settings->clip_norm,
     .first_update = order->step == 0,
-    .loss_scale_min = SCALE_LEAST,
+    .loss_scale_min = DYNO_STEP_SCALE_LEAST,
     .loss_scale_max = SCALE_MOST,
     .scale_growth_interval = order->step < SCALE_CLIMB_STEPS ? SCALE_CLIMB_GROWTH : SCALE_GROWTH,
   };
+}
+
+/* The sums of all ranks, and what each of them did with its time since the result before.  That of
+ * this sum itself counts for the next step: what it holds is known before. */
+static gboolean
+share (DynoStepper *s, DynoStepResult *result, GError **error)
+{
+  gint64 exposed_us = dyno_pipe_get_exposed (s->pipe), begin_us = g_get_monotonic_time (),
+         sum_us = dyno_comm_get_sum_time (s->comm);
+  DynoRankStep mine = { .samples = (double) result->n_samples,
+                        .wait_ms = (double) (s->others_us + exposed_us - s->exposed_us) / 1000.0,
+                        .data_ms = result->wait_ms,
+                        .sum_ms = (double) (sum_us - s->sum_us) / 1000.0 };
+
+  for (guint i = 0; i < 3; i++)
+    mine.device_ms += result->stage_ms[i];
+  if (!dyno_ranks_sum_step (s->comm, result, &mine, s->ranks, error))
+    return FALSE;
+  s->exposed_us = exposed_us;
+  s->sum_us = sum_us;
+  s->others_us = g_get_monotonic_time () - begin_us;
+  result->ranks = s->ranks;
+  return TRUE;
 }
 
 /* Adds the oldest submission to its step's sums; *has_result when that was the step's last. */
@@ -95,9 +141,22 @@ retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **e
   sum->wait_ms = (double) s->wait_us / 1000.0;
   s->wait_us = 0;
   *result = *sum;
-  *has_result = TRUE;
   *sum = (DynoStepResult){ 0 };
+  if (s->comm && !share (s, result, error))
+    return FALSE;
+  *has_result = TRUE;
   return TRUE;
+}
+
+/* The place of a rank's batch among those of the step, which are all ranks': random numbers of the
+ * step follow from it. */
+static guint32
+find_place (const DynoStepper *s, guint batch)
+{
+  guint ranks = s->comm ? dyno_comm_get_size (s->comm) : 1;
+  guint rank = s->comm ? dyno_comm_get_rank (s->comm) : 0, turn = MAX (s->turn, 1);
+
+  return (batch / turn * ranks + rank) * turn + batch % turn;
 }
 
 gboolean
@@ -105,19 +164,22 @@ dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings
                   GCancellable *soft, GCancellable *hard, DynoStepResult *result,
                   gboolean *has_result, GError **error)
 {
+  DynoCommandKind whole = s->comm ? DYNO_COMMAND_PIECES : DYNO_COMMAND_FULL;
   struct DynoStepInput input;
 
   *has_result = FALSE;
   dyno_step_fill_input (&input, order, settings);
+  if (s->comm)
+    input.loss_divisor *= (float) dyno_comm_get_size (s->comm);
   for (guint batch = 0; batch < order->batches; batch++)
     {
       gboolean last = batch + 1 == order->batches;
       guint pending = dyno_pipe_get_pending (s->pipe);
       guint32 n_valid;
 
-      input.micro_step = batch;
-      if (!dyno_pipe_submit (s->pipe, last ? DYNO_COMMAND_FULL : DYNO_COMMAND_ACCUMULATE, &input,
-                             batch == 0 ? soft : hard, &n_valid, &s->wait_us, error))
+      input.micro_step = find_place (s, batch);
+      if (!dyno_pipe_submit (s->pipe, last ? whole : DYNO_COMMAND_ACCUMULATE, &input,
+                             batch == 0 && !s->comm ? soft : hard, &n_valid, &s->wait_us, error))
         return FALSE;
       if (n_valid == 0)
         {

@@ -39,6 +39,22 @@ dyno_targets_measure (DynoDataset *dataset, const GArray *train)
   return scale;
 }
 
+float *
+dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train)
+{
+  guint32 n = dyno_dataset_get_info (dataset)->n_classes, present = 0;
+  g_autofree guint32 *counts = g_new0 (guint32, (gsize) n + 1);
+  float *weights = g_new (float, (gsize) n + 1);
+
+  for (guint i = 0; train && i < train->len; i++)
+    counts[dyno_dataset_get_label (dataset, g_array_index (train, guint32, i))]++;
+  for (guint32 c = 0; c < n; c++)
+    present += counts[c] > 0;
+  for (guint32 c = 0; c < n; c++)
+    weights[c] = counts[c] > 0 ? (float) ((double) train->len / present / counts[c]) : 1.0f;
+  return weights;
+}
+
 /* The last layer's weight as rows of the outputs; FALSE: the graph has no map. */
 static gboolean
 find_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise).  Private
- * to the train layer.
+/* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise), and
+ * weights of classes.  Private to the train layer.
  *
  * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the
  * training part; descended is an eighth of the squared error of z (mse_rows.comp says why).  Losses
@@ -16,6 +16,11 @@ G_BEGIN_DECLS
 /* (mean, deviation), each a float for each value, of the training part; 1 where all values are equal.
  * NULL: there are no values, or the kind of data set does not know its values before.  g_free. */
 float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
+
+/* Weights of the classes (n_classes floats) by which each class of the training part counts the same
+ * in the loss: n samples / (classes that have any * samples of the class), so that their mean over
+ * the samples is 1; 1 for a class without a sample.  train NULL: all 1.  g_free. */
+float *dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train);
 
 /* A copy of weights that predicts in the data's unit; shares all but the last layer's values, so
  * weights outlives it.  Plain weights where the graph has no map.  NULL: no memory. */

@@ -21,4 +21,7 @@ typedef enum {
   DYNO_TRAIN_ERROR_OUTPUT, /* the output folder cannot be written */
 } DynoTrainError;
 
+/* Sets DYNO_TRAIN_ERROR_DATA; FALSE. */
+gboolean dyno_train_refuse_data (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
 G_END_DECLS

@@ -6,6 +6,7 @@
  * - Validation is queued behind the epoch's last step, and its first batches are decoded before
  *   that ends. */
 #include "intl.h"
+#include "ranks.h"
 #include "run.h"
 #include "schedule.h"
 #include <inttypes.h>
@@ -15,6 +16,8 @@
 #define BAD_STEPS_AMP  10 /* with a bad loss, in a row: the run has diverged */
 #define BAD_STEPS_FP32 5  /* where no loss scale can help */
 #define BAD_STEPS_LAST 3  /* at the end of a run */
+
+#define RANKS_PAUSE_US (G_USEC_PER_SEC / 10) /* in a pause, ranks look for its end this often */
 
 typedef struct {
   DynoRun *run;
@@ -34,6 +37,13 @@ has_diverged (DynoRun *run, guint limit, GError **error)
 
   return dyno_health_has_diverged (&run->health, limit, run->position.step,
                                    kept ? _ ("the last good checkpoint is kept; ") : "", error);
+}
+
+/* The next step's loss scale is lower, as after most overflows of AMP. */
+static gboolean
+can_scale_down (const DynoRun *run, const DynoStepResult *r)
+{
+  return run->engine->job->settings.amp && r->loss_scale > (double) DYNO_STEP_SCALE_LEAST;
 }
 
 static gboolean
@@ -64,7 +74,7 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
       run->first_samples = r->n_samples;
     }
   dyno_health_take_step (&run->health, r->loss_sum / (double) MAX (r->n_samples, 1),
-                         !r->nonfinite_loss);
+                         !r->nonfinite_loss, !r->overflow || can_scale_down (run, r));
   dyno_run_report_step (run, r);
   p->seconds = dyno_run_seconds (run, run->last_end_us);
   dyno_run_save_known (run);
@@ -109,16 +119,23 @@ follow_job (DynoRun *run, const DynoJob *job)
   dyno_run_write_settings (run);
 }
 
+/* Until something is asked for; among ranks for a moment at the most, since what it is is found out
+ * by all of them together. */
 static void
 wait_in_pause (DynoRun *run)
 {
   DynoSession *session = run->session;
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
+  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()),
+         until = g_get_monotonic_time () + RANKS_PAUSE_US;
 
-  dyno_session_set_state (session, DYNO_SESSION_PAUSED);
+  if (!session->comm || dyno_session_get_state (session) != DYNO_SESSION_PAUSED)
+    dyno_session_set_state (session, DYNO_SESSION_PAUSED);
   g_mutex_lock (&session->lock);
-  while (session->pause && !session->stop && !session->checkpoint)
-    g_cond_wait (&session->wake, &session->lock);
+  while (session->pause && !session->stop && !session->checkpoint && !session->release)
+    if (!session->comm)
+      g_cond_wait (&session->wake, &session->lock);
+    else if (!g_cond_wait_until (&session->wake, &session->lock, until))
+      break;
   g_mutex_unlock (&session->lock);
   run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
 }
@@ -138,6 +155,60 @@ end_early (Loop *loop, guint validation_batches)
   loop->validation_batches = validation_batches;
 }
 
+typedef struct {
+  const DynoJob *changed; /* NULL: the job is the same */
+  gboolean pause, checkpoint, end_epoch, release;
+  guint validation_batches;
+  DynoStop stop;
+} Orders;
+
+/* Takes what this session was asked for. */
+static void
+take_orders (DynoRun *run, Orders *orders)
+{
+  DynoSession *session = run->session;
+
+  g_mutex_lock (&session->lock);
+  *orders = (Orders){ .changed = session->job != run->job ? dyno_job_ref (session->job) : NULL,
+                      .pause = session->pause,
+                      .checkpoint = session->checkpoint,
+                      .stop = session->stop,
+                      .end_epoch = session->end_epoch,
+                      .validation_batches = session->validation_batches,
+                      .release = session->release };
+  session->checkpoint = session->end_epoch = session->release = FALSE;
+  g_mutex_unlock (&session->lock);
+}
+
+/* Makes them those of all ranks.  What is for one process alone is left out: memory is not given
+ * back in a pause, and epochs do not end early. */
+static gboolean
+share_orders (DynoRun *run, Orders *orders, GError **error)
+{
+  DynoSession *session = run->session;
+  DynoRankOrders all = { orders->stop, orders->checkpoint, orders->pause, orders->changed != NULL };
+  g_autoptr (DynoJob) mine = (DynoJob *) g_steal_pointer (&orders->changed);
+
+  gint64 begin_us = g_get_monotonic_time ();
+
+  if (!dyno_ranks_agree (session->comm, &all, error))
+    return FALSE;
+  dyno_stepper_add_wait (run->engine->stepper, g_get_monotonic_time () - begin_us);
+  *orders = (Orders){ .pause = all.pause != 0,
+                      .checkpoint = all.checkpoint != 0,
+                      .stop = (DynoStop) all.stop };
+  if (!all.changed)
+    return TRUE;
+  orders->changed = dyno_ranks_share_job (session->comm, mine ? mine : run->job, error);
+  if (!orders->changed || run->job->rank == 0)
+    return orders->changed != NULL;
+  g_mutex_lock (&session->lock);
+  dyno_job_unref (session->job);
+  session->job = dyno_job_ref (orders->changed);
+  g_mutex_unlock (&session->lock);
+  return TRUE;
+}
+
 /* Obeys what has come; a stop is an outcome. */
 static DynoRunOutcome
 obey (Loop *loop, GError **error)
@@ -148,39 +219,37 @@ obey (Loop *loop, GError **error)
 
   for (;;)
     {
-      const DynoJob *changed;
-      gboolean pause, checkpoint, end_epoch;
-      guint validation_batches;
-      DynoStop stop;
+      gboolean release;
+      Orders orders;
 
-      g_mutex_lock (&session->lock);
-      changed = session->job != run->job ? dyno_job_ref (session->job) : NULL;
-      pause = session->pause;
-      checkpoint = session->checkpoint;
-      stop = session->stop;
-      end_epoch = session->end_epoch;
-      validation_batches = session->validation_batches;
-      session->checkpoint = session->end_epoch = FALSE;
-      g_mutex_unlock (&session->lock);
-
-      if (changed)
-        follow_job (run, changed);
-      if (end_epoch)
-        end_early (loop, validation_batches);
-      if (stop)
-        return stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
-      if (checkpoint && !run->dir)
-        dyno_run_warn (run, _ ("The run has no folder to save a checkpoint in"));
-      run->save_due = run->save_due || checkpoint;
-      if (!pause)
-        break;
-      if (!drain (loop, error) || (run->save_due && !dyno_run_save_last (run, error)))
+      take_orders (run, &orders);
+      if (session->comm && !share_orders (run, &orders, error))
         return DYNO_RUN_FAILED;
+      release = orders.release;
+      if (orders.changed)
+        follow_job (run, orders.changed);
+      if (orders.end_epoch)
+        end_early (loop, orders.validation_batches);
+      if (orders.stop)
+        return orders.stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
+      if (orders.checkpoint && !run->dir && run->job->rank == 0)
+        dyno_run_warn (run, _ ("The run has no folder to save a checkpoint in"));
+      run->save_due = run->save_due || orders.checkpoint;
+      if (!orders.pause)
+        break;
+      if (!drain (loop, error) || (run->save_due && !dyno_run_save_last (run, error))
+          || (release && !dyno_run_save_all (run, &release, error)))
+        return DYNO_RUN_FAILED;
+      if (release)
+        return DYNO_RUN_RELEASE;
       wait_in_pause (run);
       paused = TRUE;
     }
   if (paused)
-    dyno_session_set_state (session, DYNO_SESSION_RUNNING);
+    {
+      dyno_session_set_state (session, DYNO_SESSION_RUNNING);
+      dyno_run_skip_ranks (run);
+    }
   return DYNO_RUN_GOES_ON;
 }
 
@@ -212,7 +281,8 @@ next_order (const Loop *loop)
   const DynoSettings *s = &engine->job->settings;
   guint64 total =
       MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->job->max_steps);
-  guint64 batches = engine->training.n_samples / (guint64) s->batch_size * engine->parts,
+  guint64 ranks = MAX (engine->job->ranks, 1),
+          batches = engine->training.n_samples / ((guint64) s->batch_size * ranks) * engine->parts,
           each = dyno_engine_count_micro (engine);
 
   return (DynoStepOrder){ .step = loop->step,
@@ -222,7 +292,8 @@ next_order (const Loop *loop)
 }
 
 /* Takes the state that the submitted steps leave, when a checkpoint is due.  Without a snapshot
- * that waits: no time of a step. */
+ * that waits: no time of a step.  Of several ranks the one that saves takes the last result here,
+ * the others once they have submitted their next step: with no other sum between. */
 static gboolean
 save_if_due (Loop *loop, GError **error)
 {
@@ -232,11 +303,13 @@ save_if_due (Loop *loop, GError **error)
   if (!dyno_run_save_is_due (run, loop->step))
     return TRUE;
   if (run->engine->snapshot)
-    return dyno_run_save (run, loop->step, FALSE, error);
+    return dyno_pipe_settle (run->engine->training.pipe, run->session->hard, error)
+           && dyno_run_save (run, loop->step, FALSE, error);
   if (!drain (loop, error) || !dyno_run_save (run, loop->step, FALSE, error))
     return FALSE;
   gap = dyno_run_clock (run, g_get_monotonic_time ()) - run->last_end_us;
   dyno_rate_skip (&run->rate, gap);
+  dyno_run_skip_ranks (run);
   run->last_end_us += gap;
   run->saving_us += gap;
   return TRUE;
@@ -283,7 +356,8 @@ restart_training (gpointer data)
 static DynoRunOutcome
 reconnect (Loop *loop, DynoRunRestart restart, GError *problem, GError **error)
 {
-  if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
+  if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE)
+      || loop->run->session->comm) /* the others are in the midst of a step */
     {
       g_propagate_error (error, g_error_copy (problem));
       return DYNO_RUN_FAILED;
@@ -318,6 +392,8 @@ run_steps (Loop *loop, GError **error)
                               session->soft, session->hard, &result, &has_result, &problem);
       if (has_result && !take_result (loop, &result, error))
         return DYNO_RUN_FAILED;
+      if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED) && session->comm)
+        return DYNO_RUN_ENDED; /* the others are in the midst of this step */
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         continue; /* a stop, which obey sees */
       if (!ran
@@ -344,6 +420,7 @@ static gboolean
 evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
 {
   DynoRun *run = loop->run;
+  DynoSession *session = run->session;
   DynoEngine *engine = run->engine;
   DynoEvaluation evaluation;
   DynoLoader *loader =
@@ -357,9 +434,11 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   if (!loop->validation_begun)
     dyno_loader_start_epoch (loader, 0, 0);
   loop->validation_begun = FALSE;
-  if (!dyno_evaluate (engine->validation.pipe, loader, (guint64) engine->job->settings.seed,
-                      loop->validation_batches, drain_steps, loop, run->session->soft, &evaluation,
-                      error))
+  if (!dyno_pipe_settle (engine->training.pipe, session->hard, error)
+      || !dyno_evaluate (engine->validation.pipe, loader, session->comm,
+                         (guint64) engine->job->settings.seed, loop->validation_batches,
+                         drain_steps, loop, session->comm ? session->hard : session->soft,
+                         &evaluation, error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
   memcpy (metrics->val_metrics, evaluation.metrics, sizeof evaluation.metrics);
@@ -505,7 +584,7 @@ run_epochs (Loop *loop, GError **error)
     {
       DynoRunOutcome outcome;
 
-      if (is_last_step (loop))
+      if (is_last_step (loop) || (loop->epoch_step == 0 && dyno_run_stops_early (run)))
         break;
       if (!started)
         start_loader (loop, run->position.epoch, loop->epoch_step);
@@ -532,7 +611,8 @@ rescue (Loop *loop, const GError *reason)
 {
   g_autoptr (GError) problem = NULL;
 
-  if (g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
+  if (loop->run->session->comm /* the others do not go on to the end of a step */
+      || g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
       || g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT)
       || g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
     return;
@@ -549,8 +629,8 @@ dyno_run_loop (DynoRun *run, GError **error)
   DynoRunOutcome outcome;
   gboolean saved = TRUE;
 
-  loop.steps_per_epoch =
-      dyno_job_count_steps (&run->engine->job->settings, run->engine->training.n_samples);
+  loop.steps_per_epoch = dyno_job_count_steps (
+      &run->engine->job->settings, run->engine->training.n_samples, run->engine->job->ranks);
   loop.last_step = loop.steps_per_epoch;
   run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
   dyno_rate_reset (&run->rate);

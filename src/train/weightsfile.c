@@ -7,6 +7,7 @@
 #include "weightsfile.h"
 #include "gpu-error.h"
 #include "half.h"
+#include "int8weights.h"
 #include "network.h"
 #include "targets.h"
 #include "train-error.h"
@@ -78,6 +79,34 @@ convert (const DynoSafetensor *tensor, guint64 count, float *out)
     }
 }
 
+static const DynoSafetensor *
+lookup (DynoSafetensors *file, const char *prefix, const char *name)
+{
+  g_autofree char *whole = g_strconcat (prefix, name, NULL);
+
+  return dyno_safetensors_lookup (file, whole);
+}
+
+/* int8 with its scales (int8weights.h). */
+static gboolean
+read_int8 (const DynoParameter *parameter, DynoSafetensors *file, const DynoSafetensor *tensor,
+           const DynoWeightsSource *source, float *out, GError **error)
+{
+  guint64 n_rows = parameter->dims[0], count = dyno_parameter_count (parameter);
+  const DynoSafetensor *scale = lookup (file, tensor->name, DYNO_INT8_SCALE);
+  g_autofree float *scales = NULL;
+
+  if (!scale || scale->type != DYNO_TENSOR_F32 || scale->size_bytes != n_rows * sizeof (float))
+    return mismatch (source, error,
+                     "tensor “%s” is int8, and “%s%s”, float32 of its %" G_GUINT64_FORMAT
+                     " channels, is not there",
+                     tensor->name, tensor->name, DYNO_INT8_SCALE, n_rows);
+  scales = g_memdup2 (scale->data, scale->size_bytes);
+  return dyno_int8_restore (tensor->data, scales, n_rows, count / n_rows, out)
+         || mismatch (source, error, "“%s” holds a scale that is negative or not finite",
+                      scale->name);
+}
+
 static gboolean
 read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeightsSource *source,
           float *out, GError **error)
@@ -101,6 +130,8 @@ read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeigh
   if (!same)
     return mismatch (source, error, "tensor “%s” is %s there and %s in the model", name, got,
                      wanted);
+  if (tensor->type == DYNO_TENSOR_I8 && dyno_int8_applies (parameter))
+    return read_int8 (parameter, file, tensor, source, out, error);
   if (!convert (tensor, dyno_parameter_count (parameter), out))
     return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one", name,
                      dyno_tensor_type_get_name (tensor->type));
@@ -163,9 +194,11 @@ dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
   for (guint i = 0; i < parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
-      if (parameter->is_state && source->without_states)
+      if (source->without_states && (parameter->is_state || parameter->is_frozen))
         continue;
-      if (!read_one (parameter, file, source, weights->values[i], error))
+      if (source->may_lack && !lookup (file, source->prefix, parameter->name))
+        memset (weights->values[i], 0, dyno_parameter_count (parameter) * sizeof (float));
+      else if (!read_one (parameter, file, source, weights->values[i], error))
         return FALSE;
     }
   find_tracked (weights, file, source->prefix);
@@ -211,14 +244,6 @@ find_prefix (DynoGraph *graph, DynoSafetensors *file)
   return found ? g_strndup (found, strlen (found) - strlen (first->name)) : g_strdup ("");
 }
 
-static const DynoSafetensor *
-lookup (DynoSafetensors *file, const char *prefix, const char *name)
-{
-  g_autofree char *whole = g_strconcat (prefix, name, NULL);
-
-  return dyno_safetensors_lookup (file, whole);
-}
-
 /* Whether the file has no such last layer as the model: none, or one of other outputs. */
 static gboolean
 head_differs (DynoGraph *graph, DynoSafetensors *file, const char *prefix,
@@ -257,6 +282,19 @@ note_new_head (const DynoParameter *const head[2], guint64 n_there, const char *
 }
 
 /* Tensors that the model has no place for. */
+/* Whether a tensor holds the scales of another one, which is int8. */
+static gboolean
+is_scale (DynoSafetensors *file, const char *name)
+{
+  gsize length = strlen (name), ending = strlen (DYNO_INT8_SCALE);
+  g_autofree char *stem = length > ending ? g_strndup (name, length - ending) : NULL;
+  const DynoSafetensor *tensor = stem && g_str_has_suffix (name, DYNO_INT8_SCALE)
+                                     ? dyno_safetensors_lookup (file, stem)
+                                     : NULL;
+
+  return tensor && tensor->type == DYNO_TENSOR_I8;
+}
+
 static void
 note_unused (DynoGraph *graph, DynoSafetensors *file, const char *prefix, const char *shown,
              GPtrArray *notes)
@@ -272,7 +310,7 @@ note_unused (DynoGraph *graph, DynoSafetensors *file, const char *prefix, const 
     {
       const char *name = dyno_safetensors_get (file, i)->name;
       if (!g_str_has_prefix (name, prefix)
-          || (!g_str_has_suffix (name, TRACKED_SUFFIX)
+          || (!g_str_has_suffix (name, TRACKED_SUFFIX) && !is_scale (file, name)
               && !g_hash_table_contains (known, name + strlen (prefix))))
         g_ptr_array_add (unused, (gpointer) name);
     }
@@ -339,7 +377,7 @@ dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *pre
       DynoSafetensor tensor = { .type = DYNO_TENSOR_F32,
                                 .n_dims = parameter->n_dims,
                                 .data = weights->values[i] };
-      if (parameter->is_state && without_states)
+      if (without_states && (parameter->is_state || parameter->is_frozen))
         continue;
       tensor.name = g_strconcat (prefix, parameter->name, NULL);
       g_ptr_array_add (names, (gpointer) tensor.name);

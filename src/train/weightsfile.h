@@ -8,14 +8,16 @@
 G_BEGIN_DECLS
 
 /* From a file, whose tensors have prefix before their names ("" for a plain weights file).  F16,
- * BF16 and F64 are converted.  Every parameter must be there in its shape, and with strict nothing
- * else; without_states: running statistics are not looked for.  Errors: CHECKPOINT, naming shown
- * and the first tensor that does not match. */
+ * BF16 and F64 are converted, and I8 with scales (int8weights.h).  Every parameter must be there in its shape, and with strict nothing
+ * else; without_states, as of moments: running statistics and frozen parameters are not looked for;
+ * may_lack: what is not there is zero.  Errors: CHECKPOINT, naming shown and the first tensor that
+ * does not match. */
 typedef struct {
   const char *shown; /* the file, for messages */
   const char *prefix;
   gboolean strict;
   gboolean without_states;
+  gboolean may_lack;
 } DynoWeightsSource;
 gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
                             const DynoWeightsSource *source, GError **error);
@@ -31,7 +33,8 @@ gboolean dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetens
                             GPtrArray *notes, GError **error);
 
 /* Appends DynoSafetensor rows that point into weights; names (char*) are added to names and live as
- * long as it.  tracked: num_batches_tracked are written as well, and point to
+ * long as it.  without_states, as of moments: running statistics and frozen parameters are left out.
+ * tracked: num_batches_tracked are written as well, and point to
  * weights->batches_tracked. */
 void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char *prefix,
                         gboolean without_states, gboolean tracked, GArray *tensors,

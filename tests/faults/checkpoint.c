@@ -147,7 +147,7 @@ start_next (Case *c)
   g_assert_no_error (error);
   g_assert_true (dyno_run_folder_begin (dir, metrics, &error));
   dyno_run_folder_free (dir);
-  dyno_metrics_free (metrics);
+  dyno_metrics_unref (metrics);
   g_assert_cmpuint (count_temporaries (c), ==, 0);
 }
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define SHAPES "builtin:shapes?size=16&samples=100&classes=4"
+#define POSES  "builtin:poses?size=16&samples=100"
+#define WAVES  "builtin:waves?length=16&samples=100&classes=4"
 
 static char *
 in_folder (const char *folder, const char *name)
@@ -18,13 +20,19 @@ in_folder (const char *folder, const char *name)
 }
 
 static DynoJob *
-job_in (const char *model, const char *folder)
+job_of (const char *model, const char *data, const char *folder)
 {
-  DynoJob *job = test_job (model, SHAPES);
+  DynoJob *job = test_job (model, data);
 
   job->out_dir = g_strdup (folder);
   test_job_set (job, "epochs=3", NULL); /* of 5 steps each */
   return job;
+}
+
+static DynoJob *
+job_in (const char *model, const char *folder)
+{
+  return job_of (model, SHAPES, folder);
 }
 
 static void
@@ -37,17 +45,25 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 /* Stopped at a step and resumed, a run ends in the weights, losses and log of one that was left
  * alone. */
 static void
-check_resume (const char *model, const char *change)
+check_resume_of (const char *model, const char *data, const char *change)
 {
   g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
   g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
   g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
-  g_autoptr (DynoJob) whole = job_in (model, whole_dir), part = job_in (model, part_dir);
+  g_autoptr (DynoJob) whole = job_of (model, data, whole_dir),
+                      part = job_of (model, data, part_dir);
   g_auto (TestRun) first = { 0 };
   guint at = 0;
 
-  test_job_set (whole, change, "augment.flip=true", "lr=0.01", NULL);
-  test_job_set (part, change, "augment.flip=true", "lr=0.01", NULL);
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoJob *job = i ? part : whole;
+      test_job_set (job, change, "augment.noise=0.1", "lr=0.01", NULL);
+      if (!g_str_equal (data, WAVES))
+        test_job_set (job, "augment.flip=true", "augment.contrast=0.4", NULL);
+      if (g_str_equal (data, SHAPES))
+        test_job_set (job, "augment.crop=0.5", NULL);
+    }
   test_run_good (&first, whole);
   g_assert_cmpuint (first.losses->len, ==, 15);
   /* one for each epoch, or fewer, where writing takes longer */
@@ -83,21 +99,308 @@ check_resume (const char *model, const char *change)
 }
 
 static void
+check_resume (const char *model, const char *change)
+{
+  check_resume_of (model, SHAPES, change);
+}
+
+static void
 test_resume_sgd (void)
 {
   check_resume ("simplecnn", "optimizer=sgd");
 }
 
+/* With values to predict, by their mean and deviation. */
 static void
 test_resume_adamw (void)
 {
-  check_resume ("mlp", "optimizer=adamw");
+  check_resume_of ("mlp", POSES, "optimizer=adamw");
+}
+
+/* With sequences of several lengths. */
+static void
+test_resume_lstm (void)
+{
+  check_resume_of ("cnnlstm", WAVES, "amp=true");
 }
 
 static void
 test_resume_amp (void)
 {
   check_resume ("simplecnn", "amp=true");
+}
+
+/* --- a pause that gives the device back ------------------------------------------------------- */
+
+typedef struct {
+  DynoDevice *device;
+  guint64 at;             /* after this step it is asked for */
+  gboolean pause_first;   /* in a pause */
+  gboolean stop;          /* instead of resuming */
+  const char *checkpoint; /* is away when the run is resumed first; or NULL */
+  guint released, n_warnings;
+  DynoSessionState state;
+  GArray *losses;
+} Release;
+
+static void
+move_away (const char *path, gboolean away)
+{
+  g_autofree char *other = g_strconcat (path, ".away", NULL);
+
+  g_assert_cmpint (g_rename (away ? path : other, away ? other : path), ==, 0);
+}
+
+static void
+take_release_event (Release *r, DynoSession *session, const DynoEvent *event)
+{
+  if (event->type == DYNO_EVENT_STEP)
+    {
+      g_array_append_val (r->losses, event->step.loss);
+      g_assert_cmpuint (dyno_device_get_allocated_total (r->device), >, 0);
+      if (event->step.step == r->at && r->pause_first)
+        dyno_session_pause (session);
+      else if (event->step.step == r->at)
+        dyno_session_release (session);
+    }
+  else if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED && r->pause_first)
+    {
+      r->pause_first = FALSE;
+      g_assert_cmpuint (dyno_device_get_allocated_total (r->device), >, 0);
+      dyno_session_release (session);
+    }
+  else if (event->type == DYNO_EVENT_RELEASED)
+    {
+      r->released++;
+      g_assert_cmpuint (dyno_device_get_allocated_total (r->device), ==, 0);
+      if (r->checkpoint)
+        move_away (r->checkpoint, r->released == 1);
+      if (r->stop)
+        dyno_session_stop (session, FALSE);
+      else
+        dyno_session_resume (session);
+    }
+  else if (event->type == DYNO_EVENT_WARNING)
+    {
+      g_test_message ("warning: %s", event->text);
+      r->n_warnings++;
+      if (!r->checkpoint)
+        dyno_session_resume (session);
+    }
+  else if (event->type == DYNO_EVENT_DONE)
+    r->state = event->done.state;
+}
+
+static void
+run_released (Release *r, const DynoJob *job)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDevice) device = dyno_device_open (&(DynoDeviceParams){ 0 }, &error);
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
+  gboolean done = FALSE;
+
+  g_assert_no_error (error);
+  r->device = device;
+  r->losses = g_array_new (FALSE, FALSE, sizeof (double));
+  dyno_session_set_device (session, device);
+  dyno_session_start (session);
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 300 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event);
+      take_release_event (r, session, event);
+      done = event->type == DYNO_EVENT_DONE;
+    }
+}
+
+/* In the middle of an epoch, from a run or from a pause: losses, weights and log are those of a run
+ * that was left alone.  What was saved is what it goes on from: while that cannot be had it stays
+ * paused. */
+static void
+test_released_goes_on_to_the_same_bits (void)
+{
+  g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
+  g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
+  g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
+  g_autofree char *log = in_folder (part_dir, "metrics.csv"), *text = NULL;
+  g_autofree char *file = in_folder (part_dir, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoJob) whole = job_in ("mlp", whole_dir), part = job_in ("mlp", part_dir);
+  g_auto (TestRun) first = { 0 };
+  g_auto (GStrv) lines = NULL;
+
+  test_job_set (whole, "augment.flip=true", "optimizer=adamw", "lr=0.01", NULL);
+  test_job_set (part, "augment.flip=true", "optimizer=adamw", "lr=0.01", NULL);
+  test_run_good (&first, whole);
+  for (guint from_pause = 0; from_pause < 2; from_pause++)
+    {
+      Release r = { .at = 7, .pause_first = from_pause, .checkpoint = from_pause ? file : NULL };
+
+      run_released (&r, part);
+      g_assert_cmpint (r.state, ==, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (r.released, ==, 1 + from_pause);
+      g_assert_cmpuint (r.n_warnings, ==, from_pause);
+      g_assert_cmpuint (r.losses->len, ==, 15);
+      g_assert_true (memcmp (first.losses->data, r.losses->data, 15 * sizeof (double)) == 0);
+      test_assert_same_file (whole_weights, part_weights);
+      g_array_unref (r.losses);
+    }
+  g_assert_true (g_file_get_contents (log, &text, NULL, NULL));
+  lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 1 + 15 + 1);
+  test_remove_tree (whole_dir);
+  test_remove_tree (part_dir);
+}
+
+/* Weights and checkpoint are there without the device. */
+static void
+test_released_can_be_stopped (void)
+{
+  g_autofree char *folder = test_folder (), *weights = in_folder (folder, "weights.safetensors");
+  g_autofree char *checkpoint = in_folder (folder, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  Release r = { .at = 3, .stop = TRUE };
+
+  run_released (&r, job);
+  g_assert_cmpint (r.state, ==, DYNO_SESSION_STOPPED);
+  g_assert_cmpuint (r.released, ==, 1);
+  g_assert_true (g_file_test (weights, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (checkpoint, G_FILE_TEST_EXISTS));
+  g_array_unref (r.losses);
+  test_remove_tree (folder);
+}
+
+/* Without a folder for a checkpoint it is a pause like any other. */
+static void
+test_unsaved_is_not_released (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  Release r = { .at = 3 };
+
+  run_released (&r, job);
+  g_assert_cmpint (r.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (r.released, ==, 0);
+  g_assert_cmpuint (r.n_warnings, ==, 1);
+  g_array_unref (r.losses);
+}
+
+/* Frozen, with a batch norm among it, and a head with a learning rate of its own. */
+static void
+test_resume_frozen (void)
+{
+  check_resume ("simplecnn", "model.freeze=0,1,5.bias");
+}
+
+/* The averages go on as well, of running statistics too; with frozen layers, whose average is
+ * themselves. */
+static void
+test_resume_average (void)
+{
+  check_resume ("simplecnn", "ema_decay=0.9");
+}
+
+/* What is not frozen any more goes on with no moments, and says so. */
+static void
+test_resume_thawed (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("simplecnn", folder);
+  g_auto (TestRun) first = { 0 }, second = { 0 };
+
+  test_job_set (job, "model.freeze=0,1,4,5", "optimizer=adamw", "lr=0.001", NULL);
+  test_run (&first, job, stop_at, GUINT_TO_POINTER (4));
+  g_assert_no_error (first.error);
+  job->resume = g_strdup (folder);
+  test_job_set (job, "model.freeze=0,1", NULL);
+  test_run (&second, job, NULL, NULL);
+  g_assert_no_error (second.error);
+  g_assert_cmpint (second.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (second.warnings->len, ==, 1);
+  g_assert_nonnull (strstr (second.warnings->pdata[0], "model.freeze was 0,1,4,5 and is 0,1 now"));
+  test_remove_tree (folder);
+}
+
+/* --- averages, early stop --------------------------------------------------------------------- */
+
+/* Validation is of the averages, and what is saved as the last weights are they: weights that are
+ * trained no further have that validation. */
+static void
+test_average_is_validated_and_saved (void)
+{
+  g_autofree char *folder = test_folder (), *last = in_folder (folder, DYNO_WEIGHTS_NAME_LAST);
+  g_autoptr (DynoJob) job = job_in ("simplecnn", folder), again = test_job ("simplecnn", SHAPES);
+  g_auto (TestRun) first = { 0 }, second = { 0 };
+
+  test_job_set (job, "ema_decay=0.8", "epochs=2", NULL);
+  test_run_good (&first, job);
+  again->weights_in = g_strdup (last);
+  test_job_set (again, "lr=0", "weight_decay=0", "epochs=1", "model.freeze=1,5,9,13", NULL);
+  test_run_good (&second, again);
+  g_assert_cmpfloat_with_epsilon (second.epoch.val_loss, first.epoch.val_loss, 1e-5);
+  test_remove_tree (folder);
+}
+
+/* Without a gain for two epochs it ends, as a run that is through; and stays so when resumed. */
+static void
+test_early_stop (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_auto (TestRun) run = { 0 }, resumed = { 0 }, longer = { 0 };
+
+  test_job_set (job, "lr=0", "epochs=9", "early_stop.patience=2", "best_metric=loss", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_no_error (run.error);
+  g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (run.epochs, ==, 3);
+  g_assert_cmpuint (run.best_epoch, ==, 1);
+  g_assert_true (test_has_warning (&run, "ends early, after epoch 3: for 2 epochs"));
+  job->resume = g_strdup (folder);
+  test_run (&resumed, job, NULL, NULL);
+  g_assert_cmpint (resumed.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (resumed.losses->len, ==, 0);
+  test_job_set (job, "early_stop.patience=4", NULL);
+  test_run (&longer, job, NULL, NULL);
+  g_assert_cmpuint (longer.epochs, ==, 2);
+  test_remove_tree (folder);
+}
+
+/* Gains that are smaller than asked for do not count, larger ones do. */
+static void
+test_early_stop_by_gain (void)
+{
+  static const char *const gains[] = { "early_stop.min_delta=0", "early_stop.min_delta=1000" };
+  guint epochs[2];
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (job, "lr=0.01", "epochs=4", "early_stop.patience=1", "best_metric=loss",
+                    gains[i], NULL);
+      test_run (&run, job, NULL, NULL);
+      g_assert_no_error (run.error);
+      epochs[i] = run.epochs;
+    }
+  g_assert_cmpuint (epochs[0], >, 2);
+  g_assert_cmpuint (epochs[1], ==, 2);
+}
+
+static void
+test_best_metric (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "best_metric=acuracy", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+  g_assert_nonnull (strstr (run.error->message, "“acuracy”: what this run measures is loss, acc"));
+  g_assert_cmpint (dyno_metric_table_find_best (&run.metrics, "loss"), ==, -1);
+  g_assert_cmpint (dyno_metric_table_find_best (&run.metrics, ""), ==, 0);
+  g_assert_cmpint (dyno_metric_table_find_best (&run.metrics, "log_loss"), ==, 1);
 }
 
 /* --- damage ----------------------------------------------------------------------------------- */
@@ -899,10 +1202,22 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/checkpoint/resume-lstm-to-the-bit", test_resume_lstm);
   dyno_file_ignore_size_signal ();
+  g_test_add_func ("/train/checkpoint/released-goes-on-to-the-same-bits",
+                   test_released_goes_on_to_the_same_bits);
+  g_test_add_func ("/train/checkpoint/released-can-be-stopped", test_released_can_be_stopped);
+  g_test_add_func ("/train/checkpoint/unsaved-is-not-released", test_unsaved_is_not_released);
   g_test_add_func ("/train/checkpoint/resume-sgd-to-the-bit", test_resume_sgd);
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
   g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
+  g_test_add_func ("/train/checkpoint/resume-frozen-to-the-bit", test_resume_frozen);
+  g_test_add_func ("/train/checkpoint/resume-average-to-the-bit", test_resume_average);
+  g_test_add_func ("/train/checkpoint/what-is-frozen-no-more-has-no-moments", test_resume_thawed);
+  g_test_add_func ("/train/average/is-validated-and-saved", test_average_is_validated_and_saved);
+  g_test_add_func ("/train/early-stop/ends-and-stays-ended", test_early_stop);
+  g_test_add_func ("/train/early-stop/by-the-least-gain", test_early_stop_by_gain);
+  g_test_add_func ("/train/best-metric/unknown-is-an-error", test_best_metric);
   g_test_add_func ("/train/checkpoint/asked-for", test_asked_for);
   g_test_add_func ("/train/checkpoint/in-mid-epoch-to-the-bit", test_mid_epoch);
   g_test_add_func ("/train/checkpoint/without-room-for-a-snapshot-to-the-bit", test_without_room);

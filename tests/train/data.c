@@ -209,6 +209,32 @@ test_sequences_are_learned (void)
   g_assert_cmpfloat (run.best_val_accuracy, >, 0.8);
 }
 
+/* A folder of arrays with 4 to 11 steps: they are padded up to the longest one. */
+static void
+test_sequences_of_several_lengths (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_auto (TestRun) run = { 0 };
+  float values[11 * 2];
+
+  for (guint i = 0; i < 16; i++)
+    {
+      guint64 shape[] = { 4 + i / 2, 2 };
+      g_autofree char *class = g_build_filename (folder, i % 2 ? "up" : "down", NULL),
+                      *name = g_strdup_printf ("%u.npy", i);
+      for (guint k = 0; k < G_N_ELEMENTS (values); k++)
+        values[k] = (float) k * (i % 2 ? 0.1f : -0.1f);
+      g_mkdir_with_parents (class, 0700);
+      g_free (put_array (class, name, "f4", 2, shape, values));
+    }
+  g_autoptr (DynoJob) job = test_job ("mlp", folder);
+  job->max_steps = 2;
+  test_job_set (job, "batch_size=8", "data.val_split=0", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.losses->len, ==, 2);
+  test_remove_tree (folder);
+}
+
 static void
 test_flip_of_sequences_is_refused (void)
 {
@@ -219,6 +245,78 @@ test_flip_of_sequences_is_refused (void)
   test_run (&run, job, NULL, NULL);
   g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
   g_assert_nonnull (strstr (run.error->message, "augment.flip"));
+}
+
+/* Values have no classes to even out. */
+static void
+test_balance_of_values_is_refused (void)
+{
+  g_autofree char *folder = test_folder ();
+  guint64 shape[] = { N, SIDE, SIDE, 1 };
+  g_autofree guint8 *bytes = g_new0 (guint8, N * SIDE * SIDE);
+  float values[N] = { 1 };
+  g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
+  g_free (put_array (folder, "y.npy", "f4", 1, shape, values));
+  g_autoptr (DynoJob) job = array_job (x);
+  g_auto (TestRun) run = { 0 };
+
+  test_job_set (job, "data.balance=sampling", NULL);
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_assert_nonnull (strstr (run.error->message, "data.balance"));
+  test_remove_tree (folder);
+}
+
+/* What each step of one sample counts: with weights, as many times as its class is rarer. */
+static void
+test_class_weights_even_out (void)
+{
+  g_autofree char *folder = test_folder ();
+  guint64 shape[] = { 8, SIDE, SIDE, 1 };
+  guint8 bytes[8 * SIDE * SIDE];
+  gint64 labels[8] = { 0, 1, 0, 0, 0, 0, 1, 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
+    bytes[i] = (guint8) (i * 37 + i / 256 * 11);
+  g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
+  g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
+  g_autoptr (DynoJob) weighted = array_job (x), plain = array_job (x);
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) expected = { 0 };
+  g_auto (TestRun) refused = { 0 };
+
+  weighted->max_steps = plain->max_steps = 8;
+  test_job_set (plain, "batch_size=1", "lr=0", "data.shuffle=false", NULL);
+  test_job_set (weighted, "batch_size=1", "lr=0", "data.shuffle=false",
+                "loss.class_weights=balanced", NULL);
+  test_run_good (&run, weighted);
+  test_run_good (&expected, plain);
+  for (guint i = 0; i < 8; i++)
+    g_assert_cmpfloat_with_epsilon (loss_of (&run, i) / loss_of (&expected, i),
+                                    labels[i] ? 8 / 2.0 / 2 : 8 / 2.0 / 6, 1e-5);
+  test_job_set (weighted, "data.balance=sampling", NULL);
+  test_run (&refused, weighted, NULL, NULL);
+  g_assert_error (refused.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  test_remove_tree (folder);
+}
+
+/* A small network tells the heads' poses far better than their means do: 25.7, 15.6 and 11.7 degrees
+ * are the mean errors of those. */
+static void
+test_poses_are_learned (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:poses?size=12&samples=288");
+  g_auto (TestRun) run = { 0 };
+  const double *m = run.epoch.val_metrics;
+
+  test_job_set (job, "epochs=6", "lr=0.01", "optimizer=adamw", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpstr (run.metrics.infos[1].name, ==, "mean_abs_error_yaw");
+  g_assert_cmpstr (run.metrics.infos[1].unit, ==, "degrees");
+  g_test_message ("yaw %g, pitch %g, roll %g", m[1], m[2], m[3]);
+  g_assert_cmpfloat (m[1], <, 22);
+  g_assert_cmpfloat (m[2], <, 12.5);
+  g_assert_cmpfloat (m[3], <, 10);
 }
 
 int
@@ -232,6 +330,10 @@ main (int argc, char **argv)
   g_test_add_func ("/train/data/one-class-on-request", test_one_class_on_request);
   g_test_add_func ("/train/data/array-that-shrinks-in-mid-run", test_array_that_shrinks_in_mid_run);
   g_test_add_func ("/train/data/sequences-are-learned", test_sequences_are_learned);
+  g_test_add_func ("/train/data/sequences-of-several-lengths", test_sequences_of_several_lengths);
   g_test_add_func ("/train/data/flip-of-sequences-is-refused", test_flip_of_sequences_is_refused);
+  g_test_add_func ("/train/data/balance-of-values-is-refused", test_balance_of_values_is_refused);
+  g_test_add_func ("/train/data/class-weights-even-out", test_class_weights_even_out);
+  g_test_add_func ("/train/data/poses-are-learned", test_poses_are_learned);
   return g_test_run ();
 }

@@ -28,6 +28,22 @@ static const DynoMetricTable values = {
                .unit = "degrees" } }
 };
 
+static char *
+get_csv (DynoMetrics *metrics)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-metrics-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "out.csv", NULL);
+  g_autoptr (GError) error = NULL;
+  char *text = NULL;
+
+  dyno_metrics_write_csv (metrics, path, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_remove (path);
+  g_remove (folder);
+  return text;
+}
+
 static void
 test_csv (void)
 {
@@ -64,7 +80,7 @@ test_csv (void)
   step.loss = (double) INFINITY;
   step.metrics[0] = (double) -INFINITY;
   dyno_metrics_add_step (metrics, &step);
-  text = dyno_metrics_to_csv (metrics);
+  text = get_csv (metrics);
   lines = g_strsplit (text, "\n", -1);
   g_assert_cmpuint (g_strv_length (lines), ==, 6);
   g_assert_cmpstr (lines[0], ==,
@@ -137,7 +153,6 @@ static void
 write_log (const char *path, const DynoMetricTable *table, guint64 n)
 {
   g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
-  g_autofree char *text = NULL;
 
   dyno_metrics_set_table (metrics, table);
   for (guint64 i = 1; i <= n; i++)
@@ -149,14 +164,13 @@ write_log (const char *path, const DynoMetricTable *table, guint64 n)
       if (i % 4 == 3)
         dyno_metrics_add_epoch (metrics, &epoch);
     }
-  text = dyno_metrics_to_csv (metrics);
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_true (dyno_metrics_write_csv (metrics, path, NULL));
 }
 
 static void
 assert_same (const char *path, DynoMetrics *metrics)
 {
-  g_autofree char *text = NULL, *again = dyno_metrics_to_csv (metrics);
+  g_autofree char *text = NULL, *again = get_csv (metrics);
 
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_assert_cmpstr (again, ==, text);
@@ -186,6 +200,67 @@ test_read (void)
                        i == 0 ? DYNO_METRIC_FRACTION : DYNO_METRIC_NUMBER);
       g_assert_cmpstr (table.infos[1].title, ==, tables[i]->infos[1].title);
       g_assert_cmpstr (table.infos[1].part, ==, tables[i]->infos[1].part);
+    }
+  g_remove (path);
+  g_remove (folder);
+}
+
+static double
+value_of (guint64 step)
+{
+  return sin ((double) step * 0.7) * 1e-3 + 1 / (double) step;
+}
+
+/* A night of a small net: memory stays, every row comes back to the bit, also out of the file. */
+static void
+test_bounded_whatever_the_length (void)
+{
+  const guint64 n = 150000, each = 50;
+  g_autofree char *folder = g_dir_make_tmp ("dyno-metrics-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "metrics.csv", NULL);
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new (), again = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoStepMetrics rows[1000];
+
+  dyno_metrics_set_table (metrics, &classes);
+  for (guint64 i = 1; i <= n; i++)
+    {
+      DynoStepMetrics step = {
+        .step = i, .epoch = 1 + (i - 1) / each, .loss = value_of (i), .seconds = 1e-4 * (double) i
+      };
+      DynoEpochMetrics epoch = { .step = i, .epoch = step.epoch, .train_loss = value_of (i) };
+
+      dyno_metrics_add_step (metrics, &step);
+      if (i % each == 0)
+        dyno_metrics_add_epoch (metrics, &epoch);
+    }
+  g_assert_cmpuint (n * sizeof (DynoStepMetrics), >, DYNO_METRICS_MOST_BYTES);
+  g_assert_cmpuint (dyno_metrics_get_bytes (metrics), <, DYNO_METRICS_MOST_BYTES);
+  g_assert_cmpuint (dyno_metrics_get_steps (metrics), ==, n);
+  for (guint64 first = 0; first < n; first += 1000)
+    {
+      g_assert_cmpuint (dyno_metrics_copy_steps (metrics, first, 1000, rows), ==, 1000);
+      for (guint64 i = 0; i < 1000; i++)
+        g_assert_true (rows[i].step == first + i + 1 && rows[i].loss == value_of (rows[i].step)
+                       && rows[i].seconds == 1e-4 * (double) rows[i].step);
+    }
+  g_assert_cmpuint (dyno_metrics_get_bytes (metrics), <, DYNO_METRICS_MOST_BYTES);
+
+  /* Written, and read again as an old run is. */
+  dyno_metrics_write_csv (metrics, path, &error);
+  g_assert_no_error (error);
+  again = dyno_metrics_read (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_metrics_get_bytes (again), <, DYNO_METRICS_MOST_BYTES);
+  g_assert_cmpuint (dyno_metrics_get_steps (again), ==, n);
+  g_assert_cmpuint (dyno_metrics_get_epochs (again), ==, n / each);
+  for (guint64 i = 0; i < n / each; i++)
+    {
+      DynoEpochMetrics epoch;
+
+      g_assert_cmpuint (dyno_metrics_copy_epochs (again, i, 1, &epoch), ==, 1);
+      g_assert_cmpuint (epoch.step, ==, (i + 1) * each);
+      g_assert_cmpfloat_with_epsilon (epoch.train_loss, value_of (epoch.step), 1e-9);
     }
   g_remove (path);
   g_remove (folder);
@@ -273,5 +348,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);
   g_test_add_func ("/train/metrics/better-follows-the-table", test_better);
   g_test_add_func ("/train/metrics/label-names-the-output", test_label);
+  g_test_add_func ("/train/metrics/bounded-whatever-the-length", test_bounded_whatever_the_length);
   return g_test_run ();
 }

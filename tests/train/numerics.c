@@ -586,6 +586,114 @@ test_augmentation (void)
       dyno_job_get_network (job, dyno_dataset_get_info (dataset), DYNO_MODE_TRAIN, &params, NULL));
   g_assert_cmpfloat (params.augmentation.flip, ==, 0.5);
   g_assert_cmpfloat (params.augmentation.brightness, ==, 0.25);
+  g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), DYNO_MODE_EVALUATE,
+                                       &params, NULL));
+  g_assert_false (dyno_augmentation_is_on (&params.augmentation));
+}
+
+/* Each setting arrives as the change of its name, and of nothing else. */
+static void
+test_each_augmentation (void)
+{
+  static const struct {
+    const char *setting;
+    gsize offset;
+    double value;
+  } cases[] = {
+    { "augment.flip_vertical=true", G_STRUCT_OFFSET (DynoAugmentation, flip_vertical), 0.5 },
+    { "augment.crop=0.25", G_STRUCT_OFFSET (DynoAugmentation, crop), 0.25 },
+    { "augment.rotate=15", G_STRUCT_OFFSET (DynoAugmentation, rotate), 15 },
+    { "augment.contrast=0.5", G_STRUCT_OFFSET (DynoAugmentation, contrast), 0.5 },
+    { "augment.saturation=0.75", G_STRUCT_OFFSET (DynoAugmentation, saturation), 0.75 },
+    { "augment.hue=0.125", G_STRUCT_OFFSET (DynoAugmentation, hue), 0.125 },
+    { "augment.noise=0.0625", G_STRUCT_OFFSET (DynoAugmentation, noise), 0.0625 },
+    { "augment.erase=0.375", G_STRUCT_OFFSET (DynoAugmentation, erase), 0.375 },
+    { "augment.mixup=0.25", G_STRUCT_OFFSET (DynoAugmentation, mixup), 0.25 },
+    { "augment.cutmix=1.5", G_STRUCT_OFFSET (DynoAugmentation, cutmix), 1.5 },
+  };
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=16", NULL, NULL, NULL, NULL, NULL);
+  DynoNetworkParams params;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=16");
+      DynoAugmentation none;
+
+      test_job_set (job, "augment.flip=false", cases[i].setting, "augment.pad=reflect", NULL);
+      g_assert_true (dyno_job_get_network (job, dyno_dataset_get_info (dataset), DYNO_MODE_TRAIN,
+                                           &params, NULL));
+      none = params.augmentation;
+      g_assert_cmpfloat (G_STRUCT_MEMBER (double, &none, cases[i].offset), ==, cases[i].value);
+      g_assert_cmpint (none.pad, ==, DYNO_PAD_REFLECT);
+      g_assert_true (dyno_augmentation_is_on (&none));
+      G_STRUCT_MEMBER (double, &none, cases[i].offset) = 0;
+      g_assert_false (dyno_augmentation_is_on (&none));
+    }
+}
+
+/* Yaw and roll, named by the data or else by the model, change their sign in a mirror; a head that
+ * is turned or upside down has other angles. */
+static void
+test_mirrored_angles (void)
+{
+  static const char *const named[] = { "Roll", "age", "yaw", NULL };
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open ("builtin:shapes?size=64", NULL, NULL, NULL, NULL, NULL);
+  DynoDatasetInfo info = *dyno_dataset_get_info (dataset);
+  g_autoptr (DynoJob) job = test_job ("headpose_resnet18", "builtin:shapes?size=64");
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params;
+
+  info.schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, 3);
+  info.target_names = NULL;
+  test_job_set (job, "augment.flip=true", NULL);
+  g_assert_true (dyno_job_get_network (job, &info, DYNO_MODE_TRAIN, &params, NULL));
+  g_assert_cmpuint (params.augmentation.negated, ==, 5);
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  g_assert_true (dyno_job_get_network (job, &info, DYNO_MODE_TRAIN, &params, NULL));
+  g_assert_cmpuint (params.augmentation.negated, ==, 0);
+  test_job_set (job, "augment.rotate=10", NULL);
+  g_assert_true (dyno_job_get_network (job, &info, DYNO_MODE_TRAIN, &params, NULL));
+  info.target_names = (char **) named;
+  g_assert_false (dyno_job_get_network (job, &info, DYNO_MODE_TRAIN, &params, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_assert_nonnull (strstr (error->message, "augment.rotate"));
+  test_job_set (job, "augment.rotate=0", NULL);
+  g_assert_true (dyno_job_get_network (job, &info, DYNO_MODE_TRAIN, &params, NULL));
+  g_assert_cmpuint (params.augmentation.negated, ==, 5);
+}
+
+/* A change that the samples cannot take is refused by its name, with what it would need. */
+static void
+test_augmentation_refused (void)
+{
+  static const char *const cases[][3] = {
+    { "builtin:waves", "augment.crop=0.5", "sequences" },
+    { "builtin:waves", "augment.hue=0.1", "sequences" },
+    { "builtin:shapes", "augment.time_mask=0.5", "images" },
+    { "builtin:waves", "augment.mixup=0.5", "sequences" },
+    { "builtin:poses", "augment.cutmix=0.5", "values" },
+    { "builtin:shapes", "augment.time_shift=0.5", "images" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoDataset) dataset =
+          dyno_dataset_open (cases[i][0], NULL, NULL, NULL, NULL, NULL);
+      g_autoptr (DynoJob) job = test_job ("mlp", cases[i][0]);
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) parts = g_strsplit (cases[i][1], "=", 2);
+      DynoNetworkParams params;
+
+      test_job_set (job, cases[i][1], NULL);
+      g_assert_false (dyno_job_get_network (job, dyno_dataset_get_info (dataset), DYNO_MODE_TRAIN,
+                                            &params, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+      g_assert_nonnull (strstr (error->message, parts[0]));
+      g_assert_nonnull (strstr (error->message, cases[i][2]));
+    }
 }
 
 /* What the device reads of a step follows from the settings and the step's number. */
@@ -681,6 +789,9 @@ main (int argc, char **argv)
   g_test_add_func ("/train/numerics/short-accumulation-is-a-mean",
                    test_short_accumulation_is_a_mean);
   g_test_add_func ("/train/numerics/augmentation-follows-the-settings", test_augmentation);
+  g_test_add_func ("/train/numerics/each-augmentation-has-its-setting", test_each_augmentation);
+  g_test_add_func ("/train/numerics/angles-change-their-sign-in-a-mirror", test_mirrored_angles);
+  g_test_add_func ("/train/numerics/unsuitable-augmentation-is-refused", test_augmentation_refused);
   g_test_add_func ("/train/numerics/step-input-follows-the-settings", test_step_input);
   g_test_add_func ("/train/numerics/waits-are-of-their-step", test_waits_are_of_their_step);
   g_test_add_func ("/train/values/named-outputs-are-metrics", test_outputs_are_metrics);

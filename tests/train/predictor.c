@@ -3,6 +3,7 @@
  * from outside; and what scores make of predictions. */
 #include "scores.h"
 #include "train-test.h"
+#include "weightsfile.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -105,6 +106,59 @@ test_equals_validation (void)
       dyno_predictor_run (predictor, NULL, on_prediction, &told, told.cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_object_unref (told.cancellable);
+  test_remove_tree (folder);
+}
+
+/* A weights file of a net for certain values, of which it says nothing itself. */
+static void
+put_headpose (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = { .model = "headpose_resnet18",
+                               .model_width = 0.05,
+                               .n_outputs = 3,
+                               .batch = 1,
+                               .mode = DYNO_MODE_PREDICT,
+                               .precision = dyno_precision_of_amp (FALSE) };
+  const char *const metadata[] = { "model.width", "0.05", NULL };
+
+  dyno_schema_add (&params.schema, &(DynoBatchField){ .name = "image",
+                                                      .role = DYNO_FIELD_INPUT,
+                                                      .element = DYNO_ELEMENT_U8,
+                                                      .n_axes = 3,
+                                                      .shape = { 32, 32, 3 },
+                                                      .axes = "HWC" });
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  DynoWeights *weights = dyno_weights_new (graph, &error);
+  dyno_weights_save (weights, graph, path, metadata, &error);
+  g_assert_no_error (error);
+  dyno_weights_free (weights);
+}
+
+/* A net that is made for values predicts them, by their names, and has no classes. */
+static void
+test_values_of_the_model (void)
+{
+  g_autofree char *folder = test_folder (), *path = in_folder (folder, "weights.safetensors");
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  DynoPredictorParams params = {
+    .weights = path, .model = "headpose_resnet18", .image_size = 32, .workers = 1, .device = -1
+  };
+
+  put_headpose (path);
+  g_autoptr (DynoDataset) poses =
+      dyno_dataset_open ("builtin:poses?size=32&samples=2", NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoPredictor) predictor = dyno_predictor_new (&params, poses, notes, NULL, &error);
+  g_assert_no_error (error);
+  const DynoWeightsInfo *info = dyno_predictor_get_info (predictor);
+  g_assert_true (info->is_values);
+  g_assert_cmpuint (info->n_outputs, ==, 3);
+  g_assert_cmpstr (info->target_names[1], ==, "pitch");
+  g_assert_cmpstr (info->target_units[2], ==, "degrees");
+  g_assert_null (info->target_names[3]);
   test_remove_tree (folder);
 }
 
@@ -211,6 +265,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/predictor/equals-validation", test_equals_validation);
+  g_test_add_func ("/train/predictor/values-of-the-model", test_values_of_the_model);
   g_test_add_func ("/train/predictor/other-data-is-refused", test_other_data_is_refused);
   g_test_add_func ("/train/scores/classes", test_scores_classes);
   g_test_add_func ("/train/scores/values", test_scores_values);

@@ -3,6 +3,7 @@
 #include "runfolder.h"
 #include "sensorscsv.h"
 #include "train-test.h"
+#include <glib/gstdio.h>
 #include <string.h>
 
 static DynoRunFolder *
@@ -130,6 +131,46 @@ test_recalls_sensors (void)
   test_remove_tree (path);
 }
 
+/* A long metrics.csv is what was appended, with the row that waited, and is made anew where it is not
+ * there any more. */
+static void
+test_long_log_is_whole_at_the_end (void)
+{
+  const guint64 n = 100500;
+
+  for (guint part = 0; part < 2; part++)
+    {
+      g_autofree char *path = test_folder (), *csv = g_build_filename (path, "metrics.csv", NULL);
+      g_autoptr (DynoMetrics) metrics = dyno_metrics_new (), read = NULL;
+      DynoRunFolder *folder = open_good (path);
+      g_autoptr (GError) error = NULL;
+      DynoStepMetrics row = { .epoch = 1 };
+
+      /* some are there before, as those of a run that is resumed */
+      for (row.step = 1; row.step <= n; row.step++)
+        {
+          if (row.step == 500)
+            g_assert_true (dyno_run_folder_begin (folder, metrics, &error));
+          dyno_metrics_add_step (metrics, &row);
+          if (row.step >= 500)
+            g_assert_true (dyno_run_folder_add_step (folder, &row, &error));
+        }
+      if (part == 1)
+        g_assert_cmpint (g_unlink (csv), ==, 0);
+      g_assert_true (dyno_run_folder_finish (folder, metrics, &error));
+      dyno_run_folder_free (folder);
+      read = dyno_metrics_read (csv, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (dyno_metrics_get_steps (read), ==, n);
+      for (guint64 i = 0; i < n; i++)
+        {
+          g_assert_cmpuint (dyno_metrics_copy_steps (read, i, 1, &row), ==, 1);
+          g_assert_cmpuint (row.step, ==, i + 1);
+        }
+      test_remove_tree (path);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -138,5 +179,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
   g_test_add_func ("/train/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
   g_test_add_func ("/train/runfolder/recalls-sensors-up-to-a-step", test_recalls_sensors);
+  g_test_add_func ("/train/runfolder/long-log-is-whole-at-the-end",
+                   test_long_log_is_whole_at_the_end);
   return g_test_run ();
 }

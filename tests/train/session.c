@@ -49,6 +49,27 @@ test_losses_fall (void)
   g_assert_cmpfloat (run.train_seconds, >, 0);
 }
 
+/* Waves of two frequencies, of differing length, by the models that read lengths. */
+static void
+test_sequences_are_learned (void)
+{
+  static const char *const models[] = { "cnnlstm", "cnn1d" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    {
+      g_autoptr (DynoJob) job =
+          test_job (models[i], "builtin:waves?length=16&samples=120&classes=2");
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (job, "epochs=6", "lr=0.02", "optimizer=adamw", "model.width=0.125",
+                    "augment.flip=false", NULL);
+      test_run_good (&run, job);
+      g_test_message ("%s: loss %.3f, accuracy %.3f", models[i], run.epoch.train_loss,
+                      run.best_val_accuracy);
+      g_assert_cmpfloat (run.best_val_accuracy, >, 0.9);
+    }
+}
+
 static void
 ignore_progress (const char *what, guint done, guint total, gpointer data)
 {
@@ -155,7 +176,8 @@ test_pipeline_changes_no_bit (void)
   g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
   g_auto (TestRun) first = { 0 };
 
-  test_job_set (job, "workers=1", "augment.flip=true", "deterministic=true", NULL);
+  test_job_set (job, "workers=1", "augment.flip=true", "augment.crop=0.5", "augment.erase=0.5",
+                "augment.mixup=0.4", "augment.cutmix=1", "deterministic=true", NULL);
   test_run_good (&first, job);
   g_assert_cmpuint (first.losses->len, ==, 22);
   for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
@@ -534,6 +556,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/session/losses-fall", test_losses_fall);
+  g_test_add_func ("/train/session/sequences-are-learned", test_sequences_are_learned);
   g_test_add_func ("/train/session/planned-is-allocated", test_planned_is_allocated);
   g_test_add_func ("/train/session/host-memory-is-planned", test_host_memory_is_planned);
   g_test_add_func ("/train/session/pipeline-changes-no-bit", test_pipeline_changes_no_bit);

@@ -27,6 +27,8 @@ test_keys (void)
                                       "clip_norm",
                                       "checkpointing",
                                       "memory.shrink",
+                                      "exchange.half",
+                                      "exchange.bucket",
                                       "autotune",
                                       "deterministic",
                                       "optimizer",
@@ -38,12 +40,33 @@ test_keys (void)
                                       "label_smoothing",
                                       "epochs",
                                       "checkpoint_minutes",
+                                      "head_lr_factor",
+                                      "ema_decay",
+                                      "early_stop.patience",
+                                      "early_stop.min_delta",
+                                      "best_metric",
                                       "seed",
                                       "vram_budget",
                                       "image_size",
                                       "augment.flip",
+                                      "augment.flip_vertical",
+                                      "augment.shift",
+                                      "augment.pad",
+                                      "augment.crop",
+                                      "augment.crop_ratio",
+                                      "augment.rotate",
                                       "augment.brightness",
+                                      "augment.contrast",
+                                      "augment.saturation",
+                                      "augment.hue",
+                                      "augment.erase",
+                                      "augment.noise",
+                                      "augment.time_mask",
+                                      "augment.time_shift",
+                                      "augment.mixup",
+                                      "augment.cutmix",
                                       "data.shuffle",
+                                      "data.balance",
                                       "data.val_split",
                                       "data.normalise",
                                       "data.layout",
@@ -52,7 +75,9 @@ test_keys (void)
                                       "data.one_class",
                                       "model.width",
                                       "model.dropout",
-                                      "loss.smooth_l1" };
+                                      "model.freeze",
+                                      "loss.smooth_l1",
+                                      "loss.class_weights" };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
@@ -182,6 +207,8 @@ other_value (const DynoSettingInfo *info)
       return g_strdup (info->values[strcmp (info->values[0], info->default_value) == 0]);
     case DYNO_SETTING_BYTES:
       return g_strdup ("12345678901");
+    case DYNO_SETTING_TEXT:
+      return g_strdup ("features.1");
     case DYNO_SETTING_INT:
       return g_strdup_printf ("%.0f", info->maximum);
     case DYNO_SETTING_DOUBLE:
@@ -285,6 +312,8 @@ test_refusals (void)
         g_autoptr (GError) error = NULL;
         DynoSettings before, settings;
 
+        if (table[i].type == DYNO_SETTING_TEXT && g_utf8_validate (bad[k], -1, NULL))
+          continue; /* a text may say anything */
         dyno_settings_init (&before);
         settings = before;
         g_assert_false (dyno_settings_set (&settings, table[i].key, bad[k], &error));
@@ -296,6 +325,30 @@ test_refusals (void)
         g_assert_false (
             dyno_settings_set_number (&settings, table[i].key, table[i].maximum + 1, NULL));
       }
+}
+
+/* A text is one line, and the same as a number and as a text. */
+static void
+test_text (void)
+{
+  g_autofree char *text = NULL, *empty = NULL, *long_text = g_strnfill (1001, 'x');
+  DynoSettings a, b;
+
+  dyno_settings_init (&a);
+  b = a;
+  g_assert_cmpfloat (dyno_settings_get_number (&a, "model.freeze"), ==, 0);
+  g_assert_true (dyno_settings_set (&a, "model.freeze", "  layer1, “fc” ", NULL));
+  text = dyno_settings_get (&a, "model.freeze");
+  g_assert_cmpstr (text, ==, "layer1, “fc”");
+  g_assert_false (dyno_settings_equal (&a, &b));
+  g_assert_true (dyno_settings_set (&b, "model.freeze", text, NULL));
+  g_assert_true (dyno_settings_equal (&a, &b));
+  g_assert_false (dyno_settings_set (&a, "model.freeze", "two\nlines", NULL));
+  g_assert_false (dyno_settings_set (&a, "model.freeze", long_text, NULL));
+  g_assert_true (dyno_settings_equal (&a, &b));
+  g_assert_true (dyno_settings_set (&a, "model.freeze", "", NULL));
+  empty = dyno_settings_get (&a, "model.freeze");
+  g_assert_cmpstr (empty, ==, "");
 }
 
 static void
@@ -765,6 +818,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/roundtrip-in-a-comma-locale", test_locale);
   g_test_add_func ("/train/settings/refusals", test_refusals);
   g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
+  g_test_add_func ("/train/settings/text", test_text);
   g_test_add_func ("/train/settings/bytes", test_bytes);
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);

@@ -42,6 +42,7 @@ test_run_clear (TestRun *run)
   g_clear_error (&run->error);
   g_clear_pointer (&run->warnings, g_ptr_array_unref);
   g_clear_pointer (&run->losses, g_array_unref);
+  g_clear_pointer (&run->ranks, g_free);
 }
 
 static void
@@ -101,6 +102,8 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
       run->parts = event->done.parts;
       run->best_val_accuracy = event->done.best_val_metric;
       run->n_unreadable = event->done.n_unreadable;
+      run->n_ranks = event->done.n_ranks;
+      run->ranks = g_memdup2 (event->done.ranks, run->n_ranks * sizeof *run->ranks);
       g_assert_cmpuint (g_strv_length (event->done.unreadable), ==, MIN (run->n_unreadable, 100));
       run->best_epoch = event->done.best_epoch;
       run->preparation_seconds = event->done.preparation_seconds;
@@ -119,6 +122,12 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
 void
 test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
 {
+  test_run_rank (run, job, NULL, hook, data);
+}
+
+void
+test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, gpointer data)
+{
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   gboolean done = FALSE;
@@ -127,6 +136,8 @@ test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
   memset (run, 0, sizeof *run);
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   run->losses = g_array_new (FALSE, FALSE, sizeof (double));
+  if (comm)
+    dyno_session_set_comm (session, comm);
   g_assert_cmpint (dyno_session_get_state (session), ==, DYNO_SESSION_NEW);
   dyno_session_start (session);
   while (!done)

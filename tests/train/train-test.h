@@ -30,6 +30,8 @@ typedef struct {
   guint epochs, skipped, parts;
   double last_rate;
   guint64 n_unreadable;
+  guint n_ranks;
+  DynoRankReport *ranks; /* of its DONE event */
 } TestRun;
 
 void test_run_clear (TestRun *run);
@@ -41,7 +43,9 @@ typedef void (*TestHook) (DynoSession *session, const DynoStepMetrics *step, gpo
 /* Runs the job to its end and checks what always holds: DONE is last and once, steps count up, the
  * log agrees with the events. */
 void test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data);
-/* The same, and it must finish without an error. */
+/* The same as one rank of several; comm NULL: as the only one. */
+void test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, gpointer data);
+/* As test_run, and it must finish without an error. */
 void test_run_good (TestRun *run, const DynoJob *job);
 
 /* A fresh folder below the temporary directory; test_remove_tree removes it with what is in it. */

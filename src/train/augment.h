@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The random changes of training samples that a job's settings ask for.  Private to the train
+ * layer. */
+#pragma once
+#include "job.h"
+
+G_BEGIN_DECLS
+
+/* Of values to predict, those named yaw and roll, by the data set or else by the model, change their
+ * sign with augment.flip; rotation and vertical flip turn a head so that its angles are others, and
+ * are refused.
+ * FALSE with DATA: samples of the schema cannot be changed so. */
+gboolean dyno_augment_get (const DynoJob *job, const DynoDatasetInfo *info,
+                           const DynoBatchSchema *schema, DynoAugmentation *augmentation,
+                           GError **error);
+
+G_END_DECLS

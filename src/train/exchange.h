@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The exchange: steps whose gradients are summed over the ranks while the backward pass runs.
+ *
+ *   begin    submits the forward and backward pass in pieces (buckets.h); waits for nothing
+ *   finish   as its piece ends, each bucket is copied to page-locked memory, summed over the ranks
+ *            and copied back; then the optimizer is submitted, which waits for the last copy
+ *
+ * Between the two the caller may submit uploads of the next batch, and nothing for computing.
+ * Running statistics become the mean of the ranks' with the last bucket.  So all ranks hold equal
+ * parameters, moments and statistics after each step, to the bit, and the same ones from run to
+ * run.  With half the gradients, scaled as they are, travel in fp16 and are added in fp32; what
+ * overflows there is an overflow on all ranks.
+ * One thread, the session's.  Private to the train layer. */
+#pragma once
+#include "comm.h"
+#include "hostplan.h"
+#include "program.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+typedef struct _DynoExchange DynoExchange;
+
+/* Its page-locked memory. */
+void dyno_exchange_plan_host (const DynoPlan *plan, DynoHostPlan *host);
+
+/* program: recorded with DYNO_COMMANDS_EXCHANGED; outlives the exchange, as plan's memory does.
+ * Errors: those of dyno_buffer_new and of recording. */
+DynoExchange *dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm,
+                                 gboolean half, GError **error);
+/* What was begun is finished or has failed, unless the communicator has. */
+void dyno_exchange_free (DynoExchange *exchange);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoExchange, dyno_exchange_free)
+
+/* timeline_value: of the last piece.  Errors: those of submitting. */
+gboolean dyno_exchange_begin (DynoExchange *exchange, guint slot, const DynoWait *wait,
+                              guint64 *timeline_value, GError **error);
+
+/* timeline_value: of the optimizer.  After an error all ranks fail: the communicator is aborted,
+ * and nothing waits for this one any more.  Errors: DYNO_COMM_ERROR_PEER, the device's,
+ * G_IO_ERROR_CANCELLED. */
+gboolean dyno_exchange_finish (DynoExchange *exchange, GCancellable *cancellable,
+                               guint64 *timeline_value, GError **error);
+
+/* Of the steps that were finished, all in all. */
+typedef struct {
+  guint64 steps, buckets;
+  guint64 bytes; /* to the other ranks, of this one's own, a step */
+  /* from the first bucket in host memory to the last sum; and the part of it after the backward
+   * pass, which the device waited for */
+  gint64 total_us, exposed_us;
+} DynoExchangeTimes;
+void dyno_exchange_get_times (DynoExchange *exchange, DynoExchangeTimes *times);
+
+G_END_DECLS

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights as int8: symmetric, with a scale for each output channel, which is the first axis.  Of
+ * every weight with two axes or more the file holds "<name>" as I8 and "<name>_scale" as F32 of
+ * (outputs); w = scale q with q from -127 to 127, so no weight is off by more than half its
+ * channel's scale.  All else stays F32.  A quarter of the bytes; who loads such a file computes as
+ * with any other. */
+#pragma once
+#include "graph.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_INT8_SCALE "_scale" /* behind the name of a weight */
+
+gboolean dyno_int8_applies (const DynoParameter *parameter);
+
+/* Rows of a weight; a row of zeros has scale 0. */
+void dyno_int8_quantise (const float *values, guint64 n_rows, guint64 n_columns, gint8 *out,
+                         float *scales);
+/* FALSE: a scale is negative or not finite. */
+gboolean dyno_int8_restore (const gint8 *values, const float *scales, guint64 n_rows,
+                            guint64 n_columns, float *out);
+
+G_END_DECLS

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the training network is fed of some samples: decoded, changed and normalised on the device
+ * as in a run, then drawn with the normalisation taken back. */
+#pragma once
+#include "job.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint32 n, width, height;
+  guint8 *pixels; /* (n, height, width, 3) */
+} DynoPreview;
+
+/* The samples of indices (array of guint32) at these places of an epoch that is not shuffled.
+ * Blocking.  Errors: DATA (no images), those of the loader, of dyno_job_get_network and of the
+ * device. */
+DynoPreview *dyno_preview_new (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
+                               const GArray *indices, guint64 epoch, GCancellable *cancellable,
+                               GError **error);
+void dyno_preview_free (DynoPreview *preview); /* NULL: nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPreview, dyno_preview_free)
+
+G_END_DECLS

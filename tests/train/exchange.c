@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* The exchange by itself: two ranks, each with a device and a program of its own, in threads. */
+#include "exchange.h"
+#include "build.h"
+#include "comm-test.h"
+#include "network.h"
+#include "pipe.h"
+#include <math.h>
+#include <string.h>
+
+#define BATCH 4
+#define RANKS 2
+
+/* A rank's net, or a process's that is alone. */
+typedef struct {
+  DynoDevice *device;
+  DynoBuild *build;
+  DynoProgram *program;
+  DynoExchange *exchange; /* NULL: alone */
+} Net;
+
+/* What a rank leaves. */
+typedef struct {
+  guint8 *bytes[DYNO_SPACE_N];
+  gsize size[DYNO_SPACE_N];
+  struct DynoStepOutput output;
+  DynoExchangeTimes times;
+} Left;
+
+typedef struct {
+  gboolean amp, half;
+  guint steps;
+  float divisor[RANKS]; /* of the loss, times the samples of all ranks */
+  Left left[RANKS];
+} Case;
+
+static const DynoSpace spaces[] = { DYNO_SPACE_MASTER, DYNO_SPACE_MOMENT1, DYNO_SPACE_STATE,
+                                    DYNO_SPACE_GRADIENT };
+
+static void
+net_init (Net *net, gboolean amp, DynoComm *comm, gboolean half)
+{
+  DynoNetworkParams params = { .model = "simplecnn",
+                               .model_width = 0.125,
+                               .batch = BATCH,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 16, 16, 3, 0),
+                               .n_outputs = 10,
+                               .precision = dyno_precision_of_amp (amp),
+                               .mode = DYNO_MODE_TRAIN };
+  DynoBuildParams plan = { .n_slots = DYNO_PIPE_SLOTS, .bucket_bytes = 2 << 10 };
+  DynoDeviceParams device = { .index = -1 };
+  g_autoptr (GError) error = NULL;
+
+  params.schema.generated = TRUE;
+  net->device = dyno_device_open (&device, &error);
+  g_assert_no_error (error);
+  net->build = dyno_build_new (&params, &error);
+  g_assert_no_error (error);
+  plan.info = dyno_device_get_info (net->device);
+  dyno_build_plan (net->build, &plan, &error);
+  g_assert_no_error (error);
+  dyno_build_allocate (net->device, &net->build, 1, &error);
+  g_assert_no_error (error);
+  dyno_build_record (net->build, net->device, comm ? DYNO_COMMANDS_EXCHANGED : 0, NULL, &error);
+  g_assert_no_error (error);
+  net->program = dyno_build_get_program (net->build);
+  dyno_program_initialise (net->program, 1, &error);
+  g_assert_no_error (error);
+  net->exchange =
+      comm ? dyno_exchange_new (net->program, dyno_build_get_plan (net->build), comm, half, &error)
+           : NULL;
+  g_assert_no_error (error);
+}
+
+static void
+net_clear (Net *net)
+{
+  dyno_exchange_free (net->exchange);
+  dyno_build_free (net->build);
+  dyno_device_unref (net->device);
+}
+
+/* The samples are those of the micro-step. */
+static void
+fill_input (Net *net, guint slot, guint step, guint micro_step, float divisor)
+{
+  *dyno_program_step_input (net->program, slot) =
+      (struct DynoStepInput){ .step = step,
+                              .micro_step = micro_step,
+                              .seed_low = 7,
+                              .n_valid = BATCH,
+                              .loss_divisor = BATCH * RANKS * divisor,
+                              .lr = 0.05f,
+                              .momentum = 0.9f,
+                              .first_update = step == 0,
+                              .loss_scale_min = 1,
+                              .loss_scale_max = 65536,
+                              .scale_growth_interval = 100 };
+}
+
+static void
+wait_for (Net *net, guint64 value)
+{
+  g_autoptr (GError) error = NULL;
+
+  dyno_queue_wait (net->device, DYNO_QUEUE_COMPUTE, value, 0, &error);
+  g_assert_no_error (error);
+}
+
+static void
+take_left (Net *net, Left *left)
+{
+  DynoMemory *memory = dyno_program_get_memory (net->program);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (spaces); i++)
+    {
+      DynoBuffer *buffer = dyno_memory_get_buffer (memory, spaces[i], 0);
+      left->size[spaces[i]] = dyno_buffer_get_size (buffer);
+      left->bytes[spaces[i]] = g_malloc (left->size[spaces[i]]);
+      dyno_buffer_read (buffer, 0, left->bytes[spaces[i]], left->size[spaces[i]], &error);
+      g_assert_no_error (error);
+    }
+  left->output = *dyno_program_step_output (net->program, 0);
+}
+
+static void
+left_clear (Left *left)
+{
+  for (guint space = 0; space < DYNO_SPACE_N; space++)
+    g_free (left->bytes[space]);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Left, left_clear)
+
+static void
+run_rank (DynoComm *comm, gpointer data)
+{
+  Case *c = data;
+  guint rank = dyno_comm_get_rank (comm);
+  g_autoptr (GError) error = NULL;
+  guint64 value;
+  Net net;
+
+  net_init (&net, c->amp, comm, c->half);
+  for (guint step = 0; step < c->steps; step++)
+    {
+      fill_input (&net, 0, step, rank, c->divisor[rank]);
+      dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, &value, &error);
+      g_assert_no_error (error);
+      dyno_exchange_finish (net.exchange, NULL, &value, &error);
+      g_assert_no_error (error);
+      wait_for (&net, value);
+    }
+  take_left (&net, &c->left[rank]);
+  dyno_exchange_get_times (net.exchange, &c->left[rank].times);
+  net_clear (&net);
+}
+
+/* One process that adds both ranks' batches up; states[r]: its running statistics after the batch
+ * of rank r alone. */
+static void
+run_alone (Left *left, guint steps, Left *states)
+{
+  guint64 value = 0;
+  g_autoptr (GError) error = NULL;
+
+  for (guint k = 0; k <= RANKS; k++)
+    {
+      gboolean all = k == RANKS;
+      Net net;
+
+      net_init (&net, FALSE, NULL, FALSE);
+      for (guint step = 0; step < (all ? steps : 1); step++)
+        for (guint rank = all ? 0 : k; rank < (all ? RANKS : k + 1); rank++)
+          {
+            gboolean last = rank + 1 == RANKS;
+            fill_input (&net, 0, step, rank, 1);
+            dyno_program_submit (net.program, last ? DYNO_COMMAND_FULL : DYNO_COMMAND_ACCUMULATE, 0,
+                                 NULL, 0, &value, &error);
+            g_assert_no_error (error);
+            wait_for (&net, value);
+          }
+      take_left (&net, all ? left : &states[k]);
+      net_clear (&net);
+    }
+}
+
+static double
+distance (const Left *a, const Left *b, DynoSpace space)
+{
+  const float *x = (const float *) (const void *) a->bytes[space],
+              *y = (const float *) (const void *) b->bytes[space];
+  double difference = 0, size = 0;
+
+  for (gsize i = 0; i < a->size[space] / sizeof (float); i++)
+    {
+      difference += pow ((double) (x[i] - y[i]), 2);
+      size += pow ((double) x[i], 2);
+    }
+  g_assert_cmpfloat (size, >, 0);
+  return difference / size;
+}
+
+static void
+assert_ranks_equal (const Case *c)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (spaces); i++)
+    g_assert_cmpmem (c->left[0].bytes[spaces[i]], c->left[0].size[spaces[i]],
+                     c->left[1].bytes[spaces[i]], c->left[1].size[spaces[i]]);
+}
+
+static void
+clear_case (Case *c)
+{
+  for (guint rank = 0; rank < RANKS; rank++)
+    left_clear (&c->left[rank]);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Case, clear_case)
+
+/* Parameters are those of one process that adds up, on all ranks the same; running statistics after
+ * a step are the mean of what the ranks would have alone. */
+static void
+test_sums (void)
+{
+  g_auto (Case) once = { .steps = 1, .divisor = { 1, 1 } }, c = { .steps = 3, .divisor = { 1, 1 } };
+  g_auto (Left) alone = { 0 }, state_0 = { 0 }, state_1 = { 0 };
+  Left states[RANKS] = { { { 0 } } };
+  const float *mean, *s[RANKS];
+
+  comm_test_run (RANKS, run_rank, &once);
+  comm_test_run (RANKS, run_rank, &c);
+  run_alone (&alone, 3, states);
+  state_0 = states[0];
+  state_1 = states[1];
+  assert_ranks_equal (&once);
+  assert_ranks_equal (&c);
+  g_assert_cmpfloat (distance (&alone, &c.left[0], DYNO_SPACE_MASTER), <, 1e-8);
+  g_assert_cmpfloat (distance (&alone, &c.left[0], DYNO_SPACE_MOMENT1), <, 1e-8);
+  mean = (const float *) (const void *) once.left[0].bytes[DYNO_SPACE_STATE];
+  for (guint rank = 0; rank < RANKS; rank++)
+    s[rank] = (const float *) (const void *) states[rank].bytes[DYNO_SPACE_STATE];
+  g_assert_true (memcmp (s[0], s[1], 64) != 0);
+  for (guint i = 0; i < 64; i++)
+    g_assert_cmpfloat (mean[i], ==, 0.5f * (s[0][i] + s[1][i]));
+}
+
+/* Half the bytes, and nearly the same parameters. */
+static void
+test_half (void)
+{
+  g_auto (Case) whole = { .amp = TRUE, .steps = 2, .divisor = { 1, 1 } },
+                half = { .amp = TRUE, .half = TRUE, .steps = 2, .divisor = { 1, 1 } };
+  guint64 states;
+  double apart;
+
+  comm_test_run (RANKS, run_rank, &whole);
+  comm_test_run (RANKS, run_rank, &half);
+  assert_ranks_equal (&whole);
+  assert_ranks_equal (&half);
+  g_assert_cmpuint (half.left[0].output.overflow, ==, 0);
+  apart = distance (&whole.left[0], &half.left[0], DYNO_SPACE_MOMENT1);
+  g_assert_cmpfloat (apart, <, 1e-3);
+  g_assert_cmpfloat (apart, >, 0);
+  g_assert_cmpuint (whole.left[0].times.steps, ==, 2);
+  g_assert_cmpuint (whole.left[0].times.buckets, >, 3);
+  states = 2 * half.left[0].times.bytes - whole.left[0].times.bytes;
+  g_assert_cmpuint (states, >, 0);
+  g_assert_cmpuint (states, <, half.left[0].times.bytes / 2);
+}
+
+/* What overflows on one rank is skipped on all, with the same loss scale after. */
+static void
+test_overflow (void)
+{
+  for (guint half = 0; half < 2; half++)
+    {
+      g_auto (Case) before = { .amp = TRUE, .steps = 0 },
+                    c = { .amp = TRUE, .half = half, .steps = 1, .divisor = { 1, 1e-38f } };
+
+      comm_test_run (RANKS, run_rank, &before);
+      comm_test_run (RANKS, run_rank, &c);
+      for (guint rank = 0; rank < RANKS; rank++)
+        {
+          const struct DynoStepOutput *output = &c.left[rank].output;
+          g_assert_cmpuint (output->overflow, ==, 1);
+          g_assert_cmpuint (output->skipped, ==, 1);
+          g_assert_cmpfloat (output->loss_scale, ==, 32768);
+          g_assert_cmpmem (
+              before.left[rank].bytes[DYNO_SPACE_MASTER], before.left[rank].size[DYNO_SPACE_MASTER],
+              c.left[rank].bytes[DYNO_SPACE_MASTER], c.left[rank].size[DYNO_SPACE_MASTER]);
+        }
+      assert_ranks_equal (&c);
+    }
+}
+
+static void
+run_failing (DynoComm *comm, gpointer data)
+{
+  guint rank = dyno_comm_get_rank (comm);
+  g_autoptr (GError) error = NULL, again = NULL;
+  guint64 value;
+  Net net;
+
+  net_init (&net, FALSE, comm, FALSE);
+  fill_input (&net, 0, 0, rank, 1);
+  dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, &value, &error);
+  g_assert_no_error (error);
+  if (rank == 1)
+    dyno_comm_abort (comm, "its power was cut");
+  else
+    {
+      g_assert_false (dyno_exchange_finish (net.exchange, NULL, &value, &error));
+      g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
+      g_assert_nonnull (strstr (error->message, "rank 1 on host0"));
+      g_assert_nonnull (strstr (error->message, "its power was cut"));
+      g_assert_false (dyno_exchange_finish (net.exchange, NULL, &value, &again));
+      g_assert_nonnull (again);
+    }
+  wait_for (&net, value);
+  net_clear (&net);
+}
+
+/* A rank that ends in the midst of a step holds no other one up, and all can be freed. */
+static void
+test_failure (void)
+{
+  comm_test_run (RANKS, run_failing, NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/exchange/parameters-are-those-of-one-process", test_sums);
+  g_test_add_func ("/train/exchange/half-the-bytes-in-fp16", test_half);
+  g_test_add_func ("/train/exchange/overflow-of-one-rank-is-skipped-by-all", test_overflow);
+  g_test_add_func ("/train/exchange/a-rank-that-ends-holds-none-up", test_failure);
+  return g_test_run ();
+}

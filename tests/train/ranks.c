@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* Several ranks train what one process trains that adds up as many batches: sessions in threads of
+ * this process, on one software device each. */
+#include "checkpoint.h"
+#include "comm-test.h"
+#include "train-test.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define MOST_RANKS 4
+
+typedef struct {
+  const DynoJob *job;
+  TestHook hooks[MOST_RANKS];
+  gpointer data;
+  TestRun runs[MOST_RANKS];
+} Group;
+
+static void
+run_one (DynoComm *comm, gpointer data)
+{
+  Group *group = data;
+  guint rank = dyno_comm_get_rank (comm);
+
+  test_run_rank (&group->runs[rank], group->job, comm, group->hooks[rank], group->data);
+}
+
+static void
+clear_runs (Group *group)
+{
+  for (guint rank = 0; rank < MOST_RANKS; rank++)
+    if (group->runs[rank].losses)
+      test_run_clear (&group->runs[rank]);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Group, clear_runs)
+
+static void
+run_group (Group *group, guint ranks)
+{
+  comm_test_run (ranks, run_one, group);
+}
+
+static void
+assert_good (const Group *group, guint ranks, DynoSessionState state)
+{
+  for (guint rank = 0; rank < ranks; rank++)
+    {
+      const TestRun *run = &group->runs[rank];
+
+      g_assert_no_error (run->error);
+      g_assert_cmpint (run->state, ==, state);
+      g_assert_cmpuint (run->losses->len, ==, group->runs[0].losses->len);
+      g_assert_cmpmem (run->losses->data, run->losses->len * sizeof (double),
+                       group->runs[0].losses->data, run->losses->len * sizeof (double));
+    }
+}
+
+/* 128 samples to train on and 32 to validate with; 16 of all ranks a step; several buckets. */
+static DynoJob *
+new_job (const char *model, guint ranks)
+{
+  DynoJob *job = test_job (model, "builtin:shapes?size=16&samples=160&classes=4");
+  g_autofree char *batch = g_strdup_printf ("batch_size=%u", 16 / ranks);
+
+  test_job_set (job, batch, "data.val_split=0.2", "exchange.bucket=4096", "workers=1",
+                "deterministic=true", NULL);
+  return job;
+}
+
+static DynoJob *
+new_alone (const char *model, guint ranks)
+{
+  DynoJob *job = new_job (model, ranks);
+  g_autofree char *accumulate = g_strdup_printf ("accumulate=%u", ranks);
+
+  test_job_set (job, accumulate, NULL);
+  return job;
+}
+
+static void
+assert_near (double a, double b)
+{
+  g_assert_cmpfloat_with_epsilon (a, b, 1e-5 * fabs (a));
+}
+
+static void
+assert_losses_near (const GArray *a, guint from, const GArray *b)
+{
+  g_assert_cmpuint (a->len, ==, from + b->len);
+  for (guint i = 0; i < b->len; i++)
+    assert_near (g_array_index (a, double, from + i), g_array_index (b, double, i));
+}
+
+/* A net without batch norm, random changes included: the same losses, the same validation. */
+static void
+test_as_one_process (void)
+{
+  for (guint ranks = 2; ranks <= 4; ranks += 2)
+    {
+      g_autoptr (DynoJob) alone = new_alone ("mlp", ranks), job = new_job ("mlp", ranks);
+      g_auto (TestRun) expected = { 0 };
+      g_auto (Group) group = { .job = job };
+
+      test_job_set (alone, "augment.flip=true", NULL);
+      test_job_set (job, "augment.flip=true", NULL);
+      test_run_good (&expected, alone);
+      run_group (&group, ranks);
+      assert_good (&group, ranks, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (expected.losses->len, ==, 16);
+      assert_losses_near (expected.losses, 0, group.runs[0].losses);
+      for (guint rank = 0; rank < ranks; rank++)
+        {
+          const DynoEpochMetrics *epoch = &group.runs[rank].epoch;
+          assert_near (expected.epoch.val_loss, epoch->val_loss);
+          assert_near (expected.epoch.train_loss, epoch->train_loss);
+          g_assert_cmpfloat (expected.epoch.val_metrics[0], ==, epoch->val_metrics[0]);
+        }
+    }
+}
+
+/* What is drawn on the device in a step, too: here the samples. */
+static void
+test_generated (void)
+{
+  g_autoptr (DynoJob) alone = new_alone ("mlp", 2), job = new_job ("mlp", 2);
+  g_auto (TestRun) expected = { 0 };
+  g_auto (Group) group = { .job = job };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoJob *one = i ? alone : job;
+      g_free (one->data);
+      one->data = g_strdup ("synthetic:16x16x3?classes=4&samples=64");
+      test_job_set (one, "epochs=1", NULL);
+    }
+  test_run_good (&expected, alone);
+  run_group (&group, 2);
+  assert_good (&group, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (expected.losses->len, ==, 4);
+  assert_losses_near (expected.losses, 0, group.runs[0].losses);
+}
+
+/* Batch norm, AMP, fp16 on the wire: equal bits from run to run. */
+static void
+test_equal_twice (void)
+{
+  g_autoptr (DynoJob) job = new_job ("simplecnn", 2);
+  g_auto (Group) first = { .job = job }, second = { .job = job };
+
+  test_job_set (job, "amp=true", "exchange.half=true", "epochs=1", NULL);
+  run_group (&first, 2);
+  run_group (&second, 2);
+  assert_good (&first, 2, DYNO_SESSION_FINISHED);
+  assert_good (&second, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (first.runs[0].losses->len, ==, 8);
+  g_assert_cmpmem (first.runs[0].losses->data, 8 * sizeof (double), second.runs[0].losses->data,
+                   8 * sizeof (double));
+  g_assert_cmpfloat (first.runs[0].epoch.val_loss, ==, second.runs[1].epoch.val_loss);
+}
+
+static void
+stop_at_five (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 5)
+    dyno_session_stop (session, FALSE);
+}
+
+/* Two ranks stop in an epoch, whichever of them is asked to; one process and four ranks go on where
+ * they were. */
+static void
+test_resumes_with_other_ranks (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) alone = new_alone ("mlp", 2), job = new_job ("mlp", 2),
+                      four = new_job ("mlp", 4), one = new_alone ("mlp", 2);
+  g_auto (TestRun) whole = { 0 }, rest = { 0 };
+  g_auto (Group) begun = { .job = job, .hooks = { NULL, stop_at_five } }, resumed = { .job = four };
+  guint done;
+
+  test_run_good (&whole, alone);
+  job->out_dir = g_strdup (folder);
+  run_group (&begun, 2);
+  assert_good (&begun, 2, DYNO_SESSION_STOPPED);
+  done = begun.runs[0].losses->len;
+  g_assert_cmpuint (done, >=, 5);
+  g_assert_cmpuint (done, <, 8);
+  one->resume = g_strdup (folder);
+  test_run_good (&rest, one);
+  assert_losses_near (whole.losses, done, rest.losses);
+  four->resume = g_strdup (folder);
+  run_group (&resumed, 4);
+  assert_good (&resumed, 4, DYNO_SESSION_FINISHED);
+  assert_losses_near (whole.losses, done, resumed.runs[0].losses);
+  assert_near (whole.epoch.val_loss, resumed.runs[3].epoch.val_loss);
+  test_remove_tree (folder);
+}
+
+/* Where the plan has no room for a snapshot, rank 0 has no step in flight when it saves, and the
+ * others have one. */
+static void
+test_saves_without_snapshot (void)
+{
+  g_autofree char *folder = test_folder (), *change = NULL;
+  g_autoptr (DynoJob) job = new_job ("simplecnn", 2);
+  g_auto (Group) roomy = { .job = job }, tight = { .job = job };
+  const DynoJobPlan *plan = &tight.runs[0].plan;
+
+  test_job_set (job, "epochs=1", "workers=0", NULL);
+  run_group (&roomy, 2);
+  assert_good (&roomy, 2, DYNO_SESSION_FINISHED);
+  g_assert_true (roomy.runs[0].plan.plan.snapshot);
+  change =
+      g_strdup_printf ("vram_budget=%" G_GUINT64_FORMAT, roomy.runs[0].plan.plan.total_bytes - 1);
+  test_job_set (job, change, "checkpoint_minutes=1e-5", NULL);
+  job->out_dir = g_strdup (folder);
+  run_group (&tight, 2);
+  assert_good (&tight, 2, DYNO_SESSION_FINISHED);
+  g_assert_true (plan->fits && !plan->plan.snapshot);
+  g_assert_cmpuint (tight.runs[0].checkpoints, >=, 1);
+  g_assert_cmpuint (tight.runs[1].checkpoints, ==, 0);
+  assert_losses_near (roomy.runs[0].losses, 0, tight.runs[0].losses);
+  test_remove_tree (folder);
+}
+
+static void
+command (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (step->step == 2)
+    {
+      dyno_session_checkpoint (session);
+      dyno_session_set (session, "lr", "0.01", &error);
+      g_assert_no_error (error);
+      dyno_session_pause (session);
+    }
+}
+
+static gpointer
+resume_soon (gpointer session)
+{
+  while (dyno_session_get_state (session) != DYNO_SESSION_PAUSED)
+    g_usleep (2000);
+  g_usleep (250000);
+  dyno_session_resume (session);
+  return NULL;
+}
+
+static GThread *resumer;
+
+static void
+command_rank_0 (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  command (session, step, data);
+  if (step->step == 2)
+    resumer = g_thread_new ("resumer", resume_soon, session);
+}
+
+static void
+check_lr (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step > 6)
+    g_assert_cmpfloat_with_epsilon (step->lr, 0.01, 1e-9);
+}
+
+/* Settings, a pause and a checkpoint that rank 0 was asked for are all ranks'; rank 0 alone writes. */
+static void
+test_commands (void)
+{
+  g_autofree char *folder = test_folder (),
+                  *state = g_build_filename (folder, DYNO_CHECKPOINT_NAME, NULL);
+  g_autoptr (DynoJob) job = new_job ("mlp", 2);
+  g_auto (Group) group = { .job = job, .hooks = { command_rank_0, check_lr } };
+
+  test_job_set (job, "schedule=constant", NULL);
+  job->out_dir = g_strdup (folder);
+  run_group (&group, 2);
+  g_thread_join (resumer);
+  assert_good (&group, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (group.runs[0].checkpoints, >=, 2);
+  g_assert_cmpuint (group.runs[1].checkpoints, ==, 0);
+  g_assert_true (g_file_test (state, G_FILE_TEST_EXISTS));
+  test_remove_tree (folder);
+}
+
+static void
+stop_now (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 3)
+    dyno_session_stop (session, TRUE);
+}
+
+/* Whichever rank it is. */
+static void
+test_failure (void)
+{
+  for (guint failing = 0; failing < 2; failing++)
+    {
+      g_autoptr (DynoJob) job = new_job ("mlp", 2);
+      g_auto (Group) group = { .job = job };
+      g_autofree char *name = g_strdup_printf ("rank %u on host0", failing);
+      const TestRun *other = &group.runs[1 - failing];
+
+      test_job_set (job, "epochs=100", NULL);
+      group.hooks[failing] = stop_now;
+      run_group (&group, 2);
+      g_assert_no_error (group.runs[failing].error);
+      g_assert_cmpint (group.runs[failing].state, ==, DYNO_SESSION_STOPPED);
+      /* Before all know of it, it is a failure; once they have agreed on it, it is an end. */
+      if (other->error)
+        {
+          g_assert_error (other->error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
+          g_assert_nonnull (strstr (other->error->message, name));
+        }
+      else
+        g_assert_cmpint (other->state, ==, DYNO_SESSION_STOPPED);
+    }
+}
+
+/* A rank that cannot begin says why to the one that waits for it. */
+static void
+run_unlike (DynoComm *comm, gpointer data)
+{
+  Group *group = data;
+  guint rank = dyno_comm_get_rank (comm);
+  g_autoptr (DynoJob) job = dyno_job_copy (group->job);
+
+  if (rank == 1)
+    {
+      g_free (job->data);
+      job->data = g_strdup ("/nowhere/at/all");
+    }
+  test_run_rank (&group->runs[rank], job, comm, NULL, NULL);
+}
+
+static void
+test_failure_to_begin (void)
+{
+  g_autoptr (DynoJob) job = new_job ("mlp", 2);
+  g_auto (Group) group = { .job = job };
+
+  comm_test_run (2, run_unlike, &group);
+  g_assert_error (group.runs[0].error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
+  g_assert_nonnull (strstr (group.runs[0].error->message, "rank 1 on host0"));
+  g_assert_nonnull (strstr (group.runs[0].error->message, "nowhere"));
+  g_assert_cmpint (group.runs[1].state, ==, DYNO_SESSION_FAILED);
+}
+
+static void
+die_at_three (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  if (step->step == 3)
+    comm_test_die (*(DynoComm **) data);
+}
+
+static void
+run_dying (DynoComm *comm, gpointer data)
+{
+  Group *group = data;
+  guint rank = dyno_comm_get_rank (comm);
+
+  test_run_rank (&group->runs[rank], group->job, comm, rank == 1 ? die_at_three : NULL, &comm);
+}
+
+/* What was saved before a rank died stands, and a run goes on from it. */
+static void
+test_checkpoint_stands (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = new_job ("mlp", 2), again = new_alone ("mlp", 2);
+  g_auto (Group) group = { .job = job };
+  g_auto (TestRun) whole = { 0 }, rest = { 0 };
+
+  test_run_good (&whole, again);
+  test_job_set (job, "checkpoint_minutes=0.000001", NULL);
+  job->out_dir = g_strdup (folder);
+  comm_test_run (2, run_dying, &group);
+  g_assert_error (group.runs[0].error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
+  g_assert_nonnull (strstr (group.runs[0].error->message, "rank 1 on host0"));
+  g_assert_cmpuint (group.runs[0].checkpoints, >, 0);
+  again->resume = g_strdup (folder);
+  test_run_good (&rest, again);
+  g_assert_cmpuint (rest.losses->len, <, whole.losses->len);
+  assert_losses_near (whole.losses, whole.losses->len - rest.losses->len, rest.losses);
+  test_remove_tree (folder);
+}
+
+/* What is page-locked for the exchange is in the plan of each rank, and of no single process. */
+static guint64
+exchange_bytes (const TestRun *run)
+{
+  for (guint i = 0; i < run->plan.host.n; i++)
+    if (strcmp (run->plan.host.buffers[i].purpose, "exchange") == 0)
+      return run->plan.host.buffers[i].size_bytes;
+  return 0;
+}
+
+static void
+test_plan (void)
+{
+  g_autoptr (DynoJob) job = new_job ("mlp", 2);
+  g_auto (Group) group = { .job = job };
+  g_auto (TestRun) alone = { 0 };
+
+  test_job_set (job, "epochs=1", NULL);
+  run_group (&group, 2);
+  assert_good (&group, 2, DYNO_SESSION_FINISHED);
+  test_run_good (&alone, job);
+  g_assert_cmpuint (exchange_bytes (&alone), ==, 0);
+  for (guint rank = 0; rank < 2; rank++)
+    g_assert_cmpuint (exchange_bytes (&group.runs[rank]), ==,
+                      alone.plan.plan.space_bytes[DYNO_SPACE_GRADIENT]
+                          + alone.plan.plan.space_bytes[DYNO_SPACE_STATE]);
+}
+
+/* Rank 0 tells at the end what each rank did: a step takes all the same time, part of it waiting. */
+static void
+test_rates (void)
+{
+  g_autoptr (DynoJob) job = new_job ("mlp", 4);
+  g_auto (Group) group = { .job = job };
+  const TestRun *first = &group.runs[0];
+
+  run_group (&group, 4);
+  assert_good (&group, 4, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (first->n_ranks, ==, 4);
+  for (guint rank = 0; rank < 4; rank++)
+    {
+      const DynoRankReport *report = &first->ranks[rank];
+
+      g_assert_cmpstr (report->host, ==, rank < 2 ? "host0" : "host1");
+      g_assert_cmpstr (report->device, !=, "");
+      g_assert_true (report->rate.own_ms > 0 && report->rate.wait_ms > 0);
+      g_assert_cmpfloat_with_epsilon (report->rate.samples_per_s, 4e3 / report->rate.own_ms,
+                                      1e-6 * report->rate.samples_per_s);
+      g_assert_cmpfloat_with_epsilon (report->rate.own_ms + report->rate.wait_ms,
+                                      first->ranks[0].rate.own_ms + first->ranks[0].rate.wait_ms,
+                                      1e-6);
+      g_assert_cmpuint (group.runs[rank].n_ranks, ==, rank == 0 ? 4 : 0);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/ranks/losses-are-those-of-one-process-that-accumulates",
+                   test_as_one_process);
+  g_test_add_func ("/train/ranks/what-is-drawn-in-a-step-is-the-same", test_generated);
+  g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);
+  g_test_add_func ("/train/ranks/resumes-with-other-ranks", test_resumes_with_other_ranks);
+  g_test_add_func ("/train/ranks/saves-without-room-for-a-snapshot", test_saves_without_snapshot);
+  g_test_add_func ("/train/ranks/commands-are-rank-0s", test_commands);
+  g_test_add_func ("/train/ranks/a-rank-that-ends-ends-all", test_failure);
+  g_test_add_func ("/train/ranks/a-rank-that-cannot-begin-ends-all", test_failure_to_begin);
+  g_test_add_func ("/train/ranks/checkpoint-outlives-a-rank", test_checkpoint_stands);
+  g_test_add_func ("/train/ranks/memory-of-the-exchange-is-planned", test_plan);
+  g_test_add_func ("/train/ranks/rank-0-tells-what-each-does", test_rates);
+  return g_test_run ();
+}

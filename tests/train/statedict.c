@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* What load_state_dict (strict=True) asks for: the tensors of a weights file are torchvision's, by
+ * name, shape and type, and no others.  The rules below are the facts of torchvision's modules, a
+ * line for each stage; a name that is wrong in a model is missing here and left over there. */
+#include "weightsfile.h"
+#include "network.h"
+#include "safetensors.h"
+#include <string.h>
+
+/* Names of torchvision's state dict: to "(64, 3, 7, 7)", or "int64" of a scalar. */
+typedef GHashTable State;
+
+static void G_GNUC_PRINTF (3, 4) add (State *state, const char *shape, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_hash_table_insert (state, g_strdup_vprintf (format, arguments), g_strdup (shape));
+  va_end (arguments);
+}
+
+/* in: of a group */
+static void
+conv (State *state, const char *name, guint out, guint in, guint kernel)
+{
+  g_autofree char *shape = g_strdup_printf ("(%u, %u, %u, %u)", out, in, kernel, kernel);
+
+  add (state, shape, "%s.weight", name);
+}
+
+static void
+vector (State *state, const char *name, const char *member, guint c)
+{
+  g_autofree char *shape = g_strdup_printf ("(%u)", c);
+
+  add (state, shape, "%s.%s", name, member);
+}
+
+static void
+batch_norm (State *state, const char *name, guint c)
+{
+  static const char *const members[] = { "weight", "bias", "running_mean", "running_var" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    vector (state, name, members[i], c);
+  add (state, "int64", "%s.num_batches_tracked", name);
+}
+
+static void
+linear (State *state, const char *name, guint out, guint in)
+{
+  g_autofree char *shape = g_strdup_printf ("(%u, %u)", out, in);
+
+  add (state, shape, "%s.weight", name);
+  vector (state, name, "bias", out);
+}
+
+/* A convolution without a bias and the batch norm behind it, at `first` and `second` of a module. */
+static void
+pair (State *state, const char *module, const char *first, const char *second, guint out, guint in,
+      guint kernel)
+{
+  g_autofree char *a = g_strconcat (module, first, NULL), *b = g_strconcat (module, second, NULL);
+
+  conv (state, a, out, in, kernel);
+  batch_norm (state, b, out);
+}
+
+/* groups: of conv2, which is twice as wide where there are some */
+static void
+resnet (State *state, const guint *blocks, gboolean bottleneck, guint groups)
+{
+  guint in = 64, expansion = bottleneck ? 4 : 1;
+
+  pair (state, "", "conv1", "bn1", 64, 3, 7);
+  for (guint layer = 0; layer < 4; layer++)
+    for (guint block = 0; block < blocks[layer]; block++)
+      {
+        guint out = (64u << layer) * expansion, planes = (groups > 1 ? 128u : 64u) << layer;
+        g_autofree char *module = g_strdup_printf ("layer%u.%u.", layer + 1, block);
+
+        pair (state, module, "conv1", "bn1", planes, in, bottleneck ? 1 : 3);
+        pair (state, module, "conv2", "bn2", planes, planes / groups, 3);
+        if (bottleneck)
+          pair (state, module, "conv3", "bn3", out, planes, 1);
+        if (in != out || (block == 0 && layer > 0))
+          pair (state, module, "downsample.0", "downsample.1", out, in, 1);
+        in = out;
+      }
+  linear (state, "fc", 1000, in);
+}
+
+static void
+mobilenet_v2 (State *state)
+{
+  static const guint stages[][3] = { { 1, 16, 1 }, { 6, 24, 2 },  { 6, 32, 3 }, { 6, 64, 4 },
+                                     { 6, 96, 3 }, { 6, 160, 3 }, { 6, 320, 1 } };
+  guint in = 32, index = 1;
+
+  pair (state, "features.0.", "0", "1", 32, 3, 3);
+  for (guint s = 0; s < G_N_ELEMENTS (stages); s++)
+    for (guint n = 0; n < stages[s][2]; n++)
+      {
+        guint wide = in * stages[s][0], out = stages[s][1];
+        g_autofree char *module = g_strdup_printf ("features.%u.conv.", index++);
+
+        if (stages[s][0] == 1)
+          {
+            pair (state, module, "0.0", "0.1", wide, 1, 3);
+            pair (state, module, "1", "2", out, wide, 1);
+          }
+        else
+          {
+            pair (state, module, "0.0", "0.1", wide, in, 1);
+            pair (state, module, "1.0", "1.1", wide, 1, 3);
+            pair (state, module, "2", "3", out, wide, 1);
+          }
+        in = out;
+      }
+  pair (state, "features.18.", "0", "1", 1280, in, 1);
+  linear (state, "classifier.1", 1000, 1280);
+}
+
+static void
+efficientnet_b0 (State *state)
+{
+  /* expansion, kernel, channels, blocks */
+  static const guint stages[][4] = { { 1, 3, 16, 1 }, { 6, 3, 24, 2 },  { 6, 5, 40, 2 },
+                                     { 6, 3, 80, 3 }, { 6, 5, 112, 3 }, { 6, 5, 192, 4 },
+                                     { 6, 3, 320, 1 } };
+  guint in = 32;
+
+  pair (state, "features.0.", "0", "1", 32, 3, 3);
+  for (guint s = 0; s < G_N_ELEMENTS (stages); s++)
+    for (guint n = 0; n < stages[s][3]; n++)
+      {
+        guint wide = in * stages[s][0], out = stages[s][2], at = stages[s][0] > 1,
+              squeezed = MAX (1, in / 4);
+        g_autofree char *module = g_strdup_printf ("features.%u.%u.block.", s + 1, n),
+                        *deep = g_strdup_printf ("%s%u.", module, at),
+                        *fc1 = g_strdup_printf ("%s%u.fc1", module, at + 1),
+                        *fc2 = g_strdup_printf ("%s%u.fc2", module, at + 1),
+                        *last = g_strdup_printf ("%s%u.", module, at + 2);
+
+        if (at)
+          pair (state, module, "0.0", "0.1", wide, in, 1);
+        pair (state, deep, "0", "1", wide, 1, stages[s][1]);
+        conv (state, fc1, squeezed, wide, 1);
+        vector (state, fc1, "bias", squeezed);
+        conv (state, fc2, wide, squeezed, 1);
+        vector (state, fc2, "bias", wide);
+        pair (state, last, "0", "1", out, wide, 1);
+        in = out;
+      }
+  pair (state, "features.8.", "0", "1", 1280, in, 1);
+  linear (state, "classifier.1", 1000, 1280);
+}
+
+/* Every tensor of the model's file is taken from state; what is left is missing. */
+static void
+check (const char *model, State *state)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = { .model = model,
+                               .batch = 1,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 224, 224, 3, 1000),
+                               .n_outputs = 1000,
+                               .mode = DYNO_MODE_PREDICT };
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoWeights) weights = dyno_weights_new (graph, &error);
+  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  GHashTableIter iter;
+  gpointer name;
+
+  g_assert_no_error (error);
+  dyno_weights_list (weights, graph, "", FALSE, TRUE, tensors, names);
+  for (guint i = 0; i < tensors->len; i++)
+    {
+      const DynoSafetensor *tensor = &g_array_index (tensors, DynoSafetensor, i);
+      g_autoptr (GString) shape = g_string_new (tensor->n_dims ? "(" : "");
+      const char *wanted = g_hash_table_lookup (state, tensor->name);
+
+      for (guint d = 0; d < tensor->n_dims; d++)
+        g_string_append_printf (shape, "%s%" G_GUINT64_FORMAT, d ? ", " : "", tensor->shape[d]);
+      g_string_append (shape, tensor->n_dims ? ")" : "int64");
+      g_assert_cmpint (tensor->type, ==, tensor->n_dims ? DYNO_TENSOR_F32 : DYNO_TENSOR_I64);
+      if (!wanted)
+        g_error ("%s: torchvision has no “%s”", model, tensor->name);
+      if (strcmp (wanted, shape->str) != 0)
+        g_error ("%s: %s is %s, torchvision's %s", model, tensor->name, shape->str, wanted);
+      g_hash_table_remove (state, tensor->name);
+    }
+  g_hash_table_iter_init (&iter, state);
+  if (g_hash_table_iter_next (&iter, &name, NULL))
+    g_error ("%s: “%s” of torchvision is missing", model, (const char *) name);
+}
+
+static State *
+new_state (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+}
+
+static void
+test_resnets (void)
+{
+  static const struct {
+    const char *model;
+    guint blocks[4];
+    gboolean bottleneck;
+    guint n_tensors; /* len (state_dict ()) */
+    guint groups;
+  } rows[] = { { "resnet18", { 2, 2, 2, 2 }, FALSE, 122, 1 },
+               { "resnet34", { 3, 4, 6, 3 }, FALSE, 218, 1 },
+               { "resnet50", { 3, 4, 6, 3 }, TRUE, 320, 1 },
+               { "resnet101", { 3, 4, 23, 3 }, TRUE, 626, 1 },
+               { "resnext50_32x4d", { 3, 4, 6, 3 }, TRUE, 320, 32 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GHashTable) state = new_state ();
+
+      resnet (state, rows[i].blocks, rows[i].bottleneck, rows[i].groups);
+      g_assert_cmpuint (g_hash_table_size (state), ==, rows[i].n_tensors);
+      check (rows[i].model, state);
+    }
+}
+
+static void
+test_mobilenet_v2 (void)
+{
+  g_autoptr (GHashTable) state = new_state ();
+
+  mobilenet_v2 (state);
+  g_assert_cmpuint (g_hash_table_size (state), ==, 314);
+  check ("mobilenetv2", state);
+}
+
+static void
+test_efficientnet_b0 (void)
+{
+  g_autoptr (GHashTable) state = new_state ();
+
+  efficientnet_b0 (state);
+  g_assert_cmpuint (g_hash_table_size (state), ==, 360);
+  check ("efficientnet_b0", state);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/state-dict/resnets", test_resnets);
+  g_test_add_func ("/train/state-dict/mobilenet-v2", test_mobilenet_v2);
+  g_test_add_func ("/train/state-dict/efficientnet-b0", test_efficientnet_b0);
+  return g_test_run ();
+}
