@@ -34,7 +34,9 @@ describe_step (const DynoTuneCurve *curve)
   if (!to || from->vram_bytes == 0 || to->vram_bytes == 0
       || to->samples_per_s < 0.9 * from->samples_per_s)
     return NULL;
-  return g_strdup_printf (_ ("batch %d to %d: %+.0f %% for %+.0f %% memory"),
+  return g_strdup_printf (to->measured ? _ ("batch %d to %d: %+.0f %% for %+.0f %% memory")
+                                       : _ ("batch %d to %d: %+.0f %% predicted, not measured, for "
+                                            "%+.0f %% memory"),
                           (int) from->batch_size, (int) to->batch_size,
                           percent_more (to->samples_per_s, from->samples_per_s),
                           percent_more ((double) to->vram_bytes, (double) from->vram_bytes));

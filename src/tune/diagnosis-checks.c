@@ -7,21 +7,45 @@
 
 #define MIB          (1024.0 * 1024)
 #define LEAST_EPOCHS 3
-#define LEAST_COURSE 40 /* steps over which a course shows */
+#define LEAST_COURSE 40   /* steps over which a course shows */
+#define CORES_BUSY   0.95 /* of all cores' time: none is free for who waits */
 
 /* --- before ----------------------------------------------------------------------------------- */
+
+/* The part of a worker's time in which it wants a core: who waits for a disk wants none.  Before a
+ * run nothing is known of that.  Cores that are busy all the time tell that reading is copying out
+ * of main memory, unless the device is that CPU. */
+static double
+computing_share (const DynoMeasures *m)
+{
+  if (!(m->decode_ms > 0) || (!m->software && m->input->sensors.cpu_busy >= CORES_BUSY))
+    return 1;
+  return CLAMP (1 - m->fetch_ms / m->decode_ms, 0, 1);
+}
+
+/* Of so many workers more than threshold times the cores want one at the same time. */
+static gboolean
+shares_cores (const DynoMeasures *m, double threshold)
+{
+  double cores = (double) m->input->facts.cores;
+
+  return m->settings && cores > 0 && !m->input->facts.generated
+         && (double) m->settings->workers > threshold * cores
+         && computing_share (m) * (double) m->settings->workers > threshold * cores;
+}
 
 gboolean
 dyno_check_has_more_workers_than_cores (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
   double cores = (double) m->input->facts.cores;
 
-  if (!m->settings || cores == 0 || m->input->facts.generated
-      || !((double) m->settings->workers > threshold * cores))
+  if (!shares_cores (m, threshold))
     return FALSE;
   w->a = g_strdup_printf ("%" G_GINT64_FORMAT, m->settings->workers);
   w->b = dyno_word_whole (cores);
-  w->value = dyno_word_whole (cores);
+  w->value = dyno_word_whole (floor (cores / computing_share (m)));
+  if (!(m->decode_ms > 0))
+    w->action = N_ ("Set workers={v}, unless they wait for a disk or a server");
   return TRUE;
 }
 
@@ -45,7 +69,8 @@ dyno_check_is_near_memory (const DynoMeasures *m, double threshold, DynoRuleWord
   double planned = (double) m->input->facts.planned_bytes,
          limit = (double) m->input->facts.limit_bytes;
 
-  if (limit <= 0 || !(planned / limit > threshold))
+  /* What does not fit at all is refused, with what would. */
+  if (limit <= 0 || !(planned / limit > threshold) || planned > limit)
     return FALSE;
   w->a = dyno_word_bytes (planned);
   w->b = dyno_word_bytes (limit);
@@ -95,7 +120,7 @@ dyno_check_is_prepared (const DynoMeasures *m, double threshold, DynoRuleWords *
   const DynoRunFacts *f = &m->input->facts;
 
   if (f->limit_bytes == 0 || !((double) f->planned_bytes <= threshold * (double) f->limit_bytes)
-      || !m->settings || (double) m->settings->workers > (double) MAX (f->cores, 1))
+      || !m->settings || shares_cores (m, 1))
     return FALSE;
   w->a = dyno_word_bytes ((double) f->planned_bytes);
   w->b = dyno_word_bytes ((double) f->limit_bytes);

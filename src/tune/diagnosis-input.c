@@ -188,6 +188,11 @@ dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
     }
   dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device,
                             &input->settings, &input->loader_ceiling, &input->gpu_ceiling);
+  if (facts->ranks > 1) /* one process was measured, which shares its host with no other */
+    {
+      input->gpu_ceiling *= (double) facts->ranks;
+      input->loader_ceiling = (double) NAN;
+    }
   if (facts->parts > 1) /* the device was measured with whole batches */
     input->gpu_ceiling = (double) NAN;
 }

@@ -103,8 +103,14 @@ advise_cache (const DynoMeasures *m, DynoRuleWords *w)
   w->value = g_strdup ("true");
   w->gain = gain_to (m, m->gpu_ceiling);
   w->key = "cache";
-  w->action = N_ ("Set cache=true: the samples fit into main memory and are decoded once ({g} "
-                  "from the second epoch on)");
+  /* Decoding took cores from a device that is a CPU, which then computes faster than it was seen
+   * to. */
+  w->action =
+      m->software && !m->gpu_measured && w->gain > 0
+          ? N_ ("Set cache=true: the samples fit into main memory and are decoded once ({g} or "
+                "more from the second epoch on)")
+          : N_ ("Set cache=true: the samples fit into main memory and are decoded once ({g} "
+                "from the second epoch on)");
 }
 
 gboolean
@@ -187,6 +193,73 @@ dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleW
   return TRUE;
 }
 
+/* The same exchange after twice the samples. */
+static double
+gain_of_twice (const DynoMeasures *m)
+{
+  double waits = m->exchange_share;
+
+  return gain_to (m, m->rate * 2 / (2 - waits));
+}
+
+static void
+advise_exchange (const DynoMeasures *m, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+  const DynoSettings *s = m->settings;
+  double half = MIN (m->exchange_share, f->exchange_sum_ms / 2 / m->training_ms);
+
+  if (s && s->exchange_bucket > 0 && f->exchange_buckets <= 2)
+    {
+      w->key = "exchange.bucket";
+      w->value = g_strdup ("0");
+      w->action = N_ ("Set exchange.bucket=0: smaller buckets, of which the backward pass hides "
+                      "all but the last");
+    }
+  else if (s && f->amp && !s->exchange_half)
+    {
+      w->gain = gain_to (m, m->rate / (1 - half));
+      w->value = g_strdup ("true");
+    }
+  else if (f->batch_size > 0 && f->fitting_batch >= 2 * f->batch_size)
+    {
+      w->gain = gain_of_twice (m);
+      w->key = "batch_size";
+      w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, 2 * f->batch_size);
+      w->action = N_ ("Set batch_size={v}: the ranks exchange after twice the samples ({g})");
+    }
+  else
+    {
+      w->gain = gain_of_twice (m);
+      w->key = "accumulate";
+      w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, 2 * MAX (f->accumulate, 1));
+      w->action = N_ ("Set accumulate={v}: the ranks exchange after twice the samples ({g})");
+    }
+}
+
+gboolean
+dyno_check_is_exchange_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->ranks > 1) || !(m->exchange_share >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (m->exchange_share);
+  w->b = dyno_word_bytes ((double) m->input->facts.exchange_bytes);
+  w->c = dyno_word_rate (m->exchange_ceiling);
+  w->d = dyno_word_rate (m->gpu_ceiling);
+  advise_exchange (m, w);
+  return TRUE;
+}
+
+gboolean
+dyno_check_waits_for_ranks (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->ranks > 1) || !(m->ranks_share >= threshold))
+    return FALSE;
+  w->a = dyno_word_percent (m->ranks_share);
+  w->gain = gain_to (m, m->rate / (1 - m->ranks_share));
+  return TRUE;
+}
+
 gboolean
 dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -199,7 +272,7 @@ dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWor
     return FALSE;
   w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, facts->batch_dispatches);
   w->b = g_strdup_printf ("%.1f µs", each * 1e3);
-  w->value = dyno_word_whole (2 * m->batch / batches);
+  w->value = dyno_word_whole (2 * m->batch / m->ranks / batches);
   /* Twice the batch in nearly the same time, as far as the loader follows. */
   w->gain = gain_to (m, MIN (2 * m->rate, m->loader_ceiling));
   if (isnan (m->loader_ceiling))
@@ -257,7 +330,8 @@ gboolean
 dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
   const DynoRunFacts *f = &m->input->facts;
-  double flops = f->flops_per_sample * m->batch, bytes_moved = f->batch_bytes, fp32, amp, factor;
+  double flops = f->flops_per_sample * m->batch / m->ranks, bytes_moved = f->batch_bytes, fp32, amp,
+         factor;
 
   if (f->amp || !f->fp16 || !f->matrix || !is_device_bound (m))
     return FALSE;
@@ -322,6 +396,7 @@ dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords 
     double ms;
   } parts[] = { { N_ ("waiting for data"), p->wait_data_ms },
                 { N_ ("copies"), p->copy_ms },
+                { N_ ("exchange with other ranks"), p->exchange_ms },
                 { N_ ("validation"), p->validation_ms },
                 { N_ ("saving"), p->saving_ms },
                 { N_ ("idle between steps"), p->idle_ms } };

@@ -12,7 +12,8 @@ typedef struct {
   const DynoSettings *settings; /* NULL: not known */
   guint64 n_steps;              /* that were timed */
   double batch;                 /* samples of a step */
-  double rate, loader_ceiling, gpu_ceiling;
+  double ranks, hosts;          /* 1 and 1: one process */
+  double rate, loader_ceiling, gpu_ceiling, exchange_ceiling;
   gboolean loader_measured, gpu_measured;
   double decode_ms, fetch_ms; /* of a sample, one worker's */
   double workers;             /* that decode: 1 at least */
@@ -25,6 +26,7 @@ typedef struct {
   double early_ms, late_ms;     /* a step's, in the second and the last quarter */
   double early_vram, late_vram; /* bytes, likewise the first and the last quarter */
   double wait_share, copy_share, idle_share, device_share; /* of training_ms */
+  double exchange_share, ranks_share; /* waiting for sums over the ranks, and for slower ranks */
 } DynoMeasures;
 
 /* samples/s that so many workers would deliver alone, by the time that a sample took in this run;
@@ -61,6 +63,8 @@ gboolean dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRu
 gboolean dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_is_exchange_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_waits_for_ranks (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_idle (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_hot (const DynoMeasures *m, double threshold, DynoRuleWords *w);

@@ -76,6 +76,16 @@ static const DynoRule rules[] = {
     .text = N_ ("Copies to the device limit: {a} of each step waits for them ({b} each)"),
     .action = N_ ("Set pinned=true: the device copies by itself, beside the computing ({g})"),
     .key = "pinned" },
+  { RULE ("exchange-bound", WARNING, DURING, 0.10, "of a step",
+          "as cpu-bound; what the backward pass hides of the exchange costs nothing"),
+    .limits = TRUE, .applies = dyno_check_is_exchange_bound,
+    .text = N_ ("The exchange of gradients limits: the devices wait for it in {a} of each step; "
+                "sums of {b} over the ranks allow {c} samples/s, the devices could take {d}"),
+    .action = N_ ("Set exchange.half=true: half the bytes travel ({g})"), .key = "exchange.half" },
+  { RULE ("waits-for-ranks", WARNING, DURING, 0.10, "of a step", "as cpu-bound"), .limits = TRUE,
+    .applies = dyno_check_waits_for_ranks,
+    .text = N_ ("A slower rank limits: rank 0 waits for it in {a} of each step"),
+    .action = N_ ("Look in the log for the rank that is named as slow, and why ({g})") },
   { RULE ("launch-bound", WARNING, DURING, 6, "microseconds a kernel",
           "measured: a kernel that does nothing takes 2.4 us with its barrier, the smallest useful "
           "ones 4 to 7"),
@@ -118,7 +128,7 @@ static const DynoRule rules[] = {
 
   /* before */
   { RULE ("workers-above-cores", WARNING, BEFORE, 1, "workers a core",
-          "decoding is computing: more threads than cores take turns"),
+          "decoding is computing: more threads than cores take turns; reading is not"),
     .applies = dyno_check_has_more_workers_than_cores, .text = N_ ("{a} workers share {b} cores"),
     .action = N_ ("Set workers={v}"), .key = "workers" },
   { RULE ("cache-fits", NOTE, BEFORE, 0.05, "of a step spent waiting",

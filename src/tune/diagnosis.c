@@ -71,6 +71,7 @@ measure_phases (DynoMeasures *m)
   const DynoStretch *sum = &log->whole;
   double n = (double) MAX (m->n_steps, 1), wait = sum->wait_data_ms / n, gap;
   DynoPhases *p = &m->phases;
+  const DynoRunFacts *facts = &m->input->facts;
   double followed;
 
   m->training_ms = sum->step_ms / n;
@@ -90,6 +91,9 @@ measure_phases (DynoMeasures *m)
       p->forward_ms = sum->forward_ms / n * scale;
       p->backward_ms = sum->backward_ms / n * scale;
       p->optimizer_ms = sum->optimizer_ms / n * scale;
+      /* What the backward pass hides of the exchange is none of this. */
+      p->exchange_ms = MIN (gap, facts->exchange_wait_ms + facts->wait_ranks_ms);
+      gap -= p->exchange_ms;
       p->wait_data_ms = MIN (gap, wait);
       p->copy_ms = MIN (gap - p->wait_data_ms, m->upload_ms);
       p->idle_ms = gap - p->wait_data_ms - p->copy_ms;
@@ -114,8 +118,8 @@ measure_phases (DynoMeasures *m)
 double
 dyno_measures_loader_rate (const DynoMeasures *m, double workers)
 {
-  double alone = ratio (workers * 1e3, m->decode_ms), computing = m->decode_ms - m->fetch_ms,
-         cores = (double) m->input->facts.cores;
+  double alone = ratio (m->ranks * workers * 1e3, m->decode_ms),
+         computing = m->decode_ms - m->fetch_ms, cores = (double) m->input->facts.cores * m->hosts;
 
   return cores > 0 && computing > 0 ? MIN (alone, cores * 1e3 / computing) : alone;
 }
@@ -132,6 +136,8 @@ measure_ceilings (DynoMeasures *m)
              : facts->batch_size > 0 ? (double) (facts->batch_size * MAX (facts->accumulate, 1))
              : m->settings           ? (double) (m->settings->batch_size * m->settings->accumulate)
                                      : NONE;
+  if (sum->samples == 0) /* what is told of is a rank's */
+    m->batch *= m->ranks;
   m->rate = ratio (m->batch * 1e3, m->training_ms);
   m->gpu_measured = !isnan (input->gpu_ceiling);
   m->gpu_ceiling = m->gpu_measured ? input->gpu_ceiling : ratio (m->batch * 1e3, m->device_ms);
@@ -153,7 +159,10 @@ measure_ceilings (DynoMeasures *m)
     m->gpu_ceiling = m->rate;
   flops = facts->amp && facts->matrix && facts->matrix_flops_per_s > 0 ? facts->matrix_flops_per_s
                                                                        : facts->single_flops_per_s;
-  m->arithmetic_share = ratio (facts->flops_per_sample * m->batch, device_s * flops);
+  m->exchange_ceiling = ratio (m->batch * 1e3, facts->exchange_sum_ms);
+  if (m->exchange_ceiling < m->rate)
+    m->exchange_ceiling = m->rate;
+  m->arithmetic_share = ratio (facts->flops_per_sample * m->batch / m->ranks, device_s * flops);
   m->bandwidth_share =
       ratio (facts->batch_bytes * (double) (MAX (facts->accumulate, 1) * MAX (facts->parts, 1)),
              device_s * facts->copy_bytes_per_s);
@@ -207,16 +216,21 @@ dyno_measures_init (DynoMeasures *m, const DynoDiagnosisInput *input)
   m->settings = input->has_settings ? &input->settings : NULL;
   m->n_steps = input->log.whole.n_steps;
   m->software = input->facts.software;
+  m->ranks = (double) MAX (input->facts.ranks, 1);
+  m->hosts = (double) MAX (input->facts.hosts, 1);
   measure_phases (m);
   measure_ceilings (m);
   measure_course (m);
   m->wait_share = m->copy_share = m->idle_share = m->device_share = NONE;
+  m->exchange_share = m->ranks_share = NONE;
   if (m->n_steps < LEAST_STEPS || !(m->training_ms > 0))
     return;
   m->wait_share = m->phases.wait_data_ms / m->training_ms;
   m->copy_share = m->phases.copy_ms / m->training_ms;
   m->idle_share = m->phases.idle_ms / m->training_ms;
   m->device_share = MIN (1, m->device_ms / m->training_ms);
+  m->exchange_share = MIN (m->phases.exchange_ms, input->facts.exchange_wait_ms) / m->training_ms;
+  m->ranks_share = m->phases.exchange_ms / m->training_ms - m->exchange_share;
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -365,6 +379,8 @@ dyno_diagnose (const DynoDiagnosisInput *input)
   d->loader_ceiling = m.loader_ceiling;
   d->gpu_ceiling = m.gpu_ceiling;
   d->rate = m.rate;
+  d->ranks = (guint) m.ranks;
+  d->exchange_ceiling = m.exchange_ceiling;
   d->loader_measured = m.loader_measured;
   d->gpu_measured = m.gpu_measured;
   d->bandwidth_share = m.bandwidth_share;

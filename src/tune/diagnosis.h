@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
   double wait_data_ms, copy_ms, forward_ms, backward_ms, optimizer_ms, validation_ms, saving_ms,
       idle_ms, step_ms;
+  double exchange_ms; /* of several ranks: waiting for the others and for sums over them; else 0 */
 } DynoPhases;
 
 /* What sensors told in a run: means unless said otherwise; shares 0..1; NaN: not known. */
@@ -107,7 +108,9 @@ typedef struct {
   double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or nothing to turn */
   DynoPhases phases;
   double loader_ceiling, gpu_ceiling, rate; /* samples/s; NaN: not known */
-  gboolean loader_measured, gpu_measured;   /* FALSE: estimated from the run itself */
+  guint ranks;                              /* that the run has; 1: it is one process */
+  double exchange_ceiling; /* what sums over the ranks allow; NaN: not known, or one rank */
+  gboolean loader_measured, gpu_measured; /* FALSE: estimated from the run itself */
   /* Of the device's own measured rates (ceilings.h), while it computes: 0..1; NaN: not known. */
   double bandwidth_share, arithmetic_share;
   GPtrArray *findings; /* DynoFinding*, by list, worst first in each */

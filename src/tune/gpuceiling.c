@@ -21,9 +21,10 @@
 struct _DynoGpuCeiling {
   DynoJob *job;
   DynoDataset *dataset;
-  GArray *indices;       /* or NULL */
-  DynoEngine *engine;    /* of the last measurement, or NULL */
-  DynoSettings settings; /* that it was built for */
+  const DynoMeter *meter; /* or NULL */
+  GArray *indices;        /* or NULL */
+  DynoEngine *engine;     /* of the last measurement, or NULL */
+  DynoSettings settings;  /* that it was built for */
 };
 
 DynoGpuCeiling *
@@ -35,6 +36,12 @@ dyno_gpu_ceiling_new (const DynoJob *job, DynoDataset *dataset, const GArray *in
   c->dataset = dyno_dataset_ref (dataset);
   c->indices = indices ? g_array_copy ((GArray *) indices) : NULL;
   return c;
+}
+
+void
+dyno_gpu_ceiling_set_meter (DynoGpuCeiling *c, const DynoMeter *meter)
+{
+  c->meter = meter;
 }
 
 void
@@ -167,8 +174,12 @@ upload_input (const DynoGpuCeiling *c, DynoDeadline *deadline, GError **error)
 /* --- the engine ------------------------------------------------------------------------------- */
 
 static void
-ignore_progress (const char *what, guint done, guint total, gpointer data)
+tell_progress (const char *what, guint done, guint total, gpointer data)
 {
+  const DynoMeter *meter = ((const DynoGpuCeiling *) data)->meter;
+
+  if (meter && meter->preparing)
+    meter->preparing (what, done, total, meter->preparing_user);
 }
 
 static void
@@ -194,7 +205,7 @@ build (DynoGpuCeiling *c, DynoDevice *device, const DynoSettings *settings, Dyno
        GError **error)
 {
   g_autoptr (DynoJob) job = dyno_run_meter_job (c->job, settings);
-  DynoEngineWatch watch = { ignore_progress, tell_warning, NULL };
+  DynoEngineWatch watch = { tell_progress, tell_warning, c };
   GCancellable *cancellable = dyno_deadline_get_cancellable (deadline);
   DynoSettings wanted = identify (settings);
   guint64 tracked;
@@ -330,6 +341,7 @@ dyno_gpu_ceiling_measure (DynoGpuCeiling *c, DynoDevice *device, const DynoSetti
                       .deadline = deadline,
                       .order = { .batches = (guint) settings->accumulate } };
 
+      tell_progress (NULL, 0, 0, c);
       dyno_cpu_times_read (&begin);
       if (measure (c, &steps, seconds, m, &problem))
         {

@@ -12,6 +12,8 @@ typedef struct _DynoGpuCeiling DynoGpuCeiling;
 /* indices: the training part; NULL where the device makes its input. */
 DynoGpuCeiling *dyno_gpu_ceiling_new (const DynoJob *job, DynoDataset *dataset,
                                       const GArray *indices);
+/* Tells the meter's preparing; the meter outlives the ceiling. */
+void dyno_gpu_ceiling_set_meter (DynoGpuCeiling *ceiling, const DynoMeter *meter);
 void dyno_gpu_ceiling_free (DynoGpuCeiling *ceiling);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoGpuCeiling, dyno_gpu_ceiling_free)
 

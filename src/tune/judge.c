@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define UNUSED_SHARE 0.4 /* of the memory: the preset asks for too little */
+#define UNEXPLAINED  1.1 /* of the present rate: more is believed also where no ceiling is higher */
 
 /* Proofs alone where there are any (proven), else all trials.  *owners: DynoArm of each entry. */
 static GArray *
@@ -63,6 +64,118 @@ dyno_search_choose (DynoSearch *search)
 
   choose (search, FALSE, &best, &fastest, &keep);
   return best;
+}
+
+/* --- what is sure ----------------------------------------------------------------------------- */
+
+/* Student's t, one-sided, over the degrees of freedom. */
+static const double
+    student_95[] = { INFINITY, 6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89 }, /* 95 % */
+    student_85[] = { INFINITY, 1.96, 1.39, 1.25, 1.19, 1.16, 1.13, 1.12 }; /* 85 % */
+
+/* Lowest and highest of what was measured of it. */
+static void
+get_range (const DynoArm *arm, double *low, double *high)
+{
+  const GArray *lists[] = { arm->trials, arm->proofs };
+
+  *low = INFINITY;
+  *high = 0;
+  for (guint k = 0; k < 2; k++)
+    for (guint i = 0; i < lists[k]->len; i++)
+      {
+        double rate = g_array_index (lists[k], DynoEstimate, i).median;
+
+        *low = MIN (*low, rate);
+        *high = MAX (*high, rate);
+      }
+}
+
+/* Whether the proofs show a to be faster: by their intervals, or turn by turn (the logarithms),
+ * since what else the machine did in a turn fell on both. */
+static gboolean
+is_faster (const DynoArm *a, const DynoArm *b, const double *student)
+{
+  DynoEstimate x, y;
+  double mean = 0, sum = 0;
+  guint turns;
+
+  if (!dyno_arm_estimate (a, &x) || !dyno_arm_estimate (b, &y)
+      || dyno_estimate_is_above (&x, &y, 1))
+    return TRUE;
+  turns = MIN (MIN (a->proofs->len, b->proofs->len), G_N_ELEMENTS (student_95));
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < turns; i++)
+      {
+        double more = log (g_array_index (a->proofs, DynoEstimate, i).median
+                           / g_array_index (b->proofs, DynoEstimate, i).median);
+
+        if (pass == 0)
+          mean += more / turns;
+        else
+          sum += (more - mean) * (more - mean);
+      }
+  return turns >= 2 && mean > student[turns - 1] * sqrt (sum / (turns - 1) / turns);
+}
+
+/* Also where all that was measured of a is above all of b, however far either spreads: by chance
+ * that is one order in ten or less. */
+static gboolean
+is_likely_faster (const DynoArm *a, const DynoArm *b)
+{
+  guint n[2] = { a->trials->len + a->proofs->len, b->trials->len + b->proofs->len };
+  double low[2], high[2];
+
+  get_range (a, &low[0], &high[0]);
+  get_range (b, &low[1], &high[1]);
+  return is_faster (a, b, student_85)
+         || (n[0] >= 2 && n[1] >= 2 && n[0] + n[1] >= 5 && low[0] > high[1]);
+}
+
+static gboolean
+beats (const DynoArm *a, const DynoArm *b)
+{
+  return !b || a == b || b->proofs->len == 0 || is_faster (a, b, student_95);
+}
+
+/* A gain that neither ceiling explains, and that is small: what else the machine did. */
+static gboolean
+is_unexplained (DynoSearch *search, const DynoArm *arm, const DynoArm *today)
+{
+  const DynoSettings *a = &arm->settings, *b = &today->settings;
+  double gpu = dyno_rate_model_gpu (search->model, a) / dyno_rate_model_gpu (search->model, b),
+         loader =
+             dyno_rate_model_loader (search->model, a) / dyno_rate_model_loader (search->model, b);
+  DynoEstimate x, y;
+
+  return gpu * DYNO_SEARCH_PAYS < 1 && !(loader > DYNO_SEARCH_PAYS) && dyno_arm_estimate (arm, &x)
+         && dyno_arm_estimate (today, &y) && x.median < UNEXPLAINED * y.median;
+}
+
+/* What is not even likely to be faster than the present settings does not replace them.  TRUE: it
+ * was not. */
+static gboolean
+keep_what_is_there (DynoSearch *search, DynoArm **best, gboolean *keep)
+{
+  DynoArm *today = search->today;
+  DynoEstimate e;
+
+  if (!today || today->out || *best == today || !dyno_arm_estimate (today, &e)
+      || (is_likely_faster (*best, today) && !is_unexplained (search, *best, today)))
+    return FALSE;
+  *best = today;
+  *keep = TRUE;
+  return TRUE;
+}
+
+gboolean
+dyno_search_is_open (DynoSearch *search)
+{
+  DynoArm *best, *fastest;
+  gboolean keep;
+
+  return choose (search, TRUE, &best, &fastest, &keep) && !keep
+         && !(beats (best, search->baseline) && beats (best, search->today));
 }
 
 static void
@@ -125,7 +238,8 @@ draw_curve (DynoSearch *search, const DynoArm *best)
           p->high = e.high;
           p->vram_bytes = arm->vram_bytes > 0 ? arm->vram_bytes : p->vram_bytes;
         }
-      else if (!(arm && arm->out) && dyno_search_fits (search, &s))
+      else if (isfinite (dyno_rate_model_gpu (search->model, &s)) && !(arm && arm->out)
+               && dyno_search_fits (search, &s))
         {
           double sd, rate = dyno_rate_model_predict (search->model, &s, &sd);
 
@@ -305,36 +419,6 @@ is_compared (const DynoArm *arm)
   return !arm || arm->out || arm->trials->len == 0 || arm->proofs->len > 0;
 }
 
-/* Whether the proofs show a to be faster: by their intervals, or turn by turn (Student's t of the
- * logarithms, 95 %), since what else the machine did in a turn fell on both. */
-static gboolean
-beats (const DynoArm *a, const DynoArm *b)
-{
-  static const double student[] = { INFINITY, INFINITY, 6.31, 2.92, 2.35, 2.13 };
-  DynoEstimate x, y;
-  double mean = 0, sum = 0;
-  guint turns;
-
-  if (!b || a == b || b->proofs->len == 0)
-    return TRUE;
-  if (!dyno_arm_estimate (a, &x) || !dyno_arm_estimate (b, &y)
-      || dyno_estimate_is_above (&x, &y, 1))
-    return TRUE;
-  turns = MIN (MIN (a->proofs->len, b->proofs->len), G_N_ELEMENTS (student) - 1);
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < turns; i++)
-      {
-        double more = log (g_array_index (a->proofs, DynoEstimate, i).median
-                           / g_array_index (b->proofs, DynoEstimate, i).median);
-
-        if (pass == 0)
-          mean += more / turns;
-        else
-          sum += (more - mean) * (more - mean);
-      }
-  return turns >= 2 && mean > student[turns] * sqrt (sum / (turns - 1) / turns);
-}
-
 /* What reached the goal first is the best, proven where another had its chance. */
 static void
 take_winner (DynoSearch *search, DynoArm **best)
@@ -359,6 +443,7 @@ dyno_search_judge (DynoSearch *search)
   DynoTuneResult *result = search->result;
   DynoArm *best = NULL, *fastest = NULL;
   guint64 limit = search->params->limit_bytes;
+  gboolean compared, sure;
 
   if (search->baseline)
     fill_trial (search, search->baseline, &result->baseline);
@@ -367,11 +452,12 @@ dyno_search_judge (DynoSearch *search)
   result->proven = choose (search, TRUE, &best, &fastest, &result->keep_today);
   if (!result->proven && !choose (search, FALSE, &best, &fastest, &result->keep_today))
     return;
-  result->proven =
+  compared =
       best->proofs->len >= 2 && is_compared (search->baseline) && is_compared (search->today);
-  result->inside_noise =
-      result->proven && !(beats (best, search->baseline) && beats (best, search->today));
-  result->proven &= !result->inside_noise;
+  sure = beats (best, search->baseline) && beats (best, search->today);
+  sure &= !keep_what_is_there (search, &best, &result->keep_today);
+  result->proven = compared && sure;
+  result->inside_noise = compared && !sure;
   take_winner (search, &best);
   fill_trial (search, best, &result->best);
   fill_trial (search, fastest, &result->fastest);

@@ -17,7 +17,18 @@ typedef struct {
   GArray *indices; /* of the training part; NULL where the device makes its input */
   DynoDevice *device;
   DynoGpuCeiling *gpu;
+  guint n_orders;
 } RealMeter;
+
+/* Each measurement takes the samples in an order of its own: those of the one before are in the
+ * system's memory by then, and the same ones once more would tell of a disk that is not there. */
+static void
+take_another_order (RealMeter *real, DynoSettings *settings)
+{
+  gint64 most = (gint64) dyno_setting_find ("seed")->maximum;
+
+  settings->seed = (settings->seed + real->n_orders++) % MAX (most, 1);
+}
 
 static gboolean
 plan (DynoMeter *meter, const DynoSettings *settings, guint64 *bytes, gboolean *fits, char **advice,
@@ -55,6 +66,7 @@ measure_loader (DynoMeter *meter, const DynoSettings *settings, double seconds, 
       return FALSE;
     }
   job->settings = *settings;
+  take_another_order (real, &job->settings);
   deadline = dyno_deadline_new (deadline_us, cancellable, error);
   if (!deadline
       || !dyno_loader_ceiling_measure (job, real->dataset, real->indices, seconds, deadline,
@@ -126,12 +138,12 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
 
   dyno_measurement_init (measurement);
   job->settings.autotune = job->settings.autotune && meter->tune_kernels;
+  take_another_order (real, &job->settings);
   dyno_gpu_ceiling_release (real->gpu);
   if (!open_device (real, error))
     return FALSE;
-  return dyno_run_meter_measure (job, real->dataset, real->device, meter->n_train,
-                                 meter->n_validation, seconds, deadline_us, cancellable,
-                                 measurement, &problem)
+  return dyno_run_meter_measure (job, real->dataset, real->device, meter, seconds, deadline_us,
+                                 cancellable, measurement, &problem)
          || fail (real, problem, error);
 }
 
@@ -233,6 +245,7 @@ dyno_meter_new (const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *
   real->meter.tune_kernels = TRUE;
   divide (real);
   real->gpu = dyno_gpu_ceiling_new (job, dataset, real->indices);
+  dyno_gpu_ceiling_set_meter (real->gpu, &real->meter);
   return &real->meter;
 }
 

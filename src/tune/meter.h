@@ -29,6 +29,10 @@ typedef struct {
   double validation_rate;  /* samples/s of validation; NaN: not measured */
   double step_ms, wait_data_ms;
   guint64 vram_bytes, planned_bytes, steps;
+  /* TRIAL with a cache.  filling: it did not hold all samples yet, so the rates are those without
+   * it; else it took fill_s until it did, of which nothing counts. */
+  gboolean filling;
+  double fill_s;
 } DynoMeasurement;
 
 /* seconds: how long is to be measured, preparation aside; each measurement ends by deadline_us
@@ -61,6 +65,9 @@ typedef struct {
                      GError **error);
 } DynoMeterClass;
 
+/* What a measurement prepares, as a session's PROGRESS tells it; NULL: nothing, it measures. */
+typedef void (*DynoMeterPreparing) (const char *what, guint done, guint total, gpointer user);
+
 struct _DynoMeter {
   const DynoMeterClass *class;
   guint n_cores;
@@ -71,6 +78,11 @@ struct _DynoMeter {
   /* gpu and trial measure kernels that are not known yet, as a run does where its settings want
    * it: some seconds for each new network.  FALSE: they take the likely ones; TRUE at first. */
   gboolean tune_kernels;
+  /* Seconds that a trial should wait for until its cache holds all samples; they come on top of
+   * what is to be measured.  0: it measures at once. */
+  double fill_s;
+  DynoMeterPreparing preparing; /* in the measurement's thread; or NULL */
+  gpointer preparing_user;
 };
 
 /* Keeps device and builds between measurements.  info: the device that job->device names. */

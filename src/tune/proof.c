@@ -10,6 +10,7 @@
 #define LEADERS      3 /* that may be proven beside the two that are compared */
 #define REPLACEMENTS 3 /* for those that fail */
 #define TURNS        3
+#define MOST_TURNS   8    /* where the others leave open whether the best is faster */
 #define CLOSE        0.95 /* of the fastest: worth a proof */
 #define KERNELS_S    5.0  /* to measure those of a new network, at the most */
 #define LONGER       3.0  /* than a trial, at the most */
@@ -145,8 +146,7 @@ take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
       if (dyno_search_cost (search, &arm->settings, seconds) > left
           || seconds < 0.5 * search->trial_s)
         return FALSE;
-      if (!dyno_search_try (search, "proof", &arm->settings,
-                            seconds + dyno_search_fill_seconds (search, &arm->settings), 0, 0))
+      if (!dyno_search_try (search, "proof", &arm->settings, seconds, 0, 0))
         return FALSE;
       if (arm->out && ++*replacements <= REPLACEMENTS)
         add (list, next_leader (search, list, 0));
@@ -162,6 +162,7 @@ try_again (DynoSearch *search, const DynoArm *arm, const char *stage)
   if (arm && arm->out && arm->outcome == DYNO_TRIAL_FAILED && arm->trials->len == 0
       && !dyno_search_stopped (search)
       && dyno_search_elapsed (search) + dyno_search_cost (search, &arm->settings, search->trial_s)
+                 + dyno_search_fill_seconds (search, &arm->settings)
              < search->seconds)
     dyno_search_try (search, stage, &arm->settings, search->trial_s, 0, 0);
 }
@@ -191,7 +192,8 @@ dyno_search_prove (DynoSearch *search)
     try_again (search, search->baseline, "baseline");
   list = choose_arms (search);
   tune_if_there_is_time (search, list);
-  for (guint turn = 0; turn < TURNS && list->len > 0; turn++)
-    if (!take_turn (search, list, turn, &replacements))
+  for (guint turn = 0; turn < MOST_TURNS && list->len > 0; turn++)
+    if ((turn >= TURNS && !dyno_search_is_open (search))
+        || !take_turn (search, list, MIN (turn, TURNS - 1), &replacements))
       return;
 }

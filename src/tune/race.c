@@ -5,6 +5,7 @@
  * Racers train from the same seed, each with the learning rate that its batch is advised; one that
  * needs longer than the first so far is ended.  The fastest is among them, what is nearly as fast,
  * and smaller batches, which take fewer epochs to learn as much. */
+#include "intl.h"
 #include "searchstate.h"
 #include "verdict.h"
 #include <math.h>
@@ -67,18 +68,46 @@ choose_racers (DynoSearch *search, const DynoArm *choice)
     }
 }
 
+/* Each that trained is a record as any other; who came too late was ended. */
+static void
+keep_racer (DynoSearch *search, const DynoTuneRacer *racer)
+{
+  const DynoLearning *l = &racer->learning;
+  DynoTrial *trial = g_new0 (DynoTrial, 1);
+  g_autofree char *reached = dyno_learning_describe (l, l->best);
+
+  trial->number = search->result->trials->len + 1;
+  trial->stage = "goal";
+  trial->settings = racer->settings;
+  trial->outcome = racer->text  ? DYNO_TRIAL_FAILED
+                   : l->reached ? DYNO_TRIAL_OK
+                                : DYNO_TRIAL_DROPPED;
+  trial->planned_bytes = dyno_search_planned (search, &racer->settings);
+  trial->outside_cpu = (double) NAN;
+  if (l->samples_per_s > 0)
+    trial->samples_per_s = trial->low = trial->high = trial->train_samples_per_s = l->samples_per_s;
+  if (racer->text)
+    trial->text = g_strdup (racer->text);
+  else if (isnan (l->best))
+    trial->text = g_strdup_printf (_ ("no epoch in %.3g s"), l->seconds);
+  else
+    trial->text = g_strdup_printf (
+        ngettext ("%s after %u epoch, %.3g s", "%s after %u epochs, %.3g s", (gulong) l->epochs),
+        reached, (guint) l->epochs, l->seconds);
+  g_ptr_array_add (search->result->trials, trial);
+  if (search->params->hooks.trial)
+    search->params->hooks.trial (search->params->hooks.user, trial);
+}
+
 /* FALSE: the search was stopped. */
 static gboolean
 run (DynoSearch *search, DynoTuneRacer *racer, const DynoLearningGoal *goal, double seconds)
 {
-  const DynoSearchHooks *hooks = &search->params->hooks;
   DynoSettings settings = as_it_would_run (search, &racer->settings);
   g_autoptr (GError) error = NULL;
 
   dyno_search_wait_for_turn (search);
-  if (hooks->progress)
-    hooks->progress (hooks->user, "goal", &racer->settings,
-                     CLAMP (dyno_search_elapsed (search) / search->total_s, 0, 1));
+  dyno_search_tell (search, "goal", &racer->settings);
   racer->ran = TRUE;
   if (!search->meter->class->learn (search->meter, &settings, goal,
                                     dyno_search_now_us (search) + (gint64) (seconds * 1e6),
@@ -109,8 +138,14 @@ dyno_search_race (DynoSearch *search)
 
       if (result->winner < 0)
         left /= racers->len - i;
-      if (left <= 0 || !run (search, racer, &goal, left))
+      if (left <= 0)
         return;
+      if (!run (search, racer, &goal, left))
+        {
+          racer->ran = FALSE;
+          return;
+        }
+      keep_racer (search, racer);
       if (racer->learning.reached && racer->learning.seconds < goal.most_seconds)
         {
           goal.most_seconds = racer->learning.seconds;

@@ -450,6 +450,13 @@ dyno_rate_model_add_trial (DynoRateModel *model, const DynoSettings *settings, d
   model->fitted = FALSE;
 }
 
+void
+dyno_rate_model_forget_trials (DynoRateModel *model)
+{
+  g_array_set_size (model->trials, 0);
+  model->fitted = FALSE;
+}
+
 double
 dyno_rate_model_predict (DynoRateModel *model, const DynoSettings *settings, double *sd)
 {

@@ -27,6 +27,9 @@ void dyno_rate_model_add_gpu (DynoRateModel *model, const DynoSettings *settings
 void dyno_rate_model_add_trial (DynoRateModel *model, const DynoSettings *settings, double rate,
                                 double sd);
 
+/* The ceilings stay. */
+void dyno_rate_model_forget_trials (DynoRateModel *model);
+
 /* The ceilings at any settings, between and beyond what was measured; INFINITY: none was. */
 double dyno_rate_model_loader (const DynoRateModel *model, const DynoSettings *settings);
 double dyno_rate_model_gpu (const DynoRateModel *model, const DynoSettings *settings);

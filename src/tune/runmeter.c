@@ -15,6 +15,8 @@
 #define EARLY_SHARE       0.75 /* of the time: then an epoch is ended that has not ended by itself */
 #define VALIDATION_SHARE  0.25 /* of the time: what that epoch's validation may take */
 #define LEAST_VALIDATION  4    /* batches of it besides those that are decoded before */
+#define FILL_SLACK        1.5  /* times the seconds that filling a cache should take */
+#define LEAST_KERNELS     3    /* that were compiled: fewer do not tell what all take */
 #define WHOLE_EPOCH_STEPS 4    /* an epoch of fewer steps has none that is not its first or last */
 
 /* --- what events say -------------------------------------------------------------------------- */
@@ -63,6 +65,22 @@ dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
   m->nonfinite |= !isfinite (s->loss);
 }
 
+/* The cache holds all samples: what was measured until then is another run's. */
+static void
+begin_again (DynoRunMeasure *m)
+{
+  double length_s = m->epochs.length_s; /* as it was: no epoch was added */
+
+  *m = (DynoRunMeasure){ .n_used = m->n_used,
+                         .n_validation = m->n_validation,
+                         .steps_per_epoch = m->steps_per_epoch,
+                         .n_ahead = m->n_ahead,
+                         .steps = { .length_s = length_s },
+                         .epochs = { .length_s = length_s },
+                         .vram_bytes = m->vram_bytes,
+                         .nonfinite = m->nonfinite };
+}
+
 void
 dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 most_validated)
 {
@@ -72,6 +90,11 @@ dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 mo
   m->n_epochs++;
   m->epoch_ended = TRUE;
   m->early = m->epoch_samples < m->n_used;
+  if (m->fills && !m->early)
+    {
+      begin_again (m);
+      return;
+    }
   m->end_s += seconds;
   if (m->n_validation == 0)
     return;
@@ -113,6 +136,7 @@ dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *r)
   dyno_windows_estimate (&m->steps, &r->rate);
   r->steps = m->n_counted;
   r->vram_bytes = m->vram_bytes;
+  r->filling = m->fills;
   if (m->n_counted > 0)
     {
       r->step_ms = m->step_ms / (double) m->n_counted;
@@ -152,17 +176,33 @@ dyno_run_meter_job (const DynoJob *job, const DynoSettings *settings)
 
 typedef struct {
   DynoSession *session;
+  const DynoMeter *meter;
   DynoRunMeasure m;
+  DynoRunMeasure before; /* the cache held all samples: all zero until then */
   double seconds;
+  double begin_s, filled_s; /* of the run's clock: the first step's end; until the cache was full */
   guint64 batch;
   guint64 ahead;          /* batches that can be decoded when a validation begins */
   guint64 most_validated; /* of an epoch that is ended early; 0: that was not called for */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
+  gint64 phase_us, told_us; /* when it began to prepare that, and told of it last */
   char *preparing; /* what the session prepares: the last that it told, as DynoEvent's; or NULL */
   guint n_prepared, n_to_prepare;
   GError *error;
 } Follow;
+
+/* The cache should be full soon enough, as far as this epoch tells. */
+static gboolean
+waits_for_cache (const Follow *f)
+{
+  const DynoRunMeasure *m = &f->m;
+  double elapsed_s = m->end_s - f->begin_s,
+         whole_s = elapsed_s * (double) m->n_used / (double) MAX (m->epoch_samples, 1);
+
+  return m->fills && f->meter->fill_s > 0 && m->n_epochs == 0
+         && (elapsed_s < f->seconds || whole_s <= FILL_SLACK * f->meter->fill_s);
+}
 
 static gboolean
 is_enough (const Follow *f)
@@ -170,7 +210,8 @@ is_enough (const Follow *f)
   const DynoRunMeasure *m = &f->m;
 
   return m->nonfinite
-         || (m->steps.n >= LEAST_WINDOWS && dyno_windows_get_seconds (&m->steps) >= f->seconds
+         || (!waits_for_cache (f) && m->steps.n >= LEAST_WINDOWS
+             && dyno_windows_get_seconds (&m->steps) >= f->seconds
              && (m->n_begun > 0 || m->n_validation == 0));
 }
 
@@ -188,6 +229,26 @@ end_epoch (Follow *f)
 }
 
 static void
+tell_preparing (const Follow *f, const char *what, guint done, guint total)
+{
+  if (f->meter->preparing)
+    f->meter->preparing (what, done, total, f->meter->preparing_user);
+}
+
+static void
+take_epoch (Follow *f, const DynoEpochMetrics *epoch)
+{
+  DynoRunMeasure before = f->m;
+
+  dyno_run_measure_epoch (&f->m, epoch, f->most_validated);
+  if (!before.fills || f->m.fills)
+    return;
+  f->before = before;
+  f->filled_s = before.end_s - f->begin_s;
+  f->most_validated = 0;
+}
+
+static void
 take_event (Follow *f, const DynoEvent *event)
 {
   DynoRunMeasure *m = &f->m;
@@ -199,22 +260,32 @@ take_event (Follow *f, const DynoEvent *event)
     }
   else if (event->type == DYNO_EVENT_PROGRESS)
     {
+      f->told_us = g_get_monotonic_time ();
+      if (g_strcmp0 (f->preparing, event->progress.what) != 0)
+        f->phase_us = f->told_us;
       g_free (f->preparing);
       f->preparing = g_strdup (event->progress.what);
       f->n_prepared = event->progress.done;
       f->n_to_prepare = event->progress.total;
+      tell_preparing (f, f->preparing, f->n_prepared, f->n_to_prepare);
     }
   else if (event->type == DYNO_EVENT_STEP)
     {
       if (m->n_steps == 0)
         dyno_cpu_times_read (&f->cpu);
       dyno_run_measure_step (m, &event->step);
-      if (m->n_epochs == 0 && f->most_validated == 0 && m->n_validation > 0 && m->steps.n >= ENOUGH
+      if (f->begin_s == 0)
+        {
+          f->begin_s = m->end_s;
+          tell_preparing (f, NULL, 0, 0);
+        }
+      if (!waits_for_cache (f) && m->n_epochs == 0 && f->most_validated == 0 && m->n_validation > 0
+          && m->steps.n >= ENOUGH
           && dyno_windows_get_seconds (&m->steps) >= EARLY_SHARE * f->seconds)
         end_epoch (f);
     }
   else if (event->type == DYNO_EVENT_EPOCH)
-    dyno_run_measure_epoch (m, &event->epoch, f->most_validated);
+    take_epoch (f, &event->epoch);
   else if (event->type == DYNO_EVENT_ERROR && !f->error)
     f->error = g_error_copy (event->error);
 }
@@ -243,26 +314,43 @@ follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *can
     }
 }
 
-/* What the time went into. */
-static GError *
-make_late_error (const Follow *f)
+/* Half minutes in which kernels can be compiled that take so long, and something is measured. */
+static double
+advise_minutes (double kernels_s)
 {
-  gboolean kernels =
-      g_strcmp0 (f->preparing, "compile") == 0 || g_strcmp0 (f->preparing, "autotune") == 0;
+  return MAX (ceil (2 * (1.2 * kernels_s + 10) / 60) / 2, 1.5);
+}
 
-  if (f->m.n_steps > 0)
+GError *
+dyno_run_meter_make_late_error (guint64 n_steps, const char *what, guint done, guint total,
+                                double spent_s)
+{
+  gboolean kernels = g_strcmp0 (what, "compile") == 0 || g_strcmp0 (what, "autotune") == 0;
+
+  if (n_steps > 0)
     return g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
                         ngettext ("The time was over after %u step, before enough were measured; "
                                   "give the search more minutes",
                                   "The time was over after %u steps, before enough were measured; "
                                   "give the search more minutes",
-                                  f->m.n_steps),
-                        (guint) f->m.n_steps);
-  if (kernels && f->n_prepared < f->n_to_prepare)
+                                  (gulong) n_steps),
+                        (guint) n_steps);
+  if (kernels && done < total && done >= LEAST_KERNELS)
+    {
+      double whole_s = spent_s * total / done;
+
+      return g_error_new (
+          G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+          _ ("The time was over while kernels were prepared (%u of %u in %.0f s, so "
+             "all of them take about %.0f s), before the first step; they are "
+             "kept, so search again, or give it %.3g minutes"),
+          done, total, spent_s, whole_s, advise_minutes (whole_s));
+    }
+  if (kernels && done < total)
     return g_error_new (G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
                         _ ("The time was over while kernels were prepared (%u of %u), before the "
                            "first step; they are kept, so search again, or give it more minutes"),
-                        f->n_prepared, f->n_to_prepare);
+                        done, total);
   return g_error_new_literal (
       G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
       _ ("The time was over before the first step had ended, for which the driver may have "
@@ -284,7 +372,9 @@ conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **err
   else if (f->m.steps.n > 0)
     return TRUE;
   else if (g_get_monotonic_time () >= deadline_us)
-    g_propagate_error (error, make_late_error (f));
+    g_propagate_error (error, dyno_run_meter_make_late_error (
+                                  f->m.n_steps, f->preparing, f->n_prepared, f->n_to_prepare,
+                                  (double) (f->told_us - f->phase_us) / 1e6));
   else
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
                          _ ("The run ended before enough steps were measured"));
@@ -293,20 +383,23 @@ conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **err
 
 gboolean
 dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
-                        guint64 n_train, guint64 n_validation, double seconds, gint64 deadline_us,
+                        const DynoMeter *meter, double seconds, gint64 deadline_us,
                         GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
 {
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
-  guint64 batch = MIN ((guint64) job->settings.batch_size, MAX (n_train, 1));
+  guint64 batch = MIN ((guint64) job->settings.batch_size, MAX (meter->n_train, 1));
   guint64 ahead = (guint64) job->settings.prefetch + DYNO_JOB_SLOTS;
   Follow f = { .session = session,
                .ahead = ahead,
                .seconds = seconds,
+               .meter = meter,
                .batch = batch,
-               .m = { .n_used = n_train / batch * batch,
-                      .n_validation = n_validation,
-                      .n_ahead = ahead * batch / 2 } };
+               .m = { .n_used = meter->n_train / batch * batch,
+                      .n_validation = meter->n_validation,
+                      .n_ahead = ahead * batch / 2,
+                      .fills = job->settings.cache
+                               && !dyno_dataset_get_info (dataset)->schema.generated } };
   DynoCpuTimes end;
   gboolean good;
 
@@ -322,6 +415,10 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
 
   measurement->planned_bytes = f.planned_bytes;
   measurement->outside_cpu = dyno_cpu_times_get_outside (&f.cpu, &end);
+  if (f.m.steps.n + f.m.n_counted == 0 && f.before.fills)
+    f.m = f.before; /* the time ended with the filling */
+  else
+    measurement->fill_s = f.filled_s;
   dyno_run_measure_end (&f.m);
   dyno_run_measure_get (&f.m, measurement);
   good = conclude (&f, deadline_us, cancellable, error);

@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* What the events of a run say, by the run's own clock.  All zero but for the first four at first.
+/* What the events of a run say, by the run's own clock.  All zero but for the first five at first.
  * The first step of all counts nowhere: queues fill, memory is touched first. */
 typedef struct {
   guint64 n_used, n_validation; /* samples of an epoch: those that it trains on, and validates */
@@ -15,7 +15,8 @@ typedef struct {
   /* Samples of a validation that its loader has decoded by the time it begins, as far as that can
    * be known: they cost less than the others, of which part of a validation has few. */
   guint64 n_ahead;
-  DynoWindows steps;  /* training alone */
+  gboolean fills;    /* a cache: when the first whole epoch ends, all begins once more without it */
+  DynoWindows steps; /* training alone */
   DynoWindows epochs; /* whole epochs, their ends included, from the second on */
   guint64 n_steps, n_epochs;
   double step_ms, wait_ms; /* sums over the counted steps */
@@ -41,12 +42,18 @@ void dyno_run_measure_end (DynoRunMeasure *m);
 void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement);
 
 /* A session of the job for so many seconds after its preparation, and for the end of an epoch where
- * none came by itself.  device: NULL, or one that is open.  Errors: those of the session; CANCELLED,
- * TIMED_OUT. */
+ * none came by itself.  meter: the samples of both parts, fill_s and preparing count.  device: NULL, or one that is open.  Errors: those
+ * of the session; CANCELLED, TIMED_OUT. */
 gboolean dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
-                                 guint64 n_train, guint64 n_validation, double seconds,
-                                 gint64 deadline_us, GCancellable *cancellable,
-                                 DynoMeasurement *measurement, GError **error);
+                                 const DynoMeter *meter, double seconds, gint64 deadline_us,
+                                 GCancellable *cancellable, DynoMeasurement *measurement,
+                                 GError **error);
+
+/* Why nothing was measured in the time: what it went into, and how much more it would have taken as
+ * far as that can be told.  what: the last that was prepared, NULL: nothing; spent_s: on those
+ * that are done. */
+GError *dyno_run_meter_make_late_error (guint64 n_steps, const char *what, guint done, guint total,
+                                        double spent_s);
 
 /* The job with these settings, as something to be measured: it writes nothing, resumes nothing,
  * ends by no count of its own, and a refusal of memory is a result.  Owned. */

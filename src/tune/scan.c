@@ -2,16 +2,18 @@
 /* The two ceilings: which points of loader and device are measured apart, in which order.
  *
  * The loader with all workers first, without the cache and with it, which tells how fast the device
- * needs to be known.  The device over batches by doubling until two in turn bring nothing or the
- * loader is far behind, then once more between the points around the knee; each precision where
- * the other does not lead throughout.  Then the loader with fewer workers, as far as they are the
+ * needs to be known; with more of them than cores where they wait for a disk.  The device over batches by doubling until two in turn bring nothing or the
+ * loader is far behind, by four where the time does not last for all doublings, then once more
+ * between the points around the knee; each precision where the other does not lead throughout.  Then the loader with fewer workers, as far as they are the
  * limit, and a longer prefetch only where the loader is.  Checkpointing and accumulation only where
  * memory ends the batch before the knee. */
 #include "searchstate.h"
 #include <math.h>
 
 #define START_BATCH 32
-#define PLENTY      1.3 /* times the other ceiling: it is no limit */
+#define PLENTY      1.3  /* times the other ceiling: it is no limit */
+#define PAST_CORES  1.5  /* what twice the workers bring where they wait */
+#define CHANGED     0.05 /* of the device's rate since the first point: the curve is bent */
 
 static double
 gpu_at (DynoSearch *search, DynoSettings s, gint64 batch)
@@ -54,7 +56,20 @@ largest_fitting (DynoSearch *search, const DynoSettings *s)
   return low > 8 ? low / 8 * 8 : low;
 }
 
-/* Upwards from a batch by doubling until two in turn bring nothing; the last that memory allows is
+/* 2, or 4 where the time of the scan ends before doubling comes to the largest batch: what lies
+ * between two points is interpolated well, what lies past the last is a guess. */
+static gint64
+find_stride (DynoSearch *search, const DynoSettings *settings, gint64 batch, gint64 largest)
+{
+  DynoSettings s = *settings;
+  double doublings = ceil (log2 ((double) largest / (double) batch)), each_s;
+
+  s.batch_size = MIN (2 * batch, largest);
+  each_s = dyno_search_gpu_cost (search, &s);
+  return doublings * each_s > search->scan_end_s - dyno_search_elapsed (search) ? 4 : 2;
+}
+
+/* Upwards from a batch until two doublings in turn bring nothing; the last that memory allows is
  * measured too while it still pays.  Returns the best batch. */
 static gint64
 scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
@@ -65,13 +80,14 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
 
   while (best > 0 && batch < largest && flat < 2 && !(best > PLENTY * search->loader_rate))
     {
+      gint64 stride = find_stride (search, s, batch, largest);
       double rate;
 
-      batch = MIN (batch * 2, largest);
+      batch = MIN (batch * stride, largest);
       rate = gpu_at (search, *s, batch);
       if (!(rate > 0))
         return best_batch;
-      flat = rate > best * DYNO_SEARCH_PAYS ? 0 : flat + 1;
+      flat = rate > best * DYNO_SEARCH_PAYS ? 0 : flat + (stride > 2 ? 2 : 1);
       if (rate > best)
         {
           best = rate;
@@ -152,19 +168,90 @@ scan_memory_savers (DynoSearch *search, const DynoSettings *best)
     gpu_at (search, s, largest);
 }
 
+/* Rates of both precisions at the batch to start from.  Where AMP is ahead by more than a doubled
+ * batch can bring, fp32's is that of the base line's smaller batch, whose kernels are there. */
+static void
+look_at_precisions (DynoSearch *search, const DynoSettings *fp32, const DynoSettings *amp,
+                    gint64 start, double *plain, double *mixed)
+{
+  const DynoSettings *base = &search->baseline->settings;
+  double less = NAN;
+
+  *mixed = 0;
+  if (search->space.fp16 && base->batch_size < start
+      && dyno_search_prepare (search, base) < dyno_search_prepare (search, fp32))
+    {
+      less = gpu_at (search, *fp32, base->batch_size) * (double) start / (double) base->batch_size;
+      *mixed = gpu_at (search, *amp, start);
+    }
+  *plain = *mixed > less ? less : gpu_at (search, *fp32, start);
+  if (search->space.fp16 && !(*mixed > 0))
+    *mixed = gpu_at (search, *amp, start);
+}
+
+static int
+compare_batches (gconstpointer a, gconstpointer b)
+{
+  const DynoCeiling *x = *(DynoCeiling *const *) a, *y = *(DynoCeiling *const *) b;
+
+  return x->settings.batch_size < y->settings.batch_size ? -1 : 1;
+}
+
+/* The device's ceilings of these settings, but for the batch, as they were measured; those of all
+ * others where others is set. */
+static GPtrArray *
+list_curve (DynoSearch *search, const DynoSettings *s, gboolean others)
+{
+  GPtrArray *curve = g_ptr_array_new ();
+
+  for (guint i = 0; i < search->result->ceilings->len; i++)
+    {
+      DynoCeiling *c = search->result->ceilings->pdata[i];
+      gboolean same = c->settings.amp == s->amp && c->settings.checkpointing == s->checkpointing
+                      && c->settings.accumulate == s->accumulate;
+
+      if (c->of == DYNO_CEILING_GPU && same != others)
+        g_ptr_array_add (curve, c);
+    }
+  return curve;
+}
+
+/* A device that heats up gets slower from point to point, so that its curve ends too early: where
+ * the first point is another now, all are measured once more, and it is gone up again. */
+static void
+straighten (DynoSearch *search, DynoSettings *best, gint64 start)
+{
+  g_autoptr (GPtrArray) curve = list_curve (search, best, FALSE),
+                        others = list_curve (search, best, TRUE);
+  double change;
+
+  if (curve->len < 2 || gpu_at (search, *best, best->batch_size) > PLENTY * search->loader_rate)
+    return;
+  change = dyno_search_ceiling_again (search, curve->pdata[0]);
+  if (fabs (log (change)) < CHANGED)
+    return;
+  search->result->device_change = change;
+  g_ptr_array_remove_index (curve, 0);
+  g_ptr_array_sort (curve, compare_batches);
+  for (guint i = 0; i < curve->len; i++)
+    dyno_search_ceiling_again (search, curve->pdata[i]);
+  best->batch_size = scan_up (search, best, start);
+  refine_knee (search, best, best->batch_size);
+  for (guint i = 0; i < others->len; i++)
+    dyno_search_ceiling_again (search, others->pdata[i]);
+}
+
 static void
 scan_gpu (DynoSearch *search, DynoSettings *best)
 {
   DynoSettings fp32 = search->job->settings, amp = fp32;
-  double plain, mixed = 0;
+  double plain, mixed;
   gint64 start;
 
   fp32.amp = FALSE;
   amp.amp = TRUE;
   start = MIN (START_BATCH, MAX (largest_fitting (search, &fp32), 1));
-  plain = gpu_at (search, fp32, start);
-  if (search->space.fp16)
-    mixed = gpu_at (search, amp, start);
+  look_at_precisions (search, &fp32, &amp, start, &plain, &mixed);
   *best = mixed > plain ? amp : fp32;
   scan_precision (search, best, start);
   if (search->space.fp16)
@@ -182,6 +269,7 @@ scan_gpu (DynoSearch *search, DynoSettings *best)
             *best = other;
         }
     }
+  straighten (search, best, start);
   if (search->memory_limits)
     scan_memory_savers (search, best);
 }
@@ -193,7 +281,7 @@ scan_workers (DynoSearch *search, const DynoSettings *s, double needed)
   double before = 0;
   guint flat = 0;
 
-  for (gint64 workers = 0; workers <= search->space.n_cores && flat < 2;
+  for (gint64 workers = 0; workers <= search->space.most_workers && flat < 2;
        workers = MAX (workers * 2, 1))
     {
       double rate = loader_at (search, *s, workers);
@@ -214,7 +302,8 @@ scan_loader (DynoSearch *search, const DynoSettings *best, double needed)
 
   s.cache = FALSE;
   scan_workers (search, &s, needed);
-  if (search->space.can_cache && !(loader_at (search, s, search->space.n_cores) > PLENTY * needed))
+  if (search->space.can_cache
+      && !(loader_at (search, s, search->space.most_workers) > PLENTY * needed))
     {
       s.cache = TRUE;
       scan_workers (search, &s, needed);
@@ -222,8 +311,33 @@ scan_loader (DynoSearch *search, const DynoSettings *best, double needed)
   if (search->loader_rate < PLENTY * needed)
     {
       s.prefetch = 8;
-      loader_at (search, s, search->space.n_cores);
+      loader_at (search, s, search->space.most_workers);
     }
+}
+
+static gboolean
+waits_for_data (const DynoArm *arm)
+{
+  return arm && arm->wait_data_ms > 0.5 * arm->step_ms;
+}
+
+/* Who waits for a disk or a server needs no core: more workers than cores while a doubling brings
+ * half as much again.  Returns the rate. */
+static double
+look_past_cores (DynoSearch *search, const DynoSettings *s, double rate)
+{
+  gint64 most = (gint64) dyno_setting_find ("workers")->tunable.maximum;
+
+  while (search->space.most_workers <= most / 2)
+    {
+      double twice = loader_at (search, *s, 2 * search->space.most_workers);
+
+      if (!(twice > PAST_CORES * rate))
+        break;
+      rate = twice;
+      search->space.most_workers *= 2;
+    }
+  return rate;
 }
 
 /* The most that the loader gives, as far as one look tells. */
@@ -234,11 +348,13 @@ look_at_loader (DynoSearch *search)
   double plain, cached = 0;
 
   s.cache = FALSE;
-  plain = loader_at (search, s, search->space.n_cores);
+  plain = loader_at (search, s, search->space.most_workers);
+  if (plain > 0 && (waits_for_data (search->today) || waits_for_data (search->baseline)))
+    plain = look_past_cores (search, &s, plain);
   if (search->space.can_cache)
     {
       s.cache = TRUE;
-      cached = loader_at (search, s, search->space.n_cores);
+      cached = loader_at (search, s, search->space.most_workers);
     }
   /* Fewer workers than cores may be faster by as much. */
   if (plain > 0 && (cached > 0 || !search->space.can_cache))

@@ -203,7 +203,15 @@ promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
   return n / epoch_s;
 }
 
-/* The untried point that promises most; FALSE: none promises more than the noise. */
+/* A cache that is being filled says nothing yet. */
+static double
+trial_seconds (DynoSearch *search, const DynoSettings *s)
+{
+  return search->trial_s + dyno_search_fill_seconds (search, s);
+}
+
+/* The untried point that promises most; FALSE: none that there is time for promises more than the
+ * noise. */
 static gboolean
 next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
 {
@@ -228,7 +236,8 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
           (search->again_prepare_s + search->trial_s)
           / (dyno_search_cost (search, s, search->trial_s) + dyno_search_fill_seconds (search, s)));
       if (promise <= most || dyno_search_find (search, s) || !dyno_search_updates (search, s)
-          || !dyno_search_fits (search, s) || is_broken (search, s))
+          || !dyno_search_fits (search, s) || is_broken (search, s)
+          || !has_time (search, s, trial_seconds (search, s)))
         continue;
       most = promise;
       *next = *s;
@@ -257,12 +266,9 @@ open_knobs (DynoSearch *search, const DynoSettings *best)
 static gboolean
 try_point (DynoSearch *search, const DynoSettings *s, double hopeless_below)
 {
-  /* A cache that is being filled says nothing yet. */
-  double fill_s = dyno_search_fill_seconds (search, s), seconds = search->trial_s + fill_s;
-
-  return !dyno_search_stopped (search) && has_time (search, s, seconds)
-         && dyno_search_try (search, "search", s, seconds, reserved_seconds (search, s),
-                             fill_s > 0 ? 0 : hopeless_below)
+  return !dyno_search_stopped (search) && has_time (search, s, trial_seconds (search, s))
+         && dyno_search_try (search, "search", s, search->trial_s, reserved_seconds (search, s),
+                             hopeless_below)
          && search->failures < DYNO_SEARCH_FAILURES;
 }
 
@@ -380,7 +386,7 @@ plan_space (DynoSearch *search)
       (gint64) MIN (meter->n_train / DYNO_SEARCH_UPDATES, (guint64) batch->tunable.maximum), 1);
   gint64 largest = 0;
 
-  search->space = (DynoSearchSpace){ .n_cores = meter->n_cores,
+  search->space = (DynoSearchSpace){ .most_workers = meter->n_cores,
                                      .fp16 = meter->has_fp16,
                                      .loader = !meter->generated,
                                      .can_cache = meter->can_cache };
@@ -428,6 +434,37 @@ try_what_is_there (DynoSearch *search)
     search->preset = try_first (search, "preset", search->params->preset);
 }
 
+/* The device is another than it was at the first looks: what is measured again replaces them. */
+static void
+look_again (DynoSearch *search)
+{
+  DynoArm *const arms[] = { search->today, search->baseline, search->preset };
+
+  for (guint i = 0; i < G_N_ELEMENTS (arms); i++)
+    {
+      guint before = arms[i] && !arms[i]->out ? arms[i]->rates->len : 0;
+
+      if (before == 0 || (i > 0 && arms[i] == search->today) || dyno_search_stopped (search)
+          || !has_time (search, &arms[i]->settings, trial_seconds (search, &arms[i]->settings))
+          || !dyno_search_try (search, "search", &arms[i]->settings, search->trial_s,
+                               reserved_seconds (search, &arms[i]->settings), 0)
+          || arms[i]->out || arms[i]->rates->len <= before)
+        continue;
+      g_array_remove_range (arms[i]->rates, 0, before);
+      g_array_remove_range (arms[i]->trials, 0, arms[i]->trials->len - 1);
+    }
+  dyno_rate_model_forget_trials (search->model);
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      const DynoArm *arm = search->arms->pdata[i];
+
+      for (guint k = 0; k < arm->rates->len; k++)
+        {
+          dyno_search_learn_rate (search, arm, &g_array_index (arm->rates, DynoEstimate, k));
+        }
+    }
+}
+
 /* What an earlier search measured: the model knows it, and nothing of it is measured again but for
  * the proof, which compares at one time. */
 static void
@@ -456,7 +493,8 @@ take_known (DynoSearch *search)
       dyno_trial_copy (t, copy);
       copy->number = search->result->trials->len + 1;
       g_ptr_array_add (search->result->trials, copy);
-      if (t->outcome == DYNO_TRIAL_FAILED) /* the time was over, the device lost: it may work now */
+      /* The time was over, the device lost: it may work now.  A race is run again. */
+      if (t->outcome == DYNO_TRIAL_FAILED || strcmp (t->stage, "goal") == 0)
         continue;
       arm = dyno_search_get_arm (search, t->stage, &t->settings);
       arm->planned_bytes = t->planned_bytes;
@@ -474,10 +512,11 @@ take_known (DynoSearch *search)
             arm->epoch_end_s = t->epoch_end_s;
           arm->step_ms = t->step_ms;
           arm->wait_data_ms = t->wait_data_ms;
+          if (!dyno_arm_takes (arm, t->outcome == DYNO_TRIAL_OK && t->settings.cache && t->text))
+            continue;
           g_array_append_val (arm->trials, run);
           g_array_append_val (arm->rates, rate);
-          dyno_rate_model_add_trial (search->model, &t->settings, rate.median,
-                                     dyno_search_relative_sd (&rate));
+          dyno_search_learn_rate (search, arm, &rate);
         }
       else if (arm->trials->len == 0)
         {
@@ -502,7 +541,11 @@ set_nothing (DynoSearch *search, GError **error)
       DynoTrialOutcome outcome = ((const DynoTrial *) trials->pdata[i])->outcome;
       refused &= outcome == DYNO_TRIAL_DOES_NOT_FIT || outcome == DYNO_TRIAL_OUT_OF_MEMORY;
     }
-  if (refused)
+  if (trials->len == 0 && dyno_search_stopped (search))
+    g_set_error_literal (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                         _ ("The search was stopped before its first trial had ended, so nothing "
+                            "is known yet"));
+  else if (refused)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT,
                  _ ("Nothing fits the memory: %s"),
                  last->text ? last->text : _ ("the device refused every trial"));
@@ -528,6 +571,10 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
                           .most_bytes = G_MAXUINT64,
                           .end_share = (double) NAN };
   search->begin_us = dyno_search_now_us (search);
+  search->stage = "today";
+  search->measured = params->job->settings;
+  params->meter->preparing = dyno_search_tell_preparing;
+  params->meter->preparing_user = search;
   search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
   search->scan_s = CLAMP (search->seconds / 120, 0.25, 1.5);
   search->networks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -553,6 +600,8 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
       search.scan_end_s = dyno_search_elapsed (&search);
       search.scan_end_s += SCAN_SHARE * MAX (search.seconds - search.scan_end_s, 0);
       dyno_search_scan (&search);
+      if (result->device_change != 1)
+        look_again (&search);
       search_jointly (&search);
       if (!check_numerics (&search))
         {
@@ -569,6 +618,7 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
   result->stopped = dyno_search_stopped (&search);
   found = dyno_tune_result_has_best (result) || set_nothing (&search, error);
 
+  params->meter->preparing = NULL;
   g_ptr_array_unref (search.arms);
   g_hash_table_unref (search.plans);
   g_hash_table_unref (search.networks);

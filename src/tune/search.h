@@ -11,6 +11,9 @@ G_BEGIN_DECLS
 typedef struct {
   void (*progress) (gpointer user, const char *stage, const DynoSettings *settings,
                     double fraction);
+  /* What is prepared before that measures, as the meter tells it; what NULL: it measures. */
+  void (*preparing) (gpointer user, const char *stage, const DynoSettings *settings,
+                     double fraction, const char *what, guint done, guint total);
   void (*ceiling) (gpointer user, const DynoCeiling *ceiling);
   void (*trial) (gpointer user, const DynoTrial *trial);
   /* The clock, in µs; the meter's deadlines are by it.  NULL: the monotonic one. */

@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#define NO_LIMIT     1.3  /* times the device: the loader is none, with a cache or without */
+#define FIRST_LONGER 1.05 /* of the time, which is kept to a tenth */
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 gint64
@@ -54,14 +57,31 @@ dyno_search_prepare (DynoSearch *search, const DynoSettings *settings)
   return search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
 }
 
+/* Seconds that the least number of steps takes. */
+static double
+least_seconds (const DynoSettings *settings, double rate)
+{
+  double samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
+
+  return rate > 0 ? samples / rate : 0;
+}
+
 /* Seconds of measuring: as many as are asked for, or the least number of steps. */
 static double
 measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
-  double rate = dyno_rate_model_predict (search->model, settings, NULL),
-         samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
+  double rate = dyno_rate_model_predict (search->model, settings, NULL);
 
-  return MAX (seconds, rate > 0 ? samples / rate : 0);
+  return MAX (seconds, least_seconds (settings, rate));
+}
+
+double
+dyno_search_gpu_cost (DynoSearch *search, const DynoSettings *settings)
+{
+  double rate = dyno_rate_model_gpu (search->model, settings);
+
+  return dyno_search_prepare (search, settings)
+         + MAX (search->scan_s, least_seconds (settings, rate));
 }
 
 double
@@ -74,14 +94,15 @@ double
 dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings)
 {
   DynoSettings s = *settings;
-  double loader;
+  double samples = (double) (search->meter->n_train + search->meter->n_validation), loader, gpu;
 
   s.cache = FALSE;
   loader = settings->cache && search->space.loader ? dyno_rate_model_loader (search->model, &s) : 0;
+  gpu = dyno_rate_model_gpu (search->model, &s);
   /* Where the device takes longer anyway, filling is not seen. */
-  if (!(loader > 0) || loader > 1.3 * dyno_rate_model_gpu (search->model, &s))
+  if (!(loader > 0) || loader > NO_LIMIT * gpu)
     return 0;
-  return (double) search->meter->n_train / loader;
+  return samples / MIN (loader, gpu);
 }
 
 double
@@ -242,8 +263,10 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
 
   dyno_search_wait_for_turn (search);
   begin_s = dyno_search_elapsed (search);
-  /* Until something has worked, all is for that. */
-  left = MAX ((search->worked ? search->seconds - reserve_s : search->total_s) - begin_s, 0);
+  /* Until something has worked, all is for that, and a little more: kernels that are nearly compiled
+   * are worth it. */
+  left = search->worked ? search->seconds - reserve_s : FIRST_LONGER * search->total_s;
+  left = MAX (left - begin_s, 0);
   dyno_measurement_init (m);
   good = function (search->meter, settings, MIN (seconds, left),
                    dyno_search_now_us (search) + (gint64) (left * 1e6), search->params->cancellable,
@@ -262,7 +285,7 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
   if (good)
     {
       samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
-      took = MAX (took - MAX (seconds, samples / m->rate.median), 0);
+      took = MAX (took - m->fill_s - MAX (seconds, samples / m->rate.median), 0);
       prepare_s = function == search->meter->class->loader ? &search->loader_prepare_s
                   : is_known_network (search, settings)    ? &search->again_prepare_s
                                                            : &search->new_prepare_s;
@@ -281,10 +304,13 @@ dyno_search_relative_sd (const DynoEstimate *e)
   return CLAMP ((e->high - e->low) / (3.92 * e->median), DYNO_SEARCH_NOISE, 0.3);
 }
 
+/* The last that was measured; one that failed only where none was. */
 static DynoCeiling *
 find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
 {
-  for (guint i = 0; i < search->result->ceilings->len; i++)
+  DynoCeiling *failed = NULL;
+
+  for (guint i = search->result->ceilings->len; i-- > 0;)
     {
       DynoCeiling *c = search->result->ceilings->pdata[i];
       const DynoSettings *t = &c->settings;
@@ -294,9 +320,13 @@ find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
                   ? t->workers == s->workers && t->cache == s->cache && t->prefetch == s->prefetch
                   : t->batch_size == s->batch_size && t->amp == s->amp
                         && t->checkpointing == s->checkpointing && t->accumulate == s->accumulate))
-        return c;
+        {
+          if (c->outcome == DYNO_TRIAL_OK)
+            return c;
+          failed = failed ? failed : c;
+        }
     }
-  return NULL;
+  return failed;
 }
 
 void
@@ -318,41 +348,44 @@ dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome, guint64
     search->most_bytes = MIN (search->most_bytes, planned_bytes);
 }
 
-static void
-tell_progress (DynoSearch *search, const char *stage, const DynoSettings *settings)
+void
+dyno_search_tell (DynoSearch *search, const char *stage, const DynoSettings *settings)
 {
   const DynoSearchHooks *hooks = &search->params->hooks;
 
+  search->stage = stage;
+  search->measured = *settings;
   if (hooks->progress)
     hooks->progress (hooks->user, stage, settings,
                      CLAMP (dyno_search_elapsed (search) / search->total_s, 0, 1));
 }
 
-double
-dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings)
+void
+dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer data)
+{
+  DynoSearch *search = data;
+  const DynoSearchHooks *hooks = &search->params->hooks;
+
+  if (hooks->preparing)
+    hooks->preparing (hooks->user, search->stage, &search->measured,
+                      CLAMP (dyno_search_elapsed (search) / search->total_s, 0, 1), what, done,
+                      total);
+}
+
+/* Measures it.  FALSE: that says nothing of the settings. */
+static gboolean
+measure_ceiling (DynoSearch *search, DynoCeiling *c)
 {
   const DynoMeterClass *class = search->meter->class;
-  DynoCeiling *c = find_ceiling (search, of, settings);
+  gboolean is_gpu = c->of == DYNO_CEILING_GPU;
   g_autoptr (GError) error = NULL;
-  double prepare_s =
-      of == DYNO_CEILING_LOADER ? search->loader_prepare_s : dyno_search_prepare (search, settings);
   DynoMeasurement m;
 
-  if (c)
-    return c->samples_per_s;
-  if (dyno_search_stopped (search) || search->failures >= DYNO_SEARCH_FAILURES
-      || dyno_search_elapsed (search) + prepare_s + search->scan_s > search->scan_end_s)
-    return (double) NAN;
-  if (of == DYNO_CEILING_GPU && !dyno_search_fits (search, settings))
-    return 0;
-  tell_progress (search, dyno_ceiling_name (of), settings);
-  c = g_new0 (DynoCeiling, 1);
-  c->of = of;
-  c->settings = *settings;
-  if (of == DYNO_CEILING_GPU)
-    c->planned_bytes = dyno_search_planned (search, settings);
-  if (measure (search, of == DYNO_CEILING_GPU ? class->gpu : class->loader, settings,
-               search->scan_s, (search->seconds - search->scan_end_s) / 2, &m, &error))
+  dyno_search_tell (search, dyno_ceiling_name (c->of), &c->settings);
+  if (is_gpu)
+    c->planned_bytes = dyno_search_planned (search, &c->settings);
+  if (measure (search, is_gpu ? class->gpu : class->loader, &c->settings, search->scan_s,
+               (search->seconds - search->scan_end_s) / 2, &m, &error))
     {
       c->samples_per_s = m.rate.median;
       c->low = m.rate.low;
@@ -362,20 +395,70 @@ dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s
   else
     {
       if (dyno_search_stopped (search) || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
-        {
-          g_free (c); /* it says nothing of the settings */
-          return (double) NAN;
-        }
+        return FALSE;
       c->outcome = outcome_of (error);
       c->text = g_strdup (error->message);
     }
   c->outside_cpu = m.outside_cpu;
-  g_ptr_array_add (search->result->ceilings, c);
   dyno_search_learn_ceiling (search, c);
   dyno_search_learn_refusal (search, c->outcome, c->planned_bytes);
   if (search->params->hooks.ceiling)
     search->params->hooks.ceiling (search->params->hooks.user, c);
+  return TRUE;
+}
+
+static gboolean
+has_ceiling_time (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings)
+{
+  double cost_s = of == DYNO_CEILING_LOADER ? search->loader_prepare_s + search->scan_s
+                                            : dyno_search_gpu_cost (search, settings);
+
+  return !dyno_search_stopped (search) && search->failures < DYNO_SEARCH_FAILURES
+         && dyno_search_elapsed (search) + cost_s <= search->scan_end_s;
+}
+
+double
+dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings)
+{
+  DynoCeiling *c = find_ceiling (search, of, settings);
+
+  if (c)
+    return c->samples_per_s;
+  if (!has_ceiling_time (search, of, settings))
+    return (double) NAN;
+  if (of == DYNO_CEILING_GPU && !dyno_search_fits (search, settings))
+    return 0;
+  c = g_new0 (DynoCeiling, 1);
+  c->of = of;
+  c->settings = *settings;
+  if (!measure_ceiling (search, c))
+    {
+      g_free (c);
+      return (double) NAN;
+    }
+  g_ptr_array_add (search->result->ceilings, c);
   return c->samples_per_s;
+}
+
+double
+dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *c)
+{
+  DynoCeiling *again;
+
+  if (c->outcome != DYNO_TRIAL_OK || !has_ceiling_time (search, c->of, &c->settings))
+    return 1;
+  again = g_new0 (DynoCeiling, 1);
+  again->of = c->of;
+  again->settings = c->settings;
+  if (!measure_ceiling (search, again))
+    {
+      g_free (again);
+      return 1;
+    }
+  g_ptr_array_add (search->result->ceilings, again);
+  if (again->outcome != DYNO_TRIAL_OK || (again->low <= c->high && again->high >= c->low))
+    return 1;
+  return again->samples_per_s / c->samples_per_s;
 }
 
 /* What an epoch's end takes, over its training: of all arms that know it. */
@@ -400,16 +483,53 @@ dyno_search_learn_epoch_end (DynoSearch *search)
   search->end_share = n > 0 ? sum / n : (double) NAN;
 }
 
+gboolean
+dyno_arm_takes (DynoArm *arm, gboolean filling)
+{
+  GArray *const lists[] = { arm->trials, arm->proofs, arm->rates };
+
+  if (filling && arm->rates->len > 0 && !arm->filling)
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (lists) && arm->filling && !filling; i++)
+    g_array_set_size (lists[i], 0);
+  arm->filling = filling;
+  return TRUE;
+}
+
+/* Its cache was not full, and would bring something. */
+static gboolean
+is_filling (DynoSearch *search, const DynoArm *arm, const DynoMeasurement *m)
+{
+  DynoSettings s = arm->settings;
+
+  s.cache = FALSE;
+  return m->filling
+         && !(dyno_rate_model_loader (search->model, &s)
+              > NO_LIMIT * dyno_rate_model_gpu (search->model, &s));
+}
+
+void
+dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstimate *rate)
+{
+  DynoSettings s = arm->settings;
+
+  s.cache &= !arm->filling;
+  dyno_rate_model_add_trial (search->model, &s, rate->median, dyno_search_relative_sd (rate));
+}
+
 /* A good measurement: the arm and the model learn it.  *run: its rate as a run's. */
 static void
 learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolean is_proof,
              DynoEstimate *run)
 {
+  gboolean counts = dyno_arm_takes (arm, is_filling (search, arm, m));
+
   if (isfinite (m->validation_rate))
     arm->validation_rate = m->validation_rate;
   if (isfinite (m->epoch_overhead_s))
     arm->epoch_end_s = m->epoch_overhead_s;
-  g_array_append_val (arm->rates, m->rate);
+  if (counts)
+    g_array_append_val (arm->rates, m->rate);
   dyno_search_learn_epoch_end (search);
   if (isfinite (m->epoch_overhead_s) && isfinite (m->run_rate.median))
     *run = m->run_rate;
@@ -422,9 +542,9 @@ learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolea
       run->low *= share;
       run->high *= share;
     }
-  if (is_proof)
+  if (counts && is_proof)
     g_array_append_val (arm->proofs, *run);
-  else
+  else if (counts)
     g_array_append_val (arm->trials, *run);
   search->worked = TRUE;
   arm->outcome = DYNO_TRIAL_OK;
@@ -433,8 +553,8 @@ learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolea
   arm->wait_data_ms = m->wait_data_ms;
   arm->vram_bytes = MAX (arm->vram_bytes, m->vram_bytes);
   arm->steps += m->steps;
-  dyno_rate_model_add_trial (search->model, &arm->settings, m->rate.median,
-                             dyno_search_relative_sd (&m->rate));
+  if (counts)
+    dyno_search_learn_rate (search, arm, &m->rate);
 }
 
 static void
@@ -498,11 +618,12 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
   DynoMeasurement m;
   DynoEstimate run;
 
-  tell_progress (search, stage, settings);
+  dyno_search_tell (search, stage, settings);
+  search->meter->fill_s = dyno_search_fill_seconds (search, settings);
   arm->predicted = dyno_rate_model_predict (search->model, settings, NULL);
   arm->predicted = arm->predicted > 0 ? dyno_search_run_rate (search, NULL, arm->predicted) : 0;
   arm->planned_bytes = dyno_search_planned (search, settings);
-  if (hopeless_below > 0 && seconds >= 1
+  if (hopeless_below > 0 && seconds >= 1 && !(search->meter->fill_s > 0)
       && dyno_search_cost (search, settings, seconds / 3)
              < 0.6 * seconds + dyno_search_prepare (search, settings)
       && dyno_search_prepare (search, settings) < seconds)
@@ -536,6 +657,9 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
                   _ ("a first look was enough: it is far below the best"));
     }
   else
-    keep_trial (search, arm, stage, DYNO_TRIAL_OK, &m, &run, NULL);
+    keep_trial (search, arm, stage, DYNO_TRIAL_OK, &m, &run,
+                is_filling (search, arm, &m)
+                    ? _ ("the cache was still being filled: the rate is that without it")
+                    : NULL);
   return arm;
 }

@@ -25,7 +25,8 @@ typedef struct {
   double validation_rate, epoch_end_s; /* NaN: not known */
   double step_ms, wait_data_ms, predicted;
   guint64 vram_bytes, planned_bytes, steps;
-  gboolean out; /* it failed its proof */
+  gboolean out;     /* it failed its proof */
+  gboolean filling; /* all that was measured of it was before its cache held all samples */
 } DynoArm;
 
 typedef struct {
@@ -54,19 +55,27 @@ typedef struct {
   guint failures;         /* one after the other */
   double end_share;       /* validation and end of an epoch over its training; NaN: not known */
   gboolean memory_limits, loader_limits;
-  gboolean worked; /* a trial has */
+  gboolean worked;   /* a trial has */
+  const char *stage; /* of what is measured now, and its settings */
+  DynoSettings measured;
 } DynoSearch;
 
 void dyno_arm_free (gpointer arm);
 
+/* Begins to measure these; tells it. */
+void dyno_search_tell (DynoSearch *search, const char *stage, const DynoSettings *settings);
+/* A DynoMeterPreparing. */
+void dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer search);
 gboolean dyno_search_stopped (DynoSearch *search);
 gint64 dyno_search_now_us (DynoSearch *search);
 double dyno_search_elapsed (DynoSearch *search);
 /* What a measurement takes on the device, by what is known: besides measuring, and in all. */
 double dyno_search_prepare (DynoSearch *search, const DynoSettings *settings);
 double dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds);
-/* Until the cache holds all, at the rate of the loader without it; 0 where there is none: what is
- * measured before says little. */
+/* The same of the device's ceiling, at the device's own rate. */
+double dyno_search_gpu_cost (DynoSearch *search, const DynoSettings *settings);
+/* Until the cache holds all, at the rate without it; 0 where there is none, or nothing to be had of
+ * it: what is measured before says little. */
 double dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings);
 /* What two turns of the proof take. */
 double dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings);
@@ -81,6 +90,8 @@ guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); 
 
 /* One ceiling: from the records if it was measured.  0: it failed; NaN: there was no time. */
 double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings);
+/* The same once more, where there is time.  By how much it changed: 1 inside the noise. */
+double dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *ceiling);
 void dyno_search_scan (DynoSearch *search); /* all of them */
 
 /* Returns when the search may go on; the time in it does not count. */
@@ -90,7 +101,8 @@ void dyno_search_wait_for_turn (DynoSearch *search);
 DynoArm *dyno_search_find (DynoSearch *search, const DynoSettings *settings);
 /* The same, begun where there is none. */
 DynoArm *dyno_search_get_arm (DynoSearch *search, const char *stage, const DynoSettings *settings);
-/* Measures end to end, keeps and tells it.  hopeless_below: the trial is dropped when a first look
+/* Measures end to end, keeps and tells it; a cache is filled before, which takes fill_seconds ()
+ * besides.  hopeless_below: the trial is dropped when a first look
  * says that it is below this rate.  The arm stays the search's; NULL: stopped before. */
 DynoArm *dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
                           double seconds, double reserve_s, double hopeless_below);
@@ -102,7 +114,13 @@ void dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome,
                                 guint64 planned_bytes);
 /* What an epoch's end takes, over its training: of all arms that know it. */
 void dyno_search_learn_epoch_end (DynoSearch *search);
+/* The model learns a rate of the arm: without the cache where that was filling. */
+void dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstimate *rate);
 double dyno_search_relative_sd (const DynoEstimate *e); /* of the logarithm */
+
+/* What is measured while a cache fills stands for the settings as long as nothing else does; it
+ * goes where this is not that.  FALSE: something else is there, and this does not count. */
+gboolean dyno_arm_takes (DynoArm *arm, gboolean filling);
 
 /* What a run gets: all proofs, or all trials where there is none.  FALSE: nothing worked. */
 gboolean dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e);
@@ -113,6 +131,9 @@ double dyno_search_utility (const DynoSettings *settings, double rate);
 
 /* What the verdict holds for the best by now; NULL: nothing worked. */
 DynoArm *dyno_search_choose (DynoSearch *search);
+
+/* TRUE: what the proofs hold for the best may be no faster than what it is compared with. */
+gboolean dyno_search_is_open (DynoSearch *search);
 
 /* Best, base line and present settings in turn, longer; then the result's verdict. */
 void dyno_search_prove (DynoSearch *search);

@@ -69,7 +69,7 @@ is_searched (const DynoSearchSpace *space, const char *key, double *most)
   if (strcmp (key, "batch_size") == 0)
     *most = (double) space->most_batch;
   else if (strcmp (key, "workers") == 0)
-    *most = (double) space->n_cores;
+    *most = (double) space->most_workers;
   else if (strcmp (key, "amp") == 0)
     *most = space->fp16;
   else if (strcmp (key, "cache") == 0)

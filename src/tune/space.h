@@ -15,10 +15,10 @@ gboolean dyno_space_step (const DynoSettingInfo *info, double *value);
 
 /* What of the table's space is searched on this machine. */
 typedef struct {
-  gint64 most_batch; /* data set and memory allow */
-  gint64 n_cores;    /* workers at the most */
-  gboolean fp16;     /* the device has it */
-  gboolean loader;   /* there is one: the device does not make its own input */
+  gint64 most_batch;   /* data set and memory allow */
+  gint64 most_workers; /* the cores, or more where they wait for a disk */
+  gboolean fp16;       /* the device has it */
+  gboolean loader;     /* there is one: the device does not make its own input */
   gboolean can_cache;
   /* Settings that are the limit of nothing keep their value: */
   gboolean vary_prefetch, vary_checkpointing, vary_accumulate;

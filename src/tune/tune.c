@@ -7,6 +7,7 @@
 #include "search.h"
 #include "searchrecords.h"
 #include <math.h>
+#include <string.h>
 
 struct _DynoTune {
   const DynoJob *job;
@@ -26,6 +27,8 @@ struct _DynoTune {
   DynoPreset *preset;
   DynoSettings preset_settings;
   guint64 limit_bytes;
+  const char *preparing; /* interned: what was told last, and when; the search's thread alone */
+  gint64 preparing_us;
 
   GMutex mutex; /* for all below */
   GCond changed;
@@ -153,6 +156,56 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   event->trial.settings = *settings;
   event->text = g_strdup_printf ("%s: %s", stage, description);
   tell (user, event);
+}
+
+/* What is told of compiling in steps too fine to be seen is left out. */
+#define PREPARING_US (G_USEC_PER_SEC / 10)
+
+static char *
+describe_preparing (const char *what, guint done, guint total, const char *settings)
+{
+  g_autofree char *count = total > 0 ? g_strdup_printf (_ (" (%u of %u)"), done, total) : NULL;
+
+  if (strcmp (what, "compile") == 0)
+    return g_strdup_printf (_ ("compiling kernels for %s%s"), settings, count ? count : "");
+  if (strcmp (what, "autotune") == 0)
+    return g_strdup_printf (_ ("timing kernels for %s%s"), settings, count ? count : "");
+  return g_strdup_printf (_ ("preparing %s"), settings);
+}
+
+static void
+on_preparing (gpointer user, const char *stage, const DynoSettings *settings, double fraction,
+              const char *what, guint done, guint total)
+{
+  DynoTune *tune = user;
+  gint64 now = g_get_monotonic_time ();
+  g_autofree char *description = NULL, *text = NULL;
+  DynoTuneEvent *event;
+
+  if (!what)
+    {
+      if (tune->preparing)
+        on_progress (user, stage, settings, fraction);
+      tune->preparing = NULL;
+      return;
+    }
+  what = g_intern_string (what);
+  if (what == tune->preparing && now - tune->preparing_us < PREPARING_US)
+    return;
+  tune->preparing = what;
+  tune->preparing_us = now;
+  event = g_new0 (DynoTuneEvent, 1);
+  description = dyno_trial_describe (settings);
+  text = describe_preparing (what, done, total, description);
+  event->type = DYNO_TUNE_EVENT_PROGRESS;
+  event->fraction = fraction;
+  event->trial.stage = stage;
+  event->trial.settings = *settings;
+  event->text = g_strdup_printf ("%s: %s", stage, text);
+  event->preparing = what;
+  event->n_prepared = done;
+  event->n_to_prepare = total;
+  tell (tune, event);
 }
 
 static void
@@ -353,6 +406,7 @@ search (DynoTune *tune, GError **error)
                               .goal = tune->goal,
                               .cancellable = tune->cancellable,
                               .hooks = { .progress = on_progress,
+                                         .preparing = on_preparing,
                                          .ceiling = on_ceiling,
                                          .trial = on_trial,
                                          .wait = wait_while_paused,

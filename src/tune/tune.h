@@ -31,8 +31,11 @@ typedef struct {
   gboolean proven;
   /* BEST: nothing is 3 % faster than the present settings, and the choice is they */
   gboolean keep_today;
-  char *text;      /* PROGRESS: what runs now; BEST: why, in words */
-  double fraction; /* PROGRESS: of the whole, 0..1 */
+  char *text; /* PROGRESS: what runs now; BEST: why, in words */
+  /* PROGRESS: what is prepared before that, as DynoEvent's, interned; NULL: it measures */
+  const char *preparing;
+  guint n_prepared, n_to_prepare; /* the latter 0: not known */
+  double fraction;                /* PROGRESS: of the whole, 0..1 */
   GError *error;
 } DynoTuneEvent;
 

@@ -120,6 +120,7 @@ dyno_tune_result_new (const DynoJob *job)
   result->trials = g_ptr_array_new_with_free_func (trial_free);
   result->racers = g_ptr_array_new_with_free_func (racer_free);
   result->winner = -1;
+  result->device_change = 1;
   result->speedup = result->gain = result->outside_cpu = (double) NAN;
   result->loader_ceiling = result->gpu_ceiling = (double) NAN;
   result->best.stage = result->baseline.stage = result->today.stage = result->fastest.stage = "";

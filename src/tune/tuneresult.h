@@ -42,7 +42,7 @@ typedef struct {
   guint64 vram_bytes;    /* allocated */
   guint64 planned_bytes; /* 0: not planned */
   guint64 steps;         /* measured */
-  char *text;            /* why not, or NULL */
+  char *text;            /* why not, or NULL; of OK with a cache: it was still being filled */
 } DynoTrial;
 
 /* "batch 16, fp32, 0 workers": for text.  g_free. */
@@ -129,6 +129,7 @@ typedef struct {
   gboolean proven;       /* the best passed its proof */
   gboolean inside_noise; /* not proven: all ran, and what was found may be no faster */
   gboolean keep_today;   /* nothing is 3 % faster than the present settings: best is they */
+  double device_change;  /* of the GPU's rate during the first measurements; 1: none */
   double speedup;        /* best over base line; NaN: that one did not work */
   double gain;           /* best over the present settings; NaN: not known */
   guint64 margin_bytes;  /* of memory that the best leaves of the limit */

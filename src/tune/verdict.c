@@ -84,23 +84,52 @@ static void G_GNUC_PRINTF (2, 3) say (GPtrArray *reasons, const char *format, ..
   va_end (arguments);
 }
 
+/* What it ran at in the proof: "1,200 to 1,410". */
+static char *
+describe_range (const DynoTuneResult *r, const DynoTrial *trial)
+{
+  double low = INFINITY, high = 0;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoTrial *t = r->trials->pdata[i];
+
+      if (strcmp (t->stage, "proof") != 0 || !(t->samples_per_s > 0)
+          || !dyno_settings_equal (&t->settings, &trial->settings))
+        continue;
+      low = MIN (low, t->samples_per_s);
+      high = MAX (high, t->samples_per_s);
+    }
+  g_autofree char *from = dyno_amount_rate (high > 0 ? low : trial->low),
+                  *to = dyno_amount_rate (high > 0 ? high : trial->high);
+  return g_strdup_printf (_ ("%s to %s"), from, to);
+}
+
 /* Against the present settings where the base line is what was found. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
   gboolean is_base = dyno_space_same (&r->baseline.settings, &r->best.settings);
-  const DynoTrial *other = is_base ? &r->today : &r->baseline;
-  g_autofree char *low = dyno_amount_rate (r->best.low), *high = dyno_amount_rate (r->best.high),
-                  *other_low = dyno_amount_rate (other->low),
-                  *other_high = dyno_amount_rate (other->high);
+  const DynoTrial *other = r->keep_today ? &r->fastest : is_base ? &r->today : &r->baseline;
+  g_autofree char *range = describe_range (r, &r->best), *others = describe_range (r, other),
+                  *settings = dyno_trial_describe (&other->settings);
 
-  say (reasons,
-       is_base ? _ ("Not proven: this machine is so unsteady that what was found may be no faster "
-                    "(%s to %s samples/s, the present settings %s to %s); search again when it is "
-                    "idle.")
-               : _ ("Not proven: this machine is so unsteady that what was found may be no faster "
-                    "(%s to %s samples/s, the base line %s to %s); search again when it is idle."),
-       low, high, other_low, other_high);
+  if (r->keep_today)
+    say (reasons,
+         _ ("Not proven: this machine is so unsteady that nothing which was tried is surely faster "
+            "than your settings, so they stay (in the proof they ran at %s samples/s, %s at %s); "
+            "search again when it is idle."),
+         range, settings, others);
+  else
+    say (reasons,
+         is_base
+             ? _ ("Not proven: this machine is so unsteady that what was found may be no faster "
+                  "(in the proof it ran at %s samples/s, the present settings at %s); search "
+                  "again when it is idle.")
+             : _ ("Not proven: this machine is so unsteady that what was found may be no faster "
+                  "(in the proof it ran at %s samples/s, the base line at %s); search again "
+                  "when it is idle."),
+         range, others);
 }
 
 static void
@@ -115,7 +144,11 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
   else if (!r->proven && r->winner >= 0)
     say (reasons, _ ("Not proven: no other settings had the time to reach it."));
   else if (!r->proven)
-    say (reasons, _ ("Not proven: the search ended before the longer runs that prove it."));
+    say (reasons, r->keep_today
+                      ? _ ("Not proven: the search ended before the longer runs that prove it, and "
+                           "nothing which was tried is surely faster than your settings, so they "
+                           "stay; give it more minutes.")
+                      : _ ("Not proven: the search ended before the longer runs that prove it."));
   if (r->keep_today && r->proven && r->winner < 0)
     say (reasons,
          _ ("Your settings are already as fast: nothing that was tried beats them by 3 %%."));
@@ -200,17 +233,26 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, "%s", r->lr_advice);
 }
 
+/* What is too short to matter is not told to the digit. */
+static char *
+describe_end (double seconds)
+{
+  return seconds < 1e-3 ? g_strdup (_ ("under 1 ms")) : g_strdup_printf (_ ("%.3g s"), seconds);
+}
+
 static void
 explain_run (GPtrArray *reasons, const DynoTuneResult *r)
 {
   const DynoTrial *best = &r->best;
-  g_autofree char *rate = dyno_amount_rate (best->train_samples_per_s);
+  g_autofree char *rate = dyno_amount_rate (best->train_samples_per_s),
+                  *validation = describe_end (best->validation_s),
+                  *end = describe_end (best->epoch_end_s);
 
   if (best->validation_s + best->epoch_end_s > 0)
     say (reasons,
-         _ ("The rate is that of a whole run: of each epoch validation takes %.3g s and its end "
-            "%.3g s; training alone runs at %s samples/s."),
-         best->validation_s, best->epoch_end_s, rate);
+         _ ("The rate is that of a whole run: of each epoch validation takes %s and its end %s; "
+            "training alone runs at %s samples/s."),
+         validation, end, rate);
   if (r->margin_bytes > 0)
     {
       g_autofree char *margin = dyno_amount_bytes (r->margin_bytes, " ");
@@ -343,6 +385,17 @@ dyno_verdict_explain (const DynoTuneResult *r)
     say (reasons, "%s", r->amp_text);
   if (r->preset_text)
     say (reasons, "%s", r->preset_text);
+  if (r->device_change < 1)
+    say (reasons,
+         _ ("The GPU became %.0f %% slower while it was measured (heat, a limit of power, or "
+            "another "
+            "program), so the first measurements were taken once more."),
+         100 * (1 - r->device_change));
+  else if (r->device_change > 1)
+    say (reasons,
+         _ ("The GPU became %.0f %% faster while it was measured (another program ended, or it was "
+            "saving power), so the first measurements were taken once more."),
+         100 * (r->device_change - 1));
   if (r->outside_cpu > 0.1)
     say (reasons,
          _ ("Other programs took up to %.0f %% of the processor meanwhile: on an idle machine the "

@@ -185,6 +185,30 @@ provoke_transfer (Machine *m, gboolean past)
   m->step_ms = 9.7 + m->upload_ms;
 }
 
+/* Two ranks: the exchange takes part of each step that nothing hides. */
+static void
+provoke_exchange (Machine *m, gboolean past)
+{
+  m->in.facts.ranks = 2;
+  m->in.facts.hosts = 1;
+  m->in.facts.exchange_bytes = 100 << 20;
+  m->in.facts.exchange_buckets = 8;
+  m->in.facts.exchange_sum_ms = 8;
+  m->in.facts.exchange_wait_ms = past ? 1.3 : 1;
+  m->upload_ms = 0;
+  m->batch = 128;
+  m->step_ms = 9.7 + m->in.facts.exchange_wait_ms;
+}
+
+static void
+provoke_slower_rank (Machine *m, gboolean past)
+{
+  provoke_exchange (m, FALSE);
+  m->in.facts.exchange_wait_ms = 0.3;
+  m->in.facts.wait_ranks_ms = past ? 1.3 : 1;
+  m->step_ms = 10 + m->in.facts.wait_ranks_ms;
+}
+
 static void
 provoke_launch (Machine *m, gboolean past)
 {
@@ -364,6 +388,8 @@ static const struct {
   { "disk-bound", provoke_disk, "workers", "8", TRUE },
   { "cpu-bound", provoke_cpu, "workers", "5", TRUE },
   { "transfer-bound", provoke_transfer, "pinned", "true", TRUE },
+  { "exchange-bound", provoke_exchange, "exchange.half", "true", TRUE },
+  { "waits-for-ranks", provoke_slower_rank, NULL, NULL, TRUE },
   { "launch-bound", provoke_launch, "batch_size", "128", TRUE },
   { "idle", provoke_idle, "batch_size", NULL, TRUE },
   { "throttled-temperature", provoke_heat, NULL, NULL, TRUE },
@@ -424,6 +450,79 @@ test_rule (gconstpointer data)
     }
 }
 
+/* --- several ranks ---------------------------------------------------------------------------- */
+
+/* What to change of an exchange that limits, and what that brings of a step of 11 ms. */
+static void
+test_exchange_advice (void)
+{
+  static const struct {
+    gboolean amp, half;
+    guint64 bucket, buckets, fitting;
+    const char *key, *value;
+    double gain;
+  } advices[] = {
+    { TRUE, FALSE, 0, 8, 512, "exchange.half", "true", 11 / 9.7 - 1 },
+    { TRUE, TRUE, 0, 8, 512, "batch_size", "128", 22 / 20.7 - 1 },
+    { FALSE, FALSE, 0, 8, 100, "accumulate", "2", 22 / 20.7 - 1 },
+    { TRUE, FALSE, 1 << 30, 2, 512, "exchange.bucket", "0", 0 },
+    { TRUE, FALSE, 1 << 20, 8, 512, "exchange.half", "true", 11 / 9.7 - 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (advices); i++)
+    {
+      Machine m;
+      g_autoptr (DynoDiagnosis) d = NULL;
+      const DynoFinding *finding;
+
+      machine_init (&m);
+      provoke_exchange (&m, TRUE);
+      m.in.facts.amp = advices[i].amp;
+      m.in.facts.matrix = FALSE; /* else AMP is advised too */
+      m.in.settings.exchange_half = advices[i].half;
+      m.in.settings.exchange_bucket = (gint64) advices[i].bucket;
+      m.in.facts.exchange_buckets = advices[i].buckets;
+      m.in.facts.fitting_batch = advices[i].fitting;
+      d = diagnose (&m);
+      finding = dyno_diagnosis_find (d, "exchange-bound");
+      g_assert_nonnull (finding);
+      g_assert_cmpstr (d->knob, ==, advices[i].key);
+      g_assert_cmpstr (finding->value, ==, advices[i].value);
+      if (advices[i].gain > 0)
+        g_assert_cmpfloat_with_epsilon (d->expected_gain, advices[i].gain, 1e-9);
+      else
+        g_assert_true (isnan (d->expected_gain));
+    }
+}
+
+/* The ceilings are those of all ranks; the exchange is a phase; one process has neither. */
+static void
+test_ranks (void)
+{
+  Machine m, alone;
+  g_autoptr (DynoDiagnosis) d = NULL, one = NULL;
+
+  machine_init (&m);
+  provoke_exchange (&m, TRUE);
+  m.in.facts.wait_ranks_ms = 0.2;
+  m.step_ms = 11.5; /* 0.3 are idle */
+  d = diagnose (&m);
+  g_assert_cmpuint (d->ranks, ==, 2);
+  g_assert_cmpfloat_with_epsilon (d->phases.exchange_ms, 1.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (d->phases.idle_ms, 0.3, 1e-9);
+  g_assert_cmpfloat_with_epsilon (d->exchange_ceiling, 128 / 0.008, 1e-6);
+  g_assert_cmpfloat_with_epsilon (d->gpu_ceiling, 128 / 0.0097, 1e-6);
+  g_assert_cmpfloat_with_epsilon (d->loader_ceiling, 2 * 8 / 0.0005, 1e-6);
+  g_assert_cmpfloat_with_epsilon (d->arithmetic_share, 5e9 * 64 / 0.0097 / 50e12, 1e-6);
+
+  machine_init (&alone);
+  alone.in.facts.exchange_wait_ms = 0;
+  one = diagnose (&alone);
+  g_assert_cmpuint (one->ranks, ==, 1);
+  g_assert_true (isnan (one->exchange_ceiling) && one->phases.exchange_ms == 0);
+  g_assert_null (dyno_diagnosis_find (one, "exchange-bound"));
+}
+
 /* --- what is good ------------------------------------------------------------------------------ */
 
 static void
@@ -481,7 +580,7 @@ static double
 sum_of_phases (const DynoPhases *p)
 {
   return p->wait_data_ms + p->copy_ms + p->forward_ms + p->backward_ms + p->optimizer_ms
-         + p->validation_ms + p->saving_ms + p->idle_ms;
+         + p->exchange_ms + p->validation_ms + p->saving_ms + p->idle_ms;
 }
 
 static void
@@ -704,12 +803,62 @@ test_cores_bound_the_loader (void)
   g_assert_cmpstr (alone->knob, ==, "workers");
 }
 
+/* "Little is left for others" is nothing to say of what does not fit. */
+static void
+test_what_does_not_fit_is_not_tight (void)
+{
+  Machine m;
+  g_autoptr (DynoDiagnosis) full = NULL, over = NULL;
+
+  machine_init (&m);
+  m.in.facts.planned_bytes = m.in.facts.limit_bytes;
+  full = diagnose (&m);
+  g_assert_nonnull (dyno_diagnosis_find (full, "memory-tight"));
+  m.in.facts.planned_bytes++;
+  over = dyno_diagnose (&m.in);
+  g_assert_null (dyno_diagnosis_find (over, "memory-tight"));
+}
+
+/* Those that wait for a disk share no core: the tuner tries them, and the diagnosis agrees. */
+static void
+test_reading_workers_share_no_core (void)
+{
+  static const struct {
+    double fetch_ms, cpu_busy;
+    const char *value; /* advised; NULL: nothing is */
+  } shares[] = {
+    { 4, NAN, NULL },  /* of 5: 12.8 of 64 decode at the same time */
+    { 3, NAN, "40" },  /* 25.6 do */
+    { 4, 0.97, "16" }, /* reading is copying: no core is idle */
+    { 4, 0.9, NULL },  { 0, NAN, "16" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (shares); i++)
+    {
+      Machine m;
+      g_autoptr (DynoDiagnosis) d = NULL;
+      const DynoFinding *finding;
+
+      machine_init (&m);
+      m.in.settings.workers = 64;
+      wait_for_data (&m, 10, 5);
+      m.workers = 64;
+      m.fetch_ms = shares[i].fetch_ms;
+      m.in.sensors.cpu_busy = shares[i].cpu_busy;
+      d = diagnose (&m);
+      finding = dyno_diagnosis_find (d, "workers-above-cores");
+      g_assert_cmpstr (finding ? finding->value : NULL, ==, shares[i].value);
+      g_assert_true (!finding || !strstr (finding->action, "unless"));
+      g_assert_true ((dyno_diagnosis_find (d, "prepared") != NULL) == (shares[i].value == NULL));
+    }
+}
+
 /* No more workers than cores: then the cache, then smaller images. */
 static void
 test_cpu_bound_without_cores (void)
 {
   Machine m;
-  g_autoptr (DynoDiagnosis) cached = NULL, small = NULL;
+  g_autoptr (DynoDiagnosis) cached = NULL, cpu = NULL, small = NULL;
 
   machine_init (&m);
   m.in.settings.workers = 16;
@@ -718,6 +867,13 @@ test_cpu_bound_without_cores (void)
   cached = diagnose (&m);
   g_assert_cmpstr (cached->knob, ==, "cache");
   g_assert_cmpfloat_with_epsilon (cached->expected_gain, 19.7 / 9.7 - 1, 1e-6);
+  g_assert_nonnull (
+      strstr (dyno_diagnosis_find (cached, "cpu-bound")->action, "% from the second"));
+  /* A CPU that decodes too computes faster without. */
+  m.in.facts.software = TRUE;
+  cpu = dyno_diagnose (&m.in);
+  g_assert_nonnull (strstr (dyno_diagnosis_find (cpu, "cpu-bound")->action, "% or more from"));
+  m.in.facts.software = FALSE;
   m.in.settings.cache = TRUE;
   small = dyno_diagnose (&m.in);
   g_assert_cmpstr (small->knob, ==, "image_size");
@@ -812,7 +968,7 @@ test_sources (void)
                   *metrics = g_build_filename (folder, "metrics.csv", NULL),
                   *settings = g_build_filename (folder, "settings.ini", NULL),
                   *sensors = g_build_filename (folder, "sensors.csv", NULL),
-                  *facts = g_build_filename (folder, "facts.ini", NULL), *text = NULL;
+                  *facts = g_build_filename (folder, "facts.ini", NULL);
   const char *const files[] = { metrics, settings, sensors, facts, folder };
   g_autoptr (GString) rows = g_string_new (NULL);
   g_autoptr (DynoMetrics) log = dyno_metrics_new ();
@@ -850,8 +1006,7 @@ test_sources (void)
           dyno_run_view_take_epoch (view, &epoch);
         }
     }
-  text = dyno_metrics_to_csv (log);
-  g_assert_true (g_file_set_contents (metrics, text, -1, NULL));
+  g_assert_true (dyno_metrics_write_csv (log, metrics, NULL));
   g_assert_true (g_file_set_contents (settings, "[settings]\nworkers=7\nlater=1\n", -1, NULL));
   told->facts = (DynoRunFacts){ .device = "Card; = \"x\"",
                                 .cores = 12,
@@ -970,6 +1125,8 @@ main (int argc, char **argv)
     }
   g_test_add_func ("/tune/diagnosis/healthy-run-has-good-signs-only", test_healthy);
   g_test_add_func ("/tune/diagnosis/every-rule-is-provoked-and-sourced", test_table);
+  g_test_add_func ("/tune/diagnosis/exchange-advice-follows-the-settings", test_exchange_advice);
+  g_test_add_func ("/tune/diagnosis/ranks-have-a-third-ceiling", test_ranks);
   g_test_add_func ("/tune/diagnosis/phases-add-up-to-the-wall-time", test_phases);
   g_test_add_func ("/tune/diagnosis/hidden-waits-cost-nothing", test_phases_hidden);
   g_test_add_func ("/tune/diagnosis/device-without-timestamps", test_no_timestamps);
@@ -978,6 +1135,10 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
   g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
   g_test_add_func ("/tune/diagnosis/cores-bound-what-workers-decode", test_cores_bound_the_loader);
+  g_test_add_func ("/tune/diagnosis/what-does-not-fit-is-not-tight",
+                   test_what_does_not_fit_is_not_tight);
+  g_test_add_func ("/tune/diagnosis/workers-that-wait-for-a-disk-share-no-core",
+                   test_reading_workers_share_no_core);
   g_test_add_func ("/tune/diagnosis/no-more-workers-than-cores", test_cpu_bound_without_cores);
   g_test_add_func ("/tune/diagnosis/amp-brings-what-the-loader-gives", test_amp_gain);
   g_test_add_func ("/tune/diagnosis/bad-layer-is-named", test_bad_layer_is_named);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The meter of this machine, with a tiny network: what each measurement tells, how it ends, and
  * that none of them spoils the next. */
+#include "loader-test.h"
 #include "meter.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -86,6 +87,48 @@ test_measures (void)
     }
 }
 
+static guint8 times_decoded[4000];
+
+static void
+count_decoded (guint64 index)
+{
+  times_decoded[index]++;
+}
+
+/* What was read for one measurement lies in the system's memory afterwards: the next one, of equal
+ * settings too, reads others. */
+static void
+test_other_samples_each_time (void)
+{
+  g_autoptr (DynoJob) job = make_job ("odd:");
+  g_autoptr (GPtrArray) devices = dyno_device_list (NULL);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoMeter) meter = NULL;
+  g_autoptr (GError) error = NULL;
+  guint once = 0, more = 0;
+
+  odd_reset (G_N_ELEMENTS (times_decoded));
+  odd.on_decode = count_decoded;
+  dataset = open_odd ();
+  meter = dyno_meter_new (job, dataset, devices->pdata[0]);
+  for (guint again = 0; again < 4; again++)
+    {
+      DynoMeasurement m;
+
+      meter->class->loader (meter, &job->settings, 0, FAR, NULL, &m, &error);
+      g_assert_no_error (error);
+    }
+  odd.on_decode = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (times_decoded); i++)
+    {
+      once += times_decoded[i] == 1;
+      more += times_decoded[i] > 1;
+    }
+  g_test_message ("%u samples once, %u more often", once, more);
+  g_assert_cmpuint (once, >, 10);
+  g_assert_cmpuint (more, <, once / 2);
+}
+
 /* An epoch that would take longer than is measured is ended for its validation, of which a part is
  * enough. */
 static void
@@ -101,6 +144,29 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.validation_rate, >, 0);
   g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
+}
+
+/* A trial waits for its cache where it is told to; else it says that the cache was not full. */
+static void
+test_cache_is_filled_first (void)
+{
+  g_autoptr (DynoJob) small = make_job ("builtin:shapes?size=16&samples=200&classes=4"),
+                      large = make_job ("builtin:shapes?size=16&samples=20000&classes=4");
+  g_autoptr (DynoMeter) waiting = make_meter (small), hasty = make_meter (large);
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  small->settings.cache = large->settings.cache = TRUE;
+  waiting->fill_s = 3600;
+  g_assert_true (waiting->class->trial (waiting, &small->settings, 0, FAR, NULL, &m, &error));
+  g_assert_false (m.filling);
+  g_assert_cmpfloat (m.fill_s, >, 0);
+  check_rate (&m.rate);
+  g_assert_cmpfloat (m.validation_rate, >, 0);
+  g_assert_true (hasty->class->trial (hasty, &large->settings, 0, FAR, NULL, &m, &error));
+  g_assert_true (m.filling);
+  g_assert_cmpfloat (m.fill_s, ==, 0);
+  check_rate (&m.rate);
 }
 
 /* A budget that it does not fit is a result, told with what would; so is a lower one afterwards
@@ -278,8 +344,10 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/meter/other-samples-each-time", test_other_samples_each_time);
   g_test_add_func ("/tune/meter/ceilings-and-trial", test_measures);
   g_test_add_func ("/tune/meter/long-epoch-is-ended-early", test_long_epoch);
+  g_test_add_func ("/tune/meter/cache-is-filled-first", test_cache_is_filled_first);
   g_test_add_func ("/tune/meter/budget-is-kept", test_budget);
   g_test_add_func ("/tune/meter/cancelled-or-late-spoils-nothing", test_ends);
   g_test_add_func ("/tune/meter/divergence-is-a-result", test_diverged);

@@ -3,6 +3,7 @@
  * gets. */
 #include "runmeter.h"
 #include <math.h>
+#include <string.h>
 
 #define BATCH 10
 
@@ -249,6 +250,82 @@ test_least (void)
   g_assert_cmpuint (r.steps, ==, 1);
 }
 
+/* The epochs after the one in which a cache is filled are what a run is; an epoch that was ended
+ * early has not filled it. */
+static void
+test_filling (void)
+{
+  Run slow = { .steps_per_epoch = 100,
+               .step_s = 0.2,
+               .first_step_s = 0.4,
+               .validation_s = 5,
+               .saving_s = 0.1,
+               .n_validation = 250 };
+  Run run = { .steps_per_epoch = 100,
+              .step_s = 0.01,
+              .first_step_s = 0.05,
+              .validation_s = 0.4,
+              .saving_s = 0.1,
+              .n_validation = 250 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &slow);
+  m.fills = TRUE;
+  tell_epoch (&slow, &m, 20, 50);
+  tell_epoch (&slow, &m, 10, 50);
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_true (r.filling);
+  g_assert_cmpfloat (fabs (r.rate.median - 50), <, 1e-6);
+  tell_epoch (&slow, &m, 100, 250);
+  g_assert_cmpuint (m.steps.n + m.epochs.n + m.n_epochs + m.n_validated, ==, 0);
+  run.clock_s = slow.clock_s;
+  tell_epoch (&run, &m, 100, 250);
+  run.epoch++;
+  tell_step (&run, &m, 0.05);
+  for (guint i = 0; i < 20; i++)
+    tell_step (&run, &m, 0.01);
+  dyno_run_measure_get (&m, &r);
+  g_assert_false (r.filling);
+  g_assert_cmpfloat (fabs (r.rate.median - 1000), <, 1);
+  g_assert_cmpfloat (fabs (r.validation_rate - 625), <, 1e-6);
+  g_assert_cmpuint (r.vram_bytes, ==, 1002);
+  check_run_rate (&r, &run);
+}
+
+/* What would suffice is said where it can be known. */
+static void
+test_late (void)
+{
+  static const struct {
+    guint64 steps;
+    const char *what;
+    guint done, total;
+    double spent_s;
+    const char *words[3], *without;
+  } cases[] = {
+    { 0, "compile", 12, 40, 28.5, { "12 of 40 in 28 s", "about 95 s", "2.5 minutes" }, NULL },
+    { 0, "compile", 30, 40, 3, { "30 of 40", "about 4 s", "it 1.5 minutes" }, NULL },
+    { 0, "compile", 0, 40, 0, { "0 of 40", "are kept", "more minutes" }, "about" },
+    { 0, "compile", 40, 40, 9, { "first step", "are kept", "more minutes" }, "40" },
+    { 0, NULL, 0, 0, 0, { "first step", "are kept", "more minutes" }, "about" },
+    { 1, "compile", 40, 40, 9, { "after 1 step,", "enough", "more minutes" }, "40" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = dyno_run_meter_make_late_error (
+          cases[i].steps, cases[i].what, cases[i].done, cases[i].total, cases[i].spent_s);
+
+      g_test_message ("%s", error->message);
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+      for (guint k = 0; k < G_N_ELEMENTS (cases[i].words); k++)
+        g_assert_nonnull (strstr (error->message, cases[i].words[k]));
+      g_assert_true (!cases[i].without || !strstr (error->message, cases[i].without));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -258,7 +335,9 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/runmeter/epoch-ended-early", test_early_end);
   g_test_add_func ("/tune/runmeter/second-epoch-ended-early", test_early_end_of_another);
   g_test_add_func ("/tune/runmeter/what-was-decoded-before-validation", test_decoded_ahead);
+  g_test_add_func ("/tune/runmeter/filling-a-cache-does-not-count", test_filling);
   g_test_add_func ("/tune/runmeter/no-end-of-an-epoch", test_no_end);
+  g_test_add_func ("/tune/runmeter/late-says-what-would-suffice", test_late);
   g_test_add_func ("/tune/runmeter/one-step-tells-something", test_least);
   return g_test_run ();
 }

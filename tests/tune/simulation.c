@@ -6,19 +6,26 @@
 #include "space.h"
 #include <math.h>
 
+#define N_MOMENTS 1000 /* of visits */
+
 static double
 loader_rate (const DynoMachine *m, const DynoSettings *s)
 {
   double each = s->cache ? m->cached_s : m->decode_s, workers = (double) MAX (s->workers, 1), rate;
-  double above = workers - (double) (m->cores - 1);
+  double read_s = s->cache ? 0 : m->read_s, above = workers - (double) (m->cores - 1);
 
   if (m->generated)
     return INFINITY;
-  rate = MIN (workers, m->cores) / each;
+  rate = (m->waits && !s->cache ? workers : MIN (workers, m->cores)) / each;
+  if (read_s > 0)
+    {
+      above = workers * each / (each + read_s) - (double) (m->cores - 1);
+      rate = MIN (workers / (each + read_s), m->cores / each);
+    }
   if (s->workers == 0)
     rate *= 0.9;
-  if (above > 0)
-    rate *= 1 - m->crowding * above;
+  if (above > 0 && !(m->waits && !s->cache))
+    rate *= MAX (1 - m->crowding * above, 0.1);
   if (m->disk > 0 && !s->cache)
     rate = MIN (rate, m->disk);
   return rate;
@@ -61,9 +68,24 @@ validation_rate (const DynoMachine *m, const DynoSettings *s)
   return MIN (loader_rate (m, s), 3 * gpu_rate (m, s));
 }
 
-double
-dyno_machine_rate (const DynoMachine *m, const DynoSettings *s)
+/* The device is warm, and all is in memory. */
+static DynoMachine
+settle (const DynoMachine *machine)
 {
+  DynoMachine m = *machine;
+
+  for (guint i = 0; i < 2; i++)
+    m.sample_s[i] /= 1 - m.heat;
+  m.step_s /= 1 - m.heat;
+  m.heat = m.read_s = 0;
+  return m;
+}
+
+double
+dyno_machine_rate (const DynoMachine *machine, const DynoSettings *s)
+{
+  DynoMachine settled = settle (machine);
+  const DynoMachine *m = &settled;
   double n = (double) m->n_train;
 
   if (planned (m, s) > m->limit_bytes || (m->refused_bytes > 0 && planned (m, s) > m->refused_bytes)
@@ -81,7 +103,9 @@ dyno_machine_best (const DynoMachine *m, const DynoSettings *start, double secon
 
   *grid_s = 0;
   for (gint64 batch = 8; batch <= MIN (4096, (gint64) m->n_train / 8); batch *= 2)
-    for (gint64 workers = 0; workers <= (m->generated ? 0 : m->cores);
+    for (gint64 workers = 0; workers <= (m->generated ? 0
+                                         : m->waits   ? 4 * m->cores
+                                                      : m->cores);
          workers = MAX (1, workers * 2))
       for (int amp = 0; amp <= !m->no_fp16; amp++)
         for (int cache = 0; cache <= !(m->no_cache || m->generated); cache++)
@@ -109,6 +133,43 @@ static double
 normal (GRand *random)
 {
   return sqrt (-2 * log (1 - g_rand_double (random))) * cos (2 * G_PI * g_rand_double (random));
+}
+
+static gboolean
+is_visited (const DynoSimulation *sim, double at_s)
+{
+  guint i = 0;
+
+  while (sim->visits[i] <= at_s)
+    i++;
+  return i % 2 == 1;
+}
+
+/* The machine as it is at a moment of a measurement that has taken n samples until then. */
+static DynoMachine
+machine_at (const DynoSimulation *sim, double at_s, double n)
+{
+  DynoMachine m = *sim->machine;
+  double loader = 1, gpu = 1;
+
+  if (m.heat > 0)
+    gpu *= 1 - m.heat * (1 - exp (-at_s / m.heat_s));
+  if (m.wander > 0)
+    {
+      loader *= 1 + m.wander * sin (2 * G_PI * (at_s / m.wander_s + sim->phases[0]));
+      gpu *= 1 + m.wander * sin (2 * G_PI * (at_s / m.wander_s / 1.37 + sim->phases[1]));
+    }
+  if (m.visit > 0 && is_visited (sim, at_s))
+    loader *= 1 - m.visit;
+  m.decode_s /= loader;
+  m.cached_s /= loader;
+  m.step_s /= gpu;
+  for (guint i = 0; i < 2; i++)
+    m.sample_s[i] /= gpu;
+  m.read_s *= m.again_first ? (n < sim->n_read ? 0 : 1)
+                            : exp (-(sim->n_read + n) / (double) MAX (m.n_train, 1));
+  m.heat = 0;
+  return m;
 }
 
 /* What is left of compiling a network, or of measuring its kernels. */
@@ -143,18 +204,26 @@ prepare_network (DynoSimulation *sim, const DynoSettings *s, double deadline_s)
     {
       double done = CLAMP (deadline_s - took, 0, *part[i]);
 
+      if (done > 0 && sim->meter.preparing)
+        sim->meter.preparing (i == 0 ? "compile" : "autotune", 12, 40, sim->meter.preparing_user);
       took += *part[i];
       *part[i] -= done;
     }
+  if (took > 0 && sim->meter.preparing)
+    sim->meter.preparing (NULL, 0, 0, sim->meter.preparing_user);
   return took;
 }
 
+typedef double (*Rate) (const DynoMachine *, const DynoSettings *);
+
 /* Takes the time, and gives windows of the rate as the machine is at that moment. */
 static gboolean
-measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_cpu, double seconds,
-         gint64 deadline_us, gboolean is_loader, DynoEstimate *e, GError **error)
+measure (DynoSimulation *sim, const DynoSettings *s, Rate rate_of, gboolean uses_cpu,
+         double seconds, gint64 deadline_us, gboolean is_loader, DynoEstimate *e, GError **error)
 {
   const DynoMachine *m = sim->machine;
+  const DynoMachine first = machine_at (sim, sim->clock_s, 0);
+  double rate = rate_of (&first, s), n_taken = 0;
   double windows[12], common = 1 + 0.3 * m->noise * normal (sim->random), took;
   double least =
       (is_loader ? 2.0 : 7.0) * (double) (s->batch_size * s->accumulate) / MAX (rate, 1e-9);
@@ -191,8 +260,16 @@ measure (DynoSimulation *sim, const DynoSettings *s, double rate, gboolean uses_
         slow = 1 - m->drift * 0.5 * (1 + sin (2 * G_PI * at / m->drift_s));
       if (m->computes_nothing && !is_loader)
         slow = 0;
+      if (m->stalls > 0 && g_rand_double (sim->random) < m->stalls)
+        slow /= 3;
+      const DynoMachine now = machine_at (sim, at, n_taken);
+      rate = rate_of (&now, s);
       windows[i] = rate * common * slow * (1 + m->noise * normal (sim->random));
+      windows[i] = MAX (windows[i], 0);
+      n_taken += windows[i] * took / 12;
     }
+  if (rate_of != gpu_rate)
+    sim->n_read = m->again_first ? MAX (sim->n_read, n_taken) : sim->n_read + n_taken;
   dyno_estimate (windows, G_N_ELEMENTS (windows), e);
   return TRUE;
 }
@@ -222,8 +299,7 @@ loader (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline
 
   dyno_measurement_init (measurement);
   measurement->outside_cpu = sim->machine->outside_cpu;
-  return measure (sim, s, loader_rate (sim->machine, s), TRUE, seconds, deadline_us, TRUE,
-                  &measurement->rate, error);
+  return measure (sim, s, loader_rate, TRUE, seconds, deadline_us, TRUE, &measurement->rate, error);
 }
 
 static gboolean
@@ -236,20 +312,29 @@ gpu (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us
   measurement->vram_bytes = measurement->planned_bytes = (guint64) planned (sim->machine, s);
   measurement->steps = sim->machine->computes_nothing ? 100 : 0;
   return !is_refused (sim, s, error)
-         && measure (sim, s, gpu_rate (sim->machine, s), FALSE, seconds, deadline_us, FALSE,
-                     &measurement->rate, error);
+         && measure (sim, s, gpu_rate, FALSE, seconds, deadline_us, FALSE, &measurement->rate,
+                     error);
 }
 
-/* What a trial of so many seconds sees: the loader without its cache while that fills. */
-static double
-seen_rate (const DynoMachine *m, const DynoSettings *s, double seconds)
+/* What a trial sees: the loader without its cache while that fills, for which it waits as long as
+ * the meter says. */
+static DynoSettings
+seen_settings (DynoSimulation *sim, const DynoSettings *s, double seconds, DynoMeasurement *taken)
 {
+  const DynoMachine *m = sim->machine;
   DynoSettings plain = *s;
+  double fill_s;
 
   plain.cache = FALSE;
-  if (m->fills && s->cache && seconds < (double) m->n_train / loader_rate (m, &plain))
-    return dyno_machine_train_rate (m, &plain);
-  return dyno_machine_train_rate (m, s);
+  if (!m->fills || !s->cache)
+    return *s;
+  fill_s = (double) m->n_train / dyno_machine_train_rate (m, &plain)
+           + (double) m->n_validation / validation_rate (m, &plain);
+  taken->filling = fill_s > MAX (1.5 * sim->meter.fill_s, seconds);
+  if (taken->filling)
+    return plain;
+  sim->clock_s += taken->fill_s = fill_s;
+  return *s;
 }
 
 static gboolean
@@ -257,17 +342,20 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
        GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
 {
   DynoSimulation *sim = (DynoSimulation *) meter;
-  const DynoMachine *m = sim->machine;
+  const DynoMachine *m = sim->machine, now = machine_at (sim, sim->clock_s, 0);
+  DynoSettings seen;
   double share;
 
   dyno_measurement_init (measurement);
+  seen = seen_settings (sim, s, seconds, measurement);
   measurement->planned_bytes = (guint64) planned (m, s);
   measurement->steps = m->computes_nothing ? 100 : 0;
   if (is_refused (sim, s, error)
-      || !measure (sim, s, seen_rate (m, s, seconds), loader_rate (m, s) < 2 * gpu_rate (m, s),
+      || !measure (sim, &seen, dyno_machine_train_rate, loader_rate (m, s) < 2 * gpu_rate (m, s),
                    seconds, deadline_us, FALSE, &measurement->rate, error))
     return FALSE;
-  share = dyno_machine_rate (m, s) / dyno_machine_train_rate (m, s);
+  const DynoMachine settled = settle (m);
+  share = dyno_machine_rate (m, s) / dyno_machine_train_rate (&settled, s);
   measurement->run_rate = measurement->rate;
   measurement->run_rate.median *= share;
   measurement->run_rate.low *= share;
@@ -275,9 +363,9 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
   measurement->epoch_overhead_s = m->end_s;
   measurement->validation_rate = validation_rate (m, s);
   measurement->outside_cpu = m->outside_cpu;
-  measurement->step_ms = 1e3 * (double) s->batch_size / dyno_machine_train_rate (m, s);
+  measurement->step_ms = 1e3 * (double) s->batch_size / dyno_machine_train_rate (&now, s);
   measurement->wait_data_ms =
-      MAX (measurement->step_ms - 1e3 * (double) s->batch_size / gpu_rate (m, s), 0);
+      MAX (measurement->step_ms - 1e3 * (double) s->batch_size / gpu_rate (&now, s), 0);
   measurement->vram_bytes = measurement->planned_bytes;
   measurement->steps =
       (guint64) (seconds * dyno_machine_train_rate (m, s) / (double) s->batch_size);
@@ -355,6 +443,7 @@ simulation_free (DynoMeter *meter)
   DynoSimulation *sim = (DynoSimulation *) meter;
 
   g_rand_free (sim->random);
+  g_free (sim->visits);
   g_hash_table_unref (sim->compiled);
   g_hash_table_unref (sim->tuned);
   g_free (sim);
@@ -374,6 +463,21 @@ static const DynoMeterClass learning_class = { .loader = loader,
                                                .numerics = numerics,
                                                .learn = learn };
 
+/* By numbers of their own, so that those of the noise stay what they are. */
+static void
+draw_moments (DynoSimulation *sim, guint32 seed)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed ^ 0x5bd1e995u);
+  double at = 0;
+
+  for (guint i = 0; i < 2; i++)
+    sim->phases[i] = g_rand_double (random);
+  sim->visits = g_new (double, N_MOMENTS);
+  for (guint i = 0; i + 1 < N_MOMENTS; i++)
+    sim->visits[i] = at -= sim->machine->visit_s * log (1 - g_rand_double (random));
+  sim->visits[N_MOMENTS - 1] = INFINITY;
+}
+
 DynoSimulation *
 dyno_simulation_new (const DynoMachine *machine, guint32 seed)
 {
@@ -389,6 +493,7 @@ dyno_simulation_new (const DynoMachine *machine, guint32 seed)
                             .tune_kernels = TRUE };
   sim->machine = machine;
   sim->random = g_rand_new_with_seed (seed);
+  draw_moments (sim, seed);
   sim->compiled = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   sim->tuned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return sim;

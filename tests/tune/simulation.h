@@ -8,6 +8,7 @@ typedef struct {
   const char *name;
   guint cores;
   gboolean no_fp16, generated, no_cache;
+  gboolean waits; /* its workers wait for a disk, and need no core */
   guint64 n_train, n_validation;
   /* Loader. */
   double decode_s;   /* of a sample, by one worker */
@@ -31,6 +32,20 @@ typedef struct {
   /* What else happens. */
   double noise;          /* of a measurement's windows */
   double drift, drift_s; /* of the processor's speed: amplitude, period */
+  /* The device slows down by this share while it heats up, most of it in heat_s; a run has the
+   * rate of the end. */
+  double heat, heat_s;
+  /* Loader and device drift by this share, each in its own time. */
+  double wander, wander_s;
+  /* Another program takes this share of the processor for visit_s, at random, half of the time. */
+  double visit, visit_s;
+  /* A sample that was not read before waits so long for the disk, without a core; a run has all of
+   * them in memory from its second epoch on.  again_first: every measurement begins with the same
+   * samples. */
+  double read_s;
+  gboolean again_first;
+  /* This share of windows has a third of the rate. */
+  double stalls;
   double outside_cpu;
   double prepare_s;
   /* Of a network that the device has not had yet: its kernels are compiled; and measured, which
@@ -42,7 +57,7 @@ typedef struct {
   double
       learn_epochs; /* to an accuracy of 0.9, at batch 64; more with larger ones; 0: never told */
   gboolean amp_diverges; /* its losses, from the same weights */
-  gboolean fills;        /* a trial that ends before the cache is full tells the rate without it */
+  gboolean fills;        /* a trial that does not wait for its cache tells the rate without it */
   guint stuck_at;        /* the nth measurement lasts until its deadline; 0: none */
   guint lost_at;         /* the nth measurement loses the device; 0: none */
 } DynoMachine;
@@ -52,6 +67,8 @@ typedef struct {
   const DynoMachine *machine;
   GRand *random;
   double clock_s;
+  double n_read;                /* samples that were read from the disk */
+  double phases[2], *visits;    /* of what drifts; when visits begin and end, by turns */
   guint n, n_late;              /* measurements; those that the deadline ended */
   GHashTable *compiled, *tuned; /* networks, as text: seconds that are left of it */
 } DynoSimulation;

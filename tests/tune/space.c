@@ -123,7 +123,7 @@ list_searched (const DynoSearchSpace *space, const char *key, const DynoSettings
 static void
 test_searched_values (void)
 {
-  DynoSearchSpace space = { .most_batch = 75, .n_cores = 6, .loader = TRUE };
+  DynoSearchSpace space = { .most_batch = 75, .most_workers = 6, .loader = TRUE };
   DynoSettings start;
 
   dyno_settings_init (&start);
@@ -153,7 +153,7 @@ test_searched_values (void)
 static void
 test_all_points (void)
 {
-  DynoSearchSpace space = { .most_batch = 16, .n_cores = 2, .loader = TRUE, .fp16 = TRUE };
+  DynoSearchSpace space = { .most_batch = 16, .most_workers = 2, .loader = TRUE, .fp16 = TRUE };
   DynoSettings start;
 
   dyno_settings_init (&start);

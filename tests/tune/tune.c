@@ -23,6 +23,7 @@ static const DynoMachine machine = {
   .sample_bytes = 1e7,
   .limit_bytes = 1e10,
   .noise = 0.01,
+  .compile_s = 0.01,
 };
 
 static char *folder, *file;
@@ -93,6 +94,34 @@ test_events (void)
   g_assert_cmpuint (result->trials->len, ==, trials);
   g_assert_cmpfloat (best->trial.samples_per_s, ==, result->best.samples_per_s);
   g_assert_true (g_str_has_prefix (best->text, result->reasons[0]));
+}
+
+/* What is compiled before the first trial is told, and that this is over. */
+static void
+test_preparing (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+  guint said[3] = { 0 }, i;
+
+  run (tune, events);
+  for (i = 0; ((const DynoTuneEvent *) events->pdata[i])->type == DYNO_TUNE_EVENT_PROGRESS; i++)
+    {
+      const DynoTuneEvent *event = events->pdata[i];
+      g_autofree char *settings = dyno_trial_describe (&job->settings),
+                      *text =
+                          g_strdup_printf ("today: compiling kernels for %s (12 of 40)", settings),
+                      *plain = g_strdup_printf ("today: %s", settings);
+
+      g_assert_cmpstr (event->trial.stage, ==, "today");
+      g_assert_true (dyno_settings_equal (&event->trial.settings, &job->settings));
+      g_assert_cmpstr (event->text, ==, event->preparing ? text : plain);
+      if (event->preparing)
+        g_assert_true (event->n_prepared == 12 && event->n_to_prepare == 40);
+      said[event->preparing ? 1 : 2 * (said[1] > 0)]++;
+    }
+  g_assert_true (said[0] == 1 && said[1] == 1 && said[2] == 1);
 }
 
 static void
@@ -347,6 +376,7 @@ main (int argc, char **argv)
   folder = g_dir_make_tmp ("dyno-tune-XXXXXX", NULL);
   file = g_build_filename (folder, DYNO_TRIALS_FILE, NULL);
   g_test_add_func ("/tune/tune/events", test_events);
+  g_test_add_func ("/tune/tune/what-is-compiled-is-told", test_preparing);
   g_test_add_func ("/tune/tune/stopped-while-paused", test_snapshot_and_stop);
   g_test_add_func ("/tune/tune/resumes-in-the-same-or-another-folder", test_resumes);
   g_test_add_func ("/tune/tune/records-that-cannot-be-written",

@@ -166,10 +166,13 @@ test_words (void)
   r->today.low = 1500;
   r->today.high = 1600;
   g_autofree char *noise = explain (r);
-  g_assert_nonnull (strstr (noise, "(100 to 200 samples/s, the base line 0.00 to 0.00)"));
+  g_assert_nonnull (strstr (
+      noise, "(in the proof it ran at 100 to 200 samples/s, the base line at 0.00 to 0.00)"));
   r->best.settings = r->baseline.settings;
   g_autofree char *base = explain (r);
-  g_assert_nonnull (strstr (base, "(100 to 200 samples/s, the present settings 1,500 to 1,600)"));
+  g_assert_nonnull (strstr (
+      base,
+      "(in the proof it ran at 100 to 200 samples/s, the present settings at 1,500 to 1,600)"));
 }
 
 static void
@@ -217,6 +220,10 @@ test_curve (void)
   g_assert_cmpint (curve.smallest, ==, 128);
   g_assert_cmpint (curve.fastest, ==, 256);
   g_assert_cmpint (curve.largest, ==, 512);
+  g_assert_cmpstr (curve.text, ==,
+                   "batch 128 to 256: +2 % predicted, not measured, for +71 % memory");
+  points[3].measured = TRUE;
+  dyno_curve_read (&curve, 0);
   g_assert_cmpstr (curve.text, ==, "batch 128 to 256: +2 % for +71 % memory");
   /* What was chosen is what is advised, whatever the model holds of the others. */
   dyno_curve_read (&curve, 64);
