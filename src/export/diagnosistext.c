@@ -25,7 +25,7 @@ dyno_findings_add_json (DynoJson *json, const char *key, const GPtrArray *findin
 }
 
 static void
-add_phases (DynoJson *json, const DynoPhases *p)
+add_phases (DynoJson *json, const DynoPhases *p, guint ranks)
 {
   const struct {
     const char *key;
@@ -41,6 +41,8 @@ add_phases (DynoJson *json, const DynoPhases *p)
   dyno_json_begin_object (json, "phases_ms");
   for (guint i = 0; i < G_N_ELEMENTS (phases); i++)
     dyno_json_double (json, phases[i].key, phases[i].ms);
+  if (ranks > 1)
+    dyno_json_double (json, "exchange", p->exchange_ms);
   dyno_json_end_object (json);
 }
 
@@ -60,8 +62,10 @@ dyno_diagnosis_to_json (const DynoDiagnosis *d, guint indent, const char *event)
   dyno_json_begin_object (&json, "ceilings");
   dyno_json_double (&json, "loader", d->loader_ceiling);
   dyno_json_double (&json, "gpu", d->gpu_ceiling);
+  if (d->ranks > 1)
+    dyno_json_double (&json, "exchange", d->exchange_ceiling);
   dyno_json_end_object (&json);
-  add_phases (&json, &d->phases);
+  add_phases (&json, &d->phases, d->ranks);
   dyno_findings_add_json (&json, "findings", d->findings);
   dyno_json_end_object (&json);
   text = dyno_json_steal (&json);

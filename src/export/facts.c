@@ -38,7 +38,7 @@ dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
   settings = job->settings;
   dyno_job_count_parts (job, info, &facts->n_train, &n_validation);
   settings.batch_size = MIN (settings.batch_size, (gint64) MAX (facts->n_train, 1));
-  facts->steps_per_epoch = MAX (dyno_job_count_steps (&settings, facts->n_train), 1);
+  facts->steps_per_epoch = MAX (dyno_job_count_steps (&settings, facts->n_train, job->ranks), 1);
   facts->total_steps = facts->steps_per_epoch * (guint64) settings.epochs;
   facts->warmup_steps = (guint64) floor (settings.warmup_epochs * (double) facts->steps_per_epoch);
   facts->n_outputs = dyno_schema_count_values (&info->schema);

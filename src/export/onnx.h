@@ -3,9 +3,11 @@
  * docs/IR.md and docs/Operators.md).
  *
  * Input "input": float32 of (N, C, H, W) for images, (N, T, F) for sequences, (N, C) for vectors,
- * normalised as the metadata say, or, with normalise, as the data set gives it (bytes as floats 0 to
- * 255).  Output "output", float32 of (N, outputs): logits, or values in the data's unit.  The
- * metadata (metadata_props) are those of the weights file (weightsinfo.h). */
+ * normalised as the metadata say, or, with normalise, as the data set gives it (bytes as floats 0
+ * to 255).  A model over sequences that was trained on ones of several lengths has a second input
+ * "length", int32 of (N): the steps of each that count, what is behind them holding the pad value
+ * of the metadata.  Output "output", float32 of (N, outputs): logits, or values in the data's unit.
+ * The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
 #pragma once
 #include "savedmodel.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of a run's exporters, and those that are a file of the folder or a drawing of it. */
 #include "runexporter.h"
-#include "file.h"
 #include "formats.h"
 #include "intl.h"
 #include "runwriter.h"
@@ -11,13 +10,10 @@
 static gboolean
 write_csv (const char *folder, const char *path, GError **error)
 {
-  g_autofree char *metrics_path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
+  g_autofree char *metrics_path = g_build_filename (folder, "metrics.csv", NULL);
   g_autoptr (DynoMetrics) metrics = dyno_metrics_read (metrics_path, error);
 
-  if (!metrics)
-    return FALSE;
-  text = dyno_metrics_to_csv (metrics);
-  return dyno_file_write_atomic (path, text, strlen (text), error);
+  return metrics && dyno_metrics_write_csv (metrics, path, error);
 }
 
 /* The run's own budget, or 0. */

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The curves of a run, drawn by the module dyno-curves: loss, metrics, throughput and VRAM over
- * steps.  A metric of all outputs has a plot of its own; those of single outputs share one.
- *
- * The module is searched in $DYNO_MODULE_DIR alone when that is set, else in the build tree beside
- * this program, then where it was installed: there may lie another version.  It is kept: Cairo and
- * X do not like to be unloaded. */
+ * steps.  A metric of all outputs has a plot of its own; those of single outputs share one. */
 #include "runwriter.h"
-#include "curves-module.h"
+#include "plotmodule.h"
 #include "runview.h"
-#include <gmodule.h>
 #include <math.h>
 #include <string.h>
-
-#define MODULE_NAME "dyno-curves.so"
 
 #define MAX_PLOTS (3 + DYNO_MAX_METRICS)
 
@@ -105,68 +98,12 @@ add_plots (Figure *f)
   add_curve (f, "VRAM", f->series->vram, FALSE, 3);
 }
 
-/* --- the module ------------------------------------------------------------------------------- */
-
-static GModule *
-open_at (const char *folder)
-{
-  g_autofree char *path = folder ? g_build_filename (folder, MODULE_NAME, NULL) : NULL;
-
-  if (!path || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    return NULL;
-  return g_module_open (path, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
-}
-
-/* src/plot of the build tree that this program runs in, or NULL. */
-static char *
-build_folder (void)
-{
-  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
-
-  if (!folder || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
-    return NULL;
-  return g_build_filename (folder, "..", "plot", NULL);
-}
-
-static GModule *
-find_module (void)
-{
-  const char *named = g_getenv ("DYNO_MODULE_DIR");
-  g_autofree char *folder = NULL;
-  GModule *module;
-
-  if (named && *named)
-    return open_at (named);
-  folder = build_folder ();
-  module = open_at (folder);
-  return module ? module : open_at (DYNO_MODULE_DIR);
-}
-
-static DynoCurvesWrite
-load (GError **error)
-{
-  static GModule *module;
-  gpointer symbol = NULL;
-
-  if (!module)
-    module = find_module ();
-  if (!module || !g_module_symbol (module, DYNO_CURVES_SYMBOL, &symbol) || !symbol)
-    {
-      const char *cause = g_module_error ();
-      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "%s",
-                   cause ? cause : "the module " MODULE_NAME " is not installed");
-      return NULL;
-    }
-  g_module_make_resident (module);
-  return (DynoCurvesWrite) symbol;
-}
-
 /* To all of the paths; NULL ends them. */
 static gboolean
 draw (const char *const *paths, DynoMetrics *metrics, guint64 budget_bytes, GError **error)
 {
-  DynoCurvesWrite write_curves = load (error);
+  DynoCurvesWrite write_curves =
+      (DynoCurvesWrite) dyno_plot_module_find (DYNO_CURVES_SYMBOL, error);
   g_autoptr (DynoRunView) view = NULL;
   Figure f = { 0 };
 

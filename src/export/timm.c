@@ -22,13 +22,29 @@ static const char *const keys[] = {
   "warmup_epochs",
   "label_smoothing",
   "clip_norm",
+  "ema_decay",
   "image_size",
   "augment.flip",
+  "augment.flip_vertical",
+  "augment.crop",
+  "augment.crop_ratio",
   "augment.brightness",
+  "augment.contrast",
+  "augment.saturation",
+  "augment.hue",
+  "augment.erase",
+  "augment.mixup",
+  "augment.cutmix",
   "checkpointing",
   "seed",
   NULL,
 };
+
+static gboolean
+omits (const DynoExportContext *context, const char *key)
+{
+  return g_str_equal (key, "augment.crop_ratio") && context->job->settings.augment_crop == 0;
+}
 
 /* The models of both. */
 static gboolean
@@ -85,17 +101,43 @@ append_schedule (GString *text, const DynoSettings *s)
   dyno_yaml_int (text, 0, "cooldown_epochs", 0);
 }
 
+/* A list of numbers in brackets. */
+static void
+append_list (GString *text, const char *key, const double *values, guint n)
+{
+  g_string_append_printf (text, "%s: [", key);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = dyno_quote_double (values[i]);
+      g_string_append_printf (text, "%s%s", i == 0 ? "" : ", ", value);
+    }
+  g_string_append (text, "]\n");
+}
+
+/* Its ColorJitter takes its changes in a random order; its erased rectangle is 0 with "const". */
 static void
 append_augmentation (GString *text, const DynoSettings *s)
 {
-  g_autofree char *brightness = dyno_quote_double (s->augment_brightness);
+  gboolean crop = s->augment_crop > 0;
+  const double scale[] = { crop ? s->augment_crop : 1, 1 },
+               ratio[] = { crop ? 1 / s->augment_crop_ratio : 1, crop ? s->augment_crop_ratio : 1 },
+               colours[] = { s->augment_brightness, s->augment_contrast, s->augment_saturation,
+                             s->augment_hue };
 
-  g_string_append (text, "scale: [1.0, 1.0]\nratio: [1.0, 1.0]\n");
+  append_list (text, "scale", scale, 2);
+  append_list (text, "ratio", ratio, 2);
   dyno_yaml_double (text, 0, "hflip", s->augment_flip ? 0.5 : 0);
-  if (s->augment_brightness > 0)
-    g_string_append_printf (text, "color_jitter: [%s, 0.0, 0.0]\n", brightness);
+  dyno_yaml_double (text, 0, "vflip", s->augment_flip_vertical ? 0.5 : 0);
+  if (s->augment_brightness > 0 || s->augment_contrast > 0 || s->augment_saturation > 0
+      || s->augment_hue > 0)
+    append_list (text, "color_jitter", colours, s->augment_hue > 0 ? 4 : 3);
   else
     dyno_yaml_double (text, 0, "color_jitter", 0);
+  dyno_yaml_double (text, 0, "reprob", s->augment_erase);
+  dyno_yaml_string (text, 0, "remode", "const");
+  dyno_yaml_double (text, 0, "mixup", s->augment_mixup);
+  dyno_yaml_double (text, 0, "cutmix", s->augment_cutmix);
+  g_string_append (text, "mixup_prob: 1.0\nmixup_switch_prob: 0.5\nmixup_mode: \"batch\"\n");
   dyno_yaml_double (text, 0, "smoothing", s->label_smoothing);
 }
 
@@ -138,6 +180,9 @@ write_timm (const DynoExportContext *context)
   append_optimizer (text, s);
   append_schedule (text, s);
   append_augmentation (text, s);
+  dyno_yaml_bool (text, 0, "model_ema", s->ema_decay > 0);
+  if (s->ema_decay > 0)
+    dyno_yaml_double (text, 0, "model_ema_decay", s->ema_decay);
   dyno_yaml_bool (text, 0, "grad_checkpointing", s->checkpointing);
   dyno_yaml_int (text, 0, "seed", dyno_export_seed32 (s));
   dyno_export_append_left_out (text, &dyno_exporter_timm, context);
@@ -151,5 +196,6 @@ const DynoExporter dyno_exporter_timm = {
   .write = write_timm,
   .file_name = "args.yaml",
   .keys = keys,
+  .omits = omits,
   .asks_data = TRUE,
 };

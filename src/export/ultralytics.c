@@ -8,10 +8,39 @@
 #include <string.h>
 
 static const char *const keys[] = {
-  "epochs",     "batch_size",   "accumulate",    "amp",          "workers",  "cache",
-  "optimizer",  "lr",           "momentum",      "weight_decay", "schedule", "warmup_epochs",
-  "image_size", "augment.flip", "deterministic", "seed",         NULL,
+  "early_stop.patience",
+  "epochs",
+  "batch_size",
+  "accumulate",
+  "amp",
+  "workers",
+  "cache",
+  "optimizer",
+  "lr",
+  "momentum",
+  "weight_decay",
+  "schedule",
+  "warmup_epochs",
+  "image_size",
+  "augment.flip",
+  "augment.flip_vertical",
+  "augment.crop",
+  "augment.brightness",
+  "augment.contrast",
+  "augment.saturation",
+  "augment.hue",
+  "augment.erase",
+  "deterministic",
+  "seed",
+  NULL,
 };
+
+/* It has one share for brightness and contrast. */
+static gboolean
+has_value_share (const DynoSettings *s)
+{
+  return s->augment_brightness == s->augment_contrast && s->augment_brightness <= 1;
+}
 
 static gboolean
 omits (const DynoExportContext *context, const char *key)
@@ -20,7 +49,10 @@ omits (const DynoExportContext *context, const char *key)
 
   return (g_str_equal (key, "lr") && s->lr > 1)
          || (g_str_equal (key, "schedule") && s->schedule == DYNO_SCHEDULE_STEP)
-         || (g_str_equal (key, "momentum") && s->optimizer != DYNO_OPTIMIZER_NAME_SGD);
+         || (g_str_equal (key, "momentum") && s->optimizer != DYNO_OPTIMIZER_NAME_SGD)
+         || ((g_str_equal (key, "augment.brightness") || g_str_equal (key, "augment.contrast"))
+             && !has_value_share (s))
+         || (g_str_equal (key, "augment.saturation") && s->augment_saturation > 1);
 }
 
 static void
@@ -38,6 +70,20 @@ append_schedule (GString *text, const DynoSettings *s)
   dyno_yaml_double (text, 0, "warmup_bias_lr", 0);
 }
 
+/* Those that its classification has; its crop is of 1 - scale of the area or more. */
+static void
+append_augmentation (GString *text, const DynoSettings *s)
+{
+  dyno_yaml_double (text, 0, "fliplr", s->augment_flip ? 0.5 : 0);
+  dyno_yaml_double (text, 0, "flipud", s->augment_flip_vertical ? 0.5 : 0);
+  dyno_yaml_double (text, 0, "scale", s->augment_crop > 0 ? 1 - s->augment_crop : 0);
+  dyno_yaml_double (text, 0, "hsv_h", s->augment_hue);
+  dyno_yaml_double (text, 0, "hsv_s", s->augment_saturation <= 1 ? s->augment_saturation : 0);
+  dyno_yaml_double (text, 0, "hsv_v", has_value_share (s) ? s->augment_brightness : 0);
+  dyno_yaml_double (text, 0, "erasing", s->augment_erase);
+  g_string_append (text, "auto_augment: null\ndropout: 0.0\n");
+}
+
 static char *
 write_ultralytics (const DynoExportContext *context)
 {
@@ -53,7 +99,7 @@ write_ultralytics (const DynoExportContext *context)
   if (path)
     dyno_yaml_string (text, 0, "data", path);
   dyno_yaml_int (text, 0, "epochs", s->epochs);
-  dyno_yaml_int (text, 0, "patience", 0);
+  dyno_yaml_int (text, 0, "patience", s->early_stop_patience); /* 0: off there too */
   dyno_yaml_int (text, 0, "batch", s->batch_size);
   g_string_append (text, "# batches are added up until they are as many samples\n");
   dyno_yaml_int (text, 0, "nbs", s->batch_size * s->accumulate);
@@ -69,9 +115,7 @@ write_ultralytics (const DynoExportContext *context)
   dyno_yaml_double (text, 0, "momentum", adamw ? 0.9 : s->momentum);
   dyno_yaml_double (text, 0, "warmup_momentum", adamw ? 0.9 : s->momentum);
   dyno_yaml_double (text, 0, "weight_decay", s->weight_decay);
-  dyno_yaml_double (text, 0, "fliplr", s->augment_flip ? 0.5 : 0);
-  g_string_append (text, "scale: 0.0\nhsv_h: 0.0\nhsv_s: 0.0\nhsv_v: 0.0\nerasing: 0.0\n"
-                         "auto_augment: null\ndropout: 0.0\n");
+  append_augmentation (text, s);
   dyno_yaml_bool (text, 0, "deterministic", s->deterministic);
   dyno_yaml_int (text, 0, "seed", dyno_export_seed32 (s));
   dyno_export_append_left_out (text, &dyno_exporter_ultralytics, context);

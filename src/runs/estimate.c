@@ -15,7 +15,7 @@ estimate_disk (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *plan, 
   guint moments = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? 2 : 1;
 
   e->weights_bytes = plan->n_parameters * VALUE_BYTES;
-  e->checkpoint_bytes = e->weights_bytes * (1 + moments);
+  e->checkpoint_bytes = e->weights_bytes + moments * plan->n_trained * VALUE_BYTES;
   e->disk_bytes = 3 * e->checkpoint_bytes + (validates ? 2 : 1) * e->weights_bytes;
 }
 

@@ -51,6 +51,8 @@ static const char *const versions[] = {
   /* 3: tags of runs; places of jobs in the queue (NULL: that of the number) */
   ("ALTER TABLE runs ADD COLUMN tags TEXT;"
    "ALTER TABLE jobs ADD COLUMN place REAL;"),
+  /* 4: names of searches */
+  "ALTER TABLE searches ADD COLUMN name TEXT;",
 };
 
 const char *const dyno_history_tables[] = { "runs", "epochs", "searches", "trials", "jobs", NULL };

@@ -37,6 +37,7 @@ struct _DynoRunRecorder {
   int selecting; /* metric that selects the best epoch; -1: none */
   DynoMetricTable metrics;
   GArray *left_epochs; /* DynoEpochMetrics, not written yet */
+  guint ranks;
   GArray *rates, *overheads;
   guint64 epoch_samples;      /* trained on in an epoch: whole batches alone */
   guint n_epochs;             /* of this part */
@@ -78,6 +79,11 @@ take_plan (DynoRunRecorder *r, const DynoEvent *event)
   run->fingerprint = event->plan.content_hash;
   run->software_device = event->plan.software_device;
   set_text (&run->device, event->plan.device);
+  if (r->ranks > 1) /* of another rate than one device */
+    {
+      g_free (run->device);
+      run->device = g_strdup_printf ("%u x %s", r->ranks, event->plan.device);
+    }
   set_text (&run->driver, event->plan.driver);
 }
 
@@ -85,7 +91,8 @@ static void
 take_metrics (DynoRunRecorder *r, const DynoMetricTable *table)
 {
   r->metrics = *table;
-  r->selecting = dyno_metric_table_find_selecting (table);
+  r->selecting =
+      dyno_metric_table_find_best (table, g_quark_to_string (r->run->settings.best_metric));
   if (r->selecting < 0)
     return;
   set_text (&r->run->metric, table->infos[r->selecting].name);
@@ -448,6 +455,7 @@ dyno_run_recorder_new (DynoStore *store, DynoSession *session)
   r->run->process = dyno_process_describe ();
   r->run->version = g_strdup (DYNO_VERSION);
   r->job = dyno_session_get_job (session);
+  r->ranks = r->job->ranks;
   r->session = session;
   r->thread = g_thread_try_new ("dyno-history", record, r, &problem);
   if (r->thread)

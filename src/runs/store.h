@@ -174,6 +174,7 @@ gboolean dyno_store_end_search (DynoStore *store, gint64 search, const DynoStore
 
 typedef struct {
   gint64 id;
+  char *name; /* given by _rename, or NULL */
   char *model, *data, *preset, *device, *folder, *text;
   gint64 begin_us, end_us;
   DynoRunState state;
@@ -182,9 +183,16 @@ typedef struct {
   gboolean proven, has_best;
   DynoSettings best;
 } DynoStoredSearch;
-void dyno_stored_search_free (DynoStoredSearch *search);
+void dyno_stored_search_free (DynoStoredSearch *search); /* NULL: nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStoredSearch, dyno_stored_search_free)
 /* Newest first, DynoStoredSearch*; limit 0: all. */
 GPtrArray *dyno_store_list_searches (DynoStore *store, guint limit, GError **error);
+/* NOT_FOUND. */
+DynoStoredSearch *dyno_store_find_search (DynoStore *store, gint64 id, GError **error);
+/* name NULL or empty: none.  NOT_FOUND. */
+gboolean dyno_store_rename_search (DynoStore *store, gint64 id, const char *name, GError **error);
+/* The entry with its trials; the folder stays.  NOT_FOUND; ACTIVE: it is running. */
+gboolean dyno_store_delete_search (DynoStore *store, gint64 id, GError **error);
 /* The trials of a search, DynoStoreTrial*, in their order; their strings live as long as the
  * array. */
 GPtrArray *dyno_store_list_trials (DynoStore *store, gint64 search, GError **error);

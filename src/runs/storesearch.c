@@ -87,6 +87,7 @@ dyno_stored_search_free (DynoStoredSearch *search)
 {
   if (!search)
     return;
+  g_free (search->name);
   g_free (search->model);
   g_free (search->data);
   g_free (search->preset);
@@ -118,12 +119,18 @@ read_search (sqlite3_stmt *s)
   search->baseline_samples_per_s = dyno_column_double (s, 12);
   search->proven = sqlite3_column_int (s, 13) != 0;
   search->text = dyno_column_text (s, 14);
-  search->n_trials = (guint) sqlite3_column_int64 (s, 16);
+  search->name = dyno_column_text (s, 16);
+  search->n_trials = (guint) sqlite3_column_int64 (s, 17);
   return search;
 }
 
-GPtrArray *
-dyno_store_list_searches (DynoStore *store, guint limit, GError **error)
+#define COLUMNS                                                                              \
+  "SELECT id, model, data, preset, device, folder, begin_us, end_us, state, process, "       \
+  "best_settings, best_samples_per_s, baseline_samples_per_s, proven, text, seen_us, name, " \
+  "(SELECT count (*) FROM trials WHERE search = searches.id) FROM searches "
+
+static GPtrArray *
+list_searches (DynoStore *store, const char *sql, gint64 value, GError **error)
 {
   g_autoptr (GPtrArray) searches =
       g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_search_free);
@@ -131,18 +138,68 @@ dyno_store_list_searches (DynoStore *store, guint limit, GError **error)
   gboolean row = FALSE, good;
 
   dyno_database_lock (store->db);
-  s = dyno_database_prepare (
-      store->db, error,
-      "SELECT id, model, data, preset, device, folder, begin_us, end_us, state, process, "
-      "best_settings, best_samples_per_s, baseline_samples_per_s, proven, text, seen_us, "
-      "(SELECT count (*) FROM trials WHERE search = searches.id) "
-      "FROM searches ORDER BY id DESC LIMIT ?",
-      "i", limit ? (gint64) limit : -1);
+  s = dyno_database_prepare (store->db, error, sql, "i", value);
   good = s != NULL;
   while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
     g_ptr_array_add (searches, read_search (s));
   dyno_database_unlock (store->db);
   return good ? g_steal_pointer (&searches) : NULL;
+}
+
+GPtrArray *
+dyno_store_list_searches (DynoStore *store, guint limit, GError **error)
+{
+  return list_searches (store, COLUMNS "ORDER BY id DESC LIMIT ?", limit ? (gint64) limit : -1,
+                        error);
+}
+
+DynoStoredSearch *
+dyno_store_find_search (DynoStore *store, gint64 id, GError **error)
+{
+  g_autoptr (GPtrArray) searches = list_searches (store, COLUMNS "WHERE id = ?", id, error);
+
+  if (searches && searches->len == 1)
+    return g_ptr_array_steal_index (searches, 0);
+  if (searches)
+    g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
+                 "There is no search s%" G_GINT64_FORMAT "; 'dynoctl runs --searches' lists them",
+                 id);
+  return NULL;
+}
+
+gboolean
+dyno_store_rename_search (DynoStore *store, gint64 id, const char *name, GError **error)
+{
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  good = dyno_database_run (store->db, error, "UPDATE searches SET name = ? WHERE id = ?", "si",
+                            name && *name ? name : NULL, id)
+         && (dyno_database_get_changes (store->db) > 0 || fail_to_find (id, error));
+  return dyno_database_end (store->db, good, error);
+}
+
+gboolean
+dyno_store_delete_search (DynoStore *store, gint64 id, GError **error)
+{
+  g_autoptr (DynoStoredSearch) search = NULL;
+  gboolean good;
+
+  if (!dyno_database_begin (store->db, error))
+    return FALSE;
+  search = dyno_store_find_search (store, id, error);
+  good = search != NULL;
+  if (search && search->state == DYNO_RUN_STATE_RUNNING)
+    {
+      good = FALSE;
+      g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
+                   "Search s%" G_GINT64_FORMAT " is going on; stop it before it is deleted", id);
+    }
+  good = good
+         && dyno_database_run (store->db, error, "DELETE FROM trials WHERE search = ?", "i", id)
+         && dyno_database_run (store->db, error, "DELETE FROM searches WHERE id = ?", "i", id);
+  return dyno_database_end (store->db, good, error);
 }
 
 static void
@@ -203,11 +260,15 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
   static const char *const without[] = {
     "epochs",
     "lr",
+    "head_lr_factor",
     "momentum",
     "weight_decay",
     "schedule",
     "warmup_epochs",
     "label_smoothing",
+    "early_stop.patience",
+    "early_stop.min_delta",
+    "best_metric",
     "model.dropout",
     "data.val_split",
     "data.max_bad",
@@ -215,6 +276,8 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
     "data.one_class",
     "vram_budget",
     "memory.shrink",
+    "exchange.half",
+    "exchange.bucket",
     "seed",
     "checkpoint_minutes",
   };
@@ -325,9 +388,11 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
                          "trials.search WHERE searches.model = ? AND searches.fingerprint = ? AND "
                          "searches.device = ? AND trials.samples_per_s > 0 "
                          "AND trials.outcome = 'ok' AND trials.stage NOT IN ('loader', 'gpu') "
+                         "AND (trials.text IS NULL OR trials.stage = 'goal') "
                          "ORDER BY trials.time_us DESC LIMIT 1000",
                          &wanted, &trial);
-  /* A trial is shorter: it only tells where no run does. */
+  /* A trial is shorter: it only tells where no run does; and not where a text says that its cache
+   * was still being filled. */
   if (!by_run && by_trial)
     *rate = trial;
   return by_run || by_trial;

@@ -77,9 +77,11 @@ change (DynoSettings *settings, const DynoSettingInfo *info)
   else if (info->type == DYNO_SETTING_ENUM)
     value = now > 0 ? 0 : 1;
   else if (info->type == DYNO_SETTING_DOUBLE)
-    value = now == 1 ? 2 : now == 0.2 ? 0.4 : now / 2 + 0.1;
+    value = now == 1 ? 2 : now == 0.2 ? 0.4 : MAX (info->minimum, now / 2 + 0.1);
   else if (info->type == DYNO_SETTING_BYTES)
     value = 1 << 30;
+  else if (info->type == DYNO_SETTING_TEXT)
+    value = g_quark_from_static_string ("layer1,layer2");
   else
     value = now > 1 ? now * 2 : 96;
   g_assert_true (dyno_settings_set_number (settings, info->key, value, NULL));
@@ -139,6 +141,8 @@ test_left_out_by_value (void)
     { "trainingarguments", "schedule", "step", "schedule = step" },
     { "trainingarguments", "workers", "0", "prefetch = 2" },
     { "ultralytics", "lr", "1.5", "lr = 1.5" },
+    { "ultralytics", "augment.contrast", "0.5", "augment.contrast = 0.5" },
+    { "timm", "augment.crop_ratio", "1.5", "augment.crop_ratio = 1.5" },
     { "torchrun", "warmup_epochs", "0.5", "warmup_epochs = 0.5" },
     { "lightning", "optimizer", "adamw", "momentum = 0.9" },
   };

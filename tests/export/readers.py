@@ -363,6 +363,13 @@ def check_lightning(path, s):
     return f'lightning {version(lightning)}'
 
 
+def colours(s):
+    shares = [float(s.augment_brightness), float(s.augment_contrast), float(s.augment_saturation)]
+    if s.augment_hue:
+        shares.append(float(s.augment_hue))
+    return shares if any(shares) else 0.0
+
+
 def timm_expected(s):
     expected = {
         'batch_size': s.batch_size, 'grad_accum_steps': s.accumulate, 'amp': s.amp, 'amp_dtype': 'float16',
@@ -370,10 +377,15 @@ def timm_expected(s):
         'opt': {'sgd': 'momentum', 'adamw': 'adamw'}[s.optimizer], 'lr': float(s.lr), 'momentum': float(s.momentum),
         'weight_decay': float(s.weight_decay), 'clip_grad': float(s.clip_norm) if s.clip_norm else None,
         'clip_mode': 'norm', 'epochs': s.epochs, 'sched_on_updates': True, 'warmup_epochs': float(s.warmup_epochs),
-        'warmup_lr': 0.0, 'cooldown_epochs': 0, 'scale': [1.0, 1.0], 'ratio': [1.0, 1.0],
-        'hflip': 0.5 if s.augment_flip else 0.0,
-        'color_jitter': [float(s.augment_brightness), 0.0, 0.0] if s.augment_brightness else 0.0,
-        'smoothing': float(s.label_smoothing), 'grad_checkpointing': s.checkpointing, 'seed': s.seed32,
+        'warmup_lr': 0.0, 'cooldown_epochs': 0, 'scale': [float(s.augment_crop or 1), 1.0],
+        'ratio': [1 / s.augment_crop_ratio, float(s.augment_crop_ratio)] if s.augment_crop else [1.0, 1.0],
+        'hflip': 0.5 if s.augment_flip else 0.0, 'vflip': 0.5 if s.augment_flip_vertical else 0.0,
+        'color_jitter': colours(s), 'reprob': float(s.augment_erase), 'remode': 'const',
+        'mixup': float(s.augment_mixup), 'cutmix': float(s.augment_cutmix), 'mixup_prob': 1.0, 'mixup_switch_prob': 0.5,
+        'mixup_mode': 'batch',
+        'smoothing': float(s.label_smoothing), 'model_ema': s.ema_decay > 0,
+        **({'model_ema_decay': float(s.ema_decay)} if s.ema_decay else {}),
+        'grad_checkpointing': s.checkpointing, 'seed': s.seed32,
     }
     expected.update({'cosine': {'sched': 'cosine', 'min_lr': 0.0},
                      'step': {'sched': 'multistep', 'decay_milestones': milestones(s), 'decay_rate': 0.1},
@@ -434,12 +446,15 @@ def to_yaml(text):
 def ultralytics_expected(s):
     adamw = s.optimizer == 'adamw'
     expected = {
-        'task': 'classify', 'mode': 'train', 'pretrained': False, 'epochs': s.epochs, 'patience': 0,
+        'task': 'classify', 'mode': 'train', 'pretrained': False, 'epochs': s.epochs, 'patience': s.early_stop_patience,
         'batch': s.batch_size, 'nbs': s.batch_size * s.accumulate, 'amp': s.amp, 'workers': s.workers, 'cache': s.cache,
         'optimizer': 'AdamW' if adamw else 'SGD', 'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
         'momentum': 0.9 if adamw else float(s.momentum), 'warmup_momentum': 0.9 if adamw else float(s.momentum),
-        'weight_decay': float(s.weight_decay), 'fliplr': 0.5 if s.augment_flip else 0.0, 'scale': 0.0, 'hsv_h': 0.0,
-        'hsv_s': 0.0, 'hsv_v': 0.0, 'erasing': 0.0, 'auto_augment': None, 'dropout': 0.0,
+        'weight_decay': float(s.weight_decay), 'fliplr': 0.5 if s.augment_flip else 0.0, 'flipud': 0.5 if s.augment_flip_vertical else 0.0,
+        'scale': 1 - s.augment_crop if s.augment_crop else 0.0, 'hsv_h': float(s.augment_hue),
+        'hsv_s': float(s.augment_saturation) if s.augment_saturation <= 1 else 0.0,
+        'hsv_v': float(s.augment_brightness) if s.augment_brightness == s.augment_contrast else 0.0,
+        'erasing': float(s.augment_erase), 'auto_augment': None, 'dropout': 0.0,
         'deterministic': s.deterministic, 'seed': s.seed32,
     }
     if s.lr <= 1:
@@ -495,7 +510,10 @@ def check_pytorch(path, s):
     size = s.size if s.known else s.image_size or 64
     same_all(constants, {**python_expected(s), 'SAMPLE_SHAPE': (3, size, size), 'PINNED': s.pinned, 'SEED': s.seed,
                          'PERSISTENT_WORKERS': s.persistent_workers, 'CHECKPOINTING': s.checkpointing,
-                         'CUDNN_BENCHMARK': s.autotune and not s.deterministic})
+                         'CUDNN_BENCHMARK': s.autotune and not s.deterministic,
+                         'AUGMENT_FLIP_VERTICAL': s.augment_flip_vertical, 'AUGMENT_PAD': s.augment_pad,
+                         'AUGMENT_SHIFT': s.augment_shift, **{f'AUGMENT_{name.upper()}': float(getattr(s, f'augment_{name}')) for name in (
+                             'crop', 'crop_ratio', 'rotate', 'contrast', 'saturation', 'hue', 'noise', 'erase', 'mixup', 'cutmix')}})
     torch = find_module('torch')
     return run_script(path, torch) if torch else 'torch is missing'
 

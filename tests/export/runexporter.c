@@ -16,7 +16,7 @@ static void
 write_metrics (const char *folder)
 {
   g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
-  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL), *text = NULL;
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
   DynoMetricTable table = { .n = 1 };
 
   dyno_metric_find ("accuracy", &table.infos[0]);
@@ -36,8 +36,7 @@ write_metrics (const char *folder)
       if (i % 10 == 0)
         dyno_metrics_add_epoch (metrics, &epoch);
     }
-  text = dyno_metrics_to_csv (metrics);
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_true (dyno_metrics_write_csv (metrics, path, NULL));
 }
 
 static void

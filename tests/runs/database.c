@@ -136,6 +136,8 @@ test_migrates (Fixture *f, gconstpointer data)
           run_sql (f->path, "INSERT INTO runs (uid, model, settings, begin_us, seen_us, state) "
                             "VALUES (5, 'old', 'batch_size=7\nno.such=1\nlr=x\n', 1, 2, "
                             "'finished')");
+          run_sql (f->path, "INSERT INTO searches (model, settings, begin_us, seen_us, state) "
+                            "VALUES ('sought', '', 1, 2, 'finished')");
         }
       store = open_store (f);
       g_assert_cmpint (put (store, "new", NULL), >, 0);
@@ -145,6 +147,10 @@ test_migrates (Fixture *f, gconstpointer data)
           g_autoptr (DynoStoredRun) run = dyno_store_find_run (store, 1, NULL);
           g_assert_cmpstr (run->model, ==, "old");
           g_assert_cmpint (run->settings.batch_size, ==, 7);
+          g_assert_true (dyno_store_rename_search (store, 1, "named", NULL));
+          g_autoptr (DynoStoredSearch) search = dyno_store_find_search (store, 1, NULL);
+          g_assert_cmpstr (search->model, ==, "sought");
+          g_assert_cmpstr (search->name, ==, "named");
         }
       dyno_store_free (store);
       g_unlink (f->path);

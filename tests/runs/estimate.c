@@ -13,7 +13,7 @@ static const DynoStoredRate rate = { .samples_per_s = 100,
 static void
 estimate (DynoRunEstimate *e, DynoJob *job, const DynoStoredRate *by)
 {
-  DynoJobPlan plan = { .steps_per_epoch = 8, .n_parameters = 1000 };
+  DynoJobPlan plan = { .steps_per_epoch = 8, .n_parameters = 1000, .n_trained = 1000 };
 
   test_job_set (job, "batch_size=64", "accumulate=2", "epochs=10", NULL);
   dyno_run_estimate (e, job, &plan, 1000, 200, by);

@@ -46,14 +46,62 @@ def make_loader(dataset, training, device):
                       num_workers=WORKERS, pin_memory=PINNED and device.type == 'cuda', **options)
 
 
-def augment(samples):
-    """Of images from 0 to 1, before they are normalised."""
-    if samples.dim() == 4 and AUGMENT_FLIP:
-        flipped = torch.rand(len(samples), device=samples.device) < 0.5
-        samples = torch.where(flipped[:, None, None, None], samples.flip(-1), samples)
-    if samples.dim() == 4 and AUGMENT_BRIGHTNESS > 0:
-        factor = 1 + AUGMENT_BRIGHTNESS * (2 * torch.rand(len(samples), 1, 1, 1, device=samples.device) - 1)
-        samples = (samples * factor.clamp(min=0)).clamp(max=1)
+def make_augmentation():
+    """The changes of a training image from 0 to 1, as transforms: they are faster in the workers, as the transform of
+    your dataset. Of sequences there is noise alone."""
+    changed = AUGMENT_FLIP or AUGMENT_FLIP_VERTICAL or any(
+        (AUGMENT_CROP, AUGMENT_SHIFT, AUGMENT_ROTATE, AUGMENT_BRIGHTNESS, AUGMENT_CONTRAST, AUGMENT_SATURATION,
+         AUGMENT_HUE, AUGMENT_ERASE))
+    if len(SAMPLE_SHAPE) != 3 or not changed:
+        return None
+    from torchvision.transforms import v2
+    size, bilinear = list(SAMPLE_SHAPE[1:]), v2.InterpolationMode.BILINEAR
+    padding = {'zero': 'constant', 'reflect': 'reflect'}[AUGMENT_PAD]
+    steps = []
+    if AUGMENT_CROP > 0:
+        ratio = (1 / AUGMENT_CROP_RATIO, AUGMENT_CROP_RATIO)
+        steps.append(v2.RandomResizedCrop(size, scale=(AUGMENT_CROP, 1.0), ratio=ratio, antialias=True))
+    if AUGMENT_SHIFT > 0:
+        steps.append(v2.RandomCrop(size, padding=AUGMENT_SHIFT, padding_mode=padding))
+    if AUGMENT_ROTATE > 0:  # what it brings in is black
+        steps.append(v2.RandomRotation(AUGMENT_ROTATE, interpolation=bilinear))
+    if AUGMENT_FLIP:
+        steps.append(v2.RandomHorizontalFlip())
+    if AUGMENT_FLIP_VERTICAL:
+        steps.append(v2.RandomVerticalFlip())
+    # each by itself, in this order: one ColorJitter of all draws the order too
+    if AUGMENT_BRIGHTNESS > 0:
+        steps.append(v2.ColorJitter(brightness=AUGMENT_BRIGHTNESS))
+    if AUGMENT_CONTRAST > 0:
+        steps.append(v2.ColorJitter(contrast=AUGMENT_CONTRAST))
+    if AUGMENT_SATURATION > 0:
+        steps.append(v2.ColorJitter(saturation=AUGMENT_SATURATION))
+    if AUGMENT_HUE > 0:
+        steps.append(v2.ColorJitter(hue=AUGMENT_HUE))
+    # yours is normalised here, between the colours and what follows
+    if AUGMENT_ERASE > 0:
+        steps.append(v2.RandomErasing(AUGMENT_ERASE))
+    return v2.Compose(steps)
+
+
+def make_mix():
+    """Images of a batch and their classes mixed with each other, after all other changes."""
+    if PREDICTS_VALUES or len(SAMPLE_SHAPE) != 3 or not (AUGMENT_MIXUP or AUGMENT_CUTMIX):
+        return None
+    from torchvision.transforms import v2
+    mixes = []
+    if AUGMENT_MIXUP > 0:
+        mixes.append(v2.MixUp(alpha=AUGMENT_MIXUP, num_classes=N_OUTPUTS))
+    if AUGMENT_CUTMIX > 0:
+        mixes.append(v2.CutMix(alpha=AUGMENT_CUTMIX, num_classes=N_OUTPUTS))
+    return v2.RandomChoice(mixes)
+
+
+def augment(samples, transform):
+    if transform is not None:  # each sample draws its own changes
+        samples = torch.stack([transform(sample) for sample in samples])
+    if AUGMENT_NOISE > 0:  # of normalised values
+        samples = samples + AUGMENT_NOISE * torch.randn_like(samples)
     return samples
 
 
@@ -68,6 +116,8 @@ class Training:
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp)
         self.train_loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss(label_smoothing=LABEL_SMOOTHING)
         self.loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss()
+        self.augmentation = make_augmentation()
+        self.mix = make_mix()
         self.updates = 0
 
     def move(self, batch):
@@ -86,7 +136,10 @@ class Training:
             group['lr'] = lr
         for samples, targets in batches:
             samples, targets = self.move((samples, targets))
-            output = self.forward(augment(samples))
+            samples = augment(samples, self.augmentation)
+            if self.mix is not None:  # targets become probabilities
+                samples, targets = self.mix(samples, targets)
+            output = self.forward(samples)
             loss = self.train_loss(output.float(), targets) / len(batches)
             self.scaler.scale(loss).backward()
             total += loss.detach()

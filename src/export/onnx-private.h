@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the ONNX writer share.  Private to the export layer. */
+#pragma once
+#include "onnx.h"
+
+G_BEGIN_DECLS
+
+/* Types of onnx.proto's TensorProto. */
+enum {
+  DYNO_ONNX_FLOAT = 1,
+  DYNO_ONNX_INT32 = 6,
+  DYNO_ONNX_INT64 = 7,
+  DYNO_ONNX_BOOL = 9,
+  DYNO_ONNX_FLOAT16 = 10
+};
+
+/* A value is (N, C, H, W); one of a model over sequences (N, C, T), as PyTorch has it, from the
+ * input or `rows` on. */
+typedef struct {
+  const DynoSavedModel *model;
+  const DynoOnnxParams *params;
+  GByteArray *nodes, *initializers; /* fields of the graph's message */
+  GByteArray *node;                 /* the one that is being written */
+  GHashTable *values;               /* DynoTensor to the name of its value */
+  GHashTable *folded;               /* DynoNode, a convolution, to the batch norm that it does */
+  GHashTable *inside;               /* DynoNode, a set: an LSTM does it */
+  GHashTable *sequences;            /* DynoTensor, a set: its value is (N, C, T) */
+  GHashTable *lengths;              /* names of values that are made already, a set */
+  guint64 bytes;                    /* of initializers, as if they were written */
+  GError *error;
+} DynoOnnxWriter;
+
+/* --- nodes and initialisers (onnx-nodes.c) ---------------------------------------------------- */
+
+/* Keeps the first reason.  Returns FALSE. */
+gboolean dyno_onnx_refuse (DynoOnnxWriter *o, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* A node: its op and name, inputs and attributes, then its output. */
+void dyno_onnx_begin (DynoOnnxWriter *o, const char *op, const char *name);
+void dyno_onnx_input (DynoOnnxWriter *o, const char *name);
+void dyno_onnx_ints (DynoOnnxWriter *o, const char *name, const gint64 *values, guint n);
+void dyno_onnx_int (DynoOnnxWriter *o, const char *name, gint64 value);
+void dyno_onnx_float (DynoOnnxWriter *o, const char *name, float value);
+void dyno_onnx_text (DynoOnnxWriter *o, const char *name, const char *value);
+void dyno_onnx_end (DynoOnnxWriter *o, const char *output);
+/* A whole node without attributes; b NULL: there is none. */
+void dyno_onnx_plain (DynoOnnxWriter *o, const char *op, const char *name, const char *a,
+                      const char *b, const char *output);
+void dyno_onnx_cast (DynoOnnxWriter *o, const char *input, guint type, const char *output);
+
+void dyno_onnx_initializer (DynoOnnxWriter *o, const char *name, guint type, const gint64 *dims,
+                            guint n_dims, const void *data, gsize size);
+/* n_dims 0: one value without axes. */
+void dyno_onnx_indices (DynoOnnxWriter *o, const char *name, const gint64 *dims, guint n_dims,
+                        const gint64 *values, gsize count);
+void dyno_onnx_floats (DynoOnnxWriter *o, const char *name, const gint64 *dims, guint n_dims,
+                       const float *values, gsize count);
+void dyno_onnx_parameter (DynoOnnxWriter *o, const DynoParameter *parameter, const float *values);
+
+void dyno_onnx_set_value (DynoOnnxWriter *o, const DynoTensor *tensor, const char *name);
+const char *dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor);
+guint32 dyno_onnx_attribute (DynoOnnxWriter *o, const DynoNode *node, const char *name);
+
+/* --- sequences (onnx-sequences.c) ------------------------------------------------------------- */
+
+/* Whether the file has a second input, "length": int32 of (N), the steps of each that count. */
+gboolean dyno_onnx_has_lengths (const DynoOnnxWriter *o);
+/* Marks the products over all steps that an LSTM's node does itself. */
+void dyno_onnx_find_inside (DynoOnnxWriter *o, GPtrArray *nodes);
+gboolean dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node, const char *output);
+gboolean dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node, const char *output);
+gboolean dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node, const char *output);
+gboolean dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node, const char *output);
+
+G_END_DECLS

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Ops over sequences in ONNX files.  An LSTM's weights are initialisers under PyTorch's names, in
+ * its shapes and order of gates, so that they are read back by name as all others; Gather nodes
+ * over these constants make of them what ONNX's LSTM wants, gates i, o, f, g with an axis for the
+ * directions in front, once, when a runtime loads the file.
+ *
+ * Steps are counted as in DynoSequence: max (1, length / stride), at most those that there are. */
+#include "onnx-private.h"
+#include "op.h"
+#include <string.h>
+
+enum { LSTM_GATES = 1, LSTM_N_INPUTS = 3 }; /* of a direction; see ops/lstm.c */
+
+/* ONNX's gates i, o, f, g in PyTorch's i, f, g, o. */
+static const gint64 gates[] = { 0, 3, 1, 2 };
+
+gboolean
+dyno_onnx_has_lengths (const DynoOnnxWriter *o)
+{
+  const DynoModel *model = dyno_model_find (o->model->info->model, NULL);
+
+  return model && model->reads_lengths && o->model->info->input.variable;
+}
+
+void
+dyno_onnx_find_inside (DynoOnnxWriter *o, GPtrArray *nodes)
+{
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+
+      if (!g_str_equal (node->op->name, "lstm"))
+        continue;
+      for (guint k = LSTM_GATES; k < node->n_inputs; k += LSTM_N_INPUTS)
+        g_hash_table_add (o->inside, node->inputs[k]->producer);
+    }
+}
+
+static void
+add_int32 (DynoOnnxWriter *o, const char *name, gint32 value)
+{
+  dyno_onnx_initializer (o, name, DYNO_ONNX_INT32, NULL, 0, &value, sizeof value);
+}
+
+/* int32 of (N): how many of the T steps of a tensor count, `stride` of the input's being one. */
+static char *
+lengths_of (DynoOnnxWriter *o, const DynoNode *node, guint32 steps)
+{
+  guint32 stride = MAX (1, dyno_onnx_attribute (o, node, "stride"));
+  g_autofree char *name = g_strdup_printf ("length/%u", stride),
+                  *by = g_strconcat (name, "/stride", NULL),
+                  *whole = g_strconcat (name, "/whole", NULL),
+                  *least = g_strconcat (name, "/least", NULL),
+                  *some = g_strconcat (name, "/some", NULL),
+                  *most = g_strconcat (name, "/most", NULL);
+
+  if (!g_hash_table_add (o->lengths, g_strdup (name)))
+    return g_steal_pointer (&name);
+  add_int32 (o, by, (gint32) stride);
+  add_int32 (o, least, 1);
+  add_int32 (o, most, (gint32) steps);
+  dyno_onnx_plain (o, "Div", whole, "length", by, whole);
+  dyno_onnx_plain (o, "Max", some, whole, least, some);
+  dyno_onnx_plain (o, "Min", name, some, most, name);
+  return g_steal_pointer (&name);
+}
+
+/* (N, C, H, W) -> (N, W C, H) */
+gboolean
+dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+{
+  const DynoTensor *x = node->inputs[0];
+  const gint64 turn[] = { 0, 3, 1, 2 }, dims = 3;
+  const gint64 shape[] = { 0, (gint64) x->w * x->c, x->h };
+  g_autofree char *turned = g_strconcat (node->name, "/turned", NULL),
+                  *axes = g_strconcat (node->name, "/shape", NULL);
+
+  dyno_onnx_begin (o, "Transpose", turned);
+  dyno_onnx_input (o, dyno_onnx_value (o, x));
+  dyno_onnx_ints (o, "perm", turn, 4);
+  dyno_onnx_end (o, turned);
+  dyno_onnx_indices (o, axes, &dims, 1, shape, 3);
+  dyno_onnx_plain (o, "Reshape", node->name, turned, axes, output);
+  return TRUE;
+}
+
+/* The parameter "<lstm>.<kind>_l<layer>" and, for two directions, that with "_reverse" too: their
+ * names, as initialisers that are written. */
+static gboolean
+add_directions (DynoOnnxWriter *o, const char *lstm, const char *layer, const char *kind, guint n,
+                char *names[2])
+{
+  for (guint d = 0; d < n; d++)
+    {
+      g_autofree char *own = g_strdup_printf ("%s_%s%s", kind, layer, d ? "_reverse" : "");
+      const DynoParameter *parameter;
+      const float *values = dyno_saved_model_find (o->model, lstm, own, &parameter);
+
+      if (!values)
+        return dyno_onnx_refuse (o, "%s: an LSTM without its %s", lstm, own);
+      dyno_onnx_parameter (o, parameter, values);
+      names[d] = g_strdup (parameter->name);
+    }
+  return TRUE;
+}
+
+static void
+concat (DynoOnnxWriter *o, char *const *inputs, guint n, const char *output)
+{
+  dyno_onnx_begin (o, "Concat", output);
+  for (guint i = 0; i < n; i++)
+    dyno_onnx_input (o, inputs[i]);
+  dyno_onnx_int (o, "axis", 0);
+  dyno_onnx_end (o, output);
+}
+
+/* Rows of `inputs`, behind each other, as (directions, blocks 4 H, ...) with the gates in ONNX's
+ * order. */
+static void
+gather_gates (DynoOnnxWriter *o, char *const *inputs, guint n_directions, guint n_blocks,
+              guint32 hidden, const char *output)
+{
+  gint64 dims[] = { n_directions, (gint64) n_blocks * 4 * hidden };
+  gsize count = (gsize) (dims[0] * dims[1]), at = 0;
+  g_autofree gint64 *rows = g_new (gint64, count);
+  g_autofree char *whole = g_strconcat (output, "/whole", NULL),
+                  *index = g_strconcat (output, "/rows", NULL);
+  guint n = n_directions * n_blocks;
+
+  for (guint block = 0; block < n; block++)
+    for (guint gate = 0; gate < 4; gate++)
+      for (guint32 k = 0; k < hidden; k++)
+        rows[at++] = ((gint64) block * 4 + gates[gate]) * hidden + k;
+  dyno_onnx_indices (o, index, dims, 2, rows, count);
+  if (n > 1)
+    concat (o, inputs, n, whole);
+  dyno_onnx_begin (o, "Gather", output);
+  dyno_onnx_input (o, n > 1 ? whole : inputs[0]);
+  dyno_onnx_input (o, index);
+  dyno_onnx_int (o, "axis", 0);
+  dyno_onnx_end (o, output);
+}
+
+/* The initialisers of a layer as the three inputs W, R and B of its node. */
+static gboolean
+emit_lstm_weights (DynoOnnxWriter *o, const DynoNode *node, guint n, guint32 hidden,
+                   char *const outputs[3])
+{
+  static const char *const kinds[] = { "weight_ih", "weight_hh", "bias_ih", "bias_hh" };
+  const char *dot = strrchr (node->name, '.');
+  g_autofree char *lstm = g_strndup (node->name, dot ? (gsize) (dot - node->name) : 0);
+  char *names[G_N_ELEMENTS (kinds)][2] = { { NULL } };
+  gboolean found = dot != NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) && found; i++)
+    found = add_directions (o, lstm, dot + 1, kinds[i], n, names[i]);
+  if (found)
+    {
+      char *biases[] = { names[2][0], names[3][0], names[2][1], names[3][1] };
+      gather_gates (o, names[0], n, 1, hidden, outputs[0]);
+      gather_gates (o, names[1], n, 1, hidden, outputs[1]);
+      gather_gates (o, biases, n, 2, hidden, outputs[2]);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    for (guint d = 0; d < 2; d++)
+      g_free (names[i][d]);
+  return found;
+}
+
+/* (N, C, T) -> (T, N, C), the LSTM, (T, directions, N, H) -> (N, directions H, T) */
+gboolean
+dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+{
+  const DynoTensor *x = node->inputs[LSTM_GATES]->producer->inputs[0], *y = node->outputs[0];
+  guint n = (node->n_inputs - LSTM_GATES) / LSTM_N_INPUTS;
+  guint32 hidden = dyno_onnx_attribute (o, node, "hidden");
+  const gint64 in[] = { 2, 0, 1 }, out[] = { 2, 1, 3, 0 }, dims = 3;
+  const gint64 shape[] = { 0, y->c, y->w };
+  g_autofree char *steps = g_strconcat (node->name, "/steps", NULL),
+                  *w = g_strconcat (node->name, "/W", NULL),
+                  *r = g_strconcat (node->name, "/R", NULL),
+                  *b = g_strconcat (node->name, "/B", NULL),
+                  *y_steps = g_strconcat (node->name, "/Y", NULL),
+                  *turned = g_strconcat (node->name, "/turned", NULL),
+                  *axes = g_strconcat (node->name, "/shape", NULL), *length = NULL;
+
+  if (!emit_lstm_weights (o, node, n, hidden, (char *[]){ w, r, b }))
+    return FALSE;
+  length = dyno_onnx_has_lengths (o) ? lengths_of (o, node, y->w) : NULL;
+  dyno_onnx_begin (o, "Transpose", steps);
+  dyno_onnx_input (o, dyno_onnx_value (o, x));
+  dyno_onnx_ints (o, "perm", in, 3);
+  dyno_onnx_end (o, steps);
+  dyno_onnx_begin (o, "LSTM", node->name);
+  dyno_onnx_input (o, steps);
+  dyno_onnx_input (o, w);
+  dyno_onnx_input (o, r);
+  dyno_onnx_input (o, b);
+  if (length)
+    dyno_onnx_input (o, length);
+  dyno_onnx_int (o, "hidden_size", hidden);
+  dyno_onnx_text (o, "direction", n == 2 ? "bidirectional" : "forward");
+  dyno_onnx_end (o, y_steps);
+  dyno_onnx_begin (o, "Transpose", turned);
+  dyno_onnx_input (o, y_steps);
+  dyno_onnx_ints (o, "perm", out, 4);
+  dyno_onnx_end (o, turned);
+  dyno_onnx_indices (o, axes, &dims, 1, shape, 3);
+  dyno_onnx_plain (o, "Reshape", output, turned, axes, output);
+  return TRUE;
+}
+
+static void
+unsqueeze (DynoOnnxWriter *o, const char *input, const gint64 *axes, gint64 n, const char *output)
+{
+  g_autofree char *name = g_strconcat (output, "/axes", NULL);
+
+  dyno_onnx_indices (o, name, &n, 1, axes, (gsize) n);
+  dyno_onnx_plain (o, "Unsqueeze", output, input, name, output);
+}
+
+/* (N, C, T) -> (N, C) */
+gboolean
+dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+{
+  const DynoTensor *x = node->inputs[0];
+  const gint64 turn[] = { 0, 2, 1 }, last = -1, one = 1, axis = 1;
+  g_autofree char *steps = g_strconcat (node->name, "/steps", NULL),
+                  *index = g_strconcat (node->name, "/index", NULL),
+                  *count = g_strconcat (node->name, "/count", NULL),
+                  *unit = g_strconcat (node->name, "/one", NULL),
+                  *place = g_strconcat (node->name, "/place", NULL), *length = NULL;
+
+  if (!dyno_onnx_has_lengths (o))
+    {
+      dyno_onnx_indices (o, index, NULL, 0, &last, 1);
+      dyno_onnx_begin (o, "Gather", node->name);
+      dyno_onnx_input (o, dyno_onnx_value (o, x));
+      dyno_onnx_input (o, index);
+      dyno_onnx_int (o, "axis", 2);
+      dyno_onnx_end (o, output);
+      return TRUE;
+    }
+  length = lengths_of (o, node, x->w);
+  dyno_onnx_cast (o, length, DYNO_ONNX_INT64, count);
+  dyno_onnx_indices (o, unit, NULL, 0, &one, 1);
+  dyno_onnx_plain (o, "Sub", place, count, unit, place);
+  unsqueeze (o, place, &axis, 1, index);
+  dyno_onnx_begin (o, "Transpose", steps);
+  dyno_onnx_input (o, dyno_onnx_value (o, x));
+  dyno_onnx_ints (o, "perm", turn, 3);
+  dyno_onnx_end (o, steps);
+  dyno_onnx_begin (o, "GatherND", node->name);
+  dyno_onnx_input (o, steps);
+  dyno_onnx_input (o, index);
+  dyno_onnx_int (o, "batch_dims", 1);
+  dyno_onnx_end (o, output);
+  return TRUE;
+}
+
+/* x times 1 or 0 for each step, in the type that is computed in. */
+static void
+emit_mask (DynoOnnxWriter *o, const DynoNode *node, const char *length, const char *output)
+{
+  const DynoTensor *x = node->inputs[0];
+  const gint64 dims[] = { 1, 1, x->w }, axes[] = { 1, 2 };
+  g_autofree gint32 *places = g_new (gint32, x->w);
+  g_autofree char *steps = g_strconcat (node->name, "/steps", NULL),
+                  *end = g_strconcat (node->name, "/end", NULL),
+                  *counts = g_strconcat (node->name, "/counts", NULL),
+                  *mask = g_strconcat (node->name, "/mask", NULL);
+
+  for (guint32 t = 0; t < x->w; t++)
+    places[t] = (gint32) t;
+  dyno_onnx_initializer (o, steps, DYNO_ONNX_INT32, dims, 3, places, x->w * sizeof *places);
+  unsqueeze (o, length, axes, 2, end);
+  dyno_onnx_plain (o, "Less", counts, steps, end, counts);
+  dyno_onnx_cast (o, counts, o->params->half ? DYNO_ONNX_FLOAT16 : DYNO_ONNX_FLOAT, mask);
+  dyno_onnx_plain (o, "Mul", output, dyno_onnx_value (o, x), mask, output);
+}
+
+/* (N, C, T) -> (N, C) */
+gboolean
+dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+{
+  const DynoTensor *x = node->inputs[0];
+  const gint64 time = 2, one = 1, axis = 1;
+  g_autofree char *valid = g_strconcat (node->name, "/valid", NULL),
+                  *axes = g_strconcat (node->name, "/axes", NULL),
+                  *sum = g_strconcat (node->name, "/sum", NULL),
+                  *number = g_strconcat (node->name, "/number", NULL),
+                  *column = g_strconcat (node->name, "/column", NULL), *length = NULL;
+
+  if (!dyno_onnx_has_lengths (o))
+    {
+      dyno_onnx_begin (o, "ReduceMean", node->name);
+      dyno_onnx_input (o, dyno_onnx_value (o, x));
+      dyno_onnx_ints (o, "axes", &time, 1);
+      dyno_onnx_int (o, "keepdims", 0);
+      dyno_onnx_end (o, output);
+      return TRUE;
+    }
+  length = lengths_of (o, node, x->w);
+  emit_mask (o, node, length, valid);
+  dyno_onnx_indices (o, axes, &one, 1, &time, 1);
+  dyno_onnx_begin (o, "ReduceSum", sum);
+  dyno_onnx_input (o, valid);
+  dyno_onnx_input (o, axes);
+  dyno_onnx_int (o, "keepdims", 0);
+  dyno_onnx_end (o, sum);
+  dyno_onnx_cast (o, length, o->params->half ? DYNO_ONNX_FLOAT16 : DYNO_ONNX_FLOAT, number);
+  unsqueeze (o, number, &axis, 1, column);
+  dyno_onnx_plain (o, "Div", node->name, sum, column, output);
+  return TRUE;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* See ranksestimate.h. */
+#include "ranksestimate.h"
+#include <math.h>
+
+/* Of a forward and a backward pass, which has two products for each one of the forward pass; what
+ * the optimizer takes is left out. */
+#define BACKWARD_SHARE 0.6
+/* The last bucket comes when the backward pass has ended: nothing hides it. */
+#define LAST_BUCKET_BYTES (4 << 20)
+#define STEP_SUM_BYTES    1024 /* of results and decisions, each step */
+
+static gboolean
+goes_in_half (const DynoSettings *s)
+{
+  return s->amp && s->exchange_half;
+}
+
+void
+dyno_ranks_estimate (DynoRanksEstimate *e, const DynoJob *job, const DynoJobPlan *plan,
+                     gboolean software, guint ranks, guint hosts, double step_seconds)
+{
+  const DynoSettings *s = &job->settings;
+  guint64 last;
+  double hidden;
+
+  *e = (DynoRanksEstimate){ .ranks = ranks, .hosts = MIN (hosts, ranks) };
+  e->source = dyno_exchange_load (ranks, e->hosts, &e->rate);
+  e->global_batch = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
+  e->exchange_bytes = ranks > 1 ? plan->plan.kind_bytes[DYNO_MEMORY_GRADIENTS] : 0;
+  if (goes_in_half (s))
+    e->exchange_bytes /= 2;
+  last = MIN (e->exchange_bytes, LAST_BUCKET_BYTES);
+  e->exchange_seconds = dyno_exchange_seconds (&e->rate, ranks, e->exchange_bytes);
+  e->alone_seconds = step_seconds * (software ? ceil ((double) ranks / (double) e->hosts) : 1);
+  hidden = e->alone_seconds / (double) s->accumulate * BACKWARD_SHARE;
+  e->exposed_seconds =
+      MAX (e->exchange_seconds - hidden, dyno_exchange_seconds (&e->rate, ranks, last));
+  e->exposed_seconds += dyno_exchange_seconds (&e->rate, ranks, STEP_SUM_BYTES);
+  if (isnan (step_seconds))
+    e->exposed_seconds = (double) NAN;
+  e->step_seconds = e->alone_seconds + e->exposed_seconds;
+  e->samples_per_s = (double) e->global_batch / e->step_seconds;
+  e->speedup = ranks * step_seconds / e->step_seconds;
+}

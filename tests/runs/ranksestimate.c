@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The model of a step of several ranks, and the rates that it goes by. */
+#include "ranksestimate.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+static const DynoExchangeRate link_rate = { 2, 1, 1e-5, 1e9 };
+
+static void
+test_seconds (void)
+{
+  g_assert_cmpfloat (dyno_exchange_seconds (&link_rate, 1, 1 << 20), ==, 0);
+  g_assert_cmpfloat (dyno_exchange_seconds (&link_rate, 8, 0), ==, 0);
+  /* one message to each of three others */
+  g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 1000), 3 * (1e-5 + 1e-6),
+                                  1e-12);
+  /* two pieces, each of two rounds; 2 * 3/4 of the bytes */
+  g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 8 << 20),
+                                  2 * 3 * 2 * 1e-5 + 1.5 * (8 << 20) * 1e-9, 1e-9);
+}
+
+static void
+test_kept (void)
+{
+  const DynoExchangeRate two = { 2, 1, 1e-6, 2e9 }, sixteen = { 16, 2, 3e-6, 3e9 };
+  DynoExchangeRate found;
+
+  g_assert_cmpint (dyno_exchange_load (2, 1, &found), ==, DYNO_EXCHANGE_ASSUMED);
+  g_assert_cmpfloat (found.bytes_per_s, >, 0);
+  dyno_exchange_keep (&two);
+  dyno_exchange_keep (&sixteen);
+  g_assert_cmpint (dyno_exchange_load (2, 1, &found), ==, DYNO_EXCHANGE_MEASURED);
+  g_assert_cmpfloat (found.bytes_per_s, ==, 2e9);
+  g_assert_cmpint (dyno_exchange_load (8, 1, &found), ==, DYNO_EXCHANGE_EXTRAPOLATED);
+  g_assert_cmpfloat (found.latency_s, ==, 1e-6);
+  g_assert_cmpint (dyno_exchange_load (64, 8, &found), ==, DYNO_EXCHANGE_EXTRAPOLATED);
+  g_assert_cmpfloat (found.bytes_per_s, ==, 3e9);
+}
+
+/* Eight ranks of a network of 8 MiB, its step 100 ms. */
+static void
+estimate (DynoRanksEstimate *e, gint64 accumulate, gboolean software, double step_seconds)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoJobPlan plan = { 0 };
+
+  job->settings.batch_size = 16;
+  job->settings.accumulate = accumulate;
+  plan.plan.kind_bytes[DYNO_MEMORY_GRADIENTS] = 8 << 20;
+  dyno_ranks_estimate (e, job, &plan, software, 8, 1, step_seconds);
+}
+
+static void
+test_step (void)
+{
+  DynoRanksEstimate e;
+  double last;
+
+  estimate (&e, 1, FALSE, 0.1);
+  last = dyno_exchange_seconds (&e.rate, 8, 4 << 20) + dyno_exchange_seconds (&e.rate, 8, 1024);
+  g_assert_cmpuint (e.global_batch, ==, 128);
+  g_assert_cmpuint (e.exchange_bytes, ==, 8 << 20);
+  /* hidden but for the last bucket */
+  g_assert_cmpfloat_with_epsilon (e.exposed_seconds, last, 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.step_seconds, 0.1 + last, 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.speedup, 8 * 0.1 / e.step_seconds, 1e-9);
+  /* not hidden by a step that is shorter than it */
+  estimate (&e, 1, FALSE, 0.001);
+  g_assert_cmpfloat (e.exposed_seconds, >, e.exchange_seconds - 0.001);
+  g_assert_cmpfloat (e.speedup, <, 4);
+  /* eight ranks on the cores of one */
+  estimate (&e, 1, TRUE, 0.1);
+  g_assert_cmpfloat (e.step_seconds, >, 0.8);
+  g_assert_cmpfloat (e.speedup, <, 1);
+  estimate (&e, 1, FALSE, (double) NAN);
+  g_assert_true (isnan (e.step_seconds) && isnan (e.exposed_seconds) && isnan (e.speedup));
+  g_assert_cmpfloat (e.exchange_seconds, >, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-ranks-XXXXXX", NULL);
+
+  g_setenv ("XDG_CACHE_HOME", folder, TRUE);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/runs/ranks/seconds-of-a-sum", test_seconds);
+  g_test_add_func ("/runs/ranks/measured-rates-are-kept", test_kept);
+  g_test_add_func ("/runs/ranks/step-of-several-ranks", test_step);
+  return g_test_run ();
+}
