@@ -2,17 +2,19 @@
 # fish completion for dynoctl
 
 function __dynoctl_settings
-    for flag in amp pinned persistent_workers cache checkpointing memory.shrink autotune deterministic augment.flip data.shuffle \
+    for flag in amp pinned persistent_workers cache checkpointing memory.shrink exchange.half autotune deterministic augment.flip augment.flip_vertical data.shuffle \
             data.normalise data.links data.one_class loss.smooth_l1
         printf '%s\n' $flag=true $flag=false
     end
-    printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} data.layout={auto,nhwc,nchw}
-    printf '%s=\n' batch_size workers prefetch accumulate clip_norm lr momentum weight_decay warmup_epochs label_smoothing \
-        epochs checkpoint_minutes seed vram_budget image_size augment.brightness data.val_split data.max_bad model.width model.dropout
+    printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} augment.pad={zero,reflect} data.layout={auto,nhwc,nchw} data.balance={none,sampling} loss.class_weights={none,balanced}
+    printf '%s=\n' batch_size workers prefetch accumulate clip_norm ema_decay early_stop.patience early_stop.min_delta best_metric lr head_lr_factor momentum weight_decay warmup_epochs label_smoothing \
+        epochs checkpoint_minutes seed vram_budget exchange.bucket image_size augment.shift augment.crop augment.crop_ratio augment.rotate \
+        augment.brightness augment.contrast augment.saturation augment.hue augment.erase augment.noise augment.time_mask \
+        augment.time_shift augment.mixup augment.cutmix data.val_split data.max_bad model.width model.dropout model.freeze
 end
 
 function __dynoctl_data
-    printf '%s\t%s\n' builtin:shapes 'drawn shapes' builtin:waves 'sequences of differing length' synthetic: 'noise made on the device: HxWxC'
+    printf '%s\t%s\n' builtin:shapes 'drawn shapes' builtin:waves 'sequences of differing length' builtin:poses 'drawn heads: yaw, pitch, roll' synthetic: 'noise made on the device: HxWxC'
     __fish_complete_path (commandline -ct)
 end
 
@@ -20,7 +22,7 @@ function __dynoctl_option
     complete -c dynoctl -n "__fish_seen_subcommand_from $argv[1]" $argv[2..-1]
 end
 
-set -l models simplecnn resnet18 resnet34 resnet50 resnet101 mobilenetv2 efficientnet_b0 headpose_resnet18 headpose_resnet50 mlp
+set -l models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 efficientnet_b0 headpose_resnet18 headpose_resnet50 mlp cnnlstm cnn1d cnn1d_dilated
 set -l presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -l job 'plan train tune queue'
 
@@ -95,6 +97,8 @@ __dynoctl_option convert -l size -x -d 'Scale images down to this shorter side'
 __dynoctl_option convert -l force -d 'Replace the file where it is there'
 __dynoctl_option convert -l no-measure -d 'Do not measure what it gains'
 __dynoctl_option inspect -l deep -d 'Decode every sample, and list those that cannot be read'
+__dynoctl_option inspect -l preview -r -F -d 'Draw the examples into a PNG'
+__dynoctl_option inspect -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting of the preview'
 
 __dynoctl_option "$job bench" -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on'
 __dynoctl_option "$job kernels" -s m -l model -x -a "$models" -d Model
@@ -103,11 +107,13 @@ __dynoctl_option $job -l level -x -a 'safe recommended max' -d "The preset's lev
 __dynoctl_option "$job export" -l settings -r -F -d 'Settings file'
 __dynoctl_option "$job bench" -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
 __dynoctl_option $job -s e -l epochs -x -d 'Epochs to train'
+__dynoctl_option $job -l freeze -x -d 'Layers that stay as they are'
 __dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentation'
 
 __dynoctl_option 'train tune queue' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
 __dynoctl_option 'train tune export' -s f -l force -d 'Write over what is there'
 __dynoctl_option 'train tune queue' -s q -l quiet -d 'Only errors and warnings'
+__dynoctl_option train -l devices -x -a all -d 'Train on several devices, a process each'
 __dynoctl_option train -l no-out -d 'Keep nothing'
 __dynoctl_option 'train queue' -l weights -r -F -d 'Start from these weights'
 __dynoctl_option train -l save-weights -r -F -d 'Write the weights here at the end'
@@ -134,7 +140,7 @@ __dynoctl_option export -s t -l to -x -d Format \
 __dynoctl_option export -s o -l out -r -F -d 'File to write'
 __dynoctl_option export -s l -l list -d 'List the formats'
 
-__dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0' -d 'Workloads, by commas'
+__dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 cnnlstm' -d 'Workloads, by commas'
 __dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'
 __dynoctl_option bench -l mode -x -a 'fp32 amp' -d 'fp32 or amp, or both by a comma'
 __dynoctl_option bench -l kernels -d 'Time every dispatch of a step instead'
@@ -143,6 +149,9 @@ __dynoctl_option bench -l rows -x -d 'With --kernels: the slowest N dispatches o
 __dynoctl_option bench -l first-step -d 'Also seconds to the end of the first step'
 __dynoctl_option bench -l no-autotune -d 'Take kernel variants without timing them'
 __dynoctl_option bench -l tune-seconds -x -d 'Time kernel variants for N seconds a row at most'
+__dynoctl_option plan -l ranks -x -d 'What so many processes make of it'
+__dynoctl_option plan -l hosts -x -d 'With --ranks: the machines that they are on'
+__dynoctl_option bench -l exchange -d 'Under mpirun: measure sums over the ranks instead'
 __dynoctl_option bench -l loader -d 'Measure what reading and decoding delivers instead'
 __dynoctl_option bench -l workers -x -d 'With --loader: worker threads, or several numbers by commas'
 

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "autotune.h"
 #include "base-error.h"
+#include "joinranks.h"
 #include "median.h"
 #include "output.h"
 #include "parallel.h"
@@ -26,6 +27,7 @@ static const DynoBenchWorkload workloads[] = {
   { "resnet50", "resnet50", 224, 1000, { 32, 128, 0 } },
   { "mobilenetv2", "mobilenetv2", 224, 1000, { 32, 128, 0 } },
   { "efficientnet_b0", "efficientnet_b0", 224, 1000, { 32, 128, 0 } },
+  { "cnnlstm", "cnnlstm", 256, 10, { 64, 256, 0 }, .features = 64 },
 };
 
 const DynoBenchWorkload *
@@ -214,6 +216,24 @@ reached (const char *what)
   return TRUE;
 }
 
+static DynoBatchSchema
+make_schema (const DynoBenchWorkload *workload)
+{
+  const DynoBatchField sequence = { .name = "sequence",
+                                    .role = DYNO_FIELD_INPUT,
+                                    .element = DYNO_ELEMENT_F32,
+                                    .n_axes = 2,
+                                    .shape = { workload->size, workload->features },
+                                    .axes = "TF" };
+  DynoBatchSchema schema = { 0 };
+
+  if (!workload->features)
+    return dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0);
+  dyno_schema_add (&schema, &sequence);
+  dyno_schema_add_target (&schema, 0);
+  return schema;
+}
+
 gboolean
 dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
                   GError **error)
@@ -222,7 +242,7 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
     .model = workload->model,
     .batch = batch,
     .n_outputs = workload->classes,
-    .schema = dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0),
+    .schema = make_schema (workload),
     .precision = dyno_precision_of_amp (amp),
     .mode = DYNO_MODE_TRAIN,
     .optimizer = DYNO_OPTIMIZER_SGD,
@@ -268,7 +288,9 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
     return FALSE;
   if (!dyno_build_plan (bench->build, &build_params, error) || !reached ("kernels and plan")
       || !dyno_build_allocate (bench->device, &bench->build, 1, error) || !reached ("memory")
-      || !dyno_build_record (bench->build, bench->device, 0, NULL, error))
+      || !dyno_build_record (bench->build, bench->device,
+                             bench->comm ? DYNO_COMMANDS_EXCHANGED | 1u << DYNO_COMMAND_FULL : 0,
+                             NULL, error))
     return FALSE;
   return reached ("program")
          && dyno_program_write_start (dyno_build_get_program (bench->build), bench->start, error)
@@ -345,9 +367,42 @@ typedef struct {
   gint64 steps, rows;
   double tune_seconds;
   int device;
-  gboolean kernels, json, no_autotune, first_step, loader;
+  gboolean kernels, json, no_autotune, first_step, loader, exchange;
   char *data, *workers, **set;
 } BenchOptions;
+
+static guint64
+count_mib (const DynoBench *bench)
+{
+  return (guint64) round ((double) dyno_device_get_allocated_total (bench->device) / 1048576.0);
+}
+
+/* One row of several ranks. */
+static gboolean
+bench_together (DynoBench *bench, guint steps, GError **error)
+{
+  DynoBenchRanks row;
+  DynoJson json;
+
+  if (!dyno_bench_ranks (bench, steps, &row, error))
+    return FALSE;
+  begin_line (&json, bench->workload, bench->batch, bench->amp);
+  dyno_json_uint (&json, "ranks", row.ranks);
+  dyno_json_uint (&json, "hosts", row.hosts);
+  dyno_json_double (&json, "images_per_s", round_to (row.images_per_s, 10));
+  dyno_json_double (&json, "step_ms", round_to (row.step_ms, 1000));
+  dyno_json_double (&json, "one_rank_images_per_s", round_to (row.alone_images_per_s, 10));
+  dyno_json_double (&json, "one_rank_step_ms", round_to (row.alone_ms, 1000));
+  dyno_json_double (&json, "scaling", round_to (row.images_per_s / row.alone_images_per_s, 1000));
+  dyno_json_uint (&json, "exchange_bytes", row.exchange_bytes);
+  dyno_json_uint (&json, "exchange_buckets", row.exchange_buckets);
+  dyno_json_double (&json, "exchange_ms", round_to (row.exchange_ms, 1000));
+  dyno_json_double (&json, "exchange_hidden_ms", round_to (row.exchange_ms - row.exposed_ms, 1000));
+  dyno_json_double (&json, "exchange_exposed_ms", round_to (row.exposed_ms, 1000));
+  dyno_json_uint (&json, "peak_mib", count_mib (bench));
+  end_line (&json);
+  return TRUE;
+}
 
 /* One row of the table. */
 static gboolean
@@ -359,6 +414,8 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
 
   if (!dyno_bench_prepare (bench, workload, batch, amp, !o->no_autotune, error))
     return FALSE;
+  if (bench->comm)
+    return bench_together (bench, (guint) o->steps, error);
   if (o->first_step)
     {
       if (!dyno_bench_steps (bench, 1, error))
@@ -376,16 +433,14 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
   begin_line (&json, workload, batch, amp);
   dyno_json_double (&json, "images_per_s", round_to (batch / step_ms * 1e3, 10));
   dyno_json_double (&json, "step_ms", round_to (step_ms, 1000));
-  dyno_json_uint (
-      &json, "peak_mib",
-      (guint64) round ((double) dyno_device_get_allocated_total (bench->device) / 1048576.0));
+  dyno_json_uint (&json, "peak_mib", count_mib (bench));
   if (o->first_step)
     dyno_json_double (&json, "first_step_s", round_to (first_step, 1000));
   end_line (&json);
   return TRUE;
 }
 
-/* A row that failed does not end the table. */
+/* A row that failed does not end the table, but for one of several ranks, who must all be there. */
 static DynoExitCode
 bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
            const BenchOptions *o)
@@ -398,6 +453,9 @@ bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
       DynoJson json;
 
       code = dyno_exit_code (error);
+      if (bench->comm && error->domain != DYNO_COMM_ERROR)
+        dyno_comm_abort (bench->comm, error->message);
+      dyno_ranks_choose_speaker (bench->comm);
       begin_line (&json, workload, batch, amp);
       dyno_json_string (&json, "error", error->message);
       end_line (&json);
@@ -451,7 +509,7 @@ check_names (const char *command, char **names, char **modes)
 }
 
 static int
-bench_table (const char *command, const BenchOptions *o)
+bench_table (const char *command, const BenchOptions *o, DynoComm *comm)
 {
   g_autofree char *all = workload_names (",");
   g_auto (GStrv) names = g_strsplit (o->workloads ? o->workloads : all, ",", -1);
@@ -460,7 +518,7 @@ bench_table (const char *command, const BenchOptions *o)
   g_autoptr (DynoDevice) device = NULL;
   g_autoptr (GError) error = NULL;
   DynoDeviceParams params = { .index = o->device };
-  DynoBench bench = { .tune_seconds = o->tune_seconds };
+  DynoBench bench = { .tune_seconds = o->tune_seconds, .comm = comm };
   DynoExitCode code = DYNO_EXIT_OK;
 
   if (!check_names (command, names, modes)
@@ -474,7 +532,8 @@ bench_table (const char *command, const BenchOptions *o)
   guint32 first_batch = batches->len ? g_array_index (batches, guint32, 0) : first->batches[0];
   if (!dyno_bench_start (&bench, first, first_batch, strcmp (modes[0], "amp") == 0, NULL))
     dyno_bench_clear (&bench);
-  bench.device = device = dyno_device_open (&params, &error);
+  if (!comm || params.index >= 0 || dyno_ranks_choose_device (comm, NULL, &params.index, &error))
+    bench.device = device = dyno_device_open (&params, &error);
   if (!device)
     {
       dyno_bench_clear (&bench);
@@ -497,14 +556,32 @@ bench_table (const char *command, const BenchOptions *o)
             guint32 batch =
                 batches->len ? g_array_index (batches, guint32, b) : workload->batches[b];
             DynoExitCode row =
-                batch == 0 ? DYNO_EXIT_OK
-                           : bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
+                batch == 0 || (comm && code != DYNO_EXIT_OK)
+                    ? DYNO_EXIT_OK
+                    : bench_row (&bench, workload, batch, strcmp (modes[m], "amp") == 0, o);
             code = code == DYNO_EXIT_OK ? row : code;
           }
       }
   if (bench.trace && !dyno_trace_finish (bench.trace, &error))
     return dyno_cli_fail (g_steal_pointer (&error), TRUE);
   return code;
+}
+
+static int
+bench_ranks (const char *command, const BenchOptions *o)
+{
+  DynoComm *comm;
+  int code;
+
+  if (!dyno_ranks_join (command, TRUE, &comm, &code))
+    return code;
+  if (comm && (o->kernels || o->trace || o->first_step))
+    code =
+        dyno_cli_usage (command, "--kernels, --trace and --first-step measure one process; start "
+                                 "it without mpirun");
+  else
+    code = bench_table (command, o, comm);
+  return dyno_ranks_leave (comm, code);
 }
 
 static int
@@ -524,6 +601,10 @@ bench_loader (const char *command, const BenchOptions *o)
 static const char *
 find_misuse (const BenchOptions *o)
 {
+  if (o->exchange
+      && (o->loader || o->workloads || o->batches || o->modes || o->kernels || o->first_step
+          || o->no_autotune || o->trace || o->data || o->workers || o->set))
+    return "--exchange measures sums over ranks alone: no other option goes with it";
   if (o->loader
       && (o->workloads || o->modes || o->kernels || o->first_step || o->no_autotune || o->trace))
     return "--loader measures data alone: --workload, --mode, --kernels, --trace, --first-step and "
@@ -574,6 +655,9 @@ dyno_verb_bench (int argc, char **argv)
       "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { "loader", 0, 0, G_OPTION_ARG_NONE, &o.loader,
       "Measure instead what reading and decoding --data delivers without a device", NULL },
+    { "exchange", 0, 0, G_OPTION_ARG_NONE, &o.exchange,
+      "Under mpirun: measure instead what sums over the ranks take, and keep it for plan --ranks",
+      NULL },
     { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data, "With --loader: the data set", "DATA" },
     { "workers", 0, 0, G_OPTION_ARG_STRING, &o.workers,
       "With --loader: worker threads, or several numbers by commas (default: 0, 1, 2, 4 ... to the "
@@ -587,13 +671,18 @@ dyno_verb_bench (int argc, char **argv)
   if (!dyno_cli_parse (
           argc, argv, "--workload W --batch N --mode fp32|amp",
           "Measures full training steps on data that lies on the device; one JSON object a line.",
-          entries, "Eight steps warm up, then the median of three runs of N steps counts.", NULL, 0,
-          &code))
+          entries,
+          "Eight steps warm up, then the median of three runs of N steps counts.  Started by "
+          "mpirun, "
+          "a row is that of all ranks together, beside one of them alone.",
+          NULL, 0, &code))
     ; /* it has told why */
   else if (find_misuse (&o))
     code = dyno_cli_usage (argv[0], "%s", find_misuse (&o));
   else
-    code = o.loader ? bench_loader (argv[0], &o) : bench_table (argv[0], &o);
+    code = o.exchange ? dyno_bench_exchange (argv[0])
+           : o.loader ? bench_loader (argv[0], &o)
+                      : bench_ranks (argv[0], &o);
   g_free (o.workloads);
   g_free (o.batches);
   g_free (o.modes);

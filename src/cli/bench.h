@@ -4,6 +4,7 @@
 #include "build.h"
 #include "ceilings.h"
 #include "chrometrace.h"
+#include "comm.h"
 #include "job-options.h"
 
 G_BEGIN_DECLS
@@ -16,6 +17,7 @@ typedef struct {
   const char *name, *model;
   guint32 size, classes;
   guint32 batches[3]; /* when none is named; 0: none */
+  guint32 features;   /* 0: images of size x size; else sequences of `size` steps of these */
 } DynoBenchWorkload;
 
 const DynoBenchWorkload *dyno_bench_find_workload (const char *name);
@@ -27,6 +29,7 @@ typedef struct {
 
 typedef struct {
   DynoDevice *device; /* not owned */
+  DynoComm *comm;     /* not owned; NULL: one process */
   const DynoBenchWorkload *workload;
   guint32 batch;
   gboolean amp;
@@ -56,6 +59,19 @@ void dyno_bench_clear (DynoBench *bench);
 /* Submits n steps back to back and waits for the last. */
 gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
 
+/* What the ranks of a communicator do together, each with a batch of its own. */
+typedef struct {
+  guint ranks, hosts;
+  double step_ms, images_per_s;        /* of all ranks */
+  double alone_ms, alone_images_per_s; /* rank 0, while the others wait */
+  guint64 exchange_bytes, exchange_buckets;
+  double exchange_ms; /* of a step, from the first bucket in host memory to the last sum */
+  double exposed_ms;  /* the part of it that the backward pass does not hide */
+} DynoBenchRanks;
+
+/* Collective, once prepared with bench->comm.  A rank that fails ends all. */
+gboolean dyno_bench_ranks (DynoBench *bench, guint steps, DynoBenchRanks *row, GError **error);
+
 /* Fills ceilings with what is kept for the device, or measures and keeps it; before a network takes
  * the memory. */
 gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
@@ -78,5 +94,8 @@ gboolean dyno_bench_parse_list (const char *command, const char *option, const c
  * Returns an exit code. */
 int dyno_bench_loader (const char *command, DynoJobOptions *options, const char *batches,
                        const char *workers);
+
+/* --exchange: as one of several ranks. */
+int dyno_bench_exchange (const char *command);
 
 G_END_DECLS

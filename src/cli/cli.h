@@ -33,6 +33,8 @@ typedef struct {
   const char *arguments; /* "DATA", for the usage line */
   const char *summary;
   int (*run) (int argc, char **argv); /* argv[0] is "dynoctl VERB"; returns an exit code */
+  gboolean
+      alone; /* several processes of it at once, by mpirun, would only be in each other's way */
 } DynoVerb;
 
 int dyno_verb_devices (int argc, char **argv);

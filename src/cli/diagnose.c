@@ -36,19 +36,24 @@ rate (double per_second)
 }
 
 static void
-print_phases (const DynoPhases *p)
+print_phases (const DynoPhases *p, guint ranks)
 {
   const struct {
     const char *name;
     double ms;
-  } phases[] = { { "wait for data", p->wait_data_ms }, { "copy", p->copy_ms },
-                 { "forward", p->forward_ms },         { "backward", p->backward_ms },
-                 { "optimizer", p->optimizer_ms },     { "validation", p->validation_ms },
-                 { "saving", p->saving_ms },           { "idle", p->idle_ms } };
+  } phases[] = { { "wait for data", p->wait_data_ms },
+                 { "copy", p->copy_ms },
+                 { "forward", p->forward_ms },
+                 { "backward", p->backward_ms },
+                 { "optimizer", p->optimizer_ms },
+                 { "exchange", p->exchange_ms },
+                 { "validation", p->validation_ms },
+                 { "saving", p->saving_ms },
+                 { "idle", p->idle_ms } };
   g_autoptr (DynoTable) table = dyno_table_new ("phase", "ms per step", "share", NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (phases); i++)
-    if (isfinite (phases[i].ms))
+    if (isfinite (phases[i].ms) && (ranks > 1 || strcmp (phases[i].name, "exchange") != 0))
       dyno_table_add (table, g_strdup (phases[i].name), g_strdup_printf ("%.3f", phases[i].ms),
                       g_strdup_printf ("%.1f %%", 100 * phases[i].ms / p->step_ms), NULL);
   dyno_table_add (table, g_strdup ("step"), g_strdup_printf ("%.3f", p->step_ms),
@@ -96,7 +101,7 @@ static void
 print_text (const DynoDiagnosis *d)
 {
   g_autofree char *real = rate (d->rate), *loader = rate (d->loader_ceiling),
-                  *gpu = rate (d->gpu_ceiling);
+                  *gpu = rate (d->gpu_ceiling), *exchange = rate (d->exchange_ceiling);
 
   dyno_out_line ("%s", d->verdict);
   dyno_out_line ("%s", "");
@@ -104,8 +109,11 @@ print_text (const DynoDiagnosis *d)
   dyno_out_line ("loader ceiling  %s%s", loader,
                  source_of_ceiling (d->loader_ceiling, d->loader_measured));
   dyno_out_line ("GPU ceiling     %s%s", gpu, source_of_ceiling (d->gpu_ceiling, d->gpu_measured));
+  if (d->ranks > 1)
+    dyno_out_line ("exchange        %s%s", exchange,
+                   source_of_ceiling (d->exchange_ceiling, FALSE));
   if (d->phases.step_ms > 0)
-    print_phases (&d->phases);
+    print_phases (&d->phases, d->ranks);
   print_lists (d);
 }
 
@@ -171,7 +179,7 @@ dyno_verb_diagnose (int argc, char **argv)
   };
 
   if (!dyno_cli_parse (argc, argv, "--run DIR",
-                       "What limited a run: where its time went, both ceilings beside its rate, "
+                       "What limited a run: where its time went, the ceilings beside its rate, "
                        "what to turn and what that would bring.",
                        entries,
                        "Reads metrics.csv, facts.ini, sensors.csv and settings.ini of the folder; "

@@ -2,10 +2,17 @@
 /* dynoctl inspect: the facts of a data set. */
 #include "cli.h"
 #include "dataset.h"
+#include "inspect-augmented.h"
+#include "inspect-preview.h"
 #include "amount.h"
 #include "output.h"
 #include "signals.h"
+#include "survey.h"
 #include <string.h>
+
+#define MOST_EXAMPLES 24
+/* Read unasked, to compare samples: a second or two of a disk. */
+#define MOST_SURVEYED (G_GUINT64_CONSTANT (256) << 20)
 
 /* What the network is given for a value of the data set, at default settings. */
 static char *
@@ -39,6 +46,9 @@ typedef struct {
   const DynoDatasetInfo *info;
   const char *const *unreadable;
   char **notes;
+  char **warnings;
+  guint64 examples[MOST_EXAMPLES];
+  guint n_examples;
   char **failed; /* of --deep; NULL without */
   guint64 n_failed;
 } Facts;
@@ -80,8 +90,67 @@ print_schema (DynoJson *json, const DynoBatchSchema *schema)
   dyno_json_end_array (json);
 }
 
+/* Class or values of a sample; NULL: not known before it is decoded. */
+static char *
+describe_target (DynoDataset *dataset, guint64 index)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  guint32 n = dyno_schema_count_values (&info->schema);
+  const float *values;
+  GString *text;
+
+  if (n == 0)
+    return info->n_classes == 0 || info->schema.generated
+               ? NULL
+               : g_strdup (info->class_names[dyno_dataset_get_label (dataset, index)]);
+  values = dyno_dataset_get_values (dataset, index);
+  if (!values)
+    return NULL;
+  text = g_string_new (NULL);
+  for (guint32 i = 0; i < MIN (n, 8); i++)
+    g_string_append_printf (text, "%s%g", i ? " " : "", (double) values[i]);
+  return g_string_free (g_string_append (text, n > 8 ? " ..." : ""), FALSE);
+}
+
 static void
-print_json (const Facts *facts)
+print_examples_json (DynoJson *json, DynoDataset *dataset, const Facts *facts)
+{
+  dyno_json_begin_array (json, "examples");
+  for (guint i = 0; i < facts->n_examples; i++)
+    {
+      g_autofree char *name = dyno_dataset_describe_sample (dataset, facts->examples[i]),
+                      *target = describe_target (dataset, facts->examples[i]);
+
+      dyno_json_begin_object (json, NULL);
+      dyno_json_uint (json, "index", facts->examples[i]);
+      dyno_json_string (json, "name", name);
+      if (target)
+        dyno_json_string (json, "target", target);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+}
+
+static void
+print_examples (DynoDataset *dataset, const Facts *facts)
+{
+  g_autoptr (DynoTable) table = dyno_table_new ("example", "target", NULL);
+
+  if (facts->info->generated || facts->n_examples == 0)
+    return;
+  for (guint i = 0; i < facts->n_examples; i++)
+    {
+      char *target = describe_target (dataset, facts->examples[i]);
+
+      dyno_table_add (table, dyno_dataset_describe_sample (dataset, facts->examples[i]),
+                      target ? target : g_strdup ("-"), NULL);
+    }
+  dyno_out_line ("%s", "");
+  dyno_table_print (table);
+}
+
+static void
+print_json (DynoDataset *dataset, const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
@@ -133,6 +202,8 @@ print_json (const Facts *facts)
   dyno_json_bool (&json, "generated", info->generated);
   print_list (&json, "unreadable_files", facts->unreadable);
   print_list (&json, "notes", (const char *const *) facts->notes);
+  print_list (&json, "warnings", (const char *const *) facts->warnings);
+  print_examples_json (&json, dataset, facts);
   if (facts->failed)
     {
       dyno_json_uint (&json, "undecodable", facts->n_failed);
@@ -141,6 +212,21 @@ print_json (const Facts *facts)
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
+}
+
+static void
+print_targets (const DynoDatasetInfo *info)
+{
+  guint32 n = dyno_schema_count_values (&info->schema);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint32 i = 0; info->target_names && i < n; i++)
+    {
+      const char *unit = info->target_units[i];
+      g_string_append_printf (names, *unit ? "%s%s (%s)" : "%s%s", i > 0 ? ", " : ": ",
+                              info->target_names[i], unit);
+    }
+  dyno_out_line ("targets     %u values per sample%s", n, names->str);
 }
 
 static void
@@ -174,7 +260,7 @@ say_list (const char *head, const char *const *list)
 }
 
 static void
-print_text (const Facts *facts)
+print_text (DynoDataset *dataset, const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
@@ -204,11 +290,12 @@ print_text (const Facts *facts)
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
   if (dyno_schema_count_values (&info->schema) > 0)
-    dyno_out_line ("targets     %u values per sample", dyno_schema_count_values (&info->schema));
+    print_targets (info);
   else
     dyno_out_line ("classes     %u", info->n_classes);
   if (dyno_schema_count_values (&info->schema) == 0 && info->class_names && info->class_counts)
     print_classes (info);
+  print_examples (dataset, facts);
   say_list ("not readable:", facts->unreadable);
   if (facts->failed)
     {
@@ -219,6 +306,7 @@ print_text (const Facts *facts)
     }
   say_list (NULL, (const char *const *) facts->failed);
   say_list ("please note:", (const char *const *) facts->notes);
+  say_list ("what may hurt:", (const char *const *) facts->warnings);
 }
 
 /* Notes need the parts where the data set brings them; --deep reads all of it. */
@@ -232,6 +320,11 @@ find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
   if (facts->info->has_split)
     dyno_dataset_split (dataset, 0, 0, &train, &validation);
   facts->notes = dyno_dataset_list_notes (dataset, train, validation);
+  facts->n_examples = dyno_dataset_pick_examples (dataset, MOST_EXAMPLES, facts->examples);
+  facts->warnings = dyno_dataset_survey (dataset, deep ? 0 : MOST_SURVEYED, NULL, NULL,
+                                         dyno_signals_get_cancellable (), error);
+  if (!facts->warnings)
+    return FALSE;
   if (!deep)
     return TRUE;
   facts->failed = dyno_dataset_verify (dataset, 0, NULL, NULL, dyno_signals_get_cancellable (),
@@ -239,13 +332,34 @@ find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
   return facts->failed != NULL;
 }
 
+/* With settings as the training is fed with them, without as the loader gives them. */
+static gboolean
+write_preview (DynoDataset *dataset, const Facts *facts, const char *path, char **set,
+               GError **error)
+{
+  g_autoptr (GPtrArray) captions = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < facts->n_examples; i++)
+    {
+      char *target = describe_target (dataset, facts->examples[i]);
+
+      g_ptr_array_add (
+          captions, target ? target : dyno_dataset_describe_sample (dataset, facts->examples[i]));
+    }
+  if (set)
+    return dyno_inspect_augmented (dataset, facts->examples, facts->n_examples,
+                                   (char *const *) captions->pdata, path, set, error);
+  return dyno_inspect_preview (dataset, facts->examples, facts->n_examples,
+                               (char *const *) captions->pdata, path, error);
+}
+
 int
 dyno_verb_inspect (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDataset) dataset = NULL;
-  g_auto (GStrv) names = NULL;
-  g_autofree char *targets = NULL;
+  g_auto (GStrv) names = NULL, set = NULL;
+  g_autofree char *targets = NULL, *preview = NULL;
   gboolean as_json = FALSE, deep = FALSE;
   Facts facts = { 0 };
   int code;
@@ -255,6 +369,10 @@ dyno_verb_inspect (int argc, char **argv)
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "deep", 0, 0, G_OPTION_ARG_NONE, &deep,
       "Decode every sample, and list those that cannot be read", NULL },
+    { "preview", 0, 0, G_OPTION_ARG_FILENAME, &preview,
+      "Draw the examples as the network gets them, into a PNG", "FILE" },
+    { "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &set,
+      "A setting of the preview (augment.flip=true), several times", "KEY=VALUE" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
     { NULL },
   };
@@ -266,19 +384,23 @@ dyno_verb_inspect (int argc, char **argv)
     return code;
   if (!names)
     return dyno_cli_usage (argv[0], "DATA is missing; to try one: builtin:shapes");
+  if (set && !preview)
+    return dyno_cli_usage (argv[0], "--set is of --preview FILE.png");
   params.targets = targets;
   dataset =
       dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
   if (!dataset)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   code = DYNO_EXIT_OK;
-  if (!find_facts (dataset, deep, &facts, &error))
+  if (!find_facts (dataset, deep, &facts, &error)
+      || (preview && !write_preview (dataset, &facts, preview, set, &error)))
     code = dyno_cli_fail (g_steal_pointer (&error), as_json);
   else if (as_json)
-    print_json (&facts);
+    print_json (dataset, &facts);
   else
-    print_text (&facts);
+    print_text (dataset, &facts);
   g_strfreev (facts.notes);
+  g_strfreev (facts.warnings);
   g_strfreev (facts.failed);
   return code;
 }

@@ -23,6 +23,7 @@ dyno_job_options_clear (DynoJobOptions *options)
   g_free (options->level);
   g_free (options->settings_file);
   g_free (options->resume);
+  g_free (options->freeze);
   g_strfreev (options->set);
   memset (options, 0, sizeof *options);
 }
@@ -48,6 +49,8 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
     { "epochs", 'e', 0, G_OPTION_ARG_INT64, &o->epochs, "Epochs to train", "N" },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &o->seed, "Seed of start values, order and augmentation",
       "N" },
+    { "freeze", 0, 0, G_OPTION_ARG_STRING, &o->freeze,
+      "Layers that stay as they are, by the beginnings of their names", "NAME[,NAME]" },
     { "device", 0, 0, G_OPTION_ARG_INT, &o->device,
       "Device by its number in 'dynoctl devices' (default: the best)", "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->json, "One JSON object a line on standard output",
@@ -91,18 +94,21 @@ parse_level (const char *text, DynoLevel *level, GError **error)
   return !text;
 }
 
-/* --epochs and --seed. */
+/* --epochs, --seed and --freeze. */
 static GStrv
 list_own (const DynoJobOptions *o)
 {
   g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
   g_autofree char *epochs = g_strdup_printf ("epochs=%" G_GINT64_FORMAT, o->epochs);
   g_autofree char *seed = g_strdup_printf ("seed=%" G_GINT64_FORMAT, o->seed);
+  g_autofree char *freeze = g_strconcat ("model.freeze=", o->freeze, NULL);
 
   if (o->epochs != DYNO_OPTION_UNSET)
     g_strv_builder_add (list, epochs);
   if (o->seed != DYNO_OPTION_UNSET)
     g_strv_builder_add (list, seed);
+  if (o->freeze)
+    g_strv_builder_add (list, freeze);
   return g_strv_builder_end (list);
 }
 

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "estimate.h"
 #include "exporter.h"
+#include "ranksestimate.h"
 
 G_BEGIN_DECLS
 
@@ -13,6 +14,7 @@ G_BEGIN_DECLS
 typedef struct {
   char *data, *targets, *model;
   char *preset, *level, *settings_file, **set;
+  char *freeze;
   gint64 epochs, seed;
   int device;
   gboolean json;
@@ -47,10 +49,11 @@ gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *op
  * signal ends the waiting for a disk that does not answer.  Errors: those of dyno_dataset_open. */
 DynoDataset *dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error);
 
-/* Plan as an event, and for people.  estimate: its time and disk; NULL: they are not told. */
+/* Plan as an event, and for people.  estimate: its time and disk; ranks: what several make of it;
+ * NULL: they are not told. */
 void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
-                           const DynoRunEstimate *estimate);
+                           const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);
 void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
-                           const DynoRunEstimate *estimate);
+                           const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);
 
 G_END_DECLS

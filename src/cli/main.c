@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl: the engine from the command line.  Finds the verb and leaves with its exit code. */
 #include "cli.h"
+#include "comm.h"
 #include "file.h"
 #include "log.h"
 #include "output.h"
@@ -19,8 +20,8 @@ static const DynoVerb verbs[] = {
   { "plan", "--data DATA --model M", "device memory by component, before any run", dyno_verb_plan },
   { "train", "--data DATA --model M", "train", dyno_verb_train },
   { "tune", "--data DATA --model M", "find the settings that train fastest within the memory",
-    dyno_verb_tune },
-  { "quick", "", "what this machine can do, in under a minute", dyno_verb_quick },
+    dyno_verb_tune, TRUE },
+  { "quick", "", "what this machine can do, in under a minute", dyno_verb_quick, TRUE },
   { "predict", "--run DIR --data DATA", "what trained weights make of samples", dyno_verb_predict },
   { "evaluate", "--run DIR --data DATA", "what trained weights are worth on known samples",
     dyno_verb_evaluate },
@@ -28,7 +29,8 @@ static const DynoVerb verbs[] = {
   { "diagnose", "--run DIR", "what limited a run, and what to turn", dyno_verb_diagnose },
   { "runs", "[WORD...]", "the history of runs: list, show, compare, rename, delete",
     dyno_verb_runs },
-  { "queue", "[WORD...]", "jobs with frozen settings, run one after another", dyno_verb_queue },
+  { "queue", "[WORD...]", "jobs with frozen settings, run one after another", dyno_verb_queue,
+    TRUE },
   { "export", "--settings FILE --to FORMAT", "settings for other programs, curves of a run",
     dyno_verb_export },
   { "bench", "--workload W --batch N", "measure training steps on data on the device",
@@ -54,9 +56,10 @@ print_help (void)
   dyno_out_text ("\n  --help     show this help; dynoctl VERB --help or dynoctl help VERB shows a "
                  "verb's options\n"
                  "  --version  show the version (-V)\n\n"
-                 "DATA is a path (folder of images, IDX files, X.npy), "
+                 "DATA is a path (folder of images, IDX files, X.npy, .npz), "
                  "builtin:shapes[?size=64&samples=2000&classes=10&seed=1],\n"
-                 "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]\n"
+                 "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1],\n"
+                 "builtin:poses[?size=64&samples=2000&seed=1]\n"
                  "or synthetic:HxWxC[?classes=1000&samples=N].  To try it: dynoctl train --data "
                  "builtin:shapes --model simplecnn\n\n"
                  "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 no device, 5 device lost, 6 "
@@ -120,6 +123,8 @@ run_verb (const DynoVerb *verb, int argc, char **argv)
   g_autofree char *command = g_strconcat ("dynoctl ", verb->name, NULL);
 
   argv[0] = command;
+  if (verb->alone && dyno_comm_is_launched ())
+    return dyno_cli_usage (command, "it is for one process; start it without mpirun or srun");
   return verb->run (argc, argv);
 }
 

@@ -13,7 +13,7 @@
 
 static int problem;      /* errno of the first write that failed */
 static char *last_error; /* the last line on standard error */
-static gboolean error_told;
+static gboolean error_told, muted;
 
 void
 dyno_out_init (void)
@@ -28,7 +28,7 @@ dyno_out_init (void)
 static void
 put (const char *text)
 {
-  if (fputs (text, stdout) == EOF && problem == 0)
+  if (!muted && fputs (text, stdout) == EOF && problem == 0)
     problem = errno;
 }
 
@@ -44,6 +44,18 @@ dyno_out_get_problem (void)
 {
   dyno_out_flush ();
   return problem == EPIPE ? 0 : problem;
+}
+
+void
+dyno_out_mute (gboolean mute)
+{
+  muted = mute;
+}
+
+const char *
+dyno_out_get_last_error (void)
+{
+  return last_error;
 }
 
 gboolean
@@ -79,7 +91,8 @@ static G_GNUC_PRINTF (1, 0) char *say_error (const char *format, va_list argumen
   g_autofree char *shown = dyno_text_visible (text);
 
   dyno_out_flush ();
-  (void) fprintf (stderr, "%s\n", shown);
+  if (!muted)
+    (void) fprintf (stderr, "%s\n", shown);
   return text;
 }
 

@@ -19,6 +19,10 @@ void dyno_out_init (void);
 /* errno of the first write to standard output that failed, but not because the reader went away; 0:
  * none. */
 int dyno_out_get_problem (void);
+/* Nothing is printed from now on, or again: of several ranks one speaks. */
+void dyno_out_mute (gboolean mute);
+/* The last error line, also one that was muted; NULL: none. */
+const char *dyno_out_get_last_error (void);
 /* FALSE: the reader of standard output went away; for what is there to be read alone. */
 gboolean dyno_out_has_reader (void);
 /* The event of a failure, {"event": "error", "text": ..., "code": ...}; and the same with the last

@@ -6,6 +6,8 @@
 #include "output.h"
 #include <math.h>
 
+#define MOST_RANKS 65536
+
 static void
 add_estimate (DynoJson *json, const DynoRunEstimate *e)
 {
@@ -48,9 +50,66 @@ print_estimate (const DynoJob *job, const DynoRunEstimate *e)
   dyno_out_line ("disk    %s at most: checkpoints of %s, weights of %s", disk, checkpoint, weights);
 }
 
+static const char *
+name_source (DynoExchangeSource source)
+{
+  return source == DYNO_EXCHANGE_MEASURED       ? "measured"
+         : source == DYNO_EXCHANGE_EXTRAPOLATED ? "extrapolated"
+                                                : "assumed";
+}
+
+static void
+add_ranks (DynoJson *json, const DynoRanksEstimate *e)
+{
+  dyno_json_begin_object (json, "ranks");
+  dyno_json_uint (json, "ranks", e->ranks);
+  dyno_json_uint (json, "hosts", e->hosts);
+  dyno_json_uint (json, "global_batch", e->global_batch);
+  dyno_json_uint (json, "steps_per_epoch", e->steps_per_epoch);
+  dyno_json_uint (json, "exchange_bytes", e->exchange_bytes);
+  dyno_json_uint (json, "staging_bytes", e->staging_bytes);
+  dyno_json_string (json, "rate", name_source (e->source));
+  dyno_json_double (json, "latency_us", 1e6 * e->rate.latency_s);
+  dyno_json_double (json, "link_bytes_per_s", e->rate.bytes_per_s);
+  dyno_json_double (json, "exchange_ms", 1e3 * e->exchange_seconds);
+  dyno_json_double (json, "exposed_ms", 1e3 * e->exposed_seconds);
+  dyno_json_double (json, "step_ms", 1e3 * e->step_seconds);
+  dyno_json_double (json, "samples_per_s", e->samples_per_s);
+  dyno_json_double (json, "speedup", e->speedup);
+  dyno_json_end_object (json);
+}
+
+static void
+print_ranks (const DynoRanksEstimate *e)
+{
+  g_autofree char *bytes = dyno_amount_bytes (e->exchange_bytes, " "),
+                  *staging = dyno_amount_bytes (e->staging_bytes, " "),
+                  *link = dyno_amount_bytes ((guint64) e->rate.bytes_per_s, " ");
+
+  dyno_out_line (
+      "ranks   %u on %u %s: %" G_GUINT64_FORMAT
+      " samples per step; each exchanges %s per step and stages %s in page-locked memory",
+      e->ranks, e->hosts, e->hosts == 1 ? "host" : "hosts", e->global_batch, bytes, staging);
+  if (e->source == DYNO_EXCHANGE_ASSUMED)
+    dyno_out_line (
+        "        exchange %.3g ms if a link carries %s/s with %.3g us a message, which is "
+        "assumed: mpirun -n %u dynoctl bench --exchange measures it",
+        1e3 * e->exchange_seconds, link, 1e6 * e->rate.latency_s, e->ranks);
+  else
+    dyno_out_line (
+        "        exchange %.3g ms: %s/s and %.3g us a message, as measured with %u ranks",
+        1e3 * e->exchange_seconds, link, 1e6 * e->rate.latency_s, e->rate.ranks);
+  if (isnan (e->step_seconds))
+    dyno_out_line ("        the step's time is not known yet: a run of one rank measures its part");
+  else
+    dyno_out_line ("        step %.3g ms, of which the backward pass does not hide %.3g ms of the "
+                   "exchange: %.3g samples/s, %.2f times one rank",
+                   1e3 * e->step_seconds, 1e3 * e->exposed_seconds, e->samples_per_s, e->speedup);
+}
+
 void
 dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
-                      const DynoRunEstimate *estimate)
+                      const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
@@ -84,6 +143,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_uint (&json, "host_bytes", plan->host.total_bytes);
   dyno_json_uint (&json, "unaliased_bytes", plan->plan.naive_arena_bytes);
   dyno_json_uint (&json, "parameters", plan->n_parameters);
+  dyno_json_uint (&json, "trained_parameters", plan->n_trained);
   dyno_json_double (&json, "flops_per_sample", plan->flops_per_sample);
   dyno_json_uint (&json, "steps_per_epoch", plan->steps_per_epoch);
   dyno_json_int (&json, "fitting_batch", plan->fitting_batch);
@@ -91,6 +151,8 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_string (&json, "text", advice);
   if (estimate)
     add_estimate (&json, estimate);
+  if (ranks)
+    add_ranks (&json, ranks);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -98,7 +160,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
 
 void
 dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
-                      const DynoRunEstimate *estimate)
+                      const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
@@ -123,6 +185,12 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   dyno_out_line ("weights %s parameters, %.2f GFLOP per sample and step, %" G_GUINT64_FORMAT
                  " steps per epoch",
                  parameters, plan->flops_per_sample / 1e9, plan->steps_per_epoch);
+  if (plan->n_trained < plan->n_parameters)
+    {
+      g_autofree char *trained = dyno_amount_count ((double) plan->n_trained, " ");
+      dyno_out_line ("frozen  %s: %s parameters are trained",
+                     g_quark_to_string (job->settings.model_freeze), trained);
+    }
   if (cli_job->preset_note)
     dyno_out_line ("preset  %s", cli_job->preset_note);
   dyno_out_line ("%s", "");
@@ -152,6 +220,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
   if (estimate)
     print_estimate (job, estimate);
+  if (ranks)
+    print_ranks (ranks);
   dyno_diagnosis_say_before (job, info, &cli_job->device, plan);
 }
 
@@ -174,6 +244,26 @@ estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimat
   dyno_run_estimate (estimate, cli_job->job, plan, train->len, validation->len, &rate);
 }
 
+/* The same job on several ranks; its page-locked memory is what they need more of than one. */
+static gboolean
+estimate_ranks (const DynoCliJob *cli_job, const DynoJobPlan *plan, guint ranks, guint hosts,
+                double step_seconds, DynoRanksEstimate *estimate, GError **error)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
+  g_autoptr (DynoJob) job = dyno_job_copy (cli_job->job);
+  DynoJobPlan several;
+
+  job->ranks = ranks;
+  if (!dyno_job_plan (job, info, &cli_job->device, &several, error))
+    return FALSE;
+  dyno_ranks_estimate (estimate, job, plan, cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE,
+                       ranks, hosts, step_seconds);
+  estimate->steps_per_epoch = several.steps_per_epoch;
+  if (several.host.total_bytes > plan->host.total_bytes)
+    estimate->staging_bytes = several.host.total_bytes - plan->host.total_bytes;
+  return TRUE;
+}
+
 int
 dyno_verb_plan (int argc, char **argv)
 {
@@ -183,10 +273,15 @@ dyno_verb_plan (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   DynoJobPlan plan = { 0 };
   DynoRunEstimate estimate;
-  gint64 steps = 0;
+  DynoRanksEstimate ranks_estimate;
+  gint64 steps = 0, ranks = 1, hosts = 1;
   int code;
   const GOptionEntry own[] = {
     { "steps", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT64, &steps, "Accepted as train does", "N" },
+    { "ranks", 0, 0, G_OPTION_ARG_INT64, &ranks,
+      "Also what so many processes, a device each, make of it: exchange, staging, step", "N" },
+    { "hosts", 0, 0, G_OPTION_ARG_INT64, &hosts, "With --ranks: the machines that they are on",
+      "N" },
     { NULL },
   };
 
@@ -196,6 +291,9 @@ dyno_verb_plan (int argc, char **argv)
                        "Device memory by component, exactly, before any run.", entries, NULL, NULL,
                        0, &code))
     return code;
+  if (ranks < 1 || ranks > MOST_RANKS || hosts < 1 || hosts > ranks)
+    return dyno_cli_usage (argv[0], "--ranks is 1 to %d, and --hosts 1 to as many as --ranks",
+                           MOST_RANKS);
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
   if (!dyno_job_plan (cli_job.job, dyno_dataset_get_info (cli_job.dataset), &cli_job.device, &plan,
@@ -203,11 +301,15 @@ dyno_verb_plan (int argc, char **argv)
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
   cli_job.job->max_steps = MAX (0, steps);
   estimate_run (&cli_job, &plan, &estimate);
+  if (ranks > 1
+      && !estimate_ranks (&cli_job, &plan, (guint) ranks, (guint) hosts, estimate.step_seconds,
+                          &ranks_estimate, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), options.json);
   if (options.json)
     dyno_plan_print_json (&cli_job, &plan, cli_job.device.type == DYNO_DEVICE_TYPE_SOFTWARE,
-                          &estimate);
+                          &estimate, ranks > 1 ? &ranks_estimate : NULL);
   else
-    dyno_plan_print_text (&cli_job, &plan, &estimate);
+    dyno_plan_print_text (&cli_job, &plan, &estimate, ranks > 1 ? &ranks_estimate : NULL);
   if (!plan.fits)
     {
       g_autofree char *advice = dyno_job_plan_advice (cli_job.job, &plan);

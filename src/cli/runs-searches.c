@@ -4,9 +4,14 @@
 #include "runs-searches.h"
 #include "amount.h"
 #include "formats.h"
+#include "base-error.h"
 #include "output.h"
 #include "run-words.h"
+#include "runs-error.h"
+#include "trialsfile.h"
 #include "tuneresult.h"
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <math.h>
 
 gint64
@@ -69,6 +74,7 @@ print_json (const DynoStoredSearch *search, const GPtrArray *trials)
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "event", "search");
   dyno_json_string (&json, "id", id);
+  dyno_json_string (&json, "name", search->name);
   dyno_json_string (&json, "state", dyno_run_state_name (search->state));
   dyno_json_string (&json, "model", search->model);
   dyno_json_string (&json, "data", search->data);
@@ -138,7 +144,8 @@ print_search (const DynoStoredSearch *search, const GPtrArray *trials)
                   *data = g_filename_display_name (search->data ? search->data : ""),
                   *folder = search->folder ? g_filename_display_name (search->folder) : NULL;
 
-  dyno_out_line ("search %s  %s, begun %s", id, dyno_run_state_name (search->state), begun);
+  dyno_out_line ("search %s  %s%s%s, begun %s", id, search->name ? search->name : "",
+                 search->name ? ", " : "", dyno_run_state_name (search->state), begun);
   dyno_out_line ("model     %s on %s", search->model, data);
   dyno_out_line ("device    %s", search->device ? search->device : "-");
   if (search->has_best)
@@ -149,7 +156,7 @@ print_search (const DynoStoredSearch *search, const GPtrArray *trials)
   print_trials (trials);
 }
 
-/* --- the two actions -------------------------------------------------------------------------- */
+/* --- the actions ------------------------------------------------------------------------------ */
 
 int
 dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *command,
@@ -163,7 +170,7 @@ dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *co
   if (searches->len == 0 && !json)
     dyno_error_line ("%s: no searches yet", command);
   if (searches->len > 0 && !json)
-    table = dyno_table_new ("id", "begun", "model", "data", "state", "trials", "samples/s",
+    table = dyno_table_new ("id", "begun", "name", "model", "data", "state", "trials", "samples/s",
                             "base line", "verdict", "best", NULL);
   for (guint i = 0; i < searches->len; i++)
     {
@@ -173,7 +180,8 @@ dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *co
         print_json (search, NULL);
       else
         dyno_table_add (
-            table, text_id (search), dyno_text_when (search->begin_us), g_strdup (search->model),
+            table, text_id (search), dyno_text_when (search->begin_us),
+            g_strdup (search->name ? search->name : "-"), g_strdup (search->model),
             dyno_text_data (search->data), g_strdup (dyno_run_state_name (search->state)),
             g_strdup_printf ("%u", search->n_trials), text_rate (search->best_samples_per_s),
             text_rate (search->baseline_samples_per_s), text_verdict (search),
@@ -187,21 +195,72 @@ dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *co
 int
 dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error)
 {
-  g_autoptr (GPtrArray) searches = dyno_store_list_searches (store, 0, error), trials = NULL;
-  const DynoStoredSearch *search = NULL;
+  g_autoptr (DynoStoredSearch) search = dyno_store_find_search (store, id, error);
+  g_autoptr (GPtrArray) trials = search ? dyno_store_list_trials (store, id, error) : NULL;
 
-  for (guint i = 0; searches && i < searches->len && !search; i++)
-    if (((const DynoStoredSearch *) searches->pdata[i])->id == id)
-      search = searches->pdata[i];
-  if (searches && !search)
-    g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
-                 "There is no search s%" G_GINT64_FORMAT "; 'dynoctl runs --searches' lists them",
-                 id);
-  if (!search || !(trials = dyno_store_list_trials (store, id, error)))
+  if (!trials)
     return -1;
   if (json)
     print_json (search, trials);
   else
     print_search (search, trials);
   return DYNO_EXIT_OK;
+}
+
+/* A search that was resumed in its folder goes on in the same files. */
+static gboolean
+shares_folder (DynoStore *store, const DynoStoredSearch *search)
+{
+  g_autoptr (GPtrArray) all = dyno_store_list_searches (store, 0, NULL);
+
+  for (guint i = 0; all && i < all->len; i++)
+    {
+      const DynoStoredSearch *other = all->pdata[i];
+
+      if (other->id != search->id && g_strcmp0 (other->folder, search->folder) == 0)
+        return TRUE;
+    }
+  return all == NULL;
+}
+
+static gboolean
+remove_files (const char *folder, GError **error)
+{
+  static const char *const names[] = { "best.ini", "best.json", "report.html", DYNO_TRIALS_FILE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, names[i], NULL), *shown = NULL;
+
+      if (g_unlink (path) == 0 || errno == ENOENT)
+        continue;
+      shown = g_filename_display_name (path);
+      g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_IO, "“%s” cannot be removed: %s", shown,
+                   g_strerror (errno));
+      return FALSE;
+    }
+  g_rmdir (folder); /* where nothing else is in it */
+  return TRUE;
+}
+
+int
+dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **error)
+{
+  g_autoptr (DynoStoredSearch) search = dyno_store_find_search (store, id, error);
+
+  return search && dyno_store_rename_search (store, id, name, error) ? DYNO_EXIT_OK : -1;
+}
+
+/* The files first: where one cannot be removed, the entry still says where they are. */
+int
+dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error)
+{
+  g_autoptr (DynoStoredSearch) search = dyno_store_find_search (store, id, error);
+
+  if (!search)
+    return -1;
+  if (files && search->folder && search->state != DYNO_RUN_STATE_RUNNING
+      && !shares_folder (store, search) && !remove_files (search->folder, error))
+    return -1;
+  return dyno_store_delete_search (store, id, error) ? DYNO_EXIT_OK : -1;
 }

@@ -13,4 +13,11 @@ int dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char
 /* NOT_FOUND. */
 int dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error);
 
+/* name "": none.  NOT_FOUND. */
+int dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **error);
+
+/* files: also those that the search left in its folder, and that where nothing else is in it.
+ * NOT_FOUND, ACTIVE; base's IO. */
+int dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error);
+
 G_END_DECLS

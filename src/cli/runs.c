@@ -289,15 +289,18 @@ compare (RunsOptions *o, GError **error)
 static int
 rename_run (RunsOptions *o, GError **error)
 {
-  g_autoptr (DynoStoredRun) run = find (o, 0, error);
+  gint64 search = dyno_search_parse_id (o->words[0]);
+  g_autoptr (DynoStoredRun) run = search ? NULL : find (o, 0, error);
 
-  if (!run)
+  if (!run && !search)
     return -1;
   if (!g_utf8_validate (o->words[1], -1, NULL))
     {
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "The name is no valid UTF-8");
       return -1;
     }
+  if (search)
+    return dyno_search_rename (o->store, search, o->words[1], error);
   return dyno_store_rename_run (o->store, run->id, o->words[1], error) ? DYNO_EXIT_OK : -1;
 }
 
@@ -305,8 +308,11 @@ rename_run (RunsOptions *o, GError **error)
 static int
 delete_run (RunsOptions *o, GError **error)
 {
-  g_autoptr (DynoStoredRun) run = find (o, 0, error);
+  gint64 search = dyno_search_parse_id (o->words[0]);
+  g_autoptr (DynoStoredRun) run = search ? NULL : find (o, 0, error);
 
+  if (search)
+    return dyno_search_delete (o->store, search, o->files, error);
   if (!run)
     return -1;
   if (run->state == DYNO_RUN_STATE_RUNNING)
@@ -408,9 +414,11 @@ dyno_verb_runs (int argc, char **argv)
     { "limit", 'n', 0, G_OPTION_ARG_INT64, &o.limit, "list: the newest N alone (default: all)",
       "N" },
     { "searches", 0, 0, G_OPTION_ARG_NONE, &o.searches,
-      "list: the searches of dynoctl tune and of the window instead; show sN shows one", NULL },
+      "list: the searches of tune and of the window instead; show sN shows one, rename sN NAME "
+      "names it, delete sN forgets it",
+      NULL },
     { "files", 0, 0, G_OPTION_ARG_NONE, &o.files,
-      "delete: also the files that Dyno wrote into the run's folder", NULL },
+      "delete: also the files that Dyno wrote into the folder of the run or search", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object a line on standard output", NULL },
     { NULL },
   };

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "file.h"
 #include "amount.h"
+#include "int8save.h"
 #include "onnx.h"
 #include "output.h"
 #include <string.h>
@@ -23,8 +24,16 @@ options_clear (Options *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
+static gboolean
+to_int8 (const Options *o)
+{
+  return strcmp (o->to, "int8") == 0;
+}
+
+/* quantised NULL: it is an ONNX file. */
 static void
-print_json (const Options *o, const DynoSavedModel *model, guint64 size)
+print_json (const Options *o, const DynoSavedModel *model, guint64 size,
+            const DynoInt8Report *quantised)
 {
   DynoJson json;
 
@@ -32,9 +41,14 @@ print_json (const Options *o, const DynoSavedModel *model, guint64 size)
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "event", "saved");
   dyno_json_string (&json, "file", o->out);
-  dyno_json_string (&json, "format", "onnx");
+  dyno_json_string (&json, "format", o->to);
   dyno_json_string (&json, "model", model->info->model);
   dyno_json_uint (&json, "bytes", size);
+  if (quantised)
+    {
+      dyno_json_double (&json, "largest_error", quantised->worst);
+      dyno_json_string (&json, "largest_error_tensor", quantised->worst_tensor);
+    }
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -54,6 +68,28 @@ print_text (const Options *o, const DynoSavedModel *model, guint64 size)
 }
 
 static gboolean
+save_int8 (const Options *o, const DynoSavedModel *model, GError **error)
+{
+  g_auto (DynoInt8Report) report = { 0 };
+  g_autofree char *bytes = NULL;
+
+  if (!dyno_int8_save (model, o->out, &report, error))
+    return FALSE;
+  if (o->json)
+    {
+      print_json (o, model, report.bytes, &report);
+      return TRUE;
+    }
+  bytes = dyno_amount_bytes (report.bytes, " ");
+  dyno_out_line ("%s: %s, %s, int8 weights", o->out, model->info->model, bytes);
+  if (report.worst_tensor)
+    dyno_out_line ("rounded by %.2f %% of its norm at most (%s); dynoctl evaluate --weights tells "
+                   "what that costs",
+                   100 * report.worst, report.worst_tensor);
+  return TRUE;
+}
+
+static gboolean
 save (const Options *o, GError **error)
 {
   DynoOnnxParams params = { o->half, o->keep_batch_norm, o->normalise };
@@ -63,11 +99,13 @@ save (const Options *o, GError **error)
 
   for (guint i = 0; i < notes->len; i++)
     dyno_error_line ("dynoctl save: warning: %s", (const char *) g_ptr_array_index (notes, i));
+  if (model && to_int8 (o))
+    return save_int8 (o, model, error);
   file = model ? dyno_onnx_write (model, &params, error) : NULL;
   if (!file || !dyno_file_write_atomic (o->out, file->data, file->len, error))
     return FALSE;
   if (o->json)
-    print_json (o, model, file->len);
+    print_json (o, model, file->len, NULL);
   else
     print_text (o, model, file->len);
   return TRUE;
@@ -85,9 +123,11 @@ check (Options *o, const char *command, int *code)
   else if (o->run && o->weights)
     dyno_cli_usage (command, "--run and --weights are two ways to say the same: name one");
   else if (!o->to)
-    dyno_cli_usage (command, "name the format: --to onnx");
-  else if (strcmp (o->to, "onnx") != 0)
-    dyno_cli_usage (command, "--to %s: it is onnx", o->to);
+    dyno_cli_usage (command, "name the format: --to onnx or --to int8");
+  else if (!to_int8 (o) && strcmp (o->to, "onnx") != 0)
+    dyno_cli_usage (command, "--to %s: it is onnx or int8", o->to);
+  else if (to_int8 (o) && (o->half || o->keep_batch_norm || o->normalise))
+    dyno_cli_usage (command, "--half, --keep-batchnorm and --normalise are of --to onnx");
   else
     *code = DYNO_EXIT_OK;
   if (*code != DYNO_EXIT_OK)
@@ -96,7 +136,8 @@ check (Options *o, const char *command, int *code)
     o->weights = g_build_filename (o->run, DYNO_WEIGHTS_NAME, NULL);
   folder = g_path_get_dirname (o->weights);
   if (!o->out)
-    o->out = g_build_filename (folder, "model.onnx", NULL);
+    o->out =
+        g_build_filename (folder, to_int8 (o) ? "weights-int8.safetensors" : "model.onnx", NULL);
   if (!o->force && g_file_test (o->out, G_FILE_TEST_EXISTS)
       && !dyno_cli_ask ("“%s” is there; replace it?", o->out))
     *code = dyno_cli_usage (command, "“%s” is there; --force replaces it", o->out);
@@ -112,9 +153,9 @@ dyno_verb_save (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "run", 'r', 0, G_OPTION_ARG_FILENAME, &o.run, "Folder of a run: its best weights", "DIR" },
     { "weights", 'w', 0, G_OPTION_ARG_FILENAME, &o.weights, "A run's weights file", "FILE" },
-    { "to", 0, 0, G_OPTION_ARG_FILENAME, &o.to, "The format: onnx", "FORMAT" },
+    { "to", 0, 0, G_OPTION_ARG_FILENAME, &o.to, "The format: onnx, or int8 (weights)", "FORMAT" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
-      "The file (default: model.onnx beside the weights)", "FILE" },
+      "The file (default: model.onnx or weights-int8.safetensors beside the weights)", "FILE" },
     { "half", 0, 0, G_OPTION_ARG_NONE, &o.half, "Weights and arithmetic in float16", NULL },
     { "keep-batchnorm", 0, 0, G_OPTION_ARG_NONE, &o.keep_batch_norm,
       "Batch norm as operators of its own, not within the convolutions", NULL },
@@ -126,7 +167,8 @@ dyno_verb_save (int argc, char **argv)
   };
 
   if (!dyno_cli_parse (argc, argv, "--run DIR --to onnx",
-                       "Writes a trained model for other programs.", entries, NULL, NULL, 0, &code)
+                       "Writes a trained model for other programs, or smaller.", entries, NULL,
+                       NULL, 0, &code)
       || !check (&o, argv[0], &code))
     return code;
   return save (&o, &error) ? DYNO_EXIT_OK : dyno_cli_fail (g_steal_pointer (&error), o.json);

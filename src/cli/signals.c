@@ -56,7 +56,7 @@ dyno_signals_ignore_pipe (void)
 void
 dyno_signals_catch (void)
 {
-  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
   struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART }, old;
 
   sigemptyset (&action.sa_mask);

@@ -8,7 +8,8 @@ G_BEGIN_DECLS
 /* Ignores SIGPIPE from now on: for every verb. */
 void dyno_signals_ignore_pipe (void);
 
-/* Catches SIGINT, SIGTERM and SIGHUP (this one not under nohup).  A second signal ends the process
+/* Catches SIGINT, SIGTERM, SIGHUP (this one not under nohup) and SIGUSR1, which mpirun passes on as it
+ * is and batch systems send in time.  A second signal ends the process
  * at once, with its exit code; files are written atomically, so nothing is left in half. */
 void dyno_signals_catch (void);
 

@@ -2,6 +2,7 @@
 /* dynoctl train: a session, its events as lines, its files in a folder. */
 #include "diagnose.h"
 #include "job-options.h"
+#include "joinranks.h"
 #include "output.h"
 #include "progress.h"
 #include "runrecorder.h"
@@ -20,7 +21,7 @@
 typedef struct {
   DynoJobOptions options;
   gint64 steps;
-  char *out, *weights, *save_weights;
+  char *out, *weights, *save_weights, *devices;
   gboolean quiet, force, no_out;
 } TrainOptions;
 
@@ -29,6 +30,7 @@ train_options_clear (TrainOptions *options)
 {
   dyno_job_options_clear (&options->options);
   g_free (options->out);
+  g_free (options->devices);
   g_free (options->weights);
   g_free (options->save_weights);
 }
@@ -39,6 +41,7 @@ typedef struct {
   const char *command;
   const TrainOptions *options;
   const DynoCliJob *cli_job;
+  DynoComm *comm; /* NULL: it trains alone */
   DynoSession *session;
   DynoEventQueue *events;
   DynoProgress progress;
@@ -117,6 +120,21 @@ print_epoch (const DynoMetricTable *table, const DynoEpochMetrics *epoch)
   dyno_json_clear (&json);
 }
 
+static void
+print_ranks (const DynoEvent *event)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "ranks");
+  dyno_json_uint (&json, "step", event->ranks.step);
+  dyno_ranks_add_json (&json, event->ranks.reports, event->ranks.n);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
 /* {"event": name, key: text} */
 static void
 print_text_event (const char *name, const char *key, const char *text)
@@ -157,9 +175,8 @@ state_name (DynoSessionState state)
 }
 
 static void
-print_done (const DynoMetricTable *table, const DynoEvent *event)
+print_done (const DynoMetricTable *table, int selecting, const DynoEvent *event)
 {
-  int selecting = dyno_metric_table_find_selecting (table);
   g_autofree char *best =
       g_strconcat ("best_val_", selecting >= 0 ? table->infos[selecting].name : "accuracy", NULL);
   DynoJson json;
@@ -179,6 +196,8 @@ print_done (const DynoMetricTable *table, const DynoEvent *event)
   for (guint i = 0; event->done.unreadable[i]; i++)
     dyno_json_string (&json, NULL, event->done.unreadable[i]);
   dyno_json_end_array (&json);
+  if (event->done.n_ranks > 0)
+    dyno_ranks_add_json (&json, event->done.ranks, event->done.n_ranks);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -188,7 +207,7 @@ static void
 on_plan (Run *run, const DynoEvent *event)
 {
   if (run->options->options.json)
-    dyno_plan_print_json (run->cli_job, &event->plan.plan, event->plan.software_device, NULL);
+    dyno_plan_print_json (run->cli_job, &event->plan.plan, event->plan.software_device, NULL, NULL);
   else
     {
       const char *folder = run->cli_job->job->out_dir;
@@ -254,15 +273,16 @@ static void
 on_done (Run *run, const DynoEvent *event)
 {
   const DynoMetricTable *table = &dyno_run_view_get_status (run->view)->metrics;
+  GQuark name = run->cli_job->job->settings.best_metric;
+  int selecting = dyno_metric_table_find_best (table, g_quark_to_string (name));
 
   list_unreadable (run, event);
   run->end = event->done.state;
   if (run->options->options.json)
-    print_done (table, event);
+    print_done (table, selecting, event);
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *seconds = dyno_text_duration (event->done.seconds);
-      int selecting = dyno_metric_table_find_selecting (table);
 
       if (selecting < 0 || isnan (event->done.best_val_metric))
         dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s",
@@ -312,6 +332,10 @@ on_event (Run *run, DynoEvent *event)
         print_epoch (&status->metrics, &event->epoch);
       else
         dyno_progress_epoch (&run->progress);
+      break;
+    case DYNO_EVENT_RANKS:
+      if (as_json)
+        print_ranks (event);
       break;
     case DYNO_EVENT_CHECKPOINT:
       on_checkpoint (run, event->text);
@@ -389,6 +413,10 @@ finish (Run *run)
   const char *folder = run->cli_job->job->out_dir;
   gboolean as_json = run->options->options.json;
 
+  dyno_ranks_choose_speaker (run->comm);
+  if (run->error && run->error->domain == DYNO_COMM_ERROR && run->checkpoint)
+    g_prefix_error (&run->error,
+                    "the run ends, and “%s” stands as its last checkpoint: ", run->checkpoint);
   if (run->error)
     return dyno_cli_fail (g_steal_pointer (&run->error), as_json);
   if (run->end == DYNO_SESSION_FAILED)
@@ -429,10 +457,10 @@ is_worth_a_line (const DynoDiagnosisInput *input, const DynoDiagnosis *d)
 }
 
 static int
-train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
+train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, DynoComm *comm)
 {
   DynoJob *job = cli_job->job;
-  Run run = { .command = command, .options = options, .cli_job = cli_job };
+  Run run = { .command = command, .options = options, .cli_job = cli_job, .comm = comm };
   g_autoptr (DynoSession) session = NULL;
   g_autoptr (DynoRunRecorder) recorder = NULL;
   g_autoptr (DynoDiagnosis) diagnosis = NULL;
@@ -450,7 +478,10 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job)
   run.events = dyno_session_add_queue (session, 0, options->options.json);
   dyno_session_set_dataset (session, cli_job->dataset);
   dyno_session_set_writer (session, &dyno_run_writer);
-  recorder = dyno_run_recorder_new (NULL, session);
+  if (comm)
+    dyno_session_set_comm (session, comm);
+  if (!comm || dyno_comm_get_rank (comm) == 0)
+    recorder = dyno_run_recorder_new (NULL, session);
   dyno_session_start (session);
   follow (&run);
   dyno_session_join (session);
@@ -520,13 +551,69 @@ check_weights_out (const char *command, const TrainOptions *o)
       command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
 }
 
-int
-dyno_verb_train (int argc, char **argv)
+/* What ranks agree on before the run: the folder and the job's files are rank 0's. */
+static int
+prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *comm,
+         gboolean *claimed)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean first = !comm || dyno_comm_get_rank (comm) == 0;
+  int code = first ? find_folder (command, o, cli_job->job, claimed) : DYNO_EXIT_OK;
+
+  if (code != DYNO_EXIT_OK)
+    return code;
+  cli_job->job->weights_in = g_strdup (o->weights);
+  cli_job->job->weights_out = g_strdup (o->save_weights);
+  cli_job->job->resume = g_strdup (o->options.resume);
+  cli_job->job->max_steps = o->steps != DYNO_OPTION_UNSET ? o->steps : 0;
+  if (!comm || dyno_ranks_compare (comm, cli_job, &error))
+    return DYNO_EXIT_OK;
+  dyno_ranks_choose_speaker (comm);
+  return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
+}
+
+/* The device of this rank; without ranks, those of --devices become ranks. */
+static int
+choose_devices (const char *command, TrainOptions *o, DynoComm *comm)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) devices = o->devices ? dyno_ranks_parse_devices (o->devices, &error) : NULL;
+
+  if (o->devices && !devices && error->domain == G_OPTION_ERROR)
+    return dyno_cli_usage (command, "%s", error->message);
+  if (o->devices && !devices)
+    return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
+  if (comm && o->options.device < 0)
+    dyno_ranks_choose_device (comm, devices, &o->options.device, &error);
+  else if (!comm && devices && devices->len == 1)
+    o->options.device = (int) g_array_index (devices, guint, 0);
+  else if (!comm && devices)
+    dyno_ranks_start (devices->len, &error);
+  return error ? dyno_cli_fail (g_steal_pointer (&error), o->options.json) : DYNO_EXIT_OK;
+}
+
+static int
+train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
+{
+  g_auto (DynoCliJob) cli_job = { 0 };
+  gboolean claimed = FALSE;
+  int code;
+
+  if (!dyno_job_options_resolve (command, &o->options, &cli_job, &code))
+    return code;
+  code = prepare (command, o, &cli_job, comm, &claimed);
+  if (code == DYNO_EXIT_OK)
+    code = train (command, o, &cli_job, comm);
+  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */
+    g_rmdir (RUNS_FOLDER);
+  return code;
+}
+
+static int
+train_as_rank (int argc, char **argv, DynoComm *comm)
 {
   g_auto (TrainOptions) o = { 0 };
-  g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
-  gboolean steps_given, claimed;
   int code;
   const GOptionEntry own[] = {
     { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Stop after N steps, whatever the epochs", "N" },
@@ -538,11 +625,14 @@ dyno_verb_train (int argc, char **argv)
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force,
       "Write over an earlier run in --out, or the file of --save-weights", NULL },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
-      "Start from these weights (safetensors or .pth, torchvision's names)", "FILE" },
+      "Start from these weights (safetensors, .pth or .onnx, torchvision's names)", "FILE" },
     { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights,
       "Write the weights here at the end", "FILE" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume,
       "Go on with a stopped run: its folder or its checkpoint", "PATH" },
+    { "devices", 0, 0, G_OPTION_ARG_STRING, &o.devices,
+      "Train on several devices, a process each: all, or their numbers in 'dynoctl devices'",
+      "N,N" },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },
     { NULL },
   };
@@ -558,29 +648,33 @@ dyno_verb_train (int argc, char **argv)
           "Settings: defaults, then the preset, the settings file, --set, --epochs and --seed.",
           NULL, 0, &code))
     return code;
-  steps_given = o.steps != DYNO_OPTION_UNSET;
-  if (steps_given && o.steps < 1)
+  if (o.steps != DYNO_OPTION_UNSET && o.steps < 1)
     return dyno_cli_usage (argv[0], "--steps %" G_GINT64_FORMAT ": it is 1 or more", o.steps);
   if (o.out && o.no_out)
     return dyno_cli_usage (argv[0], "--out and --no-out exclude each other");
-  code = check_weights_out (argv[0], &o);
+  if (o.devices && o.options.device >= 0)
+    return dyno_cli_usage (argv[0], "--device and --devices exclude each other");
+  o.quiet = o.quiet || (comm && dyno_comm_get_rank (comm) > 0);
+  code = comm && dyno_comm_get_rank (comm) > 0 ? DYNO_EXIT_OK : check_weights_out (argv[0], &o);
+  if (code != DYNO_EXIT_OK)
+    return code;
+  code = choose_devices (argv[0], &o, comm);
   if (code != DYNO_EXIT_OK)
     return code;
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   dyno_signals_survive_hangup ();
   o.options.quiet = o.quiet;
-  if (!dyno_job_options_resolve (argv[0], &o.options, &cli_job, &code))
+  return train_resolved (argv[0], &o, comm);
+}
+
+int
+dyno_verb_train (int argc, char **argv)
+{
+  DynoComm *comm = NULL;
+  int code;
+
+  if (!dyno_ranks_join (argv[0], FALSE, &comm, &code))
     return code;
-  code = find_folder (argv[0], &o, cli_job.job, &claimed);
-  if (code != DYNO_EXIT_OK)
-    return code;
-  cli_job.job->weights_in = g_strdup (o.weights);
-  cli_job.job->weights_out = g_strdup (o.save_weights);
-  cli_job.job->resume = g_strdup (o.options.resume);
-  cli_job.job->max_steps = steps_given ? o.steps : 0;
-  code = train (argv[0], &o, &cli_job);
-  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */
-    g_rmdir (RUNS_FOLDER);
-  return code;
+  return dyno_ranks_leave (comm, train_as_rank (argc, argv, comm));
 }

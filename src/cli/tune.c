@@ -153,6 +153,17 @@ print_best_members (DynoJson *json, const DynoTuneResult *result)
   print_equal_epochs (json, result);
 }
 
+/* Only what is prepared: what is measured is told when it has ended. */
+static void
+print_preparing_members (DynoJson *json, const DynoTuneEvent *event)
+{
+  dyno_json_string (json, "stage", event->trial.stage);
+  dyno_export_json_settings (json, &event->trial.settings);
+  dyno_json_string (json, "what", event->preparing);
+  dyno_json_uint (json, "done", event->n_prepared);
+  dyno_json_uint (json, "total", event->n_to_prepare);
+}
+
 static void
 print_json (const DynoTuneEvent *event)
 {
@@ -175,6 +186,14 @@ print_json (const DynoTuneEvent *event)
       print_best_members (&json, event->result);
       break;
     case DYNO_TUNE_EVENT_PROGRESS:
+      if (!event->preparing)
+        {
+          dyno_json_clear (&json);
+          return;
+        }
+      dyno_json_string (&json, "event", "progress");
+      print_preparing_members (&json, event);
+      break;
     case DYNO_TUNE_EVENT_ERROR:
     case DYNO_TUNE_EVENT_DONE:
     default:
@@ -196,28 +215,42 @@ print_head (Search *search)
   search->headed = TRUE;
 }
 
+/* A number of one digit after the point; "-": there is none. */
+static char *
+cell (double value)
+{
+  return value > 0 ? g_strdup_printf ("%.1f", value) : g_strdup ("-");
+}
+
+static char *
+memory_cell (guint64 bytes)
+{
+  return bytes > 0 ? dyno_amount_bytes (bytes, " ") : g_strdup ("-");
+}
+
 static void
 print_trial (Search *search, const DynoTrial *trial)
 {
-  g_autofree char *vram = dyno_amount_bytes (trial->vram_bytes, " "),
+  g_autofree char *vram = memory_cell (trial->vram_bytes), *rate = cell (trial->samples_per_s),
+                  *predicted = cell (trial->predicted),
                   *settings = dyno_trial_describe (&trial->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3u  %-8s  %10.1f  %10.1f  %8.2f  %9s  %-9s  %s%s%s",
-                     trial->number, trial->stage, trial->samples_per_s, trial->predicted,
-                     trial->wait_data_ms, vram, dyno_trial_outcome_class (trial->outcome), settings,
-                     trial->text ? ": " : "", trial->text ? trial->text : "");
+  dyno_progress_say (&search->progress, "%3u  %-8s  %10s  %10s  %8.2f  %9s  %-9s  %s%s%s",
+                     trial->number, trial->stage, rate, predicted, trial->wait_data_ms, vram,
+                     dyno_trial_outcome_class (trial->outcome), settings, trial->text ? ": " : "",
+                     trial->text ? trial->text : "");
 }
 
 static void
 print_ceiling (Search *search, const DynoCeiling *ceiling)
 {
-  g_autofree char *vram = dyno_amount_bytes (ceiling->vram_bytes, " "),
+  g_autofree char *vram = memory_cell (ceiling->vram_bytes), *rate = cell (ceiling->samples_per_s),
                   *settings = dyno_trial_describe (&ceiling->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3s  %-8s  %10.1f  %10s  %8s  %9s  %-9s  %s%s%s", "",
-                     dyno_ceiling_name (ceiling->of), ceiling->samples_per_s, "", "", vram,
+  dyno_progress_say (&search->progress, "%3s  %-8s  %10s  %10s  %8s  %9s  %-9s  %s%s%s", "",
+                     dyno_ceiling_name (ceiling->of), rate, "", "", vram,
                      dyno_trial_outcome_class (ceiling->outcome), settings,
                      ceiling->text ? ": " : "", ceiling->text ? ceiling->text : "");
 }
@@ -311,7 +344,9 @@ print_best (Search *search, const DynoTuneResult *result)
 
   dyno_progress_say (&search->progress, "%s", "");
   dyno_progress_say (&search->progress, "%s: %s: %.1f samples/s (%.1f to %.1f)",
-                     !result->proven      ? "best so far, not proven"
+                     !result->proven && result->keep_today
+                         ? "your present settings stay, not proven"
+                     : !result->proven    ? "best so far, not proven"
                      : result->keep_today ? "best, proven: your present settings"
                                           : "best, proven",
                      settings, result->best.samples_per_s, result->best.low, result->best.high);

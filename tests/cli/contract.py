@@ -158,6 +158,19 @@ class Data(Case):
     def test_inspect(self):
         facts, = self.lines('inspect', TINY, '--json')
         self.assertEqual((facts['kind'], facts['samples'], facts['classes'], sum(facts['class_counts'])), ('shapes', 80, 4, 80))
+        self.assertEqual(sorted({example['target'] for example in facts['examples']}), sorted(facts['class_names']))
+        self.assertEqual((len(facts['examples']), facts['warnings']), (24, []))
+        self.run_it('inspect', TINY, '--preview', self.path('sheet.png'))
+        with open(self.path('sheet.png'), 'rb') as file:
+            self.assertEqual(file.read(8), b'\x89PNG\r\n\x1a\n')
+        for data, name, code in ((TINY, 'sheet.jpg', 7), ('builtin:waves', 'waves.png', 3)):
+            self.run_it('inspect', data, '--preview', self.path(name), expect=code)
+            self.assertFalse(os.path.exists(self.path(name)))
+        self.run_it('inspect', TINY, '--preview', self.path('changed.png'), '--set', 'augment.rotate=45')
+        with open(self.path('sheet.png'), 'rb') as plain, open(self.path('changed.png'), 'rb') as changed:
+            self.assertNotEqual(plain.read(), changed.read())
+        self.run_it('inspect', TINY, '--set', 'augment.rotate=45', expect=2)
+        self.run_it('inspect', TINY, '--preview', self.path('none.png'), '--set', 'augment.time_mask=0.5', expect=3)
 
     def write_array(self, name, kind, shape, data):
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
@@ -178,6 +191,7 @@ class Data(Case):
         facts, = self.lines('inspect', self.folder, '--json')
         self.assertEqual([facts[key] for key in ('kind', 'axes', 'channels', 'min_height', 'min_width')], ['npy', 'NCHW', 3, 8, 9])
         self.assertIn('divided by 255', facts['fed'])
+        self.assertTrue(any('the same' in warning for warning in facts['warnings']))
         text = self.run_it('inspect', self.path('X.npy')).stdout.decode()
         self.assertIn('NCHW', text)
         self.assertIn('data.normalise=false', text)

@@ -157,6 +157,25 @@ class Diagnose(Case):
         finding, = [f for f in self.diagnose()['findings'] if f['id'] == 'not-a-number']
         self.assertIn(f"first layer whose output is not finite is “{name.rsplit('.', 1)[0]}”", finding['text'])
 
+    def test_a_bad_gradient_ends_the_run(self):
+        """A loss that is finite, with a gradient that is not: of the middle layer, between large
+        inputs and a large layer above it."""
+        mlp = ('train', '--data', TINY, *SMALL, '--model', 'mlp', '--set', 'data.normalise=true')
+        self.run_it(*mlp, '--steps', '1', '--save-weights', 'w.safetensors', '--no-out')
+        with open(self.path('w.safetensors'), 'rb') as file:
+            data = bytearray(file.read())
+        size, = struct.unpack_from('<Q', data)
+        header = json.loads(data[8:8 + size])
+        for name, value in (('1.weight', 0), ('1.bias', 1e20), ('3.weight', 0), ('3.bias', 1e-20), ('5.weight', 1e20)):
+            begin, end = header[name]['data_offsets']
+            for place, at in enumerate(range(8 + size + begin, 8 + size + end, 4)):
+                struct.pack_into('<f', data, at, value * (place % 7 if name == '5.weight' else 1))
+        with open(self.path('w.safetensors'), 'wb') as file:
+            file.write(data)
+        run = self.run_it(*mlp, '--out', 'run', '--weights', 'w.safetensors', '--epochs', '3', expect=8)
+        self.assertIn('The gradients were not finite for 5 steps in a row', run.stderr.decode())
+        self.assertIn('in “3.wgrad (backward pass)”', run.stderr.decode())
+
     def test_without_learning_it_is_stuck_at_chance(self):
         self.train('--epochs', '4', '--set', 'lr=0')
         self.assertIn('stuck-at-chance', self.ids(self.diagnose()))

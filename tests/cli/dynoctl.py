@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of dynoctl share: running it in a folder of its own, and reading its JSON lines.
 """
-import json, os, shutil, subprocess, sys, tempfile, unittest
+import json, os, resource, shutil, subprocess, sys, tempfile, unittest
 
 PROGRAM = os.path.abspath(sys.argv[1])
 TINY = 'builtin:shapes?size=16&samples=80&classes=4'
@@ -35,6 +35,15 @@ class Case(unittest.TestCase):
             os.makedirs(os.path.join(shared, name), exist_ok=True)
             os.symlink(os.path.join(shared, name), os.path.join(own, name))
         return dict(self.environment, XDG_CACHE_HOME=own)
+
+    def full_disk(self, size):
+        """For a process: no file of its grows past so many bytes.  A sanitizer must be the first
+        library; with one, the limit is that of the process."""
+        preload = os.environ.get('DYNO_TEST_PRELOAD')
+        if preload:
+            return {'env': dict(self.environment, LD_PRELOAD=preload, DYNO_TEST_DISK=str(size))}
+        return {'env': self.environment,
+                'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))}
 
     def run_it(self, *arguments, expect=0, environment=None):
         done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment or self.environment, timeout=300,

@@ -3,7 +3,9 @@
  * and no more (a driver's own are left alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path
  * holds TEXT never ends, as on a server that does not answer.  DYNO_TEST_UNPLUGGED=FILE: while FILE
  * is there, reading at a place in a file that ends in .npy gives EIO, as from a disk that was
- * unplugged. */
+ * unplugged.  DYNO_TEST_DISK=BYTES: no file that has a name grows past so many, as on a full disk;
+ * a limit of the process (RLIMIT_FSIZE) would hold for the memory of Mesa's newer software devices
+ * too, which have no name. */
 #undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int
@@ -106,6 +109,76 @@ ssize_t
 pread64 (int fd, void *data, size_t size, off_t offset)
 {
   return pread_it ("pread64", fd, data, size, offset);
+}
+
+static int
+is_full (int fd, off_t end)
+{
+  const char *most = getenv ("DYNO_TEST_DISK");
+  struct stat file;
+
+  if (!most || fstat (fd, &file) != 0 || !S_ISREG (file.st_mode) || file.st_nlink == 0
+      || end <= atoll (most))
+    return 0;
+  errno = ENOSPC;
+  return 1;
+}
+
+ssize_t
+write (int fd, const void *data, size_t size)
+{
+  ssize_t (*real) (int, const void *, size_t) =
+      (ssize_t (*) (int, const void *, size_t)) dlsym (RTLD_NEXT, "write");
+  int before = errno;
+  off_t place = lseek (fd, 0, SEEK_CUR);
+
+  errno = before; /* a pipe has no place */
+  return place >= 0 && is_full (fd, place + (off_t) size) ? -1 : real (fd, data, size);
+}
+
+static ssize_t
+pwrite_it (const char *name, int fd, const void *data, size_t size, off_t offset)
+{
+  ssize_t (*real) (int, const void *, size_t, off_t) =
+      (ssize_t (*) (int, const void *, size_t, off_t)) dlsym (RTLD_NEXT, name);
+
+  return is_full (fd, offset + (off_t) size) ? -1 : real (fd, data, size, offset);
+}
+
+ssize_t
+pwrite (int fd, const void *data, size_t size, off_t offset)
+{
+  return pwrite_it ("pwrite", fd, data, size, offset);
+}
+
+ssize_t pwrite64 (int fd, const void *data, size_t size, off_t offset);
+
+ssize_t
+pwrite64 (int fd, const void *data, size_t size, off_t offset)
+{
+  return pwrite_it ("pwrite64", fd, data, size, offset);
+}
+
+static int
+ftruncate_it (const char *name, int fd, off_t size)
+{
+  int (*real) (int, off_t) = (int (*) (int, off_t)) dlsym (RTLD_NEXT, name);
+
+  return is_full (fd, size) ? -1 : real (fd, size);
+}
+
+int
+ftruncate (int fd, off_t size)
+{
+  return ftruncate_it ("ftruncate", fd, size);
+}
+
+int ftruncate64 (int fd, off_t size);
+
+int
+ftruncate64 (int fd, off_t size)
+{
+  return ftruncate_it ("ftruncate64", fd, size);
 }
 
 static int

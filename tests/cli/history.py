@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The history of runs: what train leaves in it, what runs makes of it, and training without it."""
-import glob, json, os, resource, shutil, signal, sqlite3, subprocess, sys, unittest
+import glob, json, os, shutil, signal, sqlite3, subprocess, sys, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -196,11 +196,8 @@ class History(Case):
 
     def test_disk_is_full(self):
         self.train('--no-out')
-
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--no-out', '-q'], cwd=self.folder,
-                              env=self.environment, preexec_fn=limit, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300, **self.full_disk(4096))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.decode().count('not into the history'), 1)
         self.assertEqual(len(self.runs()), 1)

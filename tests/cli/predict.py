@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl predict and evaluate: from a weights file alone to classes, tables and scores."""
-import csv, io, os, struct, sys, zlib
+import array, csv, io, json, math, os, struct, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, SMALL, TINY, main
@@ -19,6 +19,61 @@ class Predict(Case):
         self.run_it('train', '--data', TINY, *SMALL, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
         self.check_files_folders_and_what_cannot_be_read()
         self.check_evaluation_adds_up()
+        self.check_int8_weights()
+
+    def tensors(self, name):
+        """Header and bytes of each; (metadata, tensors)."""
+        with open(self.path(name), 'rb') as file:
+            data = file.read()
+        size, = struct.unpack_from('<Q', data)
+        header = json.loads(data[8:8 + size])
+        metadata = header.pop('__metadata__')
+        return metadata, {key: (row['dtype'], row['shape'], data[8 + size:][slice(*row['data_offsets'])])
+                          for key, row in header.items()}
+
+    def write_tensors(self, name, metadata, tensors):
+        header, at = {'__metadata__': metadata}, 0
+        for key, (kind, shape, data) in tensors.items():
+            header[key] = {'dtype': kind, 'shape': shape, 'data_offsets': [at, at + len(data)]}
+            at += len(data)
+        text = json.dumps(header).encode()
+        self.write(name, struct.pack('<Q', len(text)) + text + b''.join(data for _, _, data in tensors.values()))
+
+    def check_int8_weights(self):
+        """Within half a step of the channel's scale; predicting needs nothing else than the file."""
+        told, = self.lines('save', '--run', 'run', '--to', 'int8', '--json')
+        self.assertEqual((told['format'], told['bytes']), ('int8', os.path.getsize(self.path('run/weights-int8.safetensors'))))
+        before, (metadata, after) = self.tensors('run/weights.safetensors')[1], self.tensors('run/weights-int8.safetensors')
+        self.assertIn('int8', metadata['quantisation'])
+        worst = 0
+        for name, (kind, shape, data) in before.items():
+            if name.endswith('num_batches_tracked'):
+                continue
+            if len(shape) < 2:
+                self.assertEqual(after[name], (kind, shape, data), name)
+                continue
+            self.assertEqual(after[name][:2], ('I8', shape), name)
+            self.assertEqual(after[name + '_scale'][:2], ('F32', shape[:1]), name)
+            values, q, scales = (array.array(code, part) for code, part in
+                                 (('f', data), ('b', after[name][2]), ('f', after[name + '_scale'][2])))
+            row = len(values) // shape[0]
+            restored = [one * scales[i // row] for i, one in enumerate(q)]
+            for i, (one, other) in enumerate(zip(values, restored, strict=True)):
+                self.assertLessEqual(abs(one - other), 0.5001 * scales[i // row], name)
+            worst = max(worst, math.dist(values, restored) / math.hypot(*values))
+        self.assertAlmostEqual(told['largest_error'], worst, places=6)
+        self.assertTrue(0 < worst < 0.02, worst)
+        whole, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--json')
+        small, = self.lines('evaluate', '--weights', 'run/weights-int8.safetensors', '--data', TINY, '--json')
+        self.assertNotEqual(whole['loss'], small['loss'])
+        self.assertAlmostEqual(whole['loss'], small['loss'], delta=0.01)
+        self.run_it('save', '--run', 'run', '--to', 'int8', '--half', expect=2)
+        for change in (('F32', [1], b'\0\0\0\0'), ('F32', after['0.weight_scale'][1], b'\0\0\xc0\x7f' * after['0.weight_scale'][1][0]),
+                       None):
+            self.write_tensors('broken.safetensors', metadata, {key: change if key == '0.weight_scale' else value
+                                                                for key, value in after.items() if change or key != '0.weight_scale'})
+            told = self.run_it('evaluate', '--weights', 'broken.safetensors', '--data', TINY, expect=3).stderr.decode()
+            self.assertIn('0.weight_scale', told)
 
     def write(self, name, data):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)

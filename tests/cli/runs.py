@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and what it leaves: its folder, its lock, what a refused start must not touch, and
 signals."""
-import json, os, resource, signal, subprocess, sys
+import json, os, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -96,8 +96,7 @@ class Folder(Runs):
 
     def test_a_size_limit_is_an_error_of_the_disk(self):
         done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--steps', '3', '--out', 'run'], cwd=self.folder,
-                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **self.full_disk(8192))
         self.assertEqual(done.returncode, 7, done.stderr.decode())
         self.assertIn('weights', done.stderr.decode())
         self.assertEqual([name for name in os.listdir(self.path('run')) if name.startswith('.dyno-')], [])

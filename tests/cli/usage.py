@@ -86,14 +86,14 @@ class Usage(Case):
     def test_missing_values(self):
         for verb, options in {'plan': ['data', 'model', 'preset', 'level', 'settings', 'set', 'epochs', 'seed', 'device'],
                               'train': ['out', 'weights', 'save-weights', 'resume', 'steps'], 'tune': ['minutes', 'out', 'resume'],
-                              'bench': ['workload'], 'kernels': ['model'], 'inspect': ['targets'],
+                              'bench': ['workload'], 'kernels': ['model'], 'inspect': ['targets', 'preview', 'set'],
                               'export': ['settings', 'run', 'to', 'out']}.items():
             for option in options:
                 self.refuse(verb, f'--{option}', names=option)
 
     def test_empty_strings(self):
         for verb, options in {'plan': ['data', 'model', 'preset', 'settings', 'set', 'targets'],
-                              'train': ['out', 'weights', 'save-weights', 'resume'], 'tune': ['out', 'resume'], 'inspect': ['targets']}.items():
+                              'train': ['out', 'weights', 'save-weights', 'resume'], 'tune': ['out', 'resume'], 'inspect': ['targets', 'preview']}.items():
             for option in options:
                 self.refuse(verb, *VERBS[verb], f'--{option}', '', names=option)
         self.refuse('inspect', '', names='empty')

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples as the first layer of a training network reads them, as pictures. */
+#include "inspect-augmented.h"
+#include "plotmodule.h"
+#include "samplepreview.h"
+#include "signals.h"
+
+static gboolean
+apply_settings (DynoSettings *settings, char **set, GError **error)
+{
+  for (guint i = 0; set[i]; i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (set[i], "=", 2);
+
+      if (g_strv_length (parts) != 2)
+        {
+          g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+                       "--set %s: a setting is given as KEY=VALUE", set[i]);
+          return FALSE;
+        }
+      if (!dyno_settings_set (settings, parts[0], parts[1], error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_inspect_augmented (DynoDataset *dataset, const guint64 *indices, guint n,
+                        char *const *captions, const char *path, char **set, GError **error)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (GArray) samples = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autofree DynoSheetTile *tiles = g_new0 (DynoSheetTile, n + 1);
+  g_autoptr (DynoDevice) device = NULL;
+  g_autoptr (DynoPreview) preview = NULL;
+  DynoSheetWrite write_sheet;
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint32 index = (guint32) indices[i];
+      g_array_append_val (samples, index);
+    }
+  job->settings.data_one_class = TRUE;
+  write_sheet = (DynoSheetWrite) dyno_plot_module_find (DYNO_SHEET_SYMBOL, error);
+  if (!write_sheet || !apply_settings (&job->settings, set, error)
+      || !(device = dyno_device_open (NULL, error)))
+    return FALSE;
+  preview =
+      dyno_preview_new (device, job, dataset, samples, 0, dyno_signals_get_cancellable (), error);
+  if (!preview)
+    return FALSE;
+  for (guint i = 0; i < preview->n; i++)
+    tiles[i] = (DynoSheetTile){ preview->pixels + (gsize) i * preview->width * preview->height * 3,
+                                preview->width, preview->height, captions[i] };
+  return write_sheet (DYNO_SHEET_VERSION, dyno_dataset_get_info (dataset)->name, tiles, preview->n,
+                      path, error);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* dynoctl as one of several processes that train together, its ranks: started by mpirun or srun, or
+ * by dynoctl itself for the devices of this machine.  Rank 0 speaks; the others print nothing. */
+#pragma once
+#include "comm.h"
+#include "event.h"
+#include "job-options.h"
+
+G_BEGIN_DECLS
+
+/* Joins the other ranks where this process is one of several, else *comm is NULL.  FALSE: leave with
+ * *code, all is said. */
+gboolean dyno_ranks_join (const char *command, gboolean json, DynoComm **comm, int *code);
+
+/* Tells the others where this rank has failed, by the last error line, and leaves.  Returns code. */
+int dyno_ranks_leave (DynoComm *comm, int code);
+
+/* Who speaks, after something went wrong. */
+void dyno_ranks_choose_speaker (const DynoComm *comm);
+
+/* --devices LIST: the numbers of devices, of "all" or "0,1"; "all" are those of the best one's type.
+ * Element type guint.  Errors: G_OPTION_ERROR, those of dyno_device_list. */
+GArray *dyno_ranks_parse_devices (const char *list, GError **error);
+
+/* The device of this rank, among devices, or among all where that is NULL: by its place among the
+ * ranks of its host.  Says where ranks share a device.  Errors: those of dyno_device_list. */
+gboolean dyno_ranks_choose_device (const DynoComm *comm, const GArray *devices, int *device,
+                                   GError **error);
+
+/* Replaces this process by an mpirun of as many as n with the same arguments; returns only when that
+ * fails.  Errors: MODULE. */
+void dyno_ranks_start (guint n, GError **error);
+
+/* Whether all ranks have the same program, data and settings.  Errors: DIFFERS, PEER. */
+gboolean dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError **error);
+
+/* "ranks": who each rank is, and what it does with its time. */
+void dyno_ranks_add_json (DynoJson *json, const DynoRankReport *reports, guint n);
+
+G_END_DECLS

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ranks.py DYNOCTL: several processes that train together, started by mpirun and by dynoctl itself:
+one that speaks, what they refuse, how they are stopped, and what comes of a rank that dies or
+hangs."""
+import json, os, re, shlex, shutil, signal, subprocess, sys, tempfile, time
+
+dynoctl = os.path.abspath(sys.argv[1])
+problems = []
+environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_plm='isolated', OMPI_MCA_btl='self,vader',
+                   OMPI_MCA_btl_vader_single_copy_mechanism='none', OMPI_MCA_hwloc_base_binding_policy='none',
+                   OMPI_MCA_odls_base_sigkill_timeout='1', OMPI_MCA_orte_execute_quiet='1',
+                   OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                   PRTE_MCA_rmaps_default_mapping_policy=':oversubscribe', PRTE_MCA_hwloc_default_binding_policy='none',
+                   PRTE_MCA_odls_base_sigkill_timeout='1', PRTE_ALLOW_RUN_AS_ROOT='1', PRTE_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                   DYNO_VALIDATION='0')
+environment.pop('DYNO_MODULE_DIR', None)
+DATA = ['--data', 'builtin:shapes?size=8&samples=128&classes=3']
+TRAIN = ['train', *DATA, '--model', 'mlp', '--seed', '1', '--set', 'amp=false', '--set', 'workers=1', '--set', 'model.width=0.1',
+         '--set', 'autotune=false']
+ENDS_S = 10
+
+
+def check(what, fine, said=''):
+    if not fine:
+        problems.append(what)
+        print(f'FAILED: {what}\n{said}', file=sys.stderr)
+
+
+def run(command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder, env={**environment, **more})
+    return done.returncode, done.stdout, done.stderr
+
+
+def ranks(n, *arguments):
+    return ['mpirun', '-n', str(n), dynoctl, *arguments]
+
+
+def two(first, second):
+    """Rank 0 runs the first command, rank 1 the second."""
+    with open(f'{folder}/two.sh', 'w') as script:
+        script.write(f'[ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec {shlex.join(first)}\nexec {shlex.join(second)}\n')
+    return ['mpirun', '-n', '2', 'sh', f'{folder}/two.sh']
+
+
+def events(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith('{')]
+
+
+def losses(text):
+    return [event['loss'] for event in events(text) if event['event'] == 'step']
+
+
+def one_speaks():
+    code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=8', '--epochs', '2', '--json', '--out', 'two'))
+    told = [event['event'] for event in events(out)]
+    check('two ranks train', code == 0, out + err)
+    check('one rank speaks', told.count('done') == 1 and told.count('plan') == 1 and told.count('epoch') == 2, out + err)
+    ranks_told = [event for event in events(out) if event['event'] == 'done'][0].get('ranks', [])
+    check('each rank has its rate', [told['rank'] for told in ranks_told] == [0, 1] and
+          all(told['samples_per_s'] > 0 and told['wait_exchange_ms'] > 0 and told['host'] and told['device'] for told in ranks_told), out)
+    check('one rank writes', os.path.exists(f'{folder}/two/weights.safetensors') and not os.path.exists(f'{folder}/runs'))
+    code, told, err = run([dynoctl, 'runs', '--json', '--limit', '1'])
+    check('the history knows two devices, not a fast one', '"2 x ' in told, told + err)
+    again = run(ranks(2, *TRAIN, '--set', 'batch_size=8', '--epochs', '2', '--json', '--no-out'))
+    check('equal bits from run to run', losses(again[1]) == losses(out) != [], again[1] + again[2])
+    code, alone, err = run([dynoctl, *TRAIN, '--set', 'batch_size=8', '--set', 'accumulate=2', '--epochs', '2', '--json', '--no-out'])
+    check('one process tells of no ranks', '"ranks"' not in alone, alone)
+    pairs = list(zip(losses(alone), losses(out)))
+    check('losses of one process that accumulates', len(losses(alone)) == len(losses(out)) == len(pairs) > 0 and
+          all(abs(a - b) <= 1e-5 * max(1, abs(a)) for a, b in pairs), f'{pairs} {err}')
+
+
+def refuses():
+    one = [dynoctl, *TRAIN, '--no-out', '--steps', '2']
+    code, out, err = run(two(one, [*one, '--set', 'lr=0.5']))
+    check('names the setting that differs', code != 0 and re.search(r'rank 1 on \S+ has lr = 0.5 where rank 0 on \S+ has 0.05', err), err)
+    other = [argument.replace('samples=128', 'samples=96') for argument in one]
+    code, out, err = run(two(one, [*other]))
+    check('names the data that differs', code != 0 and re.search(r'rank 1 on \S+ has samples = 96', err), err)
+    other = [argument.replace('builtin:shapes', '/none') for argument in one]
+    code, out, err = run(two(one, [*other]))
+    check('names the rank without data', code != 0 and re.search(r'rank 1 on \S+: .*/none', err), err)
+    code, out, err = run([dynoctl, *TRAIN, '--no-out', '--devices', '0,99'])
+    check('a device that is not there', code == 2 and '--devices 0,99' in err, err)
+    code, out, err = run([dynoctl, *TRAIN, '--no-out', '--devices', '0,0'], PATH='/nonexistent')
+    check('no mpirun', code == 1 and 'install it (package openmpi-bin or mpich)' in err, err)
+    code, out, err = run([dynoctl, *TRAIN, '--no-out', '--devices', '0,0'], DYNO_MODULE_DIR='/nonexistent')
+    check('no module', code == 1 and 'dyno-mpi.so is not installed' in err, err)
+    for verb in 'tune', 'quick', 'queue':
+        code, out, err = run([dynoctl, verb], OMPI_COMM_WORLD_SIZE='2')
+        check(f'{verb} of several processes', code == 2 and 'it is for one process; start it without mpirun' in err, err)
+
+
+def starts_itself():
+    code, out, err = run([dynoctl, *TRAIN, '--devices', '0,0', '--steps', '3', '--json', '--no-out'])
+    check('--devices starts two ranks', code == 0 and len(losses(out)) == 3, out + err)
+
+
+def measures():
+    code, out, err = run(ranks(2, 'bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1', '--no-autotune'))
+    rows = [json.loads(line) for line in out.splitlines()]
+    check('bench of two ranks', code == 0 and len(rows) == 1, out + err)
+    for row in rows:
+        check('a row of both beside one', row['ranks'] == 2 and row['batch'] == 2 and row['exchange_bytes'] > 0 and
+              abs(row['images_per_s'] - 4000 / row['step_ms']) < 0.06 and
+              abs(row['one_rank_images_per_s'] - 2000 / row['one_rank_step_ms']) < 0.06 and
+              abs(row['scaling'] * row['step_ms'] / row['one_rank_step_ms'] / 2 - 1) < 0.05 and
+              abs(row['exchange_hidden_ms'] + row['exchange_exposed_ms'] - row['exchange_ms']) < 0.01, out)
+    code, out, err = run(ranks(2, 'bench', '--workload', 'simplecnn32', '--kernels'))
+    check('bench --kernels is of one process', code == 2 and 'measure one process' in err and out == '', out + err)
+
+
+def children(pid):
+    """The ranks below mpirun, by their rank."""
+    found = {}
+    for name in os.listdir('/proc'):
+        try:
+            if not name.isdigit() or int(open(f'/proc/{name}/stat').read().rsplit(')', 1)[1].split()[1]) != pid:
+                continue
+            for part in open(f'/proc/{name}/environ').read().split('\0'):
+                if part.startswith('OMPI_COMM_WORLD_RANK='):
+                    found[int(part.split('=')[1])] = int(name)
+        except OSError:
+            pass
+    return found
+
+
+def start(out, *more):
+    """A long run, in its second epoch when this returns."""
+    process = subprocess.Popen(ranks(2, *TRAIN, '--set', 'batch_size=4', '--epochs', '100000', '--json', '--out', out, *more),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
+    for line in process.stdout:
+        if line.startswith('{"event": "checkpoint"'):
+            break
+    return process
+
+
+def end(process):
+    begin = time.monotonic()
+    try:
+        out, err = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+    return time.monotonic() - begin, out, err
+
+
+def dies(name, number, sentence):
+    process = start(name)
+    os.kill(children(process.pid)[1], number)
+    seconds, out, err = end(process)
+    check(f'{name}: all end in time', seconds <= ENDS_S and process.returncode != 0, f'{seconds:.1f} s, {err}')
+    check(f'{name}: it is named', re.search(sentence, err), err)
+    code, out, err = run([dynoctl, *TRAIN, '--set', 'batch_size=4', '--resume', name, '--steps', '1', '--json'])
+    check(f'{name}: the checkpoint stands', code == 0, out + err)
+
+
+def stops():
+    process = start('stopped')
+    process.send_signal(signal.SIGUSR1)  # which mpirun passes on, and goes on
+    seconds, out, err = end(process)
+    saved = [event for event in events(out) if event['event'] == 'checkpoint']
+    check('a signal stops and saves once', err.count('stopped; saved in') == 1 and process.returncode != 0, f'{saved} {out[-800:]} {err}')
+    code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=4', '--resume', 'stopped', '--steps', '2', '--json'))
+    check('two ranks go on', code == 0, out + err)
+
+
+if not shutil.which('mpirun') or 'Open MPI' not in subprocess.run(['mpirun', '--version'], capture_output=True, text=True).stdout:
+    print('no mpirun of Open MPI here', file=sys.stderr)
+    sys.exit(77)
+with tempfile.TemporaryDirectory() as folder:
+    one_speaks()
+    refuses()
+    starts_itself()
+    measures()
+    stops()
+    dies('killed', signal.SIGKILL, r'rank 1 on \S+: its process has ended unexpectedly|rank 1 .* exited on signal 9')
+    dies('hanging', signal.SIGSTOP, r'rank 1 on \S+: it has not answered for 6 s')
+sys.exit(1 if problems else 0)
