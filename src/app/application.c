@@ -46,6 +46,7 @@ static const Shortcut shortcuts[] = {
   { "win.page::diagnose", { "<Primary>5", "<Alt>5" } },
   { "win.page::runs", { "<Primary>6", "<Alt>6" } },
   { "win.show-settings", { "F9" } },
+  { "win.preferences", { "<Primary>comma" } },
   { "win.undo", { "<Primary>z" } },
   { "win.redo", { "<Primary><Shift>z", "<Primary>y" } },
   { "win.find-setting", { "<Primary>f" } },

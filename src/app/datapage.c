@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The facts are there at once; split, notes and pictures come from a thread, for the data set that
- * is open then: what comes for another one is dropped with its cancellable. */
+ * is open then: what comes for another one is dropped with its cancellable.  Pictures as the network
+ * sees them follow the settings while they are on the screen, a moment after the last change. */
 #include "datapage.h"
 #include "datapanel.h"
 #include "datasampler.h"
@@ -9,19 +10,27 @@
 #include <glib/gi18n.h>
 #include <handy.h>
 
-#define PIXELS 40
+#define PIXELS   40
+#define DELAY_MS 250
 
 struct _DynoDataPage {
   GtkBox parent_instance;
   GtkWidget *panel, *split_row, *split, *size_row, *size, *use_group, *notes, *notes_group;
   GtkWidget *classes, *classes_group, *more;
+  GtkWidget *seen_list, *seen_row, *seen_spinner, *seen;
   GtkSizeGroup *names;
   DynoSetup *setup;
   DynoDataset *dataset; /* that is shown */
   double val_split;
   gint64 seed;
   GCancellable *cancellable;
-  GPtrArray *strips; /* GtkBox*, one for each class that is shown; of the list */
+  GPtrArray *strips;    /* GtkBox*, one for each class that is shown; of the list */
+  DynoSamples *samples; /* what the strips show; NULL: nothing yet */
+  GPtrArray *images;    /* GtkImage*, as their shots; of the strips */
+  GCancellable *seeing; /* NULL: nothing is being made */
+  guint64 draw;
+  guint timer;
+  gboolean stale; /* what the network sees was not asked for since the last change */
 };
 
 G_DEFINE_FINAL_TYPE (DynoDataPage, dyno_data_page, GTK_TYPE_BOX)
@@ -89,29 +98,166 @@ show_classes (DynoDataPage *self, const DynoDatasetInfo *info)
   gtk_widget_set_visible (self->classes_group, n > 0);
 }
 
+/* --- pictures --------------------------------------------------------------------------------- */
+
+static guint
+get_pixels (DynoDataPage *self)
+{
+  return PIXELS * (guint) gtk_widget_get_scale_factor (GTK_WIDGET (self));
+}
+
+/* One for each image. */
+static void
+show_shots (DynoDataPage *self, const GPtrArray *shots, const char *name)
+{
+  int scale = gtk_widget_get_scale_factor (GTK_WIDGET (self));
+  for (guint i = 0; i < shots->len && i < self->images->len; i++)
+    {
+      if (!shots->pdata[i])
+        continue;
+      cairo_surface_t *surface =
+          gdk_cairo_surface_create_from_pixbuf (shots->pdata[i], scale, NULL);
+      gtk_image_set_from_surface (self->images->pdata[i], surface);
+      cairo_surface_destroy (surface);
+      dyno_widget_set_accessible_name (self->images->pdata[i], name);
+    }
+}
+
+/* What is changed at random: "Random flip, Random rotation 15"; g_free. */
+static char *
+describe_changes (const DynoSettings *settings)
+{
+  guint n;
+  const DynoSettingInfo *all = dyno_setting_list (&n);
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < n; i++)
+    {
+      double value = dyno_settings_get_number (settings, all[i].key);
+      if (all[i].group != DYNO_SETTING_GROUP_AUGMENTATION || value == 0
+          || (all[i].type != DYNO_SETTING_BOOL && !all[i].zero)) /* says how, not whether */
+        continue;
+      g_string_append_printf (text, "%s%s", text->len ? ", " : "", _ (all[i].title));
+      if (all[i].type != DYNO_SETTING_BOOL)
+        g_string_append_printf (text, " %g", value);
+    }
+  if (text->len == 0)
+    g_string_append (text, _ ("No augmentation is switched on"));
+  return g_string_free (text, FALSE);
+}
+
+static void
+end_seeing (DynoDataPage *self)
+{
+  g_clear_handle_id (&self->timer, g_source_remove);
+  if (self->seeing)
+    g_cancellable_cancel (self->seeing);
+  g_clear_object (&self->seeing);
+  g_object_set (self->seen_spinner, "active", FALSE, NULL);
+}
+
+static void
+was_seen (GObject *source, GAsyncResult *result, gpointer data)
+{
+  DynoDataPage *self = data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSamples) seen = dyno_sampler_finish (result, &error);
+  if (!seen && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) /* the page may be gone */
+    return;
+  end_seeing (self);
+  if (seen)
+    show_shots (self, seen->shots, _ ("A sample as the network sees it"));
+  else
+    {
+      show_shots (self, self->samples->shots, _ ("A sample"));
+      dyno_row_set_subtitle (DYNO_ROW (self->seen_row), error->message);
+    }
+}
+
+static gboolean
+see (gpointer data)
+{
+  DynoDataPage *self = data;
+  const DynoJob *job = dyno_setup_get_job (self->setup);
+  g_autofree char *changes = describe_changes (&job->settings);
+  self->timer = 0;
+  end_seeing (self);
+  dyno_row_set_subtitle (DYNO_ROW (self->seen_row), changes);
+  if (!self->samples || self->images->len == 0 || !gtk_switch_get_active (GTK_SWITCH (self->seen)))
+    return G_SOURCE_REMOVE;
+  self->stale = FALSE;
+  self->seeing = g_cancellable_new ();
+  g_object_set (self->seen_spinner, "active", TRUE, NULL);
+  dyno_sampler_see_async (job, self->dataset, self->samples->indices, get_pixels (self), self->draw,
+                          self->seeing, was_seen, self);
+  return G_SOURCE_REMOVE;
+}
+
+/* Only what is on the screen is made. */
+static void
+see_later (DynoDataPage *self)
+{
+  g_clear_handle_id (&self->timer, g_source_remove);
+  self->stale = TRUE;
+  if (gtk_widget_get_mapped (GTK_WIDGET (self)))
+    self->timer = g_timeout_add (DELAY_MS, see, self);
+}
+
+static void
+mapped (DynoDataPage *self)
+{
+  if (self->stale)
+    see_later (self);
+}
+
+static void
+seen_switched (GObject *object, GParamSpec *spec, DynoDataPage *self)
+{
+  if (!gtk_switch_get_active (GTK_SWITCH (self->seen)) && self->samples)
+    show_shots (self, self->samples->shots, _ ("A sample"));
+  see (self);
+}
+
+static void
+draw_clicked (GtkButton *button, DynoDataPage *self)
+{
+  self->draw++;
+  see (self);
+}
+
 /* --- what comes from the thread --------------------------------------------------------------- */
+
+/* Those that could be decoded alone. */
+static void
+keep_pictures (DynoDataPage *self, DynoSamples *samples)
+{
+  guint n = 0;
+  for (guint i = 0; i < samples->shots->len && i / DYNO_SAMPLER_EACH < self->strips->len; i++)
+    {
+      if (!samples->shots->pdata[i])
+        continue;
+      GtkWidget *image = gtk_image_new ();
+      gtk_container_add (GTK_CONTAINER (self->strips->pdata[i / DYNO_SAMPLER_EACH]), image);
+      gtk_widget_show (image);
+      g_ptr_array_add (self->images, image);
+      samples->shots->pdata[n] = g_steal_pointer (&samples->shots->pdata[i]);
+      g_array_index (samples->indices, guint32, n++) = g_array_index (samples->indices, guint32, i);
+    }
+  g_ptr_array_set_size (samples->shots, (int) n);
+  g_array_set_size (samples->indices, n);
+}
 
 static void
 looked (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDataPage *self = data;
-  g_autoptr (DynoSamples) samples = dyno_sampler_finish (result, NULL);
-  int scale;
+  DynoSamples *samples = dyno_sampler_finish (result, NULL);
   if (!samples) /* of another data set, or the page is gone */
     return;
-  scale = gtk_widget_get_scale_factor (GTK_WIDGET (self));
-  for (guint i = 0; i < samples->shots->len && i / DYNO_SAMPLER_EACH < self->strips->len; i++)
-    {
-      if (!samples->shots->pdata[i])
-        continue;
-      cairo_surface_t *surface =
-          gdk_cairo_surface_create_from_pixbuf (samples->shots->pdata[i], scale, NULL);
-      GtkWidget *image = gtk_image_new_from_surface (surface);
-      cairo_surface_destroy (surface);
-      dyno_widget_set_accessible_name (image, _ ("A sample"));
-      gtk_container_add (GTK_CONTAINER (self->strips->pdata[i / DYNO_SAMPLER_EACH]), image);
-      gtk_widget_show (image);
-    }
+  keep_pictures (self, samples);
+  self->samples = samples;
+  show_shots (self, samples->shots, _ ("A sample"));
+  gtk_widget_set_visible (self->seen_list, self->images->len > 0);
+  see_later (self);
 }
 
 static void
@@ -147,9 +293,7 @@ was_read (GObject *source, GAsyncResult *result, gpointer data)
   gtk_widget_show_all (self->notes);
   gtk_widget_set_visible (self->notes_group, samples->notes && *samples->notes);
   if (self->strips->len > 0 && !dyno_dataset_get_info (self->dataset)->schema.generated)
-    dyno_sampler_look_async (self->dataset,
-                             PIXELS * (guint) gtk_widget_get_scale_factor (GTK_WIDGET (self)),
-                             self->cancellable, looked, self);
+    dyno_sampler_look_async (self->dataset, get_pixels (self), self->cancellable, looked, self);
 }
 
 static void
@@ -159,6 +303,12 @@ forget (DynoDataPage *self)
     g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
   g_clear_pointer (&self->dataset, dyno_dataset_unref);
+  end_seeing (self);
+  for (guint i = 0; i < self->images->len; i++)
+    gtk_widget_destroy (self->images->pdata[i]);
+  g_ptr_array_set_size (self->images, 0);
+  g_clear_pointer (&self->samples, dyno_samples_free);
+  gtk_widget_hide (self->seen_list);
 }
 
 static void
@@ -182,6 +332,8 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataPage *self)
   DynoDataset *dataset = dyno_setup_get_dataset (setup);
   gboolean same = dataset == self->dataset;
   show_size (self, info);
+  if (flags & ~(guint) (DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
+    see_later (self);
   if (same
       && (!dataset
           || (settings->data_val_split == self->val_split && settings->seed == self->seed)))
@@ -215,7 +367,9 @@ static void
 dyno_data_page_dispose (GObject *object)
 {
   DynoDataPage *self = DYNO_DATA_PAGE (object);
-  forget (self);
+  if (self->images)
+    forget (self);
+  g_clear_pointer (&self->images, g_ptr_array_unref);
   g_clear_pointer (&self->strips, g_ptr_array_unref);
   g_clear_object (&self->names);
   G_OBJECT_CLASS (dyno_data_page_parent_class)->dispose (object);
@@ -241,13 +395,23 @@ dyno_data_page_class_init (DynoDataPageClass *class)
   BIND (classes);
   BIND (classes_group);
   BIND (more);
+  BIND (seen_list);
+  BIND (seen_row);
+  BIND (seen_spinner);
+  BIND (seen);
 #undef BIND
+  gtk_widget_class_bind_template_callback (widget_class, seen_switched);
+  gtk_widget_class_bind_template_callback (widget_class, draw_clicked);
 }
 
 static void
 dyno_data_page_init (DynoDataPage *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_direction (self->size, GTK_TEXT_DIR_LTR); /* height, width, channels */
   self->strips = g_ptr_array_new ();
+  self->images = g_ptr_array_new ();
+  hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (self->seen_row), self->seen);
+  g_signal_connect (self, "map", G_CALLBACK (mapped), NULL);
   self->names = gtk_size_group_new (GTK_SIZE_GROUP_HORIZONTAL);
 }

@@ -302,4 +302,5 @@ static void
 dyno_data_panel_init (DynoDataPanel *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  gtk_widget_set_direction (self->size, GTK_TEXT_DIR_LTR); /* height, width, channels */
 }

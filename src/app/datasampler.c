@@ -2,15 +2,23 @@
 /* Samples of a class are found by their labels, which cost no decoding; of a large data set some
  * are looked at, evenly spread, since folders lie class by class. */
 #include "datasampler.h"
+#include "samplepreview.h"
 
 #define MOST_LABELS 50000
 #define MOST_BYTES  (1 << 25) /* of a sample of fixed size */
+/* What is made at once on the device: values of 4 bytes, channels padded to 8. */
+#define BATCH_BYTES (1 << 25)
+#define BATCH_MOST  64
 
 typedef struct {
   DynoDataset *dataset;
   double val_split;
   guint64 seed;
   guint pixels; /* 0: no pictures */
+  /* as a network sees them: */
+  DynoJob *job;
+  GArray *indices;
+  guint64 draw;
 } Request;
 
 static void
@@ -18,6 +26,8 @@ request_free (gpointer data)
 {
   Request *self = data;
   dyno_dataset_unref (self->dataset);
+  dyno_job_unref (self->job);
+  g_clear_pointer (&self->indices, g_array_unref);
   g_free (self);
 }
 
@@ -33,6 +43,7 @@ dyno_samples_free (DynoSamples *self)
 {
   g_strfreev (self->notes);
   g_clear_pointer (&self->shots, g_ptr_array_unref);
+  g_clear_pointer (&self->indices, g_array_unref);
   g_free (self);
 }
 
@@ -78,6 +89,16 @@ make_pixbuf (const DynoBatchField *field, gconstpointer values)
   return pixbuf;
 }
 
+static GdkPixbuf *
+scale_to (GdkPixbuf *whole, guint pixels)
+{
+  int width = gdk_pixbuf_get_width (whole), height = gdk_pixbuf_get_height (whole);
+  double scale = (double) pixels / MAX (width, height);
+  return gdk_pixbuf_scale_simple (whole, MAX ((int) (width * scale), 1),
+                                  MAX ((int) (height * scale), 1),
+                                  scale < 1 ? GDK_INTERP_BILINEAR : GDK_INTERP_NEAREST);
+}
+
 /* NULL: it cannot be decoded, or is no picture. */
 static GdkPixbuf *
 decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
@@ -101,27 +122,24 @@ decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
   if (!dyno_dataset_decode (dataset, index, width, height, fields, scratch, NULL))
     return NULL;
   g_autoptr (GdkPixbuf) whole = make_pixbuf (&schema.fields[input], fields[input]);
-  if (!whole)
-    return NULL;
-  double scale = (double) pixels / MAX (width, height);
-  return gdk_pixbuf_scale_simple (whole, MAX ((int) (width * scale), 1),
-                                  MAX ((int) (height * scale), 1),
-                                  scale < 1 ? GDK_INTERP_BILINEAR : GDK_INTERP_NEAREST);
+  return whole ? scale_to (whole, pixels) : NULL;
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static GPtrArray *
-look (const Request *r, GCancellable *cancellable)
+static void
+look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (r->dataset);
   gboolean classes = dyno_schema_count_values (&info->schema) == 0 && info->n_classes > 0;
   guint n = classes ? MIN (info->n_classes, DYNO_SAMPLER_CLASSES) : 1, found = 0;
   guint64 step = MAX (info->n_samples / MOST_LABELS, 1);
-  GPtrArray *shots = g_ptr_array_new_with_free_func (unref_shot);
   g_autofree guint *counts = g_new0 (guint, n);
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
-  g_ptr_array_set_size (shots, (int) (n * DYNO_SAMPLER_EACH));
+  samples->shots = g_ptr_array_new_with_free_func (unref_shot);
+  g_ptr_array_set_size (samples->shots, (int) (n * DYNO_SAMPLER_EACH));
+  samples->indices = g_array_new (FALSE, TRUE, sizeof (guint32));
+  g_array_set_size (samples->indices, n * DYNO_SAMPLER_EACH);
   for (guint64 i = 0; i < info->n_samples && found < n * DYNO_SAMPLER_EACH; i += step)
     {
       gint32 label = classes ? dyno_dataset_get_label (r->dataset, i) : 0;
@@ -129,11 +147,51 @@ look (const Request *r, GCancellable *cancellable)
         break;
       if (label < 0 || label >= (gint32) n || counts[label] == DYNO_SAMPLER_EACH)
         continue;
-      shots->pdata[label * DYNO_SAMPLER_EACH + counts[label]++] =
-          decode (r->dataset, i, r->pixels, scratch);
+      guint place = (guint) label * DYNO_SAMPLER_EACH + counts[label]++;
+      samples->shots->pdata[place] = decode (r->dataset, i, r->pixels, scratch);
+      g_array_index (samples->indices, guint32, place) = (guint32) i;
       found++;
     }
-  return shots;
+}
+
+static void
+take_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
+{
+  gsize each = (gsize) preview->width * preview->height * 3;
+  for (guint i = 0; i < preview->n; i++)
+    {
+      g_autoptr (GdkPixbuf) whole = gdk_pixbuf_new_from_data (
+          preview->pixels + i * each, GDK_COLORSPACE_RGB, FALSE, 8, (int) preview->width,
+          (int) preview->height, (int) preview->width * 3, NULL, NULL);
+      g_ptr_array_add (shots, scale_to (whole, pixels));
+    }
+}
+
+/* Batch by batch.  Random changes depend on a sample's place in its epoch, so each batch is one. */
+static gboolean
+see (const Request *r, DynoSamples *samples, GCancellable *cancellable, GError **error)
+{
+  DynoDeviceParams params = { .index = r->job->device };
+  g_autoptr (DynoDevice) device = NULL;
+  guint32 width, height;
+  if (!dyno_job_get_size (r->job, dyno_dataset_get_info (r->dataset), &width, &height, error)
+      || !(device = dyno_device_open (&params, error)))
+    return FALSE;
+  guint64 bytes = MAX ((guint64) width * height * 8 * sizeof (float), 1);
+  guint most = (guint) CLAMP (BATCH_BYTES / bytes, 1, BATCH_MOST), n_batches = 0;
+  samples->shots = g_ptr_array_new_with_free_func (unref_shot);
+  for (guint i = 0; i < r->indices->len; i += most)
+    {
+      g_autoptr (GArray) batch = g_array_new (FALSE, FALSE, sizeof (guint32));
+      g_array_append_vals (batch, &g_array_index (r->indices, guint32, i),
+                           MIN (most, r->indices->len - i));
+      g_autoptr (DynoPreview) preview = dyno_preview_new (
+          device, r->job, r->dataset, batch, (r->draw << 32) | n_batches++, cancellable, error);
+      if (!preview)
+        return FALSE;
+      take_seen (preview, r->pixels, samples->shots);
+    }
+  return TRUE;
 }
 
 static void
@@ -141,9 +199,16 @@ work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
   const Request *r = data;
   DynoSamples *samples = g_new0 (DynoSamples, 1);
-  if (r->pixels > 0)
-    samples->shots = look (r, cancellable);
-  else
+  GError *error = NULL;
+  if (r->job && !see (r, samples, cancellable, &error))
+    {
+      dyno_samples_free (samples);
+      g_task_return_error (task, error);
+      return;
+    }
+  if (!r->job && r->pixels > 0)
+    look (r, samples, cancellable);
+  else if (!r->job)
     {
       g_autoptr (GArray) train = NULL, validation = NULL;
       dyno_dataset_split (r->dataset, r->val_split, r->seed, &train, &validation);
@@ -180,6 +245,21 @@ dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cance
   Request *request = g_new0 (Request, 1);
   request->dataset = dyno_dataset_ref (dataset);
   request->pixels = pixels;
+  begin (request, cancellable, done, data);
+}
+
+void
+dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
+                        guint pixels, guint64 draw, GCancellable *cancellable,
+                        GAsyncReadyCallback done, gpointer data)
+{
+  Request *request = g_new0 (Request, 1);
+  request->dataset = dyno_dataset_ref (dataset);
+  request->job = dyno_job_copy (job);
+  request->indices = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_array_append_vals (request->indices, indices->data, indices->len);
+  request->pixels = pixels;
+  request->draw = draw;
   begin (request, cancellable, done, data);
 }
 

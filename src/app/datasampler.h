@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the page of the data set shows beyond its facts: the split, notes, a few samples of each
- * class as pictures.  Read in a thread, through the data set's own decoding. */
+ * class as pictures, as they are or as the training network is fed with them.  Read in a thread,
+ * through the data set's own decoding. */
 #pragma once
-#include "dataset.h"
+#include "job.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>
 
 G_BEGIN_DECLS
@@ -14,6 +15,7 @@ typedef struct {
   guint64 n_train, n_validation;
   char **notes;     /* dyno_dataset_list_notes */
   GPtrArray *shots; /* GdkPixbuf*, DYNO_SAMPLER_EACH for each class, NULL where there is none */
+  GArray *indices;  /* guint32, of the samples of shots */
 } DynoSamples;
 
 void dyno_samples_free (DynoSamples *samples);
@@ -24,7 +26,12 @@ void dyno_sampler_read_async (DynoDataset *dataset, double val_split, guint64 se
                               GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 void dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cancellable,
                               GAsyncReadyCallback done, gpointer data);
-/* Of both.  NULL with the error: it was cancelled. */
+/* The samples of indices (guint32) as a run of the job reads them: shots has one for each.  Another
+ * draw changes them in another way.  Errors: those of dyno_device_open and dyno_preview_new. */
+void dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
+                             guint pixels, guint64 draw, GCancellable *cancellable,
+                             GAsyncReadyCallback done, gpointer data);
+/* Of all.  NULL with the error; of the first two: it was cancelled. */
 DynoSamples *dyno_sampler_finish (GAsyncResult *result, GError **error);
 
 G_END_DECLS

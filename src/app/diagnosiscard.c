@@ -218,7 +218,7 @@ static void
 show_rates (DynoDiagnosisCard *self, const DynoDiagnosis *d)
 {
   double most = 0;
-  const double rates[] = { d->rate, d->loader_ceiling, d->gpu_ceiling };
+  const double rates[] = { d->rate, d->loader_ceiling, d->gpu_ceiling, d->exchange_ceiling };
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
     most = rates[i] > most ? rates[i] : most;
   dyno_widget_clear (self->rates);
@@ -227,6 +227,7 @@ show_rates (DynoDiagnosisCard *self, const DynoDiagnosis *d)
             d->loader_ceiling, most);
   add_rate (self, d->gpu_measured ? _ ("GPU alone, measured") : _ ("GPU alone, estimated"),
             d->gpu_ceiling, most);
+  add_rate (self, _ ("Exchange alone, estimated"), d->exchange_ceiling, most);
   gtk_widget_set_visible (self->rates_group, most > 0);
 }
 

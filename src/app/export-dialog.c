@@ -11,6 +11,14 @@ typedef struct {
 
 /* Of the last file or folder that was chosen in this sitting. */
 static char *last_folder;
+static char *data_folder; /* as preferred; or NULL */
+
+void
+dyno_dialog_set_data_folder (const char *folder)
+{
+  g_free (data_folder);
+  data_folder = g_strdup (folder);
+}
 
 static void
 set_folder (GtkFileChooser *chooser, gboolean pictures)
@@ -18,6 +26,8 @@ set_folder (GtkFileChooser *chooser, gboolean pictures)
   const char *special = g_get_user_special_dir (G_USER_DIRECTORY_PICTURES);
   if (last_folder)
     gtk_file_chooser_set_current_folder (chooser, last_folder);
+  else if (pictures && data_folder && g_file_test (data_folder, G_FILE_TEST_IS_DIR))
+    gtk_file_chooser_set_current_folder (chooser, data_folder);
   else if (pictures && special && g_file_test (special, G_FILE_TEST_IS_DIR))
     gtk_file_chooser_set_current_folder (chooser, special);
 }
@@ -143,12 +153,19 @@ dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char 
 }
 
 void
+dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name, DynoPathChosen chosen,
+                     gpointer data, GDestroyNotify free_data)
+{
+  GtkWidget *dialog =
+      new_dialog (parent, title, GTK_FILE_CHOOSER_ACTION_SAVE, _ ("_Save"), chosen, data);
+  g_object_set_data_full (G_OBJECT (dialog), "dyno-data", data, free_data);
+  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), name);
+  gtk_widget_show (dialog);
+}
+
+void
 dyno_dialog_save_report (GtkWindow *parent, DynoPathChosen chosen, gpointer data,
                          GDestroyNotify free_data)
 {
-  GtkWidget *dialog = new_dialog (parent, _ ("Save Report"), GTK_FILE_CHOOSER_ACTION_SAVE,
-                                  _ ("_Save"), chosen, data);
-  g_object_set_data_full (G_OBJECT (dialog), "dyno-data", data, free_data);
-  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), "dyno-report.html");
-  gtk_widget_show (dialog);
+  dyno_dialog_save_as (parent, _ ("Save Report"), "dyno-report.html", chosen, data, free_data);
 }

@@ -9,6 +9,8 @@ G_BEGIN_DECLS
 
 typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, gpointer data);
 
+/* Where dialogs that open data begin, until one has been answered; NULL: in Pictures. */
+void dyno_dialog_set_data_folder (const char *folder);
 void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
                        const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
                        gpointer data); /* patterns: up to NULL; NULL: all files */
@@ -18,6 +20,10 @@ void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporte
 /* extension: "png", "svg", "pdf", "csv". */
 void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
                                 DynoPathChosen chosen, gpointer data);
+/* Any file, by the name that is offered.  data is freed once the dialog is gone, free_data may be
+ * NULL. */
+void dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name,
+                          DynoPathChosen chosen, gpointer data, GDestroyNotify free_data);
 /* A report in HTML.  data is freed once the dialog is gone. */
 void dyno_dialog_save_report (GtkWindow *parent, DynoPathChosen chosen, gpointer data,
                               GDestroyNotify free_data);

@@ -136,6 +136,8 @@ new_scrolled (GtkWidget *child)
   gtk_container_add (GTK_CONTAINER (scrolled), child);
   dyno_widget_add_class (scrolled, "card", TRUE);
   dyno_widget_add_class (scrolled, "list-card", TRUE);
+  dyno_widget_set_accessible_name (scrolled,
+                                   atk_object_get_name (gtk_widget_get_accessible (child)));
   return scrolled;
 }
 

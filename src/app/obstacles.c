@@ -20,6 +20,18 @@ describe_dependency (const DynoSettingInfo *info)
                           dyno_words_choice (other->values[(guint) value]));
 }
 
+static char *
+describe_need (const DynoSettingInfo *info)
+{
+  return g_strdup (
+      info->needs == DYNO_SETTING_NEEDS_DROPOUT ? _ ("This model has no dropout layer.")
+      : info->needs == DYNO_SETTING_NEEDS_CLASSES
+          ? _ ("Has an effect only where classes are told apart, and this data set has "
+               "values.")
+          : _ ("Has an effect only where values are predicted, and this data set has "
+               "classes."));
+}
+
 char *
 dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
 {
@@ -31,6 +43,8 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
     return g_strdup (_ ("Samples of this data set have one fixed size."));
   if (g_str_equal (info->key, "data.val_split") && data && data->has_split)
     return g_strdup (_ ("This data set brings its own validation part."));
+  if (!dyno_job_meets (info, dyno_setup_get_job (setup)->model, data))
+    return describe_need (info);
   if (!dyno_setting_counts (info, &dyno_setup_get_job (setup)->settings))
     return describe_dependency (info);
   return NULL;

@@ -8,7 +8,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define N_PHASES 8
+#define N_PHASES 9
 #define LEAST    0.0005 /* of a step, to be shown */
 
 struct _DynoPhaseBar {
@@ -23,8 +23,8 @@ static const char *
 name_phase (guint phase)
 {
   static const char *const names[N_PHASES] = {
-    N_ ("Wait for data"), N_ ("Copy"),       N_ ("Forward"), N_ ("Backward"),
-    N_ ("Optimizer"),     N_ ("Validation"), N_ ("Saving"),  N_ ("Idle"),
+    N_ ("Wait for data"), N_ ("Copy"),       N_ ("Forward"), N_ ("Backward"), N_ ("Optimizer"),
+    N_ ("Exchange"),      N_ ("Validation"), N_ ("Saving"),  N_ ("Idle"),
   };
   return _ (names[phase]);
 }
@@ -33,7 +33,7 @@ name_phase (guint phase)
 static DynoColour
 colour_phase (const DynoPlotTheme *theme, guint phase)
 {
-  static const guint lines[N_PHASES] = { 1, 5, 0, 3, 4, 2, 6, 7 };
+  static const guint lines[N_PHASES] = { 1, 5, 0, 3, 4, 7, 2, 6, 7 };
   DynoColour colour = phase == N_PHASES - 1 ? theme->muted : theme->lines[lines[phase]];
   colour.alpha = phase == N_PHASES - 1 ? 0.45 : 1;
   return colour;
@@ -92,8 +92,9 @@ show_label (DynoPhaseBar *self, guint phase)
 void
 dyno_phase_bar_show (DynoPhaseBar *self, const DynoPhases *p)
 {
-  const double ms[N_PHASES] = { p->wait_data_ms, p->copy_ms,       p->forward_ms, p->backward_ms,
-                                p->optimizer_ms, p->validation_ms, p->saving_ms,  p->idle_ms };
+  const double ms[N_PHASES] = { p->wait_data_ms,  p->copy_ms,      p->forward_ms,
+                                p->backward_ms,   p->optimizer_ms, p->exchange_ms,
+                                p->validation_ms, p->saving_ms,    p->idle_ms };
   g_autoptr (GString) words = g_string_new (NULL);
   self->sum = 0;
   for (guint i = 0; i < N_PHASES; i++)

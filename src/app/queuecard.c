@@ -34,6 +34,7 @@ typedef struct {
   enum { LIST, ADD, MOVE, REMOVE } what;
   gint64 id, before;
   const DynoJob *job;
+  char *runs; /* for ADD: the folder that the job's is made in */
 } Request;
 
 static void
@@ -41,14 +42,14 @@ request_free (gpointer data)
 {
   Request *self = data;
   dyno_job_unref (self->job);
+  g_free (self->runs);
   g_free (self);
 }
 
 static gboolean
-add_job (DynoStore *store, const DynoJob *job, GError **error)
+add_job (DynoStore *store, const DynoJob *job, const char *runs, GError **error)
 {
   g_autoptr (DynoJob) own = dyno_job_copy (job);
-  g_autofree char *runs = dyno_data_dir ("runs");
   g_clear_pointer (&own->out_dir, g_free);
   own->out_dir = dyno_run_writer_claim_folder (runs, own, error);
   if (!own->out_dir)
@@ -83,7 +84,7 @@ use_queue (GTask *task, gpointer source, gpointer data, GCancellable *cancellabl
   GPtrArray *jobs = NULL;
   gboolean done = store != NULL;
   if (done && request->what == ADD)
-    done = add_job (store, request->job, &error);
+    done = add_job (store, request->job, request->runs, &error);
   else if (done && request->what == MOVE)
     done = dyno_store_move_job (store, request->id, request->before, &error);
   else if (done && request->what == REMOVE)
@@ -137,13 +138,15 @@ queue_used (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
-ask_queue (DynoQueueCard *self, int what, gint64 id, gint64 before, const DynoJob *job)
+ask_queue (DynoQueueCard *self, int what, gint64 id, gint64 before, const DynoJob *job,
+           const char *runs)
 {
   Request *request = g_new0 (Request, 1);
   request->what = what;
   request->id = id;
   request->before = before;
   request->job = job;
+  request->runs = g_strdup (runs);
   g_autoptr (GTask) task = g_task_new (self, NULL, queue_used, NULL);
   g_task_set_task_data (task, request, request_free);
   self->reading = TRUE;
@@ -154,13 +157,13 @@ void
 dyno_queue_card_refresh (DynoQueueCard *self)
 {
   if (!self->reading)
-    ask_queue (self, LIST, 0, 0, NULL);
+    ask_queue (self, LIST, 0, 0, NULL, NULL);
 }
 
 void
-dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job)
+dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job, const char *runs)
 {
-  ask_queue (self, ADD, 0, 0, dyno_job_copy (job));
+  ask_queue (self, ADD, 0, 0, dyno_job_copy (job), runs);
 }
 
 /* --- its order -------------------------------------------------------------------------------- */
@@ -180,7 +183,7 @@ move_job (DynoQueueCard *self, int from, int to)
   if (!job || to < 0 || to == from || to >= (int) self->jobs->len)
     return;
   const DynoQueuedJob *before = get_job (self, to > from ? to + 1 : to);
-  ask_queue (self, MOVE, job->id, before ? before->id : 0, NULL);
+  ask_queue (self, MOVE, job->id, before ? before->id : 0, NULL, NULL);
 }
 
 static gboolean
@@ -189,7 +192,7 @@ row_key_pressed (GtkWidget *row, GdkEventKey *event, DynoQueueCard *self)
   int at = gtk_list_box_row_get_index (GTK_LIST_BOX_ROW (row));
   const DynoQueuedJob *job = get_job (self, at);
   if (event->keyval == GDK_KEY_Delete && job)
-    ask_queue (self, REMOVE, job->id, 0, NULL);
+    ask_queue (self, REMOVE, job->id, 0, NULL, NULL);
   else if ((event->state & GDK_MOD1_MASK) && event->keyval == GDK_KEY_Up)
     move_job (self, at, at - 1);
   else if ((event->state & GDK_MOD1_MASK) && event->keyval == GDK_KEY_Down)
@@ -244,7 +247,7 @@ remove_clicked (GtkWidget *button, DynoQueueCard *self)
   GtkWidget *row = gtk_widget_get_ancestor (button, GTK_TYPE_LIST_BOX_ROW);
   const DynoQueuedJob *job = get_job (self, gtk_list_box_row_get_index (GTK_LIST_BOX_ROW (row)));
   if (job)
-    ask_queue (self, REMOVE, job->id, 0, NULL);
+    ask_queue (self, REMOVE, job->id, 0, NULL, NULL);
 }
 
 static char *
@@ -466,6 +469,7 @@ dyno_queue_card_init (DynoQueueCard *self)
   dyno_widget_set_accessible_name (self->list, _ ("Queue"));
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), GTK_POLICY_NEVER,
                                   GTK_POLICY_AUTOMATIC);
+  dyno_widget_set_accessible_name (scrolled, _ ("Queue"));
   gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (scrolled), TRUE);
   gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (scrolled), 170);
   dyno_widget_add_class (scrolled, "card", TRUE);

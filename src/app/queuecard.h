@@ -15,7 +15,7 @@ G_DECLARE_FINAL_TYPE (DynoQueueCard, dyno_queue_card, DYNO, QUEUE_CARD, GtkBox)
 GtkWidget *dyno_queue_card_new (void);
 /* Reads it anew, in a thread. */
 void dyno_queue_card_refresh (DynoQueueCard *self);
-/* The job, as it is now, behind the others, with a folder of its own. */
-void dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job);
+/* The job, as it is now, behind the others, with a folder of its own among runs. */
+void dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job, const char *runs);
 
 G_END_DECLS

@@ -5,14 +5,18 @@
 #include "runview.h"
 #include <glib/gstdio.h>
 #include <math.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #define MOST_BYTES   ((goffset) 64 << 20) /* of a log that is read for a row of the list */
 #define MOST_PENDING 64
 #define CHUNK        256
+#define LARGE_BYTES  ((goffset) 1 << 20)
 
 typedef struct {
   gint64 id;
-  guint64 steps; /* that it had: one that goes on is read again */
+  guint64 steps; /* that it had */
   char *title, *folder;
   double steps_per_epoch;
   gboolean whole;
@@ -106,6 +110,17 @@ make_spark (DynoRunCurve *curve)
     }
 }
 
+/* A log takes several times its size while it is read, in pieces below which the C library would
+ * keep what was freed for this thread. */
+static void
+give_back (goffset bytes)
+{
+#ifdef __GLIBC__
+  if (bytes > LARGE_BYTES)
+    malloc_trim (0);
+#endif
+}
+
 static void
 read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -122,10 +137,13 @@ read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   curve->epochs = dyno_series_new ("", "");
   if (g_stat (path, &about) == 0 && (request->whole || about.st_size < MOST_BYTES))
     {
-      g_autoptr (DynoMetrics) log = dyno_metrics_read (path, NULL);
+      DynoMetrics *log = dyno_metrics_read (path, NULL);
       if (log)
         take_rows (curve, log, request->steps_per_epoch);
+      dyno_metrics_unref (log);
     }
+  else
+    about.st_size = 0;
   make_spark (curve);
   if (!request->whole)
     {
@@ -134,6 +152,7 @@ read_curve (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
       g_clear_pointer (&curve->seconds, dyno_series_free);
       g_clear_pointer (&curve->epochs, dyno_series_free);
     }
+  give_back (about.st_size);
   g_task_return_pointer (task, entry, entry_free);
 }
 
@@ -196,6 +215,14 @@ ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
   read_next (self);
 }
 
+/* One that goes on is read again when there is more than a point of its row to be seen. */
+static gboolean
+is_old (const Entry *entry, const DynoStoredRun *run)
+{
+  guint64 apart = run->steps > entry->steps ? run->steps - entry->steps : entry->steps - run->steps;
+  return !entry->whole && apart > entry->steps / DYNO_SPARK_POINTS;
+}
+
 const DynoRunCurve *
 dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
 {
@@ -203,7 +230,7 @@ dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run, gboolean who
   if (!run->folder)
     return &none;
   const Entry *entry = g_hash_table_lookup (self->curves, &run->id);
-  if (!entry || (entry->steps != run->steps && !entry->whole) || (whole && !entry->whole))
+  if (!entry || is_old (entry, run) || (whole && !entry->whole))
     ask_for (self, run, whole);
   return entry && (!whole || entry->whole) ? &entry->curve : NULL;
 }

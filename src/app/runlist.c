@@ -73,6 +73,13 @@ static const char *const states[] = { N_ ("Running"), N_ ("Finished"), N_ ("Stop
                                       N_ ("Failed"), N_ ("Ended without a word") };
 
 static char *
+tell_model (const DynoStoredRun *run)
+{
+  const DynoModel *model = run->model ? dyno_model_find (run->model, NULL) : NULL;
+  return g_strdup (model ? model->title : run->model ? run->model : "");
+}
+
+static char *
 make_text (const DynoStoredRun *run, int column)
 {
   switch ((DynoRunListColumn) column)
@@ -84,7 +91,7 @@ make_text (const DynoStoredRun *run, int column)
     case DYNO_RUN_LIST_DATA:
       return tell_data (run);
     case DYNO_RUN_LIST_MODEL:
-      return g_strdup (run->model ? run->model : "");
+      return tell_model (run);
     case DYNO_RUN_LIST_SETTINGS:
       return dyno_run_list_tell_settings (&run->settings);
     case DYNO_RUN_LIST_BEST:

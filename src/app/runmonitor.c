@@ -22,7 +22,8 @@ struct _DynoRunMonitor {
   DynoRunView *view;
   gboolean over;    /* DONE came */
   gboolean freeing; /* the session is being freed in a thread */
-  char *csv;        /* of the last run, taken when its session ends */
+  DynoMetrics *log; /* of the last run; NULL: none yet */
+  char *runs;       /* the folder that runs are kept in; NULL: Dyno's own */
 };
 
 enum { CHANGED, FAILED, WARNING, DONE, N_SIGNALS };
@@ -77,13 +78,14 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
 {
   g_return_if_fail (DYNO_IS_RUN_MONITOR (self) && !dyno_run_monitor_is_active (self));
   g_autoptr (DynoJob) kept = dyno_job_copy (job);
-  g_autofree char *runs = dyno_data_dir ("runs");
+  g_autofree char *runs = self->runs ? g_strdup (self->runs) : dyno_data_dir ("runs");
   int problem = 0;
   if (!kept->out_dir && !(kept->out_dir = choose_folder (runs)))
     problem = errno;
-  g_clear_pointer (&self->csv, g_free);
   self->over = FALSE;
   self->session = dyno_session_new (kept);
+  g_clear_pointer (&self->log, dyno_metrics_unref);
+  self->log = dyno_metrics_ref (dyno_session_get_metrics (self->session));
   self->events = dyno_session_add_queue (self->session, 0, FALSE);
   follow_job (self, TRUE);
   if (dataset)
@@ -94,6 +96,20 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   g_signal_emit (self, signals[CHANGED], 0);
   if (problem)
     tell_not_kept (self, runs, problem);
+}
+
+void
+dyno_run_monitor_set_runs_folder (DynoRunMonitor *self, const char *folder)
+{
+  g_free (self->runs);
+  self->runs = g_strdup (folder);
+}
+
+void
+dyno_run_monitor_release (DynoRunMonitor *self)
+{
+  if (self->session && !self->freeing)
+    dyno_session_release (self->session);
 }
 
 void
@@ -167,12 +183,11 @@ dyno_run_monitor_get_series (DynoRunMonitor *self)
   return dyno_run_view_get_series (self->view);
 }
 
-char *
-dyno_run_monitor_to_csv (DynoRunMonitor *self)
+gboolean
+dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path, GError **error)
 {
-  if (self->session && !self->freeing)
-    return dyno_metrics_to_csv (dyno_session_get_metrics (self->session));
-  return g_strdup (self->csv);
+  return self->log ? dyno_metrics_write_csv (self->log, path, error)
+                   : dyno_file_write_atomic (path, "", 0, error);
 }
 
 static void
@@ -221,7 +236,6 @@ static void
 free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
   DynoRunMonitor *self = source;
-  self->csv = dyno_metrics_to_csv (dyno_session_get_metrics (data));
   dyno_session_free (data);
   g_clear_pointer (&self->recorder, dyno_run_recorder_free);
   g_task_return_boolean (task, TRUE);
@@ -278,7 +292,8 @@ dyno_run_monitor_finalize (GObject *object)
   g_clear_pointer (&self->session, dyno_session_free);
   g_clear_pointer (&self->recorder, dyno_run_recorder_free);
   dyno_run_view_free (self->view);
-  g_free (self->csv);
+  dyno_metrics_unref (self->log);
+  g_free (self->runs);
   G_OBJECT_CLASS (dyno_run_monitor_parent_class)->finalize (object);
 }
 

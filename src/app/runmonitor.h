@@ -21,7 +21,11 @@ DynoRunMonitor *dyno_run_monitor_new (void);
 /* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is
  * kept or, when NULL, chosen. */
 void dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset);
+/* For the runs that begin from now on; NULL: Dyno's own. */
+void dyno_run_monitor_set_runs_folder (DynoRunMonitor *self, const char *folder);
 void dyno_run_monitor_pause (DynoRunMonitor *self);
+/* Pauses, or goes on pausing, without the device's memory; resumed as any pause. */
+void dyno_run_monitor_release (DynoRunMonitor *self);
 void dyno_run_monitor_resume (DynoRunMonitor *self);
 void dyno_run_monitor_stop (DynoRunMonitor *self);
 /* Stops without saving: what was saved before stays. */
@@ -35,7 +39,8 @@ void dyno_run_monitor_drain (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
 DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
 const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);
-char *dyno_run_monitor_to_csv (
-    DynoRunMonitor *self); /* every step; NULL before the first run; g_free */
+/* Every step of the run, or of the last one; an empty file before the first.  Errors: as of
+ * dyno_metrics_write_csv. */
+gboolean dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path, GError **error);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of a run. */
 #include "runpage.h"
-#include "file.h"
 #include "format.h"
+#include "predictdialog.h"
 #include "row.h"
 #include "runplots.h"
 #include "sentence.h"
@@ -16,9 +16,10 @@
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *sentence, *title, *state, *progress, *folder, *watchdog, *stats, *plots;
+  GtkWidget *sentence, *title, *state, *progress, *folder, *predict, *watchdog, *stats, *plots;
   DynoRunMonitor *monitor;
   DynoSessionState said; /* in this state, at that time */
+  gboolean said_released;
   gint64 said_us;
   double gpu_busy; /* percent, over some readings; NaN: not known */
 };
@@ -69,9 +70,11 @@ show_sentence (DynoRunPage *self, const DynoRunStatus *s)
 {
   gint64 now = g_get_monotonic_time ();
   double busy = s->has_sensors ? s->sensors.values[DYNO_SENSOR_GPU_BUSY] : (double) NAN;
-  if (s->state == self->said && s->n_steps > 0 && now - self->said_us < SENTENCE_US)
+  if (s->state == self->said && s->released == self->said_released && s->n_steps > 0
+      && now - self->said_us < SENTENCE_US)
     return;
   self->said = s->state;
+  self->said_released = s->released;
   self->said_us = now;
   self->gpu_busy = isnan (self->gpu_busy) || isnan (busy) || s->n_steps == 0
                        ? busy
@@ -81,6 +84,30 @@ show_sentence (DynoRunPage *self, const DynoRunStatus *s)
   g_autofree char *text = dyno_sentence_describe (s, trend, self->gpu_busy);
   gtk_label_set_text (GTK_LABEL (self->sentence), text ? text : "");
   gtk_widget_set_visible (self->sentence, text != NULL);
+}
+
+static gboolean
+can_predict (const DynoRunStatus *s)
+{
+  return s->job && s->state >= DYNO_SESSION_FINISHED && dyno_predict_can_use (s->out_dir);
+}
+
+gboolean
+dyno_run_page_predict (DynoRunPage *self, const char *const *paths)
+{
+  const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  if (!can_predict (s))
+    return FALSE;
+  g_autofree char *title = g_path_get_basename (s->out_dir);
+  dyno_predict_dialog_show (GTK_WINDOW (window), s->out_dir, title, s->job->device, paths);
+  return TRUE;
+}
+
+static void
+predict_clicked (GtkButton *button, DynoRunPage *self)
+{
+  dyno_run_page_predict (self, NULL);
 }
 
 static void
@@ -97,6 +124,7 @@ show_run (DynoRunPage *self)
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
   gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
                                             && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));
+  gtk_widget_set_visible (self->predict, can_predict (s));
   show_sentence (self, s);
   dyno_stats_bar_show (DYNO_STATS_BAR (self->stats), s);
 }
@@ -135,10 +163,7 @@ dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
 {
   g_autofree char *lower = g_ascii_strdown (path, -1);
   if (g_str_has_suffix (lower, ".csv"))
-    {
-      g_autofree char *csv = dyno_run_monitor_to_csv (self->monitor);
-      return dyno_file_write_atomic (path, csv ? csv : "", csv ? strlen (csv) : 0, error);
-    }
+    return dyno_run_monitor_write_csv (self->monitor, path, error);
   return dyno_run_plots_write (DYNO_RUN_PLOTS (self->plots), path, error);
 }
 
@@ -166,9 +191,11 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, state);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, predict);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, stats);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, plots);
   gtk_widget_class_bind_template_callback (widget_class, open_folder);
+  gtk_widget_class_bind_template_callback (widget_class, predict_clicked);
 }
 
 static void

@@ -20,4 +20,8 @@ void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
  * step. */
 gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **error);
 
+/* What the weights of the run that has ended say of these images, NULL: of images that are asked
+ * for; FALSE: there are no weights. */
+gboolean dyno_run_page_predict (DynoRunPage *self, const char *const *paths);
+
 G_END_DECLS

@@ -17,6 +17,7 @@ enum {
   MEMORY,
   LEARNING_RATE,
   LOSS_SCALE,
+  GRADIENT_NORM,
   GPU_BUSY,
   GPU_TEMPERATURE,
   GPU_POWER,
@@ -79,6 +80,9 @@ list_lines (DynoRunPlots *self, guint plot, DynoPlotLine lines[2])
     case LOSS_SCALE:
       first = s->loss_scale;
       break;
+    case GRADIENT_NORM:
+      first = s->grad_norm;
+      break;
     case GPU_BUSY:
       first = s->gpu_busy;
       break;
@@ -119,6 +123,7 @@ static const struct {
   { MEMORY, N_ ("GPU memory"), "", N_ ("Memory appears with the first step") },
   { LEARNING_RATE, N_ ("Learning rate"), "", "" },
   { LOSS_SCALE, N_ ("Loss scale"), "", "" },
+  { GRADIENT_NORM, N_ ("Gradient norm"), "", "" },
   { GPU_BUSY, N_ ("GPU utilization"), "%", "" },
   { GPU_TEMPERATURE, N_ ("GPU temperature"), "°C", "" },
   { GPU_POWER, N_ ("GPU power"), "W", "" },
@@ -193,13 +198,16 @@ show_run (DynoRunPlots *self)
 static char *
 get_id (guint plot)
 {
-  static const char *const ids[] = { "throughput", "memory",          "learning-rate",
-                                     "loss-scale", "gpu-utilization", "gpu-temperature",
-                                     "gpu-power" };
+  static const char *const ids[N_PLOTS] = {
+    [THROUGHPUT] = "throughput",           [MEMORY] = "memory",
+    [LEARNING_RATE] = "learning-rate",     [LOSS_SCALE] = "loss-scale",
+    [GRADIENT_NORM] = "gradient-norm",     [GPU_BUSY] = "gpu-utilization",
+    [GPU_TEMPERATURE] = "gpu-temperature", [GPU_POWER] = "gpu-power"
+  };
   if (plot == LOSS)
     return g_strdup ("loss");
   return plot < THROUGHPUT ? g_strdup_printf ("metric-%u", plot - METRIC + 1)
-                           : g_strdup (ids[plot - THROUGHPUT]);
+                           : g_strdup (ids[plot]);
 }
 
 static void

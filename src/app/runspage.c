@@ -3,10 +3,12 @@
  * deleted last is kept, and put back on request. */
 #include "runspage.h"
 #include "format.h"
+#include "predictdialog.h"
 #include "queuecard.h"
 #include "row.h"
 #include "runcompare.h"
 #include "runcurves.h"
+#include "runexport.h"
 #include "runhistory.h"
 #include "runlist.h"
 #include "sparkcell.h"
@@ -18,7 +20,7 @@
 struct _DynoRunsPage {
   GtkBox parent_instance;
   GtkWidget *body, *queue, *list, *scrolled, *empty, *compare, *undo, *undo_label;
-  GtkWidget *resume, *again, *folder, *rename, *tag, *delete;
+  GtkWidget *resume, *again, *predict, *folder, *rename, *tag, *export, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
   GPtrArray *deleted; /* DynoDeletedRun, of the last deletion; or NULL */
@@ -28,7 +30,7 @@ struct _DynoRunsPage {
   gboolean filling; /* the selection is put back: no change of it counts */
 };
 
-enum { FAILED, TAKEN, START, QUEUED, N_SIGNALS };
+enum { FAILED, TAKEN, START, QUEUED, EXPORTED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, GTK_TYPE_BOX)
@@ -119,6 +121,7 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   double y = gtk_adjustment_get_value (place);
   self->filling = TRUE;
   /* No widget holds a run while the old ones are freed. */
+  dyno_run_export_set_runs (self->export, NULL, 0);
   dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves, NULL, 0);
   gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), NULL);
   dyno_run_list_set_runs (self->runs, runs);
@@ -170,9 +173,9 @@ dyno_runs_page_refresh (DynoRunsPage *self)
 }
 
 void
-dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job)
+dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char *runs)
 {
-  dyno_queue_card_add (DYNO_QUEUE_CARD (self->queue), job);
+  dyno_queue_card_add (DYNO_QUEUE_CARD (self->queue), job, runs);
 }
 
 /* --- what is selected ------------------------------------------------------------------------- */
@@ -196,10 +199,13 @@ update_buttons (DynoRunsPage *self)
     still &= ((const DynoStoredRun *) selected->pdata[i])->state != DYNO_RUN_STATE_RUNNING;
   gtk_widget_set_sensitive (self->resume, one && ready && is_resumable (first));
   gtk_widget_set_sensitive (self->again, one && ready);
+  gtk_widget_set_sensitive (self->predict, one && dyno_predict_can_use (first->folder));
   gtk_widget_set_sensitive (self->folder, one && first->folder);
   gtk_widget_set_sensitive (self->rename, one);
   gtk_widget_set_sensitive (self->tag, selected->len > 0);
   gtk_widget_set_sensitive (self->delete, still);
+  dyno_run_export_set_runs (self->export, (const DynoStoredRun *const *) selected->pdata,
+                            selected->len);
 }
 
 static void
@@ -243,6 +249,25 @@ resume (DynoRunsPage *self)
   job->out_dir = g_strdup (run->folder);
   job->resume = g_strdup (run->folder);
   g_signal_emit (self, signals[START], 0, job);
+}
+
+gboolean
+dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths)
+{
+  const DynoStoredRun *run = get_one (self);
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  if (!run || !dyno_predict_can_use (run->folder))
+    return FALSE;
+  g_autofree char *title = dyno_stored_run_get_title (run);
+  dyno_predict_dialog_show (GTK_WINDOW (window), run->folder, title,
+                            dyno_setup_get_job (self->setup)->device, paths);
+  return TRUE;
+}
+
+static void
+predict (DynoRunsPage *self)
+{
+  dyno_runs_page_predict (self, NULL);
 }
 
 static void
@@ -403,13 +428,16 @@ dyno_runs_page_class_init (DynoRunsPageClass *class)
                                  1, G_TYPE_POINTER);
   signals[QUEUED] = g_signal_new ("queued", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[EXPORTED] = g_signal_new ("exported", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                    G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 /* All rows are of one height and all columns of a known width, so that no row is measured that is
- * not seen. */
+ * not seen.  width: with text of the usual size, pixels. */
 static void
 add_column (DynoRunsPage *self, const char *title, int column, double align, int width)
 {
+  double enlarged = gdk_screen_get_resolution (gtk_widget_get_screen (GTK_WIDGET (self))) / 96;
   GtkCellRenderer *cell = gtk_cell_renderer_text_new ();
   GtkTreeViewColumn *view =
       gtk_tree_view_column_new_with_attributes (title, cell, "text", column, NULL);
@@ -417,7 +445,7 @@ add_column (DynoRunsPage *self, const char *title, int column, double align, int
                 NULL);
   gtk_tree_view_column_set_alignment (view, (float) align);
   gtk_tree_view_column_set_sizing (view, GTK_TREE_VIEW_COLUMN_FIXED);
-  gtk_tree_view_column_set_fixed_width (view, width);
+  gtk_tree_view_column_set_fixed_width (view, (int) (width * MAX (enlarged, 1)));
   gtk_tree_view_column_set_resizable (view, TRUE);
   gtk_tree_view_column_set_expand (view, column == DYNO_RUN_LIST_TITLE);
   if (column != DYNO_RUN_LIST_SETTINGS) /* texts of many parts, made for each row */
@@ -462,16 +490,16 @@ add_list (DynoRunsPage *self)
                            G_CONNECT_SWAPPED);
   g_signal_connect (self->list, "key-press-event", G_CALLBACK (list_key_pressed), self);
   dyno_widget_set_accessible_name (self->list, _ ("Runs"));
-  add_column (self, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 150);
+  add_column (self, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 180);
   add_spark_column (self);
   add_column (self, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
   add_column (self, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 150);
-  add_column (self, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 90);
+  add_column (self, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 110);
   add_column (self, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 90);
   add_column (self, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 106);
   add_column (self, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
-  add_column (self, _ ("State"), DYNO_RUN_LIST_STATE, 0, 92);
-  add_column (self, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 100);
+  add_column (self, _ ("State"), DYNO_RUN_LIST_STATE, 0, 116);
+  add_column (self, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 116);
   add_column (self, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 260);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (self->list), TRUE);
   gtk_tree_view_set_search_column (GTK_TREE_VIEW (self->list), DYNO_RUN_LIST_TITLE);
@@ -498,11 +526,20 @@ add_button (GtkWidget *box, const char *label, const char *help, GCallback click
 }
 
 static void
+export_done (const char *path, const GError *error, gpointer data)
+{
+  if (error)
+    g_signal_emit (data, signals[FAILED], 0, error);
+  else
+    g_signal_emit (data, signals[EXPORTED], 0, path);
+}
+
+static void
 add_buttons (DynoRunsPage *self)
 {
   GtkWidget *box = gtk_flow_box_new ();
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
-  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 6);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 8);
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
@@ -512,11 +549,17 @@ add_buttons (DynoRunsPage *self)
       add_button (box, _ ("Set Up A_gain"),
                   _ ("Data set, model and settings of this run into the window, to run it again"),
                   G_CALLBACK (take_again), self);
+  self->predict =
+      add_button (box, _ ("Pred_ict…"),
+                  _ ("What the weights of this run say of images; they may be dropped here too"),
+                  G_CALLBACK (predict), self);
   self->folder = add_button (box, _ ("Open _Folder"), _ ("Weights, metrics, curves, settings"),
                              G_CALLBACK (open_folder), self);
   self->rename = add_button (box, _ ("Re_name…"), _ ("F2"), G_CALLBACK (ask_name), self);
   self->tag = add_button (box, _ ("_Tags…"), _ ("Words of your own for the selected runs"),
                           G_CALLBACK (ask_tags), self);
+  self->export = dyno_run_export_new (export_done, self);
+  gtk_container_add (GTK_CONTAINER (box), self->export);
   self->delete =
       add_button (box, _ ("_Delete"), _ ("From the history; folders with weights and metrics stay"),
                   G_CALLBACK (delete_selected), self);

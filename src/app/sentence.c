@@ -53,7 +53,7 @@ dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_
   else if (s->state == DYNO_SESSION_STOPPED)
     add (text, _ ("Stopped after %s"), span);
   else if (s->state == DYNO_SESSION_PAUSED)
-    add (text, _ ("Paused"));
+    add (text, s->released ? _ ("Paused, GPU memory is free") : _ ("Paused"));
   else if (!going)
     return NULL;
   if (s->state >= DYNO_SESSION_FINISHED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The control of one setting.  Spin buttons of fractions step by the size of their value (0.01,
  * then 0.001), because a learning rate has no one useful step; bytes are shown in GiB; a 0 that
- * means "not fixed" reads so. */
+ * means "not fixed" reads so.  A text counts when it is whole: at Enter, or when the focus leaves. */
 #include "settingcontrol.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -45,6 +45,41 @@ chosen (GtkComboBox *combo, gpointer data)
     c->changed (c->info, gtk_combo_box_get_active (combo), c->data);
 }
 
+static void
+show_typed (GtkWidget *entry, double value)
+{
+  const char *text = value > 0 ? g_quark_to_string ((GQuark) value) : "";
+  if (!g_str_equal (text, gtk_entry_get_text (GTK_ENTRY (entry))))
+    gtk_entry_set_text (GTK_ENTRY (entry), text);
+}
+
+static void
+typed (GtkEntry *entry, gpointer data)
+{
+  Control *c = data;
+  g_autofree char *text = g_strstrip (g_strdup (gtk_entry_get_text (entry)));
+  c->changed (c->info, *text ? g_quark_from_string (text) : 0, c->data);
+}
+
+static gboolean
+typed_and_left (GtkWidget *entry, GdkEvent *event, gpointer data)
+{
+  typed (GTK_ENTRY (entry), data);
+  return GDK_EVENT_PROPAGATE;
+}
+
+static GtkWidget *
+new_entry (const DynoSettingInfo *info, Control *c)
+{
+  GtkWidget *entry = gtk_entry_new ();
+  gtk_entry_set_placeholder_text (GTK_ENTRY (entry), zero_words (info));
+  gtk_entry_set_width_chars (GTK_ENTRY (entry), 14);
+  gtk_widget_set_valign (entry, GTK_ALIGN_CENTER);
+  g_signal_connect (entry, "focus-out-event", G_CALLBACK (typed_and_left), c);
+  c->handler = g_signal_connect (entry, "activate", G_CALLBACK (typed), c);
+  return entry;
+}
+
 static double
 get_unit (const DynoSettingInfo *info)
 {
@@ -84,6 +119,8 @@ dyno_setting_control_describe (const DynoSettingInfo *info, double number)
     return g_strdup (dyno_words_choice (info->values[(guint) number]));
   if (value == 0 && zero_words (info))
     return g_strdup (zero_words (info));
+  if (info->type == DYNO_SETTING_TEXT)
+    return g_strdup (number > 0 ? g_quark_to_string ((GQuark) number) : "");
   if (info->type == DYNO_SETTING_BYTES)
     return g_strdup_printf (_ ("%.4g GiB"), value);
   return g_strdup_printf (info->type == DYNO_SETTING_DOUBLE ? "%.6g" : "%.0f", value);
@@ -157,6 +194,9 @@ dyno_setting_control_new (const DynoSettingInfo *info, DynoSettingChanged change
         gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (widget), *value, dyno_words_choice (*value));
       c->handler = g_signal_connect (widget, "changed", G_CALLBACK (chosen), c);
       break;
+    case DYNO_SETTING_TEXT:
+      widget = new_entry (info, c);
+      break;
     case DYNO_SETTING_INT:
     case DYNO_SETTING_DOUBLE:
     case DYNO_SETTING_BYTES:
@@ -178,6 +218,8 @@ dyno_setting_control_set (GtkWidget *widget, double value)
     gtk_switch_set_active (GTK_SWITCH (widget), value != 0);
   else if (GTK_IS_COMBO_BOX (widget))
     gtk_combo_box_set_active (GTK_COMBO_BOX (widget), (int) value);
+  else if (c->info->type == DYNO_SETTING_TEXT)
+    show_typed (widget, value);
   else
     {
       gtk_spin_button_set_value (GTK_SPIN_BUTTON (widget), value / get_unit (c->info));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control of one setting, made from its line in the table: switch, spin button or combo. */
+/* The control of one setting, made from its line in the table: switch, spin button, combo or entry. */
 #pragma once
 #include "settings.h"
 #include <gtk/gtk.h>

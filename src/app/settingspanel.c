@@ -22,6 +22,7 @@ struct _DynoSettingsPanel {
   GtkWidget *search, *list, *nothing, *later;
   GtkWidget *folds[DYNO_SETTING_N_GROUPS], *preset;
   DynoSetup *setup; /* outlives the panel */
+  DynoState *state; /* or NULL */
   GArray *rows;     /* SettingRow */
 };
 
@@ -265,12 +266,60 @@ build (DynoSettingsPanel *self)
     }
 }
 
+/* --- what is unfolded ------------------------------------------------------------------------- */
+
+/* Kept under these names, in the order of the groups; the preset's after them. */
+static const char *const fold_names[] = {
+  [DYNO_SETTING_GROUP_MODEL] = "model",       [DYNO_SETTING_GROUP_TRAINING] = "training",
+  [DYNO_SETTING_GROUP_PIPELINE] = "pipeline", [DYNO_SETTING_GROUP_AUGMENTATION] = "augmentation",
+  [DYNO_SETTING_GROUP_MEMORY] = "memory",     [DYNO_SETTING_GROUP_ADVANCED] = "advanced",
+  [DYNO_SETTING_N_GROUPS] = "preset"
+};
+
+static HdyExpanderRow *
+get_fold (DynoSettingsPanel *self, guint i)
+{
+  GtkWidget *fold = i < DYNO_SETTING_N_GROUPS ? self->folds[i] : self->preset;
+  return fold && fold_names[i] ? HDY_EXPANDER_ROW (fold) : NULL;
+}
+
+/* A search unfolds what it finds: that is not kept. */
+static void
+keep_folds (DynoSettingsPanel *self)
+{
+  g_autoptr (GPtrArray) open = g_ptr_array_new ();
+  if (*gtk_entry_get_text (GTK_ENTRY (self->search)))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (fold_names); i++)
+    if (get_fold (self, i) && hdy_expander_row_get_expanded (get_fold (self, i)))
+      g_ptr_array_add (open, (gpointer) fold_names[i]);
+  g_ptr_array_add (open, NULL);
+  g_settings_set_strv (self->state, "unfolded", (const char *const *) open->pdata);
+}
+
+void
+dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state)
+{
+  if (!state)
+    return;
+  g_auto (GStrv) open = g_settings_get_strv (state, "unfolded");
+  g_set_object (&self->state, state);
+  for (guint i = 0; i < G_N_ELEMENTS (fold_names); i++)
+    if (get_fold (self, i))
+      {
+        hdy_expander_row_set_expanded (get_fold (self, i),
+                                       g_strv_contains ((const char *const *) open, fold_names[i]));
+        g_signal_connect_object (get_fold (self, i), "notify::expanded", G_CALLBACK (keep_folds),
+                                 self, G_CONNECT_SWAPPED);
+      }
+}
+
 static void
 setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
 {
   if (flags
       & (DYNO_SETUP_SETTINGS | DYNO_SETUP_PRESET | DYNO_SETUP_DEVICES | DYNO_SETUP_DATASET
-         | DYNO_SETUP_LOCK))
+         | DYNO_SETUP_MODEL | DYNO_SETUP_LOCK))
     show_rows (self);
 }
 
@@ -287,6 +336,7 @@ static void
 dyno_settings_panel_finalize (GObject *object)
 {
   g_array_unref (DYNO_SETTINGS_PANEL (object)->rows);
+  g_clear_object (&DYNO_SETTINGS_PANEL (object)->state);
   G_OBJECT_CLASS (dyno_settings_panel_parent_class)->finalize (object);
 }
 

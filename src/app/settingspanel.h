@@ -3,6 +3,7 @@
  * rest in an expander. */
 #pragma once
 #include "setup.h"
+#include "state.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -14,5 +15,8 @@ void dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup);
 void dyno_settings_panel_find (DynoSettingsPanel *self); /* the focus to the search */
 /* Undo (TRUE) or redo; what is live goes to the run, as when it is changed by hand. */
 void dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo);
+
+/* Which groups are unfolded is kept there; NULL: not kept. */
+void dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state);
 
 G_END_DECLS

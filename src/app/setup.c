@@ -15,6 +15,7 @@ struct _DynoSetup {
   GPtrArray *devices;
   GError *device_error;
   guint device;
+  char *preferred_device; /* name, or NULL */
   GPtrArray *presets;
   char *preset; /* id wanted; "" chooses the card's own */
   DynoLevel level;
@@ -262,10 +263,21 @@ list_done (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoSetup *self = DYNO_SETUP (source);
   self->devices = g_task_propagate_pointer (G_TASK (result), &self->device_error);
+  for (guint i = 0; self->devices && i < self->devices->len; i++)
+    if (g_strcmp0 (((const DynoDeviceInfo *) self->devices->pdata[i])->name, self->preferred_device)
+        == 0)
+      self->device = i;
   take_device (self);
   start_small (self);
   announce (self, DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS);
   plan_later (self);
+}
+
+void
+dyno_setup_prefer_device (DynoSetup *self, const char *name)
+{
+  g_free (self->preferred_device);
+  self->preferred_device = g_strdup (name);
 }
 
 void
@@ -646,6 +658,7 @@ dyno_setup_finalize (GObject *object)
   dyno_job_unref (self->job);
   g_clear_pointer (&self->devices, g_ptr_array_unref);
   g_clear_error (&self->device_error);
+  g_free (self->preferred_device);
   g_clear_pointer (&self->presets, g_ptr_array_unref);
   g_free (self->preset);
   g_clear_pointer (&self->dataset, dyno_dataset_unref);

@@ -50,6 +50,8 @@ GPtrArray *dyno_setup_get_devices (DynoSetup *self);
 const GError *dyno_setup_get_device_error (DynoSetup *self);
 const DynoDeviceInfo *dyno_setup_get_device (DynoSetup *self);
 void dyno_setup_set_device (DynoSetup *self, guint index);
+/* The one to begin with, by its name, where it is there; before the devices are listed. */
+void dyno_setup_prefer_device (DynoSetup *self, const char *name);
 
 GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL before _start's end */
 const DynoPreset *dyno_setup_get_preset (DynoSetup *self);

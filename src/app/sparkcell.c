@@ -20,12 +20,22 @@ dyno_spark_cell_set_values (DynoSparkCell *self, const float *values, guint n)
   self->n = n;
 }
 
+/* GTK asks for one of them where it draws the focus. */
+static void
+give_size (int size, int *least, int *natural)
+{
+  if (least)
+    *least = size;
+  if (natural)
+    *natural = size;
+}
+
 static void
 dyno_spark_cell_preferred_width (GtkCellRenderer *cell, GtkWidget *widget, int *least, int *natural)
 {
   int pad;
   gtk_cell_renderer_get_padding (cell, &pad, NULL);
-  *least = *natural = WIDTH + 2 * pad;
+  give_size (WIDTH + 2 * pad, least, natural);
 }
 
 static void
@@ -34,7 +44,7 @@ dyno_spark_cell_preferred_height (GtkCellRenderer *cell, GtkWidget *widget, int 
 {
   int pad;
   gtk_cell_renderer_get_padding (cell, NULL, &pad);
-  *least = *natural = HEIGHT + 2 * pad;
+  give_size (HEIGHT + 2 * pad, least, natural);
 }
 
 static void

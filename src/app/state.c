@@ -54,13 +54,18 @@ dyno_state_load_setup (DynoState *state, DynoSetup *setup, const char *location)
                           DYNO_LEVEL_RECOMMENDED, NULL);
       return;
     }
+  g_autofree char *device = g_settings_get_string (state, "device"),
+                  *begin = g_settings_get_string (state, "begin-with");
+  gboolean last = !g_str_equal (begin, "preset");
   g_autofree char *data = g_settings_get_string (state, "data");
   g_autofree char *model = g_settings_get_string (state, "model");
   g_autofree char *preset = g_settings_get_string (state, "preset");
   g_auto (GStrv) settings = g_settings_get_strv (state, "settings");
-  dyno_setup_restore (setup, location ? location : data, model, preset,
-                      (DynoLevel) g_settings_get_enum (state, "level"),
-                      (const char *const *) settings);
+  dyno_setup_prefer_device (setup, device);
+  dyno_setup_restore (setup, location ? location : data, model, last ? preset : "",
+                      last ? (DynoLevel) g_settings_get_enum (state, "level")
+                           : DYNO_LEVEL_RECOMMENDED,
+                      last ? (const char *const *) settings : NULL);
 }
 
 void
@@ -78,6 +83,38 @@ dyno_state_save_setup (DynoState *state, DynoSetup *setup)
     g_settings_set_string (state, "preset", preset->id);
   g_settings_set_enum (state, "level", (int) dyno_setup_get_level (setup));
   g_settings_set_strv (state, "settings", (const char *const *) settings);
+}
+
+static char *
+get_path (DynoState *state, const char *key)
+{
+  g_autofree char *path = state ? g_settings_get_string (state, key) : NULL;
+  return path && *path ? g_steal_pointer (&path) : NULL;
+}
+
+char *
+dyno_state_get_first_settings (DynoState *state)
+{
+  g_autofree char *begin = state ? g_settings_get_string (state, "begin-with") : NULL;
+  return g_strcmp0 (begin, "file") == 0 ? get_path (state, "settings-file") : NULL;
+}
+
+char *
+dyno_state_get_runs_folder (DynoState *state)
+{
+  return get_path (state, "runs-folder");
+}
+
+char *
+dyno_state_get_data_folder (DynoState *state)
+{
+  return get_path (state, "data-folder");
+}
+
+gboolean
+dyno_state_wants_notifications (DynoState *state)
+{
+  return !state || g_settings_get_boolean (state, "notifications");
 }
 
 void

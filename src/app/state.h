@@ -14,6 +14,13 @@ DynoState *dyno_state_new (void); /* NULL: no schema; a warning was logged */
 void dyno_state_load_setup (DynoState *state, DynoSetup *setup,
                             const char *location); /* location instead of the last data set */
 void dyno_state_save_setup (DynoState *state, DynoSetup *setup);
+/* A settings file that a new session begins with; NULL: none.  g_free. */
+char *dyno_state_get_first_settings (DynoState *state);
+/* The folder that runs are kept in, and the one that data is looked for in first; NULL: none was
+ * chosen.  g_free. */
+char *dyno_state_get_runs_folder (DynoState *state);
+char *dyno_state_get_data_folder (DynoState *state);
+gboolean dyno_state_wants_notifications (DynoState *state);
 void dyno_state_load_size (DynoState *state, int *width, int *height, gboolean *maximized);
 void dyno_state_save_size (DynoState *state, int width, int height, gboolean maximized);
 

@@ -39,7 +39,7 @@ show_memory (DynoStatsBar *self, const DynoRunStatus *s)
       set_tile (self, MEMORY, g_strdup ("\342\200\223"), "");
       return;
     }
-  g_autofree char *bytes = dyno_format_bytes (s->step.vram_bytes);
+  g_autofree char *bytes = dyno_format_bytes (s->released ? 0 : s->step.vram_bytes);
   g_autofree char *below = NULL;
   if (s->has_plan && s->plan.limit_bytes > 0)
     {

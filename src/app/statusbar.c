@@ -49,7 +49,7 @@ dyno_status_bar_show (DynoStatusBar *self, DynoSetup *setup, const DynoRunStatus
                           : device                            ? device->name
                                                               : _ ("Looking for devices…"));
   show_memory (self, going && status->has_plan ? &status->plan : dyno_setup_get_plan (setup),
-               going && status->n_steps > 0 ? status->step.vram_bytes : 0);
+               going && status->n_steps > 0 && !status->released ? status->step.vram_bytes : 0);
 }
 
 void

@@ -35,7 +35,7 @@ enum {
 struct _DynoTunePage {
   GtkBox parent_instance;
   GtkWidget *intro, *minutes, *minutes_label, *start, *pause, *stop, *status_box, *status,
-      *progress, *stages;
+      *progress, *head, *empty, *stages;
   GtkWidget *best_card, *speedup, *speedup_of, *gain, *best_title, *best_text, *best_rate,
       *best_memory, *best_settings, *today_box, *today_rate, *today_memory, *today_settings,
       *base_rate, *base_memory, *base_settings;
@@ -240,6 +240,13 @@ show_state (DynoTunePage *self)
   gtk_widget_set_tooltip_text (self->start, obstacle);
 }
 
+void
+dyno_tune_page_set_narrow (DynoTunePage *self, gboolean narrow)
+{
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self->head),
+                                  narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+}
+
 static void
 free_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -269,12 +276,21 @@ free_tune (DynoTunePage *self)
 }
 
 static void
-show_progress (DynoTunePage *self, const DynoTrial *trial)
+show_progress (DynoTunePage *self, const DynoTuneEvent *event)
 {
-  g_autofree char *settings = dyno_trial_describe (&trial->settings);
+  g_autofree char *settings = dyno_trial_describe (&event->trial.settings);
   if (self->paused)
     return;
-  g_autofree char *text = g_strdup_printf ("%s: %s", dyno_words_stage (trial->stage), settings);
+  g_autofree char *what = NULL;
+  if (event->preparing && event->n_to_prepare > 0)
+    /* Translators: "Compiling GPU programs (12 of 40)" */
+    what = g_strdup_printf (_ ("%s (%u of %u)"), dyno_words_progress (event->preparing),
+                            event->n_prepared, event->n_to_prepare);
+  else if (event->preparing)
+    what = g_strdup (dyno_words_progress (event->preparing));
+  g_autofree char *text =
+      g_strdup_printf ("%s: %s%s%s", dyno_words_stage (event->trial.stage), settings,
+                       what ? " \342\200\223 " : "", what ? what : "");
   gtk_label_set_text (GTK_LABEL (self->status), text);
 }
 
@@ -289,7 +305,7 @@ drain (gpointer data)
       switch (event->type)
         {
         case DYNO_TUNE_EVENT_PROGRESS:
-          show_progress (self, &event->trial);
+          show_progress (self, event);
           gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress),
                                          CLAMP (event->fraction, 0, 1));
           break;
@@ -335,6 +351,7 @@ dyno_tune_page_start (DynoTunePage *self)
   self->limit = plan ? plan->limit_bytes : 0;
   gtk_widget_hide (self->best_card);
   gtk_widget_hide (self->details);
+  gtk_widget_hide (self->empty);
   gtk_widget_show (self->stages);
   dyno_tune_stages_begin (DYNO_TUNE_STAGES (self->stages));
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
@@ -454,6 +471,8 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   BIND (status_box);
   BIND (status);
   BIND (progress);
+  BIND (head);
+  BIND (empty);
   BIND (stages);
   BIND (best_card);
   BIND (speedup);

@@ -16,5 +16,7 @@ void dyno_tune_page_stop (DynoTunePage *self);
 gboolean dyno_tune_page_is_active (DynoTunePage *self);
 void dyno_tune_page_use_best (DynoTunePage *self);
 gboolean dyno_tune_page_has_best (DynoTunePage *self);
+/* What it is about stands above its controls, not beside them. */
+void dyno_tune_page_set_narrow (DynoTunePage *self, gboolean narrow);
 
 G_END_DECLS

@@ -28,10 +28,15 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
   static const Word words[] = {
     { "shapes", N_ ("Built in, drawn shapes") },
     { "waves", N_ ("Built in, waves") },
+    { "poses", N_ ("Built in, drawn heads") },
     { "synthetic", N_ ("Noise made on the GPU") },
     { "idx", N_ ("IDX files (MNIST)") },
     { "image-folder", N_ ("Image folder") },
     { "npy", N_ ("NumPy arrays") },
+    { "npz", N_ ("NumPy archive") },
+    { "sequences", N_ ("Sequences (NumPy)") },
+    { "300w-lp", N_ ("Head poses (300W-LP, AFLW2000)") },
+    { "biwi", N_ ("Head poses (BIWI)") },
     { "cifar", N_ ("CIFAR files") },
     { "manifest", N_ ("List of images") },
     { "archive", N_ ("Image folder in an archive") },
@@ -156,8 +161,10 @@ const char *
 dyno_words_choice (const char *value)
 {
   static const Word words[] = {
-    { "sgd", N_ ("SGD") },       { "adamw", N_ ("AdamW") }, { "constant", N_ ("Constant") },
-    { "cosine", N_ ("Cosine") }, { "step", N_ ("Steps") },
+    { "sgd", N_ ("SGD") },           { "adamw", N_ ("AdamW") },
+    { "constant", N_ ("Constant") }, { "cosine", N_ ("Cosine") },
+    { "step", N_ ("Steps") },        { "none", N_ ("None") },
+    { "sampling", N_ ("Sampling") }, { "balanced", N_ ("Balanced") },
   };
   return find_word (words, G_N_ELEMENTS (words), value);
 }

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mnemonics SOURCE: no two controls that can be seen together share a mnemonic.
+"""mnemonics SOURCE: no two controls that can be seen together share a mnemonic, in English and in each translation.
 
 Reads ui/*.ui, and what C adds: the window with its templates put in, each page of its stack apart, with what is beside the stack on all of them.  Menus and popovers are of their own: they have the keyboard while they are open."""
+import gettext
 import glob
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ET
 
 OF = {'modelrow.c': 'DynoSettingsPanel'}  # files without a class
@@ -53,6 +56,28 @@ def collect(templates, element, classes=()):
     return here, pages
 
 
+def catalogues(source):
+    """Each language with the function that translates into it; what has no translation stays English."""
+    yield 'en', str
+    with open(os.path.join(source, 'po', 'LINGUAS')) as file:
+        languages = file.read().split()
+    for language in languages:
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, 'made.mo')
+            subprocess.run(['msgfmt', '-o', made, os.path.join(source, 'po', f'{language}.po')], check=True)
+            with open(made, 'rb') as file:
+                yield language, gettext.GNUTranslations(file).gettext
+
+
+def clashes(labels, translate):
+    keys = {}
+    for label in labels:
+        words = translate(label)
+        if mnemonic(words):
+            keys.setdefault(mnemonic(words), []).append(words)
+    return [f'Alt+{key}: {", ".join(all_of)}' for key, all_of in keys.items() if len(all_of) > 1]
+
+
 def main():
     source = sys.argv[1]
     templates = {}
@@ -76,13 +101,9 @@ def main():
     for name, outer in STANDS_IN.items():
         templates[outer].append(ET.fromstring(f'<child><object class="{name}"/></child>'))
     here, pages = collect(templates, templates['DynoWindow'], ('DynoWindow',))
-    problems, n = [], len(here)
-    for page in pages or [[]]:
-        keys = {}
-        n += len(page)
-        for label in here + page:
-            keys.setdefault(mnemonic(label), []).append(label)
-        problems += [f'Alt+{key}: {", ".join(labels)}' for key, labels in keys.items() if len(labels) > 1]
+    problems, n = [], len(here) + sum(len(page) for page in pages)
+    for language, translate in catalogues(source):
+        problems += [f'{language}: {problem}' for page in pages or [[]] for problem in clashes(here + page, translate)]
     for problem in sorted(set(problems)):
         print(problem)
     print(f'{n} mnemonics, {len(pages)} pages')

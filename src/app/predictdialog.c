@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* The dialog of predictions: a row for each image, its classes with bars or its values; what could
+ * not be read says why in its place. */
+#include "predictdialog.h"
+#include "format.h"
+#include "predictwork.h"
+#include "row.h"
+#include <glib/gi18n.h>
+
+typedef struct {
+  GtkWidget *dialog, *list, *scrolled, *hint, *state, *spinner;
+  char *weights;
+  int device;
+  DynoPredictWork *work; /* NULL: none yet */
+} Dialog;
+
+static void
+dialog_free (gpointer data)
+{
+  Dialog *self = data;
+  dyno_predict_work_cancel (self->work);
+  g_free (self->weights);
+  g_free (self);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static GtkWidget *
+new_label (const char *text, float align, const char *class)
+{
+  GtkWidget *label = gtk_label_new (text);
+  gtk_label_set_xalign (GTK_LABEL (label), align);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_MIDDLE);
+  if (class)
+    dyno_widget_add_class (label, class, TRUE);
+  return label;
+}
+
+static char *
+format_output (const DynoPredictedSample *sample, guint i)
+{
+  double number = sample->outputs[i].number;
+  return sample->is_values ? g_strdup_printf ("%.4g", number)
+                           : g_strdup_printf (_ ("%.1f %%"), 100 * number);
+}
+
+static GtkWidget *
+new_outputs (const DynoPredictedSample *sample)
+{
+  GtkWidget *grid = gtk_grid_new ();
+  gtk_grid_set_column_spacing (GTK_GRID (grid), 12);
+  gtk_widget_set_hexpand (grid, TRUE);
+  for (guint i = 0; i < sample->n; i++)
+    {
+      g_autofree char *text = format_output (sample, i);
+      GtkWidget *name = new_label (sample->outputs[i].name, 0, NULL),
+                *number = new_label (text, 1, "numeric");
+      gtk_label_set_width_chars (GTK_LABEL (name), 12);
+      gtk_widget_set_hexpand (name, sample->is_values);
+      gtk_label_set_ellipsize (GTK_LABEL (number), PANGO_ELLIPSIZE_NONE);
+      gtk_grid_attach (GTK_GRID (grid), name, 0, (int) i, 1, 1);
+      gtk_grid_attach (GTK_GRID (grid), number, 2, (int) i, 1, 1);
+      if (sample->is_values)
+        continue;
+      GtkWidget *bar = gtk_level_bar_new ();
+      gtk_level_bar_set_value (GTK_LEVEL_BAR (bar), CLAMP (sample->outputs[i].number, 0, 1));
+      dyno_widget_add_class (bar, "slim", TRUE);
+      dyno_widget_set_accessible_name (bar, sample->outputs[i].name);
+      gtk_widget_set_valign (bar, GTK_ALIGN_CENTER);
+      gtk_widget_set_hexpand (bar, TRUE);
+      gtk_grid_attach (GTK_GRID (grid), bar, 1, (int) i, 1, 1);
+    }
+  return grid;
+}
+
+/* What a row says, for screen readers. */
+static char *
+describe (const DynoPredictedSample *sample)
+{
+  GString *text = g_string_new (sample->sample);
+  if (sample->problem)
+    g_string_append_printf (text, ": %s", sample->problem);
+  for (guint i = 0; i < sample->n; i++)
+    {
+      g_autofree char *number = format_output (sample, i);
+      g_string_append_printf (text, "%s %s %s", i ? "," : ":", sample->outputs[i].name, number);
+    }
+  return g_string_free (text, FALSE);
+}
+
+static void
+take_sample (const DynoPredictedSample *sample, gpointer data)
+{
+  Dialog *self = data;
+  GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4);
+  g_autofree char *base = g_path_get_basename (sample->sample), *words = describe (sample);
+  GtkWidget *name = new_label (base, 0, "bar-title");
+  gtk_widget_set_tooltip_text (name, sample->sample);
+  gtk_container_add (GTK_CONTAINER (box), name);
+  if (sample->problem)
+    {
+      GtkWidget *problem = new_label (sample->problem, 0, "bad-text");
+      gtk_label_set_ellipsize (GTK_LABEL (problem), PANGO_ELLIPSIZE_NONE);
+      gtk_label_set_line_wrap (GTK_LABEL (problem), TRUE);
+      gtk_label_set_line_wrap_mode (GTK_LABEL (problem), PANGO_WRAP_WORD_CHAR);
+      gtk_container_add (GTK_CONTAINER (box), problem);
+    }
+  else
+    gtk_container_add (GTK_CONTAINER (box), new_outputs (sample));
+  g_object_set (box, "margin", 8, "margin-start", 12, "margin-end", 12, NULL);
+  gtk_container_add (GTK_CONTAINER (row), box);
+  dyno_widget_set_accessible_name (row, words);
+  gtk_widget_show_all (row);
+  gtk_container_add (GTK_CONTAINER (self->list), row);
+}
+
+/* --- the work --------------------------------------------------------------------------------- */
+
+static void
+take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
+{
+  Dialog *self = data;
+  g_autofree char *count = dyno_format_count (s->n),
+                  *rate = dyno_format_rate (s->seconds > 0 ? (double) s->n / s->seconds : 0);
+  g_autoptr (GString) text = g_string_new (NULL);
+  gtk_spinner_stop (GTK_SPINNER (self->spinner));
+  if (error)
+    g_string_append (text, error->message);
+  else
+    {
+      g_string_append_printf (
+          text,
+          /* Translators: number of images, images per second, device */
+          ngettext ("%s image, %s images/s on %s", "%s images, %s images/s on %s", (gulong) s->n),
+          count, rate, s->device);
+      if (s->n_unreadable > 0)
+        {
+          g_autofree char *bad = dyno_format_count (s->n_unreadable);
+          g_string_append (text, "; ");
+          g_string_append_printf (
+              text,
+              ngettext ("%s could not be read", "%s could not be read", (gulong) s->n_unreadable),
+              bad);
+        }
+    }
+  gtk_label_set_text (GTK_LABEL (self->state), text->str);
+  dyno_widget_add_class (self->state, "bad-text", error != NULL);
+  gtk_widget_set_tooltip_text (self->state, s->notes);
+}
+
+static void
+start (Dialog *self, const char *const *paths)
+{
+  static const DynoPredictFuncs funcs = { take_sample, take_end };
+  dyno_predict_work_cancel (self->work);
+  dyno_widget_clear (self->list);
+  gtk_widget_hide (self->hint);
+  gtk_widget_show (self->scrolled);
+  gtk_label_set_text (GTK_LABEL (self->state), _ ("Predicting…"));
+  dyno_widget_add_class (self->state, "bad-text", FALSE);
+  gtk_spinner_start (GTK_SPINNER (self->spinner));
+  self->work = dyno_predict_work_start (self->weights, self->device, paths, &funcs, self);
+}
+
+/* --- choosing and dropping -------------------------------------------------------------------- */
+
+static void
+images_chosen (GtkDialog *chooser, int response, Dialog *self)
+{
+  GSList *names = response == GTK_RESPONSE_ACCEPT
+                      ? gtk_file_chooser_get_filenames (GTK_FILE_CHOOSER (chooser))
+                      : NULL;
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  for (GSList *l = names; l; l = l->next)
+    g_ptr_array_add (paths, l->data);
+  g_slist_free (names);
+  gtk_widget_destroy (GTK_WIDGET (chooser));
+  if (paths->len == 0)
+    return;
+  g_ptr_array_add (paths, NULL);
+  start (self, (const char *const *) paths->pdata);
+}
+
+static void
+choose_images (Dialog *self)
+{
+  GtkWidget *chooser = gtk_file_chooser_dialog_new (
+      _ ("Images to Predict"), GTK_WINDOW (self->dialog), GTK_FILE_CHOOSER_ACTION_OPEN,
+      _ ("_Cancel"), GTK_RESPONSE_CANCEL, _ ("_Open"), GTK_RESPONSE_ACCEPT, NULL);
+  GtkFileFilter *images = gtk_file_filter_new ();
+  gtk_file_filter_set_name (images, _ ("Images"));
+  gtk_file_filter_add_mime_type (images, "image/*");
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (chooser), images);
+  gtk_file_chooser_set_select_multiple (GTK_FILE_CHOOSER (chooser), TRUE);
+  gtk_window_set_modal (GTK_WINDOW (chooser), TRUE);
+  gtk_dialog_set_default_response (GTK_DIALOG (chooser), GTK_RESPONSE_ACCEPT);
+  g_signal_connect (chooser, "response", G_CALLBACK (images_chosen), self);
+  gtk_widget_show (chooser);
+}
+
+static void
+dropped (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionData *selection,
+         guint info, guint time, Dialog *self)
+{
+  g_auto (GStrv) uris = gtk_selection_data_get_uris (selection);
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; uris && uris[i]; i++)
+    {
+      char *path = g_filename_from_uri (uris[i], NULL, NULL);
+      if (path)
+        g_ptr_array_add (paths, path);
+    }
+  if (paths->len == 0)
+    return;
+  g_ptr_array_add (paths, NULL);
+  start (self, (const char *const *) paths->pdata);
+}
+
+gboolean
+dyno_predict_can_use (const char *folder)
+{
+  g_autofree char *path = folder ? g_build_filename (folder, "weights.safetensors", NULL) : NULL;
+  return path && g_file_test (path, G_FILE_TEST_IS_REGULAR);
+}
+
+gboolean
+dyno_predict_are_images (const char *const *paths)
+{
+  guint n = 0;
+  for (; *paths; paths++, n++)
+    {
+      g_autofree char *type = g_content_type_guess (*paths, NULL, 0, NULL);
+      if (!g_content_type_is_a (type, "image/*") || !g_file_test (*paths, G_FILE_TEST_IS_REGULAR))
+        return FALSE;
+    }
+  return n > 0;
+}
+
+/* --- the dialog ------------------------------------------------------------------------------- */
+
+static void
+add_list (Dialog *self, GtkWidget *content)
+{
+  self->hint = gtk_label_new (_ ("Drop images here, or choose some."));
+  dyno_widget_add_class (self->hint, "caption", TRUE);
+  gtk_widget_set_vexpand (self->hint, TRUE);
+  self->list = gtk_list_box_new ();
+  gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->list), GTK_SELECTION_NONE);
+  dyno_widget_set_accessible_name (self->list, _ ("Predictions"));
+  self->scrolled = gtk_scrolled_window_new (NULL, NULL);
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->scrolled), GTK_POLICY_NEVER,
+                                  GTK_POLICY_AUTOMATIC);
+  dyno_widget_set_accessible_name (self->scrolled, _ ("Predictions"));
+  dyno_widget_add_class (self->scrolled, "card", TRUE);
+  dyno_widget_add_class (self->scrolled, "list-card", TRUE);
+  gtk_widget_set_vexpand (self->scrolled, TRUE);
+  gtk_container_add (GTK_CONTAINER (self->scrolled), self->list);
+  gtk_container_add (GTK_CONTAINER (content), self->hint);
+  gtk_container_add (GTK_CONTAINER (content), self->scrolled);
+  gtk_widget_show_all (content);
+  gtk_widget_hide (self->scrolled);
+}
+
+static void
+add_foot (Dialog *self, GtkWidget *content)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8),
+            *choose = gtk_button_new_with_mnemonic (_ ("C_hoose Images…"));
+  self->spinner = gtk_spinner_new ();
+  self->state = gtk_label_new ("");
+  gtk_label_set_xalign (GTK_LABEL (self->state), 0);
+  gtk_label_set_line_wrap (GTK_LABEL (self->state), TRUE);
+  gtk_widget_set_hexpand (self->state, TRUE);
+  g_signal_connect_swapped (choose, "clicked", G_CALLBACK (choose_images), self);
+  gtk_container_add (GTK_CONTAINER (box), self->spinner);
+  gtk_container_add (GTK_CONTAINER (box), self->state);
+  gtk_container_add (GTK_CONTAINER (box), choose);
+  gtk_container_add (GTK_CONTAINER (content), box);
+  gtk_widget_show_all (box);
+}
+
+void
+dyno_predict_dialog_show (GtkWindow *parent, const char *folder, const char *title, int device,
+                          const char *const *paths)
+{
+  Dialog *self = g_new0 (Dialog, 1);
+  /* Translators: a run's name */
+  g_autofree char *whole = g_strdup_printf (_ ("Predictions of “%s”"), title);
+  int width, height;
+  self->weights = g_build_filename (folder, "weights.safetensors", NULL);
+  self->device = device;
+  self->dialog = gtk_dialog_new_with_buttons (
+      whole, parent, GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, NULL, NULL);
+  g_object_set_data_full (G_OBJECT (self->dialog), "dyno-predict", self, dialog_free);
+  g_signal_connect (self->dialog, "response", G_CALLBACK (gtk_widget_destroy), NULL);
+  gtk_window_get_size (parent, &width, &height);
+  gtk_window_set_default_size (GTK_WINDOW (self->dialog), CLAMP (width - 80, 360, 620),
+                               CLAMP (height - 80, 320, 560));
+  GtkWidget *content = gtk_dialog_get_content_area (GTK_DIALOG (self->dialog));
+  g_object_set (content, "margin", 12, "spacing", 12, NULL);
+  add_list (self, content);
+  add_foot (self, content);
+  gtk_drag_dest_set (self->dialog, GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
+  gtk_drag_dest_add_uri_targets (self->dialog);
+  g_signal_connect (self->dialog, "drag-data-received", G_CALLBACK (dropped), self);
+  gtk_widget_show (self->dialog);
+  if (paths)
+    start (self, paths);
+  else
+    choose_images (self);
+}

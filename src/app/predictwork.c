@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread of a prediction.  Samples come to the main thread one by one, as far as they can be
+ * shown; the rest is counted. */
+#include "predictwork.h"
+#include "predictor.h"
+#include <glib/gi18n.h>
+
+#define MOST_TOLD 200
+
+struct _DynoPredictWork {
+  gatomicrefcount references;
+  char *weights;
+  int device;
+  char **paths;
+  GCancellable *cancellable;
+  const DynoPredictFuncs *funcs;
+  gpointer data;
+  gboolean over; /* main thread: nobody listens any more */
+  /* the thread's */
+  DynoDataset *dataset;
+  const DynoWeightsInfo *info;
+  DynoPredictSummary summary;
+  guint n_told;
+  GError *error;
+};
+
+static void
+sample_free (DynoPredictedSample *sample)
+{
+  g_free (sample->sample);
+  g_free (sample->problem);
+  for (guint i = 0; i < sample->n; i++)
+    g_free (sample->outputs[i].name);
+  g_free (sample);
+}
+
+static void
+work_unref (gpointer data)
+{
+  DynoPredictWork *work = data;
+  if (!g_atomic_ref_count_dec (&work->references))
+    return;
+  g_free (work->weights);
+  g_strfreev (work->paths);
+  g_object_unref (work->cancellable);
+  dyno_dataset_unref (work->dataset);
+  g_free (work->summary.device);
+  g_free (work->summary.notes);
+  g_clear_error (&work->error);
+  g_free (work);
+}
+
+/* --- to the main thread ----------------------------------------------------------------------- */
+
+typedef struct {
+  DynoPredictWork *work;
+  DynoPredictedSample *sample;
+} Told;
+
+static void
+told_free (gpointer data)
+{
+  Told *told = data;
+  sample_free (told->sample);
+  work_unref (told->work);
+  g_free (told);
+}
+
+static gboolean
+tell_sample (gpointer data)
+{
+  Told *told = data;
+  if (!told->work->over)
+    told->work->funcs->sample (told->sample, told->work->data);
+  return G_SOURCE_REMOVE;
+}
+
+/* Takes the sample. */
+static void
+send (DynoPredictWork *work, DynoPredictedSample *sample)
+{
+  if (work->n_told >= MOST_TOLD)
+    {
+      sample_free (sample);
+      return;
+    }
+  work->n_told++;
+  Told *told = g_new0 (Told, 1);
+  g_atomic_ref_count_inc (&work->references);
+  told->work = work;
+  told->sample = sample;
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_sample, told, told_free);
+}
+
+static gboolean
+tell_done (gpointer data)
+{
+  DynoPredictWork *work = data;
+  if (!work->over)
+    work->funcs->done (&work->summary, work->error, work->data);
+  return G_SOURCE_REMOVE;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+/* The most likely first, ties by their number. */
+static void
+take_classes (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares)
+{
+  guint32 ranked[DYNO_PREDICT_MOST_OUTPUTS];
+  guint most = MIN (info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS), n = 0;
+  for (guint32 i = 0; i < info->n_outputs; i++)
+    {
+      guint place = n < most ? n++ : n;
+      for (; place > 0 && shares[ranked[place - 1]] < shares[i]; place--)
+        if (place < most)
+          ranked[place] = ranked[place - 1];
+      if (place < most)
+        ranked[place] = i;
+    }
+  sample->n = n;
+  for (guint i = 0; i < n; i++)
+    {
+      sample->outputs[i].name = info->class_names ? g_strdup (info->class_names[ranked[i]])
+                                                  : g_strdup_printf ("#%u", ranked[i]);
+      sample->outputs[i].number = (double) shares[ranked[i]];
+    }
+}
+
+static void
+take_values (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *values)
+{
+  sample->n = MIN (info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS);
+  for (guint i = 0; i < sample->n; i++)
+    {
+      const char *unit = info->target_units ? info->target_units[i] : "";
+      sample->outputs[i].number = (double) values[i];
+      sample->outputs[i].name = !info->target_names ? g_strdup_printf (_ ("Value %u"), i + 1)
+                                : *unit ? g_strdup_printf ("%s (%s)", info->target_names[i], unit)
+                                        : g_strdup (info->target_names[i]);
+    }
+}
+
+static gboolean
+take_prediction (const DynoPrediction *prediction, gpointer data)
+{
+  DynoPredictWork *work = data;
+  DynoPredictedSample *sample = g_new0 (DynoPredictedSample, 1);
+  sample->sample = dyno_dataset_describe_sample (work->dataset, prediction->index);
+  sample->problem = g_strdup (prediction->problem);
+  sample->is_values = work->info->is_values;
+  work->summary.n++;
+  if (prediction->problem)
+    work->summary.n_unreadable++;
+  else if (sample->is_values)
+    take_values (sample, work->info, prediction->logits);
+  else
+    take_classes (sample, work->info, prediction->shares);
+  send (work, sample);
+  return TRUE;
+}
+
+/* What the scan refused: its text begins with the file's name. */
+static void
+tell_refused (DynoPredictWork *work)
+{
+  const char *const *list = dyno_dataset_get_unreadable (work->dataset);
+  work->summary.n_unreadable += dyno_dataset_get_info (work->dataset)->n_unreadable;
+  for (; *list; list++)
+    {
+      DynoPredictedSample *sample = g_new0 (DynoPredictedSample, 1);
+      const char *colon = strstr (*list, ": ");
+      sample->sample = colon ? g_strndup (*list, (gsize) (colon - *list)) : g_strdup (*list);
+      sample->problem = g_strdup (colon ? colon + 2 : *list);
+      send (work, sample);
+    }
+}
+
+static gboolean
+predict (DynoPredictWork *work, GError **error)
+{
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (DynoPredictor) predictor = NULL;
+  DynoPredictorParams params = { .weights = work->weights, .device = work->device };
+  work->dataset = dyno_dataset_open_unlabelled ((const char *const *) work->paths, NULL, NULL, NULL,
+                                                work->cancellable, error);
+  if (!work->dataset)
+    return FALSE;
+  predictor = dyno_predictor_new (&params, work->dataset, notes, work->cancellable, error);
+  if (!predictor)
+    return FALSE;
+  work->info = dyno_predictor_get_info (predictor);
+  work->summary.device = g_strdup (dyno_predictor_get_device (predictor));
+  g_ptr_array_add (notes, NULL);
+  if (notes->len > 1)
+    work->summary.notes = g_strjoinv ("\n", (char **) notes->pdata);
+  tell_refused (work);
+  gint64 began = g_get_monotonic_time ();
+  gboolean whole =
+      dyno_predictor_run (predictor, NULL, take_prediction, work, work->cancellable, error);
+  work->summary.seconds = (double) (g_get_monotonic_time () - began) / G_USEC_PER_SEC;
+  return whole;
+}
+
+static gpointer
+run (gpointer data)
+{
+  DynoPredictWork *work = data;
+  predict (work, &work->error);
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_done, work, work_unref);
+  return NULL;
+}
+
+/* --- in the window ---------------------------------------------------------------------------- */
+
+DynoPredictWork *
+dyno_predict_work_start (const char *weights, int device, const char *const *paths,
+                         const DynoPredictFuncs *funcs, gpointer data)
+{
+  DynoPredictWork *work = g_new0 (DynoPredictWork, 1);
+  g_atomic_ref_count_init (&work->references);
+  work->weights = g_strdup (weights);
+  work->device = device;
+  work->paths = g_strdupv ((char **) paths);
+  work->cancellable = g_cancellable_new ();
+  work->funcs = funcs;
+  work->data = data;
+  g_atomic_ref_count_inc (&work->references);
+  GThread *thread = g_thread_try_new ("dyno-predict", run, work, &work->error);
+  if (thread)
+    g_thread_unref (thread);
+  else
+    g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_done, work, work_unref);
+  return work;
+}
+
+void
+dyno_predict_work_cancel (DynoPredictWork *work)
+{
+  if (!work)
+    return;
+  work->over = TRUE;
+  g_cancellable_cancel (work->cancellable);
+  work_unref (work);
+}

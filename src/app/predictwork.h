@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What the weights of a run say of image files, in a thread: the predictor of the train layer with
+ * its data set.  Main thread only; both functions are called on it, and never after _cancel. */
+#pragma once
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_PREDICT_MOST_OUTPUTS 5
+
+typedef struct {
+  char *sample;  /* a file's name, as people read it */
+  char *problem; /* it could not be read: why; NULL: the next are there */
+  gboolean is_values;
+  guint n; /* classes, most likely first; or values, in their order */
+  struct {
+    char *name;    /* of a value with its unit */
+    double number; /* probability, or value */
+  } outputs[DYNO_PREDICT_MOST_OUTPUTS];
+} DynoPredictedSample;
+
+typedef struct {
+  guint64 n, n_unreadable;
+  double seconds; /* of predicting, without opening */
+  char *device;
+  char *notes; /* what was assumed of the weights; or NULL */
+} DynoPredictSummary;
+
+typedef struct {
+  void (*sample) (const DynoPredictedSample *sample, gpointer data);
+  /* The last; error: it ended early, and summary tells of what there was. */
+  void (*done) (const DynoPredictSummary *summary, const GError *error, gpointer data);
+} DynoPredictFuncs;
+
+typedef struct _DynoPredictWork DynoPredictWork;
+
+/* paths: image files and folders, NULL at the end; device: index, -1: the best.  Freed by _cancel,
+ * also after the end. */
+DynoPredictWork *dyno_predict_work_start (const char *weights, int device, const char *const *paths,
+                                          const DynoPredictFuncs *funcs, gpointer data);
+void dyno_predict_work_cancel (DynoPredictWork *work);
+
+G_END_DECLS

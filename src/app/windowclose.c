@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of the window.  In mid-run it asks, then stops, and goes once the run is saved and freed. */
+#include "window-private.h"
+#include "home.h"
+#include "tunepage.h"
+#include <glib/gi18n.h>
+
+void
+dyno_window_finish_closing (DynoWindow *self)
+{
+  if (self->closing && !dyno_window_is_working (self))
+    gtk_widget_destroy (GTK_WIDGET (self));
+}
+
+void
+dyno_window_stop_and_close (DynoWindow *self)
+{
+  self->closing = TRUE;
+  dyno_run_monitor_stop (self->monitor);
+  dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
+  dyno_home_stop_testing (DYNO_HOME (self->home));
+  dyno_window_work_changed (self);
+  dyno_window_finish_closing (self);
+}
+
+static void
+close_answered (GtkDialog *dialog, int response, DynoWindow *self)
+{
+  gtk_widget_destroy (GTK_WIDGET (dialog));
+  if (response == GTK_RESPONSE_ACCEPT)
+    dyno_window_stop_and_close (self);
+}
+
+static void
+ask_to_close (DynoWindow *self)
+{
+  gboolean run = dyno_run_monitor_is_active (self->monitor);
+  GtkWidget *dialog = gtk_message_dialog_new (
+      GTK_WINDOW (self), GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT, GTK_MESSAGE_QUESTION,
+      GTK_BUTTONS_NONE, "%s", run ? _ ("Stop the run and close?") : _ ("Stop tuning and close?"));
+  gtk_message_dialog_format_secondary_text (
+      GTK_MESSAGE_DIALOG (dialog), "%s",
+      run ? _ ("The step in progress is finished and everything so far is kept: weights, metrics "
+               "and curves.")
+          : _ ("Trials that are not finished are lost."));
+  gtk_dialog_add_button (GTK_DIALOG (dialog), _ ("_Cancel"), GTK_RESPONSE_CANCEL);
+  GtkWidget *stop = gtk_dialog_add_button (
+      GTK_DIALOG (dialog), run ? _ ("_Stop and Keep") : _ ("_Stop"), GTK_RESPONSE_ACCEPT);
+  gtk_style_context_add_class (gtk_widget_get_style_context (stop), "destructive-action");
+  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_CANCEL);
+  g_signal_connect (dialog, "response", G_CALLBACK (close_answered), self);
+  gtk_widget_show (dialog);
+}
+
+gboolean
+dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
+{
+  DynoWindow *self = DYNO_WINDOW (widget);
+  int width, height;
+  gtk_window_get_size (GTK_WINDOW (self), &width, &height);
+  dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
+  dyno_state_save_setup (self->state, self->setup);
+  if (!dyno_window_is_working (self))
+    return GDK_EVENT_PROPAGATE;
+  if (!self->closing && dyno_home_is_testing (DYNO_HOME (self->home)))
+    dyno_window_stop_and_close (self);
+  else if (!self->closing)
+    ask_to_close (self);
+  return GDK_EVENT_STOP;
+}
