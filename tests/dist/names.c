@@ -13,7 +13,7 @@ print_setting (const DynoSettingInfo *info)
   const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
 
   g_print ("setting %s\n", info->key);
-  g_print ("default %s %s\n", info->key, info->default_value);
+  g_print ("default %s %s\n", info->key, *info->default_value ? info->default_value : "empty");
   if (info->live != DYNO_SETTING_LIVE_NO)
     g_print ("live %s\n", info->key);
   for (guint i = 0; info->values && info->values[i]; i++)

@@ -77,6 +77,7 @@ class Card(unittest.TestCase):
         for variant in variants:
             self.assertTrue(variant['compiles'], variant)
         self.check_kernels(events)
+        self.check_kernels(self.lines('kernels', '--stats', '--json', '--model', 'mobilenetv2', '--batch', '32'))
 
     def test_workloads(self):
         for mode in self.modes():
