@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A training script for PyTorch that runs as it stands: a small network on noise of the right
  * shape, with the settings as constants. */
+#include "classweights.h"
 #include "formats.h"
 #include <glib/gi18n.h>
 
@@ -20,6 +21,7 @@ static const char *const keys[] = {
   "schedule",
   "warmup_epochs",
   "label_smoothing",
+  "loss.weights",
   "clip_norm",
   "image_size",
   "augment.flip",
@@ -46,6 +48,42 @@ static const char *const keys[] = {
   "seed",
   NULL,
 };
+
+/* NULL: there are none, or none that are known to suit the classes. */
+static float *
+get_class_weights (const DynoExportContext *context)
+{
+  const DynoDatasetInfo *info = context->dataset;
+  GQuark given = context->job->settings.loss_weights;
+
+  if (!given || !info || dyno_schema_count_values (&info->schema) > 0)
+    return NULL;
+  return dyno_class_weights_parse (g_quark_to_string (given), info, NULL);
+}
+
+static gboolean
+omits (const DynoExportContext *context, const char *key)
+{
+  g_autofree float *weights = NULL;
+
+  if (!g_str_equal (key, "loss.weights"))
+    return FALSE;
+  weights = get_class_weights (context);
+  return !weights;
+}
+
+static void
+append_class_weights (GString *text, const DynoExportContext *context)
+{
+  g_autofree float *weights = get_class_weights (context);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append (text, "CLASS_WEIGHTS = ");
+  for (guint32 c = 0; weights && c < context->dataset->n_classes; c++)
+    g_string_append_printf (text, "%s%s", c > 0 ? ", " : "[",
+                            g_ascii_formatd (number, sizeof number, "%.9g", (double) weights[c]));
+  g_string_append (text, weights ? "]\n" : "None\n");
+}
 
 static char *
 write_pytorch (const DynoExportContext *context)
@@ -85,6 +123,7 @@ write_pytorch (const DynoExportContext *context)
   dyno_export_append_constants (text, context, FALSE, more);
   g_string_append_printf (text, "CUDNN_BENCHMARK = %s\n",
                           s->autotune && !s->deterministic ? "True" : "False");
+  append_class_weights (text, context);
   dyno_export_append_template (text, "schedule.py");
   dyno_export_append_template (text, "pytorch.py");
   return g_string_free (text, FALSE);
@@ -97,5 +136,6 @@ const DynoExporter dyno_exporter_pytorch = {
   .write = write_pytorch,
   .file_name = "train.py",
   .keys = keys,
+  .omits = omits,
   .asks_data = TRUE,
 };

@@ -5,6 +5,7 @@
  * after dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
+#include "classweights.h"
 #include "intl.h"
 #include "targets.h"
 #include "vet.h"
@@ -547,12 +548,15 @@ clear_build (DynoEngine *engine)
 gboolean
 dyno_engine_weigh_classes (DynoEngine *engine, DynoProgram *program, GError **error)
 {
+  GQuark given = engine->job->settings.loss_weights;
   g_autofree float *weights = NULL;
 
   if (dyno_network_get_n_weighted (dyno_engine_get_graph (engine)) == 0)
     return TRUE;
-  weights = dyno_targets_weigh_classes (engine->dataset, engine->training.indices);
-  return dyno_program_write_class_weights (program, weights, error);
+  weights = given ? dyno_class_weights_parse (g_quark_to_string (given),
+                                              dyno_dataset_get_info (engine->dataset), error)
+                  : dyno_targets_weigh_classes (engine->dataset, engine->training.indices);
+  return weights && dyno_program_write_class_weights (program, weights, error);
 }
 
 gboolean

@@ -2,6 +2,7 @@
 /* A job, and the network that follows from it and a data set. */
 #include "job.h"
 #include "augment.h"
+#include "classweights.h"
 #include "intl.h"
 #include <string.h>
 
@@ -142,6 +143,36 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
   return dyno_job_get_size (job, info, &params->width, &params->height, error);
 }
 
+static gboolean
+check_class_weights (const DynoSettings *s, const DynoDatasetInfo *info, gboolean training,
+                     GError **error)
+{
+  gboolean balanced = s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE;
+  g_autofree float *weights = NULL;
+
+  if (!balanced && !s->loss_weights)
+    return TRUE;
+  if (dyno_schema_count_values (&info->schema) > 0)
+    return dyno_train_refuse_data (error,
+                                   "“%s” has values to predict, and no classes to weigh; set "
+                                   "loss.class_weights to none and loss.weights to nothing",
+                                   info->name);
+  if (balanced && s->loss_weights)
+    return dyno_train_refuse_data (error, "loss.class_weights is balanced, and loss.weights gives "
+                                          "weights too; set the first to none or the second to "
+                                          "nothing");
+  if (balanced && s->data_balance != DYNO_BALANCE_NONE)
+    return dyno_train_refuse_data (
+        error,
+        "data.balance and loss.class_weights both even out the classes of “%s”, "
+        "and together favour the rare ones; set one of them to none",
+        info->name);
+  if (balanced || !training)
+    return TRUE;
+  weights = dyno_class_weights_parse (g_quark_to_string (s->loss_weights), info, error);
+  return weights != NULL;
+}
+
 gboolean
 dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                       DynoNetworkParams *params, GError **error)
@@ -167,7 +198,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .standard_targets = !classes && info->knows_values && s->data_normalise,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
     .label_smoothing = classes && training ? s->label_smoothing : 0,
-    .class_weights = classes && s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE,
+    .class_weights =
+        classes && (s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE || s->loss_weights),
     .precision = dyno_precision_of_amp (s->amp),
     .mode = mode,
     .checkpointing = training && s->checkpointing,
@@ -179,18 +211,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .average_decay = mode != DYNO_MODE_PREDICT ? s->ema_decay : 0,
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
-  if (!classes && s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE)
-    return dyno_train_refuse_data (error,
-                                   "“%s” has values to predict, and no classes to weigh; set "
-                                   "loss.class_weights to none",
-                                   info->name);
-  if (classes && s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE
-      && s->data_balance != DYNO_BALANCE_NONE)
-    return dyno_train_refuse_data (
-        error,
-        "data.balance and loss.class_weights both even out the classes of “%s”, "
-        "and together favour the rare ones; set one of them to none",
-        info->name);
+  if (!check_class_weights (s, info, training, error))
+    return FALSE;
   if (training && !dyno_augment_get (job, info, &params->schema, &params->augmentation, error))
     return FALSE;
   for (guint i = 0; i < params->schema.n_fields && !s->data_normalise; i++)

@@ -129,6 +129,11 @@ static const DynoSettingInfo table[] = {
     .help =
         N_ ("balanced: in the training loss a sample of a rare class counts as much more as its "
             "class is rarer than the mean; validation measures the plain loss.") },
+  { TEXT (loss_weights, "loss.weights"), GROUP (MODEL), .same_on_resume = TRUE,
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .zero = N_ ("Off"), .title = N_ ("Own class weights"),
+    .help = N_ ("What a sample of each class counts in the training loss: numbers in the order of "
+                "the classes, as 1,2,0.5, or by name, as cat=2,dog=0.5, where the others count "
+                "1.") },
 
   { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), .zero = N_ ("Own size"),
     .same_on_resume = TRUE, .title = N_ ("Image size"),

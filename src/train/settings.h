@@ -76,6 +76,7 @@ typedef struct {
   double head_lr_factor; /* 1: as the others */
   gboolean loss_smooth_l1;
   gint loss_class_weights; /* DynoClassWeights */
+  GQuark loss_weights;     /* of the text, classweights.h; 0: none */
 } DynoSettings;
 
 typedef enum { DYNO_BALANCE_NONE, DYNO_BALANCE_SAMPLING } DynoBalance;

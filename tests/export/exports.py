@@ -14,7 +14,7 @@ SHAPES = 'builtin:shapes?size=32&samples=400&classes=10'
 CASES = {
     'plain': (SHAPES, {'workers': 2, 'batch_size': 16, 'epochs': 2, 'amp': False}),
     'amp': (SHAPES, {'workers': 2, 'batch_size': 16, 'accumulate': 2, 'epochs': 3, 'amp': True, 'clip_norm': 1,
-                     'vram_budget': '4GB'}),
+                     'vram_budget': '4GB', 'loss.weights': '1,2,0.5,1,0,1e6,1,1,1,0.25'}),
     'other': (SHAPES, {'workers': 0, 'batch_size': 48, 'accumulate': 3, 'epochs': 7, 'amp': False, 'optimizer': 'adamw',
                        'lr': 1e-05, 'weight_decay': 1e-20, 'schedule': 'step', 'warmup_epochs': 1.5, 'label_smoothing': 0.1,
                        'clip_norm': 0.25, 'image_size': 48, 'augment.flip': True, 'augment.brightness': 0.25,
@@ -26,7 +26,8 @@ CASES = {
                        'seed': 2 ** 53 - 1}),
     'constant': (SHAPES, {'workers': 1, 'batch_size': 400, 'epochs': 4, 'schedule': 'constant', 'warmup_epochs': 2, 'lr': 3,
                           'amp': True, 'data.val_split': 0}),
-    'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False}),
+    'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
+                                 'loss.weights': '1,2'}),
 }
 NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch evil` ; touch evil', '{{[*&!%@', 'ä 漢 😀 \u2028 \x85 \u202e',
          '-x --y', "'''", '"""', 'yes', '1e5', '~', '\\\\', '\x01\x7f', b'raw \xff\xfe'.decode('utf-8', 'surrogateescape')]

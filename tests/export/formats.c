@@ -162,6 +162,26 @@ test_left_out_by_value (void)
     }
 }
 
+/* Weights go out as numbers in the order of the classes, where those are known. */
+static void
+test_class_weights (void)
+{
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+  g_autoptr (DynoDataset) dataset = open_shapes ();
+  DynoExportContext context = { .job = job };
+  const DynoExporter *exporter = dyno_exporter_find ("pytorch");
+  g_autofree char *without = NULL, *with = NULL;
+
+  set (&job->settings, "loss.weights", "square=0.1,circle=3");
+  without = exporter->write (&context);
+  g_assert_nonnull (strstr (without, "\nCLASS_WEIGHTS = None\n"));
+  g_assert_nonnull (strstr (without, "\n#   loss.weights = square=0.1,circle=3\n"));
+  context.dataset = dyno_dataset_get_info (dataset);
+  with = exporter->write (&context);
+  g_assert_nonnull (strstr (with, "\nCLASS_WEIGHTS = [3, 0.1"));
+  g_assert_null (strstr (with, "loss.weights"));
+}
+
 static void
 test_steps_need_the_data_set (void)
 {
@@ -453,6 +473,7 @@ main (int argc, char **argv)
   ADD ("every-setting-is-held-or-told", test_every_setting);
   ADD ("a-value-that-cannot-be-held-is-told", test_left_out_by_value);
   ADD ("steps-need-the-data-set", test_steps_need_the_data_set);
+  ADD ("class-weights", test_class_weights);
   ADD ("names-stay-in-their-comment", test_names_stay_in_comments);
   ADD ("head-tells-version-card-data-rate", test_head);
   ADD ("same-in-any-locale", test_any_locale);

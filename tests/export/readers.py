@@ -200,6 +200,10 @@ class Settings:
         self.warmup_steps = math.floor(self.warmup_epochs * self.steps)
         self.size = self.image_size or size
 
+    def class_weights(self):
+        """A number for each class, where the classes are known; by name in the tests of formats.c."""
+        return [float(word) for word in self.loss_weights.split(',')] if self.loss_weights and self.known else None
+
     def floats(self, *names):
         return [float(getattr(self, name)) for name in names]
 
@@ -510,7 +514,7 @@ def check_pytorch(path, s):
     size = s.size if s.known else s.image_size or 64
     same_all(constants, {**python_expected(s), 'SAMPLE_SHAPE': (3, size, size), 'PINNED': s.pinned, 'SEED': s.seed,
                          'PERSISTENT_WORKERS': s.persistent_workers, 'CHECKPOINTING': s.checkpointing,
-                         'CUDNN_BENCHMARK': s.autotune and not s.deterministic,
+                         'CUDNN_BENCHMARK': s.autotune and not s.deterministic, 'CLASS_WEIGHTS': s.class_weights(),
                          'AUGMENT_FLIP_VERTICAL': s.augment_flip_vertical, 'AUGMENT_PAD': s.augment_pad,
                          'AUGMENT_SHIFT': s.augment_shift, **{f'AUGMENT_{name.upper()}': float(getattr(s, f'augment_{name}')) for name in (
                              'crop', 'crop_ratio', 'rotate', 'contrast', 'saturation', 'hue', 'noise', 'erase', 'mixup', 'cutmix')}})

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a session makes of its data: the scale that values are fed at, the axes of arrays. */
+#include "classweights.h"
 #include "npyfile.h"
+#include "train-error.h"
 #include "train-test.h"
 #include <string.h>
 #include <unistd.h>
@@ -300,6 +302,120 @@ test_class_weights_even_out (void)
   test_remove_tree (folder);
 }
 
+/* Weights that are given count as they are, in the order of the classes or by their names. */
+static void
+test_given_class_weights (void)
+{
+  static const char *const given[] = { "loss.weights=0.5, 3", "loss.weights=1 = 3,0=0.5" };
+  g_autofree char *folder = test_folder ();
+  guint64 shape[] = { 8, SIDE, SIDE, 1 };
+  guint8 bytes[8 * SIDE * SIDE];
+  gint64 labels[8] = { 0, 1, 0, 0, 0, 0, 1, 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
+    bytes[i] = (guint8) (i * 37 + i / 256 * 11);
+  g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
+  g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
+  g_autoptr (DynoJob) plain = array_job (x);
+  g_auto (TestRun) expected = { 0 };
+
+  plain->max_steps = 8;
+  test_job_set (plain, "batch_size=1", "lr=0", "data.shuffle=false", NULL);
+  test_run_good (&expected, plain);
+  for (guint k = 0; k < G_N_ELEMENTS (given); k++)
+    {
+      g_autoptr (DynoJob) weighted = dyno_job_copy (plain);
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (weighted, given[k], NULL);
+      test_run_good (&run, weighted);
+      for (guint i = 0; i < 8; i++)
+        g_assert_cmpfloat_with_epsilon (loss_of (&run, i) / loss_of (&expected, i),
+                                        labels[i] ? 3 : 0.5, 1e-5);
+    }
+  test_remove_tree (folder);
+}
+
+static void
+test_class_weights_are_checked (void)
+{
+  static char *const names[] = { (char *) "cat", (char *) "dog", (char *) "a=b", NULL };
+  static const DynoDatasetInfo info = { .name = (char *) "pets",
+                                        .class_names = (char **) names,
+                                        .n_classes = 3 };
+  static const struct {
+    const char *text;
+    DynoTrainError code;
+    const char *words;
+  } bad[] = {
+    { "1,2", DYNO_TRAIN_ERROR_DATA, "has 2 numbers, and “pets” 3 classes" },
+    { "1,2,3,4", DYNO_TRAIN_ERROR_DATA, "has 4 numbers, and “pets” 3 classes" },
+    { "cat=1,dgo=2", DYNO_TRAIN_ERROR_DATA,
+      "“dgo”, which “pets” does not have; did you mean “dog”?" },
+    { "horse=1", DYNO_TRAIN_ERROR_DATA, "dynoctl inspect" },
+    { "cat=1,cat=1", DYNO_TRAIN_ERROR_DATA, "twice" },
+    { "1,-2,3", DYNO_TRAIN_ERROR_SETTING, "“-2” is negative" },
+    { "dog=-1e-9", DYNO_TRAIN_ERROR_SETTING, "is negative" },
+    { "1,nan,3", DYNO_TRAIN_ERROR_SETTING, "“nan” is not finite" },
+    { "1,2,inf", DYNO_TRAIN_ERROR_SETTING, "“inf” is not finite" },
+    { "1,2,1e999", DYNO_TRAIN_ERROR_SETTING, "“1e999” is not finite" },
+    { "1,2,1e7", DYNO_TRAIN_ERROR_SETTING, "“1e7” is more than 1000000" },
+    { "0,0,0", DYNO_TRAIN_ERROR_SETTING, "“0,0,0” leaves no class with a weight above 0" },
+    { "cat=0,dog=0,a=b=0", DYNO_TRAIN_ERROR_SETTING, "leaves no class" },
+    { "1,,3", DYNO_TRAIN_ERROR_SETTING, "“” is no number" },
+    { "cat=,dog=1", DYNO_TRAIN_ERROR_SETTING, "“” is no number" },
+    { "1,dog=2", DYNO_TRAIN_ERROR_SETTING, "“1” names no class" },
+    { "1;2;3", DYNO_TRAIN_ERROR_SETTING, "“1;2;3” is no number" },
+  };
+  static const struct {
+    const char *text;
+    float weights[3];
+  } good[] = { { "1, 2 ,0", { 1, 2, 0 } },
+               { "dog=2.5", { 1, 2.5f, 1 } },
+               { " a=b = 4, cat=0", { 0, 1, 4 } } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (dyno_class_weights_parse (bad[i].text, &info, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, (gint) bad[i].code);
+      if (!strstr (error->message, bad[i].words))
+        g_error ("%s: %s", bad[i].text, error->message);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree float *weights = dyno_class_weights_parse (good[i].text, &info, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpmem (weights, 3 * sizeof (float), good[i].weights, 3 * sizeof (float));
+    }
+}
+
+/* Refused before anything is planned: together with balanced ones, and where there are no classes. */
+static void
+test_class_weights_that_do_not_fit (void)
+{
+  static const char *const refused[][2] = {
+    { "builtin:shapes?size=16&samples=40&classes=4", "loss.class_weights is balanced" },
+    { "builtin:poses?size=16&samples=40", "no classes to weigh" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      g_autoptr (DynoJob) job = test_job ("simplecnn", refused[i][0]);
+      g_auto (TestRun) run = { 0 };
+
+      test_job_set (job, "loss.weights=1,2,3,4", NULL);
+      if (i == 0)
+        test_job_set (job, "loss.class_weights=balanced", NULL);
+      test_run (&run, job, NULL, NULL);
+      g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+      g_assert_nonnull (strstr (run.error->message, refused[i][1]));
+    }
+}
+
 /* A small network tells the heads' poses far better than their means do: 25.7, 15.6 and 11.7 degrees
  * are the mean errors of those. */
 static void
@@ -334,6 +450,9 @@ main (int argc, char **argv)
   g_test_add_func ("/train/data/flip-of-sequences-is-refused", test_flip_of_sequences_is_refused);
   g_test_add_func ("/train/data/balance-of-values-is-refused", test_balance_of_values_is_refused);
   g_test_add_func ("/train/data/class-weights-even-out", test_class_weights_even_out);
+  g_test_add_func ("/train/data/given-class-weights", test_given_class_weights);
+  g_test_add_func ("/train/data/class-weights-are-checked", test_class_weights_are_checked);
+  g_test_add_func ("/train/data/class-weights-that-do-not-fit", test_class_weights_that_do_not_fit);
   g_test_add_func ("/train/data/poses-are-learned", test_poses_are_learned);
   return g_test_run ();
 }

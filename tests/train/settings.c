@@ -77,7 +77,8 @@ test_keys (void)
                                       "model.dropout",
                                       "model.freeze",
                                       "loss.smooth_l1",
-                                      "loss.class_weights" };
+                                      "loss.class_weights",
+                                      "loss.weights" };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 

@@ -114,7 +114,7 @@ class Training:
             self.model = self.model.to(memory_format=torch.channels_last)
         self.optimizer = make_optimizer(self.model)
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp)
-        self.train_loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss(label_smoothing=LABEL_SMOOTHING)
+        self.class_weights = CLASS_WEIGHTS and torch.tensor(CLASS_WEIGHTS, device=device)
         self.loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss()
         self.augmentation = make_augmentation()
         self.mix = make_mix()
@@ -128,6 +128,13 @@ class Training:
             if CHECKPOINTING and self.model.training and isinstance(self.model, nn.Sequential):
                 return checkpoint_sequential(self.model, 2, samples, use_reentrant=False)
             return self.model(samples)
+
+    def train_loss(self, output, targets):
+        if PREDICTS_VALUES:
+            return self.loss(output, targets)
+        # the mean over the samples, not over their weights as reduction='mean' has it
+        return nn.functional.cross_entropy(output, targets, self.class_weights, label_smoothing=LABEL_SMOOTHING,
+                                           reduction='sum') / len(targets)
 
     def update(self, batches, lr):
         """One step of the optimizer, on the gradients of some batches."""
