@@ -95,7 +95,8 @@ add_gains (GtkWidget *box, const DynoTuneResult *r)
           g_strdup_printf ("%s: %s \342\206\222 %s", info ? _ (info->title) : gain->key,
                            name_value (info, gain->from), name_value (info, gain->to));
       /* Translators: how many times faster: "2.05×" */
-      g_autofree char *factor = g_strdup_printf (_ ("%.2f×"), gain->factor);
+      g_autofree char *exact = g_strdup_printf (_ ("%.2f×"), gain->factor),
+                      *factor = g_strconcat (gain->measured ? "" : "\342\211\210", exact, NULL);
       if (!part)
         part = new_part (box, _ ("What Each Setting Brought"));
       add_bar (part, name, factor, most > 0 && gain->factor > 0 ? log2 (gain->factor) / most : 0);

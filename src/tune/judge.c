@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the search found, put together: the best and what it is compared with, the curve over the
- * batch size, what each setting brought, and what follows for learning rate and preset. */
+ * batch size, and what follows for learning rate and preset. */
 #include "curve.h"
 #include "intl.h"
 #include "searchstate.h"
@@ -253,54 +253,6 @@ draw_curve (DynoSearch *search, const DynoArm *best)
   dyno_curve_read (curve, best->settings.batch_size);
 }
 
-/* --- what each setting brought ---------------------------------------------------------------- */
-
-/* From the base line to the best, the setting first that brings most where it stands; the model
- * splits what was measured as a whole. */
-static void
-split_gain (DynoSearch *search, const DynoArm *best)
-{
-  DynoTuneResult *result = search->result;
-  DynoSettings at = search->baseline->settings;
-  double product = 1, correction;
-
-  result->gains = g_new0 (DynoTuneGain, 16);
-  while (!dyno_space_same (&at, &best->settings) && result->n_gains < 16)
-    {
-      const DynoSettingInfo *chosen = NULL;
-      double before = dyno_rate_model_predict (search->model, &at, NULL), most = 0;
-      DynoTuneGain *gain = &result->gains[result->n_gains++];
-
-      for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
-        {
-          double value = dyno_settings_get_number (&best->settings, row->key), rate;
-          DynoSettings next = at;
-
-          if (value == dyno_settings_get_number (&at, row->key))
-            continue;
-          dyno_settings_set_number (&next, row->key, value, NULL);
-          rate = dyno_rate_model_predict (search->model, &next, NULL);
-          if (!chosen || rate > most)
-            {
-              chosen = row;
-              most = rate;
-            }
-        }
-      gain->key = chosen->key;
-      gain->from = dyno_settings_get (&at, chosen->key);
-      gain->to = dyno_settings_get (&best->settings, chosen->key);
-      gain->factor = before > 0 ? most / before : 1;
-      product *= gain->factor;
-      dyno_settings_set_number (&at, chosen->key,
-                                dyno_settings_get_number (&best->settings, chosen->key), NULL);
-    }
-  if (result->n_gains == 0)
-    return;
-  correction = pow (result->speedup / product, 1.0 / result->n_gains);
-  for (guint i = 0; i < result->n_gains; i++)
-    result->gains[i].factor *= correction;
-}
-
 /* --- advice ----------------------------------------------------------------------------------- */
 
 static void
@@ -471,7 +423,7 @@ dyno_search_judge (DynoSearch *search)
   result->gpu_ceiling = dyno_rate_model_gpu (search->model, &best->settings);
   draw_curve (search, best);
   if (isfinite (result->speedup))
-    split_gain (search, best);
+    dyno_search_split_gain (search, best);
   compare_precisions (search);
   judge_preset (search);
   advise_learning_rate (search);

@@ -121,6 +121,19 @@ value_of (const Table *table, const Point *point, const int *reference)
   return point->log_rate - (reference ? series_at (table, reference, point->x) : 0);
 }
 
+/* How far the precision of a point is from the other one, at x.  What a sample takes longer stays,
+ * while what a batch takes whatever its size (launches) is the same for both: the factor of a small
+ * batch is not that of a large one.  Where a sample takes less, part of that may be launches: the
+ * factor stays. */
+static double
+carry_distance (const Table *table, const Point *from, double x, const int *reference)
+{
+  double there_s = exp (-series_at (table, reference, from->x)),
+         here_s = exp (-series_at (table, reference, x)), more_s = exp (-from->log_rate) - there_s;
+
+  return more_s > 0 ? -log ((here_s + more_s) / here_s) : value_of (table, from, reference);
+}
+
 /* Between the neighbours by a line over x; past the last as the last; below the first by the
  * table's slope, but for a distance from a reference. */
 static double
@@ -146,6 +159,8 @@ interpolate (const Table *table, const int *key, double x, const int *reference)
       return (1 - share) * value_of (table, left, reference)
              + share * value_of (table, right, reference);
     }
+  if (reference && table->affine && key[0] != reference[0])
+    return carry_distance (table, left ? left : right, x, reference);
   if (left)
     return value_of (table, left, reference);
   return value_of (table, right, reference)

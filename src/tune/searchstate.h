@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the search share: its state, and measuring with everything that belongs to it
- * (time, records, the model).  Used by search.c, scan.c, proof.c and verdict.c alone. */
+ * (time, records, the model).  Used by the files of the search alone. */
 #pragma once
 #include "ratemodel.h"
 #include "search.h"
@@ -138,6 +138,8 @@ gboolean dyno_search_is_open (DynoSearch *search);
 /* Best, base line and present settings in turn, longer; then the result's verdict. */
 void dyno_search_prove (DynoSearch *search);
 void dyno_search_judge (DynoSearch *search);
+/* Of the result, whose rates are there; measures points on the way where there is time. */
+void dyno_search_split_gain (DynoSearch *search, const DynoArm *best);
 
 /* To the goal, if there is one. */
 void dyno_search_race (DynoSearch *search);

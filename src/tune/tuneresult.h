@@ -91,6 +91,7 @@ typedef struct {
   const char *key; /* static: of the table */
   char *from, *to;
   double factor;
+  gboolean measured; /* before and after; else the model's share of what several brought */
 } DynoTuneGain;
 
 /* One of those that raced to a goal. */

@@ -180,9 +180,12 @@ dyno_verdict_explain_gains (const DynoTuneResult *r)
       const DynoTuneGain *gain = &r->gains[i];
       const DynoSettingInfo *info = dyno_setting_find (gain->key);
 
-      g_string_append_printf (text, _ ("%s%s %s to %s: %.2f times"), i > 0 ? "; " : "",
-                              info ? _ (info->title) : gain->key, gain->from, gain->to,
-                              gain->factor);
+      /* Translators: the second is where the model says how much. */
+      g_string_append_printf (text,
+                              gain->measured ? _ ("%s%s %s to %s: %.2f times")
+                                             : _ ("%s%s %s to %s: about %.2g times"),
+                              i > 0 ? "; " : "", info ? _ (info->title) : gain->key, gain->from,
+                              gain->to, gain->factor);
     }
   return text->len > 0 ? g_strdup_printf (_ ("What each setting brought: %s."), text->str) : NULL;
 }

@@ -159,7 +159,8 @@ static void
 add_gain (DynoTuneResult *r, const char *key, const char *from, const char *to, double factor)
 {
   r->gains = g_renew (DynoTuneGain, r->gains, r->n_gains + 1);
-  r->gains[r->n_gains++] = (DynoTuneGain){ key, text (from), text (to), factor };
+  r->gains[r->n_gains++] =
+      (DynoTuneGain){ key, text (from), text (to), factor, strcmp (key, "prefetch") != 0 };
 }
 
 static void

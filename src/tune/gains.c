@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What each setting brought: the way from the base line to the best, one setting after the other,
+ * the one first that brings most where it stands and fits.
+ *
+ * The model was corrected around the best, and what it holds of a point half-way may be off by far
+ * (cores that loader and device share; a batch that was never tried in fp32).  So the points on the
+ * way are measured where there is time; only between two that were does the model share out what
+ * was measured as a whole. */
+#include "searchstate.h"
+#include <math.h>
+
+#define MOST_GAINS 16
+#define SHARE      0.12 /* of the time, at the most: for the points on the way */
+#define UNSTEADY   1.1  /* times, that the turns of a proof differ by */
+
+/* What a run gets there, and whether that was measured; 0: not known. */
+static double
+rate_at (DynoSearch *search, const DynoSettings *settings, gboolean *measured)
+{
+  const DynoArm *arm = dyno_search_find (search, settings);
+  DynoEstimate run;
+  double rate;
+
+  *measured = arm && !arm->out && !arm->filling && dyno_arm_estimate (arm, &run);
+  if (*measured)
+    return run.median;
+  rate = dyno_rate_model_predict (search->model, settings, NULL);
+  return rate > 0 ? dyno_search_run_rate (search, NULL, rate) : 0;
+}
+
+/* The row whose value of best brings most at these settings; what does not fit comes last. */
+static const DynoSettingInfo *
+choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best)
+{
+  const DynoSettingInfo *chosen = NULL;
+  gboolean chosen_fits = FALSE;
+  double most = 0;
+
+  for (const DynoSettingInfo *row = dyno_space_next (NULL); row; row = dyno_space_next (row))
+    {
+      double value = dyno_settings_get_number (best, row->key), rate;
+      DynoSettings next = *at;
+      gboolean fits, measured;
+
+      if (value == dyno_settings_get_number (at, row->key))
+        continue;
+      dyno_settings_set_number (&next, row->key, value, NULL);
+      fits = dyno_search_fits (search, &next);
+      rate = rate_at (search, &next, &measured);
+      if (!chosen || fits > chosen_fits || (fits == chosen_fits && rate > most))
+        {
+          chosen = row;
+          chosen_fits = fits;
+          most = rate;
+        }
+    }
+  return chosen;
+}
+
+/* The machine was not the same in all turns of the proof. */
+static gboolean
+is_unsteady (const DynoArm *best)
+{
+  double low = INFINITY, high = 0;
+
+  for (guint i = 0; i < best->proofs->len; i++)
+    {
+      double rate = g_array_index (best->proofs, DynoEstimate, i).median;
+
+      low = MIN (low, rate);
+      high = MAX (high, rate);
+    }
+  return best->proofs->len < 2 || high > UNSTEADY * low;
+}
+
+/* A trial; NULL: there was no time for it, or it failed. */
+static DynoEstimate *
+take_trial (DynoSearch *search, const DynoSettings *settings, double end_s)
+{
+  double cost_s = dyno_search_cost (search, settings, search->trial_s)
+                  + dyno_search_fill_seconds (search, settings);
+  DynoArm *arm = dyno_search_find (search, settings);
+  guint before = arm ? arm->trials->len : 0;
+
+  if (dyno_search_stopped (search) || search->failures >= DYNO_SEARCH_FAILURES
+      || dyno_search_elapsed (search) + cost_s > end_s)
+    return NULL;
+  arm = dyno_search_try (search, "search", settings, search->trial_s, 0, 0);
+  if (!arm || arm->out || arm->trials->len <= before)
+    return NULL;
+  return &g_array_index (arm->trials, DynoEstimate, arm->trials->len - 1);
+}
+
+/* Where the machine is unsteady the best is measured beside it, and what the machine does meanwhile
+ * falls on both. */
+static void
+measure_point (DynoSearch *search, const DynoArm *best, const DynoSettings *settings, double end_s)
+{
+  DynoEstimate *own, *beside, whole;
+  double factor;
+
+  if (dyno_search_find (search, settings) || !dyno_search_fits (search, settings))
+    return;
+  own = take_trial (search, settings, end_s);
+  if (!own || !is_unsteady (best) || !dyno_arm_estimate (best, &whole))
+    return;
+  beside = take_trial (search, &best->settings, end_s);
+  factor = beside ? whole.median / beside->median : 1;
+  own->median *= factor;
+  own->low *= factor;
+  own->high *= factor;
+}
+
+/* One gain after the other; *points: the settings after each. */
+static void
+go_the_way (DynoSearch *search, const DynoArm *best, DynoSettings *points)
+{
+  DynoTuneResult *result = search->result;
+  DynoSettings at = search->baseline->settings;
+  double end_s = MIN (search->seconds, dyno_search_elapsed (search) + SHARE * search->seconds);
+
+  while (!dyno_space_same (&at, &best->settings) && result->n_gains < MOST_GAINS)
+    {
+      const DynoSettingInfo *row = choose_row (search, &at, &best->settings);
+      DynoTuneGain *gain = &result->gains[result->n_gains];
+
+      gain->key = row->key;
+      gain->from = dyno_settings_get (&at, row->key);
+      gain->to = dyno_settings_get (&best->settings, row->key);
+      dyno_settings_set_number (&at, row->key, dyno_settings_get_number (&best->settings, row->key),
+                                NULL);
+      points[result->n_gains++] = at;
+      if (!dyno_space_same (&at, &best->settings))
+        measure_point (search, best, &at, end_s);
+    }
+}
+
+/* Factors of the gains from first to before end, whose product was measured. */
+static void
+share_out (DynoTuneGain *gains, guint first, guint end, double whole)
+{
+  double product = 1, correction;
+
+  for (guint i = first; i < end; i++)
+    product *= gains[i].factor;
+  correction = pow (whole / product, 1.0 / (end - first));
+  for (guint i = first; i < end; i++)
+    {
+      gains[i].factor *= correction;
+      gains[i].measured = end == first + 1;
+    }
+}
+
+void
+dyno_search_split_gain (DynoSearch *search, const DynoArm *best)
+{
+  DynoTuneResult *result = search->result;
+  DynoTuneGain *gains = result->gains = g_new0 (DynoTuneGain, MOST_GAINS);
+  DynoSettings points[MOST_GAINS];
+  double base = result->baseline.samples_per_s, before = base, known = base;
+  gboolean measured;
+  guint first = 0;
+
+  go_the_way (search, best, points);
+  for (guint i = 0; i < result->n_gains; i++)
+    {
+      gboolean last = i + 1 == result->n_gains;
+      double rate = last ? result->best.samples_per_s : rate_at (search, &points[i], &measured);
+
+      gains[i].factor = before > 0 && rate > 0 ? rate / before : 1;
+      before = rate;
+      if (!last && !measured)
+        continue;
+      share_out (gains, first, i + 1, rate / known);
+      known = rate;
+      first = i + 1;
+    }
+}
