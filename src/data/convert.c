@@ -20,18 +20,21 @@
 #define CHUNK      32 /* samples in memory */
 #define BLOCK      512
 #define MAX_LISTED 100
+#define MAX_NAMES  16384 /* bytes */
 
 typedef struct {
   guint64 index;
   GByteArray *scratch, *bytes, *pixels;
   const char *extension;
   gboolean copied;
+  const DynoImageBox *box; /* the sample's piece of the image that is written; NULL: all of it */
   GError *error;
 } Packed;
 
 typedef struct {
   guint32 index;
-  guint64 hash; /* of the image file */
+  guint64 hash;     /* of the image file */
+  DynoImageBox box; /* no width: there is none */
 } Written;
 
 typedef struct {
@@ -101,17 +104,33 @@ encode (const Convert *convert, Packed *one, guint32 width, guint32 height, gboo
                  : dyno_image_encode_jpeg (one->pixels->data, width, height, one->bytes, error));
 }
 
+/* Whether the piece alone, without loss, gives the same pixels at any size: a JPEG is decoded smaller
+ * where little is wanted of it, by its own blocks, and so is kept whole. */
+static gboolean
+is_cut_exactly (const DynoImageFacts *facts, const DynoImageBox *box)
+{
+  return facts->type != DYNO_IMAGE_JPEG
+         && (guint64) box->width * (guint64) box->height <= (guint64) facts->width * facts->height;
+}
+
 static gboolean
 pack_file (const Convert *convert, Packed *one, GError **error)
 {
+  const DynoDatasetClass *klass = convert->dataset->klass;
+  const DynoImageBox *box = klass->box ? klass->box (convert->dataset, one->index) : NULL;
   DynoImageFacts facts;
   guint32 width, height, shown_width, shown_height;
   gsize size;
 
-  if (!convert->dataset->klass->fetch (convert->dataset, one->index, one->scratch, &size, error)
+  if (!klass->fetch (convert->dataset, one->index, one->scratch, &size, error)
       || !dyno_image_probe (one->scratch->data, size, &facts, error))
     return FALSE;
   dyno_image_get_shown (&facts, &shown_width, &shown_height);
+  if (box)
+    {
+      shown_width = (guint32) box->width;
+      shown_height = (guint32) box->height;
+    }
   width = shown_width;
   height = shown_height;
   scale (convert->size, &width, &height);
@@ -120,6 +139,12 @@ pack_file (const Convert *convert, Packed *one, GError **error)
       one->extension = "jpg";
       return encode (convert, one, width, height, FALSE, error);
     }
+  if (box && is_cut_exactly (&facts, box))
+    {
+      one->extension = "png";
+      return encode (convert, one, width, height, TRUE, error);
+    }
+  one->box = box;
   one->extension = extension_of (facts.type);
   one->copied = TRUE;
   g_byte_array_set_size (one->bytes, 0);
@@ -136,6 +161,7 @@ pack_one (guint i, gpointer data)
   guint32 width = info->max_width, height = info->max_height;
 
   one->copied = FALSE;
+  one->box = NULL;
   if (convert->dataset->klass->has_files)
     {
       pack_file (convert, one, &one->error);
@@ -202,13 +228,33 @@ is_validation (DynoDataset *dataset, guint64 index)
          && dataset->klass->is_validation (dataset, index);
 }
 
+/* A line each, as targetnames.h has them; "": they have none, or too long ones for the file's
+ * reader. */
 static char *
-describe_target (const Convert *convert, guint64 index)
+list_value_names (const DynoDatasetInfo *info)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; info->target_names && info->target_names[i]; i++)
+    {
+      const char *unit = info->target_units[i];
+      g_string_append_printf (names, i > 0 ? "\n%s" : "%s", info->target_names[i]);
+      if (*unit)
+        g_string_append_printf (names, " (%s)", unit);
+    }
+  if (names->len > MAX_NAMES)
+    g_string_truncate (names, 0);
+  return g_string_free (g_steal_pointer (&names), FALSE);
+}
+
+static char *
+describe_target (const Convert *convert, guint64 index, const DynoImageBox *box)
 {
   DynoDataset *dataset = convert->dataset;
   guint32 n_values = dyno_schema_count_values (&dataset->info.schema);
   g_autoptr (GString) json = g_string_new ("{");
-  g_autofree char *name = dyno_dataset_describe_sample (dataset, index);
+  g_autofree char *name = dyno_dataset_describe_sample (dataset, index),
+                  *names = list_value_names (&dataset->info);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
   if (n_values > 0)
@@ -216,10 +262,18 @@ describe_target (const Convert *convert, guint64 index)
       const float *values = dyno_dataset_get_values (dataset, index);
       g_string_append (json, "\"values\": [");
       for (guint32 i = 0; i < n_values; i++)
-        g_string_append_printf (
-            json, "%s%s", i > 0 ? ", " : "",
-            g_ascii_formatd (number, sizeof number, "%.9g", (double) values[i]));
+        {
+          g_ascii_formatd (number, sizeof number, "%.9g", (double) values[i]);
+          /* as a whole number it would lose its sign */
+          g_string_append_printf (json, "%s%s", i > 0 ? ", " : "",
+                                  strcmp (number, "-0") == 0 ? "-0.0" : number);
+        }
       g_string_append_c (json, ']');
+      if (*names)
+        {
+          g_string_append (json, ", \"value_names\": ");
+          append_string (json, names);
+        }
     }
   else
     {
@@ -229,7 +283,10 @@ describe_target (const Convert *convert, guint64 index)
   if (dataset->info.has_split)
     g_string_append_printf (json, ", \"split\": \"%s\"",
                             is_validation (dataset, index) ? "val" : "train");
-  g_string_append (json, ", \"name\": ");
+  if (box)
+    g_string_append_printf (json, ", \"crop_xywh\": [%d, %d, %d, %d]", box->x, box->y, box->width,
+                            box->height);
+  g_string_append_printf (json, ", \"source_index\": %" PRIu64 ", \"name\": ", index);
   append_string (json, name);
   g_string_append (json, "}\n");
   return g_string_free (g_steal_pointer (&json), FALSE);
@@ -239,9 +296,9 @@ static gboolean
 write_one (Convert *convert, Packed *one, GError **error)
 {
   Written written = { .index = (guint32) one->index,
-                      .hash =
-                          dyno_hash_bytes (DYNO_HASH_START, one->bytes->data, one->bytes->len) };
-  g_autofree char *target = describe_target (convert, one->index);
+                      .hash = dyno_hash_bytes (DYNO_HASH_START, one->bytes->data, one->bytes->len),
+                      .box = one->box ? *one->box : (DynoImageBox){ 0 } };
+  g_autofree char *target = describe_target (convert, one->index, one->box);
 
   if (!write_member (convert, one->extension, one->bytes->data, one->bytes->len, error)
       || !write_member (convert, "json", target, strlen (target), error))
@@ -319,8 +376,12 @@ is_same_sample (const Convert *convert, DynoDataset *again, guint64 place, GByte
   const Written *written = &g_array_index (convert->written, Written, place);
   guint32 n_values = dyno_schema_count_values (&convert->dataset->info.schema);
   DynoDataset *dataset = convert->dataset;
+  const DynoImageBox *box = again->klass->box ? again->klass->box (again, place) : NULL,
+                     none = { 0 };
   gsize size;
 
+  if (memcmp (box ? box : &none, &written->box, sizeof none) != 0)
+    return FALSE;
   if (!again->klass->fetch (again, place, scratch, &size, error)
       || dyno_hash_bytes (DYNO_HASH_START, scratch->data, size) != written->hash
       || is_validation (again, place) != is_validation (dataset, written->index))
@@ -335,6 +396,14 @@ is_same_sample (const Convert *convert, DynoDataset *again, guint64 place, GByte
          == 0;
 }
 
+static int
+compare_indices (gconstpointer a, gconstpointer b)
+{
+  guint32 x = ((const Written *) a)->index, y = ((const Written *) b)->index;
+
+  return (x > y) - (x < y);
+}
+
 static gboolean
 verify (const Convert *convert, GCancellable *cancellable, GError **error)
 {
@@ -345,6 +414,7 @@ verify (const Convert *convert, GCancellable *cancellable, GError **error)
       dyno_dataset_open (convert->temporary, &params, NULL, NULL, cancellable, &reason);
   gboolean same = again && again->info.n_samples == convert->written->len;
 
+  g_array_sort (convert->written, compare_indices); /* the reader restores the order */
   for (guint64 i = 0; same && i < convert->written->len; i++)
     {
       if (g_cancellable_set_error_if_cancelled (cancellable, error))

@@ -3,7 +3,10 @@
  *
  * That form and no own one, for other programs read it as well, and any .tar program shows what is
  * in it; its samples lie one after another, each image as its bytes were, so that nothing is lost
- * and nothing is decoded to be packed. */
+ * and nothing is decoded to be packed.  Of an image that a sample is a piece of, the piece is
+ * written as PNG, or the whole JPEG and where the piece lies in it: in either case what is decoded
+ * at any size is the same to the bit.  Names of values, and the order of the samples in the data
+ * set, are written too: training by the file is training by what it was made of. */
 #pragma once
 #include "dataset.h"
 

@@ -9,6 +9,7 @@
  *   without a lock. */
 #pragma once
 #include "dataset.h"
+#include "image.h"
 #include "location.h"
 
 G_BEGIN_DECLS
@@ -33,6 +34,8 @@ typedef struct {
   gboolean (*fetch) (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
                      GError **error);
   gboolean has_files; /* what fetch gives is the whole image file */
+  /* The piece of that image which a sample is cut from; NULL: it is used whole.  May be NULL. */
+  const DynoImageBox *(*box) (DynoDataset *dataset, guint64 index);
   /* Fills every byte of a sample's fields but SEED, in the schema's order, from what fetch left; it
    * never waits.  The fields may lie in memory that is slow to read: they are only written. */
   gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,

@@ -121,6 +121,19 @@ count_pair (Pairs *pairs, guint64 first, guint64 second)
   pairs->second = second;
 }
 
+/* Of one image several pieces may be samples. */
+static guint64
+hash_file (Survey *s, guint64 index, const guint8 *bytes, gsize size)
+{
+  const DynoDatasetClass *klass = s->dataset->klass;
+  const DynoImageBox *box = klass->box ? klass->box (s->dataset, index) : NULL;
+  guint64 hash = dyno_hash_bytes (DYNO_HASH_START, &size, sizeof size);
+
+  if (box)
+    hash = dyno_hash_bytes (hash, box, sizeof *box);
+  return dyno_hash_bytes (hash, bytes, size);
+}
+
 static void
 compare (Survey *s, guint64 index, guint64 hash)
 {
@@ -184,9 +197,7 @@ read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *can
           if (!klass->fetch (s->dataset, i, scratch, &size, NULL))
             continue;
           note_facts (s, scratch->data, size);
-          compare (s, i,
-                   dyno_hash_bytes (dyno_hash_bytes (DYNO_HASH_START, &size, sizeof size),
-                                    scratch->data, size));
+          compare (s, i, hash_file (s, i, scratch->data, size));
         }
       else if (dyno_dataset_decode (s->dataset, i, s->info->max_width, s->info->max_height, fields,
                                     scratch, NULL))

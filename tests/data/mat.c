@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* MATLAB's files, made here in both byte orders and by libmatio, read by both; and the head poses of
  * 300W-LP and AFLW2000, which are in such files. */
+#include "convert.h"
+#include "image.h"
 #include "data-test.h"
 #include "matfile.h"
 #include <math.h>
@@ -381,6 +383,81 @@ test_protocol (void)
   test_folder_remove (folder);
 }
 
+/* A photograph with something to see at every place. */
+static void
+put_photograph (const char *folder, const char *name)
+{
+  g_autofree guint8 *pixels = g_new (guint8, 450 * 450 * 3);
+  g_autoptr (GByteArray) jpeg = g_byte_array_new ();
+
+  for (guint i = 0; i < 450 * 450 * 3; i++)
+    pixels[i] = (guint8) (i / 3 % 450 * 3 + i / 1350 * i / 1350 / 7 + i % 3 * 40);
+  g_assert_true (dyno_image_encode_jpeg (pixels, 450, 450, jpeg, NULL));
+  g_free (test_write (folder, name, jpeg->data, jpeg->len));
+}
+
+/* What is packed is cut, ordered, divided and named as the source is, to the bit at any size: also
+ * where a JPEG is decoded smaller than it is. */
+static void
+test_packed_set_is_the_same (void)
+{
+  static const double face[4] = { 100, 120, 200, 240 }, edge[4] = { 300, 10, 440, 200 };
+  g_autofree char *folder = test_folder_new (), *out = test_folder_new (),
+                  *path = g_build_filename (out, "packed.tar", NULL);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  DynoConverted converted;
+
+  for (guint i = 0; i < 12; i++)
+    {
+      g_autofree char *stem =
+          g_strdup_printf ("%s/AFW_%u_0", i % 3 ? "300W_LP/AFW" : "AFLW2000", i);
+      g_autofree char *jpg = g_strconcat (stem, ".jpg", NULL);
+
+      put_face (folder, stem, 5.0 * i - 30, 3.0 * i, -2.0 * i, i % 2 ? face : edge, 2, NULL);
+      put_photograph (folder, jpg);
+    }
+  g_autoptr (DynoDataset) dataset = test_open (folder);
+  dyno_dataset_convert (dataset, path, 0, NULL, NULL, NULL, NULL, &converted, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (converted.n_copied, ==, 12);
+  g_autoptr (DynoDataset) again = test_open (path);
+  const DynoDatasetInfo *was = dyno_dataset_get_info (dataset), *is = dyno_dataset_get_info (again);
+  g_assert_cmpuint (is->n_samples, ==, 12);
+  g_assert_cmpuint (is->min_width, ==, was->min_width);
+  g_assert_cmpuint (is->max_height, ==, was->max_height);
+  for (guint k = 0; k < 3; k++)
+    {
+      g_assert_cmpstr (is->target_names[k], ==, was->target_names[k]);
+      g_assert_cmpstr (is->target_units[k], ==, "degrees");
+    }
+  for (guint seed = 0; seed < 2; seed++)
+    {
+      g_autoptr (GArray) train = NULL, validation = NULL, train_again = NULL,
+                         validation_again = NULL;
+      dyno_dataset_split (dataset, 0.3, seed, &train, &validation);
+      dyno_dataset_split (again, 0.3, seed, &train_again, &validation_again);
+      g_assert_cmpuint (validation->len, ==, 4);
+      g_assert_cmpmem (train->data, train->len * 4, train_again->data, train_again->len * 4);
+      g_assert_cmpmem (validation->data, 16, validation_again->data, validation_again->len * 4);
+    }
+  for (guint i = 0; i < 12; i++)
+    for (guint32 size = 14; size <= 224; size *= 4)
+      {
+        static guint8 pixels[2][224 * 224 * 3];
+        float values[2][3];
+
+        g_assert_true (dyno_dataset_decode (dataset, i, size, size,
+                                            (gpointer[]){ pixels[0], values[0] }, scratch, NULL));
+        g_assert_true (dyno_dataset_decode (again, i, size, size,
+                                            (gpointer[]){ pixels[1], values[1] }, scratch, NULL));
+        g_assert_cmpmem (pixels[0], size * size * 3, pixels[1], size * size * 3);
+        g_assert_cmpmem (values[0], 12, values[1], 12);
+      }
+  test_folder_remove (folder);
+  test_folder_remove (out);
+}
+
 /* Without AFLW2000 the usual split, and a word on it; alone, AFLW2000 is a set of its own. */
 static void
 test_one_of_both (void)
@@ -409,5 +486,6 @@ main (int argc, char **argv)
   g_test_add_func ("/data/mat/damage-is-never-read-beyond", test_damage);
   g_test_add_func ("/data/300w-lp/protocol-with-aflw2000", test_protocol);
   g_test_add_func ("/data/300w-lp/one-of-both", test_one_of_both);
+  g_test_add_func ("/data/300w-lp/packed-set-is-the-same", test_packed_set_is_the_same);
   return g_test_run ();
 }

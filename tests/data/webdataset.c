@@ -219,6 +219,53 @@ test_broken_shards (void)
   test_folder_remove (folder);
 }
 
+/* What a packed set says of its samples: pieces that cannot be are refused before anything of their
+ * size is allocated, whole images and pieces live together, and the order is that of the source
+ * where every sample has a place. */
+static void
+test_pieces_and_places (void)
+{
+  static const char *const crops[] = { "[0, 0, 32768, 32768]", "[0, 0, 0, 5]",  "[1, 2, 3]",
+                                       "[1, 2, 3, 4, 5]",      "\"all\"",       "[9e9, 0, 5, 5]",
+                                       "[0, -40000, 5, 5]",    "[0.5, 0, 5, 5]" };
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  GByteArray *tar = g_byte_array_new ();
+  guint8 pixels[8 * 6 * 3];
+  float value;
+
+  for (guint i = 0; i < 3 + G_N_ELEMENTS (crops); i++)
+    {
+      g_autofree char *image = g_strdup_printf ("%02u.jpg", i),
+                      *json = g_strdup_printf ("%02u.json", i), *text = NULL;
+
+      if (i < 3)
+        text = g_strdup_printf ("{\"values\": [%u], \"source_index\": %u%s}", i, 50 - i,
+                                i == 1 ? ", \"crop_xywh\": [4, 5, 8, 6]" : "");
+      else
+        text = g_strdup_printf ("{\"values\": [%u], \"crop_xywh\": %s}", i, crops[i - 3]);
+      add_image (tar, image, 50);
+      add_text (tar, json, text);
+    }
+  path = put (folder, "a.tar", tar);
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_assert_cmpuint (info->n_samples, ==, 3);
+  g_assert_cmpuint (info->n_unreadable, ==, G_N_ELEMENTS (crops));
+  g_assert_true (is_listed (dataset, "03: its crop_xywh is no piece of an image"));
+  g_assert_cmpuint (info->min_width, ==, 8);
+  g_assert_cmpuint (info->max_width, ==, 40);
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_cmpfloat (dyno_dataset_get_values (dataset, i)[0], ==, 2 - i);
+      g_assert_true (
+          dyno_dataset_decode (dataset, i, 8, 6, (gpointer[]){ pixels, &value }, scratch, NULL));
+      /* the piece lies in the brighter half, a whole image ends in the darker one */
+      g_assert_cmpint (ABS (pixels[7 * 3] - (i == 1 ? 70 : 50)), <, 6);
+    }
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -229,5 +276,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/webdataset/values", test_values);
   g_test_add_func ("/data/webdataset/parts-by-the-shards-names", test_parts_by_the_shards_names);
   g_test_add_func ("/data/webdataset/broken-shards", test_broken_shards);
+  g_test_add_func ("/data/webdataset/pieces-and-places", test_pieces_and_places);
   return g_test_run ();
 }

@@ -459,6 +459,16 @@ cut (const guint8 *pixels, guint32 width, guint32 height, const DynoImageBox *bo
 }
 
 gboolean
+dyno_image_box_is_good (const DynoImageBox *box)
+{
+  const gint32 side = DYNO_IMAGE_MAX_SIDE;
+
+  return box->width > 0 && box->width <= side && box->height > 0 && box->height <= side
+         && box->x >= -side && box->x <= side && box->y >= -side && box->y <= side
+         && (guint64) box->width * (guint64) box->height <= DYNO_IMAGE_MAX_PIXELS;
+}
+
+gboolean
 dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox *box, guint32 width,
                        guint32 height, guint8 *out, GError **error)
 {
@@ -470,10 +480,7 @@ dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox 
 
   if (!dyno_image_probe (scratch->data, file_size, &facts, error))
     return FALSE;
-  g_return_val_if_fail (box->width > 0 && box->width <= DYNO_IMAGE_MAX_SIDE, FALSE);
-  g_return_val_if_fail (box->height > 0 && box->height <= DYNO_IMAGE_MAX_SIDE, FALSE);
-  g_return_val_if_fail (ABS (box->x) <= DYNO_IMAGE_MAX_SIDE && ABS (box->y) <= DYNO_IMAGE_MAX_SIDE,
-                        FALSE);
+  g_return_val_if_fail (dyno_image_box_is_good (box), FALSE);
   decoded_width = facts.width;
   decoded_height = facts.height;
   /* A JPEG is decoded as small as the box still covers what is wanted. */

@@ -54,6 +54,9 @@ typedef struct {
   gint32 x, y, width, height; /* sides are positive */
 } DynoImageBox;
 
+/* FALSE: its sides or its place are beyond what an image may have, or its pixels too many. */
+gboolean dyno_image_box_is_good (const DynoImageBox *box);
+
 /* Decodes that piece alone, scaled to cover and cut in the middle.  The image is not turned: what
  * marks a piece of it was measured on the stored pixels. */
 gboolean dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox *box,

@@ -22,7 +22,7 @@ dyno_image_list_new (void)
   list->names = g_byte_array_new ();
   list->containers = g_array_new (FALSE, FALSE, sizeof (DynoContainer));
   list->values = g_array_new (FALSE, FALSE, sizeof (float));
-  list->boxes = g_array_new (FALSE, FALSE, sizeof (DynoImageBox));
+  list->boxes = g_array_new (FALSE, TRUE, sizeof (DynoImageBox));
   return list;
 }
 
@@ -266,21 +266,36 @@ dyno_image_list_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
          || name_error (dataset, index, error);
 }
 
+const DynoImageBox *
+dyno_image_list_box (DynoDataset *dataset, guint64 index)
+{
+  return dyno_image_list_get_box (dataset->state, index);
+}
+
+const DynoImageBox *
+dyno_image_list_get_box (const DynoImageList *list, guint64 index)
+{
+  const DynoImageBox *box =
+      list->boxes->len > 0 ? &g_array_index (list->boxes, DynoImageBox, index) : NULL;
+
+  return box && box->width > 0 ? box : NULL;
+}
+
 gboolean
 dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                         gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
   const DynoImageList *list = dataset->state;
+  const DynoImageBox *box = dyno_image_list_box (dataset, index);
 
   if (list->n_values > 0)
     memcpy (fields[DYNO_DATASET_TARGET], dyno_image_list_values (dataset, index),
             list->n_values * sizeof (float));
   else
     *(gint32 *) fields[DYNO_DATASET_TARGET] = get_item (dataset, index)->class_id;
-  if (list->boxes->len > 0)
-    return dyno_image_decode_box (scratch, fetched,
-                                  &g_array_index (list->boxes, DynoImageBox, index), width, height,
-                                  fields[DYNO_DATASET_INPUT], error)
+  if (box)
+    return dyno_image_decode_box (scratch, fetched, box, width, height, fields[DYNO_DATASET_INPUT],
+                                  error)
            || name_error (dataset, index, error);
   return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error)
          || name_error (dataset, index, error);

@@ -40,7 +40,8 @@ typedef struct {
   GArray *containers; /* DynoContainer */
   guint32 n_values;   /* of a sample; 0: it has a class */
   GArray *values;     /* float, (items, n_values) */
-  GArray *boxes;      /* DynoImageBox of each item; empty: images are used whole */
+  GArray
+      *boxes; /* DynoImageBox of each item, with no width where it is used whole; empty: all are */
 } DynoImageList;
 
 DynoImageList *dyno_image_list_new (void);
@@ -62,6 +63,9 @@ char *dyno_image_list_get_path (const DynoImageList *list, const DynoListedImage
 /* The bytes of sample index's image file to the start of scratch. */
 gboolean dyno_image_list_read (const DynoImageList *list, guint64 index, GByteArray *scratch,
                                gsize *size, GError **error);
+
+/* The piece of sample index's image that is used; NULL: all of it. */
+const DynoImageBox *dyno_image_list_get_box (const DynoImageList *list, guint64 index);
 
 /* A container has been indexed: of many it is closed, and opened again at each read. */
 void dyno_image_list_rest_container (DynoImageList *list, guint32 place);
@@ -98,6 +102,7 @@ gboolean dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 wi
                                  gpointer const *fields, GByteArray *scratch, gsize fetched,
                                  GError **error);
 gint32 dyno_image_list_label (DynoDataset *dataset, guint64 index);
+const DynoImageBox *dyno_image_list_box (DynoDataset *dataset, guint64 index);
 const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);
 gboolean dyno_image_list_probe (DynoDataset *dataset, guint64 index, GError **error);
 char *dyno_image_list_describe (DynoDataset *dataset, guint64 index);

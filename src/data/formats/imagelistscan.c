@@ -156,6 +156,7 @@ probe_run (guint64 first, guint64 end, gpointer data)
 
   for (guint64 i = first; i < end; i++)
     {
+      const DynoImageBox *box;
       DynoImageFacts facts;
       guint32 width, height;
       guint64 size, hash;
@@ -165,9 +166,9 @@ probe_run (guint64 first, guint64 end, gpointer data)
         continue;
       dyno_image_get_shown (&facts, &width, &height);
       hash = hash_item (scan->list, i, size);
-      if (scan->list->boxes->len > 0)
+      box = dyno_image_list_get_box (scan->list, i);
+      if (box)
         {
-          const DynoImageBox *box = &g_array_index (scan->list->boxes, DynoImageBox, i);
           width = (guint32) box->width;
           height = (guint32) box->height;
           hash = dyno_hash_bytes (hash, box, sizeof *box);

@@ -242,7 +242,7 @@ find_box (const GPtrArray *arrays, double k, gboolean aflw, DynoImageBox *box)
   box->y = (gint32) b.y_min;
   box->width = MAX ((gint32) b.x_max - box->x, 1);
   box->height = MAX ((gint32) b.y_max - box->y, 1);
-  return TRUE;
+  return dyno_image_box_is_good (box);
 }
 
 /* The margin of a training sample, between 0.2 and 0.4. */
@@ -382,6 +382,8 @@ const DynoDatasetClass dyno_dataset_class_w300lp = {
   .open = w300lp_open,
   .close = dyno_image_list_close,
   .fetch = dyno_image_list_fetch,
+  .has_files = TRUE,
+  .box = dyno_image_list_box,
   .decode = dyno_image_list_decode,
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,

@@ -4,6 +4,10 @@
  * number; or "values", a list of numbers; "split") or key.txt (one line).  One shard, a folder of
  * them, or a pattern shard-{000..012}.tar.
  *
+ * What convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample;
+ * "value_names", the names of the values, a line each; "source_index", the sample's place in the
+ * data set that was packed: where all have one, and each another, they are put into that order.
+ *
  * Invariants: the shards are listed once, at open, in the order of their names, and only the small
  * members are read; samples are read from their places in any order, so that they are shuffled as
  * any others are.  A sample without label, or without image, is listed. */
@@ -11,6 +15,7 @@
 #include "datafile.h"
 #include "intl.h"
 #include "members.h"
+#include "targetnames.h"
 #include "texttable.h"
 #include <errno.h>
 #include <math.h>
@@ -21,6 +26,7 @@
 #define MAX_LINE   256
 #define MAX_VALUES 1024
 #define PEEKED     16 /* members that tell the kind */
+#define NO_PLACE   G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
 
@@ -42,6 +48,11 @@ typedef struct {
   LabelSource source;
   char *label; /* a class, or values joined by spaces */
   gboolean values;
+  DynoImageBox box;    /* no width: there is none */
+  const char *refused; /* why what the .json says cannot be */
+  guint64 place;       /* in the data set that was packed */
+  GArray *places;      /* guint64, of all samples */
+  char **names;        /* of the values; NULL: none were met */
 } Load;
 
 /* "folder/key.ext" to the length of key with its folder, and ext in lower case; FALSE: it has
@@ -78,6 +89,9 @@ forget_sample (Load *load)
   g_clear_pointer (&load->label, g_free);
   load->source = FROM_NOTHING;
   load->has_image = load->values = load->validation = FALSE;
+  load->box = (DynoImageBox){ 0 };
+  load->refused = NULL;
+  load->place = NO_PLACE;
 }
 
 /* Appends the values of the text; NULL, or why they are none, and then nothing was appended. */
@@ -126,6 +140,8 @@ end_sample (Load *load, GError **error)
     refused = _ ("the sample has no image");
   else if (!load->label || *load->label == '\0')
     refused = _ ("the sample has no label (.cls, .json or .txt)");
+  else if (load->refused)
+    refused = load->refused;
   else if (load->any && load->values != (load->list->n_values > 0))
     refused = _ ("its target is of another kind than that of the first sample");
   else if (load->values)
@@ -140,6 +156,12 @@ end_sample (Load *load, GError **error)
                                      &load->item.name, error))
         return FALSE;
       load->item.validation = load->validation || load->shard_validates;
+      if (load->box.width > 0)
+        {
+          g_array_set_size (load->list->boxes, load->list->items->len);
+          g_array_append_val (load->list->boxes, load->box);
+        }
+      g_array_append_val (load->places, load->place);
       g_array_append_val (load->list->items, load->item);
       load->any = TRUE;
       if (load->list->items->len % 256 == 0 && load->context->progress)
@@ -160,6 +182,36 @@ take_label (Load *load, LabelSource source, const char *text, gboolean values)
   load->source = source;
 }
 
+/* What the packing of a data set has left. */
+static void
+take_packed (Load *load, GHashTable *members)
+{
+  const char *crop = g_hash_table_lookup (members, "crop_xywh"),
+             *names = g_hash_table_lookup (members, "value_names"),
+             *place = g_hash_table_lookup (members, "source_index");
+  gint32 box[4];
+  guint n = 0;
+
+  if (names && !load->names)
+    load->names = g_strsplit (names, "\n", -1);
+  if (place && !g_ascii_string_to_unsigned (place, 10, 0, NO_PLACE - 1, &load->place, NULL))
+    load->place = NO_PLACE;
+  if (!crop)
+    return;
+  g_auto (GStrv) parts = g_strsplit (crop, " ", G_N_ELEMENTS (box) + 1);
+  for (; parts[n] && n < G_N_ELEMENTS (box); n++)
+    {
+      gint64 number;
+      if (!g_ascii_string_to_signed (parts[n], 10, G_MININT32, G_MAXINT32, &number, NULL))
+        break;
+      box[n] = (gint32) number;
+    }
+  if (n == G_N_ELEMENTS (box) && !parts[n])
+    load->box = (DynoImageBox){ box[0], box[1], box[2], box[3] };
+  if (!dyno_image_box_is_good (&load->box))
+    load->refused = _ ("its crop_xywh is no piece of an image");
+}
+
 static void
 take_json (Load *load, const char *text, gsize size)
 {
@@ -172,6 +224,7 @@ take_json (Load *load, const char *text, gsize size)
 
   if (!members)
     return;
+  take_packed (load, members);
   split = g_hash_table_lookup (members, "split");
   load->validation = load->validation || (split && is_one_of (split, parts));
   for (guint i = 0; i < G_N_ELEMENTS (lists) && load->source < FROM_JSON; i++)
@@ -422,6 +475,68 @@ load_shards (Load *load, GError **error)
   return TRUE;
 }
 
+/* --- the order of the data set that was packed ------------------------------------------------- */
+
+static int
+compare_places (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint64 *places = data;
+  guint64 x = places[*(const guint32 *) a], y = places[*(const guint32 *) b];
+
+  return (x > y) - (x < y);
+}
+
+/* Element i becomes what element order[i] was; of each, width elements of size bytes. */
+static void
+reorder (GArray *array, const GArray *order, gsize size)
+{
+  g_autofree guint8 *before = g_memdup2 (array->data, order->len * size);
+
+  for (guint i = 0; i < order->len; i++)
+    memcpy (array->data + i * size, before + g_array_index (order, guint32, i) * size, size);
+}
+
+static void
+restore_order (const Load *load)
+{
+  DynoImageList *list = load->list;
+  const guint64 *places = (const guint64 *) (gpointer) load->places->data;
+  g_autoptr (GArray) order = g_array_sized_new (FALSE, FALSE, sizeof (guint32), list->items->len);
+
+  for (guint32 i = 0; i < list->items->len; i++)
+    {
+      if (places[i] == NO_PLACE)
+        return;
+      g_array_append_val (order, i);
+    }
+  g_array_sort_with_data (order, compare_places, (gpointer) places);
+  for (guint i = 1; i < order->len; i++)
+    if (places[g_array_index (order, guint32, i)] == places[g_array_index (order, guint32, i - 1)])
+      return; /* packed from several */
+  if (order->len < 2)
+    return;
+  reorder (list->items, order, sizeof (DynoListedImage));
+  if (list->n_values > 0)
+    reorder (list->values, order, list->n_values * sizeof (float));
+  if (list->boxes->len > 0)
+    reorder (list->boxes, order, sizeof (DynoImageBox));
+}
+
+static void
+finish_load (Load *load)
+{
+  DynoImageList *list = load->list;
+  DynoDatasetInfo *info = &load->dataset->info;
+
+  if (list->boxes->len > 0)
+    g_array_set_size (list->boxes, list->items->len);
+  restore_order (load);
+  if (list->n_values == 0)
+    dyno_label_table_finish (&load->labels, info, list->items, TRUE);
+  else if (load->names && g_strv_length (load->names) == list->n_values)
+    dyno_target_names_take (info, (const char *const *) load->names, list->n_values);
+}
+
 static gboolean
 webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
@@ -431,14 +546,17 @@ webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   load.list = dataset->state = dyno_image_list_new ();
   load.key = g_string_new (NULL);
   load.image_name = g_string_new (NULL);
+  load.places = g_array_new (FALSE, FALSE, sizeof (guint64));
   dyno_label_table_init (&load.labels);
   ok = load_shards (&load, error);
-  if (ok && load.list->n_values == 0)
-    dyno_label_table_finish (&load.labels, &dataset->info, load.list->items, TRUE);
+  if (ok)
+    finish_load (&load);
   dyno_label_table_clear (&load.labels);
   forget_sample (&load);
   g_string_free (load.key, TRUE);
   g_string_free (load.image_name, TRUE);
+  g_array_unref (load.places);
+  g_strfreev (load.names);
   return ok && dyno_image_list_finish (load.list, dataset, context, error);
 }
 
@@ -450,6 +568,7 @@ const DynoDatasetClass dyno_dataset_class_webdataset = {
   .close = dyno_image_list_close,
   .fetch = dyno_image_list_fetch,
   .has_files = TRUE,
+  .box = dyno_image_list_box,
   .decode = dyno_image_list_decode,
   .label = dyno_image_list_label,
   .values = dyno_image_list_values,
