@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* dyno: the window. */
 #include "application.h"
+#include "asyncmeter.h"
 #include "config.h"
 #include "file.h"
 #include "log.h"
 #include <glib/gi18n.h>
 #include <locale.h>
+#include <unistd.h>
 
 int
 main (int argc, char **argv)
@@ -19,5 +21,8 @@ main (int argc, char **argv)
   g_set_application_name (_ ("Dyno"));
   g_set_prgname (DYNO_APP_ID);
   g_autoptr (GApplication) application = dyno_application_new ();
-  return g_application_run (application, argc, argv);
+  int code = g_application_run (application, argc, argv);
+  if (dyno_async_meter_count_left () > 0)
+    _exit (code); /* a measurement that was left behind is in the driver still */
+  return code;
 }

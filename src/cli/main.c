@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl: the engine from the command line.  Finds the verb and leaves with its exit code. */
+#include "asyncmeter.h"
 #include "cli.h"
 #include "comm.h"
 #include "file.h"
@@ -7,7 +8,9 @@
 #include "output.h"
 #include "text.h"
 #include "signals.h"
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const DynoVerb verbs[] = {
   { "devices", "", "list the Vulkan devices", dyno_verb_devices },
@@ -96,7 +99,11 @@ leave (int code, gboolean as_json)
   if (problem)
     dyno_error_line ("dynoctl: standard output cannot be written: %s; what went there is lost",
                      g_strerror (problem));
-  return problem && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
+  code = problem && code == DYNO_EXIT_OK ? DYNO_EXIT_DISK : code;
+  if (dyno_async_meter_count_left () == 0)
+    return code;
+  fflush (NULL);
+  _exit (code); /* a measurement that was left behind is in the driver still */
 }
 
 static gboolean

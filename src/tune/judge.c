@@ -230,6 +230,8 @@ draw_curve (DynoSearch *search, const DynoArm *best)
         continue;
       p->batch_size = s.batch_size;
       p->vram_bytes = dyno_search_planned (search, &s);
+      if (!arm && p->vram_bytes == 0 && dyno_search_stopped (search))
+        continue;
       if (arm && !arm->out && dyno_arm_estimate (arm, &e))
         {
           p->measured = TRUE;

@@ -206,7 +206,8 @@ dyno_search_compare_learning (DynoSearch *search)
   DynoTuneRacer racers[2] = { { .settings = r->best.settings }, { .settings = r->today.settings } };
   gboolean good = TRUE;
 
-  r->equal_wanted = !r->goal && r->lr_advice && search->meter->n_validation > 0;
+  r->equal_wanted =
+      !r->goal && r->lr_advice && search->meter->n_validation > 0 && !dyno_search_stopped (search);
   goal.most_epochs = r->equal_wanted && search->meter->class->learn ? count_epochs (search) : 0;
   if (goal.most_epochs == 0 || dyno_search_stopped (search))
     return;
@@ -218,4 +219,5 @@ dyno_search_compare_learning (DynoSearch *search)
       r->equal[i] = racers[i].learning;
     }
   r->equal_epochs = good ? goal.most_epochs : 0;
+  r->equal_wanted &= !dyno_search_stopped (search); /* it is not the time that was too short */
 }

@@ -66,8 +66,11 @@ plan (DynoSearch *search, const DynoSettings *settings)
 
   if (!known)
     {
+      static const Plan unknown;
       g_autofree char *advice = NULL;
 
+      if (dyno_search_stopped (search))
+        return &unknown; /* a large network takes a second for each */
       known = g_new0 (Plan, 1);
       if (!search->meter->class->plan (search->meter, settings, &known->bytes, &known->fits,
                                        &advice, NULL))

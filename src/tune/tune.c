@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread, its events and the records; what is searched, and how, is search.c's. */
 #include "tune.h"
+#include "asyncmeter.h"
 #include "gpu-error.h"
 #include "intl.h"
 #include "ring.h"
@@ -8,6 +9,8 @@
 #include "searchrecords.h"
 #include <math.h>
 #include <string.h>
+
+#define STOP_S 1.0 /* that a measurement may take to end when the search is stopped */
 
 struct _DynoTune {
   const DynoJob *job;
@@ -335,7 +338,8 @@ prepare (DynoTune *tune, GError **error)
   if (dyno_job_plan (tune->job, dyno_dataset_get_info (tune->dataset), &tune->device, &plan, NULL))
     tune->limit_bytes = plan.limit_bytes;
   read_preset (tune);
-  tune->meter = dyno_meter_new (tune->job, tune->dataset, &tune->device);
+  tune->meter =
+      dyno_async_meter_new (dyno_meter_new (tune->job, tune->dataset, &tune->device), STOP_S);
   return TRUE;
 }
 

@@ -784,27 +784,33 @@ test_pause_does_not_count (void)
 
 static GCancellable *stopping;
 
-static guint stop_at;
+static guint stop_at, n_planned;
 
 static void
 stop_at_trial (gpointer user, const DynoTrial *trial)
 {
-  if (trial->number == stop_at)
-    g_cancellable_cancel (stopping);
+  if (trial->number != stop_at)
+    return;
+  n_planned = ((const DynoSimulation *) user)->n_planned;
+  g_cancellable_cancel (stopping);
 }
 
-/* Wherever it is stopped, nothing is begun after. */
+/* Wherever it is stopped, nothing is begun after, nor planned, which takes its time too. */
 static void
 test_stopped_tells_what_it_has (void)
 {
   for (stop_at = 1; stop_at < 16; stop_at++)
     {
+      DynoSimulation *sim = dyno_simulation_new (find_machine ("usual"), 1);
+
       stopping = g_cancellable_new ();
-      g_autoptr (DynoTuneResult) r =
-          search (find_machine ("usual"), 1,
-                  (Wanted){ .cancellable = stopping, .trial = stop_at_trial }, NULL, NULL);
+      g_autoptr (DynoTuneResult) r = search (
+          find_machine ("usual"), 1,
+          (Wanted){ .cancellable = stopping, .trial = stop_at_trial, .sim = sim }, NULL, NULL);
 
       g_assert_true (r->stopped);
+      g_assert_cmpuint (sim->n_planned, ==, n_planned);
+      dyno_simulation_free (sim);
       g_assert_cmpuint (r->trials->len, ==, stop_at);
       g_assert_true (dyno_tune_result_has_best (r));
       g_assert_true (r->proven || says (r, "Not proven"));

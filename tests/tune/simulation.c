@@ -376,8 +376,10 @@ static gboolean
 plan (DynoMeter *meter, const DynoSettings *s, guint64 *bytes, gboolean *fits, char **advice,
       GError **error)
 {
-  const DynoMachine *m = ((DynoSimulation *) meter)->machine;
+  DynoSimulation *sim = (DynoSimulation *) meter;
+  const DynoMachine *m = sim->machine;
 
+  sim->n_planned++;
   *bytes = (guint64) planned (m, s);
   *fits = planned (m, s) <= m->limit_bytes;
   *advice = NULL;

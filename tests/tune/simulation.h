@@ -67,9 +67,10 @@ typedef struct {
   const DynoMachine *machine;
   GRand *random;
   double clock_s;
-  double n_read;                /* samples that were read from the disk */
-  double phases[2], *visits;    /* of what drifts; when visits begin and end, by turns */
-  guint n, n_late;              /* measurements; those that the deadline ended */
+  double n_read;             /* samples that were read from the disk */
+  double phases[2], *visits; /* of what drifts; when visits begin and end, by turns */
+  guint n, n_late;           /* measurements; those that the deadline ended */
+  guint n_planned;
   GHashTable *compiled, *tuned; /* networks, as text: seconds that are left of it */
 } DynoSimulation;
 

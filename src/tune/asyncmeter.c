@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* A call holds copies of all that it reads and writes, and a reference to what holds inner: whoever
+ * of the two threads is last frees it.  inner is used by one measurement at a time, so none begins
+ * once one was left behind. */
+#include "asyncmeter.h"
+
+/* What both threads hold. */
+typedef struct {
+  gatomicrefcount references;
+  DynoMeter *inner;
+} Shared;
+
+typedef struct {
+  DynoMeter meter;
+  DynoMeterClass class; /* without what inner's lacks */
+  Shared *shared;
+  double grace_s;
+  gboolean left; /* a measurement was */
+} AsyncMeter;
+
+typedef enum { LOADER, GPU, TRIAL, NUMERICS, LEARN } Kind;
+
+typedef struct {
+  gatomicrefcount references;
+  Shared *shared;
+  Kind kind;
+  DynoSettings settings;
+  double seconds;
+  gint64 deadline_us;
+  GCancellable *cancellable; /* or NULL */
+  DynoLearningGoal goal;
+  DynoMeasurement measurement;
+  DynoNumerics numerics;
+  DynoLearning learning;
+  gboolean good;
+  GError *error;
+
+  GMutex lock; /* for all below; also held while something is told, which ends before it is left */
+  GCond ended_or_cancelled;
+  gboolean ended, cancelled, left;
+  DynoMeterPreparing preparing;
+  gpointer preparing_user;
+} Call;
+
+static int n_left; /* atomic */
+
+guint
+dyno_async_meter_count_left (void)
+{
+  return (guint) g_atomic_int_get (&n_left);
+}
+
+static void
+shared_unref (Shared *shared)
+{
+  if (!g_atomic_ref_count_dec (&shared->references))
+    return;
+  dyno_meter_free (shared->inner);
+  g_free (shared);
+}
+
+static void
+call_unref (Call *call)
+{
+  if (!g_atomic_ref_count_dec (&call->references))
+    return;
+  shared_unref (call->shared);
+  g_clear_object (&call->cancellable);
+  g_clear_error (&call->error);
+  dyno_numerics_clear (&call->numerics);
+  g_mutex_clear (&call->lock);
+  g_cond_clear (&call->ended_or_cancelled);
+  g_free (call);
+}
+
+static void
+tell (const char *what, guint done, guint total, gpointer data)
+{
+  Call *call = data;
+
+  g_mutex_lock (&call->lock);
+  if (!call->left && call->preparing)
+    call->preparing (what, done, total, call->preparing_user);
+  g_mutex_unlock (&call->lock);
+}
+
+static gboolean
+measure (Call *c)
+{
+  DynoMeter *inner = c->shared->inner;
+  const DynoMeterClass *class = inner->class;
+
+  switch (c->kind)
+    {
+    case LOADER:
+      return class->loader (inner, &c->settings, c->seconds, c->deadline_us, c->cancellable,
+                            &c->measurement, &c->error);
+    case GPU:
+      return class->gpu (inner, &c->settings, c->seconds, c->deadline_us, c->cancellable,
+                         &c->measurement, &c->error);
+    case TRIAL:
+      return class->trial (inner, &c->settings, c->seconds, c->deadline_us, c->cancellable,
+                           &c->measurement, &c->error);
+    case NUMERICS:
+      return class->numerics (inner, &c->settings, c->deadline_us, c->cancellable, &c->numerics,
+                              &c->error);
+    case LEARN:
+      return class->learn (inner, &c->settings, &c->goal, c->deadline_us, c->cancellable,
+                           &c->learning, &c->error);
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static gpointer
+run (gpointer data)
+{
+  Call *call = data;
+  gboolean good = measure (call), left;
+
+  g_mutex_lock (&call->lock);
+  call->good = good;
+  call->ended = TRUE;
+  left = call->left;
+  g_cond_signal (&call->ended_or_cancelled);
+  g_mutex_unlock (&call->lock);
+  call_unref (call); /* with inner, and its device, where it was left */
+  if (left)
+    g_atomic_int_add (&n_left, -1);
+  return NULL;
+}
+
+static void
+on_cancelled (GCancellable *cancellable, gpointer data)
+{
+  Call *call = data;
+
+  g_mutex_lock (&call->lock);
+  call->cancelled = TRUE;
+  g_cond_signal (&call->ended_or_cancelled);
+  g_mutex_unlock (&call->lock);
+}
+
+/* Until it has ended, or was cancelled and does not end in time.  FALSE: it is left behind. */
+static gboolean
+wait_for (Call *call, double grace_s)
+{
+  gboolean in_time = TRUE;
+  gint64 until_us;
+
+  g_mutex_lock (&call->lock);
+  while (!call->ended && !call->cancelled)
+    g_cond_wait (&call->ended_or_cancelled, &call->lock);
+  until_us = g_get_monotonic_time () + (gint64) (grace_s * G_USEC_PER_SEC);
+  while (!call->ended && in_time)
+    in_time = g_cond_wait_until (&call->ended_or_cancelled, &call->lock, until_us);
+  call->left = !call->ended;
+  if (call->left)
+    g_atomic_int_inc (&n_left);
+  in_time = call->ended;
+  g_mutex_unlock (&call->lock);
+  return in_time;
+}
+
+static Call *
+call_new (AsyncMeter *async, Kind kind, const DynoSettings *settings, gint64 deadline_us,
+          GCancellable *cancellable)
+{
+  Call *call = g_new0 (Call, 1);
+
+  g_atomic_ref_count_init (&call->references);
+  g_atomic_ref_count_inc (&async->shared->references);
+  call->shared = async->shared;
+  call->kind = kind;
+  call->settings = *settings;
+  call->deadline_us = deadline_us;
+  call->cancellable = cancellable ? g_object_ref (cancellable) : NULL;
+  call->preparing = async->meter.preparing;
+  call->preparing_user = async->meter.preparing_user;
+  g_mutex_init (&call->lock);
+  g_cond_init (&call->ended_or_cancelled);
+  dyno_measurement_init (&call->measurement);
+  return call;
+}
+
+/* TRUE: its results are there.  The call stays the caller's. */
+static gboolean
+make (AsyncMeter *async, Call *call, GError **error)
+{
+  DynoMeter *inner = async->shared->inner;
+  gulong handler = 0;
+  GThread *thread;
+  gboolean ended;
+
+  if (async->left)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
+      return FALSE;
+    }
+  inner->tune_kernels = async->meter.tune_kernels;
+  inner->fill_s = async->meter.fill_s;
+  inner->preparing = tell;
+  inner->preparing_user = call;
+  g_atomic_ref_count_inc (&call->references);
+  thread = g_thread_try_new ("dyno-meter", run, call, error);
+  if (!thread)
+    {
+      call_unref (call);
+      return FALSE;
+    }
+  g_thread_unref (thread);
+  if (call->cancellable)
+    handler = g_cancellable_connect (call->cancellable, G_CALLBACK (on_cancelled), call, NULL);
+  ended = wait_for (call, async->grace_s);
+  if (handler)
+    g_cancellable_disconnect (call->cancellable, handler);
+  if (ended)
+    {
+      if (!call->good)
+        g_propagate_error (error, g_steal_pointer (&call->error));
+      return call->good;
+    }
+  async->left = TRUE;
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
+  return FALSE;
+}
+
+static gboolean
+measure_kind (DynoMeter *meter, Kind kind, const DynoSettings *settings, double seconds,
+              gint64 deadline_us, GCancellable *cancellable, DynoMeasurement *measurement,
+              GError **error)
+{
+  AsyncMeter *async = (AsyncMeter *) meter;
+  Call *call = call_new (async, kind, settings, deadline_us, cancellable);
+  gboolean good;
+
+  call->seconds = seconds;
+  good = make (async, call, error);
+  if (async->left)
+    dyno_measurement_init (measurement);
+  else
+    *measurement = call->measurement;
+  call_unref (call);
+  return good;
+}
+
+static gboolean
+measure_loader (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+                GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  return measure_kind (meter, LOADER, settings, seconds, deadline_us, cancellable, measurement,
+                       error);
+}
+
+static gboolean
+measure_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+             GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  return measure_kind (meter, GPU, settings, seconds, deadline_us, cancellable, measurement, error);
+}
+
+static gboolean
+measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+               GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
+{
+  return measure_kind (meter, TRIAL, settings, seconds, deadline_us, cancellable, measurement,
+                       error);
+}
+
+static gboolean
+compare_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadline_us,
+                  GCancellable *cancellable, DynoNumerics *numerics, GError **error)
+{
+  AsyncMeter *async = (AsyncMeter *) meter;
+  Call *call = call_new (async, NUMERICS, settings, deadline_us, cancellable);
+  gboolean good = make (async, call, error);
+
+  *numerics = (DynoNumerics){ 0 };
+  if (good)
+    {
+      *numerics = call->numerics;
+      call->numerics.text = NULL;
+    }
+  call_unref (call);
+  return good;
+}
+
+static gboolean
+learn (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *goal,
+       gint64 deadline_us, GCancellable *cancellable, DynoLearning *learning, GError **error)
+{
+  AsyncMeter *async = (AsyncMeter *) meter;
+  Call *call = call_new (async, LEARN, settings, deadline_us, cancellable);
+  gboolean good;
+
+  call->goal = *goal;
+  good = make (async, call, error);
+  if (!async->left)
+    *learning = call->learning;
+  call_unref (call);
+  return good;
+}
+
+/* Not in a thread of its own: it reads what no measurement writes, and waits for no device. */
+static gboolean
+plan (DynoMeter *meter, const DynoSettings *settings, guint64 *bytes, gboolean *fits, char **advice,
+      GError **error)
+{
+  DynoMeter *inner = ((AsyncMeter *) meter)->shared->inner;
+
+  return inner->class->plan (inner, settings, bytes, fits, advice, error);
+}
+
+static void
+async_free (DynoMeter *meter)
+{
+  AsyncMeter *async = (AsyncMeter *) meter;
+
+  shared_unref (async->shared);
+  g_free (async);
+}
+
+static const DynoMeterClass async_class = {
+  .loader = measure_loader,
+  .gpu = measure_gpu,
+  .trial = measure_trial,
+  .plan = plan,
+  .free = async_free,
+  .numerics = compare_numerics,
+  .learn = learn,
+};
+
+DynoMeter *
+dyno_async_meter_new (DynoMeter *inner, double grace_s)
+{
+  AsyncMeter *async = g_new0 (AsyncMeter, 1);
+
+  async->meter = *inner;
+  async->class = async_class;
+  async->class.numerics = inner->class->numerics ? compare_numerics : NULL;
+  async->class.learn = inner->class->learn ? learn : NULL;
+  async->meter.class = &async->class;
+  async->shared = g_new0 (Shared, 1);
+  async->shared->inner = inner;
+  g_atomic_ref_count_init (&async->shared->references);
+  async->grace_s = grace_s;
+  return &async->meter;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Measurements in a thread of their own, of a meter that does not return before it is let go. */
+#include "asyncmeter.h"
+#include <math.h>
+
+typedef struct {
+  DynoMeter meter;
+  gboolean waits; /* until it is let go, whatever is cancelled */
+} Slow;
+
+static GMutex lock;
+static GCond changed;
+static gboolean inside, let_go, freed; /* under the lock */
+static int n_told;                     /* atomic */
+
+static void
+set (gboolean *flag)
+{
+  g_mutex_lock (&lock);
+  *flag = TRUE;
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+}
+
+static void
+wait_until (const gboolean *flag)
+{
+  g_mutex_lock (&lock);
+  while (!*flag)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+}
+
+static gboolean
+slow_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+          GCancellable *cancellable, DynoMeasurement *m, GError **error)
+{
+  dyno_measurement_init (m);
+  meter->preparing ("compile", 1, 2, meter->preparing_user);
+  set (&inside);
+  if (((Slow *) meter)->waits)
+    wait_until (&let_go);
+  meter->preparing ("compile", 2, 2, meter->preparing_user);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  m->rate.median = (double) settings->batch_size;
+  m->steps = (guint64) seconds;
+  m->fill_s = meter->fill_s;
+  return TRUE;
+}
+
+static gboolean
+slow_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadline_us,
+               GCancellable *cancellable, DynoNumerics *numerics, GError **error)
+{
+  *numerics = (DynoNumerics){ .n_steps = 3, .text = g_strdup ("as good") };
+  return TRUE;
+}
+
+static void
+slow_free (DynoMeter *meter)
+{
+  g_free (meter);
+  set (&freed);
+}
+
+static const DynoMeterClass slow_class = { .gpu = slow_gpu,
+                                           .free = slow_free,
+                                           .numerics = slow_numerics };
+
+static void
+on_told (const char *what, guint done, guint total, gpointer user)
+{
+  g_atomic_int_inc (&n_told);
+}
+
+static DynoMeter *
+make_meter (gboolean waits)
+{
+  Slow *slow = g_new0 (Slow, 1);
+  DynoMeter *meter;
+
+  slow->meter.class = &slow_class;
+  slow->meter.n_cores = 7;
+  slow->waits = waits;
+  inside = let_go = freed = FALSE;
+  g_atomic_int_set (&n_told, 0);
+  meter = dyno_async_meter_new (&slow->meter, 0);
+  meter->preparing = on_told;
+  return meter;
+}
+
+static void
+test_measures_as_the_other (void)
+{
+  DynoMeter *meter = make_meter (FALSE);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  DynoSettings settings;
+  DynoMeasurement m;
+  DynoNumerics numerics;
+
+  dyno_settings_init (&settings);
+  settings.batch_size = 24;
+  meter->fill_s = 2.5;
+  g_assert_cmpuint (meter->n_cores, ==, 7);
+  g_assert_true (meter->class->gpu (meter, &settings, 5, G_MAXINT64, cancellable, &m, &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (m.rate.median, ==, 24);
+  g_assert_cmpuint (m.steps, ==, 5);
+  g_assert_cmpfloat (m.fill_s, ==, 2.5);
+  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 2);
+  g_assert_true (
+      meter->class->numerics (meter, &settings, G_MAXINT64, cancellable, &numerics, &error));
+  g_assert_cmpstr (numerics.text, ==, "as good");
+  dyno_numerics_clear (&numerics);
+  g_assert_null (meter->class->learn); /* as the other's */
+  g_assert_cmpuint (dyno_async_meter_count_left (), ==, 0);
+  dyno_meter_free (meter);
+  wait_until (&freed);
+}
+
+/* Each in a thread of its own, whose end is waited for. */
+static void
+test_one_after_the_other (void)
+{
+  DynoMeter *meter = make_meter (FALSE);
+  DynoSettings settings;
+  DynoMeasurement m;
+
+  dyno_settings_init (&settings);
+  for (guint i = 0; i < 200; i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (meter->class->gpu (meter, &settings, 1, G_MAXINT64, NULL, &m, &error));
+    }
+  dyno_meter_free (meter);
+  wait_until (&freed);
+}
+
+typedef struct {
+  DynoMeter *meter;
+  GCancellable *cancellable;
+} Search;
+
+static gpointer
+search (gpointer data)
+{
+  Search *s = data;
+  g_autoptr (GError) error = NULL, again = NULL;
+  DynoSettings settings;
+  DynoMeasurement m;
+
+  dyno_settings_init (&settings);
+  g_assert_false (
+      s->meter->class->gpu (s->meter, &settings, 1, G_MAXINT64, s->cancellable, &m, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_true (isnan (m.rate.median));
+  g_assert_cmpuint (dyno_async_meter_count_left (), ==, 1);
+  /* The other is in use still. */
+  g_assert_false (
+      s->meter->class->gpu (s->meter, &settings, 1, G_MAXINT64, s->cancellable, &m, &again));
+  g_assert_error (again, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  dyno_meter_free (s->meter);
+  return NULL;
+}
+
+/* What does not end is not waited for; it tells nothing any more, and the last closes the door. */
+static void
+test_left_behind (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Search s = { make_meter (TRUE), cancellable };
+  GThread *thread = g_thread_new ("search", search, &s);
+
+  wait_until (&inside);
+  g_cancellable_cancel (cancellable);
+  g_thread_join (thread);
+  g_mutex_lock (&lock);
+  g_assert_false (freed);
+  g_mutex_unlock (&lock);
+  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 1);
+  set (&let_go);
+  wait_until (&freed);
+  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 1);
+  while (dyno_async_meter_count_left () > 0)
+    g_thread_yield ();
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/asyncmeter/measures-as-the-other", test_measures_as_the_other);
+  g_test_add_func ("/tune/asyncmeter/one-after-the-other", test_one_after_the_other);
+  g_test_add_func ("/tune/asyncmeter/left-behind", test_left_behind);
+  return g_test_run ();
+}
