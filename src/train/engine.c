@@ -591,6 +591,9 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
       if (!dyno_engine_set_parts (engine, parts, problem, error))
         return FALSE;
     }
+  /* Last, of what the plan leaves. */
+  if (engine->exchange)
+    dyno_exchange_convert_on_device (engine->exchange);
   tell_parts (engine, watch);
   return dyno_engine_weigh_classes (engine, dyno_engine_get_program (engine), error);
 }

@@ -5,10 +5,13 @@
  * - The host waits for this device's own copies, which always end, and for sums, which end or fail;
  *   nothing is submitted that waits for another rank.
  * - A failure on this side is told to the others before anything of theirs is waited for.
+ * - With halves on the device, a bucket is packed into them at the end of its piece and copied from
+ *   there; its sum is copied back to them, and all are unpacked at once before the optimizer.
  * Where there is a queue for transfers, copies to the host are submitted in finish, so that uploads
  * do not queue up behind them; where there is one queue, between the pieces. */
 #include "exchange.h"
 #include "wirehalf.h"
+#include "wirepack.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -35,7 +38,11 @@ struct _DynoExchange {
   DynoBuffer *staging;
   GArray *shares; /* Share */
   guint64 *ends;  /* timeline values of the pieces */
-  guint slot;     /* of the step that was begun */
+  /* with conversion on the device; else NULL */
+  DynoBuffer *halves;  /* of all gradients, in their order */
+  GPtrArray *packs;    /* DynoCommand, one a piece */
+  DynoCommand *unpack; /* of all */
+  guint slot;          /* of the step that was begun */
   gboolean begun, failed;
   guint next; /* the first share that has not come back */
   DynoExchangeTimes times;
@@ -71,6 +78,17 @@ record_copy (DynoExchange *x, DynoBuffer *from, guint64 from_offset, DynoBuffer 
   return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
 }
 
+static gboolean
+record_share (DynoExchange *x, Share *share, DynoBuffer *buffer, guint64 offset, guint64 size_bytes,
+              GError **error)
+{
+  share->down = record_copy (x, buffer, offset, x->staging, share->at, size_bytes, error);
+  share->up = share->down
+                  ? record_copy (x, x->staging, share->at, buffer, offset, size_bytes, error)
+                  : NULL;
+  return share->up != NULL;
+}
+
 static void
 clear_share (gpointer data)
 {
@@ -86,11 +104,11 @@ add_share (DynoExchange *x, DynoBuffer *buffer, guint64 offset, guint64 at, guin
 {
   Share share = { .at = at, .n = size_bytes / sizeof (float), .piece = piece, .state = state };
 
-  share.down = record_copy (x, buffer, offset, x->staging, at, size_bytes, error);
-  share.up = share.down ? record_copy (x, x->staging, at, buffer, offset, size_bytes, error) : NULL;
+  gboolean fine = record_share (x, &share, buffer, offset, size_bytes, error);
+
   g_array_append_val (x->shares, share);
   x->times.bytes += x->half && !state ? size_bytes / 2 : size_bytes;
-  return share.up != NULL;
+  return fine;
 }
 
 static gboolean
@@ -139,6 +157,126 @@ dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm, g
   return g_steal_pointer (&x);
 }
 
+/* --- conversion on the device ----------------------------------------------------------------- */
+
+/* What it needs, made apart so that a failure changes nothing. */
+typedef struct {
+  DynoWireKernels kernels;
+  DynoBuffer *gradients, *halves;
+  GPtrArray *packs;
+  DynoCommand *unpack;
+  GArray *shares;
+} Conversion;
+
+static void
+conversion_clear (Conversion *c)
+{
+  g_clear_pointer (&c->shares, g_array_unref);
+  g_clear_pointer (&c->packs, g_ptr_array_unref);
+  g_clear_pointer (&c->unpack, dyno_command_free);
+  g_clear_pointer (&c->halves, dyno_buffer_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Conversion, conversion_clear)
+
+/* A piece's buckets at the end of it; an empty command where it has none. */
+static DynoCommand *
+record_pack (DynoExchange *x, const Conversion *c, guint piece, GError **error)
+{
+  g_autoptr (DynoCommand) command = dyno_command_new (x->device, DYNO_QUEUE_COMPUTE, error);
+
+  if (!command)
+    return NULL;
+  for (guint i = 0; i < x->shares->len; i++)
+    {
+      const Share *share = &g_array_index (x->shares, Share, i);
+      if (!share->state && share->piece == piece)
+        dyno_wire_record_pack (&c->kernels, command, c->gradients, share->at, c->halves,
+                               share->at / 2, share->n);
+    }
+  return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
+}
+
+static gboolean
+record_conversion (DynoExchange *x, Conversion *c, guint64 n, GError **error)
+{
+  for (guint piece = 0; piece < dyno_program_get_pieces (x->program); piece++)
+    {
+      DynoCommand *pack = record_pack (x, c, piece, error);
+      if (!pack)
+        return FALSE;
+      g_ptr_array_add (c->packs, pack);
+    }
+  c->unpack = dyno_command_new (x->device, DYNO_QUEUE_COMPUTE, error);
+  if (!c->unpack)
+    return FALSE;
+  dyno_wire_record_unpack (&c->kernels, c->unpack, c->halves, 0, c->gradients, 0, n);
+  if (!dyno_command_end (c->unpack, error))
+    return FALSE;
+  for (guint i = 0; i < x->shares->len; i++)
+    {
+      const Share *old = &g_array_index (x->shares, Share, i);
+      Share share = { .at = old->at, .n = old->n, .piece = old->piece };
+      gboolean fine =
+          old->state || record_share (x, &share, c->halves, share.at / 2, share.n * 2, error);
+      g_array_append_val (c->shares, share);
+      if (!fine)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+make_conversion (DynoExchange *x, Conversion *c, GError **error)
+{
+  guint64 n = 0;
+
+  for (guint i = 0; i < x->shares->len; i++)
+    {
+      const Share *share = &g_array_index (x->shares, Share, i);
+      n += share->state ? 0 : share->n;
+    }
+  c->gradients =
+      dyno_memory_get_buffer (dyno_program_get_memory (x->program), DYNO_SPACE_GRADIENT, 0);
+  c->packs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
+  c->shares = g_array_new (FALSE, FALSE, sizeof (Share));
+  g_array_set_clear_func (c->shares, clear_share);
+  if (!dyno_wire_kernels_get (x->device, &c->kernels, error))
+    return FALSE;
+  c->halves = dyno_buffer_new (x->device, n * 2, DYNO_MEMORY_GRADIENTS, DYNO_BUFFER_DEVICE, error);
+  return c->halves && record_conversion (x, c, n, error);
+}
+
+gboolean
+dyno_exchange_convert_on_device (DynoExchange *x)
+{
+  g_auto (Conversion) c = { 0 };
+  g_autoptr (GError) problem = NULL;
+
+  g_return_val_if_fail (!x->begun && !x->halves, FALSE);
+  if (!x->half)
+    return FALSE;
+  if (!make_conversion (x, &c, &problem))
+    {
+      g_info ("Gradients are converted to fp16 by the host: %s", problem->message);
+      return FALSE;
+    }
+  for (guint i = 0; i < x->shares->len; i++)
+    {
+      Share *share = &g_array_index (x->shares, Share, i),
+            *other = &g_array_index (c.shares, Share, i), kept = *share;
+      if (share->state)
+        continue;
+      share->down = other->down;
+      share->up = other->up;
+      other->down = kept.down;
+      other->up = kept.up;
+    }
+  x->halves = g_steal_pointer (&c.halves);
+  x->packs = g_steal_pointer (&c.packs);
+  x->unpack = g_steal_pointer (&c.unpack);
+  return TRUE;
+}
+
 /* Of the time that the exchange took, the share that the backward pass hid. */
 static void
 tell_times (const DynoExchangeTimes *times)
@@ -158,6 +296,9 @@ dyno_exchange_free (DynoExchange *x)
     return;
   tell_times (&x->times);
   g_array_unref (x->shares);
+  g_clear_pointer (&x->packs, g_ptr_array_unref);
+  dyno_command_free (x->unpack);
+  dyno_buffer_free (x->halves);
   dyno_buffer_free (x->staging);
   g_free (x->ends);
   dyno_comm_unref (x->comm);
@@ -204,6 +345,8 @@ dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, guint64 
   for (guint piece = 0; piece < dyno_program_get_pieces (x->program); piece++)
     if (!dyno_program_submit_piece (x->program, piece, slot, wait, piece == 0, &x->ends[piece],
                                     error)
+        || (x->halves
+            && !dyno_command_submit (x->packs->pdata[piece], NULL, 0, &x->ends[piece], error))
         || (x->one_queue && !submit_downs (x, FALSE, piece, error)))
       return FALSE;
   *timeline_value = x->ends[dyno_program_get_pieces (x->program) - 1];
@@ -220,7 +363,7 @@ send (DynoExchange *x, Share *share, GError **error)
   gboolean half = x->half && !share->state;
   float *values = get_values (x, share);
 
-  if (half)
+  if (half && !x->halves)
     dyno_wire_to_half (values, share->n);
   share->request = dyno_comm_sum_begin (x->comm, values, share->n,
                                         half ? DYNO_COMM_FLOAT16 : DYNO_COMM_FLOAT32, error);
@@ -233,7 +376,7 @@ give_back (DynoExchange *x, Share *share, guint64 *timeline_value, GError **erro
 {
   float *values = get_values (x, share), part = 1.0f / (float) dyno_comm_get_size (x->comm);
 
-  if (x->half && !share->state)
+  if (x->half && !share->state && !x->halves)
     dyno_wire_from_half (values, share->n);
   for (guint64 i = 0; share->state && i < share->n; i++)
     values[i] *= part;
@@ -296,6 +439,8 @@ run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError
   x->times.steps++;
   x->times.total_us += end_us - first_us;
   x->times.exposed_us += end_us - backward_us;
+  if (x->halves && !dyno_command_submit (x->unpack, &last, 1, timeline_value, error))
+    return FALSE;
   return dyno_program_submit (x->program, DYNO_COMMAND_OPTIMIZER, x->slot, &last, 1, timeline_value,
                               error);
 }

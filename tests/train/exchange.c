@@ -3,8 +3,12 @@
 #include "exchange.h"
 #include "build.h"
 #include "comm-test.h"
+#include "half.h"
 #include "network.h"
 #include "pipe.h"
+#include "rng.h"
+#include "wirehalf.h"
+#include "wirepack.h"
 #include <math.h>
 #include <string.h>
 
@@ -29,6 +33,8 @@ typedef struct {
 
 typedef struct {
   gboolean amp, half;
+  guint device_ranks; /* bits: which ranks convert on the device */
+  guint refused;      /* bits: of which ranks the device has no memory for it */
   guint steps;
   float divisor[RANKS]; /* of the loss, times the samples of all ranks */
   Left left[RANKS];
@@ -142,6 +148,12 @@ run_rank (DynoComm *comm, gpointer data)
   Net net;
 
   net_init (&net, c->amp, comm, c->half);
+  if (c->refused >> rank & 1)
+    dyno_device_set_budget (net.device, dyno_device_get_allocated_total (net.device), &error);
+  g_assert_no_error (error);
+  if (c->device_ranks >> rank & 1)
+    g_assert_cmpint (dyno_exchange_convert_on_device (net.exchange), ==,
+                     c->half && !(c->refused >> rank & 1));
   for (guint step = 0; step < c->steps; step++)
     {
       fill_input (&net, 0, step, rank, c->divisor[rank]);
@@ -268,14 +280,46 @@ test_half (void)
   g_assert_cmpuint (states, <, half.left[0].times.bytes / 2);
 }
 
+/* On the host, on the device, and on one rank each where the other has no memory: equal bits. */
+static void
+test_on_device (void)
+{
+  static const struct {
+    guint device_ranks, refused;
+  } ways[] = { { 3, 0 }, { 3, 1 } };
+  g_auto (Case) host = { .amp = TRUE, .half = TRUE, .steps = 2, .divisor = { 1, 1 } };
+
+  comm_test_run (RANKS, run_rank, &host);
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_auto (Case) device = { .amp = TRUE,
+                               .half = TRUE,
+                               .device_ranks = ways[i].device_ranks,
+                               .refused = ways[i].refused,
+                               .steps = 2,
+                               .divisor = { 1, 1 } };
+
+      comm_test_run (RANKS, run_rank, &device);
+      assert_ranks_equal (&device);
+      for (guint k = 0; k < G_N_ELEMENTS (spaces); k++)
+        g_assert_cmpmem (host.left[0].bytes[spaces[k]], host.left[0].size[spaces[k]],
+                         device.left[0].bytes[spaces[k]], device.left[0].size[spaces[k]]);
+      g_assert_cmpfloat (host.left[0].output.loss_sum, ==, device.left[0].output.loss_sum);
+      g_assert_cmpuint (host.left[0].times.bytes, ==, device.left[0].times.bytes);
+    }
+}
+
 /* What overflows on one rank is skipped on all, with the same loss scale after. */
 static void
 test_overflow (void)
 {
-  for (guint half = 0; half < 2; half++)
+  for (guint way = 0; way < 3; way++) /* fp32; fp16 by the host, by the device */
     {
-      g_auto (Case) before = { .amp = TRUE, .steps = 0 },
-                    c = { .amp = TRUE, .half = half, .steps = 1, .divisor = { 1, 1e-38f } };
+      g_auto (Case) before = { .amp = TRUE, .steps = 0 }, c = { .amp = TRUE,
+                                                                .half = way > 0,
+                                                                .device_ranks = way == 1 ? 0 : 3,
+                                                                .steps = 1,
+                                                                .divisor = { 1, 1e-38f } };
 
       comm_test_run (RANKS, run_rank, &before);
       comm_test_run (RANKS, run_rank, &c);
@@ -327,12 +371,126 @@ test_failure (void)
   comm_test_run (RANKS, run_failing, NULL);
 }
 
+/* Values at every border, each neighbour of every fp16 value and of every middle of two, and noise. */
+static float *
+make_values (guint *n)
+{
+  GArray *values = g_array_new (FALSE, FALSE, sizeof (float));
+  DynoRng rng = dyno_rng_init (3, 0);
+  const guint32 bits[] = { 0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x32ffffff, 0x33000000,
+                           0x33000001, 0x337fffff, 0x33800000, 0x33c00000, 0x387fc000, 0x387fe000,
+                           0x38800000, 0x477fe000, 0x477fefff, 0x477ff000, 0x477fffff, 0x47800000,
+                           0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bits); i++)
+    for (guint sign = 0; sign < 2; sign++)
+      {
+        guint32 word = bits[i] | sign << 31;
+        g_array_append_vals (values, &word, 1);
+      }
+  for (guint half = 0; half < 0x7c00; half++)
+    for (int step = -1; step <= 1; step++)
+      for (guint middle = 0; middle < 2; middle++)
+        {
+          float value = dyno_half_to_float ((guint16) half);
+          guint32 word;
+          if (middle && half < 0x7bff)
+            value = 0.5f * (value + dyno_half_to_float ((guint16) (half + 1)));
+          if (half > 0 && step != 0)
+            value = nextafterf (value, step < 0 ? 0 : INFINITY);
+          value = half & 1 ? -value : value;
+          memcpy (&word, &value, sizeof word);
+          g_array_append_vals (values, &word, 1);
+        }
+  for (guint i = 0; i < 100000; i++)
+    {
+      guint32 word = (guint32) (dyno_rng_uniform (&rng) * 4294967296.0);
+      g_array_append_vals (values, &word, 1);
+    }
+  g_array_set_size (values, values->len & ~7u);
+  *n = values->len;
+  return (float *) (void *) g_array_free (values, FALSE);
+}
+
+static void
+run_conversion (DynoDevice *device, gboolean pack, DynoBuffer *from, DynoBuffer *to, guint n)
+{
+  g_autoptr (GError) error = NULL;
+  DynoCommand *command;
+  DynoWireKernels kernels;
+  guint64 value;
+
+  dyno_wire_kernels_get (device, &kernels, &error);
+  g_assert_no_error (error);
+  command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+  g_assert_no_error (error);
+  if (pack)
+    dyno_wire_record_pack (&kernels, command, from, 64, to, 32, n);
+  else
+    dyno_wire_record_unpack (&kernels, command, from, 32, to, 64, n);
+  dyno_command_end (command, &error);
+  g_assert_no_error (error);
+  dyno_command_submit (command, NULL, 0, &value, &error);
+  g_assert_no_error (error);
+  dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, value, 0, &error);
+  g_assert_no_error (error);
+  dyno_command_free (command);
+}
+
+/* To the bit, NaN but for its payload; nothing is written before or behind. */
+static void
+test_conversion (void)
+{
+  DynoDeviceParams params = { .index = -1 };
+  g_autoptr (GError) error = NULL;
+  DynoDevice *device = dyno_device_open (&params, &error);
+  DynoBuffer *floats, *halves;
+  guint n;
+  g_autofree float *values = make_values (&n), *host = NULL, *back = NULL;
+  g_autofree guint16 *got = NULL;
+
+  g_assert_no_error (error);
+  floats = dyno_buffer_new (device, n * 4 + 128, DYNO_MEMORY_OTHER, DYNO_BUFFER_UPLOAD, &error);
+  g_assert_no_error (error);
+  halves = dyno_buffer_new (device, n * 2 + 64, DYNO_MEMORY_OTHER, DYNO_BUFFER_READBACK, &error);
+  g_assert_no_error (error);
+  memset (dyno_buffer_get_mapped (halves), 0x5a, n * 2 + 64);
+  memcpy ((guint8 *) dyno_buffer_get_mapped (floats) + 64, values, (gsize) n * 4);
+  run_conversion (device, TRUE, floats, halves, n);
+  got = g_memdup2 (dyno_buffer_get_mapped (halves), (gsize) n * 2 + 64);
+  host = g_memdup2 (values, (gsize) n * 4);
+  dyno_wire_to_half (host, n);
+  for (guint i = 0; i < n; i++)
+    {
+      guint16 mine = got[16 + i], its = ((const guint16 *) (const void *) host)[i];
+      g_assert_cmphex (mine, ==, dyno_half_from_float (values[i]));
+      g_assert_true (mine == its || ((mine & its & 0x7e00) == 0x7e00));
+    }
+  for (guint i = 0; i < 16; i++)
+    g_assert_true (got[i] == 0x5a5a && got[16 + n + i] == 0x5a5a);
+  for (guint i = 0; i < 0x10000; i++) /* back: every one there is */
+    ((guint16 *) dyno_buffer_get_mapped (halves))[16 + i] = (guint16) i;
+  g_assert_cmpuint (n, >=, 0x10000);
+  run_conversion (device, FALSE, halves, floats, 0x10000);
+  back = g_memdup2 ((guint8 *) dyno_buffer_get_mapped (floats) + 64, 0x40000);
+  for (guint i = 0; i < 0x10000; i++)
+    {
+      float expected = dyno_half_to_float ((guint16) i);
+      g_assert_cmpmem (&back[i], sizeof (float), &expected, sizeof (float));
+    }
+  dyno_buffer_free (floats);
+  dyno_buffer_free (halves);
+  dyno_device_unref (device);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/exchange/parameters-are-those-of-one-process", test_sums);
   g_test_add_func ("/train/exchange/half-the-bytes-in-fp16", test_half);
+  g_test_add_func ("/train/exchange/conversion-on-the-device-has-the-hosts-bits", test_conversion);
+  g_test_add_func ("/train/exchange/halves-of-the-device-train-as-the-hosts", test_on_device);
   g_test_add_func ("/train/exchange/overflow-of-one-rank-is-skipped-by-all", test_overflow);
   g_test_add_func ("/train/exchange/a-rank-that-ends-holds-none-up", test_failure);
   return g_test_run ();

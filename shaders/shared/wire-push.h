@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Push constants of the conversions of gradients that travel between ranks in fp16. */
+#ifndef DYNO_SHARED_WIRE_PUSH_H
+#define DYNO_SHARED_WIRE_PUSH_H
+#include "compat.h"
+
+DYNO_STRUCT (DynoWirePush) {
+  uint64_t source; /* 16-byte accesses of fp32, 8-byte ones of fp16 */
+  uint64_t target;
+  uint32_t count; /* groups of four values */
+  uint32_t spare;
+};
+DYNO_STRUCT_SIZE (DynoWirePush, 24)
+#endif

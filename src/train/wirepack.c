@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* See wirepack.h; the kernels are shaders/wire. */
+#include "wirepack.h"
+#include "wire-push.h"
+
+#define INVOCATIONS 128u   /* of a workgroup; every device has as many */
+#define MOST_GROUPS 65535u /* of a dispatch; every device takes as many */
+
+static DynoKernel *
+get (DynoDevice *device, const char *shader, GError **error)
+{
+  DynoKernelSpec spec = { .shader = shader,
+                          .local_size = { INVOCATIONS },
+                          .push_bytes = sizeof (DynoWirePush) };
+
+  return dyno_kernel_get (device, &spec, error);
+}
+
+gboolean
+dyno_wire_kernels_get (DynoDevice *device, DynoWireKernels *kernels, GError **error)
+{
+  kernels->pack = get (device, "wire/wire_pack.comp", error);
+  kernels->unpack = kernels->pack ? get (device, "wire/wire_unpack.comp", error) : NULL;
+  return kernels->unpack != NULL;
+}
+
+/* The loops of an invocation may not be many (see types.glsl), and a count is 32 bits: a dispatch
+ * does a part of very many. */
+static void
+record (DynoCommand *command, DynoKernel *kernel, guint64 source, guint source_bytes,
+        guint64 target, guint target_bytes, guint64 n)
+{
+  const guint64 most = (guint64) INVOCATIONS * MOST_GROUPS * 16;
+  guint64 groups = n / DYNO_WIRE_VALUES;
+
+  g_return_if_fail (n % DYNO_WIRE_VALUES == 0);
+  for (guint64 i = 0; i < groups; i += most)
+    {
+      guint32 count = (guint32) MIN (most, groups - i);
+      DynoWirePush push = { .source = source + i * DYNO_WIRE_VALUES * source_bytes,
+                            .target = target + i * DYNO_WIRE_VALUES * target_bytes,
+                            .count = count };
+
+      dyno_command_dispatch (command, kernel, &push,
+                             MIN ((count + INVOCATIONS - 1) / INVOCATIONS, MOST_GROUPS), 1, 1);
+    }
+}
+
+void
+dyno_wire_record_pack (const DynoWireKernels *kernels, DynoCommand *command, DynoBuffer *floats,
+                       guint64 floats_offset, DynoBuffer *halves, guint64 halves_offset, guint64 n)
+{
+  record (command, kernels->pack, dyno_buffer_get_address (floats) + floats_offset, 4,
+          dyno_buffer_get_address (halves) + halves_offset, 2, n);
+}
+
+void
+dyno_wire_record_unpack (const DynoWireKernels *kernels, DynoCommand *command, DynoBuffer *halves,
+                         guint64 halves_offset, DynoBuffer *floats, guint64 floats_offset,
+                         guint64 n)
+{
+  record (command, kernels->unpack, dyno_buffer_get_address (halves) + halves_offset, 2,
+          dyno_buffer_get_address (floats) + floats_offset, 4, n);
+}

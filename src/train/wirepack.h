@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients to fp16 and back on the device, where the host would do it else: half the bytes are
+ * copied, and the processor has nothing to convert.  The same values as wirehalf.h's, but for the
+ * bits of a NaN.  Private to the train layer. */
+#pragma once
+#include "command.h"
+
+G_BEGIN_DECLS
+
+/* Of so many values at a time, at addresses that are multiples of 16. */
+#define DYNO_WIRE_VALUES 4
+
+typedef struct {
+  DynoKernel *pack, *unpack; /* the device's */
+} DynoWireKernels;
+
+/* Errors: SHADER. */
+gboolean dyno_wire_kernels_get (DynoDevice *device, DynoWireKernels *kernels, GError **error);
+
+/* Records the conversion of n values, from and to buffers at byte offsets. */
+void dyno_wire_record_pack (const DynoWireKernels *kernels, DynoCommand *command,
+                            DynoBuffer *floats, guint64 floats_offset, DynoBuffer *halves,
+                            guint64 halves_offset, guint64 n);
+void dyno_wire_record_unpack (const DynoWireKernels *kernels, DynoCommand *command,
+                              DynoBuffer *halves, guint64 halves_offset, DynoBuffer *floats,
+                              guint64 floats_offset, guint64 n);
+
+G_END_DECLS
