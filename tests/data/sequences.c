@@ -3,8 +3,10 @@
 #include "convert.h"
 #include "data-test.h"
 #include "npyfile.h"
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SEQUENCE, TARGET, LENGTH };
 
@@ -259,6 +261,36 @@ test_packing_is_refused (void)
   test_folder_remove (folder);
 }
 
+/* A y.npy whose header promises more than belongs into memory, in a file with a hole of that size:
+ * nothing is allocated by it. */
+static void
+test_targets_of_more_than_a_gigabyte (void)
+{
+  const guint n = 2049;
+  g_autofree char *folder = test_folder_new (), *y = NULL, *header = NULL;
+  GStatBuf status;
+  int fd;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%04u.npy", i);
+      put_sequence (folder, name, 1, 0);
+    }
+  header = g_strdup_printf ("{'descr': '<f8', 'fortran_order': False, 'shape': (%u, 65536), }", n);
+  g_autofree char *whole = g_strdup_printf ("%-117s\n", header);
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_byte_array_append (bytes, (const guint8 *) "\x93NUMPY\x01\0\x76\0", 10);
+  g_byte_array_append (bytes, (const guint8 *) whole, 118);
+  y = test_write (folder, "y.npy", bytes->data, bytes->len);
+  fd = g_open (y, O_WRONLY, 0);
+  g_assert_cmpint (ftruncate (fd, 128 + (off_t) n * 65536 * 8), ==, 0);
+  close (fd);
+  g_assert_cmpint (g_stat (y, &status), ==, 0);
+  g_assert_cmpint (status.st_blocks, <, 1000);
+  test_open_fails (folder, DYNO_DATA_ERROR_TOO_LARGE, "y.npy|targets");
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -271,5 +303,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/sequences/changes-in-use-are-errors", test_changes_in_use);
   g_test_add_func ("/data/sequences/stray-arrays-are-none", test_stray_arrays);
   g_test_add_func ("/data/sequences/packing-is-refused", test_packing_is_refused);
+  g_test_add_func ("/data/sequences/targets-of-more-than-a-gigabyte",
+                   test_targets_of_more_than_a_gigabyte);
   return g_test_run ();
 }

@@ -140,12 +140,14 @@ hash_item (const DynoImageList *list, guint64 index, guint64 size)
   /* A manifest may list a file twice, and gives the samples their order. */
   guint64 words[3] = { size, (guint64) item->class_id << 1 | item->validation,
                        item->line > 0 ? index : 0 };
+  const float *values = list->n_values > 0
+                            ? &g_array_index (list->values, float, index * list->n_values)
+                            : NULL; /* the array has no memory then */
 
   return dyno_hash_bytes (
       dyno_hash_bytes (dyno_hash_string (DYNO_HASH_START, dyno_image_list_get_name (list, item)),
                        words, sizeof words),
-      (const float *) (gpointer) list->values->data + index * list->n_values,
-      list->n_values * sizeof (float));
+      values, list->n_values * sizeof (float));
 }
 
 static void

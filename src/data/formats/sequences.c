@@ -26,6 +26,7 @@
 #define RUN              64
 #define MAX_THREADS      8
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
+#define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 30)
 #define MAX_CLASSES      100000
 #define PEEKED           256 /* entries of a folder that tell the kind */
 #define PEEKED_DEPTH     3
@@ -227,8 +228,14 @@ take_records (Sequences *sequences, DynoDataset *dataset, const DynoArray *y, GP
 
   if (!check_targets (y, names->len, error))
     return FALSE;
-  /* Bounded by the number of files. */
-  bytes = g_malloc (MAX (header->data_bytes, 1));
+  bytes =
+      header->data_bytes <= MAX_TARGET_BYTES ? g_try_malloc (MAX (header->data_bytes, 1)) : NULL;
+  if (!bytes)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("“%s”: no memory for its targets"), y->shown);
+      return FALSE;
+    }
   if (dyno_array_read (y, bytes, header->data_bytes, 0, &code) != (gssize) header->data_bytes)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A file in memory, opened as a data set of whatever format its content says, and its first samples
- * decoded. */
+ * decoded; whatever became of it, no descriptor stays open. */
 #include "dataset.h"
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
 
-int
-LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
+static void
+open_and_decode (const guint8 *data, size_t size)
 {
   static const DynoDatasetParams params = { .one_class = TRUE };
   int fd = memfd_create ("data", MFD_CLOEXEC);
@@ -31,5 +31,17 @@ LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
     for (guint64 i = 0; i < MIN (dyno_dataset_get_info (dataset)->n_samples, 4); i++)
       dyno_dataset_decode (dataset, i, SIDE, SIDE, (gpointer[]){ input, target }, scratch, NULL);
   close (fd);
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
+{
+  int before = memfd_create ("before", MFD_CLOEXEC), after;
+
+  close (before);
+  open_and_decode (data, size);
+  after = memfd_create ("after", MFD_CLOEXEC);
+  close (after);
+  g_assert_cmpint (before, ==, after);
   return 0;
 }
