@@ -57,14 +57,22 @@ dyno_rank_times_free (DynoRankTimes *t)
   g_free (t);
 }
 
+/* A rank waits on its own clock, and may have begun before the step did at rank 0: more than the step
+ * is not of the step, and would count as time in which the rank did less than nothing. */
+static double
+wait_of_step (const DynoRankStep *step, double step_ms)
+{
+  return CLAMP (step->wait_ms, 0, MAX (step_ms, 0));
+}
+
 static void
 add_sums (const DynoRankTimes *t, Sums *sums, double step_ms, const DynoRankStep *steps)
 {
-  double wait_ms = steps[0].wait_ms, sum_ms = steps[0].sum_ms;
+  double wait_ms = wait_of_step (&steps[0], step_ms), sum_ms = steps[0].sum_ms;
 
   for (guint r = 1; r < t->n; r++)
     {
-      wait_ms = MIN (wait_ms, steps[r].wait_ms);
+      wait_ms = MIN (wait_ms, wait_of_step (&steps[r], step_ms));
       sum_ms = MIN (sum_ms, steps[r].sum_ms);
     }
   sums->steps++;
@@ -74,7 +82,7 @@ add_sums (const DynoRankTimes *t, Sums *sums, double step_ms, const DynoRankStep
   for (guint r = 0; r < t->n; r++)
     {
       sums->ranks[r].samples += steps[r].samples;
-      sums->ranks[r].wait_ms += steps[r].wait_ms;
+      sums->ranks[r].wait_ms += wait_of_step (&steps[r], step_ms);
       sums->ranks[r].data_ms += steps[r].data_ms;
       sums->ranks[r].device_ms += steps[r].device_ms;
     }
@@ -113,9 +121,10 @@ median_others (DynoRankTimes *t, guint rank, gsize member)
 static gboolean
 is_slow (DynoRankTimes *t, guint rank)
 {
-  double others = median_others (t, rank, G_STRUCT_OFFSET (DynoRankRate, own_ms));
+  double others = median_others (t, rank, G_STRUCT_OFFSET (DynoRankRate, own_ms)),
+         own = get_rate (&t->window, rank).own_ms;
 
-  return get_rate (&t->window, rank).own_ms >= SLOW_FACTOR * others;
+  return own > 0 && own >= SLOW_FACTOR * others;
 }
 
 static void

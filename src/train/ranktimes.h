@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 /* A step of one rank. */
 typedef struct {
   double samples;
-  double wait_ms;   /* for the exchange with the others, once its own part was done */
+  double wait_ms;   /* for the exchange with the others, once its own part was done; what is
+                     * longer than the step does not count */
   double data_ms;   /* for its loader, also where the device computed meanwhile */
   double device_ms; /* its device computed; 0: not measured */
   double sum_ms;    /* sums over the ranks were under way, from its own part on */
@@ -23,7 +24,7 @@ typedef struct {
 
 /* Means of a rank's steps; NaN: none has counted. */
 typedef struct {
-  double samples_per_s; /* that it would make if it waited for nobody */
+  double samples_per_s; /* that it would make if it waited for nobody; NaN also: it only waited */
   double own_ms;        /* a step without wait_ms */
   double wait_ms, data_ms, device_ms;
 } DynoRankRate;

@@ -159,6 +159,32 @@ test_first_steps (void)
   g_assert_cmpfloat_with_epsilon (rates[0].own_ms, 100, 1e-9);
 }
 
+/* The clocks of two ranks: a wait that began before the step takes nothing from other steps, and one
+ * that never did anything else has no rate, and is not slow. */
+static void
+test_long_waits (void)
+{
+  g_autoptr (DynoRankTimes) times = dyno_rank_times_new (2);
+  const DynoRankStep waits = { 16, 150, 5, 90, 150 }, works = { 16, 20, 5, 70, 20 };
+  DynoRankRate rates[2];
+  DynoSlowRank slow;
+  double wait_ms, sum_ms;
+
+  for (guint i = 0; i <= 100; i++)
+    dyno_rank_times_add (times, 0, 100, (DynoRankStep[]){ i % 10 == 0 ? works : waits, waits });
+  dyno_rank_times_get_all (times, rates);
+  g_assert_cmpfloat_with_epsilon (rates[0].own_ms, 8, 1e-9);
+  g_assert_cmpfloat_with_epsilon (rates[0].wait_ms, 92, 1e-9);
+  g_assert_cmpfloat_with_epsilon (rates[0].samples_per_s, 2000, 1e-9);
+  g_assert_cmpfloat (rates[1].own_ms, ==, 0);
+  g_assert_cmpfloat_with_epsilon (rates[1].wait_ms, 100, 1e-9);
+  g_assert_true (isnan (rates[1].samples_per_s));
+  dyno_rank_times_get_exchange (times, &wait_ms, &sum_ms);
+  g_assert_cmpfloat_with_epsilon (wait_ms, 92, 1e-9);
+  while (dyno_rank_times_find_slow (times, &slow))
+    g_assert_cmpuint (slow.rank, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -168,5 +194,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranktimes/data-or-device-is-the-reason", test_reasons);
   g_test_add_func ("/train/ranktimes/what-passes-is-not-slow", test_robust);
   g_test_add_func ("/train/ranktimes/first-steps-do-not-count", test_first_steps);
+  g_test_add_func ("/train/ranktimes/waits-are-no-longer-than-the-step", test_long_waits);
   return g_test_run ();
 }
