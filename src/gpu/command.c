@@ -13,7 +13,7 @@
 #include "device-private.h"
 #include "intl.h"
 
-/* How long a queue may finish nothing before the device is given up.  Counted in slices that a wait
+/* How long a device may finish nothing before it is given up.  Counted in slices that a wait
  * was asked for, not by the clock: while this process stands still (SIGSTOP, suspend, a paused
  * machine) nothing is counted.  A software device may take minutes for one submission. */
 #define WATCHDOG_MS          60000
@@ -350,6 +350,23 @@ dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
   return result == VK_SUCCESS ? value : 0;
 }
 
+/* Of all queues: one that waits for another has not stopped while that one goes on. */
+static guint64
+count_completed (DynoDevice *device)
+{
+  guint64 completed = 0;
+
+  for (guint i = 0; i < device->n_queues; i++)
+    completed += dyno_queue_get_completed (device, (DynoQueue) i);
+  return completed;
+}
+
+void
+dyno_device_set_watchdog (DynoDevice *device, guint limit_ms)
+{
+  g_atomic_int_set (&device->watchdog_ms, (int) limit_ms);
+}
+
 /* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error. */
 static VkResult
 wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint limit_ms)
@@ -359,7 +376,7 @@ wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gui
                                .semaphoreCount = 1,
                                .pSemaphores = &dyno_device_get_queue (device, queue)->timeline,
                                .pValues = &value };
-  guint64 completed = dyno_queue_get_completed (device, queue);
+  guint64 completed = count_completed (device);
   VkResult result = VK_TIMEOUT;
 
   for (guint waited_ms = 0; waited_ms < limit_ms && result == VK_TIMEOUT;)
@@ -368,7 +385,7 @@ wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gui
       guint64 now;
 
       result = device->vk.WaitSemaphores (device->handle, &info, (uint64_t) slice_ms * 1000000);
-      now = dyno_queue_get_completed (device, queue);
+      now = count_completed (device);
       waited_ms = now > completed ? 0 : waited_ms + slice_ms;
       completed = MAX (completed, now);
     }
@@ -379,15 +396,18 @@ gboolean
 dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint timeout_ms,
                  GError **error)
 {
-  guint watchdog_ms =
-      device->info.type == DYNO_DEVICE_TYPE_SOFTWARE ? SOFTWARE_WATCHDOG_MS : WATCHDOG_MS;
-  guint limit_ms = timeout_ms > 0 ? timeout_ms : watchdog_ms;
+  guint watchdog_ms = (guint) g_atomic_int_get (&device->watchdog_ms);
+  guint limit_ms;
   VkResult result;
 
   if (timeline_value == 0)
     return TRUE;
   if (!dyno_device_check_alive (device, error))
     return FALSE;
+  if (watchdog_ms == 0)
+    watchdog_ms =
+        device->info.type == DYNO_DEVICE_TYPE_SOFTWARE ? SOFTWARE_WATCHDOG_MS : WATCHDOG_MS;
+  limit_ms = timeout_ms > 0 ? timeout_ms : watchdog_ms;
   result = wait_patiently (device, queue, timeline_value, limit_ms);
   if (result == VK_SUCCESS)
     return TRUE;

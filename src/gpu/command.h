@@ -59,7 +59,7 @@ typedef struct {
 gboolean dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint n_waits,
                               guint64 *timeline_value, GError **error);
 
-/* The last completed timeline_value; and waiting for one.  timeout_ms: how long the queue may
+/* The last completed timeline_value; and waiting for one.  timeout_ms: how long the device may
  * finish nothing, time without this process left out; 0: a watchdog's default (60 s on hardware, an
  * hour on software devices), after which the device counts as hanging: all that would touch it
  * fails with TIMEOUT from then on, and what it may still use is never freed.
@@ -67,6 +67,10 @@ gboolean dyno_command_submit (DynoCommand *command, const DynoWait *waits, guint
 guint64 dyno_queue_get_completed (DynoDevice *device, DynoQueue queue);
 gboolean dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value,
                           guint timeout_ms, GError **error);
+
+/* Another limit for that watchdog, where somebody waits for this device and knows how long it takes
+ * for things; 0: the default.  Any thread. */
+void dyno_device_set_watchdog (DynoDevice *device, guint limit_ms);
 
 /* Timestamps of one command.  Read after its submission completed; time_us[i] is relative to slot
  * 0.  Without timestamps on the device every time reads 0. */

@@ -93,6 +93,7 @@ struct _DynoDevice {
   /* atomic: a wait passed its limit; what was submitted may run still, so nothing is waited for and
    * nothing freed */
   int hangs;
+  int watchdog_ms; /* atomic; 0: the default */
 
   GMutex account_lock;
   guint64 budget_bytes;

@@ -18,6 +18,11 @@
 /* a stop at once is looked for this often */
 #define TICK_US (G_USEC_PER_SEC / 10)
 
+/* limits of dyno_exchange_watchdog_ms */
+#define HANG_LEAST_MS 8000
+#define HANG_MOST_MS  60000
+#define HANG_FACTOR   8
+
 /* A range that is summed: a bucket of gradients, or the running statistics. */
 typedef struct {
   guint64 at; /* in the staging */
@@ -44,7 +49,8 @@ struct _DynoExchange {
   DynoCommand *unpack; /* of all */
   guint slot;          /* of the step that was begun */
   gboolean begun, failed;
-  guint next; /* the first share that has not come back */
+  guint next;        /* the first share that has not come back */
+  gint64 longest_us; /* that the host waited for a bucket */
   DynoExchangeTimes times;
 };
 
@@ -295,6 +301,7 @@ dyno_exchange_free (DynoExchange *x)
   if (!x)
     return;
   tell_times (&x->times);
+  dyno_device_set_watchdog (x->device, 0);
   g_array_unref (x->shares);
   g_clear_pointer (&x->packs, g_ptr_array_unref);
   dyno_command_free (x->unpack);
@@ -383,6 +390,26 @@ give_back (DynoExchange *x, Share *share, guint64 *timeline_value, GError **erro
   return dyno_command_submit (share->up, NULL, 0, timeline_value, error);
 }
 
+guint
+dyno_exchange_watchdog_ms (gint64 longest_us, gboolean software)
+{
+  gint64 limit_ms = MAX (HANG_LEAST_MS, HANG_FACTOR * (longest_us / 1000));
+
+  return software || limit_ms >= HANG_MOST_MS ? 0 : (guint) limit_ms;
+}
+
+/* A bucket is on the host.  A step has nothing of its own that takes long, and after the first the
+ * device has shown how long that is. */
+static gboolean
+wait_for_share (DynoExchange *x, const Share *share, GError **error)
+{
+  gint64 begin_us = g_get_monotonic_time ();
+  gboolean fine = dyno_queue_wait (x->device, DYNO_QUEUE_TRANSFER, share->down_value, 0, error);
+
+  x->longest_us = MAX (x->longest_us, g_get_monotonic_time () - begin_us);
+  return fine;
+}
+
 /* Takes the sums [x->next, end) back; those that are not there yet are waited for with wait. */
 static gboolean
 take_back (DynoExchange *x, guint end, gboolean wait, GCancellable *cancellable,
@@ -414,6 +441,12 @@ take_back (DynoExchange *x, guint end, gboolean wait, GCancellable *cancellable,
 }
 
 static gboolean
+is_software (const DynoExchange *x)
+{
+  return dyno_device_get_info (x->device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
+static gboolean
 run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError **error)
 {
   DynoWait last = { DYNO_QUEUE_TRANSFER, 0 };
@@ -425,7 +458,7 @@ run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError
     {
       Share *share = get_share (x, i);
 
-      if (!dyno_queue_wait (x->device, DYNO_QUEUE_TRANSFER, share->down_value, 0, error))
+      if (!wait_for_share (x, share, error))
         return FALSE;
       backward_us = g_get_monotonic_time ();
       first_us = i == 0 ? backward_us : first_us;
@@ -436,7 +469,9 @@ run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError
   if (!take_back (x, x->shares->len, TRUE, cancellable, &last.timeline_value, error))
     return FALSE;
   end_us = g_get_monotonic_time ();
-  x->times.steps++;
+  if (x->times.steps++ == 0 || x->longest_us > HANG_LEAST_MS * 1000 / HANG_FACTOR)
+    dyno_device_set_watchdog (x->device,
+                              dyno_exchange_watchdog_ms (x->longest_us, is_software (x)));
   x->times.total_us += end_us - first_us;
   x->times.exposed_us += end_us - backward_us;
   if (x->halves && !dyno_command_submit (x->unpack, &last, 1, timeline_value, error))

@@ -46,6 +46,12 @@ gboolean dyno_exchange_begin (DynoExchange *exchange, guint slot, const DynoWait
 gboolean dyno_exchange_finish (DynoExchange *exchange, GCancellable *cancellable,
                                guint64 *timeline_value, GError **error);
 
+/* How long a device may finish nothing while other ranks wait for it, when it has kept the host
+ * waiting for longest_us at most: milliseconds; 0: the device's own limit.  A GPU that hangs is to
+ * be told of within 10 s; one that is slow has 8 times its longest time so far, and a software
+ * device, whose processors others use, has no limit of ours. */
+guint dyno_exchange_watchdog_ms (gint64 longest_us, gboolean software);
+
 /* Of the steps that were finished, all in all. */
 typedef struct {
   guint64 steps, buckets;

@@ -60,6 +60,36 @@ test_commands (void)
   check ("vkBeginCommandBuffer", make_command, (GDestroyNotify) dyno_command_free);
 }
 
+/* A device that hangs is given up after the time that was set, and its error says so; 0 is the
+ * software device's own hour again. */
+static void
+test_watchdog (void)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoDevice *device = test_device (0);
+      g_autoptr (GError) error = NULL;
+      DynoCommand *command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, &error);
+      guint64 value;
+
+      g_assert_no_error (error);
+      dyno_command_end (command, &error);
+      g_assert_no_error (error);
+      dyno_device_set_watchdog (device, 8000);
+      if (i == 1)
+        dyno_device_set_watchdog (device, 0);
+      set_faults ("hang=1");
+      dyno_command_submit (command, NULL, 0, &value, &error);
+      g_assert_no_error (error);
+      g_assert_false (dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, value, 0, &error));
+      g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
+      g_assert_nonnull (strstr (error->message, i == 0 ? "nothing for 8 s" : "nothing for 3600 s"));
+      dyno_command_free (command);
+      dyno_device_unref (device);
+      set_faults ("");
+    }
+}
+
 static void
 test_buffers (void)
 {
@@ -97,6 +127,7 @@ main (int argc, char **argv)
   g_assert_nonnull (module);
   g_assert_true (g_module_symbol (module, "dyno_faults_set", (gpointer *) &set_faults));
   g_test_add_func ("/faults/vulkan/command/error-names-the-call", test_commands);
+  g_test_add_func ("/faults/vulkan/command/hangs-for-as-long-as-was-set", test_watchdog);
   g_test_add_func ("/faults/vulkan/buffer/error-names-the-call", test_buffers);
   g_test_add_func ("/faults/vulkan/kernel/error-names-the-call", test_kernels);
   g_test_add_func ("/faults/vulkan/probe/untold-extensions-are-said", test_extensions);

@@ -483,6 +483,17 @@ test_conversion (void)
   dyno_device_unref (device);
 }
 
+/* A GPU that hangs is told of in 10 s; one that is slow, by what it took so far, is not. */
+static void
+test_watchdog (void)
+{
+  g_assert_cmpuint (dyno_exchange_watchdog_ms (0, FALSE), ==, 8000);
+  g_assert_cmpuint (dyno_exchange_watchdog_ms (100000, FALSE), ==, 8000);
+  g_assert_cmpuint (dyno_exchange_watchdog_ms (3000000, FALSE), ==, 24000);
+  g_assert_cmpuint (dyno_exchange_watchdog_ms (9000000, FALSE), ==, 0);
+  g_assert_cmpuint (dyno_exchange_watchdog_ms (100000, TRUE), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -491,6 +502,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/exchange/half-the-bytes-in-fp16", test_half);
   g_test_add_func ("/train/exchange/conversion-on-the-device-has-the-hosts-bits", test_conversion);
   g_test_add_func ("/train/exchange/halves-of-the-device-train-as-the-hosts", test_on_device);
+  g_test_add_func ("/train/exchange/limit-of-a-hang-follows-the-steps", test_watchdog);
   g_test_add_func ("/train/exchange/overflow-of-one-rank-is-skipped-by-all", test_overflow);
   g_test_add_func ("/train/exchange/a-rank-that-ends-holds-none-up", test_failure);
   return g_test_run ();
