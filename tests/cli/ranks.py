@@ -3,7 +3,7 @@
 """ranks.py DYNOCTL: several processes that train together, started by mpirun and by dynoctl itself:
 one that speaks, what they refuse, how they are stopped, and what comes of a rank that dies or
 hangs."""
-import json, os, re, shlex, shutil, signal, subprocess, sys, tempfile, time
+import json, os, re, shlex, shutil, signal, struct, subprocess, sys, tempfile, time
 
 dynoctl = os.path.abspath(sys.argv[1])
 problems = []
@@ -111,6 +111,28 @@ def measures():
     check('bench --kernels is of one process', code == 2 and 'measure one process' in err and out == '', out + err)
 
 
+def array(name, kind, shape, data):
+    head = str({'descr': kind, 'fortran_order': False, 'shape': shape})
+    head += ' ' * (63 - (10 + len(head)) % 64) + '\n'
+    with open(f'{folder}/{name}', 'wb') as file:
+        file.write(b'\x93NUMPY\x01\0' + struct.pack('<H', len(head)) + head.encode() + data)
+
+
+def names_the_slow():
+    """Rank 1's disk takes far longer for each sample than all the rest of a step does, on a busy machine too."""
+    preload = os.environ.get('DYNO_TEST_PRELOAD')
+    if not preload:  # a sanitizer is the first library
+        return
+    array('X.npy', '<f4', (128, 8, 8, 1), bytes(128 * 64 * 4))
+    array('y.npy', '<i8', (128,), struct.pack('<128q', *(i % 2 for i in range(128))))
+    one = [dynoctl, *TRAIN, '--data', 'X.npy', '--set', 'batch_size=1', '--set', 'prefetch=1', '--set', 'data.val_split=0', '--epochs', '1', '--no-out', '--json']
+    code, out, err = run(two(one, ['env', f'LD_PRELOAD={preload}', 'DYNO_TEST_SLOW=400', *one]))
+    warned = [event['text'] for event in events(out) if event['event'] == 'warning' and ' is slow, and the others wait' in event['text']]
+    check('ranks train from a slow disk', code == 0, out + err)
+    check('the slow rank is named, and its data pipeline', len(warned) == 1 and
+          re.search(r'Rank 1 on \S+ .* its data pipeline is the reason', warned[0]), out + err)
+
+
 def children(pid):
     """The ranks below mpirun, by their rank."""
     found = {}
@@ -174,6 +196,7 @@ with tempfile.TemporaryDirectory() as folder:
     refuses()
     starts_itself()
     measures()
+    names_the_slow()
     stops()
     dies('killed', signal.SIGKILL, r'rank 1 on \S+: its process has ended unexpectedly|rank 1 .* exited on signal 9')
     dies('hanging', signal.SIGSTOP, r'rank 1 on \S+: it has not answered for 6 s')
