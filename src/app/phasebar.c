@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Phases that take nothing, or that nobody measured, are left out of bar and legend.  The legend's
- * labels are kept, so that nothing jumps while numbers run. */
+ * labels are kept, so that nothing jumps while numbers run.  No two phases are drawn alike: idling is
+ * hatched in every theme, and where the theme is of high contrast each phase has a hatch of its own
+ * beside its colour. */
 #include "phasebar.h"
 #include "format.h"
 #include "row.h"
@@ -9,7 +11,10 @@
 #include <math.h>
 
 #define N_PHASES 9
+#define IDLE     (N_PHASES - 1)
 #define LEAST    0.0005 /* of a step, to be shown */
+#define HATCH    5      /* pixels from line to line */
+#define SWATCH   12
 
 struct _DynoPhaseBar {
   GtkBox parent_instance;
@@ -34,9 +39,57 @@ static DynoColour
 colour_phase (const DynoPlotTheme *theme, guint phase)
 {
   static const guint lines[N_PHASES] = { 1, 5, 0, 3, 4, 7, 2, 6, 7 };
-  DynoColour colour = phase == N_PHASES - 1 ? theme->muted : theme->lines[lines[phase]];
-  colour.alpha = phase == N_PHASES - 1 ? 0.45 : 1;
-  return colour;
+  return phase == IDLE ? theme->muted : theme->lines[lines[phase]];
+}
+
+/* The lines of a hatch, HATCH pixels apart. */
+enum { SOLID = 0, RISING = 1, FALLING = 2, UPRIGHT = 4, LEVEL = 8 };
+
+static guint
+hatch_phase (const DynoPlotTheme *theme, guint phase)
+{
+  static const guint hatches[N_PHASES] = {
+    RISING,           LEVEL,  SOLID, FALLING, UPRIGHT, RISING | FALLING, UPRIGHT | LEVEL,
+    UPRIGHT | RISING, RISING,
+  };
+  return phase == IDLE || theme->dashed ? hatches[phase] : SOLID;
+}
+
+static void
+draw_hatch (cairo_t *cr, guint hatch, double x, double width, double height)
+{
+  for (double at = x - fmod (x, HATCH) - height; at < x + width + height; at += HATCH)
+    {
+      if (hatch & RISING)
+        cairo_move_to (cr, at, height), cairo_line_to (cr, at + height, 0);
+      if (hatch & FALLING)
+        cairo_move_to (cr, at, 0), cairo_line_to (cr, at + height, height);
+      if (hatch & UPRIGHT)
+        cairo_move_to (cr, at, 0), cairo_line_to (cr, at, height);
+    }
+  for (double at = HATCH / 2; hatch & LEVEL && at < height; at += HATCH)
+    cairo_move_to (cr, x, at), cairo_line_to (cr, x + width, at);
+}
+
+/* A stretch of the bar, or a swatch of the legend.  Idling is its hatch alone, on the ground. */
+static void
+draw_phase (cairo_t *cr, const DynoPlotTheme *theme, guint phase, double x, double width,
+            double height)
+{
+  DynoColour colour = colour_phase (theme, phase);
+  const DynoColour *line = phase == IDLE ? &colour : &theme->background;
+  guint hatch = hatch_phase (theme, phase);
+  cairo_save (cr);
+  cairo_rectangle (cr, x, 0, width, height);
+  cairo_clip (cr);
+  cairo_set_source_rgba (cr, colour.red, colour.green, colour.blue, phase == IDLE ? 0.2 : 1);
+  cairo_paint (cr);
+  cairo_set_source_rgba (cr, line->red, line->green, line->blue, 1);
+  cairo_set_line_width (cr, 1.25);
+  if (hatch)
+    draw_hatch (cr, hatch, x, width, height);
+  cairo_stroke (cr);
+  cairo_restore (cr);
 }
 
 static gboolean
@@ -65,27 +118,29 @@ draw_bar (GtkWidget *bar, cairo_t *cr, DynoPhaseBar *self)
   for (guint i = 0; i < N_PHASES; i++)
     {
       double part = is_shown (self, i) ? width * self->ms[i] / self->sum : 0;
-      DynoColour colour = colour_phase (theme, i);
       if (part <= 0)
         continue;
-      cairo_set_source_rgba (cr, colour.red, colour.green, colour.blue, colour.alpha);
-      cairo_rectangle (cr, x, 0, MAX (part - (part > 3 ? 1 : 0), 1), height);
-      cairo_fill (cr);
+      draw_phase (cr, theme, i, x, MAX (part - (part > 3 ? 1 : 0), 1), height);
       x += part;
     }
+  return GDK_EVENT_STOP;
+}
+
+static gboolean
+draw_swatch (GtkWidget *swatch, cairo_t *cr, gpointer phase)
+{
+  draw_phase (cr, dyno_plot_theme_for_widget (swatch), GPOINTER_TO_UINT (phase), 0,
+              gtk_widget_get_allocated_width (swatch), gtk_widget_get_allocated_height (swatch));
   return GDK_EVENT_STOP;
 }
 
 static void
 show_label (DynoPhaseBar *self, guint phase)
 {
-  DynoColour colour = colour_phase (dyno_plot_theme_for_widget (GTK_WIDGET (self)), phase);
   g_autofree char *time = dyno_format_ms (self->ms[phase]),
                   *share = dyno_format_percent (self->ms[phase] / self->sum);
-  g_autofree char *markup = g_markup_printf_escaped (
-      "<span foreground=\"#%02x%02x%02x\">\342\227\217</span> %s  <b>%s</b>  %s",
-      (guint) (colour.red * 255), (guint) (colour.green * 255), (guint) (colour.blue * 255),
-      name_phase (phase), share, time);
+  g_autofree char *markup =
+      g_markup_printf_escaped ("%s  <b>%s</b>  %s", name_phase (phase), share, time);
   gtk_label_set_markup (GTK_LABEL (self->labels[phase]), markup);
 }
 
@@ -111,7 +166,8 @@ dyno_phase_bar_show (DynoPhaseBar *self, const DynoPhases *p)
           g_string_append_printf (words, "%s%s", words->len > 0 ? "\n" : "",
                                   gtk_label_get_text (GTK_LABEL (self->labels[i])));
         }
-      gtk_widget_set_visible (gtk_widget_get_parent (self->labels[i]), shown);
+      gtk_widget_set_visible (gtk_widget_get_ancestor (self->labels[i], GTK_TYPE_FLOW_BOX_CHILD),
+                              shown);
     }
   atk_object_set_description (gtk_widget_get_accessible (self->bar), words->str);
   gtk_widget_queue_draw (self->bar);
@@ -143,14 +199,21 @@ dyno_phase_bar_init (DynoPhaseBar *self)
   dyno_widget_set_accessible_name (self->legend, _ ("Phases of a step"));
   for (guint i = 0; i < N_PHASES; i++)
     {
-      GtkWidget *child = gtk_flow_box_child_new ();
+      GtkWidget *child = gtk_flow_box_child_new (),
+                *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+      GtkWidget *swatch = gtk_drawing_area_new ();
+      gtk_widget_set_size_request (swatch, SWATCH, SWATCH);
+      gtk_widget_set_valign (swatch, GTK_ALIGN_CENTER);
+      g_signal_connect (swatch, "draw", G_CALLBACK (draw_swatch), GUINT_TO_POINTER (i));
       self->labels[i] = gtk_label_new (NULL);
       gtk_label_set_xalign (GTK_LABEL (self->labels[i]), 0);
       dyno_widget_add_class (self->labels[i], "numeric", TRUE);
       dyno_widget_add_class (self->labels[i], "phase", TRUE);
       gtk_widget_set_can_focus (child, FALSE);
-      gtk_widget_show (self->labels[i]);
-      gtk_container_add (GTK_CONTAINER (child), self->labels[i]);
+      gtk_container_add (GTK_CONTAINER (box), swatch);
+      gtk_container_add (GTK_CONTAINER (box), self->labels[i]);
+      gtk_widget_show_all (box);
+      gtk_container_add (GTK_CONTAINER (child), box);
       gtk_container_add (GTK_CONTAINER (self->legend), child);
     }
   gtk_widget_show (self->bar);
