@@ -14,6 +14,21 @@ struct _DynoDiagnosePage {
 
 G_DEFINE_FINAL_TYPE (DynoDiagnosePage, dyno_diagnose_page, GTK_TYPE_STACK)
 
+/* A run that has begun has no steps to be judged by at first. */
+static void
+run_changed (DynoDiagnosePage *self, DynoRunMonitor *monitor)
+{
+  gboolean active = dyno_run_monitor_is_active (monitor);
+  g_object_set (self->empty, "title",
+                active ? _ ("Waiting for the First Steps") : _ ("Nothing to Diagnose Yet"),
+                "description",
+                active ? _ ("After them this page says what limits the run, and what to change.")
+                       : _ ("Start a run: after its first steps this page says what limits it, and "
+                            "what to change."),
+                NULL);
+  dyno_status_page_set_startable (self->empty, !active);
+}
+
 static void
 card_shown (DynoDiagnosePage *self)
 {
@@ -25,6 +40,8 @@ void
 dyno_diagnose_page_set_run (DynoDiagnosePage *self, DynoRunMonitor *monitor, DynoSetup *setup)
 {
   dyno_diagnosis_card_set_run (DYNO_DIAGNOSIS_CARD (self->card), monitor, setup);
+  g_signal_connect_object (monitor, "changed", G_CALLBACK (run_changed), self, G_CONNECT_SWAPPED);
+  run_changed (self, monitor);
 }
 
 static void
@@ -36,12 +53,7 @@ static void
 dyno_diagnose_page_init (DynoDiagnosePage *self)
 {
   GtkWidget *clamp = hdy_clamp_new ();
-  self->empty = hdy_status_page_new ();
-  hdy_status_page_set_icon_name (HDY_STATUS_PAGE (self->empty), "dyno-diagnose-symbolic");
-  hdy_status_page_set_title (HDY_STATUS_PAGE (self->empty), _ ("Nothing to Diagnose Yet"));
-  hdy_status_page_set_description (
-      HDY_STATUS_PAGE (self->empty),
-      _ ("Start a run: after its first steps this page says what limits it, and what to change."));
+  self->empty = dyno_status_page_new ("dyno-diagnose-symbolic", NULL, NULL);
   self->card = g_object_new (DYNO_TYPE_DIAGNOSIS_CARD, NULL);
   self->scrolled = gtk_scrolled_window_new (NULL, NULL);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->scrolled), GTK_POLICY_NEVER,
@@ -54,7 +66,6 @@ dyno_diagnose_page_init (DynoDiagnosePage *self)
   gtk_container_add (GTK_CONTAINER (clamp), self->card);
   gtk_widget_show (clamp);
   gtk_container_add (GTK_CONTAINER (self->scrolled), clamp);
-  gtk_widget_show_all (self->empty);
   gtk_container_add (GTK_CONTAINER (self), self->empty);
   gtk_container_add (GTK_CONTAINER (self), self->scrolled);
   gtk_widget_show (self->scrolled);

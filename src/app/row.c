@@ -2,6 +2,7 @@
 /* A row of a card or of a fold: libhandy's, whose control Tab reaches at once.  libhandy would stop
  * at the row first, and again at its control. */
 #include "row.h"
+#include <glib/gi18n.h>
 
 struct _DynoRow {
   HdyActionRow parent_instance;
@@ -41,6 +42,48 @@ dyno_widget_limit_combo (GtkWidget *combo, int chars)
   for (GList *l = cells; l; l = l->next)
     g_object_set (l->data, "ellipsize", PANGO_ELLIPSIZE_END, "max-width-chars", chars, NULL);
   gtk_combo_box_set_popup_fixed_width (GTK_COMBO_BOX (combo), FALSE);
+}
+
+/* libhandy shows screen readers the page's child alone: what its labels say is said for it. */
+static void
+speak_status (GtkWidget *page)
+{
+  AtkObject *accessible = gtk_widget_get_accessible (page);
+  const char *title = hdy_status_page_get_title (HDY_STATUS_PAGE (page)),
+             *description = hdy_status_page_get_description (HDY_STATUS_PAGE (page));
+  atk_object_set_name (accessible, title ? title : "");
+  atk_object_set_description (accessible, description ? description : "");
+}
+
+void
+dyno_status_page_speak (GtkWidget *page)
+{
+  g_signal_connect (page, "notify::title", G_CALLBACK (speak_status), NULL);
+  g_signal_connect (page, "notify::description", G_CALLBACK (speak_status), NULL);
+  speak_status (page);
+}
+
+GtkWidget *
+dyno_status_page_new (const char *icon_name, const char *title, const char *description)
+{
+  GtkWidget *page = hdy_status_page_new (),
+            *button = gtk_button_new_with_label (_ ("Start Training"));
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "win.start");
+  dyno_widget_add_class (button, "suggested-action", TRUE);
+  dyno_widget_add_class (button, "next-action", TRUE);
+  gtk_widget_set_halign (button, GTK_ALIGN_CENTER);
+  gtk_container_add (GTK_CONTAINER (page), button);
+  dyno_status_page_speak (page);
+  g_object_set (page, "icon-name", icon_name, "title", title, "description", description, NULL);
+  gtk_widget_show_all (page);
+  g_object_set_data (G_OBJECT (page), "dyno-start", button);
+  return page;
+}
+
+void
+dyno_status_page_set_startable (GtkWidget *page, gboolean startable)
+{
+  gtk_widget_set_visible (g_object_get_data (G_OBJECT (page), "dyno-start"), startable);
 }
 
 static gboolean

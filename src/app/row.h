@@ -25,6 +25,12 @@ void dyno_widget_leave_wheel (GtkWidget *widget);
  * list. */
 void dyno_widget_limit_combo (GtkWidget *combo, int chars);
 void dyno_widget_set_accessible_name (GtkWidget *widget, const char *name);
+/* Title and description of a HdyStatusPage for screen readers, also as they change. */
+void dyno_status_page_speak (GtkWidget *page);
+/* The state of a page that shows runs and has none: icon, title, sentence, and the button to start
+ * one. */
+GtkWidget *dyno_status_page_new (const char *icon_name, const char *title, const char *description);
+void dyno_status_page_set_startable (GtkWidget *page, gboolean startable); /* FALSE: no button */
 void dyno_widget_clear (GtkWidget *container); /* destroys all children */
 void dyno_widget_add_class (GtkWidget *widget, const char *name, gboolean on);
 

@@ -11,6 +11,7 @@
 #include "runexport.h"
 #include "runhistory.h"
 #include "runlist.h"
+#include "searchcard.h"
 #include "sparkcell.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -19,7 +20,8 @@
 
 struct _DynoRunsPage {
   GtkBox parent_instance;
-  GtkWidget *body, *queue, *list, *scrolled, *empty, *compare, *undo, *undo_label;
+  GtkWidget *body, *queue, *title, *actions, *list, *scrolled, *empty, *searches, *compare, *undo,
+      *undo_label;
   GtkWidget *resume, *again, *predict, *folder, *rename, *tag, *export, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
@@ -135,8 +137,11 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
         }
   self->filling = FALSE;
   gtk_adjustment_set_value (place, y);
-  gtk_widget_set_visible (self->scrolled, dyno_run_list_get_length (self->runs) > 0);
-  gtk_widget_set_visible (self->empty, dyno_run_list_get_length (self->runs) == 0);
+  gboolean any = dyno_run_list_get_length (self->runs) > 0;
+  gtk_widget_set_visible (self->title, any);
+  gtk_widget_set_visible (self->actions, any);
+  gtk_widget_set_visible (self->scrolled, any);
+  gtk_widget_set_visible (self->empty, !any);
   update_selection (self);
 }
 
@@ -170,6 +175,7 @@ dyno_runs_page_refresh (DynoRunsPage *self)
 {
   ask_history (self, DYNO_RUN_HISTORY_LIST, NULL, NULL, NULL);
   dyno_queue_card_refresh (DYNO_QUEUE_CARD (self->queue));
+  dyno_search_card_refresh (DYNO_SEARCH_CARD (self->searches));
 }
 
 void
@@ -206,6 +212,7 @@ update_buttons (DynoRunsPage *self)
   gtk_widget_set_sensitive (self->delete, still);
   dyno_run_export_set_runs (self->export, (const DynoStoredRun *const *) selected->pdata,
                             selected->len);
+  dyno_search_card_set_ready (DYNO_SEARCH_CARD (self->searches), ready);
 }
 
 static void
@@ -537,7 +544,7 @@ export_done (const char *path, const GError *error, gpointer data)
 static void
 add_buttons (DynoRunsPage *self)
 {
-  GtkWidget *box = gtk_flow_box_new ();
+  GtkWidget *box = self->actions = gtk_flow_box_new ();
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
   gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 8);
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
@@ -567,6 +574,7 @@ add_buttons (DynoRunsPage *self)
   for (GList *l = children; l; l = l->next)
     gtk_widget_set_can_focus (l->data, FALSE);
   gtk_widget_show_all (box);
+  gtk_widget_hide (box); /* until there are runs */
   gtk_container_add (GTK_CONTAINER (self->body), box);
 }
 
@@ -614,6 +622,32 @@ add_queue (DynoRunsPage *self)
   gtk_container_add (GTK_CONTAINER (self->body), self->queue);
 }
 
+static void
+take_search (DynoRunsPage *self, const DynoStoredSearch *search)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  if (dyno_setup_is_locked (self->setup))
+    return;
+  g_free (job->model);
+  job->model = g_strdup (search->model);
+  job->data = g_strdup (search->data);
+  job->preset = g_strdup (search->preset);
+  job->settings = search->best;
+  dyno_setup_set_job (self->setup, job);
+  g_signal_emit (self, signals[TAKEN], 0);
+}
+
+static void
+add_searches (DynoRunsPage *self)
+{
+  self->searches = dyno_search_card_new ();
+  g_signal_connect_object (self->searches, "failed", G_CALLBACK (emit_failed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->searches, "taken", G_CALLBACK (take_search), self,
+                           G_CONNECT_SWAPPED);
+  gtk_container_add (GTK_CONTAINER (self->body), self->searches);
+}
+
 /* All of it scrolls where the window is low: the list keeps a few rows, the curves their height. */
 static void
 add_body (DynoRunsPage *self)
@@ -635,21 +669,23 @@ add_body (DynoRunsPage *self)
 static void
 dyno_runs_page_init (DynoRunsPage *self)
 {
-  GtkWidget *title = gtk_label_new (_ ("Runs"));
+  self->title = gtk_label_new (_ ("Runs"));
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   add_body (self);
   add_queue (self);
-  gtk_label_set_xalign (GTK_LABEL (title), 0);
-  dyno_widget_add_class (title, "run-title", TRUE);
-  gtk_widget_show (title);
-  gtk_container_add (GTK_CONTAINER (self->body), title);
+  gtk_label_set_xalign (GTK_LABEL (self->title), 0);
+  dyno_widget_add_class (self->title, "run-title", TRUE);
+  gtk_container_add (GTK_CONTAINER (self->body), self->title);
   add_buttons (self);
   add_list (self);
-  self->empty = gtk_label_new (_ ("Runs appear here once there are some."));
+  self->empty = dyno_status_page_new (
+      "dyno-runs-symbolic", _ ("No Runs Yet"),
+      _ ("Each run is kept here with its curves and settings, to be compared with others."));
   gtk_widget_set_vexpand (self->empty, TRUE);
-  dyno_widget_add_class (self->empty, "caption", TRUE);
   gtk_container_add (GTK_CONTAINER (self->body), self->empty);
+  gtk_widget_hide (self->empty);
   add_undo (self);
+  add_searches (self);
   self->compare = dyno_run_compare_new ();
   g_signal_connect_object (self->compare, "failed", G_CALLBACK (emit_failed), self,
                            G_CONNECT_SWAPPED);

@@ -3,6 +3,7 @@
  * and frees it in a thread.  Every trial becomes a line; nothing is taken back. */
 #include "tunepage.h"
 #include "curveview.h"
+#include "file.h"
 #include "format.h"
 #include "obstacles.h"
 #include "row.h"
@@ -11,6 +12,7 @@
 #include "tunestages.h"
 #include "words.h"
 #include <glib/gi18n.h>
+#include <glib/gstdio.h>
 #include <math.h>
 
 #define DRAIN_MS 100
@@ -45,6 +47,7 @@ struct _DynoTunePage {
   DynoTune *tune;
   DynoTuneResult *result; /* of the last search, once it has a best */
   guint64 limit;          /* of memory, as the search began */
+  char *folder;           /* of the search, that keeps its measurements and its report; or NULL */
   guint n_trials;
   gboolean over, paused, freeing, has_best, worth_using;
   DynoSettings best;
@@ -294,6 +297,34 @@ show_progress (DynoTunePage *self, const DynoTuneEvent *event)
   gtk_label_set_text (GTK_LABEL (self->status), text);
 }
 
+static void
+report_failed (const GError *error, gpointer data)
+{
+  g_signal_emit (data, signals[REPORT_FAILED], 0, error);
+}
+
+/* A folder of its own for each search: "…/searches/2026-05-01T12-30-05".  NULL: nothing is kept. */
+static char *
+make_folder (void)
+{
+  g_autofree char *searches = dyno_data_dir ("searches");
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+  g_autofree char *name = g_date_time_format (now, "%Y-%m-%dT%H-%M-%S"),
+                  *folder = g_build_filename (searches, name, NULL);
+  return g_mkdir_with_parents (folder, 0755) == 0 ? g_steal_pointer (&folder) : NULL;
+}
+
+static void
+keep_report (DynoTunePage *self)
+{
+  g_autofree char *path =
+      self->folder && self->result ? g_build_filename (self->folder, "report.html", NULL) : NULL;
+  if (path && self->setup)
+    dyno_tune_report_write (path, self->result, dyno_setup_get_device (self->setup),
+                            dyno_setup_get_dataset (self->setup), self->limit, report_failed,
+                            G_OBJECT (self));
+}
+
 static gboolean
 drain (gpointer data)
 {
@@ -330,6 +361,7 @@ drain (gpointer data)
   if (!self->over)
     return G_SOURCE_CONTINUE;
   self->timer = 0;
+  keep_report (self);
   free_tune (self);
   show_state (self);
   return G_SOURCE_REMOVE;
@@ -359,6 +391,9 @@ dyno_tune_page_start (DynoTunePage *self)
   self->tune = dyno_tune_new (dyno_setup_get_job (self->setup),
                               gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
   dyno_tune_set_dataset (self->tune, dyno_setup_get_dataset (self->setup));
+  g_free (self->folder);
+  self->folder = make_folder ();
+  dyno_tune_set_folder (self->tune, self->folder);
   dyno_tune_start (self->tune);
   self->timer = g_timeout_add (DRAIN_MS, drain, self);
   show_state (self);
@@ -384,12 +419,6 @@ pause_clicked (GtkButton *button, DynoTunePage *self)
   gtk_label_set_text (GTK_LABEL (self->status),
                       self->paused ? _ ("Paused after the measurement that runs") : _ ("Resuming"));
   show_state (self);
-}
-
-static void
-report_failed (const GError *error, gpointer data)
-{
-  g_signal_emit (data, signals[REPORT_FAILED], 0, error);
 }
 
 static void
@@ -443,6 +472,7 @@ dyno_tune_page_dispose (GObject *object)
     free_tune (self);
   self->setup = NULL;
   g_clear_pointer (&self->result, dyno_tune_result_unref);
+  g_clear_pointer (&self->folder, g_free);
   G_OBJECT_CLASS (dyno_tune_page_parent_class)->dispose (object);
 }
 
@@ -508,4 +538,5 @@ static void
 dyno_tune_page_init (DynoTunePage *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  dyno_status_page_speak (self->empty);
 }

@@ -54,10 +54,10 @@ written (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
-path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+write_to (const Request *request, const char *path)
 {
-  Request *request = data, *self = g_memdup2 (request, sizeof *request);
-  /* The dialog's own goes with the dialog. */
+  Request *self = g_memdup2 (request, sizeof *request);
+  /* The other's own go with it. */
   dyno_tune_result_ref (self->result);
   if (self->dataset)
     dyno_dataset_ref (self->dataset);
@@ -68,10 +68,15 @@ path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   g_task_run_in_thread (task, write_in_thread);
 }
 
-void
-dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
-                       DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
-                       GObject *data)
+static void
+path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  write_to (data, path);
+}
+
+static Request *
+request_new (DynoTuneResult *result, const DynoDeviceInfo *device, DynoDataset *dataset,
+             guint64 limit_bytes, DynoReportFailed failed, GObject *data)
 {
   Request *self = g_new0 (Request, 1);
   self->result = dyno_tune_result_ref (result);
@@ -82,5 +87,24 @@ dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDevi
   self->limit_bytes = limit_bytes;
   self->failed = failed;
   self->data = g_object_ref (data);
+  return self;
+}
+
+void
+dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
+                       DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                       GObject *data)
+{
+  Request *self = request_new (result, device, dataset, limit_bytes, failed, data);
   dyno_dialog_save_report (parent, path_chosen, self, request_free);
+}
+
+void
+dyno_tune_report_write (const char *path, DynoTuneResult *result, const DynoDeviceInfo *device,
+                        DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                        GObject *data)
+{
+  Request *self = request_new (result, device, dataset, limit_bytes, failed, data);
+  write_to (self, path);
+  request_free (self);
 }

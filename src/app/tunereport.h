@@ -14,5 +14,9 @@ typedef void (*DynoReportFailed) (const GError *error, gpointer data);
 void dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
                             DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
                             GObject *data);
+/* The same into this file, without a question. */
+void dyno_tune_report_write (const char *path, DynoTuneResult *result, const DynoDeviceInfo *device,
+                             DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                             GObject *data);
 
 G_END_DECLS

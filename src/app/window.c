@@ -619,6 +619,7 @@ dyno_window_init (DynoWindow *self)
   self->setup = dyno_setup_new ();
   self->monitor = dyno_run_monitor_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
+  dyno_status_page_speak (self->train_empty);
   dyno_widget_set_accessible_name (GTK_WIDGET (self), _ ("Dyno"));
   dyno_window_add_actions (self);
   dyno_window_add_file_actions (self);

@@ -373,6 +373,31 @@ def test_every_control_has_a_name(window):
     window.wait_for('the error to go', lambda: not window.has_text('/nowhere'))
 
 
+def test_empty_pages_say_what_comes_there(window):
+    """Title and sentence for screen readers, and the button that begins a run."""
+    window.close()
+    window.end()
+    folder = os.path.join(HOME, 'empty')
+    empty = Window(window.program, '--state-dir', folder)
+    try:
+        empty.ready()
+        for page, title in ('Train', 'No Run Yet'), ('Tune', 'Nothing Measured Yet'), ('Diagnose', 'Nothing to Diagnose Yet'), ('Runs', 'No Runs Yet'):
+            empty.page(page)
+            status = empty.wait_for(f'"{title}"', lambda: next((n for n in empty.nodes() if n.get_name() == title and showing(n)), None))
+            assert status.get_description(), title
+            if page in ('Diagnose', 'Runs'):
+                assert sensitive(empty.find(Atspi.Role.PUSH_BUTTON, 'Start Training')), page
+        assert not any(n.get_name() == 'Delete' and showing(n) for n in empty.nodes()), 'buttons for runs that are not there'
+        empty.small_shapes()
+        empty.ready()
+        empty.page('Diagnose')
+        empty.press('Start Training')
+        empty.find(Atspi.Role.RADIO_BUTTON, 'Train')
+        empty.text_with('step')
+    finally:
+        empty.kill()
+
+
 def test_collapsed_settings_are_not_reached(window):
     """Neither by Tab, until Enter on the title unfolds them."""
     window.ready()
@@ -958,6 +983,16 @@ def test_a_search_shows_what_it_found(window):
     window.save_as('Save Report', path, 'Save')
     with open(path) as report:
         assert '<svg' in report.read()
+    window.page('Runs')  # which has the search, with the report that is kept of each
+    window.wait_for('the report that was kept', lambda: any(n.get_name() == 'Open Report: MLP on Shapes' and there(n) for n in window.nodes()))
+    kept = os.path.join(HOME, 'data', 'dyno', 'searches')
+    assert sorted(os.listdir(os.path.join(kept, max(os.listdir(kept))))) == ['report.html', 'trials.csv']
+    window.open_settings(batch_size=24, epochs=7)
+    window.wait_for('other settings', lambda: window.get_number('Epochs') == 7 and window.get_number('Batch size') == 24)
+    window.page('Runs')
+    use = window.wait_for('its settings', lambda: next((n for n in window.nodes() if n.get_name() == 'Use Settings: MLP on Shapes' and sensitive(n)), None))
+    Atspi.Action.do_action(use, 0)
+    window.wait_for('the settings that were found', lambda: window.get_number('Epochs') != 7 and window.get_number('Samples') == 400)
     window.page('Train')
 
 
@@ -1226,7 +1261,7 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.ready()
 
 
-TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_collapsed_settings_are_not_reached, test_settings_are_found, test_changed_settings_are_marked_and_taken_back, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up, test_preferences_are_kept_and_obeyed, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
+TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_empty_pages_say_what_comes_there, test_collapsed_settings_are_not_reached, test_settings_are_found, test_changed_settings_are_marked_and_taken_back, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up, test_preferences_are_kept_and_obeyed, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_what_is_unfolded_is_kept, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
