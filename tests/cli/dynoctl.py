@@ -46,7 +46,7 @@ class Case(unittest.TestCase):
                 'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))}
 
     def run_it(self, *arguments, expect=0, environment=None):
-        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment or self.environment, timeout=300,
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment or self.environment, timeout=1200,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, expect,
                          f'{arguments}\n--- stdout\n{done.stdout.decode()}\n--- stderr\n{done.stderr.decode()}')

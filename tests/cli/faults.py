@@ -9,7 +9,7 @@ PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 
 
 class Faults(Case):
-    def end(self, process, seconds=60):
+    def end(self, process, seconds=600):
         """Its exit code and words; a hang is a failure, and so is a signal."""
         try:
             _, words = process.communicate(timeout=seconds)
@@ -59,7 +59,7 @@ class Faults(Case):
             with self.assertRaises(subprocess.TimeoutExpired):
                 process.wait(timeout=1.5)
             process.send_signal(number)
-            got, words = self.end(process, 20)
+            got, words = self.end(process, 300)
             self.assertEqual(got, code, words)
             self.assertIn('nothing was written', words)
             self.assertNotIn('ended at once', words)
@@ -68,7 +68,7 @@ class Faults(Case):
     def wait_for(self, process, stream, text):
         """Lines until one holds the text; then the process is killed."""
         lines = []
-        late = threading.Timer(60, process.kill)
+        late = threading.Timer(600, process.kill)
         late.start()
         for line in stream:
             lines.append(line.decode())

@@ -178,7 +178,7 @@ class History(Case):
         def run_it(*arguments):
             try:
                 done = subprocess.run([PROGRAM, 'runs', *arguments], cwd='/', env=dict(self.environment, HOME='/nonexistent'), **other,
-                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1200)
             except PermissionError:
                 self.skipTest('no other user can run the program')
             self.assertIn('cannot be written', done.stderr.decode())
@@ -197,7 +197,7 @@ class History(Case):
     def test_disk_is_full(self):
         self.train('--no-out')
         done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--no-out', '-q'], cwd=self.folder,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300, **self.full_disk(4096))
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=1200, **self.full_disk(4096))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.decode().count('not into the history'), 1)
         self.assertEqual(len(self.runs()), 1)

@@ -163,7 +163,7 @@ class Hangup(Runs):
         self.wait_for(process, 'checkpoint')
         self.wait_for(process, 'step')
         process.send_signal(signal.SIGTERM)
-        _, words = process.communicate(timeout=60)
+        _, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 143, words.decode())
         self.assertIn('the terminal is gone', words.decode())
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
-import csv, json, os, signal, struct, subprocess, sys, time, zlib
+import csv, json, os, shutil, signal, struct, subprocess, sys, time, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -157,7 +157,7 @@ class Train(Case):
                 warned = True
                 process.send_signal(signal.SIGINT)
             done = event if event['event'] == 'done' else done
-        self.assertEqual((process.wait(timeout=60), warned), (130, True))
+        self.assertEqual((process.wait(timeout=600), warned), (130, True))
         self.assertEqual((done['unreadable'], event['event']), (1, 'diagnosis'))
 
     def test_dead_reader_does_not_stop_the_run(self):
@@ -165,7 +165,7 @@ class Train(Case):
                                    cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         process.stdout.readline()
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=120), 0)
+        self.assertEqual(process.wait(timeout=600), 0)
         self.assertTrue(os.path.isfile(self.path('run/weights.safetensors')))
 
 
@@ -182,7 +182,7 @@ class Signals(Case):
     def test_interrupt_saves_and_resumes(self):
         process = self.start()
         process.send_signal(signal.SIGINT)
-        output, words = process.communicate(timeout=60)
+        output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
         self.assertIn('run', words.decode())
         lines = [json.loads(line) for line in output.decode().splitlines()]
@@ -195,7 +195,7 @@ class Signals(Case):
     def test_a_stopped_process_loses_its_time_and_nothing_else(self):
         process = self.start()
         process.send_signal(signal.SIGSTOP)
-        time.sleep(3)
+        time.sleep(8)
         process.send_signal(signal.SIGCONT)
         steps = []
         for line in process.stdout:
@@ -204,34 +204,38 @@ class Signals(Case):
             if steps and steps[-1]['seconds'] > steps[0]['seconds'] + 0.5:
                 break
         process.send_signal(signal.SIGINT)
-        output, words = process.communicate(timeout=60)
+        output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
         self.assertNotIn('stuck', words.decode())
-        self.assertTrue(all(step['step_ms'] < 3000 for step in steps), max(step['step_ms'] for step in steps))
+        self.assertTrue(all(step['step_ms'] < 8000 for step in steps), max(step['step_ms'] for step in steps))
 
     def test_terminate_saves(self):
         process = self.start()
         process.send_signal(signal.SIGTERM)
-        _, words = process.communicate(timeout=60)
+        _, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 143, words.decode())
         self.assertIn('saved', words.decode())
 
     def test_the_same_request_twice_is_one(self):
         """timeout(1) signals the process and its group: that is not a second Ctrl-C."""
-        process = self.start()
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.001)
-        process.send_signal(signal.SIGTERM)
-        _, words = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 143)
-        self.assertIn('saved', words.decode())
+        for _ in range(5):  # a busy machine may let more time pass between the two than makes them one
+            process = self.start()
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.001)
+            process.send_signal(signal.SIGTERM)
+            _, words = process.communicate(timeout=600)
+            self.assertEqual(process.returncode, 143)
+            if 'saved' in words.decode():
+                return
+            shutil.rmtree(self.path('run'), ignore_errors=True)
+        self.fail(words.decode())
 
     def test_second_interrupt_ends_at_once(self):
         process = self.start()
         process.send_signal(signal.SIGINT)
         time.sleep(0.15)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130)
 
 
@@ -253,7 +257,7 @@ class Tune(Case):
             if trials and trials[-1]['outcome'] == 'ok':
                 process.send_signal(signal.SIGINT)
                 break
-        output, words = process.communicate(timeout=60)
+        output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
         return trials + self.events([json.loads(line) for line in output.decode().splitlines()], 'trial')
 

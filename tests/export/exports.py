@@ -65,7 +65,7 @@ class Exports(unittest.TestCase):
 
     def run_it(self, *arguments, expect=0):
         environment = dict(os.environ, SOURCE_DATE_EPOCH='1700000000')
-        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment, check=False, timeout=120,
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, env=environment, check=False, timeout=600,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, expect, (arguments, done.stdout, done.stderr))
         return done
@@ -129,7 +129,7 @@ class Exports(unittest.TestCase):
             with open(os.path.join(package, 'cli.py'), 'w', encoding='utf-8') as file:
                 file.write(f'def LightningCLI(*arguments, **options):\n    raise {error}\n')
             done = subprocess.run([sys.executable, '-B', readers.__file__, self.path('made')], check=False, stdout=subprocess.PIPE,
-                                  env=dict(os.environ, PYTHONPATH=self.path('modules')), timeout=120)
+                                  env=dict(os.environ, PYTHONPATH=self.path('modules')), timeout=600)
             line, = (line for line in done.stdout.decode().splitlines() if line.strip().startswith('lightning:'))
             self.assertEqual(('; missing:' in line, 'WRONG' in line, done.returncode), (missing, not missing, not missing), line)
 
@@ -227,7 +227,7 @@ class Exports(unittest.TestCase):
                 with open(self.path('broken'), 'wb') as file:
                     file.write(broken[:chance.randrange(len(broken))] if i % 5 == 0 else broken)
                 done = subprocess.run([PROGRAM, 'export', '--settings', 'broken', '--to', chance.choice(('slurm', 'pytorch', 'timm'))],
-                                      cwd=self.folder, check=False, timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                      cwd=self.folder, check=False, timeout=600, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertIn(done.returncode, (0, 2), done.stderr)
                 self.assertNotIn(b'CRITICAL', done.stderr)
 

@@ -60,7 +60,7 @@ class Display(unittest.TestCase):
             if display:
                 self.environment['DISPLAY'] = display
             process = self.start()
-            self.assertEqual(process.wait(timeout=60), 1)
+            self.assertEqual(process.wait(timeout=600), 1)
             words = self.words()
             self.assertEqual(len(words.strip().splitlines()), 1, words)
             self.assertIn('no display', words)
@@ -74,7 +74,7 @@ class Display(unittest.TestCase):
             process = self.start(*arguments)
             self.wait_for_window(process)
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(timeout=60), 0, self.words())
+            self.assertEqual(process.wait(timeout=600), 0, self.words())
             self.assertEqual(self.words().count('Settings are not saved'), times, self.words())
         self.assertTrue(os.path.exists(os.path.join(self.state, 'window.ini')))
 
@@ -95,13 +95,13 @@ class Display(unittest.TestCase):
             return glob.glob(checkpoints)
         self.wait_for(process, 'checkpoint', has_checkpoint)
         server.kill()
-        self.assertEqual(process.wait(timeout=60), 1, self.words())  # no signal, no core
+        self.assertEqual(process.wait(timeout=600), 1, self.words())  # no signal, no core
         words = [line for line in self.words().splitlines() if not line.startswith('dyno-')]  # not what the log says
         self.assertEqual(len(words), 1, self.words())
         self.assertIn('X server is gone', words[0])
         folder = os.path.dirname(glob.glob(checkpoints)[0])
         done = subprocess.run([DYNOCTL, 'train', '--resume', folder, '--out', os.path.join(self.folder, 'on'), '--epochs', '1'],
-                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1200)
         self.assertEqual(done.returncode, 0, done.stdout.decode())
 
 
