@@ -22,6 +22,8 @@ add_estimate (DynoJson *json, const DynoRunEstimate *e)
     dyno_json_int (json, "rate_of_run", e->rate.run);
   else
     dyno_json_null (json, "rate_of_run");
+  dyno_json_double (json, "most_samples_per_s", e->most_samples_per_s);
+  dyno_json_double (json, "least_seconds", e->least_seconds);
   dyno_json_bool (json, "validation_is_guessed", e->validation_is_guessed);
   dyno_json_uint (json, "checkpoint_bytes", e->checkpoint_bytes);
   dyno_json_uint (json, "weights_bytes", e->weights_bytes);
@@ -40,7 +42,17 @@ print_estimate (const DynoJob *job, const DynoRunEstimate *e)
                   *source = e->rate.run ? g_strdup_printf ("run %" G_GINT64_FORMAT, e->rate.run)
                                         : g_strdup ("a search");
 
-  if (isnan (e->total_seconds))
+  if (e->least_seconds > 0)
+    {
+      g_autofree char *least = dyno_text_duration (e->least_seconds),
+                      *most = dyno_text_rate (e->most_samples_per_s);
+
+      dyno_out_line (
+          "time    at least %s, without validation: no run with these settings is known, "
+          "and a search measured at most %s samples/s of a part alone",
+          least, most);
+    }
+  else if (isnan (e->total_seconds))
     dyno_out_line ("time    not known yet: a run or a search with these settings measures it");
   else
     dyno_out_line ("time    %s in all: %" G_GUINT64_FORMAT " steps of %.3g ms, %s per epoch "
@@ -235,13 +247,16 @@ estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimat
   g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
   guint64 fingerprint = dyno_dataset_get_info (cli_job->dataset)->content_hash;
   DynoStoredRate rate = { .samples_per_s = (double) NAN };
+  double loader = (double) NAN, gpu = (double) NAN;
 
-  if (store)
-    dyno_store_find_rates (store, cli_job->job, &cli_job->device, fingerprint, &rate);
-  else
+  if (!store)
     g_info ("%s", error->message);
+  else if (!dyno_store_find_rates (store, cli_job->job, &cli_job->device, fingerprint, &rate))
+    dyno_store_find_ceilings (store, cli_job->job->model, fingerprint, cli_job->device.name, s,
+                              &loader, &gpu);
   dyno_dataset_split (cli_job->dataset, s->data_val_split, (guint64) s->seed, &train, &validation);
   dyno_run_estimate (estimate, cli_job->job, plan, train->len, validation->len, &rate);
+  dyno_run_estimate_bound (estimate, cli_job->job, train->len, loader, gpu);
 }
 
 /* The same job on several ranks; its page-locked memory is what they need more of than one. */

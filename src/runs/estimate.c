@@ -33,6 +33,7 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
   if (job->max_steps > 0)
     e->steps = MIN (e->steps, (guint64) job->max_steps);
   e->step_seconds = e->epoch_seconds = e->total_seconds = (double) NAN;
+  e->most_samples_per_s = e->least_seconds = (double) NAN;
   estimate_disk (e, job, plan, n_validation > 0);
   if (!rate || !(rate->samples_per_s > 0) || e->steps_per_epoch == 0)
     return;
@@ -51,4 +52,18 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
   e->total_seconds = epochs * e->epoch_seconds
                      + ((double) e->steps - epochs * (double) e->steps_per_epoch) * e->step_seconds
                      + (isnan (rate->preparation_seconds) ? 0 : rate->preparation_seconds);
+}
+
+void
+dyno_run_estimate_bound (DynoRunEstimate *e, const DynoJob *job, guint64 n_train, double loader,
+                         double gpu)
+{
+  guint64 batch = MAX (1, MIN ((guint64) job->settings.batch_size, n_train));
+  double most = fmin (loader, gpu), epochs; /* of one that is NaN the other */
+
+  if (e->rate.samples_per_s > 0 || !(most > 0) || e->steps_per_epoch == 0)
+    return;
+  epochs = (double) e->steps / (double) e->steps_per_epoch;
+  e->most_samples_per_s = most;
+  e->least_seconds = epochs * (double) (n_train / batch * batch) / most;
 }

@@ -16,6 +16,10 @@ typedef struct {
   double epoch_seconds;           /* validation and saving included */
   double total_seconds;           /* what comes before the first step included, where it is known */
   gboolean validation_is_guessed; /* that of a forward pass, since none was measured */
+  /* Where no rate is known: by what searches measured of the loader and of the device alone.  NaN:
+   * neither is known, or the rate is. */
+  double most_samples_per_s;
+  double least_seconds; /* of the whole run, without validation */
   /* on the disk */
   guint64 checkpoint_bytes; /* one; the last two are kept, and a third while it is written */
   guint64 weights_bytes;    /* one; the best, and the last beside them */
@@ -26,5 +30,8 @@ typedef struct {
  * of the two parts. */
 void dyno_run_estimate (DynoRunEstimate *estimate, const DynoJob *job, const DynoJobPlan *plan,
                         guint64 n_train, guint64 n_validation, const DynoStoredRate *rate);
+/* The same, where that told no rate: loader and gpu in samples/s, NaN: not known. */
+void dyno_run_estimate_bound (DynoRunEstimate *estimate, const DynoJob *job, guint64 n_train,
+                              double loader, double gpu);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The history of runs: what train leaves in it, what runs makes of it, and training without it."""
-import glob, json, os, shutil, signal, sqlite3, subprocess, sys, unittest
+import contextlib, glob, json, os, re, shutil, signal, sqlite3, subprocess, sys, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -122,8 +122,22 @@ class History(Case):
         self.assertAlmostEqual(plan['epoch_seconds'], 72 / run['samples_per_s'] + run['epoch_overhead_seconds'])
         self.assertAlmostEqual(plan['total_seconds'], 50 * plan['epoch_seconds'] + run['preparation_seconds'])
         self.assertIn('in run 1', self.run_it('plan', *job).stdout.decode())
-        plan, = self.events(self.lines('plan', *job, '--json', '--set', 'batch_size=4'), 'plan')
+        other = [*job, '--set', 'batch_size=4']
+        plan, = self.events(self.lines('plan', *other, '--json'), 'plan')
         self.assertIsNone(plan['total_seconds'])
+        self.assertIsNone(plan['least_seconds'])
+        with contextlib.closing(sqlite3.connect(self.file())) as file, file:
+            model, fingerprint, device, settings = file.execute(
+                'SELECT model, fingerprint, device, settings FROM runs').fetchone()
+            file.execute('INSERT INTO searches (id, model, settings, fingerprint, device, begin_us, seen_us, state) '
+                         "VALUES (1, ?, '', ?, ?, 1, 1, 'finished')", (model, fingerprint, device))
+            settings = re.sub(r'batch_size *= *\d+', 'batch_size=4', settings)
+            file.executemany('INSERT INTO trials (search, number, time_us, stage, settings, outcome, samples_per_s) '
+                             "VALUES (1, ?, 1, ?, ?, 'ok', ?)", [(1, 'loader', settings, 500), (2, 'gpu', settings, 36)])
+        plan, = self.events(self.lines('plan', *other, '--json'), 'plan')
+        self.assertIsNone(plan['total_seconds'])
+        self.assertEqual((plan['most_samples_per_s'], plan['least_seconds']), (36, 50 * 72 / 36))
+        self.assertIn('at least 1:40', self.run_it('plan', *other).stdout.decode())
 
     def test_import(self):
         self.train('--out', 'all/a', '--set', 'lr=0.01')

@@ -50,6 +50,31 @@ test_not_known (void)
     }
 }
 
+/* No run is remembered, and parts of one are: it takes no less time than the slower of them. */
+static void
+test_bound (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  DynoRunEstimate e;
+
+  estimate (&e, job, &rate);
+  dyno_run_estimate_bound (&e, job, 1000, 50, 40);
+  g_assert_true (isnan (e.most_samples_per_s) && isnan (e.least_seconds)); /* the rate is known */
+  for (guint i = 0; i < 4; i++)
+    {
+      double most = i & 2 ? 40 : 50;
+
+      estimate (&e, job, NULL);
+      dyno_run_estimate_bound (&e, job, 1000, i & 1 ? 50 : (double) NAN, i & 2 ? 40 : (double) NAN);
+      g_assert_true (isnan (e.total_seconds));
+      g_assert_true (i > 0 || (isnan (e.most_samples_per_s) && isnan (e.least_seconds)));
+      if (i == 0)
+        continue;
+      g_assert_cmpfloat (e.most_samples_per_s, ==, most);
+      g_assert_cmpfloat_with_epsilon (e.least_seconds, 9600 / most, 1e-9);
+    }
+}
+
 /* Only a trial is remembered: the validation is a forward pass over its samples. */
 static void
 test_guess (void)
@@ -118,6 +143,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/runs/estimate/bound-by-what-parts-do", test_bound);
   g_test_add_func ("/runs/estimate/time-of-whole-epochs", test_time);
   g_test_add_func ("/runs/estimate/no-rate-no-time", test_not_known);
   g_test_add_func ("/runs/estimate/validation-is-guessed", test_guess);
