@@ -113,6 +113,10 @@ print_ranks (const DynoRanksEstimate *e)
         1e3 * e->exchange_seconds, link, 1e6 * e->rate.latency_s, e->rate.ranks);
   if (isnan (e->step_seconds))
     dyno_out_line ("        the step's time is not known yet: a run of one rank measures its part");
+  else if (e->one_bucket)
+    dyno_out_line ("        step %.3g ms, of which the exchange takes %.3g ms: so few gradients go "
+                   "all at once, after the backward pass: %.3g samples/s, %.2f times one rank",
+                   1e3 * e->step_seconds, 1e3 * e->exposed_seconds, e->samples_per_s, e->speedup);
   else
     dyno_out_line ("        step %.3g ms, of which the backward pass does not hide %.3g ms of the "
                    "exchange: %.3g samples/s, %.2f times one rank",

@@ -28,9 +28,13 @@ dyno_ranks_estimate (DynoRanksEstimate *e, const DynoJob *job, const DynoJobPlan
   e->source = dyno_exchange_load (ranks, e->hosts, &e->rate);
   e->global_batch = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
   e->exchange_bytes = ranks > 1 ? plan->plan.kind_bytes[DYNO_MEMORY_GRADIENTS] : 0;
-  if (goes_in_half (s))
-    e->exchange_bytes /= 2;
+  e->one_bucket = ranks > 1 && e->exchange_bytes <= LAST_BUCKET_BYTES;
   last = MIN (e->exchange_bytes, LAST_BUCKET_BYTES);
+  if (goes_in_half (s))
+    {
+      e->exchange_bytes /= 2;
+      last /= 2;
+    }
   e->exchange_seconds = dyno_exchange_seconds (&e->rate, ranks, e->exchange_bytes);
   e->alone_seconds = step_seconds * (software ? ceil ((double) ranks / (double) e->hosts) : 1);
   hidden = e->alone_seconds / (double) s->accumulate * BACKWARD_SHARE;

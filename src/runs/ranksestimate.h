@@ -15,6 +15,7 @@ typedef struct {
   DynoExchangeSource source;
   guint64 global_batch;    /* samples of a step, accumulation included */
   guint64 exchange_bytes;  /* gradients that each rank gives each step */
+  gboolean one_bucket;     /* too few for the backward pass to hide any */
   guint64 steps_per_epoch; /* as the next, filled by who has planned it */
   guint64 staging_bytes;   /* page-locked, of each rank */
   double exchange_seconds;

@@ -38,6 +38,34 @@ test_kept (void)
   g_assert_cmpfloat (found.bytes_per_s, ==, 3e9);
 }
 
+/* All gradients of a small network are exchanged after the backward pass, in fp16 half as many. */
+static void
+test_one_bucket (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoJobPlan plan = { 0 };
+  DynoRanksEstimate e, half;
+
+  job->settings.amp = TRUE;
+  plan.plan.kind_bytes[DYNO_MEMORY_GRADIENTS] = 4 << 20;
+  dyno_ranks_estimate (&e, job, &plan, FALSE, 2, 1, 0.1);
+  g_assert_true (e.one_bucket);
+  g_assert_cmpfloat (e.exposed_seconds, >, e.exchange_seconds);
+  dyno_ranks_estimate (&half, job, &plan, FALSE, 1, 1, 0.1);
+  g_assert_false (half.one_bucket);
+  plan.plan.kind_bytes[DYNO_MEMORY_GRADIENTS] = 8 << 20;
+  dyno_ranks_estimate (&e, job, &plan, FALSE, 2, 1, 0.1);
+  g_assert_false (e.one_bucket);
+  job->settings.exchange_half = TRUE;
+  dyno_ranks_estimate (&half, job, &plan, FALSE, 2, 1, 0.1);
+  g_assert_false (half.one_bucket);
+  g_assert_cmpuint (2 * half.exchange_bytes, ==, e.exchange_bytes);
+  g_assert_cmpfloat_with_epsilon (half.exposed_seconds,
+                                  dyno_exchange_seconds (&half.rate, 2, 2 << 20)
+                                      + dyno_exchange_seconds (&half.rate, 2, 1024),
+                                  1e-9);
+}
+
 /* Eight ranks of a network of 8 MiB, its step 100 ms. */
 static void
 estimate (DynoRanksEstimate *e, gint64 accumulate, gboolean software, double step_seconds)
@@ -87,6 +115,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/runs/ranks/seconds-of-a-sum", test_seconds);
   g_test_add_func ("/runs/ranks/measured-rates-are-kept", test_kept);
+  g_test_add_func ("/runs/ranks/one-bucket-is-not-hidden", test_one_bucket);
   g_test_add_func ("/runs/ranks/step-of-several-ranks", test_step);
   return g_test_run ();
 }
