@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the passes of the depthwise convolution share: its constants, and eight channels at once,
- * one access of 16 bytes in fp16 and two in fp32; fp32 once loaded. */
+/* What the passes of the depthwise convolution share: its constants, and four channels at once, one
+ * access of 8 bytes in fp16 and of 16 in fp32; fp32 once loaded.  These kernels wait for memory:
+ * loads are asked for without a branch around them, so that many are under way, and four channels
+ * leave registers for more invocations than eight do. */
 #ifndef DYNO_DEPTHWISE_GLSL
 #define DYNO_DEPTHWISE_GLSL
 #include "lanes.glsl"
@@ -17,87 +19,114 @@ layout (constant_id = DYNO_DEPTHWISE_PIECES) const uint PIECES = 1;
 layout (constant_id = DYNO_DEPTHWISE_PER_GROUP) const uint PER_GROUP = 1;
 DYNO_PUSH (DynoDepthwisePush, p);
 
-#define ACCESSES (8 / LANES)
-
-struct Eight {
-  vec4 low, high;
-};
-
-Eight
-eight_load (uint64_t address, uint index)
-{
-  const Lanes first = lanes_load (address, index * ACCESSES);
-#if ACCESSES == 1
-  return Eight (first.q[0], first.q[1]);
+/* Four channels as they lie in memory. */
+#ifdef HALF
+#define Words uvec2
+#ifdef WORDS64
+DYNO_BUFFER_IN (QuadsIn, uint64_t, 8);
+DYNO_BUFFER_OUT (QuadsOut, uint64_t, 8);
 #else
-  return Eight (first.q[0], lanes_load (address, index * ACCESSES + 1).q[0]);
+DYNO_BUFFER_IN (QuadsIn, uvec2, 8);
+DYNO_BUFFER_OUT (QuadsOut, uvec2, 8);
+#endif
+#else
+#define Words uvec4
+#endif
+
+Words
+quad_words (uint64_t address, uint index)
+{
+#ifndef HALF
+  return words_load (address, index);
+#elif defined(WORDS64)
+  return unpack32 (QuadsIn (address).v[index]);
+#else
+  return QuadsIn (address).v[index];
 #endif
 }
 
-void
-eight_store (uint64_t address, uint index, Eight eight)
+vec4
+quad_unpack (Words words)
 {
-  Lanes lanes;
-  lanes.q[0] = eight.low;
-#if ACCESSES == 1
-  lanes.q[1] = eight.high;
-  lanes_store (address, index, lanes);
+#ifdef HALF
+  return vec4 (vec2 (unpackFloat2x16 (words.x)), vec2 (unpackFloat2x16 (words.y)));
 #else
-  lanes_store (address, index * ACCESSES, lanes);
-  lanes.q[0] = eight.high;
-  lanes_store (address, index * ACCESSES + 1, lanes);
+  return uintBitsToFloat (words);
+#endif
+}
+
+Words
+quad_pack (vec4 quad)
+{
+#ifdef HALF
+  return uvec2 (packFloat2x16 (f16vec2 (quad.xy)), packFloat2x16 (f16vec2 (quad.zw)));
+#else
+  return floatBitsToUint (quad);
+#endif
+}
+
+vec4
+quad_load (uint64_t address, uint index)
+{
+  return quad_unpack (quad_words (address, index));
+}
+
+void
+quad_store (uint64_t address, uint index, vec4 quad)
+{
+  const Words words = quad_pack (quad);
+#ifndef HALF
+  words_store (address, index, words);
+#elif defined(WORDS64)
+  QuadsOut (address).v[index] = pack64 (words);
+#else
+  QuadsOut (address).v[index] = words;
 #endif
 }
 
 /* As it is once it has been stored. */
-Eight
-eight_rounded (Eight eight)
+vec4
+quad_rounded (vec4 quad)
 {
-#if ACCESSES == 1
-  Lanes lanes;
-  lanes.q[0] = eight.low;
-  lanes.q[1] = eight.high;
-  lanes = words_unpack (words_pack (lanes));
-  return Eight (lanes.q[0], lanes.q[1]);
-#else
-  return eight;
-#endif
+  return quad_unpack (quad_pack (quad));
+}
+
+/* Pixel (y, x) of image n of h x w, zero where it lies outside, also where y or x wrapped below
+ * zero.  Loaded in any case, from a place inside: no branch holds back the loads behind it. */
+Words
+pixel_words (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column)
+{
+  const bool inside = y < h && x < w;
+  const uint pixel = inside ? (n * h + y) * w + x : 0;
+  const Words words = quad_words (address, pixel * CVECS + column);
+  return inside ? words : Words (0);
 }
 
 /* The weights of a tap. */
-Eight
+vec4
 weight_load (uint ky, uint kx, uint column)
 {
 #ifdef FLIP
-  return eight_load (p.b, ((TAPS_H - 1 - ky) * TAPS_W + TAPS_W - 1 - kx) * CVECS + column);
+  return quad_load (p.b, ((TAPS_H - 1 - ky) * TAPS_W + TAPS_W - 1 - kx) * CVECS + column);
 #else
-  return eight_load (p.b, (ky * TAPS_W + kx) * CVECS + column);
+  return quad_load (p.b, (ky * TAPS_W + kx) * CVECS + column);
 #endif
 }
 
-/* sum += a * b */
-void
-eight_add_product (inout Eight sum, Eight a, Eight b)
-{
-  sum.low += a.low * b.low;
-  sum.high += a.high * b.high;
-}
-
-/* parts[LOCAL_X * LOCAL_Y] are added up over y, in one order, into those of y 0; every invocation
- * of the workgroup must come here.  Counted in a way that Mesa unrolls: it unrolls no loop around
- * one that it does not, and sums by a counted index then lie in memory and not in registers. */
-#define EIGHT_ADD_UP(parts)                                                      \
+/* Each of n parts[][LOCAL_X * LOCAL_Y] is added up over y, in one order, into those of y 0; every
+ * invocation of the workgroup must come here.  Counted in a way that Mesa unrolls: it unrolls no
+ * loop around one that it does not, and sums by a counted index then lie in memory and not in
+ * registers. */
+#define QUADS_ADD_UP(parts, n)                                                   \
   [[unroll]] for (uint halving = 0; halving < 10; halving++)                     \
-    {                                                                            \
-      const uint n_parts = (LOCAL_Y + (1u << halving) - 1) >> halving,           \
-                 half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex; \
-      if (n_parts > 1)                                                           \
-        barrier ();                                                              \
-      if (n_parts > 1 && gl_LocalInvocationID.y < n_parts - half_parts)          \
-        {                                                                        \
-          parts[here].low += parts[here + half_parts * LOCAL_X].low;             \
-          parts[here].high += parts[here + half_parts * LOCAL_X].high;           \
-        }                                                                        \
-    }
+  {                                                                              \
+    const uint n_parts = (LOCAL_Y + (1u << halving) - 1) >> halving,             \
+               half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex;   \
+    if (n_parts > 1)                                                             \
+      barrier ();                                                                \
+    if (n_parts > 1 && gl_LocalInvocationID.y < n_parts - half_parts) [[unroll]] \
+      for (uint i = 0; i < n; i++)                                               \
+        parts[i][here] += parts[i][here + half_parts * LOCAL_X];                 \
+  }
 
 #endif

@@ -2,38 +2,65 @@
 /* SPDX-License-Identifier: MIT */
 /* dx[n][y][x][c] = sum over ky, kx of dy[n][oy][ox][c] * weight[ky][kx][c], where
  *   oy * STEP_H = y + PAD_H - ky and ox * STEP_W = x + PAD_W - kx have a solution inside of dy
- * Where steps are 1 depthwise_forward makes it.  An invocation makes eight channels of a pixel:
- * every element of dx collects its own, in the order of the taps.  ACCUMULATE=1 adds to dx. */
+ * Where steps are 1 depthwise_forward makes it.  ACCUMULATE=1 adds to dx.
+ *
+ * With y + PAD_H = q * STEP_H + a the taps of row y are ky = a + m * STEP_H, and meet dy's row
+ * q - m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): they share
+ * what is loaded of dy, and every element of dx collects its own, in one order.  KEEP=1: the weights
+ * of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, how many q there are, follow from
+ * the others. */
 #include "types.glsl"
 #include "depthwise.glsl"
+
+#define MEETS_H ((TAPS_H + STEP_H - 1) / STEP_H)
+#define MEETS_W ((TAPS_W + STEP_W - 1) / STEP_W)
+#define Q_H     ((H - 1 + PAD_H) / STEP_H - PAD_H / STEP_H + 1)
+#define Q_W     ((W - 1 + PAD_W) / STEP_W - PAD_W / STEP_W + 1)
+
+#ifdef KEEP
+vec4 weights[TAPS_H * TAPS_W];
+#define WEIGHT(ky, kx, column) weights[(ky) *TAPS_W + (kx)]
+#else
+#define WEIGHT(ky, kx, column) weight_load (ky, kx, column)
+#endif
+
+void
+piece_make (uint n, uint qy, uint qx, uint column)
+{
+  Words dy[MEETS_H * MEETS_W];
+  [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++) dy[m] =
+      pixel_words (p.a, n, qy - m / MEETS_W, qx - m % MEETS_W, OH, OW, column);
+  [[unroll]] for (uint a = 0; a < STEP_H * STEP_W; a++)
+  {
+    const uint ay = a / STEP_W, ax = a % STEP_W;
+    const uint y = qy * STEP_H + ay - PAD_H, x = qx * STEP_W + ax - PAD_W; /* they wrap */
+    if (y >= H || x >= W)
+      continue;
+    const uint at = ((n * H + y) * W + x) * CVECS + column;
+    vec4 sum = vec4 (0.0);
+#ifdef ACCUMULATE
+    sum = quad_load (p.target, at);
+#endif
+    [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++)
+    {
+      const uint ky = ay + m / MEETS_W * STEP_H, kx = ax + m % MEETS_W * STEP_W;
+      if (ky < TAPS_H && kx < TAPS_W)
+        sum += quad_unpack (dy[m]) * WEIGHT (ky, kx, column);
+    }
+    quad_store (p.target, at, sum);
+  }
+}
 
 void
 main ()
 {
-  for (uint i = gl_GlobalInvocationID.x; i < PIECES; i += gl_NumWorkGroups.x * LOCAL_X)
-    {
-      const uint column = i % CVECS, pixel = i / CVECS;
-      const uint x = pixel % W, y = pixel / W % H, n = pixel / (W * H);
-#ifdef ACCUMULATE
-      Eight sum = eight_load (p.target, i);
-#else
-      Eight sum = Eight (vec4 (0.0), vec4 (0.0));
+  const uint column = gl_WorkGroupID.y * LOCAL_X + gl_LocalInvocationID.x;
+  const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
+#ifdef KEEP
+  if (column < CVECS) [[unroll]]
+    for (uint i = 0; i < TAPS_H * TAPS_W; i++)
+      weights[i] = weight_load (i / TAPS_W, i % TAPS_W, column);
 #endif
-      [[unroll]] for (uint ky = 0; ky < TAPS_H; ky++)
-        {
-          /* wraps below zero, to rows that dy does not have */
-          const uint from_y = y + PAD_H - ky, oy = from_y / STEP_H;
-          if (from_y % STEP_H != 0 || oy >= OH)
-            continue;
-          [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
-            {
-              const uint from_x = x + PAD_W - kx, ox = from_x / STEP_W;
-              if (from_x % STEP_W == 0 && ox < OW)
-                eight_add_product (sum,
-                                   eight_load (p.a, ((n * OH + oy) * OW + ox) * CVECS + column),
-                                   weight_load (ky, kx, column));
-            }
-        }
-      eight_store (p.target, i, sum);
-    }
+  for (uint i = first + gl_LocalInvocationID.y; i < end && column < CVECS; i += LOCAL_Y)
+    piece_make (i / (Q_W * Q_H), i / Q_W % Q_H + PAD_H / STEP_H, i % Q_W + PAD_W / STEP_W, column);
 }

@@ -2,48 +2,64 @@
 /* SPDX-License-Identifier: MIT */
 /* partial[group][ky][kx][c] = sum over the pixels (n, oy, ox) of the group of
  *   dy[n][oy][ox][c] * x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c]
- * conv2d/reduce.comp adds the groups to the gradient.  A piece of work is STRIP pixels of a row of
- * dy; x counts groups of pieces, y blocks of LOCAL_X times eight channels, z groups of TAP_ROWS
- * rows of taps, whose sums are in registers: with all of them in one z both tensors are read once.
- * LOCAL_Y invocations share eight channels, and what they have is added up in one order: equal
- * inputs give equal bits. */
+ * conv2d/reduce.comp adds the groups to the gradient.  A piece of work is four channels of BAND
+ * rows and STRIP columns of dy; x counts groups of pieces, y blocks of LOCAL_X times four channels,
+ * z groups of TAP_ROWS rows of taps, whose sums are in registers: with all of them in one z both
+ * tensors are read once.  LOCAL_Y invocations share four channels, and what they have is added up
+ * in one order: equal inputs give equal bits. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
+#define ROWS_IN    ((BAND - 1) * STEP_H + TAP_ROWS)
 #define COLUMNS_IN ((STRIP - 1) * STEP_W + TAPS_W)
 
-shared Eight parts[LOCAL_X * LOCAL_Y];
-Eight sums[TAP_ROWS * TAPS_W];
+/* A row of x, and with it the row of dy that it is the first one to meet. */
+struct Row {
+  Words x[COLUMNS_IN];
+  Words dy[STRIP];
+};
+
+shared vec4 parts[TAPS_W][LOCAL_X * LOCAL_Y];
+vec4 sums[TAP_ROWS][TAPS_W];
 
 void
-piece_take (uint n, uint oy, uint left, uint first_ky, uint column)
+row_load (inout Row row, uint r, uint n, uint top, uint left, uint first_ky, uint column)
 {
-  Eight dy[STRIP];
-  [[unroll]] for (uint k = 0; k < STRIP; k++)
+  const uint y = top * STEP_H + first_ky - PAD_H + r; /* wraps below zero */
+  [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++) row.x[j] =
+      pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
+  if (r % STEP_H == 0 && r / STEP_H < BAND) [[unroll]]
+    for (uint k = 0; k < STRIP; k++)
+      row.dy[k] = pixel_words (p.b, n, top + r / STEP_H, left + k, OH, OW, column);
+}
+
+/* Down the rows of x, AHEAD of them on their way; a row of dy is live for as long as they meet it. */
+void
+piece_take (uint n, uint top, uint left, uint first_ky, uint column)
+{
+  vec4 dy[BAND][STRIP];
+  Row rows[AHEAD];
+  [[unroll]] for (uint r = 0; r < AHEAD && r < ROWS_IN; r++)
+      row_load (rows[r], r, n, top, left, first_ky, column);
+  [[unroll]] for (uint r = 0; r < ROWS_IN; r++)
+  {
+    const Row row = rows[r % AHEAD];
+    if (r + AHEAD < ROWS_IN)
+      row_load (rows[r % AHEAD], r + AHEAD, n, top, left, first_ky, column);
+    if (r % STEP_H == 0 && r / STEP_H < BAND) [[unroll]]
+      for (uint k = 0; k < STRIP; k++)
+        dy[r / STEP_H][k] = quad_unpack (row.dy[k]);
+    [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
     {
-      dy[k] = Eight (vec4 (0.0), vec4 (0.0));
-      if (left + k < OW)
-        dy[k] = eight_load (p.b, ((n * OH + oy) * OW + left + k) * CVECS + column);
+      const vec4 value = quad_unpack (row.x[j]);
+      [[unroll]] for (uint b = 0; b < BAND; b++) [[unroll]] for (uint k = 0; k < STRIP; k++)
+      {
+        const uint t = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
+        if (t < TAP_ROWS && kx < TAPS_W)
+          sums[t][kx] += value * dy[b][k];
+      }
     }
-  [[unroll]] for (uint r = 0; r < TAP_ROWS; r++)
-    {
-      const uint y = oy * STEP_H + first_ky + r - PAD_H; /* wraps below zero: not below H either */
-      if (y >= H)
-        continue;
-      [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
-        {
-          const uint x = left * STEP_W + j - PAD_W;
-          if (x >= W)
-            continue;
-          const Eight value = eight_load (p.a, ((n * H + y) * W + x) * CVECS + column);
-          [[unroll]] for (uint k = 0; k < STRIP; k++)
-            {
-              const uint kx = j - k * STEP_W; /* wraps, too */
-              if (kx < TAPS_W)
-                eight_add_product (sums[r * TAPS_W + kx], value, dy[k]);
-            }
-        }
-    }
+  }
 }
 
 void
@@ -51,22 +67,24 @@ main ()
 {
   const uint column = gl_WorkGroupID.y * LOCAL_X + gl_LocalInvocationID.x;
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
-  const uint strips = (OW + STRIP - 1) / STRIP, first_ky = gl_WorkGroupID.z * TAP_ROWS;
-  [[unroll]] for (uint i = 0; i < TAP_ROWS * TAPS_W; i++)
-    sums[i] = Eight (vec4 (0.0), vec4 (0.0));
+  const uint strips = (OW + STRIP - 1) / STRIP, bands = (OH + BAND - 1) / BAND;
+  const uint first_ky = gl_WorkGroupID.z * TAP_ROWS;
+  [[unroll]] for (uint t = 0; t < TAP_ROWS; t++) [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
+      sums[t][kx] = vec4 (0.0);
   for (uint i = first + gl_LocalInvocationID.y; i < end && column < CVECS; i += LOCAL_Y)
-    piece_take (i / (strips * OH), i / strips % OH, i % strips * STRIP, first_ky, column);
-  [[unroll]] for (uint t = 0; t < TAP_ROWS * TAPS_W; t++)
-    {
-      parts[gl_LocalInvocationIndex] = sums[t];
-      EIGHT_ADD_UP (parts);
-      if (gl_LocalInvocationID.y == 0 && column < CVECS && first_ky + t / TAPS_W < TAPS_H)
+    piece_take (i / (strips * bands), i / strips % bands * BAND, i % strips * STRIP, first_ky,
+                column);
+  [[unroll]] for (uint t = 0; t < TAP_ROWS; t++)
+  {
+    [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++) parts[kx][gl_LocalInvocationIndex] =
+        sums[t][kx];
+    QUADS_ADD_UP (parts, TAPS_W);
+    if (gl_LocalInvocationID.y == 0 && column < CVECS && first_ky + t < TAPS_H) [[unroll]]
+      for (uint kx = 0; kx < TAPS_W; kx++)
         {
-          const uint tap = (gl_WorkGroupID.x * TAPS_H + first_ky) * TAPS_W + t,
-                     at = (tap * CVECS + column) * 2;
-          FloatLanesOut (p.target).v[at] = parts[gl_LocalInvocationIndex].low;
-          FloatLanesOut (p.target).v[at + 1] = parts[gl_LocalInvocationIndex].high;
+          const uint tap = (gl_WorkGroupID.x * TAPS_H + first_ky + t) * TAPS_W + kx;
+          FloatLanesOut (p.target).v[tap * CVECS + column] = parts[kx][gl_LocalInvocationIndex];
         }
-      barrier (); /* the parts have been read */
-    }
+    barrier (); /* the parts have been read */
+  }
 }

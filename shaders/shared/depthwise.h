@@ -2,7 +2,7 @@
 /* Push constants and specialisation constants of shaders/depthwise, one source for C and GLSL.
  * x is (N, H, W, C), y is (N, OH, OW, C), the weight [KH][KW][C], C padded to 8.  Macros: TAPS_H
  * and TAPS_W, the kernel's sides, STEP_H and STEP_W, its stride; forward: BAND and STRIP, rows and
- * columns of y in a piece of work; wgrad: STRIP, TAP_ROWS, rows of taps whose sums it holds.
+ * columns of y in a piece of work; wgrad: those of dy, TAP_ROWS, rows of taps whose sums it holds.
  * Forward makes dgrad, too, where the stride is 1: x is then dy and y dx. */
 #ifndef DYNO_SHARED_DEPTHWISE_H
 #define DYNO_SHARED_DEPTHWISE_H
@@ -10,8 +10,8 @@
 
 /* constant_id of each */
 #define DYNO_DEPTHWISE_PIECES      0 /* of work */
-#define DYNO_DEPTHWISE_PER_GROUP   1 /* of them, what a workgroup takes; not of dgrad */
-#define DYNO_DEPTHWISE_CVECS       2 /* groups of 8 channels */
+#define DYNO_DEPTHWISE_PER_GROUP   1 /* of them, what a workgroup takes */
+#define DYNO_DEPTHWISE_CVECS       2 /* groups of 4 channels */
 #define DYNO_DEPTHWISE_H           3
 #define DYNO_DEPTHWISE_W           4
 #define DYNO_DEPTHWISE_OH          5

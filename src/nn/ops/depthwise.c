@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #define MAX_SIDE 7 /* of the kernel: wgrad holds a sum for each tap of a row */
-/* Taps whose weights, or whose sums in wgrad, an invocation has registers for, eight channels
+/* Taps whose weights, or whose sums in wgrad, an invocation has registers for, four channels
  * each. */
 #define MOST_TAPS 10
 
@@ -27,16 +27,19 @@
  * at least, and what one takes at most (see types.glsl for what a CPU underneath bears). */
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 32
+#define WIDEST_BYTES         512 /* of a pixel that a workgroup goes over */
 #define WORKGROUPS           1024
 #define WORKGROUPS_SOFTWARE  16
-#define LEAST_PIECES_WGRAD   4
+#define LEAST_PIECES_WGRAD   2
 #define MOST_PIECES          4096
 
-/* How a kernel cuts its work: pieces of band x strip pixels of the tensor that it goes over, eight
+/* How a kernel cuts its work: pieces of band x strip pixels of the tensor that it goes over, four
  * channels each. */
 typedef struct {
+  DynoDtype type;
   guint32 band, strip;
-  guint32 width, lanes; /* of a workgroup: groups of 8 channels, invocations that share one */
+  guint32 ahead;        /* rows whose loads are under way */
+  guint32 width, lanes; /* of a workgroup: groups of 4 channels, invocations that share one */
   guint32 blocks;       /* of `width` */
   guint32 pieces, groups, per_group;
 } Cut;
@@ -47,7 +50,7 @@ useful_flops (const DynoConv2dShape *s)
   return 2 * (guint64) s->n * s->oh * s->ow * s->c * s->kernel_h * s->kernel_w;
 }
 
-/* Band and strip are set; h x w pixels; `least` pieces an invocation. */
+/* Type, band and strip are set; h x w pixels; `least` pieces an invocation. */
 static Cut
 cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h, guint32 w,
         guint32 workgroups, guint32 least)
@@ -55,14 +58,19 @@ cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h
   gboolean software = dyno_info_is_software (info);
   guint32 invocations = MIN (software ? INVOCATIONS_SOFTWARE : INVOCATIONS, info->max_invocations);
   guint32 wanted = software ? WORKGROUPS_SOFTWARE : dyno_device_info_scale (info, workgroups);
-  guint32 cvecs = s->cp / 8, widest = MIN (invocations, 32);
+  guint32 cvecs = s->cp / 4, bytes = 4 * dyno_dtype_size (cut.type),
+          widest = MIN (invocations, WIDEST_BYTES / bytes);
   cut.blocks = (cvecs + widest - 1) / widest;
   cut.width = (cvecs + cut.blocks - 1) / cut.blocks;
+  if (cut.blocks > 1)
+    cut.width = MIN ((cut.width + 7) / 8 * 8, invocations); /* whole sectors of memory */
+  cut.blocks = (cvecs + cut.width - 1) / cut.width;
   cut.lanes = invocations / cut.width;
   cut.pieces = s->n * ((h + cut.band - 1) / cut.band) * ((w + cut.strip - 1) / cut.strip);
   guint32 groups = MAX (1, wanted / cut.blocks);
   cut.per_group =
       CLAMP ((cut.pieces + groups - 1) / groups, cut.lanes * least, cut.lanes * MOST_PIECES);
+  cut.per_group = (cut.per_group + cut.lanes - 1) / cut.lanes * cut.lanes;
   cut.groups = (cut.pieces + cut.per_group - 1) / cut.per_group;
   return cut;
 }
@@ -75,7 +83,7 @@ spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, const
   DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoDepthwisePush) };
   const guint32 constants[DYNO_DEPTHWISE_N_CONSTANTS] = {
     [DYNO_DEPTHWISE_PIECES] = pieces,   [DYNO_DEPTHWISE_PER_GROUP] = per_group,
-    [DYNO_DEPTHWISE_CVECS] = s->cp / 8, [DYNO_DEPTHWISE_H] = s->h,
+    [DYNO_DEPTHWISE_CVECS] = s->cp / 4, [DYNO_DEPTHWISE_H] = s->h,
     [DYNO_DEPTHWISE_W] = s->w,          [DYNO_DEPTHWISE_OH] = s->oh,
     [DYNO_DEPTHWISE_OW] = s->ow,        [DYNO_DEPTHWISE_PAD_H] = s->pad_h,
     [DYNO_DEPTHWISE_PAD_W] = s->pad_w,
@@ -96,15 +104,36 @@ keeps_weights (const DynoConv2dShape *s)
   return s->kernel_h * s->kernel_w <= MOST_TAPS;
 }
 
+/* The rows of a band where no more than `most` make one, and all are nearly alike. */
+static guint32
+even_band (guint32 rows, guint32 most)
+{
+  guint32 bands = (rows + most - 1) / most;
+  return (rows + bands - 1) / bands;
+}
+
 /* Of few taps several rows of y share the rows of x that they meet; of more, whose weights do not
- * fit the registers, a row of y goes over its rows of taps.  A CPU compiles what is unrolled for
- * long. */
+ * fit the registers, a row of y goes over its rows of taps, and columns share.  A CPU compiles what
+ * is unrolled for long. */
 static Cut
-forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s)
+cut_start (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
 {
   gboolean software = dyno_info_is_software (info);
-  guint32 band = !keeps_weights (s) ? 1 : software ? 2 : 4;
-  Cut cut = { .band = MIN (band, s->oh), .strip = MIN (band == 1 && !software ? 4 : 2, s->ow) };
+  Cut cut = { .type = type, .band = 1, .strip = software ? 2 : 4, .ahead = 1 };
+  if (keeps_weights (s))
+    {
+      cut.band = even_band (s->oh, software ? 2 : 4);
+      cut.strip = software ? 2 : 1;
+      cut.ahead = software ? 1 : 3;
+    }
+  cut.strip = MIN (cut.strip, s->ow);
+  return cut;
+}
+
+static Cut
+forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
+{
+  Cut cut = cut_start (info, s, type);
   return cut_of (info, s, cut, s->oh, s->ow, WORKGROUPS, 1);
 }
 
@@ -117,7 +146,8 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
       spec_of (lowering, node, "depthwise/depthwise_forward.comp", s, cut->pieces, cut->per_group);
   spec.local_size[0] = cut->width;
   spec.local_size[1] = cut->lanes;
-  dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u%s", cut->band, cut->strip, macros);
+  dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u AHEAD=%u%s", cut->band, cut->strip, cut->ahead,
+                          macros);
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   dyno_elementwise_count (lowering, node->inputs[0]);
@@ -136,7 +166,7 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *s = node->attributes;
   DynoTensor *bias = node->inputs[2], *y = node->outputs[0];
-  Cut cut = forward_cut (dyno_lowering_get_info (lowering), s);
+  Cut cut = forward_cut (dyno_lowering_get_info (lowering), s, node->inputs[0]->dtype);
   DynoColumnSums sums = { .groups = cut.groups };
   if (s->statistics)
     {
@@ -181,19 +211,27 @@ turned (const DynoConv2dShape *s)
   return t;
 }
 
+/* With other strides: a piece is the stride_h x stride_w pixels of dx that meet the same dy. */
 static DynoDispatch *
 gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weight)
 {
   const DynoConv2dShape *s = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
-  guint32 count = s->n * s->h * s->w * (s->cp / 8);
-  DynoKernelSpec spec = spec_of (lowering, node, "depthwise/depthwise_dgrad.comp", s, count, 1);
-  spec.local_size[0] = dyno_elementwise_local (info);
+  Cut cut = { .band = 1, .strip = 1, .type = dy->dtype };
+  cut = cut_of (info, s, cut, (s->h - 1 + s->pad_h) / s->stride_h - s->pad_h / s->stride_h + 1,
+                (s->w - 1 + s->pad_w) / s->stride_w - s->pad_w / s->stride_w + 1, WORKGROUPS, 1);
+  DynoKernelSpec spec =
+      spec_of (lowering, node, "depthwise/depthwise_dgrad.comp", s, cut.pieces, cut.per_group);
+  spec.local_size[0] = cut.width;
+  spec.local_size[1] = cut.lanes;
   if (s->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  if (keeps_weights (s))
+    dyno_kernel_spec_macro (&spec, "KEEP=1");
+  dyno_elementwise_count (lowering, node->inputs[0]);
+  dyno_elementwise_count (lowering, node->outputs[0]);
   DynoDispatch *dispatch =
-      dyno_lowering_dispatch (lowering, node, "dgrad", &spec,
-                              dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+      dyno_lowering_dispatch (lowering, node, "dgrad", &spec, cut.groups, cut.blocks, 1);
   dispatch->flops = useful_flops (s);
   dispatch->bytes = dy->size_bytes + weight->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), dy, DYNO_ACCESS_READ);
@@ -210,7 +248,7 @@ lower_dgrad (DynoLowering *lowering, DynoNode *node)
   if (s->stride_h == 1 && s->stride_w == 1)
     {
       const DynoConv2dShape t = turned (s);
-      Cut cut = forward_cut (dyno_lowering_get_info (lowering), &t);
+      Cut cut = forward_cut (dyno_lowering_get_info (lowering), &t, dy->dtype);
       dispatch = slide (lowering, node, "dgrad", &t, &cut,
                         s->accumulate ? " FLIP=1 ACCUMULATE=1" : " FLIP=1", dy, weight);
     }
@@ -230,7 +268,9 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   guint32 count = s->kernel_h * s->kernel_w * s->cp,
           tap_rows = CLAMP (MOST_TAPS / s->kernel_w, 1, s->kernel_h),
           depth = (s->kernel_h + tap_rows - 1) / tap_rows;
-  Cut cut = { .band = 1, .strip = MIN (dyno_info_is_software (info) ? 2 : 4, s->ow) };
+  Cut cut = cut_start (info, s, x->dtype);
+  if (dyno_info_is_software (info))
+    cut.band = 1;
   cut = cut_of (info, s, cut, s->oh, s->ow, MAX (1, WORKGROUPS / depth), LEAST_PIECES_WGRAD);
   DynoTensor *partial =
       dyno_lowering_workspace (lowering, "partial", (guint64) cut.groups * count * sizeof (float));
@@ -240,7 +280,8 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
       spec_of (lowering, node, "depthwise/depthwise_wgrad.comp", s, cut.pieces, cut.per_group);
   spec.local_size[0] = cut.width;
   spec.local_size[1] = cut.lanes;
-  dyno_kernel_spec_macro (&spec, "STRIP=%u TAP_ROWS=%u", cut.strip, tap_rows);
+  dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u AHEAD=%u TAP_ROWS=%u", cut.band, cut.strip,
+                          cut.ahead, tap_rows);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "wgrad", &spec, cut.groups, cut.blocks, depth);
   dispatch->flops = useful_flops (s);
