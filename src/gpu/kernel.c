@@ -120,16 +120,14 @@ create_cache (DynoDevice *device, GError **error)
   return result == VK_SUCCESS;
 }
 
-/* Mesa's software device optimises NIR by itself and runs as fast without; the optimiser of SPIR-V
- * would take as long there as all compilation that follows.  Kernels of GPUs are tuned with it. */
-static gboolean
-wants_optimiser (DynoDevice *device)
+static DynoOptimise
+choose_optimise (DynoDevice *device)
 {
   const char *wish = g_getenv ("DYNO_SHADER_OPTIMISER");
 
   if (wish && *wish)
-    return strcmp (wish, "0") != 0;
-  return device->info.type != DYNO_DEVICE_TYPE_SOFTWARE;
+    return strcmp (wish, "0") != 0 ? DYNO_OPTIMISE_ALL : DYNO_OPTIMISE_NOTHING;
+  return dyno_shader_get_optimise (&device->info);
 }
 
 gboolean
@@ -141,7 +139,7 @@ dyno_kernel_table_init (DynoDevice *device, GError **error)
   g_mutex_init (&table->lock);
   g_cond_init (&table->done);
   table->kernels = g_hash_table_new (dyno_kernel_spec_hash, dyno_kernel_spec_equal);
-  table->compiler = dyno_shader_compiler_new (device->info.api_version, wants_optimiser (device));
+  table->compiler = dyno_shader_compiler_new (device->info.api_version, choose_optimise (device));
   table->cache_key.words[0] = dyno_hash_string (DYNO_HASH_START, device->key);
   table->cache_key.words[1] = dyno_hash_string (~DYNO_HASH_START, device->key);
   return create_layout (device, error) && create_cache (device, error);

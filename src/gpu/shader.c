@@ -38,7 +38,7 @@ typedef struct {
 struct _DynoShaderCompiler {
   shaderc_compiler_t shaderc;
   guint32 api_version;
-  gboolean optimise;
+  DynoOptimise optimise;
   GMutex lock;
   GCond done;
   GHashTable *entries; /* Entry by its key */
@@ -352,8 +352,16 @@ entry_free (gpointer data)
   g_free (entry);
 }
 
+DynoOptimise
+dyno_shader_get_optimise (const DynoDeviceInfo *info)
+{
+  if (info->type == DYNO_DEVICE_TYPE_SOFTWARE)
+    return DYNO_OPTIMISE_NOTHING;
+  return g_str_has_prefix (info->driver, "NVIDIA ") ? DYNO_OPTIMISE_RECURRENT : DYNO_OPTIMISE_ALL;
+}
+
 DynoShaderCompiler *
-dyno_shader_compiler_new (guint32 api_version, gboolean optimise)
+dyno_shader_compiler_new (guint32 api_version, DynoOptimise optimise)
 {
   DynoShaderCompiler *compiler = g_new0 (DynoShaderCompiler, 1);
 
@@ -404,6 +412,13 @@ read_or_compile (DynoShaderCompiler *compiler, const Request *request, GBytes *s
   return spirv;
 }
 
+static gboolean
+optimises (const DynoShaderCompiler *compiler, const char *shader)
+{
+  return compiler->optimise == DYNO_OPTIMISE_ALL
+         || (compiler->optimise == DYNO_OPTIMISE_RECURRENT && g_str_has_prefix (shader, "lstm/"));
+}
+
 GBytes *
 dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, const char *macros,
                           const guint32 local_size[3], GError **error)
@@ -412,7 +427,7 @@ dyno_shader_compiler_get (DynoShaderCompiler *compiler, const char *shader, cons
   Request request = { .shader = shader,
                       .macros = macros,
                       .target = shaderc_env_version_vulkan_1_2,
-                      .optimise = compiler->optimise };
+                      .optimise = optimises (compiler, shader) };
   g_autoptr (GBytes) source = load (shader);
   GBytes *spirv;
   Entry *entry;

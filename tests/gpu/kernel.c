@@ -2,6 +2,7 @@
 /* Kernels: values, macros, constants, errors, and caches on disk that were damaged. */
 #include "cachefile.h"
 #include "gpu-test.h"
+#include "shader.h"
 #include <glib/gstdio.h>
 
 #define COUNT 1000
@@ -264,8 +265,28 @@ count_files (const char *child)
   return count;
 }
 
-/* A software device takes SPIR-V as it was translated, a GPU what the optimiser makes of it; both
- * compute the same, and neither is taken for the other in the cache. */
+static void
+test_optimiser_by_driver (void)
+{
+  static const struct {
+    DynoDeviceInfo info;
+    DynoOptimise optimise;
+  } cases[] = {
+    { { .driver = "llvmpipe Mesa 22.3.6", .type = DYNO_DEVICE_TYPE_SOFTWARE },
+      DYNO_OPTIMISE_NOTHING },
+    { { .driver = "NVIDIA 580.159.04", .type = DYNO_DEVICE_TYPE_DISCRETE },
+      DYNO_OPTIMISE_RECURRENT },
+    { { .driver = "NVK Mesa 25.0.7", .vendor_id = 0x10de, .type = DYNO_DEVICE_TYPE_DISCRETE },
+      DYNO_OPTIMISE_ALL },
+    { { .driver = "radv Mesa 25.0.7", .type = DYNO_DEVICE_TYPE_INTEGRATED }, DYNO_OPTIMISE_ALL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpint (dyno_shader_get_optimise (&cases[i].info), ==, cases[i].optimise);
+}
+
+/* What the optimiser makes of SPIR-V and what it was before compute the same, and neither is taken
+ * for the other in the cache. */
 static void
 test_optimiser (void)
 {
@@ -275,14 +296,15 @@ test_optimiser (void)
 
   g_unsetenv ("DYNO_SHADER_OPTIMISER");
   DynoDevice *device = test_device (0);
-  gboolean software = dyno_device_get_info (device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  gboolean optimises =
+      dyno_shader_get_optimise (dyno_device_get_info (device)) == DYNO_OPTIMISE_ALL;
   check_scale (device, macros, '*', 2, 0.5f);
   test_device_done (device);
   after_default = count_files ("shaders");
 
   for (guint other = 0; other < 2; other++)
     {
-      g_setenv ("DYNO_SHADER_OPTIMISER", (other == 1) == software ? "1" : "0", TRUE);
+      g_setenv ("DYNO_SHADER_OPTIMISER", (other == 0) == optimises ? "1" : "0", TRUE);
       device = test_device (0);
       check_scale (device, macros, '*', 2, 0.5f);
       test_device_done (device);
@@ -489,7 +511,8 @@ main (int argc, char **argv)
   g_test_add_func ("/gpu/kernel/get-many", test_get_many);
   g_test_add_func ("/gpu/kernel/syntax-error-names-line", test_syntax_error);
   g_test_add_func ("/gpu/kernel/compiler-abilities", test_compiler);
-  g_test_add_func ("/gpu/kernel/optimiser-for-gpus-only", test_optimiser);
+  g_test_add_func ("/gpu/kernel/optimiser-by-driver", test_optimiser_by_driver);
+  g_test_add_func ("/gpu/kernel/optimiser-or-not", test_optimiser);
   g_test_add_func ("/gpu/kernel/matrix-tile", test_matrix);
   g_test_add_func ("/gpu/kernel/statistics-by-the-names-of-drivers", test_statistics_names);
   g_test_add_func ("/gpu/kernel/statistics-are-asked-for", test_statistics_are_asked_for);
