@@ -38,7 +38,7 @@ quad_words (uint64_t address, uint index)
 {
 #ifndef HALF
   return words_load (address, index);
-#elif defined(WORDS64)
+#elif defined (WORDS64)
   return unpack32 (QuadsIn (address).v[index]);
 #else
   return QuadsIn (address).v[index];
@@ -77,7 +77,7 @@ quad_store (uint64_t address, uint index, vec4 quad)
   const Words words = quad_pack (quad);
 #ifndef HALF
   words_store (address, index, words);
-#elif defined(WORDS64)
+#elif defined (WORDS64)
   QuadsOut (address).v[index] = pack64 (words);
 #else
   QuadsOut (address).v[index] = words;
@@ -119,14 +119,14 @@ weight_load (uint ky, uint kx, uint column)
  * registers. */
 #define QUADS_ADD_UP(parts, n)                                                   \
   [[unroll]] for (uint halving = 0; halving < 10; halving++)                     \
-  {                                                                              \
-    const uint n_parts = (LOCAL_Y + (1u << halving) - 1) >> halving,             \
-               half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex;   \
-    if (n_parts > 1)                                                             \
-      barrier ();                                                                \
-    if (n_parts > 1 && gl_LocalInvocationID.y < n_parts - half_parts) [[unroll]] \
-      for (uint i = 0; i < n; i++)                                               \
-        parts[i][here] += parts[i][here + half_parts * LOCAL_X];                 \
-  }
+    {                                                                            \
+      const uint n_parts = (LOCAL_Y + (1u << halving) - 1) >> halving,           \
+                 half_parts = (n_parts + 1) / 2, here = gl_LocalInvocationIndex; \
+      if (n_parts > 1)                                                           \
+        barrier ();                                                              \
+      if (n_parts > 1 && gl_LocalInvocationID.y < n_parts - half_parts)          \
+        [[unroll]] for (uint i = 0; i < n; i++)                                  \
+          parts[i][here] += parts[i][here + half_parts * LOCAL_X];               \
+    }
 
 #endif

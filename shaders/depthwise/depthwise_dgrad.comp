@@ -5,10 +5,10 @@
  * Where steps are 1 depthwise_forward makes it.  ACCUMULATE=1 adds to dx.
  *
  * With y + PAD_H = q * STEP_H + a the taps of row y are ky = a + m * STEP_H, and meet dy's row
- * q - m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): they share
- * what is loaded of dy, and every element of dx collects its own, in one order.  KEEP=1: the weights
- * of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, how many q there are, follow from
- * the others. */
+ * q - m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): they
+ * share what is loaded of dy, and every element of dx collects its own, in one order.  KEEP=1: the
+ * weights of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, how many q there are,
+ * follow from the others. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
@@ -19,7 +19,7 @@
 
 #ifdef KEEP
 vec4 weights[TAPS_H * TAPS_W];
-#define WEIGHT(ky, kx, column) weights[(ky) *TAPS_W + (kx)]
+#define WEIGHT(ky, kx, column) weights[(ky) * TAPS_W + (kx)]
 #else
 #define WEIGHT(ky, kx, column) weight_load (ky, kx, column)
 #endif
@@ -28,27 +28,28 @@ void
 piece_make (uint n, uint qy, uint qx, uint column)
 {
   Words dy[MEETS_H * MEETS_W];
-  [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++) dy[m] =
-      pixel_words (p.a, n, qy - m / MEETS_W, qx - m % MEETS_W, OH, OW, column);
+  [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++)
+    dy[m] = pixel_words (p.a, n, qy - m / MEETS_W, qx - m % MEETS_W, OH, OW, column);
   [[unroll]] for (uint a = 0; a < STEP_H * STEP_W; a++)
-  {
-    const uint ay = a / STEP_W, ax = a % STEP_W;
-    const uint y = qy * STEP_H + ay - PAD_H, x = qx * STEP_W + ax - PAD_W; /* they wrap */
-    if (y >= H || x >= W)
-      continue;
-    const uint at = ((n * H + y) * W + x) * CVECS + column;
-    vec4 sum = vec4 (0.0);
-#ifdef ACCUMULATE
-    sum = quad_load (p.target, at);
-#endif
-    [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++)
     {
-      const uint ky = ay + m / MEETS_W * STEP_H, kx = ax + m % MEETS_W * STEP_W;
-      if (ky < TAPS_H && kx < TAPS_W)
-        sum += quad_unpack (dy[m]) * WEIGHT (ky, kx, column);
+      const uint ay = a / STEP_W, ax = a % STEP_W;
+      const uint y = qy * STEP_H + ay - PAD_H, x = qx * STEP_W + ax - PAD_W; /* they wrap */
+      const bool inside = y < H && x < W;
+      const uint at = ((n * H + y) * W + x) * CVECS + column;
+      vec4 sum = vec4 (0.0);
+#ifdef ACCUMULATE
+      if (inside)
+        sum = quad_load (p.target, at);
+#endif
+      [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++)
+        {
+          const uint ky = ay + m / MEETS_W * STEP_H, kx = ax + m % MEETS_W * STEP_W;
+          if (ky < TAPS_H && kx < TAPS_W)
+            sum += quad_unpack (dy[m]) * WEIGHT (ky, kx, column);
+        }
+      if (inside)
+        quad_store (p.target, at, sum);
     }
-    quad_store (p.target, at, sum);
-  }
 }
 
 void
@@ -57,8 +58,8 @@ main ()
   const uint column = gl_WorkGroupID.y * LOCAL_X + gl_LocalInvocationID.x;
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
 #ifdef KEEP
-  if (column < CVECS) [[unroll]]
-    for (uint i = 0; i < TAPS_H * TAPS_W; i++)
+  if (column < CVECS)
+    [[unroll]] for (uint i = 0; i < TAPS_H * TAPS_W; i++)
       weights[i] = weight_load (i / TAPS_W, i % TAPS_W, column);
 #endif
   for (uint i = first + gl_LocalInvocationID.y; i < end && column < CVECS; i += LOCAL_Y)

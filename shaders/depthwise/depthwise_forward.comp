@@ -7,8 +7,8 @@
  *
  * A piece of work is four channels of BAND rows and STRIP columns of y: what is loaded of a row of
  * x is multiplied with all taps that it meets.  KEEP=1: the weights of all taps are in registers;
- * without it those of one row of taps, and BAND and AHEAD are 1.  x counts groups of pieces, y blocks
- * of LOCAL_X times four channels; LOCAL_Y invocations share those.
+ * without it those of one row of taps, and BAND and AHEAD are 1.  x counts groups of pieces, y
+ * blocks of LOCAL_X times four channels; LOCAL_Y invocations share those.
  * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
  * pivot[c], and of their squares, in one order, for the batch norm that follows
  * (gemm-statistics.glsl). */
@@ -18,13 +18,13 @@
 #define ROWS_IN    ((BAND - 1) * STEP_H + TAPS_H)
 #define COLUMNS_IN ((STRIP - 1) * STEP_W + TAPS_W)
 #ifdef KEEP
-#define EACH_ROW    [[unroll]]
-#define TAP(ky, kx) ((ky) *TAPS_W + (kx))
-#define N_WEIGHTS   (TAPS_H * TAPS_W)
+#define EACH_ROW     [[unroll]]
+#define TAP(ky, kx)  ((ky) * TAPS_W + (kx))
+#define N_WEIGHTS    (TAPS_H * TAPS_W)
 #else
-#define EACH_ROW    [[dont_unroll]]
-#define TAP(ky, kx) (kx)
-#define N_WEIGHTS   TAPS_W
+#define EACH_ROW     [[dont_unroll]]
+#define TAP(ky, kx)  (kx)
+#define N_WEIGHTS    TAPS_W
 #endif
 
 vec4 weights[N_WEIGHTS];
@@ -33,8 +33,8 @@ vec4 weights[N_WEIGHTS];
 void
 weights_load (uint ky, uint column)
 {
-  [[unroll]] for (uint i = 0; i < N_WEIGHTS; i++) weights[i] =
-      weight_load (ky + i / TAPS_W, i % TAPS_W, column);
+  [[unroll]] for (uint i = 0; i < N_WEIGHTS; i++)
+    weights[i] = weight_load (ky + i / TAPS_W, i % TAPS_W, column);
 }
 
 #ifdef STATISTICS
@@ -64,30 +64,32 @@ start_of (uint column)
 void
 row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 {
-  [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++) row[j] =
-      pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
+  [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
+    row[j] = pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
 }
 
 /* A row of the strip, of which `sums` is complete. */
 void
 row_store (vec4 sums[STRIP], uint n, uint oy, uint left, uint column)
 {
-  [[unroll]] for (uint k = 0; k < STRIP; k++) if (oy < OH && left + k < OW)
-  {
-    const uint at = ((n * OH + oy) * OW + left + k) * CVECS + column;
-    vec4 y = sums[k];
+  [[unroll]] for (uint k = 0; k < STRIP; k++)
+    if (oy < OH && left + k < OW)
+      {
+        const uint at = ((n * OH + oy) * OW + left + k) * CVECS + column;
+        vec4 y = sums[k];
 #ifdef ACCUMULATE
-    y += quad_load (p.target, at);
+        y += quad_load (p.target, at);
 #endif
-    quad_store (p.target, at, y);
+        quad_store (p.target, at, y);
 #ifdef STATISTICS
-    statistics_take (y);
+        statistics_take (y);
 #endif
-  }
+      }
 }
 
-/* BAND rows of y from (n, top), STRIP columns from `left`: down the rows of x, AHEAD of them on their
- * way.  A row of y is stored as soon as it is complete, so that the sums of TAPS_H rows are live. */
+/* BAND rows of y from (n, top), STRIP columns from `left`: down the rows of x, AHEAD of them on
+ * their way.  A row of y is stored as soon as it is complete, so that the sums of TAPS_H rows are
+ * live. */
 void
 piece_make (uint n, uint top, uint left, uint column)
 {
@@ -95,30 +97,33 @@ piece_make (uint n, uint top, uint left, uint column)
   vec4 sums[BAND][STRIP];
   Words rows[AHEAD][COLUMNS_IN];
   [[unroll]] for (uint r = 0; r < AHEAD && r < ROWS_IN; r++)
-      row_load (rows[r], n, first_y + r, left, column);
-  [[unroll]] for (uint b = 0; b < BAND; b++) [[unroll]] for (uint k = 0; k < STRIP; k++)
+    row_load (rows[r], n, first_y + r, left, column);
+  [[unroll]] for (uint b = 0; b < BAND; b++)
+    [[unroll]] for (uint k = 0; k < STRIP; k++)
       sums[b][k] = start_of (column);
   EACH_ROW for (uint r = 0; r < ROWS_IN; r++)
-  {
-    const Words row[COLUMNS_IN] = rows[r % AHEAD];
-    if (r + AHEAD < ROWS_IN)
-      row_load (rows[r % AHEAD], n, first_y + r + AHEAD, left, column);
-#ifndef KEEP
-    weights_load (r, column);
-#endif
-    [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
     {
-      const vec4 value = quad_unpack (row[j]);
-      [[unroll]] for (uint b = 0; b < BAND; b++) [[unroll]] for (uint k = 0; k < STRIP; k++)
-      {
-        const uint ky = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
-        if (ky < TAPS_H && kx < TAPS_W)
-          sums[b][k] += value * weights[TAP (ky, kx)];
-      }
+      const Words row[COLUMNS_IN] = rows[r % AHEAD];
+      if (r + AHEAD < ROWS_IN)
+        row_load (rows[r % AHEAD], n, first_y + r + AHEAD, left, column);
+#ifndef KEEP
+      weights_load (r, column);
+#endif
+      [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
+        {
+          const vec4 value = quad_unpack (row[j]);
+          [[unroll]] for (uint b = 0; b < BAND; b++)
+            [[unroll]] for (uint k = 0; k < STRIP; k++)
+              {
+                const uint ky = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
+                if (ky < TAPS_H && kx < TAPS_W)
+                  sums[b][k] += value * weights[TAP (ky, kx)];
+              }
+        }
+      [[unroll]] for (uint b = 0; b < BAND; b++)
+        if (r == b * STEP_H + TAPS_H - 1)
+          row_store (sums[b], n, top + b, left, column);
     }
-    [[unroll]] for (uint b = 0; b < BAND; b++) if (r == b * STEP_H + TAPS_H - 1)
-        row_store (sums[b], n, top + b, left, column);
-  }
 }
 
 void
@@ -141,8 +146,8 @@ main ()
   parts[0][gl_LocalInvocationIndex] = sum;
   parts[1][gl_LocalInvocationIndex] = square;
   QUADS_ADD_UP (parts, 2);
-  if (gl_LocalInvocationID.y == 0 && column < CVECS) [[unroll]]
-    for (uint which = 0; which < 2; which++)
+  if (gl_LocalInvocationID.y == 0 && column < CVECS)
+    [[unroll]] for (uint which = 0; which < 2; which++)
       FloatLanesOut (p.partials).v[(gl_WorkGroupID.x * 2 + which) * CVECS + column] =
           parts[which][gl_LocalInvocationIndex];
 #endif

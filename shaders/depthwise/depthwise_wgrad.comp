@@ -26,40 +26,41 @@ void
 row_load (inout Row row, uint r, uint n, uint top, uint left, uint first_ky, uint column)
 {
   const uint y = top * STEP_H + first_ky - PAD_H + r; /* wraps below zero */
-  [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++) row.x[j] =
-      pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
-  if (r % STEP_H == 0 && r / STEP_H < BAND) [[unroll]]
-    for (uint k = 0; k < STRIP; k++)
+  [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
+    row.x[j] = pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
+  if (r % STEP_H == 0 && r / STEP_H < BAND)
+    [[unroll]] for (uint k = 0; k < STRIP; k++)
       row.dy[k] = pixel_words (p.b, n, top + r / STEP_H, left + k, OH, OW, column);
 }
 
-/* Down the rows of x, AHEAD of them on their way; a row of dy is live for as long as they meet it. */
+/* Down the rows of x, AHEAD of them on their way; a row of dy is live as long as they meet it. */
 void
 piece_take (uint n, uint top, uint left, uint first_ky, uint column)
 {
   vec4 dy[BAND][STRIP];
   Row rows[AHEAD];
   [[unroll]] for (uint r = 0; r < AHEAD && r < ROWS_IN; r++)
-      row_load (rows[r], r, n, top, left, first_ky, column);
+    row_load (rows[r], r, n, top, left, first_ky, column);
   [[unroll]] for (uint r = 0; r < ROWS_IN; r++)
-  {
-    const Row row = rows[r % AHEAD];
-    if (r + AHEAD < ROWS_IN)
-      row_load (rows[r % AHEAD], r + AHEAD, n, top, left, first_ky, column);
-    if (r % STEP_H == 0 && r / STEP_H < BAND) [[unroll]]
-      for (uint k = 0; k < STRIP; k++)
-        dy[r / STEP_H][k] = quad_unpack (row.dy[k]);
-    [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
     {
-      const vec4 value = quad_unpack (row.x[j]);
-      [[unroll]] for (uint b = 0; b < BAND; b++) [[unroll]] for (uint k = 0; k < STRIP; k++)
-      {
-        const uint t = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
-        if (t < TAP_ROWS && kx < TAPS_W)
-          sums[t][kx] += value * dy[b][k];
-      }
+      const Row row = rows[r % AHEAD];
+      if (r + AHEAD < ROWS_IN)
+        row_load (rows[r % AHEAD], r + AHEAD, n, top, left, first_ky, column);
+      if (r % STEP_H == 0 && r / STEP_H < BAND)
+        [[unroll]] for (uint k = 0; k < STRIP; k++)
+          dy[r / STEP_H][k] = quad_unpack (row.dy[k]);
+      [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
+        {
+          const vec4 value = quad_unpack (row.x[j]);
+          [[unroll]] for (uint b = 0; b < BAND; b++)
+            [[unroll]] for (uint k = 0; k < STRIP; k++)
+              {
+                const uint t = r - b * STEP_H, kx = j - k * STEP_W; /* they wrap */
+                if (t < TAP_ROWS && kx < TAPS_W)
+                  sums[t][kx] += value * dy[b][k];
+              }
+        }
     }
-  }
 }
 
 void
@@ -69,22 +70,23 @@ main ()
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
   const uint strips = (OW + STRIP - 1) / STRIP, bands = (OH + BAND - 1) / BAND;
   const uint first_ky = gl_WorkGroupID.z * TAP_ROWS;
-  [[unroll]] for (uint t = 0; t < TAP_ROWS; t++) [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
+  [[unroll]] for (uint t = 0; t < TAP_ROWS; t++)
+    [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
       sums[t][kx] = vec4 (0.0);
   for (uint i = first + gl_LocalInvocationID.y; i < end && column < CVECS; i += LOCAL_Y)
     piece_take (i / (strips * bands), i / strips % bands * BAND, i % strips * STRIP, first_ky,
                 column);
   [[unroll]] for (uint t = 0; t < TAP_ROWS; t++)
-  {
-    [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++) parts[kx][gl_LocalInvocationIndex] =
-        sums[t][kx];
-    QUADS_ADD_UP (parts, TAPS_W);
-    if (gl_LocalInvocationID.y == 0 && column < CVECS && first_ky + t < TAPS_H) [[unroll]]
-      for (uint kx = 0; kx < TAPS_W; kx++)
-        {
-          const uint tap = (gl_WorkGroupID.x * TAPS_H + first_ky + t) * TAPS_W + kx;
-          FloatLanesOut (p.target).v[tap * CVECS + column] = parts[kx][gl_LocalInvocationIndex];
-        }
-    barrier (); /* the parts have been read */
-  }
+    {
+      [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
+        parts[kx][gl_LocalInvocationIndex] = sums[t][kx];
+      QUADS_ADD_UP (parts, TAPS_W);
+      if (gl_LocalInvocationID.y == 0 && column < CVECS && first_ky + t < TAPS_H)
+        [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
+          {
+            const uint tap = (gl_WorkGroupID.x * TAPS_H + first_ky + t) * TAPS_W + kx;
+            FloatLanesOut (p.target).v[tap * CVECS + column] = parts[kx][gl_LocalInvocationIndex];
+          }
+      barrier (); /* the parts have been read */
+    }
 }

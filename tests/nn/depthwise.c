@@ -19,6 +19,7 @@ static const Case cases[] = {
   { 2, 4, 3, 10, 5, 5, 1, 1, 2, 2 },    { 1, 3, 3, 16, 3, 3, 1, 1, 0, 0 },
   { 2, 1, 13, 12, 1, 3, 1, 1, 0, 1 },   { 2, 8, 9, 20, 3, 5, 1, 3, 2, 0 },
   { 1, 5, 6, 12, 3, 3, 1, 1, 3, 2 },    { 1, 9, 8, 24, 5, 5, 2, 2, 2, 2 },
+  { 1, 9, 10, 12, 7, 7, 1, 1, 3, 3 },   { 1, 11, 9, 8, 7, 7, 2, 2, 3, 3 },
   { 3, 21, 19, 272, 3, 3, 2, 1, 1, 1 },
 };
 
@@ -76,7 +77,7 @@ expect (const Case *s, double *x, double *weight, const double *bias, double *dy
 
 /* Both gradients add to what is there. */
 static Results
-run (const Case *s, gboolean amp, gboolean compare)
+run (const Case *s, gboolean amp, gboolean as_card, gboolean compare)
 {
   const ReferenceConv2d one = { s->n,        s->h,        s->w,        1,
                                 1,           s->kernel_h, s->kernel_w, s->stride_h,
@@ -87,8 +88,8 @@ run (const Case *s, gboolean amp, gboolean compare)
   g_autofree double *x = harness_random (1, nx, 1), *weight = harness_random (2, nw, 1),
                     *bias = harness_random (3, s->c, 1), *dy = harness_random (4, ny, 1),
                     *dx_start = harness_random (5, nx, 1), *dw_start = harness_random (6, nw, 1);
-  g_autoptr (Harness) h =
-      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n, .as_card = as_card });
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
   DynoTensor *y = dyno_conv2d (harness_graph (h), input, "conv",
                                &(DynoConv2dParams){ .out_channels = s->c,
@@ -129,23 +130,24 @@ run (const Case *s, gboolean amp, gboolean compare)
 static void
 test_matches (void)
 {
-  /* each in one of both types, the first ones in both */
+  /* each as a card and as a CPU has it, in one of both types each, the first ones in both */
   for (guint i = 0; i < G_N_ELEMENTS (cases) + 3; i++)
-    {
-      Results got = run (&cases[i % G_N_ELEMENTS (cases)], i % 2, TRUE);
-      results_clear (&got);
-    }
+    for (guint as_card = 0; as_card < 2; as_card++)
+      {
+        Results got = run (&cases[i % G_N_ELEMENTS (cases)], (i + as_card) % 2, as_card, TRUE);
+        results_clear (&got);
+      }
 }
 
 /* The running statistics, which hold those of the batch, against those of the convolution's output
  * as it was written; and x is not read for them. */
 static void
-check_statistics (const Case *s, gboolean amp)
+check_statistics (const Case *s, gboolean amp, gboolean as_card)
 {
   g_autofree double *x = harness_random (1, (gsize) s->n * s->h * s->w * s->c, 1),
                     *old = harness_random (2, s->c, 1), *ones = g_new (double, s->c);
-  g_autoptr (Harness) h =
-      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n, .as_card = as_card });
   DynoGraph *graph = harness_graph (h);
   for (guint32 i = 0; i < s->c; i++)
     ones[i] = 1;
@@ -188,8 +190,9 @@ test_statistics (void)
 {
   for (guint amp = 0; amp < 2; amp++)
     {
-      check_statistics (&cases[2], amp);
-      check_statistics (&cases[G_N_ELEMENTS (cases) - 2 + amp], amp);
+      check_statistics (&cases[2], amp, !amp);
+      check_statistics (&cases[9], amp, amp);
+      check_statistics (&cases[G_N_ELEMENTS (cases) - 1], amp, amp);
     }
 }
 
@@ -197,7 +200,7 @@ static void
 test_equal_bits (void)
 {
   const Case *s = &cases[G_N_ELEMENTS (cases) - 1];
-  g_auto (Results) first = run (s, FALSE, FALSE), second = run (s, FALSE, FALSE);
+  g_auto (Results) first = run (s, FALSE, TRUE, FALSE), second = run (s, FALSE, TRUE, FALSE);
   g_assert_cmpmem (first.dweight, 9 * s->c * sizeof (double), second.dweight,
                    9 * s->c * sizeof (double));
 }

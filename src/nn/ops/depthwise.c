@@ -41,6 +41,7 @@ typedef struct {
   guint32 ahead;        /* rows whose loads are under way */
   guint32 width, lanes; /* of a workgroup: groups of 4 channels, invocations that share one */
   guint32 blocks;       /* of `width` */
+  guint32 shared_bytes; /* of workgroup memory that an invocation takes; 0: none */
   guint32 pieces, groups, per_group;
 } Cut;
 
@@ -57,6 +58,8 @@ cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h
 {
   gboolean software = dyno_info_is_software (info);
   guint32 invocations = MIN (software ? INVOCATIONS_SOFTWARE : INVOCATIONS, info->max_invocations);
+  if (cut.shared_bytes > 0)
+    invocations = MIN (invocations, info->shared_bytes / cut.shared_bytes);
   guint32 wanted = software ? WORKGROUPS_SOFTWARE : dyno_device_info_scale (info, workgroups);
   guint32 cvecs = s->cp / 4, bytes = 4 * dyno_dtype_size (cut.type),
           widest = MIN (invocations, WIDEST_BYTES / bytes);
@@ -134,10 +137,18 @@ static Cut
 forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
 {
   Cut cut = cut_start (info, s, type);
+  cut.shared_bytes = s->statistics ? 2 * 4 * sizeof (float) : 0;
   return cut_of (info, s, cut, s->oh, s->ow, WORKGROUPS, 1);
 }
 
-/* The kernel of forward over a shape; both tensors' places fit 31 bits. */
+/* Kernels count groups of four channels in 31 bits. */
+static void
+check_places (DynoLowering *lowering, const DynoTensor *tensor)
+{
+  dyno_elementwise_count_of (lowering, tensor, 4 * dyno_dtype_size (tensor->dtype));
+}
+
+/* The kernel of forward over a shape. */
 static DynoDispatch *
 slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2dShape *s,
        const Cut *cut, const char *macros, DynoTensor *x, DynoTensor *weight)
@@ -150,8 +161,8 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
                           macros);
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
-  dyno_elementwise_count (lowering, node->inputs[0]);
-  dyno_elementwise_count (lowering, node->outputs[0]);
+  check_places (lowering, node->inputs[0]);
+  check_places (lowering, node->outputs[0]);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, pass, &spec, cut->groups, cut->blocks, 1);
   dispatch->flops = useful_flops (s);
@@ -228,8 +239,8 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
-  dyno_elementwise_count (lowering, node->inputs[0]);
-  dyno_elementwise_count (lowering, node->outputs[0]);
+  check_places (lowering, node->inputs[0]);
+  check_places (lowering, node->outputs[0]);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "dgrad", &spec, cut.groups, cut.blocks, 1);
   dispatch->flops = useful_flops (s);
@@ -271,6 +282,7 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   Cut cut = cut_start (info, s, x->dtype);
   if (dyno_info_is_software (info))
     cut.band = 1;
+  cut.shared_bytes = s->kernel_w * 4 * sizeof (float);
   cut = cut_of (info, s, cut, s->oh, s->ow, MAX (1, WORKGROUPS / depth), LEAST_PIECES_WGRAD);
   DynoTensor *partial =
       dyno_lowering_workspace (lowering, "partial", (guint64) cut.groups * count * sizeof (float));

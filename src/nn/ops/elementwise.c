@@ -31,15 +31,21 @@ dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 loca
 }
 
 guint32
-dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor)
+dyno_elementwise_count_of (DynoLowering *lowering, const DynoTensor *tensor, guint32 bytes)
 {
-  guint64 count = tensor->size_bytes / 16;
+  guint64 count = tensor->size_bytes / bytes;
   if (count > G_MAXINT32)
     dyno_graph_fail (dyno_lowering_get_graph (lowering), DYNO_NN_ERROR_UNSUPPORTED,
                      "%s takes %" G_GUINT64_FORMAT
                      " MiB, more than a kernel reaches; lower the batch",
                      tensor->name, tensor->size_bytes >> 20);
   return (guint32) MIN (count, G_MAXINT32);
+}
+
+guint32
+dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor)
+{
+  return dyno_elementwise_count_of (lowering, tensor, 16);
 }
 
 void

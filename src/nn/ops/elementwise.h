@@ -33,9 +33,10 @@ guint32 dyno_elementwise_local (const DynoDeviceInfo *info);
  * takes the rest. */
 guint32 dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local);
 
-/* Accesses of 16 bytes in a tensor.  Kernels count them in 31 bits: a larger tensor (32 GiB) fails
- * the graph (UNSUPPORTED). */
+/* Accesses of 16 bytes in a tensor, or of `bytes`.  Kernels count them in 31 bits: a larger tensor
+ * (32 GiB) fails the graph (UNSUPPORTED). */
 guint32 dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor);
+guint32 dyno_elementwise_count_of (DynoLowering *lowering, const DynoTensor *tensor, guint32 bytes);
 
 /* HALF=1 for F16. */
 void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
