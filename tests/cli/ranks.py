@@ -126,7 +126,7 @@ def names_the_slow():
     array('X.npy', '<f4', (128, 8, 8, 1), bytes(128 * 64 * 4))
     array('y.npy', '<i8', (128,), struct.pack('<128q', *(i % 2 for i in range(128))))
     one = [dynoctl, *TRAIN, '--data', 'X.npy', '--set', 'batch_size=1', '--set', 'prefetch=1', '--set', 'data.val_split=0', '--epochs', '1', '--no-out', '--json']
-    code, out, err = run(two(one, ['env', f'LD_PRELOAD={preload}', 'DYNO_TEST_SLOW=400', *one]))
+    code, out, err = run(two(one, ['env', f'LD_PRELOAD={preload}', 'DYNO_TEST_SLOW=800', *one]))
     warned = [event['text'] for event in events(out) if event['event'] == 'warning' and ' is slow, and the others wait' in event['text']]
     check('ranks train from a slow disk', code == 0, out + err)
     check('the slow rank is named, and its data pipeline', len(warned) == 1 and
