@@ -676,7 +676,8 @@ test_matrix_kernels_compile (void)
                           .subgroup_size = 32,
                           .fp16 = TRUE,
                           .matrix = dyno_shader_compiler_matrix () };
-  DynoShaderCompiler *compiler = dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL);
+  DynoShaderCompiler *compiler =
+      dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL);
   g_assert_cmpint (info.matrix, !=, DYNO_MATRIX_NONE);
   for (guint t = 0; t < dyno_n_tiles; t++)
     for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tiles[t].part_m >= 32; pass++)
