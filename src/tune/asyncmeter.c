@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A call holds copies of all that it reads and writes, and a reference to what holds inner: whoever
- * of the two threads is last frees it.  inner is used by one measurement at a time, so none begins
- * once one was left behind. */
+/* A call holds copies of all that it reads and writes, and a reference to what holds inner, which is
+ * freed by the search's thread, or where a measurement was left behind by that one's, as it ends: a
+ * thread that nobody waits for may destroy no device while the process exits.  inner is used by one
+ * measurement at a time, so none begins once one was left behind. */
 #include "asyncmeter.h"
 
 /* What both threads hold. */
@@ -208,7 +209,6 @@ make (AsyncMeter *async, Call *call, GError **error)
       call_unref (call);
       return FALSE;
     }
-  g_thread_unref (thread);
   if (call->cancellable)
     handler = g_cancellable_connect (call->cancellable, G_CALLBACK (on_cancelled), call, NULL);
   ended = wait_for (call, async->grace_s);
@@ -216,10 +216,12 @@ make (AsyncMeter *async, Call *call, GError **error)
     g_cancellable_disconnect (call->cancellable, handler);
   if (ended)
     {
+      g_thread_join (thread); /* it holds nothing any more */
       if (!call->good)
         g_propagate_error (error, g_steal_pointer (&call->error));
       return call->good;
     }
+  g_thread_unref (thread);
   async->left = TRUE;
   g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
   return FALSE;

@@ -32,6 +32,17 @@ wait_until (const gboolean *flag)
 }
 
 static gboolean
+is_set (const gboolean *flag)
+{
+  gboolean value;
+
+  g_mutex_lock (&lock);
+  value = *flag;
+  g_mutex_unlock (&lock);
+  return value;
+}
+
+static gboolean
 slow_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
           GCancellable *cancellable, DynoMeasurement *m, GError **error)
 {
@@ -75,7 +86,7 @@ on_told (const char *what, guint done, guint total, gpointer user)
 }
 
 static DynoMeter *
-make_meter (gboolean waits)
+make_meter (gboolean waits, double grace_s)
 {
   Slow *slow = g_new0 (Slow, 1);
   DynoMeter *meter;
@@ -85,7 +96,7 @@ make_meter (gboolean waits)
   slow->waits = waits;
   inside = let_go = freed = FALSE;
   g_atomic_int_set (&n_told, 0);
-  meter = dyno_async_meter_new (&slow->meter, 0);
+  meter = dyno_async_meter_new (&slow->meter, grace_s);
   meter->preparing = on_told;
   return meter;
 }
@@ -93,7 +104,7 @@ make_meter (gboolean waits)
 static void
 test_measures_as_the_other (void)
 {
-  DynoMeter *meter = make_meter (FALSE);
+  DynoMeter *meter = make_meter (FALSE, 0);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   DynoSettings settings;
@@ -117,26 +128,31 @@ test_measures_as_the_other (void)
   g_assert_null (meter->class->learn); /* as the other's */
   g_assert_cmpuint (dyno_async_meter_count_left (), ==, 0);
   dyno_meter_free (meter);
-  wait_until (&freed);
+  g_assert_true (is_set (&freed));
 }
 
-/* Each in a thread of its own, whose end is waited for. */
+/* Each in a thread of its own, whose end is waited for: none of them is left with the last hold on
+ * the other, which would be freed while the process exits. */
 static void
 test_one_after_the_other (void)
 {
-  DynoMeter *meter = make_meter (FALSE);
   DynoSettings settings;
   DynoMeasurement m;
 
   dyno_settings_init (&settings);
   for (guint i = 0; i < 200; i++)
     {
-      g_autoptr (GError) error = NULL;
+      DynoMeter *meter = make_meter (FALSE, 0);
 
-      g_assert_true (meter->class->gpu (meter, &settings, 1, G_MAXINT64, NULL, &m, &error));
+      for (guint k = 0; k < 3; k++)
+        {
+          g_autoptr (GError) error = NULL;
+
+          g_assert_true (meter->class->gpu (meter, &settings, 1, G_MAXINT64, NULL, &m, &error));
+        }
+      dyno_meter_free (meter);
+      g_assert_true (is_set (&freed));
     }
-  dyno_meter_free (meter);
-  wait_until (&freed);
 }
 
 typedef struct {
@@ -171,15 +187,13 @@ static void
 test_left_behind (void)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  Search s = { make_meter (TRUE), cancellable };
+  Search s = { make_meter (TRUE, 0), cancellable };
   GThread *thread = g_thread_new ("search", search, &s);
 
   wait_until (&inside);
   g_cancellable_cancel (cancellable);
   g_thread_join (thread);
-  g_mutex_lock (&lock);
-  g_assert_false (freed);
-  g_mutex_unlock (&lock);
+  g_assert_false (is_set (&freed));
   g_assert_cmpint (g_atomic_int_get (&n_told), ==, 1);
   set (&let_go);
   wait_until (&freed);
@@ -188,12 +202,48 @@ test_left_behind (void)
     g_thread_yield ();
 }
 
+static gpointer
+search_in_time (gpointer data)
+{
+  Search *s = data;
+  g_autoptr (GError) error = NULL, again = NULL;
+  DynoSettings settings;
+  DynoMeasurement m;
+
+  dyno_settings_init (&settings);
+  g_assert_false (
+      s->meter->class->gpu (s->meter, &settings, 1, G_MAXINT64, s->cancellable, &m, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpuint (dyno_async_meter_count_left (), ==, 0);
+  g_assert_true (s->meter->class->gpu (s->meter, &settings, 1, G_MAXINT64, NULL, &m, &again));
+  g_assert_no_error (again);
+  dyno_meter_free (s->meter);
+  g_assert_true (is_set (&freed));
+  return NULL;
+}
+
+/* What ends in the time that it is given tells its own end, and is not left behind. */
+static void
+test_ends_in_time (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Search s = { make_meter (TRUE, 3600), cancellable };
+  GThread *thread = g_thread_new ("search", search_in_time, &s);
+
+  wait_until (&inside);
+  g_cancellable_cancel (cancellable);
+  set (&let_go);
+  g_thread_join (thread);
+  g_assert_cmpint (g_atomic_int_get (&n_told), ==, 4);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/asyncmeter/measures-as-the-other", test_measures_as_the_other);
   g_test_add_func ("/tune/asyncmeter/one-after-the-other", test_one_after_the_other);
+  g_test_add_func ("/tune/asyncmeter/ends-in-time", test_ends_in_time);
   g_test_add_func ("/tune/asyncmeter/left-behind", test_left_behind);
   return g_test_run ();
 }
