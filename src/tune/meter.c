@@ -4,6 +4,7 @@
 #include "meter.h"
 #include "gpuceiling.h"
 #include "intl.h"
+#include "kernel.h"
 #include "loaderceiling.h"
 #include "runmeter.h"
 #include "sample-cache.h"
@@ -99,15 +100,20 @@ open_device (RealMeter *real, GError **error)
   return real->device != NULL;
 }
 
-/* The next measurement opens another device where this one's is gone. */
+/* Each measurement keeps what the driver compiled: when the search is stopped, one may be left behind
+ * with the device, whose end keeps it otherwise.  The next one opens another device where this one's
+ * is gone. */
 static gboolean
-fail (RealMeter *real, GError *problem, GError **error)
+end (RealMeter *real, gboolean good, GError *problem, GError **error)
 {
   if (g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
       || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT))
     drop_device (real);
-  g_propagate_error (error, problem);
-  return FALSE;
+  else
+    dyno_kernel_cache_save (real->device);
+  if (problem)
+    g_propagate_error (error, problem);
+  return good;
 }
 
 static gboolean
@@ -118,14 +124,15 @@ measure_gpu (DynoMeter *meter, const DynoSettings *settings, double seconds, gin
   g_autoptr (DynoDeadline) deadline = dyno_deadline_new (deadline_us, cancellable, error);
   DynoSettings kernels = *settings;
   GError *problem = NULL;
+  gboolean good;
 
   dyno_measurement_init (measurement);
   kernels.autotune = kernels.autotune && meter->tune_kernels;
   if (!deadline || !open_device (real, error))
     return FALSE;
-  return dyno_gpu_ceiling_measure (real->gpu, real->device, &kernels, seconds, deadline,
-                                   measurement, &problem)
-         || fail (real, problem, error);
+  good = dyno_gpu_ceiling_measure (real->gpu, real->device, &kernels, seconds, deadline,
+                                   measurement, &problem);
+  return end (real, good, problem, error);
 }
 
 static gboolean
@@ -135,6 +142,7 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
   RealMeter *real = (RealMeter *) meter;
   g_autoptr (DynoJob) job = dyno_run_meter_job (real->job, settings);
   GError *problem = NULL;
+  gboolean good;
 
   dyno_measurement_init (measurement);
   job->settings.autotune = job->settings.autotune && meter->tune_kernels;
@@ -142,9 +150,9 @@ measure_trial (DynoMeter *meter, const DynoSettings *settings, double seconds, g
   dyno_gpu_ceiling_release (real->gpu);
   if (!open_device (real, error))
     return FALSE;
-  return dyno_run_meter_measure (job, real->dataset, real->device, meter, seconds, deadline_us,
-                                 cancellable, measurement, &problem)
-         || fail (real, problem, error);
+  good = dyno_run_meter_measure (job, real->dataset, real->device, meter, seconds, deadline_us,
+                                 cancellable, measurement, &problem);
+  return end (real, good, problem, error);
 }
 
 static gboolean
@@ -154,15 +162,16 @@ compare_numerics (DynoMeter *meter, const DynoSettings *settings, gint64 deadlin
   RealMeter *real = (RealMeter *) meter;
   DynoSettings kernels = *settings;
   GError *problem = NULL;
+  gboolean good;
 
   *numerics = (DynoNumerics){ 0 };
   kernels.autotune = kernels.autotune && meter->tune_kernels;
   dyno_gpu_ceiling_release (real->gpu);
   if (!open_device (real, error))
     return FALSE;
-  return dyno_numerics_compare (real->job, real->dataset, real->device, &real->info, &kernels,
-                                deadline_us, cancellable, numerics, &problem)
-         || fail (real, problem, error);
+  good = dyno_numerics_compare (real->job, real->dataset, real->device, &real->info, &kernels,
+                                deadline_us, cancellable, numerics, &problem);
+  return end (real, good, problem, error);
 }
 
 static gboolean
@@ -172,14 +181,15 @@ learn (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *g
   RealMeter *real = (RealMeter *) meter;
   DynoSettings kernels = *settings;
   GError *problem = NULL;
+  gboolean good;
 
   kernels.autotune = kernels.autotune && meter->tune_kernels;
   dyno_gpu_ceiling_release (real->gpu);
   if (!open_device (real, error))
     return FALSE;
-  return dyno_learning_measure (real->job, &kernels, real->dataset, real->device, goal, deadline_us,
-                                cancellable, learning, &problem)
-         || fail (real, problem, error);
+  good = dyno_learning_measure (real->job, &kernels, real->dataset, real->device, goal, deadline_us,
+                                cancellable, learning, &problem);
+  return end (real, good, problem, error);
 }
 
 static void

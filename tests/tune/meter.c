@@ -2,10 +2,12 @@
 /* The meter of this machine, with a tiny network: what each measurement tells, how it ends, and
  * that none of them spoils the next. */
 #include "loader-test.h"
+#include "file.h"
 #include "meter.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FAR (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
@@ -340,6 +342,47 @@ test_writes_nothing (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0); /* it is empty */
 }
 
+/* Each measurement leaves what the driver compiled on the disk, good or bad: the search may be ended
+ * before the device is.  The last test, since the folder stays. */
+static void
+test_keeps_kernels (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-meter-XXXXXX", NULL),
+                  *compiled = dyno_cache_dir ("shaders"),
+                  *cache = g_build_filename (folder, "cache", NULL),
+                  *shaders = g_build_filename (cache, "shaders", NULL), *pipelines = NULL;
+  g_autoptr (DynoJob) job = make_job (NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpint (g_mkdir (cache, 0755), ==, 0);
+  g_assert_cmpint (symlink (compiled, shaders), ==, 0);
+  g_assert_true (dyno_state_dir_set (folder, &error));
+  pipelines = dyno_cache_dir ("pipelines");
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (DynoMeter) meter = NULL;
+      g_autoptr (GDir) dir = NULL;
+      g_autofree char *path = NULL;
+      const char *name;
+      DynoMeasurement m;
+      gboolean good;
+
+      job->settings.lr = i == 2 ? 1e30 : 0.1;
+      job->settings.clip_norm = 0;
+      meter = make_meter (job);
+      good = (i == 0 ? meter->class->gpu : meter->class->trial) (meter, &job->settings, 0, FAR,
+                                                                 NULL, &m, i == 2 ? NULL : &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (good, ==, i < 2);
+      dir = g_dir_open (pipelines, 0, &error);
+      g_assert_no_error (error);
+      name = g_dir_read_name (dir);
+      g_assert_nonnull (name);
+      path = g_build_filename (pipelines, name, NULL);
+      g_assert_cmpint (g_unlink (path), ==, 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -355,5 +398,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/meter/goal-in-words", test_goal_words);
   g_test_add_func ("/tune/meter/generated-input-has-no-loader", test_generated);
   g_test_add_func ("/tune/meter/writes-nothing", test_writes_nothing);
+  g_test_add_func ("/tune/meter/keeps-kernels-after-each", test_keeps_kernels);
   return g_test_run ();
 }
