@@ -137,6 +137,15 @@ tell (DynoTune *tune, DynoTuneEvent *event)
     dyno_tune_event_free (event);
 }
 
+/* What is told of progress may be left out: nothing waits for room for it, since a measurement that
+ * tells it may be one that cannot be left while it does. */
+static void
+tell_progress (DynoTune *tune, DynoTuneEvent *event)
+{
+  if (!dyno_ring_try_push (tune->events, event))
+    dyno_tune_event_free (event);
+}
+
 static void
 tell_error (DynoTune *tune, GError *error)
 {
@@ -158,7 +167,7 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   event->trial.stage = stage;
   event->trial.settings = *settings;
   event->text = g_strdup_printf ("%s: %s", stage, description);
-  tell (user, event);
+  tell_progress (user, event);
 }
 
 /* What is told of compiling in steps too fine to be seen is left out. */
@@ -208,7 +217,7 @@ on_preparing (gpointer user, const char *stage, const DynoSettings *settings, do
   event->preparing = what;
   event->n_prepared = done;
   event->n_to_prepare = total;
-  tell (tune, event);
+  tell_progress (tune, event);
 }
 
 static void
@@ -497,8 +506,8 @@ dyno_tune_free (DynoTune *tune)
 {
   if (!tune)
     return;
-  dyno_tune_stop (tune);
   dyno_ring_close (tune->events); /* nobody takes events any more: no push may wait */
+  dyno_tune_stop (tune);
   if (tune->thread)
     g_thread_join (tune->thread);
   dyno_ring_free (tune->events);

@@ -149,6 +149,44 @@ test_snapshot_and_stop (void)
     }
 }
 
+static GMutex lock;
+static GCond changed;
+static gboolean has_told; /* under the lock */
+static const DynoMeterClass *quiet;
+
+static gboolean
+tell_much (DynoMeter *meter, const DynoSettings *settings, double seconds, gint64 deadline_us,
+           GCancellable *cancellable, DynoMeasurement *m, GError **error)
+{
+  for (guint i = 0; i < 10000; i++)
+    meter->preparing (i % 2 ? "compile" : "autotune", i, 10000, meter->preparing_user);
+  g_mutex_lock (&lock);
+  has_told = TRUE;
+  g_cond_signal (&changed);
+  g_mutex_unlock (&lock);
+  return quiet->trial (meter, settings, seconds, deadline_us, cancellable, m, error);
+}
+
+/* Progress that nobody takes holds nothing up, and neither does what else is told at the end. */
+static void
+test_nobody_takes_events (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoSimulation *sim = dyno_simulation_new (&machine, 1);
+  DynoMeterClass loud = *sim->meter.class;
+  DynoTune *tune = dyno_tune_new_with_meter (job, 1, &sim->meter);
+
+  quiet = sim->meter.class;
+  loud.trial = tell_much;
+  sim->meter.class = &loud;
+  dyno_tune_start (tune);
+  g_mutex_lock (&lock);
+  while (!has_told)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+  dyno_tune_free (tune);
+}
+
 /* --- the records ------------------------------------------------------------------------------ */
 
 static void
@@ -378,6 +416,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/tune/events", test_events);
   g_test_add_func ("/tune/tune/what-is-compiled-is-told", test_preparing);
   g_test_add_func ("/tune/tune/stopped-while-paused", test_snapshot_and_stop);
+  g_test_add_func ("/tune/tune/nobody-takes-events", test_nobody_takes_events);
   g_test_add_func ("/tune/tune/resumes-in-the-same-or-another-folder", test_resumes);
   g_test_add_func ("/tune/tune/records-that-cannot-be-written",
                    test_records_that_cannot_be_written);
