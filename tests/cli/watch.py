@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl watch and dynoctl sensors: plain, as JSON, and in a terminal of several sizes."""
-import fcntl, os, pty, re, select, signal, struct, subprocess, termios, time
+import contextlib, fcntl, os, pty, re, select, signal, struct, subprocess, termios, threading, time
 from dynoctl import Case, PROGRAM, main
 
 HEAD = 'step,epoch,loss,accuracy,lr,samples_per_s,step_ms,wait_data_ms,vram_bytes,seconds,train_loss,train_accuracy,val_loss,val_accuracy\n'
@@ -52,13 +52,37 @@ class Watch(Case):
     def sensors_row(self, step, **values):
         names = self.names()
         row = {name: 'nan' for name in names}
-        row.update(unix_time=f'{time.time() + 4:.3f}', step=str(step), throttle_reasons='power', vram_own_source='account', **values)
+        row.update(step=str(step), throttle_reasons='power', vram_own_source='account', **values)
         return ','.join(names) + '\n', ','.join(row[name] for name in names) + '\n'
 
     def names(self):
         line = self.lines('sensors', '--json')[0]
         return ['unix_time', 'step'] + [name for name in line if name.endswith(('_percent', '_c', '_w', '_mhz', '_bytes', '_s'))
                 and name != 'core_busy_percent'] + ['gpu_throttle', 'gpu_other_processes', 'throttle_reasons', 'vram_own_source']
+
+    @contextlib.contextmanager
+    def sampled(self, name, head, row):
+        """A run that writes such a row each second: a row tells of now for some seconds only, which a
+        busy machine takes to start a program."""
+        done = threading.Event()
+
+        def sample():
+            self.write(f'{name}/sensors.csv', f'{time.time() + 4:.3f}' + row[row.index(','):], 'a')
+            os.utime(self.path(f'{name}/metrics.csv'))
+
+        def go_on():
+            while not done.wait(1):
+                sample()
+
+        self.write(f'{name}/sensors.csv', head)
+        sample()
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
 
     def make_run(self, name='runs/one', data='shapes', steps=30):
         self.write(f'{name}/settings.ini', SETTINGS.format(data))
@@ -140,8 +164,8 @@ class Watch(Case):
     def test_json_of_a_run_and_its_sensors(self):
         name = self.make_run()
         head, row = self.sensors_row(30, gpu_busy_percent='91.5', vram_own_bytes='5000')
-        self.write(f'{name}/sensors.csv', head + row)
-        line = self.lines('watch', '--json', '--once')[0]
+        with self.sampled(name, head, row):
+            line = self.lines('watch', '--json', '--once')[0]
         self.assertEqual(line['event'], 'watch')
         self.assertEqual(line['run']['folder'], 'runs/one')
         self.assertEqual(line['run']['state'], 'running')
@@ -206,13 +230,8 @@ class Watch(Case):
         head, row = self.sensors_row(30, gpu_busy_percent='91.5', gpu_power_w='350', gpu_power_limit_w='700', vram_all_bytes='5e9',
                                      vram_total_bytes='8e9')
         for width, height in ((80, 24), (120, 40), (40, 10), (20, 4), (200, 60), (5, 2), (1, 1)):
-            for _ in range(5):  # the row is old after some seconds, which a busy machine takes to start
-                begin = time.monotonic()
-                self.write(f'{name}/sensors.csv', head + row.replace(row.split(',')[0], f'{time.time() + 4:.3f}'))
-                os.utime(self.path(f'{name}/metrics.csv'))
+            with self.sampled(name, head, row):
                 live, text, code = self.in_terminal(width, height, 'watch', until='q: quit' if height > 3 and width > 8 else '\033[1;1H')
-                if time.monotonic() - begin < 8:
-                    break
             self.assertEqual(code, 0)
             screen = self.screen_of(live, width, height)
             self.assertLessEqual(screen.most, width)
