@@ -170,6 +170,13 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, _ ("%.2f times the present settings."), r->gain);
 }
 
+/* After the point, of two digits in all: "%.2g" writes 120 as 1.2e+02. */
+static int
+get_decimals (double factor)
+{
+  return factor >= 9.95 ? 0 : factor >= 0.995 ? 1 : 2;
+}
+
 char *
 dyno_verdict_explain_gains (const DynoTuneResult *r)
 {
@@ -179,13 +186,15 @@ dyno_verdict_explain_gains (const DynoTuneResult *r)
     {
       const DynoTuneGain *gain = &r->gains[i];
       const DynoSettingInfo *info = dyno_setting_find (gain->key);
+      const char *title = info ? _ (info->title) : gain->key, *between = i > 0 ? "; " : "";
 
-      /* Translators: the second is where the model says how much. */
-      g_string_append_printf (text,
-                              gain->measured ? _ ("%s%s %s to %s: %.2f times")
-                                             : _ ("%s%s %s to %s: about %.2g times"),
-                              i > 0 ? "; " : "", info ? _ (info->title) : gain->key, gain->from,
-                              gain->to, gain->factor);
+      if (gain->measured)
+        g_string_append_printf (text, _ ("%s%s %s to %s: %.2f times"), between, title, gain->from,
+                                gain->to, gain->factor);
+      else
+        /* Translators: the model says how much, to two digits. */
+        g_string_append_printf (text, _ ("%s%s %s to %s: about %.*f times"), between, title,
+                                gain->from, gain->to, get_decimals (gain->factor), gain->factor);
     }
   return text->len > 0 ? g_strdup_printf (_ ("What each setting brought: %s."), text->str) : NULL;
 }

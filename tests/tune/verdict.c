@@ -249,6 +249,36 @@ test_curve_of_nothing (void)
   g_assert_null (curve.text);
 }
 
+/* What the model says has two digits, and no exponent however large it is. */
+static void
+test_gains_in_words (void)
+{
+  static const struct {
+    double factor;
+    gboolean measured;
+    const char *words;
+  } rows[] = { { 123.4, FALSE, "about 123 times" }, { 12.34, FALSE, "about 12 times" },
+               { 1.234, FALSE, "about 1.2 times" }, { 0.876, FALSE, "about 0.88 times" },
+               { 0.999, FALSE, "about 1.0 times" }, { 123.4, TRUE, ": 123.40 times" } };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoTuneResult) r = dyno_tune_result_new (job);
+      g_autofree char *text = NULL;
+
+      r->gains = g_new0 (DynoTuneGain, 1);
+      r->n_gains = 1;
+      r->gains[0].key = "batch_size";
+      r->gains[0].from = g_strdup ("1");
+      r->gains[0].to = g_strdup ("512");
+      r->gains[0].factor = rows[i].factor;
+      r->gains[0].measured = rows[i].measured;
+      text = dyno_verdict_explain_gains (r);
+      g_assert_nonnull (strstr (text, rows[i].words));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -264,6 +294,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/verdict/learning-rate-by-the-square-root", test_learning_rate);
   g_test_add_func ("/tune/verdict/words", test_words);
   g_test_add_func ("/tune/verdict/limit-in-words", test_limit_in_words);
+  g_test_add_func ("/tune/verdict/gains-in-words", test_gains_in_words);
   g_test_add_func ("/tune/curve/knee-plateau-and-price", test_curve);
   g_test_add_func ("/tune/curve/of-nothing", test_curve_of_nothing);
   return g_test_run ();
