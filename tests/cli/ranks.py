@@ -3,7 +3,7 @@
 """ranks.py DYNOCTL: several processes that train together, started by mpirun and by dynoctl itself:
 one that speaks, what they refuse, how they are stopped, and what comes of a rank that dies or
 hangs."""
-import json, os, re, shlex, shutil, signal, struct, subprocess, sys, tempfile, time
+import json, os, re, shlex, shutil, signal, struct, subprocess, sys, tempfile, threading, time
 
 dynoctl = os.path.abspath(sys.argv[1])
 problems = []
@@ -152,9 +152,12 @@ def start(out, *more):
     """A long run, in its second epoch when this returns."""
     process = subprocess.Popen(ranks(2, *TRAIN, '--set', 'batch_size=4', '--epochs', '100000', '--json', '--out', out, *more),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
-    for line in process.stdout:
-        if line.startswith('{"event": "checkpoint"'):
-            break
+    timer = threading.Timer(1200, process.kill)  # with mpirun its output ends too
+    timer.start()
+    saved = any(line.startswith('{"event": "checkpoint"') for line in process.stdout)
+    timer.cancel()
+    if not saved:
+        sys.exit(f'FAILED: {out}: no checkpoint came\n{end(process)[2]}')
     return process
 
 
