@@ -27,6 +27,7 @@ typedef struct {
   DynoProgress progress;
   GError *error;
   gboolean found, headed;
+  gboolean measured; /* anything, since it began */
 } Search;
 
 /* The settings in full, then the contract's members, then what else is known. */
@@ -336,6 +337,16 @@ write_report (Search *search, const DynoTuneResult *result)
     keep_error (search, error);
 }
 
+/* Stopped before anything was measured, it knows no more than the search that it went on with, and
+ * had no time to prove it: what that one wrote stands. */
+static gboolean
+keeps_files (const Search *search, const DynoTuneResult *result)
+{
+  g_autofree char *path = g_build_filename (search->out, "best.ini", NULL);
+
+  return result->stopped && !search->measured && g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
 static void
 print_best (Search *search, const DynoTuneResult *result)
 {
@@ -366,16 +377,18 @@ on_event (Search *search, const DynoTuneEvent *event)
   switch (event->type)
     {
     case DYNO_TUNE_EVENT_CEILING:
+      search->measured = TRUE;
       if (!json)
         print_ceiling (search, &event->ceiling);
       break;
     case DYNO_TUNE_EVENT_TRIAL:
+      search->measured = TRUE;
       if (!json)
         print_trial (search, &event->trial);
       break;
     case DYNO_TUNE_EVENT_BEST:
       search->found = TRUE;
-      if (search->out)
+      if (search->out && !keeps_files (search, event->result))
         {
           write_files (search, event->result);
           write_report (search, event->result);

@@ -56,12 +56,17 @@ typedef struct {
   gboolean fits;
 } Plan;
 
+static char *
+plan_key (const DynoSettings *settings)
+{
+  return g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %d %d", settings->batch_size,
+                          settings->accumulate, settings->amp, settings->checkpointing);
+}
+
 static const Plan *
 plan (DynoSearch *search, const DynoSettings *settings)
 {
-  g_autofree char *key =
-      g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %d %d", settings->batch_size,
-                       settings->accumulate, settings->amp, settings->checkpointing);
+  g_autofree char *key = plan_key (settings);
   Plan *known = g_hash_table_lookup (search->plans, key);
 
   if (!known)
@@ -419,16 +424,34 @@ try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
   return dyno_search_try (search, stage, settings, search->trial_s, 0, 0);
 }
 
+/* Where the search was stopped nothing is planned any more: an earlier one's, or any batch. */
+static void
+set_baseline (DynoSearch *search, DynoSettings *base)
+{
+  gint64 most = MAX ((gint64) search->meter->n_train / 2, 1), largest;
+
+  dyno_space_set_baseline (base);
+  base->batch_size = MIN (base->batch_size, most);
+  largest = MAX (largest_batch (search, base, base->batch_size), 1);
+  if (!dyno_search_stopped (search))
+    base->batch_size = largest;
+  for (guint i = 0; dyno_search_stopped (search) && i < search->arms->len; i++)
+    {
+      const DynoArm *arm = search->arms->pdata[i];
+
+      if (strcmp (arm->role, "baseline") == 0)
+        *base = arm->settings;
+    }
+}
+
 /* The three that are there before any search. */
 static void
 try_what_is_there (DynoSearch *search)
 {
   const DynoSettings *settings = &search->job->settings;
-  gint64 most = MAX ((gint64) search->meter->n_train / 2, 1);
   DynoSettings base = *settings;
 
-  dyno_space_set_baseline (&base);
-  base.batch_size = MAX (largest_batch (search, &base, MIN (base.batch_size, most)), 1);
+  set_baseline (search, &base);
   search->today = try_first (search, "today", settings);
   search->baseline = try_first (search, "baseline", &base);
   if (!search->baseline)

@@ -358,6 +358,26 @@ class Tune(Case):
         self.assertEqual(numbers, list(range(1, len(first) + len(again) + 1)))
         self.assertIn('model', self.run_it('tune', '--data', TINY, '--model', 'simplecnn', '--set', 'model.width=0.125', '--resume', where,
                                            expect=2).stderr.decode())
+        self.check_stop_before_anything_is_measured(where)
+
+    def check_stop_before_anything_is_measured(self, where):
+        """What the search before it wrote stands."""
+        files = [os.path.join(where, name) for name in ('best.ini', 'best.json', 'report.html')]
+        for name in files:
+            with open(name, 'a') as file:
+                file.write('\n# of the search before\n')
+        process = subprocess.Popen([PROGRAM, *self.TUNE, '--minutes', '10', '--resume', where], cwd=self.folder, env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        lines = [json.loads(process.stdout.readline())]  # what is prepared for the first measurement
+        process.send_signal(signal.SIGINT)
+        output, words = process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 130, words.decode())
+        lines += [json.loads(line) for line in output.decode().splitlines()]
+        measured = self.events(lines, 'trial') + self.events(lines, 'ceiling')  # by a machine that was slow to stop it
+        for name in files:
+            with open(name) as file:
+                self.assertEqual('# of the search before' in file.read(), not measured, lines)
 
     def test_a_budget_that_nothing_fits_is_exit_6(self):
         lines = self.tune('--set', 'vram_budget=2000', '--out', self.path('tuned'), expect=6)

@@ -835,6 +835,27 @@ test_stopped_at_once (void)
   g_assert_cmpuint (r->trials->len + r->ceilings->len, ==, 0);
 }
 
+/* The base line of an earlier search stands, whose plans are not known any more. */
+static void
+test_stopped_keeps_the_base_line (void)
+{
+  const DynoMachine *m = find_machine ("memory-bound");
+  g_autoptr (DynoTuneResult) first = search (m, 1, (Wanted){ .minutes = 0.5 }, NULL, NULL);
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+
+  g_cancellable_cancel (cancelled);
+  g_autoptr (DynoTuneResult) r =
+      search (m, 2, (Wanted){ .known = first, .cancellable = cancelled }, NULL, NULL);
+  g_assert_true (r->stopped);
+  g_assert_cmpint (r->baseline.settings.batch_size, >, 1);
+  g_assert_cmpint (r->baseline.settings.batch_size, <, r->job->settings.batch_size);
+  g_assert_cmpuint (r->trials->len, ==, first->trials->len);
+  g_assert_true (dyno_settings_equal (&r->baseline.settings, &first->baseline.settings));
+  g_assert_cmpfloat (r->baseline.samples_per_s, >, 0);
+  g_assert_cmpfloat (r->speedup, >=, 1);
+  g_assert_cmpuint (r->n_gains, >, 0);
+}
+
 /* One worker at the most, a data set smaller than any batch, of one sample even: found all the
  * same, whatever the present settings ask for. */
 static void
@@ -1283,6 +1304,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   g_test_add_func ("/tune/search/stopped-tells-what-it-has", test_stopped_tells_what_it_has);
   g_test_add_func ("/tune/search/stopped-before-the-first-trial", test_stopped_at_once);
+  g_test_add_func ("/tune/search/stopped-keeps-the-base-line", test_stopped_keeps_the_base_line);
   g_test_add_func ("/tune/search/least-of-everything", test_least_of_everything);
   g_test_add_func ("/tune/search/goes-on-without-measuring-again", test_goes_on);
   g_test_add_func ("/tune/search/proof-takes-turns", test_proof_takes_turns);
