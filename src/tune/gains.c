@@ -28,9 +28,20 @@ rate_at (DynoSearch *search, const DynoSettings *settings, gboolean *measured)
   return rate > 0 ? dyno_search_run_rate (search, NULL, rate) : 0;
 }
 
+/* A large network takes a second to plan: where the time is over, or the search was stopped, only
+ * what was planned before can be ruled out. */
+static gboolean
+may_fit (DynoSearch *search, const DynoSettings *settings, double end_s)
+{
+  gboolean over = dyno_search_stopped (search) || dyno_search_elapsed (search) > end_s;
+
+  return (over && !dyno_search_is_planned (search, settings))
+         || dyno_search_fits (search, settings);
+}
+
 /* The row whose value of best brings most at these settings; what does not fit comes last. */
 static const DynoSettingInfo *
-choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best)
+choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best, double end_s)
 {
   const DynoSettingInfo *chosen = NULL;
   gboolean chosen_fits = FALSE;
@@ -45,7 +56,7 @@ choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best
       if (value == dyno_settings_get_number (at, row->key))
         continue;
       dyno_settings_set_number (&next, row->key, value, NULL);
-      fits = dyno_search_fits (search, &next);
+      fits = may_fit (search, &next, end_s);
       rate = rate_at (search, &next, &measured);
       if (!chosen || fits > chosen_fits || (fits == chosen_fits && rate > most))
         {
@@ -99,7 +110,7 @@ measure_point (DynoSearch *search, const DynoArm *best, const DynoSettings *sett
   DynoEstimate *own, *beside, whole;
   double factor;
 
-  if (dyno_search_find (search, settings) || !dyno_search_fits (search, settings))
+  if (dyno_search_find (search, settings) || !may_fit (search, settings, end_s))
     return;
   own = take_trial (search, settings, end_s);
   if (!own || !is_unsteady (best) || !dyno_arm_estimate (best, &whole))
@@ -119,9 +130,10 @@ go_the_way (DynoSearch *search, const DynoArm *best, DynoSettings *points)
   DynoSettings at = search->baseline->settings;
   double end_s = MIN (search->seconds, dyno_search_elapsed (search) + SHARE * search->seconds);
 
+  search->explaining = TRUE;
   while (!dyno_space_same (&at, &best->settings) && result->n_gains < MOST_GAINS)
     {
-      const DynoSettingInfo *row = choose_row (search, &at, &best->settings);
+      const DynoSettingInfo *row = choose_row (search, &at, &best->settings, end_s);
       DynoTuneGain *gain = &result->gains[result->n_gains];
 
       gain->key = row->key;

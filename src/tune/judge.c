@@ -423,9 +423,9 @@ dyno_search_judge (DynoSearch *search)
     result->margin_bytes = limit - result->best.vram_bytes;
   result->loader_ceiling = dyno_rate_model_loader (search->model, &best->settings);
   result->gpu_ceiling = dyno_rate_model_gpu (search->model, &best->settings);
-  draw_curve (search, best);
   if (isfinite (result->speedup))
     dyno_search_split_gain (search, best);
+  draw_curve (search, best); /* with the batches that were measured on the way */
   compare_precisions (search);
   judge_preset (search);
   advise_learning_rate (search);

@@ -92,6 +92,14 @@ dyno_search_planned (DynoSearch *search, const DynoSettings *settings)
 }
 
 gboolean
+dyno_search_is_planned (DynoSearch *search, const DynoSettings *settings)
+{
+  g_autofree char *key = plan_key (settings);
+
+  return g_hash_table_contains (search->plans, key);
+}
+
+gboolean
 dyno_search_fits (DynoSearch *search, const DynoSettings *settings)
 {
   const Plan *p = plan (search, settings);

@@ -636,7 +636,8 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
       if (dyno_search_stopped (search))
         return NULL;
       /* What was measured of it before still stands. */
-      if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) && arm->rates->len > 0)
+      if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)
+          && (arm->rates->len > 0 || search->explaining))
         return arm;
       arm->outcome = outcome_of (error);
       arm->out = TRUE;

@@ -55,8 +55,9 @@ typedef struct {
   guint failures;         /* one after the other */
   double end_share;       /* validation and end of an epoch over its training; NaN: not known */
   gboolean memory_limits, loader_limits;
-  gboolean worked;   /* a trial has */
-  const char *stage; /* of what is measured now, and its settings */
+  gboolean worked;     /* a trial has */
+  gboolean explaining; /* all is proven: a time that is over is no result */
+  const char *stage;   /* of what is measured now, and its settings */
   DynoSettings measured;
 } DynoSearch;
 
@@ -84,6 +85,8 @@ void dyno_search_tune_kernels (DynoSearch *search);
 
 /* Whether it fits with the margin, and nothing that is smaller was refused. */
 gboolean dyno_search_fits (DynoSearch *search, const DynoSettings *settings);
+/* Whether that is known already, and takes no time. */
+gboolean dyno_search_is_planned (DynoSearch *search, const DynoSettings *settings);
 /* Whether an epoch has updates enough, of accumulated batches too. */
 gboolean dyno_search_updates (DynoSearch *search, const DynoSettings *settings);
 guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); /* 0: not known */

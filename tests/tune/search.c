@@ -1054,6 +1054,30 @@ test_filling_is_no_gain (void)
       }
 }
 
+/* A batch that was measured is drawn as measured, also one that was so on the way to the best. */
+static guint
+check_curve (const DynoTuneResult *r)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoTrial *trial = trial_of (r, i);
+      DynoSettings s = r->best.settings;
+
+      s.lr = trial->settings.lr;
+      s.batch_size = trial->settings.batch_size;
+      if (trial->outcome != DYNO_TRIAL_OK || trial->text
+          || !dyno_settings_equal (&s, &trial->settings))
+        continue;
+      for (guint k = 0; k < r->curve.n; k++)
+        if (r->curve.points[k].batch_size == s.batch_size)
+          g_assert_true (r->curve.points[k].measured);
+      n++;
+    }
+  return n;
+}
+
 /* What each setting is told to have brought is what it truly brings in its place, on any machine
  * that is the same from one measurement to the next; and what does not fit is not on the way. */
 static void
@@ -1067,6 +1091,7 @@ test_gain_of_each_setting (gconstpointer data)
       g_autoptr (DynoTuneResult) r = search (m, seed, (Wanted){ 0 }, NULL, NULL);
       DynoSettings at = r->baseline.settings;
 
+      g_assert_cmpuint (check_curve (r), >, 0);
       for (guint i = 0; i < r->n_gains; i++)
         {
           const DynoTuneGain *gain = &r->gains[i];
@@ -1085,6 +1110,51 @@ test_gain_of_each_setting (gconstpointer data)
     }
   /* The model knows nothing of cores that loader and device share. */
   g_assert_true (measured > 0 || m->contention == 0);
+}
+
+/* A large network takes a second to plan: what each setting brought is told without, where the time
+ * is over. */
+static void
+test_nothing_is_planned_late (void)
+{
+  DynoMachine m = *find_machine ("memory-bound");
+
+  m.plan_s = 1;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 3 }, NULL, NULL);
+  g_assert_cmpuint (r->n_gains, >=, 5);
+  g_assert_cmpfloat (r->seconds, <, 3 * 60 + 6);
+}
+
+static guint first_on_the_way; /* measurement; 0: none yet */
+
+static void
+note_way_point (gpointer user, const DynoTrial *trial)
+{
+  static gboolean proofs;
+
+  proofs = strcmp (trial->stage, "proof") == 0 || (proofs && trial->number > 1);
+  if (proofs && first_on_the_way == 0 && strcmp (trial->stage, "search") == 0)
+    first_on_the_way = ((const DynoSimulation *) user)->n;
+}
+
+/* The last that is measured explains what is proven by then: where the time is over in it, the model
+ * explains it, and no trial has failed. */
+static void
+test_time_out_on_the_way (void)
+{
+  DynoMachine m = *find_machine ("contended");
+  g_autoptr (DynoTuneResult) whole =
+      search (&m, 1, (Wanted){ .trial = note_way_point }, NULL, NULL);
+  guint n_late = 0;
+
+  g_assert_cmpuint (first_on_the_way, >, 0);
+  g_assert_cmpuint (count (whole, DYNO_TRIAL_FAILED), ==, 0);
+  m.stuck_at = first_on_the_way;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .n_late = &n_late }, NULL, NULL);
+  g_assert_cmpuint (n_late, ==, 1);
+  g_assert_cmpuint (count (r, DYNO_TRIAL_FAILED), ==, 0);
+  g_assert_cmpint (r->proven, ==, whole->proven);
+  g_assert_cmpuint (r->n_gains, ==, whole->n_gains);
 }
 
 static void
@@ -1312,6 +1382,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/no-claim-inside-the-noise", test_no_claim_inside_the_noise);
   g_test_add_func ("/tune/search/gains-make-the-whole", test_gains_make_the_whole);
   g_test_add_func ("/tune/search/cache-that-fills-is-not-judged-by-it", test_filling_is_no_gain);
+  g_test_add_func ("/tune/search/nothing-is-planned-late", test_nothing_is_planned_late);
+  g_test_add_func ("/tune/search/time-out-on-the-way-is-no-failure", test_time_out_on_the_way);
   g_test_add_func ("/tune/search/outside-load-is-said", test_load_is_said);
   g_test_add_func ("/tune/search/learning-rate-by-the-square-root", test_learning_rate);
   g_test_add_func ("/tune/search/preset-is-judged", test_preset_is_judged);

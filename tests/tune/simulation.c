@@ -380,6 +380,7 @@ plan (DynoMeter *meter, const DynoSettings *s, guint64 *bytes, gboolean *fits, c
   const DynoMachine *m = sim->machine;
 
   sim->n_planned++;
+  sim->clock_s += m->plan_s;
   *bytes = (guint64) planned (m, s);
   *fits = planned (m, s) <= m->limit_bytes;
   *advice = NULL;

@@ -48,6 +48,7 @@ typedef struct {
   double stalls;
   double outside_cpu;
   double prepare_s;
+  double plan_s; /* that each plan takes */
   /* Of a network that the device has not had yet: its kernels are compiled; and measured, which
    * takes tune_s where the meter tunes and the settings want it. */
   double compile_s, tune_s;
