@@ -214,6 +214,8 @@ static void
 table_path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
   Export *self = data;
+  if (self->n == 0) /* they were deleted while the dialog was open */
+    return;
   g_autofree char *table = make_table (self);
   g_autoptr (GError) error = NULL;
   dyno_file_write_atomic (path, table, strlen (table), &error);
