@@ -120,6 +120,7 @@ dyno_tune_stages_take_event (DynoTuneStages *self, const DynoTuneEvent *event)
     case DYNO_TUNE_EVENT_DONE:
       set_at_work (self, N_STAGES);
       break;
+    case DYNO_TUNE_EVENT_WARNING:
     case DYNO_TUNE_EVENT_ERROR:
     default:
       break;

@@ -195,6 +195,7 @@ print_json (const DynoTuneEvent *event)
       dyno_json_string (&json, "event", "progress");
       print_preparing_members (&json, event);
       break;
+    case DYNO_TUNE_EVENT_WARNING:
     case DYNO_TUNE_EVENT_ERROR:
     case DYNO_TUNE_EVENT_DONE:
     default:
@@ -403,6 +404,7 @@ on_event (Search *search, const DynoTuneEvent *event)
       if (!json && event->text)
         dyno_progress_show (&search->progress, event->text, event->fraction, "");
       break;
+    case DYNO_TUNE_EVENT_WARNING: /* only of what need not be kept */
     case DYNO_TUNE_EVENT_DONE:
     default:
       break;

@@ -17,6 +17,7 @@ struct _DynoTune {
   DynoDataset *dataset;
   DynoMeter *meter;
   char *folder, *resumed; /* where the records go; where they come from */
+  gboolean may_lose;      /* the records; else there is no search without them */
   DynoTuneResult *known;  /* of an earlier search, or NULL */
   double minutes;
   DynoLearningGoal *goal; /* or NULL */
@@ -108,6 +109,13 @@ dyno_tune_set_folder (DynoTune *tune, const char *folder)
 }
 
 void
+dyno_tune_keep_in (DynoTune *tune, const char *folder)
+{
+  dyno_tune_set_folder (tune, folder);
+  tune->may_lose = TRUE;
+}
+
+void
 dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal)
 {
   g_return_if_fail (!tune->thread);
@@ -152,6 +160,17 @@ tell_error (DynoTune *tune, GError *error)
   DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
 
   event->type = DYNO_TUNE_EVENT_ERROR;
+  event->error = error;
+  tell (tune, event);
+}
+
+/* The records cannot be written, and the search goes on. */
+static void
+tell_lost (DynoTune *tune, GError *error)
+{
+  DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
+
+  event->type = tune->may_lose ? DYNO_TUNE_EVENT_WARNING : DYNO_TUNE_EVENT_ERROR;
   event->error = error;
   tell (tune, event);
 }
@@ -229,7 +248,7 @@ on_ceiling (gpointer user, const DynoCeiling *ceiling)
   GError *error = NULL;
 
   if (!dyno_search_records_add_ceiling (tune->records, ceiling, &error))
-    tell_error (tune, error);
+    tell_lost (tune, error);
   dyno_ceiling_copy (ceiling, copy);
   g_mutex_lock (&tune->mutex);
   g_ptr_array_add (tune->ceilings, copy);
@@ -248,7 +267,7 @@ on_trial (gpointer user, const DynoTrial *trial)
   GError *error = NULL;
 
   if (!dyno_search_records_add_trial (tune->records, trial, &error))
-    tell_error (tune, error);
+    tell_lost (tune, error);
   dyno_trial_copy (trial, copy);
   g_mutex_lock (&tune->mutex);
   g_ptr_array_add (tune->trials, copy);
@@ -380,12 +399,22 @@ begin_records (DynoTune *tune, GError **error)
     .append = tune->folder && g_strcmp0 (tune->folder, tune->resumed) == 0,
     .known = known
   };
+  GError *problem = NULL;
 
   open_store (tune);
   params.store = tune->store;
-  tune->records = dyno_search_records_new (&params, error);
+  tune->records = dyno_search_records_new (&params, &problem);
+  if (!tune->records && !tune->may_lose)
+    {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
   if (!tune->records)
-    return FALSE;
+    {
+      tell_lost (tune, problem);
+      params.folder = NULL; /* the history alone, which never fails a search */
+      tune->records = dyno_search_records_new (&params, NULL);
+    }
   g_mutex_lock (&tune->mutex);
   for (guint i = 0; known && i < known->ceilings->len; i++)
     {

@@ -14,7 +14,8 @@ typedef enum {
   DYNO_TUNE_EVENT_CEILING,
   DYNO_TUNE_EVENT_TRIAL,
   DYNO_TUNE_EVENT_BEST,
-  DYNO_TUNE_EVENT_ERROR, /* also what kept trials from being written: the search goes on */
+  DYNO_TUNE_EVENT_WARNING, /* the search goes on, and is not kept */
+  DYNO_TUNE_EVENT_ERROR,   /* also what kept trials from being written: the search goes on */
   DYNO_TUNE_EVENT_DONE
 } DynoTuneEventType;
 
@@ -36,7 +37,7 @@ typedef struct {
   const char *preparing;
   guint n_prepared, n_to_prepare; /* the latter 0: not known */
   double fraction;                /* PROGRESS: of the whole, 0..1 */
-  GError *error;
+  GError *error;                  /* WARNING, ERROR */
 } DynoTuneEvent;
 
 void dyno_tune_event_free (DynoTuneEvent *event);
@@ -52,8 +53,10 @@ DynoTune *dyno_tune_new_with_meter (const DynoJob *job, double minutes, DynoMete
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
 /* The history that the search is kept in; without a call that of this machine, NULL: in none. */
 void dyno_tune_set_store (DynoTune *tune, DynoStore *store);
-/* Every measurement is written to folder/trials.csv as it ends. */
+/* Every measurement is written to folder/trials.csv as it ends; without that there is no search. */
 void dyno_tune_set_folder (DynoTune *tune, const char *folder);
+/* The same as far as it can be written: what cannot is a WARNING, once. */
+void dyno_tune_keep_in (DynoTune *tune, const char *folder);
 /* The best is what reaches it first; half of the time is kept for that. */
 void dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal);
 /* Before the start: goes on from folder/trials.csv.  Errors: those of trialsfile.h. */

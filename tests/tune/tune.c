@@ -6,7 +6,9 @@
 #include "trialsfile.h"
 #include <glib/gstdio.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const DynoMachine machine = {
   .name = "quick",
@@ -379,6 +381,53 @@ test_records_that_cannot_be_written (void)
   g_assert_cmpint (((DynoTuneEvent *) events->pdata[0])->type, ==, DYNO_TUNE_EVENT_ERROR);
 }
 
+/* Where keeping was not asked for, the search goes on, and says once that it is not kept. */
+static void
+assert_goes_on_with_a_warning (const char *path)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  g_autoptr (DynoTune) tune = tune_new (job);
+  g_autoptr (GPtrArray) events = events_new ();
+  guint n_warnings = 0, n_trials = 0, n_best = 0;
+
+  dyno_tune_keep_in (tune, path);
+  run (tune, events);
+  for (guint i = 0; i < events->len; i++)
+    {
+      const DynoTuneEvent *event = events->pdata[i];
+
+      g_assert_cmpint (event->type, !=, DYNO_TUNE_EVENT_ERROR);
+      n_warnings += event->type == DYNO_TUNE_EVENT_WARNING && event->error;
+      n_trials += event->type == DYNO_TUNE_EVENT_TRIAL;
+      n_best += event->type == DYNO_TUNE_EVENT_BEST;
+    }
+  g_assert_cmpuint (n_warnings, ==, 1);
+  g_assert_cmpuint (n_trials, >, 3);
+  g_assert_cmpuint (n_best, ==, 1);
+}
+
+static void
+test_records_that_need_not_be_written (void)
+{
+  assert_goes_on_with_a_warning ("/nowhere/at/all");
+}
+
+/* As on a full disk: the first measurements can be written, those after them cannot. */
+static void
+test_full_disk (void)
+{
+  struct rlimit before, now;
+
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  now = before;
+  now.rlim_cur = 2048;
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &now), ==, 0);
+  assert_goes_on_with_a_warning (folder);
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
 /* Ceilings and trials, and how it ended. */
 static void
 test_history (void)
@@ -420,6 +469,9 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/tune/resumes-in-the-same-or-another-folder", test_resumes);
   g_test_add_func ("/tune/tune/records-that-cannot-be-written",
                    test_records_that_cannot_be_written);
+  g_test_add_func ("/tune/tune/records-that-need-not-be-written",
+                   test_records_that_need_not_be_written);
+  g_test_add_func ("/tune/tune/records-that-end-in-mid-search", test_full_disk);
   g_test_add_func ("/tune/trialsfile/reads-back", test_records_read_back);
   g_test_add_func ("/tune/trialsfile/torn-line", test_torn_line);
   g_test_add_func ("/tune/trialsfile/each-is-there-at-once", test_each_is_there_at_once);
