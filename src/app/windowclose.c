@@ -12,9 +12,20 @@ dyno_window_finish_closing (DynoWindow *self)
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
+/* For the next sitting. */
+static void
+keep_form (DynoWindow *self)
+{
+  int width, height;
+  gtk_window_get_size (GTK_WINDOW (self), &width, &height);
+  dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
+  dyno_state_save_setup (self->state, self->setup);
+}
+
 void
 dyno_window_stop_and_close (DynoWindow *self)
 {
+  keep_form (self); /* a signal comes here alone */
   self->closing = TRUE;
   dyno_run_monitor_stop (self->monitor);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));
@@ -56,10 +67,7 @@ gboolean
 dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
 {
   DynoWindow *self = DYNO_WINDOW (widget);
-  int width, height;
-  gtk_window_get_size (GTK_WINDOW (self), &width, &height);
-  dyno_state_save_size (self->state, width, height, gtk_window_is_maximized (GTK_WINDOW (self)));
-  dyno_state_save_setup (self->state, self->setup);
+  keep_form (self);
   if (!dyno_window_is_working (self))
     return GDK_EVENT_PROPAGATE;
   if (!self->closing && dyno_home_is_testing (DYNO_HOME (self->home)))

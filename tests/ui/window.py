@@ -1163,6 +1163,20 @@ def test_ends_on_sigterm_with_everything_kept(window):
     assert 'checkpoint' in ' '.join(assert_whole(newest_run()))
 
 
+def test_a_sigterm_keeps_the_form(window):
+    """What was set is there at the next start, as after closing."""
+    window.ready()
+    window.set_number('Epochs', 9)
+    window.process.terminate()
+    window.end()
+    again = Window(window.program)
+    try:
+        again.ready()
+        again.wait_for('the epochs', lambda: again.get_number('Epochs') == 9)
+    finally:
+        again.kill()
+
+
 def test_quits_in_mid_run(window):
     start_long_run(window)
     window.key('ctrl+q')
@@ -1267,7 +1281,7 @@ TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one
          test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
          test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_a_window_of_large_text_can_be_narrow, test_divergence_is_said,
-         test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
+         test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept, test_a_sigterm_keeps_the_form,
          test_quits_in_mid_run]
 
 
