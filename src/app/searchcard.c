@@ -140,6 +140,9 @@ make_row (DynoSearchCard *self, const DynoStoredSearch *search)
       gtk_widget_set_sensitive (use, self->ready);
       g_object_set_data (G_OBJECT (row), "dyno-use", use);
     }
+  /* libhandy would press the first button wherever the row is clicked. */
+  hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (row), NULL);
+  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
   return row;
 }
 
