@@ -11,6 +11,7 @@
 #include "tunereport.h"
 #include "tunestages.h"
 #include "words.h"
+#include <errno.h>
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -46,8 +47,12 @@ struct _DynoTunePage {
   DynoSetup *setup;
   DynoTune *tune;
   DynoTuneResult *result; /* of the last search, once it has a best */
-  guint64 limit;          /* of memory, as the search began */
-  char *folder;           /* of the search, that keeps its measurements and its report; or NULL */
+  /* As the search began: its report tells of these. */
+  guint64 limit; /* of memory */
+  gboolean has_device;
+  DynoDeviceInfo device;
+  DynoDataset *dataset;
+  char *folder; /* of the search, that keeps its measurements and its report; or NULL */
   guint n_trials;
   gboolean over, paused, freeing, has_best, worth_using;
   DynoSettings best;
@@ -55,7 +60,7 @@ struct _DynoTunePage {
   guint timer;
 };
 
-enum { FAILED, REPORT_FAILED, ACTIVE_CHANGED, N_SIGNALS };
+enum { FAILED, NOT_KEPT, REPORT_FAILED, KEPT, ACTIVE_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoTunePage, dyno_tune_page, GTK_TYPE_BOX)
@@ -298,20 +303,73 @@ show_progress (DynoTunePage *self, const DynoTuneEvent *event)
 }
 
 static void
-report_failed (const GError *error, gpointer data)
+report_saved (const GError *error, gpointer data)
 {
-  g_signal_emit (data, signals[REPORT_FAILED], 0, error);
+  if (error)
+    g_signal_emit (data, signals[REPORT_FAILED], 0, error);
 }
 
-/* A folder of its own for each search: "…/searches/2026-05-01T12-30-05".  NULL: nothing is kept. */
+static void
+report_kept (const GError *error, gpointer data)
+{
+  if (error)
+    g_signal_emit (data, signals[REPORT_FAILED], 0, error);
+  else
+    g_signal_emit (data, signals[KEPT], 0);
+}
+
 static char *
-make_folder (void)
+fail_folder (const char *path, int problem, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (problem),
+               _ ("Cannot write into “%s”: %s.  Dyno keeps its searches elsewhere when it is "
+                  "started with --state-dir"),
+               shown, g_strerror (problem));
+  return NULL;
+}
+
+/* A folder of its own for each search: "…/searches/2026-05-01T12-30-05", a number behind it when
+ * two start within a second. */
+static char *
+make_folder (GError **error)
 {
   g_autofree char *searches = dyno_data_dir ("searches");
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
-  g_autofree char *name = g_date_time_format (now, "%Y-%m-%dT%H-%M-%S"),
-                  *folder = g_build_filename (searches, name, NULL);
-  return g_mkdir_with_parents (folder, 0755) == 0 ? g_steal_pointer (&folder) : NULL;
+  g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%dT%H-%M-%S"),
+                  *path = g_build_filename (searches, stamp, NULL);
+  if (g_mkdir_with_parents (searches, 0755) != 0)
+    return fail_folder (searches, errno, error);
+  for (guint i = 2; g_mkdir (path, 0755) != 0; i++)
+    {
+      if (errno != EEXIST)
+        return fail_folder (searches, errno, error);
+      g_autofree char *name = g_strdup_printf ("%s_%u", stamp, i);
+      g_free (path);
+      path = g_build_filename (searches, name, NULL);
+    }
+  return g_steal_pointer (&path);
+}
+
+/* Nothing more is kept there; it goes if nothing was. */
+static void
+leave_folder (DynoTunePage *self)
+{
+  if (self->folder)
+    g_rmdir (self->folder);
+  g_clear_pointer (&self->folder, g_free);
+}
+
+static void
+keep_in_folder (DynoTunePage *self)
+{
+  g_autoptr (GError) error = NULL;
+  g_free (self->folder);
+  self->folder = make_folder (&error);
+  if (self->folder)
+    dyno_tune_keep_in (self->tune, self->folder);
+  else
+    g_signal_emit (self, signals[NOT_KEPT], 0, error);
 }
 
 static void
@@ -319,10 +377,11 @@ keep_report (DynoTunePage *self)
 {
   g_autofree char *path =
       self->folder && self->result ? g_build_filename (self->folder, "report.html", NULL) : NULL;
-  if (path && self->setup)
-    dyno_tune_report_write (path, self->result, dyno_setup_get_device (self->setup),
-                            dyno_setup_get_dataset (self->setup), self->limit, report_failed,
-                            G_OBJECT (self));
+  if (path)
+    dyno_tune_report_write (path, self->result, self->has_device ? &self->device : NULL,
+                            self->dataset, self->limit, report_kept, G_OBJECT (self));
+  else
+    leave_folder (self);
 }
 
 static gboolean
@@ -346,6 +405,10 @@ drain (gpointer data)
         case DYNO_TUNE_EVENT_BEST:
           show_best (self, event);
           break;
+        case DYNO_TUNE_EVENT_WARNING:
+          leave_folder (self);
+          g_signal_emit (self, signals[NOT_KEPT], 0, event->error);
+          break;
         case DYNO_TUNE_EVENT_ERROR:
           g_signal_emit (self, signals[FAILED], 0, event->error);
           break;
@@ -367,6 +430,21 @@ drain (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* The setup may show another device or other data before the report is asked for. */
+static void
+remember_setup (DynoTunePage *self)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
+  DynoDataset *dataset = dyno_setup_get_dataset (self->setup);
+  self->limit = plan ? plan->limit_bytes : 0;
+  self->has_device = device != NULL;
+  if (device)
+    self->device = *device;
+  g_clear_pointer (&self->dataset, dyno_dataset_unref);
+  self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
+}
+
 void
 dyno_tune_page_start (DynoTunePage *self)
 {
@@ -379,8 +457,7 @@ dyno_tune_page_start (DynoTunePage *self)
   self->has_best = FALSE;
   self->over = self->paused = FALSE;
   g_clear_pointer (&self->result, dyno_tune_result_unref);
-  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
-  self->limit = plan ? plan->limit_bytes : 0;
+  remember_setup (self);
   gtk_widget_hide (self->best_card);
   gtk_widget_hide (self->details);
   gtk_widget_hide (self->empty);
@@ -390,10 +467,8 @@ dyno_tune_page_start (DynoTunePage *self)
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), 0);
   self->tune = dyno_tune_new (dyno_setup_get_job (self->setup),
                               gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
-  dyno_tune_set_dataset (self->tune, dyno_setup_get_dataset (self->setup));
-  g_free (self->folder);
-  self->folder = make_folder ();
-  dyno_tune_set_folder (self->tune, self->folder);
+  dyno_tune_set_dataset (self->tune, self->dataset);
+  keep_in_folder (self);
   dyno_tune_start (self->tune);
   self->timer = g_timeout_add (DRAIN_MS, drain, self);
   show_state (self);
@@ -426,9 +501,9 @@ report_clicked (GtkButton *button, DynoTunePage *self)
 {
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
   if (self->result)
-    dyno_tune_report_save (GTK_WINDOW (window), self->result, dyno_setup_get_device (self->setup),
-                           dyno_setup_get_dataset (self->setup), self->limit, report_failed,
-                           G_OBJECT (self));
+    dyno_tune_report_save (GTK_WINDOW (window), self->result,
+                           self->has_device ? &self->device : NULL, self->dataset, self->limit,
+                           report_saved, G_OBJECT (self));
 }
 
 gboolean
@@ -472,6 +547,7 @@ dyno_tune_page_dispose (GObject *object)
     free_tune (self);
   self->setup = NULL;
   g_clear_pointer (&self->result, dyno_tune_result_unref);
+  g_clear_pointer (&self->dataset, dyno_dataset_unref);
   g_clear_pointer (&self->folder, g_free);
   G_OBJECT_CLASS (dyno_tune_page_parent_class)->dispose (object);
 }
@@ -485,6 +561,10 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
                                   NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[REPORT_FAILED] = g_signal_new ("report-failed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0,
                                          NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[NOT_KEPT] = g_signal_new ("not-kept", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL,
+                                    NULL, NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[KEPT] = g_signal_new ("kept", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 0);
   signals[ACTIVE_CHANGED] = g_signal_new ("active-changed", DYNO_TYPE_TUNE_PAGE, G_SIGNAL_RUN_LAST,
                                           0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   g_type_ensure (DYNO_TYPE_CURVE_VIEW);

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_TUNE_PAGE (dyno_tune_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoTunePage, dyno_tune_page, DYNO, TUNE_PAGE, GtkBox)
 
-/* Signals: "failed" (GError), "report-failed" (GError), "active-changed". */
+/* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError),
+ * "kept": the report is among its files now; "active-changed". */
 void dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup);
 void dyno_tune_page_start (DynoTunePage *self);
 void dyno_tune_page_stop (DynoTunePage *self);

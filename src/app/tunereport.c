@@ -12,7 +12,7 @@ typedef struct {
   DynoDataset *dataset; /* or NULL */
   guint64 limit_bytes;
   char *path;
-  DynoReportFailed failed;
+  DynoReportWritten done;
   GObject *data;
 } Request;
 
@@ -49,8 +49,8 @@ written (GObject *source, GAsyncResult *result, gpointer data)
 {
   Request *self = g_task_get_task_data (G_TASK (result));
   g_autoptr (GError) error = NULL;
-  if (!g_task_propagate_boolean (G_TASK (result), &error))
-    self->failed (error, self->data);
+  g_task_propagate_boolean (G_TASK (result), &error);
+  self->done (error, self->data);
 }
 
 static void
@@ -76,7 +76,7 @@ path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 
 static Request *
 request_new (DynoTuneResult *result, const DynoDeviceInfo *device, DynoDataset *dataset,
-             guint64 limit_bytes, DynoReportFailed failed, GObject *data)
+             guint64 limit_bytes, DynoReportWritten done, GObject *data)
 {
   Request *self = g_new0 (Request, 1);
   self->result = dyno_tune_result_ref (result);
@@ -85,26 +85,26 @@ request_new (DynoTuneResult *result, const DynoDeviceInfo *device, DynoDataset *
     self->device = *device;
   self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
   self->limit_bytes = limit_bytes;
-  self->failed = failed;
+  self->done = done;
   self->data = g_object_ref (data);
   return self;
 }
 
 void
 dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
-                       DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                       DynoDataset *dataset, guint64 limit_bytes, DynoReportWritten done,
                        GObject *data)
 {
-  Request *self = request_new (result, device, dataset, limit_bytes, failed, data);
+  Request *self = request_new (result, device, dataset, limit_bytes, done, data);
   dyno_dialog_save_report (parent, path_chosen, self, request_free);
 }
 
 void
 dyno_tune_report_write (const char *path, DynoTuneResult *result, const DynoDeviceInfo *device,
-                        DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                        DynoDataset *dataset, guint64 limit_bytes, DynoReportWritten done,
                         GObject *data)
 {
-  Request *self = request_new (result, device, dataset, limit_bytes, failed, data);
+  Request *self = request_new (result, device, dataset, limit_bytes, done, data);
   write_to (self, path);
   request_free (self);
 }

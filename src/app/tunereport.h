@@ -7,16 +7,17 @@
 
 G_BEGIN_DECLS
 
-typedef void (*DynoReportFailed) (const GError *error, gpointer data);
+/* NULL: it is written. */
+typedef void (*DynoReportWritten) (const GError *error, gpointer data);
 
 /* What is given is taken over or copied; device and dataset may be NULL.  data is kept alive until
- * all is written. */
+ * done was called. */
 void dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
-                            DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                            DynoDataset *dataset, guint64 limit_bytes, DynoReportWritten done,
                             GObject *data);
 /* The same into this file, without a question. */
 void dyno_tune_report_write (const char *path, DynoTuneResult *result, const DynoDeviceInfo *device,
-                             DynoDataset *dataset, guint64 limit_bytes, DynoReportFailed failed,
+                             DynoDataset *dataset, guint64 limit_bytes, DynoReportWritten done,
                              GObject *data);
 
 G_END_DECLS

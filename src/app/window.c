@@ -280,6 +280,13 @@ notify_of_run (DynoWindow *self)
 }
 
 static void
+refresh_runs (DynoWindow *self)
+{
+  if (gtk_widget_get_mapped (self->runs_page))
+    dyno_runs_page_refresh (DYNO_RUNS_PAGE (self->runs_page));
+}
+
+static void
 run_done (DynoRunMonitor *monitor, DynoWindow *self)
 {
   gboolean had_focus =
@@ -288,8 +295,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   dyno_window_work_changed (self);
   if (had_focus)
     gtk_widget_grab_focus (self->start_button);
-  if (gtk_widget_get_mapped (self->runs_page))
-    dyno_runs_page_refresh (DYNO_RUNS_PAGE (self->runs_page));
+  refresh_runs (self);
   dyno_home_refresh (DYNO_HOME (self->home));
   notify_of_run (self);
   dyno_window_finish_closing (self);
@@ -300,6 +306,13 @@ work_began_or_ended (DynoWindow *self)
 {
   dyno_window_work_changed (self);
   dyno_window_finish_closing (self);
+}
+
+static void
+search_began_or_ended (DynoWindow *self)
+{
+  refresh_runs (self);
+  work_began_or_ended (self);
 }
 
 static void
@@ -318,6 +331,13 @@ static void
 tune_failed (DynoTunePage *page, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("Tuning failed"), error);
+}
+
+static void
+search_not_kept (DynoTunePage *page, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
+                            _ ("The search goes on, but is not kept"), error->message);
 }
 
 static void
@@ -648,9 +668,11 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->runs_page, "queued", G_CALLBACK (jobs_queued), self);
   g_signal_connect_swapped (self->runs_page, "exported", G_CALLBACK (dyno_window_tell_exported),
                             self);
+  g_signal_connect (self->tune_page, "not-kept", G_CALLBACK (search_not_kept), self);
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
-  g_signal_connect_swapped (self->tune_page, "active-changed", G_CALLBACK (work_began_or_ended),
+  g_signal_connect_swapped (self->tune_page, "active-changed", G_CALLBACK (search_began_or_ended),
                             self);
+  g_signal_connect_swapped (self->tune_page, "kept", G_CALLBACK (refresh_runs), self);
   g_signal_connect_swapped (self->home, "testing-changed", G_CALLBACK (work_began_or_ended), self);
   g_signal_connect (self->home, "failed", G_CALLBACK (quick_failed), self);
   g_signal_connect (self->home, "queue", G_CALLBACK (queue_known), self);
