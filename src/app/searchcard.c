@@ -13,7 +13,7 @@ struct _DynoSearchCard {
   GtkBox parent_instance;
   GtkWidget *list;
   GPtrArray *searches; /* DynoStoredSearch, those that are shown; or NULL */
-  gboolean ready, reading;
+  gboolean ready, reading, again;
 };
 
 enum { FAILED, TAKEN, N_SIGNALS };
@@ -170,6 +170,8 @@ searches_listed (GObject *source, GAsyncResult *result, gpointer data)
   self->reading = FALSE;
   if (!self->list)
     return;
+  if (self->again)
+    dyno_search_card_refresh (self);
   if (!searches)
     {
       g_signal_emit (self, signals[FAILED], 0, error);
@@ -188,6 +190,7 @@ searches_listed (GObject *source, GAsyncResult *result, gpointer data)
 void
 dyno_search_card_refresh (DynoSearchCard *self)
 {
+  self->again = self->reading;
   if (self->reading)
     return;
   g_autoptr (GTask) task = g_task_new (self, NULL, searches_listed, NULL);
