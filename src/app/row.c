@@ -44,15 +44,25 @@ dyno_widget_limit_combo (GtkWidget *combo, int chars)
   gtk_combo_box_set_popup_fixed_width (GTK_COMBO_BOX (combo), FALSE);
 }
 
+/* What a label with this markup shows. */
+static char *
+strip_markup (const char *markup)
+{
+  char *text = NULL;
+  if (!markup)
+    return g_strdup ("");
+  return pango_parse_markup (markup, -1, 0, NULL, &text, NULL, NULL) ? text : g_strdup (markup);
+}
+
 /* libhandy shows screen readers the page's child alone: what its labels say is said for it. */
 static void
 speak_status (GtkWidget *page)
 {
   AtkObject *accessible = gtk_widget_get_accessible (page);
-  const char *title = hdy_status_page_get_title (HDY_STATUS_PAGE (page)),
-             *description = hdy_status_page_get_description (HDY_STATUS_PAGE (page));
-  atk_object_set_name (accessible, title ? title : "");
-  atk_object_set_description (accessible, description ? description : "");
+  g_autofree char *title = strip_markup (hdy_status_page_get_title (HDY_STATUS_PAGE (page))),
+                  *text = strip_markup (hdy_status_page_get_description (HDY_STATUS_PAGE (page)));
+  atk_object_set_name (accessible, title);
+  atk_object_set_description (accessible, text);
 }
 
 void
