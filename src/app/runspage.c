@@ -32,7 +32,7 @@ struct _DynoRunsPage {
   gboolean filling; /* the selection is put back: no change of it counts */
 };
 
-enum { FAILED, TAKEN, START, QUEUED, EXPORTED, N_SIGNALS };
+enum { FAILED, TAKEN, START, QUEUED, EXPORTED, REPORT_FAILED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, GTK_TYPE_BOX)
@@ -437,6 +437,8 @@ dyno_runs_page_class_init (DynoRunsPageClass *class)
                                   G_TYPE_NONE, 1, G_TYPE_UINT);
   signals[EXPORTED] = g_signal_new ("exported", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                     G_TYPE_NONE, 1, G_TYPE_STRING);
+  signals[REPORT_FAILED] = g_signal_new ("report-failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                         NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
 }
 
 /* All rows are of one height and all columns of a known width, so that no row is measured that is
@@ -600,6 +602,12 @@ emit_failed (DynoRunsPage *self, const GError *error)
   g_signal_emit (self, signals[FAILED], 0, error);
 }
 
+static void
+emit_report_failed (DynoRunsPage *self, const GError *error)
+{
+  g_signal_emit (self, signals[REPORT_FAILED], 0, error);
+}
+
 /* A job that has begun or ended is a run of the list. */
 static void
 emit_queued (DynoRunsPage *self, guint n)
@@ -642,6 +650,8 @@ add_searches (DynoRunsPage *self)
 {
   self->searches = dyno_search_card_new ();
   g_signal_connect_object (self->searches, "failed", G_CALLBACK (emit_failed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->searches, "report-failed", G_CALLBACK (emit_report_failed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->searches, "taken", G_CALLBACK (take_search), self,
                            G_CONNECT_SWAPPED);

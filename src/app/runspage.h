@@ -13,7 +13,7 @@ G_DECLARE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, DYNO, RUNS_PAGE, GtkBox)
 
 /* Signals: "failed" (GError), "taken": a run's job was put into the setup; "start" (const DynoJob *):
  * it is to be run now, to go on with a run; "queued" (guint): so many jobs wait or run; "exported"
- * (const char *): a file was written. */
+ * (const char *): a file was written; "report-failed" (GError): a search's cannot be shown. */
 void dyno_runs_page_set_setup (DynoRunsPage *self, DynoSetup *setup);
 /* What the weights of the selected run say of these images; FALSE: not exactly one run with weights
  * is selected. */

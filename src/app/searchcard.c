@@ -16,7 +16,7 @@ struct _DynoSearchCard {
   gboolean ready, reading, again;
 };
 
-enum { FAILED, TAKEN, N_SIGNALS };
+enum { FAILED, REPORT_FAILED, TAKEN, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSearchCard, dyno_search_card, GTK_TYPE_BOX)
@@ -73,6 +73,10 @@ tell_result (const DynoStoredSearch *search)
                   *rate = dyno_format_rate (search->best_samples_per_s), *result = NULL;
   if (search->state == DYNO_RUN_STATE_RUNNING)
     result = g_strdup (_ ("Running"));
+  else if (!search->has_best && search->state == DYNO_RUN_STATE_STOPPED)
+    result = g_strdup (_ ("Stopped"));
+  else if (!search->has_best && search->state == DYNO_RUN_STATE_KILLED)
+    result = g_strdup (_ ("Ended without a word"));
   else if (!search->has_best)
     result = g_strdup (_ ("Nothing was found: no settings ran to the end"));
   else
@@ -106,10 +110,19 @@ report_clicked (GtkWidget *button, DynoSearchCard *self)
   g_autofree char *path = search ? find_report (search) : NULL,
                   *uri = path ? g_filename_to_uri (path, NULL, NULL) : NULL;
   g_autoptr (GError) error = NULL;
-  if (uri
-      && !gtk_show_uri_on_window (GTK_WINDOW (gtk_widget_get_toplevel (button)), uri,
-                                  GDK_CURRENT_TIME, &error))
-    g_signal_emit (self, signals[FAILED], 0, error);
+  if (search && !path)
+    {
+      g_autofree char *folder = g_filename_display_name (search->folder);
+      g_set_error (&error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
+                   _ ("It is not in “%s” any more; what the search found is still in the history"),
+                   folder);
+      dyno_search_card_refresh (self);
+    }
+  else if (uri)
+    gtk_show_uri_on_window (GTK_WINDOW (gtk_widget_get_toplevel (button)), uri, GDK_CURRENT_TIME,
+                            &error);
+  if (error)
+    g_signal_emit (self, signals[REPORT_FAILED], 0, error);
 }
 
 static GtkWidget *
@@ -235,6 +248,8 @@ dyno_search_card_class_init (DynoSearchCardClass *class)
   G_OBJECT_CLASS (class)->finalize = dyno_search_card_finalize;
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[REPORT_FAILED] = g_signal_new ("report-failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                         NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[TAKEN] = g_signal_new ("taken", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                  1, G_TYPE_POINTER);
 }

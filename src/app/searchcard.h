@@ -10,7 +10,8 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_SEARCH_CARD (dyno_search_card_get_type ())
 G_DECLARE_FINAL_TYPE (DynoSearchCard, dyno_search_card, DYNO, SEARCH_CARD, GtkBox)
 
-/* "failed" (const GError*): the history cannot be used, or a report not be shown.
+/* "failed" (const GError*): the history cannot be used; "report-failed" (const GError*): a report
+ * cannot be shown.
  * "taken" (const DynoStoredSearch*): its best settings are wanted. */
 GtkWidget *dyno_search_card_new (void);
 /* Reads the history in a thread. */

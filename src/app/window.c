@@ -355,6 +355,13 @@ history_failed (DynoRunsPage *page, const GError *error, DynoWindow *self)
 }
 
 static void
+report_not_shown (DynoRunsPage *page, const GError *error, DynoWindow *self)
+{
+  dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The report cannot be shown"),
+                             error);
+}
+
+static void
 run_taken (DynoRunsPage *page, DynoWindow *self)
 {
   dyno_window_show_page (self, "train");
@@ -663,6 +670,7 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);
   g_signal_connect (self->runs_page, "failed", G_CALLBACK (history_failed), self);
+  g_signal_connect (self->runs_page, "report-failed", G_CALLBACK (report_not_shown), self);
   g_signal_connect (self->runs_page, "taken", G_CALLBACK (run_taken), self);
   g_signal_connect (self->runs_page, "start", G_CALLBACK (run_asked), self);
   g_signal_connect (self->runs_page, "queued", G_CALLBACK (jobs_queued), self);

@@ -984,9 +984,21 @@ def test_a_search_shows_what_it_found(window):
     with open(path) as report:
         assert '<svg' in report.read()
     window.page('Runs')  # which has the search, with the report that is kept of each
-    window.wait_for('the report that was kept', lambda: any(n.get_name() == 'Open Report: MLP on Shapes' and there(n) for n in window.nodes()))
+
+    def reports():
+        return [n for n in window.nodes() if n.get_name().startswith('Open Report: ') and there(n)]
+
+    def all_listed():
+        return len(reports()) == sum(os.path.exists(os.path.join(kept, name, 'report.html')) for name in os.listdir(kept))
     kept = os.path.join(HOME, 'data', 'dyno', 'searches')
-    assert sorted(os.listdir(os.path.join(kept, max(os.listdir(kept))))) == ['report.html', 'trials.csv']
+    folder = os.path.join(kept, max(os.listdir(kept)))
+    window.wait_for('its files', lambda: sorted(os.listdir(folder)) == ['report.html', 'trials.csv'])
+    window.wait_for('the reports that were kept', all_listed)
+    os.remove(os.path.join(folder, 'report.html'))
+    Atspi.Action.do_action(reports()[0], 0)  # the newest comes first
+    window.text('The report cannot be shown')
+    window.press('Close message')
+    window.wait_for('a list without it', all_listed)
     window.open_settings(batch_size=24, epochs=7)
     window.wait_for('other settings', lambda: window.get_number('Epochs') == 7 and window.get_number('Batch size') == 24)
     window.page('Runs')
