@@ -19,7 +19,8 @@ dyno_format_bytes (guint64 bytes)
 char *
 dyno_format_count (guint64 count)
 {
-  return g_strdup_printf ("%'" G_GUINT64_FORMAT, count);
+  return count < 100 ? g_strdup_printf ("%" G_GUINT64_FORMAT, count)
+                     : dyno_amount_rate ((double) count);
 }
 
 char *
@@ -33,7 +34,7 @@ dyno_format_rate (double per_s)
 {
   if (!(per_s > 0) || !isfinite (per_s))
     return g_strdup (NONE);
-  return g_strdup_printf ("%'.*f", per_s >= 100 ? 0 : per_s >= 10 ? 1 : 2, per_s);
+  return dyno_amount_rate (per_s);
 }
 
 char *

@@ -6,11 +6,11 @@
 
 G_BEGIN_DECLS
 
-char *dyno_format_bytes (guint64 bytes);     /* "1.93 GiB" */
-char *dyno_format_count (guint64 count);     /* "60,000" */
-char *dyno_format_large (double value);      /* "11.2 M", "512 k": parameters, operations */
-char *dyno_format_rate (double per_s);       /* "812", "35.4", "0.52"; "–" for nothing measured */
-char *dyno_format_ms (double ms);            /* "12.4 ms", "3.1 s" */
+char *dyno_format_bytes (guint64 bytes); /* "1.93 GiB" */
+char *dyno_format_count (guint64 count); /* "60,000" */
+char *dyno_format_large (double value);  /* "11.2 M", "512 k": parameters, operations */
+char *dyno_format_rate (double per_s);   /* "16,740", "35.4", "0.52"; "–" for nothing measured */
+char *dyno_format_ms (double ms);        /* "12.4 ms", "3.1 s" */
 char *dyno_format_percent (double fraction); /* "97.4 %"; "–" for NaN */
 char *dyno_format_value (double value); /* four significant digits: losses, errors; "–" for NaN */
 /* "97.4 %", "2.310 degrees"; "–" for NaN */

@@ -2,6 +2,7 @@
 /* The quick test: measured one after the other, so that nothing disturbs the next; the comparison
  * with the CPU comes last, and is left out where the minute is nearly over. */
 #include "quick.h"
+#include "amount.h"
 #include "diagnosis-private.h"
 #include "intl.h"
 #include "loader.h"
@@ -283,6 +284,9 @@ static void
 judge_training (DynoQuick *quick)
 {
   double factor = quick->beside_samples_per_s / quick->cpu_samples_per_s;
+  g_autofree char *rate = dyno_amount_rate (quick->samples_per_s),
+                  *least = dyno_amount_rate (quick->expected_least),
+                  *most = dyno_amount_rate (quick->expected_most);
 
   if (quick->unfinished)
     add (quick, "training-unfinished", DYNO_FINDING_WARNING,
@@ -303,31 +307,30 @@ judge_training (DynoQuick *quick)
          _ ("The device trains only %.1f times as fast as this CPU does"), factor);
   if (quick->samples_per_s >= quick->expected_least)
     add (quick, "as-expected", DYNO_FINDING_GOOD, NULL,
-         _ ("%s trains at %.0f samples/s, and the preset %s expects %.0f to %.0f of its guides' "
+         _ ("%s trains at %s samples/s, and the preset %s expects %s to %s of its guides' "
             "networks"),
-         quick->workload, quick->samples_per_s, quick->preset->name, quick->expected_least,
-         quick->expected_most);
+         quick->workload, rate, quick->preset->name, least, most);
   else if (quick->samples_per_s < quick->expected_least)
     add (quick, "below-expectation", DYNO_FINDING_WARNING,
          _ ("Train for a while, then see dynoctl diagnose: what limits is named there"),
-         _ ("%s trains at %.0f samples/s; the preset %s expects %.0f to %.0f of its guides' "
-            "networks"),
-         quick->workload, quick->samples_per_s, quick->preset->name, quick->expected_least,
-         quick->expected_most);
+         _ ("%s trains at %s samples/s; the preset %s expects %s to %s of its guides' networks"),
+         quick->workload, rate, quick->preset->name, least, most);
 }
 
 static void
 judge_host (DynoQuick *quick)
 {
+  g_autofree char *made = dyno_amount_rate (quick->loader_samples_per_s),
+                  *taken = dyno_amount_rate (quick->samples_per_s);
+
   if (quick->loader_samples_per_s >= quick->samples_per_s)
     add (quick, "data-keeps-pace", DYNO_FINDING_GOOD, NULL,
-         _ ("The CPU makes %.0f samples/s, and the training takes %.0f: data keeps pace"),
-         quick->loader_samples_per_s, quick->samples_per_s);
+         _ ("The CPU makes %s samples/s, and the training takes %s: data keeps pace"), made, taken);
   else if (quick->loader_samples_per_s < quick->samples_per_s)
     add (quick, "data-falls-behind", DYNO_FINDING_WARNING,
          _ ("Use the cache (cache=true) where the samples fit into memory, or smaller pictures"),
-         _ ("All %u cores make %.0f samples/s, and the training could take %.0f: data will limit"),
-         quick->cores, quick->loader_samples_per_s, quick->samples_per_s);
+         _ ("All %u cores make %s samples/s, and the training could take %s: data will limit"),
+         quick->cores, made, taken);
   if (quick->cores < 4)
     add (quick, "few-cores", DYNO_FINDING_NOTE, NULL,
          _ ("%u processor cores are few to decode for a GPU"), quick->cores);

@@ -49,6 +49,8 @@ test_good (void)
   for (guint i = 0; i < G_N_ELEMENTS (good); i++)
     g_assert_cmpint (find (quick, good[i])->level, ==, DYNO_FINDING_GOOD);
   g_assert_nonnull (strstr (find (quick, "faster-than-cpu")->text, "10 times"));
+  g_assert_nonnull (strstr (find (quick, "as-expected")->text, " 1,000 samples/s"));
+  g_assert_nonnull (strstr (find (quick, "data-keeps-pace")->text, " 2,000 samples/s"));
 }
 
 static void

@@ -473,7 +473,7 @@ def test_trains_to_the_end(window):
     assert any(re.fullmatch(r'[\d.]+\u00a0[KMG]iB', t) for t in window.shown()), 'the memory tile has no number with its unit'
     assert_whole(newest_run())
     told = window.text_with(' steps, about ')  # by the run that has ended
-    assert re.match(rf'{steps[1]} steps, about \d+:', told) and told.endswith('iB on disk'), told
+    assert re.match(rf'{steps[1]:,} steps, about \d+:', told) and told.endswith('iB on disk'), told
 
 
 def test_plots_are_read_zoomed_and_shown_alone(window):
